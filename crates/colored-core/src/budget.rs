@@ -1,0 +1,96 @@
+//! The cooperative budget: how often the leaves of one poll may make progress before the task has
+//! to let others run.
+//!
+//! A task that always finds data would never return from its poll, and its color, its worker and
+//! its worker's I/O would wait for it. So every leaf of the runtime (sockets, timers, join handles)
+//! takes one unit per operation that succeeds; at zero it wakes the task and answers `Pending`.
+
+use crate::sync::thread_slot;
+use std::cell::Cell;
+use std::task::{Context, Poll};
+
+/// Units a poll begins with.
+///
+/// tokio's value. `benches/ratio.rs` does not tell 64 from 256 apart.
+pub const PER_POLL: u32 = 128;
+
+const UNCONSTRAINED: u32 = u32::MAX;
+
+thread_slot!(static LEFT: Cell<u32> = Cell::new(UNCONSTRAINED));
+
+/// Takes one unit. At zero, wakes the task and answers `Pending`: return that.
+#[inline]
+pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<()> {
+    LEFT.with(|left| match left.get() {
+        UNCONSTRAINED => Poll::Ready(()),
+        0 => {
+            cx.waker().wake_by_ref();
+            Poll::Pending
+        }
+        some => {
+            left.set(some - 1);
+            Poll::Ready(())
+        }
+    })
+}
+
+/// Gives the unit back: the operation that took it made no progress.
+#[inline]
+pub fn give_back() {
+    LEFT.with(|left| {
+        if left.get() < PER_POLL {
+            left.set(left.get() + 1);
+        }
+    });
+}
+
+/// Whether the next [`poll_proceed`] would succeed.
+#[must_use]
+pub fn has_remaining() -> bool {
+    LEFT.with(Cell::get) != 0
+}
+
+/// Runs `f` with no limit, and restores the rest afterwards, also when `f` panics.
+pub fn unconstrained<R>(f: impl FnOnce() -> R) -> R {
+    let _restore = Restore(LEFT.with(|left| left.replace(UNCONSTRAINED)));
+    f()
+}
+
+/// Runs one poll with a fresh budget.
+#[inline]
+pub(crate) fn fresh<R>(f: impl FnOnce() -> R) -> R {
+    let _restore = Restore(LEFT.with(|left| left.replace(PER_POLL)));
+    f()
+}
+
+struct Restore(u32);
+
+impl Drop for Restore {
+    #[inline]
+    fn drop(&mut self) {
+        LEFT.with(|left| left.set(self.0));
+    }
+}
+
+#[cfg(all(test, not(colored_loom)))]
+mod tests {
+    use super::{PER_POLL, fresh, give_back, has_remaining, poll_proceed, unconstrained};
+    use std::task::{Context, Waker};
+
+    #[test]
+    fn a_poll_has_so_many_units_and_a_unit_can_be_given_back() {
+        let mut cx = Context::from_waker(Waker::noop());
+        fresh(|| {
+            for _ in 0..PER_POLL {
+                assert!(poll_proceed(&mut cx).is_ready());
+            }
+            assert!(!has_remaining());
+            assert!(poll_proceed(&mut cx).is_pending());
+            assert!(unconstrained(|| poll_proceed(&mut cx).is_ready()));
+            give_back();
+            assert!(poll_proceed(&mut cx).is_ready());
+            assert!(poll_proceed(&mut cx).is_pending());
+        });
+        assert!(has_remaining(), "outside a poll there is no limit");
+    }
+}

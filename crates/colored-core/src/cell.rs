@@ -1,0 +1,244 @@
+//! [`ColorCell`]: state that belongs to a color, and so needs no lock.
+
+mod call;
+
+pub use self::call::Call;
+
+use crate::color::Color;
+use crate::lane::{LaneRef, callback};
+use crate::sched::Handle;
+use crate::sync::{Arc, UnsafeCell};
+use std::fmt;
+use std::mem::ManuallyDrop;
+
+/// A value that is used under one color only.
+///
+/// The color is the lock: whatever runs under it has the value to itself. Access is a closure that
+/// does not await, so a borrow of the value can never live across an await, and code that would
+/// hold it there does not compile.
+///
+/// | from | use | cost |
+/// |---|---|---|
+/// | the cell's color | [`with`](Self::with) | a comparison |
+/// | anywhere, for a result | [`call`](Self::call) | two compare-exchanges if the color is idle, else a callback and two wake-ups |
+/// | anywhere, without waiting | [`post`](Self::post) | one allocation, one swap |
+///
+/// Clones share the value. When the last one goes, the value is dropped under its color.
+///
+/// `T` need not be `Sync`: no two threads ever look at it at the same time.
+pub struct ColorCell<T: Send + 'static> {
+    inner: Arc<Inner<T>>,
+}
+
+struct Inner<T: Send + 'static> {
+    lane: LaneRef,
+    /// Whether somebody is inside. Only touched by the holder of the lane.
+    busy: UnsafeCell<bool>,
+    value: UnsafeCell<ManuallyDrop<T>>,
+}
+
+// SAFETY: value and flag are reached by the holder of the lane only (`Inner::with`), and by the
+// last owner's drop; the lane's hand-over orders one holder's use before the next one's.
+unsafe impl<T: Send> Send for Inner<T> {}
+// SAFETY: as for `Send`; a shared reference gives no other way to the value.
+unsafe impl<T: Send> Sync for Inner<T> {}
+
+/// Why a value cannot be reached right now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AccessError {
+    /// The caller does not run under the cell's color.
+    WrongColor {
+        /// The cell's color.
+        cell: Color,
+        /// The caller's color, if it has one.
+        current: Option<Color>,
+    },
+    /// The caller is inside the closure of another access to the same cell.
+    InUse,
+}
+
+impl fmt::Display for AccessError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::WrongColor { cell, current: Some(current) } => write!(
+                f,
+                "this `ColorCell` belongs to {cell}, but the caller runs under {current}; use \
+                 `call` or `post`, or `hop` there first"
+            ),
+            Self::WrongColor { cell, current: None } => write!(
+                f,
+                "this `ColorCell` belongs to {cell}, but the caller runs under no color; use \
+                 `call` or `post`"
+            ),
+            Self::InUse => f.write_str(
+                "this `ColorCell` is in use further up the stack: an access must not be nested \
+                 in another one to the same cell",
+            ),
+        }
+    }
+}
+
+impl std::error::Error for AccessError {}
+
+impl<T: Send + 'static> ColorCell<T> {
+    /// Gives `value` to `color`, in the runtime that the calling thread works for.
+    ///
+    /// # Panics
+    ///
+    /// Outside a runtime: [`ColorCell::new_in`] names one.
+    #[track_caller]
+    pub fn new(color: Color, value: T) -> Self {
+        let lane = Handle::with_current(|handle| handle.map(|handle| handle.lane(color)));
+        let Some(lane) = lane else {
+            panic!(
+                "`ColorCell::new({color}, ..)` outside a runtime: call it inside one, or use \
+                 `ColorCell::new_in` with a runtime's handle"
+            )
+        };
+        Self::on_lane(lane, value)
+    }
+
+    /// Gives `value` to `color` in the runtime of `handle`.
+    pub fn new_in(handle: &Handle, color: Color, value: T) -> Self {
+        Self::on_lane(handle.lane(color), value)
+    }
+
+    fn on_lane(lane: LaneRef, value: T) -> Self {
+        let value = UnsafeCell::new(ManuallyDrop::new(value));
+        Self { inner: Arc::new(Inner { lane, busy: UnsafeCell::new(false), value }) }
+    }
+
+    /// The cell's color.
+    #[must_use]
+    pub fn color(&self) -> Color {
+        self.inner.lane.color()
+    }
+
+    /// Uses the value, from inside its color.
+    ///
+    /// # Panics
+    ///
+    /// Where [`ColorCell::try_with`] gives an error.
+    #[track_caller]
+    pub fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
+        match self.try_with(f) {
+            Ok(result) => result,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// Uses the value, from inside its color.
+    ///
+    /// # Errors
+    ///
+    /// If the caller runs under another color or none, or inside another access to the same cell.
+    /// `f` is dropped unused.
+    pub fn try_with<R>(&self, f: impl FnOnce(&mut T) -> R) -> Result<R, AccessError> {
+        if !self.inner.lane.is_current() {
+            return Err(AccessError::WrongColor { cell: self.color(), current: Color::current() });
+        }
+        // SAFETY: this thread holds the lane.
+        unsafe { self.inner.with(f) }
+    }
+
+    /// Uses the value under its color, from anywhere, and waits for the result.
+    ///
+    /// If the color is idle, or the caller's own, `f` runs at once on this thread. Otherwise it is
+    /// scheduled under the color, behind everything that is scheduled there already. The task does
+    /// not move.
+    ///
+    /// Cancel safe: a call that is dropped before `f` has begun drops `f` under the cell's color;
+    /// one that has begun goes on.
+    ///
+    /// # Panics
+    ///
+    /// With the panic of `f`; and if the runtime shuts down before `f` has run.
+    pub fn call<R, F>(&self, f: F) -> Call<T, F, R>
+    where
+        F: FnOnce(&mut T) -> R + Send + 'static,
+        R: Send + 'static,
+    {
+        Call::new(self.clone(), f)
+    }
+
+    /// Schedules `f` under the cell's color, behind everything that is scheduled there already, and
+    /// does not wait for it. A panic of `f` is reported by the panic hook and goes no further. If the
+    /// runtime shuts down first, `f` is dropped under the color.
+    pub fn post<F: FnOnce(&mut T) + Send + 'static>(&self, f: F) {
+        let cell = self.clone();
+        callback::post(&self.inner.lane, move || cell.with(f));
+    }
+
+    /// Runs `f` at once if the color is idle or the caller's own.
+    fn call_now<R, F: FnOnce(&mut T) -> R>(&self, f: F) -> Result<R, F> {
+        if self.inner.lane.is_current() {
+            return Ok(self.with(f));
+        }
+        // The slot gives `f` back if the lane is not idle.
+        let mut slot = Some(f);
+        let run = || {
+            let f = slot.take().expect("run once");
+            self.with(f)
+        };
+        match callback::run_inline(&self.inner.lane, run) {
+            Ok(result) => Ok(result),
+            Err(_) => Err(slot.take().expect("not run")),
+        }
+    }
+}
+
+impl<T: Send + 'static> Inner<T> {
+    /// # Safety
+    ///
+    /// The caller holds the lane.
+    unsafe fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> Result<R, AccessError> {
+        struct Leave<'a>(&'a UnsafeCell<bool>);
+        impl Drop for Leave<'_> {
+            fn drop(&mut self) {
+                self.0.with_mut(|busy| {
+                    // SAFETY: the lane is still held.
+                    unsafe { *busy = false }
+                });
+            }
+        }
+        let was_busy = self.busy.with_mut(|busy| {
+            // SAFETY: the holder alone touches the flag.
+            std::mem::replace(unsafe { &mut *busy }, true)
+        });
+        if was_busy {
+            return Err(AccessError::InUse);
+        }
+        let _leave = Leave(&self.busy);
+        Ok(self.value.with_mut(|value| {
+            // SAFETY: the holder alone reaches the value, and the flag keeps a second access out.
+            f(unsafe { &mut *value })
+        }))
+    }
+}
+
+impl<T: Send + 'static> Drop for Inner<T> {
+    fn drop(&mut self) {
+        let value = self.value.with_mut(|value| {
+            // SAFETY: the last owner is going, and nobody reads the place again.
+            unsafe { ManuallyDrop::take(&mut *value) }
+        });
+        if !std::mem::needs_drop::<T>() || self.lane.is_current() {
+            drop(value);
+        } else if let Err(later) = callback::run_inline(&self.lane, move || drop(value)) {
+            callback::post(&self.lane, later);
+        }
+    }
+}
+
+impl<T: Send + 'static> Clone for ColorCell<T> {
+    fn clone(&self) -> Self {
+        Self { inner: Arc::clone(&self.inner) }
+    }
+}
+
+impl<T: Send + 'static> fmt::Debug for ColorCell<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ColorCell").field("color", &self.color()).finish_non_exhaustive()
+    }
+}

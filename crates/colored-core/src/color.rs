@@ -1,0 +1,150 @@
+//! [`Color`]: the key that two tasks must share to be serialized.
+
+use crate::sync::thread_slot;
+use std::cell::Cell;
+use std::fmt;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The key that decides which tasks may overlap: tasks of equal colors never run at the same time
+/// and run in the order in which they were scheduled; tasks of different colors run in parallel.
+///
+/// A color is a value, not a resource: it is `Copy`, costs nothing until something is spawned
+/// under it, and is compared exactly. Colors never share a queue because a hash collides.
+///
+/// A color made from a number ([`Color::new`]) and one made by [`Color::unique`] are never equal,
+/// whatever the number: that is the one bit which makes this type 16 bytes instead of 8.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Color {
+    key: u64,
+    unique: bool,
+}
+
+/// Serial numbers a thread takes at once, so that making colors does not bounce one cache line
+/// between all cores.
+const BLOCK: u64 = 1024;
+
+static NEXT_BLOCK: AtomicU64 = AtomicU64::new(1);
+
+thread_slot!(static NEXT: Cell<u64> = Cell::new(0));
+
+impl Color {
+    /// The color of everything that names none: `spawn`, the main future. Equal to
+    /// `Color::new(0)`.
+    pub const DEFAULT: Color = Color::new(0);
+
+    /// The color with this number. Equal numbers are equal colors.
+    #[must_use]
+    #[inline]
+    pub const fn new(key: u64) -> Self {
+        Self { key, unique: false }
+    }
+
+    /// The color of a value: equal values have equal colors, in this process and in every other
+    /// that runs the same build.
+    ///
+    /// The value is hashed to 64 bits (SipHash, fixed keys). Two different values get the same
+    /// color with a chance of about `n²/2⁶⁵` among `n` values (one in 37 million for a million
+    /// values); then they are needlessly serialized, nothing else. Where that matters, number
+    /// the values and use [`Color::new`]; where keys come from an adversary, use
+    /// [`Color::unique`] and keep it beside the value.
+    #[must_use]
+    pub fn of<T: Hash + ?Sized>(value: &T) -> Self {
+        Self::new(BuildHasherDefault::<DefaultHasher>::default().hash_one(value))
+    }
+
+    /// A color that equals no other color, of this or any other runtime in the process.
+    #[must_use]
+    #[inline]
+    pub fn unique() -> Self {
+        let key = NEXT.with(|next| {
+            let mut key = next.get();
+            if key % BLOCK == 0 {
+                // Ordering: only the distinctness of the blocks matters.
+                key = NEXT_BLOCK.fetch_add(1, Ordering::Relaxed) * BLOCK;
+            }
+            next.set(key + 1);
+            key
+        });
+        Self { key, unique: true }
+    }
+
+    /// Whether this is [`Color::DEFAULT`].
+    #[must_use]
+    #[inline]
+    pub const fn is_default(self) -> bool {
+        self.key == 0 && !self.unique
+    }
+
+    /// The number of this color: what [`Color::new`] was given, or a serial number for a unique
+    /// color. For logs and traces; a unique color can have the number of a plain one.
+    #[must_use]
+    #[inline]
+    pub const fn number(self) -> u64 {
+        self.key
+    }
+
+    /// Whether the color was made by [`Color::unique`] (or for `spawn_unique`).
+    #[must_use]
+    #[inline]
+    pub const fn is_unique(self) -> bool {
+        self.unique
+    }
+}
+
+impl Default for Color {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+impl From<u64> for Color {
+    fn from(key: u64) -> Self {
+        Self::new(key)
+    }
+}
+
+impl From<u32> for Color {
+    fn from(key: u32) -> Self {
+        Self::new(u64::from(key))
+    }
+}
+
+impl From<i32> for Color {
+    /// Negative numbers keep their distinctness: `-1` is the color of `u64::MAX`.
+    fn from(key: i32) -> Self {
+        Self::new(i64::from(key).cast_unsigned())
+    }
+}
+
+impl fmt::Debug for Color {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Display for Color {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.is_default(), self.unique) {
+            (true, _) => f.write_str("color default"),
+            (_, true) => write!(f, "color unique-{}", self.key),
+            (_, false) => write!(f, "color {:#x}", self.key),
+        }
+    }
+}
+
+#[cfg(all(test, not(colored_loom)))]
+mod tests {
+    use super::Color;
+
+    #[test]
+    fn equal_keys_are_equal_colors_and_unique_ones_equal_nothing() {
+        assert_eq!(Color::from(7u32), Color::new(7));
+        assert_eq!(Color::from(-1i32), Color::new(u64::MAX));
+        assert_eq!(Color::of("a"), Color::of(&String::from("a")));
+        assert_ne!(Color::of("a"), Color::of("b"));
+        let unique = Color::unique();
+        assert_ne!(unique, Color::unique());
+        assert_ne!(unique, Color::new(unique.number()));
+    }
+}

@@ -1,0 +1,375 @@
+//! A lane: the live queue of one color, and the right to run it.
+//!
+//! # Kinds of reference
+//!
+//! | type | is | counted |
+//! |---|---|---|
+//! | [`LaneRef`] | an owner: a cell, a cache, the lookup that is about to push | yes |
+//! | [`LanePtr`] | a task's pointer to its lane; the task counts as an owner until it completes | no |
+//! | [`ReadyLane`] | **the right to run the lane**, a value that cannot be copied | no |
+//!
+//! Everything in a lane's chain owns one reference, so a lane that is held or queued is alive.
+//! A task's reference is given back by the lane's holder only, and after it has given the right
+//! away: while it runs a slice, the holder counts in a thread-local ([`current`]) and settles once.
+//!
+//! # Exclusion (G1)
+//!
+//! A `ReadyLane` is made in two places: by the push, or the claim, that found the chain idle. It is
+//! consumed by [`ReadyLane::run`], which either gives it back or ends with the chain idle. So there
+//! is at most one for a lane at any time, and only its owner polls. A lane in a deque is a
+//! `ReadyLane` in a deque: what a thief takes is idle and whole.
+//!
+//! # Order (G2)
+//!
+//! The chain is first-in first-out in the order of the swaps on its tail, and it belongs to the
+//! lane, not to a worker: stealing the lane moves it unchanged.
+
+pub(crate) mod callback;
+pub(crate) mod current;
+mod slice;
+
+pub(crate) use self::slice::{Runner, Slice};
+
+use crate::color::Color;
+use crate::queue::{Chain, Kind, Node, Pushed};
+use crate::sync::{Arc, AtomicBool, AtomicUsize, Ordering, UnsafeCell};
+use crate::task::{LiveList, Schedule};
+use std::ptr::NonNull;
+
+/// What a lane needs of the scheduler above it.
+pub(crate) trait Dispatch: Send + Sync {
+    /// Takes a lane that has just become runnable, if this thread is a worker of the scheduler.
+    /// `pin` is the thread that must run it, 0 for any worker.
+    ///
+    /// Nothing that the lane keeps alive may be touched after the lane is published.
+    fn dispatch_here(&self, lane: ReadyLane, pin: u32) -> Result<(), ReadyLane>;
+
+    /// As `dispatch_here` from any other thread; the caller keeps `self` alive meanwhile.
+    fn dispatch(&self, lane: ReadyLane, pin: u32);
+
+    /// Gives back `refs` references which were the last when the caller looked. Frees the lane if
+    /// they still are.
+    fn retire(&self, lane: LanePtr, refs: usize);
+
+    /// Remembers a lane that has waiting tasks and is in no table; false if the scheduler is
+    /// closing and the lane must be cancelled instead.
+    fn track(&self, lane: LanePtr) -> Result<u32, Closing>;
+
+    /// Makes a lane findable by its color. The caller holds it.
+    fn publish(&self, lane: LanePtr);
+}
+
+/// The scheduler is shutting down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Closing;
+
+/// Not tracked.
+pub(crate) const UNTRACKED: u32 = u32::MAX;
+
+/// One color's lane.
+#[repr(C)]
+pub(crate) struct Lane {
+    chain: Chain,
+    refs: AtomicUsize,
+    /// Holder only.
+    inner: UnsafeCell<Inner>,
+    port: Arc<dyn Dispatch>,
+    color: Color,
+    /// At the head while a call runs inline.
+    inline: Node,
+    /// Whether the table has it. Set once, by the holder.
+    published: AtomicBool,
+}
+
+struct Inner {
+    live: LiveList<LanePtr>,
+    /// The head has run, but could not be unlinked yet.
+    stalled: Option<slice::After>,
+    track: u32,
+}
+
+// SAFETY: `inner` is touched by the holder only, and the right to hold moves between threads with
+// the chain's release and acquire; the tasks behind it are made to move (`Cell::allocate`).
+unsafe impl Send for Lane {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Lane {}
+
+/// Whether the table knows a lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tenure {
+    Published,
+    /// Not until somebody asks for its color.
+    Unpublished,
+}
+
+impl Lane {
+    /// A lane with one reference.
+    pub(crate) fn new(color: Color, port: Arc<dyn Dispatch>, tenure: Tenure) -> Self {
+        Self {
+            chain: Chain::new(),
+            refs: AtomicUsize::new(1),
+            inner: UnsafeCell::new(Inner {
+                live: LiveList::new(),
+                stalled: None,
+                track: UNTRACKED,
+            }),
+            port,
+            color,
+            inline: Node::new(Kind::Inline, 0),
+            published: AtomicBool::new(tenure != Tenure::Unpublished),
+        }
+    }
+
+    /// Makes an unreferenced lane that was in no table, or has left it, into a fresh one.
+    pub(crate) fn renew(&mut self, color: Color) {
+        self.color = color;
+        // Ordering: exclusive access.
+        self.refs.store(1, Ordering::Relaxed);
+        self.published.store(false, Ordering::Relaxed);
+        self.inner.with_mut(|inner| {
+            // SAFETY: exclusive access.
+            let inner = unsafe { &mut *inner };
+            debug_assert!(inner.live.is_empty() && inner.stalled.is_none());
+            inner.track = UNTRACKED;
+        });
+    }
+
+    pub(crate) fn color(&self) -> Color {
+        self.color
+    }
+
+    pub(crate) fn is_published(&self) -> bool {
+        // Ordering: set by the holder; others learn it through the table's lock.
+        self.published.load(Ordering::Relaxed)
+    }
+
+    /// Adds a reference to one that exists, or under the lock of the table that has the lane.
+    #[inline]
+    pub(crate) fn retain(&self, refs: usize) {
+        // Ordering: as for any reference count.
+        self.refs.fetch_add(refs, Ordering::Relaxed);
+    }
+
+    /// Adds a reference unless there is none left: for a registry whose lock keeps the memory, but
+    /// not the lane, alive.
+    pub(crate) fn try_retain(&self) -> bool {
+        // Ordering: as for any reference count.
+        self.refs
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |refs| (refs > 0).then(|| refs + 1))
+            .is_ok()
+    }
+
+    /// Marks the lane as findable. Holder only; false if it was.
+    pub(crate) fn set_published(&self) -> bool {
+        // Ordering: see `is_published`.
+        !self.published.swap(true, Ordering::Relaxed)
+    }
+
+    /// Takes `refs` references back under the table's lock; true if none is left.
+    pub(crate) fn release_last(&self, refs: usize) -> bool {
+        // Ordering: Release orders this owner's use before the free, Acquire the others'.
+        self.refs.fetch_sub(refs, Ordering::AcqRel) == refs
+    }
+
+    /// Where the registry of unpublished lanes has it.
+    ///
+    /// # Safety
+    ///
+    /// The caller holds the lane, or the lane is unreferenced.
+    pub(crate) unsafe fn track_index(&self) -> u32 {
+        self.inner.with(|inner| {
+            // SAFETY: by contract nobody writes it meanwhile.
+            unsafe { (*inner).track }
+        })
+    }
+}
+
+/// A pointer to a lane that something else keeps alive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LanePtr(NonNull<Lane>);
+
+// SAFETY: a lane is `Send` and `Sync`, and the pointer says nothing about its life.
+unsafe impl Send for LanePtr {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for LanePtr {}
+
+impl LanePtr {
+    /// A pointer for a task that is never put on a lane.
+    pub(crate) fn nowhere() -> Self {
+        Self(NonNull::dangling())
+    }
+
+    pub(crate) fn from_box(lane: Box<Lane>) -> Self {
+        Self(NonNull::from(Box::leak(lane)))
+    }
+
+    /// # Safety
+    ///
+    /// Made by [`LanePtr::from_box`], and nobody uses the lane any more.
+    pub(crate) unsafe fn into_box(self) -> Box<Lane> {
+        // SAFETY: by contract.
+        unsafe { Box::from_raw(self.0.as_ptr()) }
+    }
+
+    /// # Safety
+    ///
+    /// The lane is alive while the reference is used.
+    #[inline]
+    pub(crate) unsafe fn get<'a>(self) -> &'a Lane {
+        // SAFETY: by contract.
+        unsafe { self.0.as_ref() }
+    }
+
+    /// Gives `refs` references back.
+    ///
+    /// # Safety
+    ///
+    /// The caller owns them and does not use the lane afterwards.
+    pub(crate) unsafe fn release(self, refs: usize) {
+        // SAFETY: the caller's references.
+        let lane = unsafe { self.get() };
+        // Ordering: hint only, the exchange decides.
+        let mut before = lane.refs.load(Ordering::Relaxed);
+        while before > refs {
+            // Ordering: Release orders this owner's use before the free. Never to zero: that
+            // happens under the table's lock, so that a lookup cannot meet a dead lane.
+            match lane.refs.compare_exchange_weak(
+                before,
+                before - refs,
+                Ordering::Release,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return,
+                Err(now) => before = now,
+            }
+        }
+        let port = Arc::clone(&lane.port);
+        port.retire(self, refs);
+    }
+
+    /// Adds a node and sees that it will run.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Chain::push`], and the node owns a reference to this lane.
+    #[inline]
+    pub(crate) unsafe fn push(self, node: NonNull<Node>) {
+        // SAFETY: the node's reference.
+        let lane = unsafe { self.get() };
+        // SAFETY: in no chain yet, so it is ours to read.
+        let pin = unsafe { node.as_ref() }.pin;
+        // SAFETY: by contract.
+        if let Pushed::Claimed = unsafe { lane.chain.push(node) } {
+            // The right to run keeps the lane alive up to the hand-over.
+            if let Err(ready) = lane.port.dispatch_here(ReadyLane(self), pin) {
+                let port = Arc::clone(&lane.port);
+                port.dispatch(ready, pin);
+            }
+        }
+    }
+}
+
+impl Schedule for LanePtr {
+    #[inline]
+    unsafe fn schedule(self, node: NonNull<Node>) {
+        // SAFETY: a task that is not complete owns a reference to its lane.
+        unsafe { self.push(node) };
+    }
+}
+
+/// An owner of a lane.
+pub(crate) struct LaneRef(LanePtr);
+
+impl LaneRef {
+    /// # Safety
+    ///
+    /// The caller gives one reference.
+    pub(crate) unsafe fn from_counted(lane: LanePtr) -> Self {
+        Self(lane)
+    }
+
+    /// Gives the reference to something else.
+    #[inline]
+    pub(crate) fn into_counted(self) -> LanePtr {
+        let lane = self.0;
+        std::mem::forget(self);
+        lane
+    }
+
+    #[inline]
+    pub(crate) fn ptr(&self) -> LanePtr {
+        self.0
+    }
+
+    /// Whether the calling thread holds this lane right now.
+    #[inline]
+    pub(crate) fn is_current(&self) -> bool {
+        current::is(self.0)
+    }
+}
+
+impl std::ops::Deref for LaneRef {
+    type Target = Lane;
+
+    #[inline]
+    fn deref(&self) -> &Lane {
+        // SAFETY: this reference keeps it alive.
+        unsafe { self.0.get() }
+    }
+}
+
+impl Clone for LaneRef {
+    #[inline]
+    fn clone(&self) -> Self {
+        if !current::retain(self.0) {
+            self.retain(1);
+        }
+        Self(self.0)
+    }
+}
+
+impl Drop for LaneRef {
+    #[inline]
+    fn drop(&mut self) {
+        if !current::give_back(self.0) {
+            // SAFETY: this reference, not used again.
+            unsafe { self.0.release(1) };
+        }
+    }
+}
+
+/// The color that this thread runs under, findable from now on.
+pub(crate) fn current_color() -> Option<Color> {
+    let lane = current::lane()?;
+    // SAFETY: this thread holds it.
+    let lane_ref = unsafe { lane.get() };
+    if lane_ref.set_published() {
+        lane_ref.port.publish(lane);
+    }
+    Some(lane_ref.color)
+}
+
+/// The right to run a lane. Whoever has it must run the lane or hand it on.
+#[must_use]
+#[derive(Debug)]
+pub(crate) struct ReadyLane(LanePtr);
+
+impl ReadyLane {
+    /// The lane. Alive: it is runnable, so its chain has a node, which owns a reference.
+    pub(crate) fn lane(&self) -> &Lane {
+        // SAFETY: see above.
+        unsafe { self.0.get() }
+    }
+
+    /// For a slot of one machine word.
+    pub(crate) fn into_raw(self) -> *mut Lane {
+        self.0.0.as_ptr()
+    }
+
+    /// # Safety
+    ///
+    /// From [`ReadyLane::into_raw`], once.
+    pub(crate) unsafe fn from_raw(lane: NonNull<Lane>) -> Self {
+        Self(LanePtr(lane))
+    }
+}

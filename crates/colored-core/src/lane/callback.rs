@@ -1,0 +1,129 @@
+//! Closures under a color: queued like tasks, or run at once when the lane is idle.
+
+use super::current::Hold;
+use super::slice::After;
+use super::{LaneRef, ReadyLane};
+use crate::queue::{Kind, Node, Unlinked};
+use crate::sync::{Arc, UnsafeCell};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::ptr::NonNull;
+
+#[repr(C)]
+struct Header {
+    node: Node,
+    run: unsafe fn(NonNull<Node>, bool),
+    free: unsafe fn(NonNull<Node>),
+}
+
+#[repr(C)]
+struct Callback<F> {
+    header: Header,
+    closure: UnsafeCell<Option<F>>,
+}
+
+/// Runs `f` under the lane's color when its turn comes. If the scheduler shuts down first, `f` is
+/// dropped there instead.
+pub(crate) fn post<F: FnOnce() + Send + 'static>(lane: &LaneRef, f: F) {
+    push(lane, Kind::Callback, f);
+}
+
+/// Tells the lane to cancel the tasks that wait in it.
+pub(crate) fn close(lane: &LaneRef) {
+    push(lane, Kind::Close, || ());
+}
+
+#[inline]
+fn push<F: FnOnce() + Send + 'static>(lane: &LaneRef, kind: Kind, f: F) {
+    let callback = Box::new(Callback {
+        header: Header { node: Node::new(kind, 0), run: run_closure::<F>, free: free_box::<F> },
+        closure: UnsafeCell::new(Some(f)),
+    });
+    let node = NonNull::from(Box::leak(callback)).cast::<Node>();
+    let lane = lane.clone().into_counted();
+    // SAFETY: in no chain, freed by the lane after its turn, and it owns the reference just made.
+    unsafe { lane.push(node) };
+}
+
+unsafe fn run_closure<F: FnOnce()>(node: NonNull<Node>, cancel: bool) {
+    // SAFETY: the node begins a callback of this type.
+    let callback = unsafe { node.cast::<Callback<F>>().as_ref() };
+    let closure = callback.closure.with_mut(|closure| {
+        // SAFETY: the holder alone touches the closure.
+        unsafe { (*closure).take() }
+    });
+    if let Some(closure) = closure {
+        // The panic hook has reported it; nobody waits for the result.
+        let _ = catch_unwind(AssertUnwindSafe(|| if cancel { drop(closure) } else { closure() }));
+    }
+}
+
+unsafe fn free_box<F>(node: NonNull<Node>) {
+    // SAFETY: made by `Box::new` of this type, and out of its chain.
+    drop(unsafe { Box::from_raw(node.cast::<Callback<F>>().as_ptr()) });
+}
+
+/// Runs the closure, or drops it if `cancel`.
+///
+/// # Safety
+///
+/// `node` begins a callback, and the caller holds its lane.
+pub(super) unsafe fn run(node: NonNull<Node>, cancel: bool) {
+    // SAFETY: by contract.
+    let run = unsafe { node.cast::<Header>().as_ref() }.run;
+    // SAFETY: by contract.
+    unsafe { run(node, cancel) };
+}
+
+/// # Safety
+///
+/// `node` begins a callback, has had its turn, and is in no chain.
+pub(super) unsafe fn free(node: NonNull<Node>) {
+    // SAFETY: by contract.
+    let free = unsafe { node.cast::<Header>().as_ref() }.free;
+    // SAFETY: by contract.
+    unsafe { free(node) };
+}
+
+/// Runs `f` under the lane's color, now and on this thread, if the lane is idle; gives it back if
+/// it is not. What is scheduled on the lane meanwhile runs afterwards.
+///
+/// Costs two compare-exchanges, like a lock that nobody contends for.
+///
+/// # Panics
+///
+/// If `f` does; the lane goes on.
+pub(crate) fn run_inline<F: FnOnce() -> R, R>(lane: &LaneRef, f: F) -> Result<R, F> {
+    let ptr = lane.ptr();
+    // SAFETY: the node lives in the lane, and is reset whenever it leaves the chain; `lane` keeps
+    // both alive up to the reference taken below.
+    if !unsafe { lane.chain.try_claim(NonNull::from(&lane.inline)) } {
+        return Err(f);
+    }
+    let hold = Hold::begin(ptr);
+    let result = catch_unwind(AssertUnwindSafe(f));
+    // SAFETY: this thread holds the lane, and what is at its head has run.
+    let unlinked = unsafe { ptr.unlink(After::Inline, &hold, None) };
+    if unlinked == Unlinked::Stalled {
+        // The node stays in the chain for now, so like everything there it owns a reference.
+        lane.retain(1);
+        // SAFETY: this thread holds the lane.
+        unsafe { lane.with_inner(|inner| inner.stalled = Some(After::InlineCounted)) };
+    }
+    if unlinked != Unlinked::Idle {
+        let owed = hold.take_owed();
+        if owed > 0 {
+            lane.retain(owed.unsigned_abs());
+        } else if owed < 0 {
+            // SAFETY: the references were given to the holder; `lane` is one more.
+            unsafe { ptr.release(owed.unsigned_abs()) };
+        }
+        // SAFETY: the head is alive.
+        let pin = unsafe { lane.chain.head().as_ref() }.pin;
+        hold.has_ended();
+        if let Err(ready) = lane.port.dispatch_here(ReadyLane(ptr), pin) {
+            Arc::clone(&lane.port).dispatch(ready, pin);
+        }
+    }
+    drop(hold);
+    result.map_err(|payload| resume_unwind(payload))
+}

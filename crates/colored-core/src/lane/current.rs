@@ -1,0 +1,168 @@
+//! What this thread is running: the lane it holds, the task it polls.
+
+use super::{LanePtr, LaneRef};
+use crate::sync::thread_slot;
+use crate::task::TaskRef;
+use std::cell::Cell;
+use std::task::Waker;
+
+pub(super) struct Current {
+    lane: Cell<Option<LanePtr>>,
+    task: Cell<Option<TaskRef<LanePtr>>>,
+    /// References to `lane` taken (positive) or given back (negative) but not counted yet.
+    owed: Cell<isize>,
+    /// Where the task wants to go, with a reference.
+    hop: Cell<Option<LanePtr>>,
+    /// The task wants to run again.
+    yielded: Cell<bool>,
+}
+
+thread_slot!(static CURRENT: Current = Current {
+    lane: Cell::new(None),
+    task: Cell::new(None),
+    owed: Cell::new(0),
+    hop: Cell::new(None),
+    yielded: Cell::new(false),
+});
+
+/// The time in which this thread holds a lane. Ends with [`Hold::finish`].
+pub(super) struct Hold {
+    outer: Option<LanePtr>,
+    outer_task: Option<TaskRef<LanePtr>>,
+    outer_owed: isize,
+    outer_hop: Option<LanePtr>,
+    outer_yielded: bool,
+}
+
+impl Hold {
+    pub(super) fn begin(lane: LanePtr) -> Self {
+        CURRENT.with(|current| Self {
+            outer: current.lane.replace(Some(lane)),
+            outer_task: current.task.replace(None),
+            outer_owed: current.owed.replace(0),
+            outer_hop: current.hop.replace(None),
+            outer_yielded: current.yielded.replace(false),
+        })
+    }
+
+    /// References taken and not counted yet; the caller counts them.
+    pub(super) fn take_owed(&self) -> isize {
+        CURRENT.with(|current| current.owed.take())
+    }
+
+    pub(super) fn owe(&self, refs: isize) {
+        CURRENT.with(|current| current.owed.set(current.owed.get() + refs));
+    }
+
+    /// The lane has been given up; what is owed is still to be settled.
+    pub(super) fn has_ended(&self) {
+        CURRENT.with(|current| current.lane.set(None));
+    }
+
+    pub(super) fn owed(&self) -> isize {
+        CURRENT.with(|current| current.owed.get())
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        CURRENT.with(|current| {
+            current.lane.set(self.outer);
+            current.task.set(self.outer_task);
+            current.owed.set(self.outer_owed);
+            current.hop.set(self.outer_hop);
+            current.yielded.set(self.outer_yielded);
+        });
+    }
+}
+
+/// What a task asked for during its poll.
+pub(super) struct Asked {
+    pub(super) hop: Option<LaneRef>,
+    pub(super) yielded: bool,
+}
+
+/// Runs the poll of `task` as the current task.
+#[inline]
+pub(super) fn polling<R>(task: TaskRef<LanePtr>, poll: impl FnOnce() -> R) -> (R, Asked) {
+    CURRENT.with(|current| current.task.set(Some(task)));
+    let result = poll();
+    let asked = CURRENT.with(|current| {
+        current.task.set(None);
+        Asked {
+            hop: current.hop.take().map(|lane| {
+                // SAFETY: `hop_to` left a reference.
+                unsafe { LaneRef::from_counted(lane) }
+            }),
+            yielded: current.yielded.take(),
+        }
+    });
+    (result, asked)
+}
+
+/// Whether this thread holds `lane`.
+#[inline]
+pub(crate) fn is(lane: LanePtr) -> bool {
+    CURRENT.with(|current| current.lane.get() == Some(lane))
+}
+
+/// The lane that this thread holds. It stays alive for as long as the caller runs under it.
+#[inline]
+pub(crate) fn lane() -> Option<LanePtr> {
+    CURRENT.with(|current| current.lane.get())
+}
+
+/// The task that this thread polls.
+pub(crate) fn task() -> Option<TaskRef<LanePtr>> {
+    CURRENT.with(|current| current.task.get())
+}
+
+/// A reference to the lane that this thread holds, counted when the slice ends.
+#[inline]
+pub(crate) fn retain(lane: LanePtr) -> bool {
+    adjust(lane, 1)
+}
+
+/// Gives a reference back if it is to the lane that this thread holds; false if it is not.
+#[inline]
+pub(crate) fn give_back(lane: LanePtr) -> bool {
+    adjust(lane, -1)
+}
+
+fn adjust(lane: LanePtr, refs: isize) -> bool {
+    CURRENT.with(|current| {
+        let held = current.lane.get() == Some(lane);
+        if held {
+            current.owed.set(current.owed.get() + refs);
+        }
+        held
+    })
+}
+
+/// Asks that the current task go on under another lane when its poll ends. Fails outside a task.
+pub(crate) fn hop_to(lane: LaneRef) -> Result<(), LaneRef> {
+    CURRENT.with(|current| {
+        if current.task.get().is_none() {
+            return Err(lane);
+        }
+        let old = current.hop.replace(Some(lane.into_counted()));
+        // Two hops in one poll: a combinator polled both; the later one counts.
+        drop(old.map(|old| {
+            // SAFETY: `hop_to` left a reference.
+            unsafe { LaneRef::from_counted(old) }
+        }));
+        Ok(())
+    })
+}
+
+/// Asks that the current task run again, without the cost of a wake. False if `waker` is not the
+/// task's own.
+pub(crate) fn yield_task(waker: &Waker) -> bool {
+    CURRENT.with(|current| {
+        let own = current.task.get().is_some_and(|task| task.owns(waker));
+        if own {
+            current.yielded.set(true);
+        }
+        own
+    })
+}

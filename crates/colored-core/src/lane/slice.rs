@@ -1,0 +1,343 @@
+//! One turn of a lane: a bounded number of polls, then it goes back.
+
+use super::current::{self, Hold};
+use super::{Closing, Lane, LanePtr, ReadyLane, UNTRACKED, callback};
+use crate::budget;
+use crate::queue::{Kind, Node, Rotated, Unlinked};
+use crate::task::{Begun, Ended, Schedule, TaskRef};
+use std::ptr::NonNull;
+
+/// The thread that runs a slice.
+pub(crate) trait Runner {
+    /// Whether it may run what is pinned to `pin` (0: what is pinned to nobody).
+    fn may_run(&self, pin: u32) -> bool;
+    /// Whether everything is to be cancelled.
+    fn is_closing(&self) -> bool;
+    /// One turn has been taken; whether the slice goes on.
+    fn goes_on(&mut self) -> bool;
+}
+
+/// How a slice ended.
+#[must_use]
+#[derive(Debug)]
+pub(crate) enum Slice {
+    /// The lane is idle, and perhaps gone.
+    Idle,
+    /// There is more to run.
+    More(ReadyLane),
+    /// What comes next is pinned to somebody else.
+    Elsewhere(ReadyLane, u32),
+}
+
+/// What remains to be done with a head that has had its turn, once it is out of the chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum After {
+    /// A task that waits.
+    End,
+    /// A task that is complete.
+    Release,
+    /// A task that goes on under another lane, which it knows already.
+    Hop,
+    /// A task that runs again behind the others. It stays in the chain.
+    Rotate,
+    /// A callback that has run.
+    Free,
+    /// The node of an inline call: it lives in the lane, and the caller keeps that alive.
+    Inline,
+    /// As `Inline`, when the caller is gone and the node owns a reference.
+    InlineCounted,
+}
+
+impl ReadyLane {
+    /// Runs the lane until it is idle, `runner` says stop, or the next turn is somebody else's.
+    pub(crate) fn run(self, runner: &mut impl Runner) -> Slice {
+        let hold = Hold::begin(self.0);
+        // SAFETY: the right to run keeps the lane alive.
+        let lane = unsafe { self.0.get() };
+        loop {
+            // SAFETY: this thread holds the lane.
+            let stalled = unsafe { lane.with_inner(|inner| inner.stalled.take()) };
+            let after = match stalled {
+                Some(after) => after,
+                None => {
+                    let node = lane.chain.head();
+                    // SAFETY: the head is alive.
+                    let pin = unsafe { node.as_ref() }.pin;
+                    if !runner.may_run(pin) {
+                        self.count_owed(&hold);
+                        return Slice::Elsewhere(self, pin);
+                    }
+                    // SAFETY: this thread holds the lane, and may run its head.
+                    unsafe { lane.turn(node, runner.is_closing()) }
+                }
+            };
+            // SAFETY: this thread holds the lane, and the turn of its head is over.
+            match unsafe { self.0.unlink(after, &hold, Some(runner.is_closing())) } {
+                Unlinked::Idle => return Slice::Idle,
+                Unlinked::More if runner.goes_on() => {}
+                Unlinked::More | Unlinked::Stalled => {
+                    self.count_owed(&hold);
+                    return Slice::More(self);
+                }
+            }
+        }
+    }
+
+    /// Counts what was taken and given back meanwhile. What is in the chain owns references, so
+    /// this never gives the last one back.
+    fn count_owed(&self, hold: &Hold) {
+        let owed = hold.take_owed();
+        if owed > 0 {
+            self.lane().retain(owed.unsigned_abs());
+        } else if owed < 0 {
+            // SAFETY: the references were given to the holder, and the node at the head has one
+            // more.
+            unsafe { self.0.release(owed.unsigned_abs()) };
+        }
+    }
+}
+
+impl Lane {
+    /// # Safety
+    ///
+    /// The caller holds the lane.
+    pub(super) unsafe fn with_inner<R>(&self, f: impl FnOnce(&mut super::Inner) -> R) -> R {
+        self.inner.with_mut(|inner| {
+            // SAFETY: by contract; `f` runs no user code, so it cannot come here again.
+            f(unsafe { &mut *inner })
+        })
+    }
+
+    /// The turn of the head: runs it, and says what remains.
+    ///
+    /// # Safety
+    ///
+    /// The caller holds the lane, `node` is its head, and this thread may run it.
+    #[inline]
+    unsafe fn turn(&self, node: NonNull<Node>, closing: bool) -> After {
+        // SAFETY: the head is alive.
+        match unsafe { node.as_ref() }.kind {
+            Kind::Task => {
+                // SAFETY: of that kind, and alive until it is unlinked.
+                let task = unsafe { TaskRef::from_node(node) };
+                // SAFETY: by contract.
+                unsafe { self.turn_of_task(task, closing) }
+            }
+            Kind::Callback => {
+                // SAFETY: of that kind, and it has not run yet.
+                unsafe { callback::run(node, closing) };
+                After::Free
+            }
+            Kind::Close => {
+                // SAFETY: by contract.
+                unsafe { self.abort_waiting() };
+                After::Free
+            }
+            Kind::Inline => unreachable!("an inline call is over before its lane is queued"),
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`Lane::turn`].
+    #[inline]
+    unsafe fn turn_of_task(&self, task: TaskRef<LanePtr>, closing: bool) -> After {
+        // SAFETY: the lane is held and the task at its head.
+        let begun = unsafe { task.begin() };
+        let (done, asked) = current::polling(task, || {
+            if closing || begun == Begun::Cancel {
+                // SAFETY: as above.
+                unsafe { task.cancel() };
+                true
+            } else {
+                // SAFETY: as above.
+                budget::fresh(|| unsafe { task.poll() })
+            }
+        });
+        let list = |inner: &mut super::Inner| {
+            if done || asked.hop.is_some() {
+                // SAFETY: the lane is held, and the task alive and of this lane.
+                unsafe { inner.live.remove(task) };
+            } else {
+                // SAFETY: as above.
+                unsafe { inner.live.insert(task) };
+            }
+        };
+        // SAFETY: the lane is held.
+        unsafe { self.with_inner(list) };
+        if done {
+            // SAFETY: the output has been stored.
+            unsafe { task.complete() };
+            return After::Release;
+        }
+        if let Some(lane) = asked.hop {
+            // SAFETY: the party that polled may move the task; it takes the reference along.
+            unsafe { task.set_lane(lane.into_counted()) };
+            return After::Hop;
+        }
+        if asked.yielded || task.is_notified() { After::Rotate } else { After::End }
+    }
+
+    /// Marks all waiting tasks for cancellation.
+    ///
+    /// # Safety
+    ///
+    /// The caller holds the lane.
+    unsafe fn abort_waiting(&self) {
+        // SAFETY: the lane is held.
+        while let Some(task) = unsafe { self.with_inner(|inner| inner.live.pop()) } {
+            // SAFETY: a task in the list is not complete, so the runtime's reference exists.
+            unsafe { task.abort() };
+        }
+    }
+
+    /// Before the lane may become idle with tasks that wait: sees that a shutdown finds them. One
+    /// that began before a published lane was in the table is seen here; one that begins later
+    /// looks into the table.
+    ///
+    /// # Safety
+    ///
+    /// The caller holds the lane.
+    #[inline]
+    unsafe fn track(&self, lane: LanePtr, closing: bool) {
+        // SAFETY: the lane is held.
+        let (waiting, tracked) =
+            unsafe { self.with_inner(|inner| (!inner.live.is_empty(), inner.track != UNTRACKED)) };
+        if !waiting || (tracked && !closing) {
+            return;
+        }
+        if self.is_published() || tracked {
+            if closing {
+                // SAFETY: the lane is held.
+                unsafe { self.abort_waiting() };
+            }
+            return;
+        }
+        match self.port.track(lane) {
+            // SAFETY: the lane is held.
+            Ok(index) => unsafe { self.with_inner(|inner| inner.track = index) },
+            // SAFETY: the lane is held.
+            Err(Closing) => unsafe { self.abort_waiting() },
+        }
+    }
+}
+
+impl LanePtr {
+    /// Takes the head out of the chain and does what remains.
+    ///
+    /// # Safety
+    ///
+    /// The caller holds the lane and the head has had its turn. After [`Unlinked::Idle`] it does
+    /// not hold the lane any more. `closing` is `None` if no task can have been polled.
+    #[inline]
+    pub(super) unsafe fn unlink(
+        self,
+        after: After,
+        hold: &Hold,
+        closing: Option<bool>,
+    ) -> Unlinked {
+        // SAFETY: the right to run keeps the lane alive.
+        let lane = unsafe { self.get() };
+        let head = lane.chain.head();
+        let unlinked = if after == After::Rotate {
+            match lane.chain.rotate_head() {
+                Rotated::Stalled => Unlinked::Stalled,
+                Rotated::Moved | Rotated::Alone => {
+                    // SAFETY: only tasks rotate, and a scheduled one is alive.
+                    let task = unsafe { TaskRef::<LanePtr>::from_node(head) };
+                    // SAFETY: the lane is held, so the task does not run before this returns.
+                    unsafe { task.end_notified() };
+                    return Unlinked::More;
+                }
+            }
+        } else {
+            if !lane.chain.has_more() {
+                // This may be the end of the hold: what was taken must be counted before.
+                if hold.owed() > 0 {
+                    lane.retain(hold.take_owed().unsigned_abs());
+                }
+                if let Some(closing) = closing {
+                    // SAFETY: the lane is held.
+                    unsafe { lane.track(self, closing) };
+                }
+            }
+            lane.chain.unlink_head()
+        };
+        match unlinked {
+            Unlinked::More => {
+                if let After::Inline | After::InlineCounted = after {
+                    // An idle unlink leaves the link null by itself, and gives the node away.
+                    // SAFETY: the node lives in the lane, which is still held.
+                    unsafe { head.as_ref() }.reset();
+                }
+                // SAFETY: the head is out.
+                unsafe { after.settle(head, hold) };
+            }
+            Unlinked::Idle => {
+                // What follows may drop a foreign waker, whose code must not see the color.
+                hold.has_ended();
+                // SAFETY: the head is out.
+                unsafe { after.settle(head, hold) };
+                let owed = hold.take_owed();
+                debug_assert!(owed <= 0, "what was taken has been counted");
+                if owed < 0 {
+                    // SAFETY: the references were given to the holder.
+                    unsafe { self.release(owed.unsigned_abs()) };
+                }
+            }
+            // SAFETY: the lane is held.
+            Unlinked::Stalled => unsafe { lane.with_inner(|inner| inner.stalled = Some(after)) },
+        }
+        unlinked
+    }
+}
+
+impl After {
+    /// # Safety
+    ///
+    /// The node has had its turn and is in no chain.
+    unsafe fn settle(self, node: NonNull<Node>, hold: &Hold) {
+        // A view only; used where the node is a task.
+        // SAFETY: a task is alive until `Release` here, or until its next turn.
+        let task = || unsafe { TaskRef::<LanePtr>::from_node(node) };
+        match self {
+            After::End => {
+                // SAFETY: the party that polled may move the task, up to this call.
+                if let Ended::Reschedule = unsafe { task().end() } {
+                    // SAFETY: it was woken meanwhile, so it is still this party's to move.
+                    unsafe { schedule(task()) };
+                }
+            }
+            After::Release => {
+                hold.owe(-1);
+                // SAFETY: complete and unlinked.
+                unsafe { task().release() };
+            }
+            After::Hop => {
+                hold.owe(-1);
+                // SAFETY: the party that polled may move the task.
+                unsafe { task().end_notified() };
+                // SAFETY: notified and in no chain: it is still this party's to move.
+                unsafe { schedule(task()) };
+            }
+            After::Free => {
+                hold.owe(-1);
+                // SAFETY: it has run and is in no chain.
+                unsafe { callback::free(node) };
+            }
+            After::Inline => {}
+            After::InlineCounted => hold.owe(-1),
+            After::Rotate => unreachable!("it stays in the chain"),
+        }
+    }
+}
+
+/// # Safety
+///
+/// The caller may move the task, and gives that right away.
+unsafe fn schedule(task: TaskRef<LanePtr>) {
+    // SAFETY: by contract.
+    let lane = unsafe { task.lane() };
+    // SAFETY: by contract.
+    unsafe { lane.schedule(task.node()) };
+}

@@ -1,0 +1,14 @@
+//! The queues, and who may touch which end of each.
+//!
+//! | queue | holds | put in by | taken out by |
+//! |---|---|---|---|
+//! | [`Chain`] | what one lane has to run | any thread | the lane's holder |
+//! | [`Deque`] | lanes of one worker | its owner | its owner; thieves from the old end |
+//! | [`Injector`] | lanes from threads that are not workers | any thread | any worker |
+
+mod chain;
+#[cfg_attr(colored_loom, path = "queue/deque_model.rs")]
+mod deque;
+
+pub(crate) use self::chain::{Chain, Kind, Node, Pushed, Rotated, Unlinked};
+pub(crate) use self::deque::{Deque, Injector, Stealer};

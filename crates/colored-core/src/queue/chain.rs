@@ -1,0 +1,268 @@
+//! The intrusive many-producer queue of one lane, whose head *is* the right to run it.
+//!
+//! It is the queue lock of Mellor-Crummey and Scott (1991) turned into a run queue: a node is
+//! added by one swap of `tail` and one store into its predecessor. Whoever finds no predecessor has
+//! taken an idle lane from everybody else and is its **holder** until [`Chain::unlink_head`]
+//! answers [`Unlinked::Idle`]. The node at the head stays in the queue while it runs, so a running
+//! lane is never empty and nobody can take it a second time.
+//!
+//! ```text
+//!   tail == null                     idle: the next push claims it
+//!   tail -> n  (head == n)           held, one node, perhaps running
+//!   head -> a -> b -> n <- tail      held, three nodes
+//!   head -> a    n <- tail           held; a producer is between its swap and its store
+//! ```
+//!
+//! In the last state the holder knows that there is more but cannot reach it. It waits for a
+//! bounded number of spins and then reports [`Unlinked::Stalled`]: on a machine with few cores the
+//! producer may have been preempted, and spinning on it would stop the very core it needs.
+//!
+//! # Why it is sound
+//!
+//! * A producer writes into its predecessor after its swap. The predecessor is alive: it can leave
+//!   the queue only by an unlink that found its `next` set (then the producer has written) or
+//!   that moved `tail` from it to null (then no producer got it as predecessor).
+//! * Holder-only data is handed from holder to holder: the releasing compare-exchange to null
+//!   happens before the claiming swap that reads that null.
+
+use crate::sync::{AtomicPtr, Ordering, UnsafeCell, spin_loop};
+use std::ptr::{self, NonNull};
+
+/// How often the holder looks again for a node whose producer is half done.
+#[cfg(not(colored_loom))]
+const SPINS: u32 = 64;
+#[cfg(colored_loom)]
+const SPINS: u32 = 1;
+
+/// What a node is, for the lane that runs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The first field of a task.
+    Task,
+    /// The first field of a callback: a closure that runs once.
+    Callback,
+    /// A callback without a closure: tells the lane to cancel its tasks.
+    Close,
+    /// The lane's own node, at its head while a call runs inline.
+    Inline,
+}
+
+/// The link that everything in a [`Chain`] begins with.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Node {
+    next: AtomicPtr<Node>,
+    /// The thread that must run it; 0 is any worker. Written before the node is first pushed.
+    pub(crate) pin: u32,
+    pub(crate) kind: Kind,
+}
+
+impl Node {
+    pub(crate) fn new(kind: Kind, pin: u32) -> Self {
+        Self { next: AtomicPtr::new(ptr::null_mut()), pin, kind }
+    }
+
+    /// Makes the node ready for [`Chain::try_claim`]: it has just been taken out.
+    pub(crate) fn reset(&self) {
+        // Ordering: published by the exchange that makes the chain idle or claims it again.
+        self.next.store(ptr::null_mut(), Ordering::Relaxed);
+    }
+}
+
+/// What a push did.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pushed {
+    /// The chain was idle: the caller is now its holder and must see that it is run.
+    Claimed,
+    /// Somebody holds the chain and will come to the node.
+    Behind,
+}
+
+/// What became of the head.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unlinked {
+    /// It is out; another node is at the head.
+    More,
+    /// It is out and was the last: the caller is no longer the holder.
+    Idle,
+    /// It is still in: a producer behind it is half done.
+    Stalled,
+}
+
+/// What became of a head that wants to run again.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rotated {
+    /// It is the last in line now.
+    Moved,
+    /// It is the only node and stays where it is.
+    Alone,
+    /// It is still at the head: a producer behind it is half done.
+    Stalled,
+}
+
+#[derive(Debug)]
+pub(crate) struct Chain {
+    tail: AtomicPtr<Node>,
+    /// The oldest node. Holder only.
+    head: UnsafeCell<*mut Node>,
+}
+
+// SAFETY: `head` is touched by the holder only, and the right to hold moves between threads by the
+// release and acquire of `tail` (module documentation).
+unsafe impl Send for Chain {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Chain {}
+
+impl Chain {
+    pub(crate) fn new() -> Self {
+        Self { tail: AtomicPtr::new(ptr::null_mut()), head: UnsafeCell::new(ptr::null_mut()) }
+    }
+
+    /// Adds a node behind all others.
+    ///
+    /// After [`Pushed::Behind`] neither the chain nor the node may be touched any more: the
+    /// holder may have run the node and freed both.
+    ///
+    /// # Safety
+    ///
+    /// * `node` is in no chain and stays alive, and unmoved, until it is unlinked.
+    /// * The chain is alive until the node is unlinked.
+    #[inline]
+    pub(crate) unsafe fn push(&self, node: NonNull<Node>) -> Pushed {
+        // SAFETY: alive by contract; in no chain, so nobody else reads or writes its link.
+        let next = unsafe { &node.as_ref().next };
+        // Ordering: published by the swap below.
+        next.store(ptr::null_mut(), Ordering::Relaxed);
+        // Ordering: Release publishes the node's contents to the holder's Acquire load of `next`
+        // or of the claimed chain; Acquire pairs with the Release of `unlink_head` that left null,
+        // and with the push of the predecessor, whose link is written next.
+        let previous = self.tail.swap(node.as_ptr(), Ordering::AcqRel);
+        if let Some(previous) = NonNull::new(previous) {
+            // SAFETY: a node whose `next` is null and that is not `tail` cannot be unlinked.
+            let link = unsafe { &previous.as_ref().next };
+            // Ordering: pairs with the holder's Acquire load in `successor`.
+            link.store(node.as_ptr(), Ordering::Release);
+            Pushed::Behind
+        } else {
+            self.set_head(node.as_ptr());
+            Pushed::Claimed
+        }
+    }
+
+    /// Takes the right to run an idle chain, with `node` as its head; false if it is held.
+    ///
+    /// Several threads may try with the same node: it is not touched before one has won.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Chain::push`], and the node is fresh or was [`reset`](Node::reset) while this
+    /// chain was held.
+    #[inline]
+    pub(crate) unsafe fn try_claim(&self, node: NonNull<Node>) -> bool {
+        // Ordering: as for the swap in `push`; nothing is read after a failure.
+        let claimed = self
+            .tail
+            .compare_exchange(ptr::null_mut(), node.as_ptr(), Ordering::AcqRel, Ordering::Relaxed)
+            .is_ok();
+        if claimed {
+            self.set_head(node.as_ptr());
+        }
+        claimed
+    }
+
+    /// The node whose turn it is. Holder only.
+    #[inline]
+    pub(crate) fn head(&self) -> NonNull<Node> {
+        let head = self.head.with(|head| {
+            // SAFETY: the caller is the holder, nobody else touches `head`.
+            unsafe { *head }
+        });
+        NonNull::new(head).expect("a held chain has a head")
+    }
+
+    /// Whether a node behind the head can be seen. Holder only; false may be out of date.
+    #[inline]
+    pub(crate) fn has_more(&self) -> bool {
+        !Self::next_of(self.head()).is_null()
+    }
+
+    /// Takes the head out. Holder only, and not after [`Unlinked::Idle`].
+    #[inline]
+    pub(crate) fn unlink_head(&self) -> Unlinked {
+        let head = self.head();
+        let next = Self::next_of(head);
+        if !next.is_null() {
+            self.set_head(next);
+            return Unlinked::More;
+        }
+        // Ordering: Release hands all that the holder did to the next claim's Acquire; nothing is
+        // read after a failure but `next`, which is acquired on its own.
+        if self
+            .tail
+            .compare_exchange(head.as_ptr(), ptr::null_mut(), Ordering::Release, Ordering::Relaxed)
+            .is_ok()
+        {
+            return Unlinked::Idle;
+        }
+        match Self::await_next(head) {
+            Some(next) => {
+                self.set_head(next);
+                Unlinked::More
+            }
+            None => Unlinked::Stalled,
+        }
+    }
+
+    /// Moves the head behind all others. Holder only.
+    #[inline]
+    pub(crate) fn rotate_head(&self) -> Rotated {
+        let head = self.head();
+        let mut next = Self::next_of(head);
+        if next.is_null() {
+            // Ordering: a push that this load misses is ordered after the head's own turn.
+            if self.tail.load(Ordering::Relaxed) == head.as_ptr() {
+                return Rotated::Alone;
+            }
+            match Self::await_next(head) {
+                Some(node) => next = node,
+                None => return Rotated::Stalled,
+            }
+        }
+        self.set_head(next);
+        // SAFETY: the head has just been taken out, and its owner keeps it alive while it is
+        // scheduled.
+        let pushed = unsafe { self.push(head) };
+        debug_assert_eq!(pushed, Pushed::Behind, "the caller holds the chain");
+        Rotated::Moved
+    }
+
+    fn set_head(&self, node: *mut Node) {
+        self.head.with_mut(|head| {
+            // SAFETY: the caller is the holder, nobody else touches `head`.
+            unsafe { *head = node }
+        });
+    }
+
+    #[inline]
+    fn next_of(node: NonNull<Node>) -> *mut Node {
+        // SAFETY: the head of a held chain is alive: only its holder unlinks it.
+        let next = unsafe { &node.as_ref().next };
+        // Ordering: pairs with the Release store in `push`: the next node's contents are visible.
+        next.load(Ordering::Acquire)
+    }
+
+    #[cold]
+    fn await_next(node: NonNull<Node>) -> Option<*mut Node> {
+        for _ in 0..SPINS {
+            let next = Self::next_of(node);
+            if !next.is_null() {
+                return Some(next);
+            }
+            spin_loop();
+        }
+        None
+    }
+}

@@ -1,0 +1,329 @@
+//! The scheduler: workers that own deques of lanes, and steal whole lanes from each other.
+//!
+//! [`Scheduler`] is what all threads share; [`Worker`] is one worker's own half, advanced by
+//! [`Worker::step`]. There is no thread and no clock in here: whoever calls `step` decides which
+//! thread it is, and [`Park`] tells the time. So the same code runs on real threads, under loom,
+//! and as sixty-four workers in one thread in virtual time.
+//!
+//! Where a lane goes when it becomes runnable:
+//!
+//! | made runnable by | goes to |
+//! |---|---|
+//! | a worker | its `next` slot; what was there goes to the young end of its deque |
+//! | any other thread | the injector |
+//! | what comes next in it is pinned | the inbox of that worker or guest |
+//! | its slice is over | the young end of the deque of the worker that ran it |
+
+mod guest;
+mod idle;
+mod local;
+mod registry;
+mod remote;
+mod shutdown;
+mod worker;
+
+pub use self::remote::WorkerMetrics;
+pub use self::worker::{Step, Worker};
+
+pub use self::guest::Nested;
+
+pub(crate) use self::guest::{block_on, spawn_local, with_handle};
+
+use self::idle::Idle;
+use self::registry::Registry;
+use self::remote::{Guests, Remote};
+use crate::color::Color;
+use crate::lane::{Closing, Dispatch, Lane, LanePtr, LaneRef, ReadyLane, Tenure, current};
+use crate::queue::{Deque, Injector};
+use crate::sync::{Arc, AtomicBool, Ordering};
+use crate::table::Table;
+use crate::task::{self, Join};
+use crossbeam_utils::CachePadded;
+
+/// What the scheduler asks of the operating system.
+pub trait Park: Send + Sync + 'static {
+    /// Makes the worker's current or next park return at once.
+    fn unpark(&self, worker: usize);
+
+    /// Nanoseconds since some fixed moment, never going back.
+    fn now(&self) -> u64;
+}
+
+/// A runtime's scheduler, as all its threads see it.
+pub struct Scheduler {
+    table: Table,
+    registry: Registry,
+    injector: Injector<ReadyLane>,
+    idle: Idle,
+    remotes: Box<[CachePadded<Remote>]>,
+    guests: Guests,
+    park: Box<dyn Park>,
+    /// Everything is to be cancelled.
+    closing: AtomicBool,
+    /// Every lane has been told to cancel its tasks.
+    told: AtomicBool,
+    /// No worker will run anything any more.
+    stopped: AtomicBool,
+}
+
+impl Scheduler {
+    /// A scheduler with so many workers, to be stepped by somebody. `seed` decides in which order
+    /// victims are tried.
+    pub fn new(workers: usize, seed: u64, park: Box<dyn Park>) -> (Handle, Vec<Worker>) {
+        assert!(workers > 0, "a scheduler has at least one worker");
+        let deques: Vec<Deque<ReadyLane>> = (0..workers).map(|_| Deque::new()).collect();
+        let remotes = deques.iter().map(|deque| CachePadded::new(Remote::new(deque.stealer())));
+        let scheduler = Arc::new(Self {
+            table: Table::new(seed),
+            registry: Registry::new(workers),
+            injector: Injector::new(),
+            idle: Idle::new(workers),
+            remotes: remotes.collect(),
+            guests: Guests::new(workers),
+            park,
+            closing: AtomicBool::new(false),
+            told: AtomicBool::new(false),
+            stopped: AtomicBool::new(false),
+        });
+        let handle = Handle::new(scheduler);
+        let workers = deques
+            .into_iter()
+            .enumerate()
+            .map(|(index, deque)| Worker::new(handle.clone(), index, deque, seed))
+            .collect();
+        (handle, workers)
+    }
+
+    /// How many workers there are.
+    #[must_use]
+    pub fn workers(&self) -> usize {
+        self.remotes.len()
+    }
+
+    /// How many colors have a lane that can be found by its color.
+    #[must_use]
+    pub fn lanes(&self) -> usize {
+        self.table.len()
+    }
+
+    /// What a worker has done so far.
+    #[must_use]
+    pub fn worker_metrics(&self, worker: usize) -> WorkerMetrics {
+        self.remotes[worker].metrics()
+    }
+
+    /// How many workers wait for something to do.
+    #[must_use]
+    pub fn parked(&self) -> usize {
+        self.idle.parked()
+    }
+
+    /// Wakes a parked worker if a lane waits that nobody may come to: for a backstop that looks
+    /// now and then. A lane in a `next` slot causes no wake-up by itself, so when its worker stays
+    /// in one poll for long, this is how it gets away.
+    pub fn rescue(&self) {
+        let stranded =
+            |remote: &CachePadded<Remote>| remote.has_next() || !remote.stealer.is_empty();
+        if !self.injector.is_empty() || self.remotes.iter().any(stranded) {
+            self.notify();
+        }
+    }
+
+    /// Whether a worker has been inside one slice since the call that returned `beat`; and the
+    /// beat to compare with next time.
+    #[must_use]
+    pub fn stuck_since(&self, worker: usize, beat: u64) -> (bool, u64) {
+        let now = self.remotes[worker].beat();
+        (now == beat && now % 2 == 1, now)
+    }
+
+    /// Wakes one worker if some worker is parked and none is looking for work already.
+    fn notify(&self) {
+        if let Some(worker) = self.idle.notify() {
+            self.park.unpark(worker);
+        }
+    }
+
+    fn is_closing(&self) -> bool {
+        // Ordering: what matters is ordered by the close nodes and the registry's lock.
+        self.closing.load(Ordering::Relaxed)
+    }
+
+    /// Sends a lane to the thread that what comes next in it is pinned to.
+    fn send(&self, pin: u32, lane: ReadyLane) {
+        match self.remotes.get(pin as usize - 1) {
+            Some(remote) => {
+                remote.put(lane);
+                self.park.unpark(pin as usize - 1);
+            }
+            None => self.guests.put(pin, lane),
+        }
+    }
+
+    /// Takes a lane from a thread that is no worker, or that cannot keep it.
+    fn inject(&self, lane: ReadyLane) {
+        self.injector.push(lane);
+        self.notify();
+        self.drain_if_stopped();
+    }
+
+    fn recycle(&self, lane: LanePtr) {
+        // SAFETY: the lane has just been found unreferenced.
+        let lane = unsafe { lane.into_box() };
+        local::with(|local| match local {
+            Some(local) if std::ptr::eq(local.scheduler(), self) => local.keep(lane),
+            _ => drop(lane),
+        });
+    }
+}
+
+impl Dispatch for Scheduler {
+    #[inline]
+    fn dispatch_here(&self, lane: ReadyLane, pin: u32) -> Result<(), ReadyLane> {
+        local::with(|local| match local {
+            Some(local) if std::ptr::eq(local.scheduler(), self) => {
+                local.dispatch(lane, pin);
+                Ok(())
+            }
+            _ => Err(lane),
+        })
+    }
+
+    fn dispatch(&self, lane: ReadyLane, pin: u32) {
+        if pin == 0 { self.inject(lane) } else { self.send(pin, lane) }
+    }
+
+    fn retire(&self, lane: LanePtr, refs: usize) {
+        // SAFETY: the caller's references.
+        let published = unsafe { lane.get() }.is_published();
+        let free = if published {
+            // SAFETY: the caller's references.
+            unsafe { self.table.release(lane, refs) }
+        } else {
+            // SAFETY: the caller's references; whoever could add one would have published it.
+            unsafe { lane.get() }.release_last(refs).then_some(lane)
+        };
+        if let Some(lane) = free {
+            // SAFETY: unreferenced.
+            let index = unsafe { lane.get().track_index() };
+            self.registry.remove(index);
+            self.recycle(lane);
+        }
+    }
+
+    fn track(&self, lane: LanePtr) -> Result<u32, Closing> {
+        let shard = local::with(|local| local.map_or(0, |local| local.index()));
+        self.registry.insert(shard, lane)
+    }
+
+    fn publish(&self, lane: LanePtr) {
+        self.table.insert(lane);
+    }
+}
+
+/// Spawns tasks on a scheduler. Cheap to clone.
+#[derive(Clone)]
+pub struct Handle {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    scheduler: Arc<Scheduler>,
+    /// Held, so that the default lane never leaves the table.
+    default: LaneRef,
+}
+
+impl Handle {
+    fn new(scheduler: Arc<Scheduler>) -> Self {
+        let default = lane_of(&scheduler, Color::DEFAULT);
+        Self { inner: Arc::new(Inner { scheduler, default }) }
+    }
+
+    /// The scheduler.
+    #[must_use]
+    pub fn scheduler(&self) -> &Scheduler {
+        &self.inner.scheduler
+    }
+
+    /// Whether both handles are of one scheduler.
+    #[must_use]
+    pub fn same(&self, other: &Handle) -> bool {
+        Arc::ptr_eq(&self.inner.scheduler, &other.inner.scheduler)
+    }
+
+    pub(crate) fn lane(&self, color: Color) -> LaneRef {
+        if color.is_default() {
+            return self.inner.default.clone();
+        }
+        lane_of(&self.inner.scheduler, color)
+    }
+
+    /// A fresh lane that only its task knows.
+    fn unique_lane(&self) -> LaneRef {
+        let color = Color::unique();
+        let reused = local::with(|local| {
+            let local = local?;
+            std::ptr::eq(local.scheduler(), self.scheduler()).then(|| local.reuse(color))?
+        });
+        let lane = reused.unwrap_or_else(|| {
+            let port = Arc::clone(&self.inner.scheduler);
+            Box::new(Lane::new(color, port, Tenure::Unpublished))
+        });
+        // SAFETY: a fresh lane has one reference.
+        unsafe { LaneRef::from_counted(LanePtr::from_box(lane)) }
+    }
+
+    /// Spawns under a color.
+    pub(crate) fn spawn<F>(&self, color: Color, future: F) -> Join<F::Output, LanePtr>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        // SAFETY: the future is `Send` and borrows nothing.
+        unsafe { spawn_on(self.lane(color), future, 0) }
+    }
+
+    /// Spawns under a fresh color.
+    pub(crate) fn spawn_unique<F>(&self, future: F) -> Join<F::Output, LanePtr>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        // SAFETY: the future is `Send` and borrows nothing.
+        unsafe { spawn_on(self.unique_lane(), future, 0) }
+    }
+}
+
+fn lane_of(scheduler: &Arc<Scheduler>, color: Color) -> LaneRef {
+    scheduler.table.get_or_insert(color, || {
+        Box::new(Lane::new(color, Arc::<Scheduler>::clone(scheduler), Tenure::Published))
+    })
+}
+
+/// Spawns under the color that this thread runs under; gives the future back if there is none.
+pub(crate) fn spawn_here<F>(future: F) -> Result<Join<F::Output, LanePtr>, F>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    let Some(lane) = current::lane() else { return Err(future) };
+    current::retain(lane);
+    // SAFETY: just counted.
+    let lane = unsafe { LaneRef::from_counted(lane) };
+    // SAFETY: the future is `Send` and borrows nothing.
+    Ok(unsafe { spawn_on(lane, future, 0) })
+}
+
+/// # Safety
+///
+/// As for [`task::Cell::allocate`].
+unsafe fn spawn_on<F: Future>(lane: LaneRef, future: F, pin: u32) -> Join<F::Output, LanePtr> {
+    let lane = lane.into_counted();
+    // SAFETY: by contract.
+    let task = unsafe { task::Cell::allocate(future, lane, pin) };
+    // SAFETY: the second reference is the handle's.
+    let join = unsafe { Join::new(task) };
+    // SAFETY: fresh, and it owns the reference to the lane.
+    unsafe { lane.push(task.cast()) };
+    join
+}

@@ -1,0 +1,166 @@
+//! Guests: threads that wait in `block_on`, and run only what is pinned to them.
+//!
+//! The future of `block_on` is a task like any other, under the default color, except that it is
+//! pinned: when its turn in the lane comes, the lane is sent to the guest, which runs that one turn
+//! and sends the lane on. So an uncolored task and the main future never overlap, although the
+//! main future needs neither `Send` nor `'static`.
+
+use super::remote::Guest;
+use super::{Handle, Scheduler, local, spawn_on};
+use crate::color::Color;
+use crate::lane::{LanePtr, LaneRef, Runner, Slice, current};
+use crate::sync::{Arc, thread_slot};
+use crate::task::{Abort, Join, JoinError};
+use std::cell::{Cell, RefCell};
+use std::ptr;
+
+/// This thread's stay in `block_on`.
+struct Stay {
+    handle: Handle,
+    guest: Arc<Guest>,
+    /// What `spawn_local` has pinned here. It cannot outlive the stay.
+    locals: RefCell<Vec<Abort<LanePtr>>>,
+}
+
+/// The handle of the scheduler that this thread is a worker or a guest of.
+pub(crate) fn with_handle<R>(f: impl FnOnce(Option<&Handle>) -> R) -> R {
+    local::with(|local| match local {
+        Some(local) => f(Some(local.handle())),
+        None => Stay::current(|stay| f(stay.map(|stay| &stay.handle))),
+    })
+}
+
+thread_slot!(static STAY: Cell<*const Stay> = Cell::new(ptr::null()));
+
+impl Stay {
+    fn begin(handle: Handle) -> Box<Self> {
+        let guest = handle.scheduler().guests.enter();
+        let stay = Box::new(Self { handle, guest, locals: RefCell::new(Vec::new()) });
+        STAY.with(|current| current.set(&raw const *stay));
+        stay
+    }
+
+    fn current<R>(f: impl FnOnce(Option<&Stay>) -> R) -> R {
+        let stay = STAY.with(Cell::get);
+        // SAFETY: set by `begin`, cleared by the drop of what it points to, on this thread.
+        f(unsafe { stay.as_ref() })
+    }
+
+    /// Runs what is sent here until `done`.
+    fn run_until(&self, done: impl Fn() -> bool) {
+        let scheduler = self.handle.scheduler();
+        while !done() {
+            let lane = self.guest.wait();
+            let mut turn = Turn { scheduler, pin: self.guest.pin };
+            match lane.run(&mut turn) {
+                Slice::Idle => {}
+                Slice::More(lane) | Slice::Elsewhere(lane, 0) => scheduler.inject(lane),
+                Slice::Elsewhere(lane, pin) => scheduler.send(pin, lane),
+            }
+        }
+    }
+}
+
+impl Drop for Stay {
+    fn drop(&mut self) {
+        for task in self.locals.borrow().iter() {
+            task.abort();
+        }
+        self.run_until(|| self.locals.borrow().iter().all(Abort::is_finished));
+        STAY.with(|current| current.set(ptr::null()));
+        self.handle.scheduler().guests.leave(&self.guest);
+    }
+}
+
+struct Turn<'a> {
+    scheduler: &'a Scheduler,
+    pin: u32,
+}
+
+impl Runner for Turn<'_> {
+    fn may_run(&self, pin: u32) -> bool {
+        pin == self.pin
+    }
+
+    fn is_closing(&self) -> bool {
+        self.scheduler.is_closing()
+    }
+
+    fn goes_on(&mut self) -> bool {
+        true
+    }
+}
+
+/// Why a future cannot be blocked on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Nested {
+    /// This thread runs a task.
+    InTask,
+    /// This thread is inside another `block_on`.
+    InBlockOn,
+}
+
+/// Ends the process if it is dropped: an unwind would free what a task still borrows.
+struct AbortOnUnwind;
+
+impl Drop for AbortOnUnwind {
+    fn drop(&mut self) {
+        std::process::abort();
+    }
+}
+
+/// Runs a future under the default color on this thread, which waits meanwhile.
+///
+/// # Errors
+///
+/// [`Nested`], with the future, if this thread is running something already.
+pub(crate) fn block_on<F: Future>(
+    handle: &Handle,
+    future: F,
+) -> Result<Result<F::Output, JoinError>, Nested> {
+    if current::lane().is_some() || local::with(|local| local.is_some()) {
+        return Err(Nested::InTask);
+    }
+    if Stay::current(|stay| stay.is_some()) {
+        return Err(Nested::InBlockOn);
+    }
+    let stay = Stay::begin(handle.clone());
+    let bomb = AbortOnUnwind;
+    // SAFETY: pinned to this guest, so the future is polled and dropped on this thread only; and
+    // this frame does not end before the task is complete, for an unwind would hit the bomb.
+    let mut root = unsafe { spawn_on(handle.lane(Color::DEFAULT), future, stay.guest.pin) };
+    stay.run_until(|| root.is_finished());
+    std::mem::forget(bomb);
+    let output = root.try_take().expect("the task is complete");
+    drop(stay);
+    Ok(output)
+}
+
+/// Spawns a future that stays on this thread, a worker or a guest, under the color that runs here,
+/// or the default one. Gives it back on any other thread.
+pub(crate) fn spawn_local<F: Future + 'static>(future: F) -> Result<Join<F::Output, LanePtr>, F> {
+    let as_guest = Stay::current(|stay| stay.map(|stay| (stay.handle.clone(), stay.guest.pin)));
+    let place = as_guest
+        .or_else(|| local::with(|local| local.map(|local| (local.handle().clone(), local.pin()))));
+    let Some((handle, pin)) = place else { return Err(future) };
+    let lane = here_or_default(&handle);
+    // SAFETY: pinned to this thread; borrows nothing.
+    let join = unsafe { spawn_on(lane, future, pin) };
+    Stay::current(|stay| {
+        let Some(stay) = stay else { return };
+        let mut locals = stay.locals.borrow_mut();
+        if locals.len() == locals.capacity() {
+            locals.retain(|task| !task.is_finished());
+        }
+        locals.push(join.abort_handle());
+    });
+    Ok(join)
+}
+
+fn here_or_default(handle: &Handle) -> LaneRef {
+    let Some(lane) = current::lane() else { return handle.lane(Color::DEFAULT) };
+    current::retain(lane);
+    // SAFETY: just counted.
+    unsafe { LaneRef::from_counted(lane) }
+}

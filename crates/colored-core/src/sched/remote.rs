@@ -1,0 +1,242 @@
+//! What other threads may touch of a worker or a guest.
+
+use crate::lane::{Lane, ReadyLane};
+use crate::queue::Stealer;
+use crate::sync::{Arc, AtomicBool, AtomicPtr, AtomicU64, Condvar, Mutex, Ordering};
+use std::collections::VecDeque;
+use std::ptr::{self, NonNull};
+
+/// A worker as other threads see it.
+pub(super) struct Remote {
+    pub(super) stealer: Stealer<ReadyLane>,
+    /// The lane that it runs next: the one it has made runnable last. One word, so that a thief can
+    /// take it when the worker stays in one poll for long.
+    next: AtomicPtr<Lane>,
+    inbox: Inbox,
+    /// Odd while it runs a slice; grows by one at both ends.
+    beat: AtomicU64,
+    /// When its last slice began, more or less.
+    slice_start: AtomicU64,
+    pub(super) counters: Counters,
+}
+
+impl Remote {
+    pub(super) fn new(stealer: Stealer<ReadyLane>) -> Self {
+        Self {
+            stealer,
+            next: AtomicPtr::new(ptr::null_mut()),
+            inbox: Inbox::new(),
+            beat: AtomicU64::new(0),
+            slice_start: AtomicU64::new(0),
+            counters: Counters::default(),
+        }
+    }
+
+    /// Puts a lane into the `next` slot and returns what was there.
+    #[inline]
+    pub(super) fn swap_next(&self, lane: Option<ReadyLane>) -> Option<ReadyLane> {
+        let lane = lane.map_or(ptr::null_mut(), ReadyLane::into_raw);
+        // Ordering: Release hands the lane to whoever takes it out with Acquire.
+        let old = NonNull::new(self.next.swap(lane, Ordering::AcqRel))?;
+        // SAFETY: put in by `into_raw`, and the swap took it out once.
+        Some(unsafe { ReadyLane::from_raw(old) })
+    }
+
+    /// Takes what is in the `next` slot, with a cheap look first.
+    #[inline]
+    pub(super) fn take_next(&self) -> Option<ReadyLane> {
+        if self.has_next() { self.swap_next(None) } else { None }
+    }
+
+    #[inline]
+    pub(super) fn has_next(&self) -> bool {
+        // Ordering: hint only, the swap decides.
+        !self.next.load(Ordering::Relaxed).is_null()
+    }
+
+    /// As a thief: takes the `next` lane if the worker has been in one slice since `before`.
+    pub(super) fn steal_next(&self, before: u64) -> Option<ReadyLane> {
+        // Ordering: hints only, the swap decides.
+        let late = self.beat.load(Ordering::Relaxed) % 2 == 1
+            && self.slice_start.load(Ordering::Relaxed) < before;
+        if late { self.take_next() } else { None }
+    }
+
+    /// Leaves a lane that only this worker may run.
+    pub(super) fn put(&self, lane: ReadyLane) {
+        self.inbox.put(lane);
+    }
+
+    #[inline]
+    pub(super) fn take_inbox(&self) -> Option<ReadyLane> {
+        self.inbox.take()
+    }
+
+    pub(super) fn has_inbox(&self) -> bool {
+        self.inbox.has_some()
+    }
+
+    #[inline]
+    pub(super) fn slice_begins(&self, now: u64) {
+        // Ordering: hints for the backstop and for thieves; written by the worker only.
+        self.slice_start.store(now, Ordering::Relaxed);
+        self.beat.store(self.beat.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub(super) fn slice_ends(&self) {
+        // Ordering: as in `slice_begins`.
+        self.beat.store(self.beat.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+
+    pub(super) fn beat(&self) -> u64 {
+        // Ordering: hint only.
+        self.beat.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn metrics(&self) -> WorkerMetrics {
+        WorkerMetrics {
+            polls: self.counters.polls.get(),
+            slices: self.beat() / 2,
+            steals: self.counters.steals.get(),
+            parks: self.counters.parks.get(),
+        }
+    }
+}
+
+/// What a worker has done since the runtime began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WorkerMetrics {
+    /// Polls of tasks and runs of callbacks.
+    pub polls: u64,
+    /// Turns of lanes.
+    pub slices: u64,
+    /// Times it took lanes from another worker.
+    pub steals: u64,
+    /// Times it went to sleep.
+    pub parks: u64,
+}
+
+/// A worker's own counters: written by it alone, read by anybody.
+#[derive(Default)]
+pub(super) struct Counters {
+    pub(super) polls: Counter,
+    pub(super) steals: Counter,
+    pub(super) parks: Counter,
+}
+
+#[derive(Default)]
+pub(super) struct Counter(AtomicU64);
+
+impl Counter {
+    /// Counts; by the one writer.
+    #[inline]
+    pub(super) fn add(&self, n: u64) {
+        // Ordering: a figure, not a signal. One writer, so no read-modify-write is needed.
+        self.0.store(self.0.load(Ordering::Relaxed) + n, Ordering::Relaxed);
+    }
+
+    fn get(&self) -> u64 {
+        // Ordering: as in `add`.
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Lanes whose next task is pinned to one thread.
+struct Inbox {
+    lanes: Mutex<VecDeque<ReadyLane>>,
+    some: AtomicBool,
+}
+
+impl Inbox {
+    fn new() -> Self {
+        Self { lanes: Mutex::new(VecDeque::new()), some: AtomicBool::new(false) }
+    }
+
+    fn put(&self, lane: ReadyLane) {
+        let mut lanes = self.lanes.lock();
+        lanes.push_back(lane);
+        // Ordering: the unpark that follows makes the owner look again.
+        self.some.store(true, Ordering::Relaxed);
+    }
+
+    #[inline]
+    fn take(&self) -> Option<ReadyLane> {
+        if !self.has_some() {
+            return None;
+        }
+        let mut lanes = self.lanes.lock();
+        let lane = lanes.pop_front();
+        // Ordering: as in `put`; both are under the lock.
+        self.some.store(!lanes.is_empty(), Ordering::Relaxed);
+        lane
+    }
+
+    fn has_some(&self) -> bool {
+        // Ordering: as in `put`.
+        self.some.load(Ordering::Relaxed)
+    }
+}
+
+/// The threads that are inside `block_on`.
+pub(super) struct Guests {
+    slots: Mutex<Vec<Option<Arc<Guest>>>>,
+    first: u32,
+}
+
+/// A guest as other threads see it.
+pub(super) struct Guest {
+    lanes: Mutex<VecDeque<ReadyLane>>,
+    came: Condvar,
+    pub(super) pin: u32,
+}
+
+impl Guests {
+    pub(super) fn new(workers: usize) -> Self {
+        let first = u32::try_from(workers + 1).expect("fewer than 2¹⁶ workers");
+        Self { slots: Mutex::new(Vec::new()), first }
+    }
+
+    pub(super) fn enter(&self) -> Arc<Guest> {
+        let mut slots = self.slots.lock();
+        let slot = slots.iter().position(Option::is_none).unwrap_or_else(|| {
+            slots.push(None);
+            slots.len() - 1
+        });
+        let guest = Arc::new(Guest {
+            lanes: Mutex::new(VecDeque::new()),
+            came: Condvar::new(),
+            pin: self.first + u32::try_from(slot).expect("fewer than 2³¹ guests"),
+        });
+        slots[slot] = Some(Arc::clone(&guest));
+        guest
+    }
+
+    pub(super) fn leave(&self, guest: &Guest) {
+        self.slots.lock()[(guest.pin - self.first) as usize] = None;
+    }
+
+    pub(super) fn put(&self, pin: u32, lane: ReadyLane) {
+        let guest = self.slots.lock()[(pin - self.first) as usize].clone();
+        guest.expect("a guest stays until all that is pinned to it is done").put(lane);
+    }
+}
+
+impl Guest {
+    fn put(&self, lane: ReadyLane) {
+        self.lanes.lock().push_back(lane);
+        self.came.notify_one();
+    }
+
+    /// The next lane, when there is one.
+    pub(super) fn wait(&self) -> ReadyLane {
+        let mut lanes = self.lanes.lock();
+        loop {
+            match lanes.pop_front() {
+                Some(lane) => return lane,
+                None => lanes = self.came.wait(lanes),
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Shutdown: every task is cancelled by its lane's holder, on its color, and dropped once (G8).
+//!
+//! 1. `closing` is set: from now on a task whose turn comes is cancelled instead of polled, and a
+//!    lane that becomes idle with waiting tasks aborts them, for the registry is closed.
+//! 2. Every lane, from the table and from the registry, gets a node that aborts its waiting tasks;
+//!    aborting puts each on its lane, where its turn comes.
+//! 3. `told` is set: when all workers are parked there is nothing left, and they stop.
+//! 4. What is still made runnable afterwards (a late spawn, a cell dropped by a foreign thread) is
+//!    run by the thread that made it runnable: [`Scheduler::drain`].
+
+use super::Scheduler;
+use super::remote::Remote;
+use crate::lane::{ReadyLane, Runner, Slice, callback};
+use crate::sync::{Ordering, fence};
+use crossbeam_utils::CachePadded;
+
+impl Scheduler {
+    /// Cancels everything and lets the workers stop. They may need any time for it: a poll is not
+    /// interrupted. A second call does nothing.
+    pub fn shut_down(&self) {
+        // Ordering: the lanes' queues and the registry's locks carry it to the holders.
+        if self.closing.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        // A lane that is in neither list has no waiting task: it is queued, and what is in it will
+        // be cancelled, or it is running, and will find the registry closed.
+        let lanes = self.registry.close().into_iter().chain(self.table.all());
+        for lane in lanes {
+            callback::close(&lane);
+        }
+        // Ordering: pairs with the Acquire in `may_stop`.
+        self.told.store(true, Ordering::Release);
+        for worker in 0..self.remotes.len() {
+            self.park.unpark(worker);
+        }
+    }
+
+    /// Whether the workers have stopped, or are about to.
+    #[must_use]
+    pub fn has_stopped(&self) -> bool {
+        // Ordering: see `may_stop`.
+        self.stopped.load(Ordering::SeqCst)
+    }
+
+    /// After a lane was injected: if there is no worker left to come for it, runs it here.
+    pub(super) fn drain_if_stopped(&self) {
+        // Ordering: pairs with the swap in `may_stop`: either the worker that stops last sees the
+        // lane when it drains, or this sees that they have stopped.
+        fence(Ordering::SeqCst);
+        if self.has_stopped() {
+            self.drain();
+        }
+    }
+
+    /// Runs whatever is runnable, cancelling all tasks, until nothing is.
+    pub(super) fn drain(&self) {
+        // Ordering: as in `drain_if_stopped`.
+        fence(Ordering::SeqCst);
+        while let Some(lane) = self.any_ready() {
+            match lane.run(&mut Cancel) {
+                Slice::Idle => {}
+                Slice::More(lane) => self.injector.push(lane),
+                // What is pinned to a thread that has gone can be dropped on no other: it leaks.
+                Slice::Elsewhere(lane, _) => drop(lane.into_raw()),
+            }
+        }
+    }
+
+    fn any_ready(&self) -> Option<ReadyLane> {
+        let of_worker =
+            |remote: &CachePadded<Remote>| remote.take_next().or_else(|| remote.stealer.steal());
+        self.injector.pop().or_else(|| self.remotes.iter().find_map(of_worker))
+    }
+}
+
+/// Runs a lane without a worker, to cancel what is in it.
+struct Cancel;
+
+impl Runner for Cancel {
+    fn may_run(&self, pin: u32) -> bool {
+        pin == 0
+    }
+
+    fn is_closing(&self) -> bool {
+        true
+    }
+
+    fn goes_on(&mut self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,318 @@
+//! One worker, advanced a step at a time.
+
+use super::local::Local;
+use super::{Handle, Scheduler};
+use crate::lane::{ReadyLane, Runner, Slice};
+use crate::queue::Deque;
+use crate::rng::Rng;
+use crate::sync::Ordering;
+
+/// Polls in a slice.
+///
+/// `benches/ratio.rs`: `yield_many` gains 15 % from 8 to 64 and nothing beyond; the wait behind a
+/// saturated color grows with it.
+const SLICE_POLLS: u32 = 64;
+
+/// Nanoseconds after which a slice ends even with polls left.
+const SLICE_NANOS: u64 = 200_000;
+
+/// Polls between two looks at the clock while polls are short: a look costs some 20 ns.
+const POLLS_PER_LOOK: u32 = 8;
+
+/// Nanoseconds between two looks above which the clock is read after every poll.
+const SLOW_NANOS: u64 = 16_000;
+
+/// Lanes run from the `next` slot in a row before the deque has its turn: two tasks that wake each
+/// other for ever would otherwise starve all others (tokio's cap, after its issue 5712).
+const NEXT_STREAK: u8 = 3;
+
+/// Steps between two looks into the injector while there is other work.
+const INJECTOR_STEPS: u32 = 61;
+
+/// How long a worker must have been in one slice before its `next` lane may be stolen.
+const LATE_NANOS: u64 = 50_000;
+
+/// How long a worker parks at most while a `next` slot elsewhere is full.
+const LATE_PARK_NANOS: u64 = 1_000_000;
+
+/// What a step did, and what is to be done now.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// It ran a slice: step again.
+    Ran,
+    /// There is nothing to run: park until unparked, and at most for so many nanoseconds, then step
+    /// again.
+    Park(Option<u64>),
+    /// The scheduler has shut down: never step again.
+    Stopped,
+}
+
+/// One worker's own half of the scheduler.
+pub struct Worker {
+    local: Local,
+    rng: Rng,
+    pace: Pace,
+    steps: u32,
+    streak: u8,
+    searching: bool,
+    parked: bool,
+}
+
+impl Worker {
+    pub(super) fn new(handle: Handle, index: usize, deque: Deque<ReadyLane>, seed: u64) -> Self {
+        Self {
+            local: Local::new(handle, index, deque),
+            rng: Rng::new(seed ^ (index as u64 + 1)),
+            pace: Pace::default(),
+            steps: 0,
+            streak: 0,
+            searching: false,
+            parked: false,
+        }
+    }
+
+    /// Which worker this is, from 0.
+    #[must_use]
+    pub fn index(&self) -> usize {
+        self.local.index()
+    }
+
+    /// The scheduler's handle.
+    #[must_use]
+    pub fn handle(&self) -> &Handle {
+        self.local.handle()
+    }
+
+    /// When this worker last looked at the clock: nanoseconds of [`Park::now`](super::Park::now),
+    /// at most a few microseconds ago while it runs.
+    #[must_use]
+    pub fn now(&self) -> u64 {
+        self.pace.now
+    }
+
+    /// Runs `f`, which makes lanes runnable (it hands out I/O events, say), as this worker. Other
+    /// workers are woken afterwards, and only if there is more than this one can run next.
+    pub fn batch<R>(&mut self, f: impl FnOnce() -> R) -> R {
+        self.wake_up();
+        self.local.batch(f)
+    }
+
+    /// Finds a lane and runs a slice of it.
+    pub fn step(&mut self) -> Step {
+        self.wake_up();
+        match self.find() {
+            Some(lane) => {
+                self.stop_searching();
+                self.run(lane);
+                Step::Ran
+            }
+            None => self.go_to_sleep(),
+        }
+    }
+
+    /// Leaves the parked workers, so that nobody wakes this one in place of one that sleeps.
+    fn wake_up(&mut self) {
+        if self.parked {
+            self.parked = false;
+            self.pace.look(self.local.scheduler());
+            self.searching = self.local.scheduler().idle.unpark(self.index());
+        }
+    }
+
+    fn find(&mut self) -> Option<ReadyLane> {
+        self.steps = self.steps.wrapping_add(1);
+        let urgent =
+            (self.steps % INJECTOR_STEPS == 0).then(|| self.local.scheduler().injector.pop());
+        urgent.flatten().or_else(|| self.find_here()).or_else(|| self.find_elsewhere())
+    }
+
+    /// Looks at what belongs to this worker. What is pinned here takes turns with the rest.
+    #[inline]
+    fn find_here(&mut self) -> Option<ReadyLane> {
+        let remote = self.local.remote();
+        if self.steps % 2 == 0 && remote.has_inbox() {
+            return remote.take_inbox();
+        }
+        if self.streak < NEXT_STREAK {
+            if let Some(lane) = remote.take_next() {
+                self.streak += 1;
+                return Some(lane);
+            }
+        }
+        self.streak = 0;
+        self.local.deque.pop().or_else(|| remote.take_next()).or_else(|| remote.take_inbox())
+    }
+
+    #[cold]
+    fn find_elsewhere(&mut self) -> Option<ReadyLane> {
+        let scheduler = self.local.scheduler();
+        if let Some(lane) = scheduler.injector.steal_batch(&self.local.deque) {
+            return Some(lane);
+        }
+        if !self.searching {
+            self.searching = scheduler.idle.start_searching();
+        }
+        if !self.searching {
+            return None;
+        }
+        let lane = self.steal()?;
+        self.local.remote().counters.steals.add(1);
+        Some(lane)
+    }
+
+    /// Tries every other worker once, from a random one on: half of what waits in its deque; and,
+    /// only if all deques are empty, a `next` lane whose worker is late.
+    fn steal(&mut self) -> Option<ReadyLane> {
+        let scheduler = self.local.scheduler();
+        let remotes = &scheduler.remotes;
+        let start = self.rng.below(remotes.len());
+        let own = self.local.index();
+        let victims = || (0..remotes.len()).map(|i| (start + i) % remotes.len());
+        let others = || victims().filter(|victim| *victim != own).map(|victim| &remotes[victim]);
+        others().find_map(|victim| victim.stealer.steal_half(&self.local.deque)).or_else(|| {
+            let before = scheduler.park.now().saturating_sub(LATE_NANOS);
+            others().find_map(|victim| victim.steal_next(before))
+        })
+    }
+
+    /// The last searcher that finds something wakes the next one: there may be more.
+    #[inline]
+    fn stop_searching(&mut self) {
+        if self.searching {
+            self.searching = false;
+            if self.local.scheduler().idle.stop_searching() {
+                self.local.scheduler().notify();
+            }
+        }
+    }
+
+    fn run(&mut self, lane: ReadyLane) {
+        let remote = self.local.remote();
+        remote.slice_begins(self.pace.now);
+        let mut turn = Turn {
+            scheduler: self.local.scheduler(),
+            pin: self.local.pin(),
+            polls: 0,
+            start: self.pace.now,
+            pace: &mut self.pace,
+        };
+        let local = &self.local;
+        let slice = local.enter(|| lane.run(&mut turn));
+        let polls = u64::from(turn.polls);
+        remote.counters.polls.add(polls);
+        remote.slice_ends();
+        match slice {
+            Slice::Idle => {}
+            Slice::More(lane) => local.requeue(lane),
+            Slice::Elsewhere(lane, 0) => local.requeue(lane),
+            Slice::Elsewhere(lane, pin) => local.scheduler().send(pin, lane),
+        }
+    }
+
+    /// Announces the sleep, looks at everything once more, and only then sleeps (G6).
+    #[cold]
+    fn go_to_sleep(&mut self) -> Step {
+        let scheduler = self.local.scheduler();
+        let parked = scheduler.idle.park(self.local.index(), self.searching);
+        self.searching = false;
+        // From here on this worker counts as parked, whatever it finds: the next step unparks it.
+        self.parked = true;
+        if scheduler.has_work_for(self.local.index()) {
+            return Step::Ran;
+        }
+        if scheduler.may_stop(parked) {
+            self.local.enter(|| scheduler.drain());
+            return Step::Stopped;
+        }
+        self.local.remote().counters.parks.add(1);
+        let late = scheduler.remotes.iter().any(|remote| remote.has_next());
+        Step::Park(late.then_some(LATE_PARK_NANOS))
+    }
+}
+
+impl Scheduler {
+    /// Whether a worker that is about to park could run something. Sequenced after the fence in
+    /// `Idle::park`.
+    fn has_work_for(&self, worker: usize) -> bool {
+        self.remotes[worker].has_inbox()
+            || !self.injector.is_empty()
+            || self.remotes.iter().any(|remote| !remote.stealer.is_empty())
+    }
+
+    /// Whether the worker that is about to park, the `parked`-th, may stop for good: everything has
+    /// been told to cancel, and all workers have run out of things to run.
+    fn may_stop(&self, parked: usize) -> bool {
+        // Ordering: pairs with the Release in `shutdown`: what was told is in the queues, or done.
+        if !self.told.load(Ordering::Acquire) {
+            return false;
+        }
+        if parked == self.remotes.len() && !self.stopped.swap(true, Ordering::SeqCst) {
+            for worker in 0..self.remotes.len() {
+                self.park.unpark(worker);
+            }
+        }
+        // Ordering: pairs with the swap above and with `drain_if_stopped`.
+        self.stopped.load(Ordering::SeqCst)
+    }
+}
+
+/// Time, as a worker sees it: read now and then, more often while polls are slow.
+#[derive(Debug)]
+struct Pace {
+    now: u64,
+    until_look: u32,
+    per_look: u32,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self { now: 0, until_look: 1, per_look: 1 }
+    }
+}
+
+impl Pace {
+    #[inline]
+    fn tick(&mut self, scheduler: &Scheduler) {
+        self.until_look -= 1;
+        if self.until_look == 0 {
+            let before = self.now;
+            self.look(scheduler);
+            let slow = self.now - before > SLOW_NANOS;
+            self.per_look = if slow { 1 } else { POLLS_PER_LOOK };
+            self.until_look = self.per_look;
+        }
+    }
+
+    fn look(&mut self, scheduler: &Scheduler) {
+        self.now = scheduler.park.now().max(self.now);
+    }
+}
+
+/// One slice on this worker.
+struct Turn<'a> {
+    scheduler: &'a Scheduler,
+    pin: u32,
+    polls: u32,
+    start: u64,
+    pace: &'a mut Pace,
+}
+
+impl Runner for Turn<'_> {
+    #[inline]
+    fn may_run(&self, pin: u32) -> bool {
+        pin == 0 || pin == self.pin
+    }
+
+    #[inline]
+    fn is_closing(&self) -> bool {
+        self.scheduler.is_closing()
+    }
+
+    #[inline]
+    fn goes_on(&mut self) -> bool {
+        self.polls += 1;
+        self.pace.tick(self.scheduler);
+        self.polls < SLICE_POLLS && self.pace.now - self.start < SLICE_NANOS
+    }
+}

@@ -1,0 +1,17 @@
+//! The only door to concurrency: atomics, cells and locks.
+//!
+//! The rest of the crate names the types of this module and never `std::sync` or `loom`, so one
+//! source is both the product and the model. The switch is the cfg `colored_loom` alone: gating it
+//! on `test` as well would leave integration tests with a model that checks nothing.
+
+#[cfg(colored_loom)]
+#[path = "sync/model.rs"]
+mod imp;
+#[cfg(not(colored_loom))]
+#[path = "sync/real.rs"]
+mod imp;
+
+pub(crate) use self::imp::{
+    Arc, AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Condvar, Mutex, Ordering, UnsafeCell,
+    fence, spin_loop, thread_slot,
+};

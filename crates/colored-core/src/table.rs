@@ -1,0 +1,115 @@
+//! The exact map from colors to lanes.
+//!
+//! It is touched when something is spawned by color, and when a lane's last reference goes; a task
+//! and a cell keep their lane. Colors are compared, never hashed into shared lanes (G5).
+//!
+//! # Retire against revive
+//!
+//! A lane leaves the table when it is idle and unreferenced. Its count reaches zero under the
+//! shard's lock only ([`LanePtr::release`] never takes the last reference itself), and a lookup
+//! adds its reference under the same lock: so a lookup finds either a lane that will not be freed,
+//! or none.
+
+use crate::color::Color;
+use crate::lane::{Lane, LanePtr, LaneRef};
+use crate::sync::Mutex;
+use crossbeam_utils::CachePadded;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+
+/// How many locks the table has. Two threads collide at one in so many lookups.
+#[cfg(not(colored_loom))]
+const SHARDS: usize = 64;
+#[cfg(colored_loom)]
+const SHARDS: usize = 1;
+
+pub(crate) struct Table {
+    shards: Box<[CachePadded<Mutex<HashTable<LanePtr>>>]>,
+    seed: u64,
+}
+
+impl Table {
+    /// An empty table. The seed keeps an adversary from choosing colors that collide.
+    pub(crate) fn new(seed: u64) -> Self {
+        let shard = |_| CachePadded::new(Mutex::new(HashTable::new()));
+        Self { shards: (0..SHARDS).map(shard).collect(), seed: seed | 1 }
+    }
+
+    fn hash(&self, color: Color) -> u64 {
+        // One folded multiplication mixes every bit of the key into both halves.
+        let key = (color.number() ^ self.seed).rotate_left(u32::from(color.is_unique()));
+        let product = u128::from(key) * u128::from(self.seed ^ 0x9e37_79b9_7f4a_7c15);
+        (product as u64) ^ ((product >> 64) as u64)
+    }
+
+    fn shard(&self, hash: u64) -> &Mutex<HashTable<LanePtr>> {
+        // The table itself uses the low bits for the place and the top seven for the tag.
+        &self.shards[(hash >> 40) as usize % SHARDS]
+    }
+
+    /// The lane of a color, made by `make` if there is none.
+    pub(crate) fn get_or_insert(&self, color: Color, make: impl FnOnce() -> Box<Lane>) -> LaneRef {
+        let hash = self.hash(color);
+        let mut shard = self.shard(hash).lock();
+        let rehash = |lane: &LanePtr| self.hash(color_of(*lane));
+        let lane = match shard.entry(hash, |lane| color_of(*lane) == color, rehash) {
+            Entry::Occupied(entry) => {
+                let lane = *entry.get();
+                // SAFETY: what is in the table is not freed while its lock is held.
+                unsafe { lane.get() }.retain(1);
+                lane
+            }
+            Entry::Vacant(entry) => *entry.insert(LanePtr::from_box(make())).get(),
+        };
+        // SAFETY: a new lane has one reference; the other case has just added one.
+        unsafe { LaneRef::from_counted(lane) }
+    }
+
+    /// Adds a lane that has not been in the table. Its color is unique, so nobody can have named
+    /// it before.
+    pub(crate) fn insert(&self, lane: LanePtr) {
+        let hash = self.hash(color_of(lane));
+        let rehash = |lane: &LanePtr| self.hash(color_of(*lane));
+        self.shard(hash).lock().insert_unique(hash, lane, rehash);
+    }
+
+    /// Gives references back; the lane, out of the table, if none is left.
+    ///
+    /// # Safety
+    ///
+    /// The caller owns the references and does not use the lane afterwards.
+    pub(crate) unsafe fn release(&self, lane: LanePtr, refs: usize) -> Option<LanePtr> {
+        let hash = self.hash(color_of(lane));
+        let mut shard = self.shard(hash).lock();
+        // SAFETY: the caller's references.
+        if !unsafe { lane.get() }.release_last(refs) {
+            return None;
+        }
+        let entry = shard.find_entry(hash, |found| *found == lane).ok()?;
+        Some(entry.remove().0)
+    }
+
+    /// References to all lanes.
+    pub(crate) fn all(&self) -> Vec<LaneRef> {
+        let mut lanes = Vec::new();
+        for shard in &self.shards {
+            for lane in shard.lock().iter() {
+                // SAFETY: what is in the table is not freed while its lock is held.
+                unsafe { lane.get() }.retain(1);
+                // SAFETY: just counted.
+                lanes.push(unsafe { LaneRef::from_counted(*lane) });
+            }
+        }
+        lanes
+    }
+
+    /// How many colors have a lane.
+    pub(crate) fn len(&self) -> usize {
+        self.shards.iter().map(|shard| shard.lock().len()).sum()
+    }
+}
+
+fn color_of(lane: LanePtr) -> Color {
+    // SAFETY: callers pass lanes that they own a reference to, or that are in a locked shard.
+    unsafe { lane.get() }.color()
+}

@@ -1,0 +1,52 @@
+//! A task: one future, its state and its output, in one allocation.
+//!
+//! # Who may touch what
+//!
+//! | part | touched by |
+//! |---|---|
+//! | `node` | the chain it is in; the party that may move it ([`state`]) |
+//! | `state` | everybody, atomically |
+//! | `lane` | the party that may move the node |
+//! | `live` | the holder of the task's lane |
+//! | future | the holder of the task's lane |
+//! | output | the holder until `COMPLETE`, then the handle; with no handle the holder drops it |
+//! | joiner's waker | the handle while `JOINER` is clear, shared for reading while it is set |
+//!
+//! # References
+//!
+//! One belongs to the runtime until the task is complete and unlinked, one to the handle, one to
+//! every waker. The runtime's is why a task that waits for a wake-up that never comes is found at
+//! shutdown, and why a wake that won the right to schedule may use the task without one of its own.
+//!
+//! The layer does not know lanes: [`Schedule`] is the arrow that goes up.
+
+mod cell;
+mod error;
+mod id;
+mod join;
+mod live;
+mod state;
+mod waker;
+
+pub use self::error::JoinError;
+pub use self::id::Id;
+
+pub(crate) use self::cell::{Cell, TaskRef};
+pub(crate) use self::join::{Abort, Join};
+pub(crate) use self::live::LiveList;
+pub(crate) use self::state::{Begun, Ended};
+
+use crate::queue::Node;
+use std::ptr::NonNull;
+
+/// Where a task goes when it becomes ready: implemented by the lane above, doubled by a recorder in
+/// the models.
+pub(crate) trait Schedule: Copy + Send + Sync + 'static {
+    /// Takes the node of a task that has just become ready. Called at most once per readiness.
+    ///
+    /// # Safety
+    ///
+    /// `self` is the task's lane, read by the party that may move the node, and the caller is that
+    /// party. After the call it is not, and may touch the task only if it has a reference.
+    unsafe fn schedule(self, node: NonNull<Node>);
+}

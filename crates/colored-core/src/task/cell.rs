@@ -1,0 +1,418 @@
+//! The allocation of a task, and what may be done with it once its type is forgotten.
+
+use super::error::JoinError;
+use super::id::Id;
+use super::live::Links;
+use super::state::{Begun, Completed, Ended, State};
+use super::{Schedule, waker};
+use crate::queue::{Kind, Node};
+use crate::sync::UnsafeCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::ptr::{self, NonNull};
+use std::task::{Context, Poll, Waker};
+
+/// The part of a task that does not depend on its future.
+///
+/// The node comes first: a chain's pointer to it is a pointer to the task.
+#[repr(C)]
+pub(crate) struct Header<S: 'static> {
+    pub(super) node: Node,
+    pub(super) state: State,
+    vtable: &'static Vtable<S>,
+    lane: UnsafeCell<S>,
+    pub(super) id: Id,
+    pub(super) live: UnsafeCell<Links<S>>,
+    pub(super) joiner: UnsafeCell<Option<Waker>>,
+}
+
+struct Vtable<S: 'static> {
+    /// Polls the future; true when the output has been stored.
+    poll: unsafe fn(NonNull<Header<S>>) -> bool,
+    /// Drops the future and stores that it was cancelled.
+    cancel: unsafe fn(NonNull<Header<S>>),
+    /// Moves the output to where the second argument points: an uninitialized
+    /// `Result<T, JoinError>`.
+    take_output: unsafe fn(NonNull<Header<S>>, *mut ()),
+    drop_output: unsafe fn(NonNull<Header<S>>),
+    free: unsafe fn(NonNull<Header<S>>),
+}
+
+/// A whole task.
+#[repr(C)]
+pub(crate) struct Cell<F: Future, S: 'static> {
+    header: Header<S>,
+    stage: UnsafeCell<Stage<F>>,
+}
+
+enum Stage<F: Future> {
+    Future(F),
+    Output(Result<F::Output, JoinError>),
+    Gone,
+}
+
+impl<F: Future, S: Schedule> Cell<F, S> {
+    /// Makes a task that is ready to be pushed on `lane`, with one reference for the runtime and
+    /// one for the handle.
+    ///
+    /// # Safety
+    ///
+    /// * The task is polled, cancelled and completed only where `F` may be used: if `F` is not
+    ///   `Send`, on one thread (`pin` says which); if `F` borrows, before the borrow ends.
+    /// * The output is taken or dropped under the same conditions.
+    #[inline]
+    pub(crate) unsafe fn allocate(future: F, lane: S, pin: u32) -> NonNull<Header<S>> {
+        let cell = Box::new(Self {
+            header: Header {
+                node: Node::new(Kind::Task, pin),
+                state: State::spawned(),
+                vtable: &Vtable {
+                    poll: poll::<F, S>,
+                    cancel: cancel::<F, S>,
+                    take_output: take_output::<F, S>,
+                    drop_output: drop_output::<F, S>,
+                    free: free_cell::<F, S>,
+                },
+                lane: UnsafeCell::new(lane),
+                id: Id::next(),
+                live: UnsafeCell::new(Links::unlinked()),
+                joiner: UnsafeCell::new(None),
+            },
+            stage: UnsafeCell::new(Stage::Future(future)),
+        });
+        NonNull::from(Box::leak(cell)).cast()
+    }
+
+    fn stage(task: NonNull<Header<S>>) -> *const UnsafeCell<Stage<F>> {
+        let cell = task.cast::<Self>().as_ptr();
+        // SAFETY: the vtable that led here was made for a cell of this type.
+        unsafe { &raw const (*cell).stage }
+    }
+
+    /// # Safety
+    ///
+    /// The caller has the right to the stage (table in [`super`]).
+    unsafe fn with_stage<R>(task: NonNull<Header<S>>, f: impl FnOnce(*mut Stage<F>) -> R) -> R {
+        // SAFETY: the caller's right implies that the task is alive.
+        unsafe { &*Self::stage(task) }.with_mut(f)
+    }
+
+    /// Drops the future in its place, then stores the output.
+    ///
+    /// # Safety
+    ///
+    /// The caller holds the task's lane and the stage is the future.
+    unsafe fn finish(
+        task: NonNull<Header<S>>,
+        stage: *mut Stage<F>,
+        output: Result<F::Output, JoinError>,
+    ) {
+        // SAFETY: the holder's right to the future.
+        let dropped = catch_unwind(AssertUnwindSafe(|| unsafe { ptr::drop_in_place(stage) }));
+        let output = match dropped {
+            Ok(()) => output,
+            Err(payload) => {
+                // The output's own destructor may panic as well; that one adds nothing.
+                let _ = catch_unwind(AssertUnwindSafe(|| drop(output)));
+                // SAFETY: the task is alive.
+                Err(JoinError::panicked(unsafe { task.as_ref() }.id, payload))
+            }
+        };
+        // SAFETY: the place has just been vacated and is the holder's.
+        unsafe { stage.write(Stage::Output(output)) };
+    }
+}
+
+unsafe fn poll<F: Future, S: Schedule>(task: NonNull<Header<S>>) -> bool {
+    let poll = |stage: *mut Stage<F>| {
+        // SAFETY: the caller holds the lane and polls under its reference.
+        let waker = unsafe { waker::borrowed(task) };
+        let mut cx = Context::from_waker(&waker);
+        let polled = catch_unwind(AssertUnwindSafe(|| {
+            // SAFETY: the holder alone may use the future.
+            let Stage::Future(future) = (unsafe { &mut *stage }) else {
+                unreachable!("a task that is not complete has its future")
+            };
+            // SAFETY: the future stays in its allocation until it is dropped.
+            let future = unsafe { Pin::new_unchecked(future) };
+            future.poll(&mut cx)
+        }));
+        let output = match polled {
+            Ok(Poll::Pending) => return false,
+            Ok(Poll::Ready(output)) => Ok(output),
+            // SAFETY: the task is alive.
+            Err(payload) => Err(JoinError::panicked(unsafe { task.as_ref() }.id, payload)),
+        };
+        // SAFETY: the stage is the future, and ours.
+        unsafe { Cell::<F, S>::finish(task, stage, output) };
+        true
+    };
+    // SAFETY: the caller holds the lane.
+    unsafe { Cell::<F, S>::with_stage(task, poll) }
+}
+
+unsafe fn cancel<F: Future, S: Schedule>(task: NonNull<Header<S>>) {
+    let cancel = |stage| {
+        // SAFETY: the task is alive.
+        let error = JoinError::cancelled(unsafe { task.as_ref() }.id);
+        // SAFETY: the stage is the future, and the holder's.
+        unsafe { Cell::<F, S>::finish(task, stage, Err(error)) };
+    };
+    // SAFETY: the caller holds the lane.
+    unsafe { Cell::<F, S>::with_stage(task, cancel) };
+}
+
+unsafe fn take_output<F: Future, S: Schedule>(task: NonNull<Header<S>>, into: *mut ()) {
+    let take = |stage: *mut Stage<F>| {
+        // SAFETY: after completion the stage is the handle's.
+        let Stage::Output(output) = std::mem::replace(unsafe { &mut *stage }, Stage::Gone) else {
+            panic!("a `JoinHandle` was polled again after it had given the output")
+        };
+        // SAFETY: the caller says that `into` is a place for this type.
+        unsafe { into.cast::<Result<F::Output, JoinError>>().write(output) };
+    };
+    // SAFETY: the task is complete and the caller is its handle.
+    unsafe { Cell::<F, S>::with_stage(task, take) };
+}
+
+unsafe fn drop_output<F: Future, S: Schedule>(task: NonNull<Header<S>>) {
+    let drop_it = |stage: *mut Stage<F>| {
+        // SAFETY: the caller has the right to the output.
+        let output = std::mem::replace(unsafe { &mut *stage }, Stage::Gone);
+        // A destructor that panics must not take the worker with it.
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(output)));
+    };
+    // SAFETY: the task is complete and the caller is its handle, or its holder with no handle.
+    unsafe { Cell::<F, S>::with_stage(task, drop_it) };
+}
+
+unsafe fn free_cell<F: Future, S: Schedule>(task: NonNull<Header<S>>) {
+    // SAFETY: made by `Box::new` of this type, and the last reference is gone.
+    drop(unsafe { Box::from_raw(task.cast::<Cell<F, S>>().as_ptr()) });
+}
+
+/// Puts a task on its lane.
+///
+/// # Safety
+///
+/// The caller is the party that may move the task, and gives that right away.
+#[inline]
+pub(super) unsafe fn schedule<S: Schedule>(task: NonNull<Header<S>>) {
+    // SAFETY: the right to move includes the right to read the lane, and keeps the task alive.
+    let lane = unsafe { TaskRef(task).lane() };
+    // SAFETY: as above.
+    unsafe { lane.schedule(task.cast()) };
+}
+
+/// Gives one reference back.
+///
+/// # Safety
+///
+/// The caller owns a reference and does not use it again.
+#[inline]
+pub(super) unsafe fn release<S: Schedule>(task: NonNull<Header<S>>) {
+    // SAFETY: the caller's reference.
+    if unsafe { task.as_ref() }.state.release() {
+        // SAFETY: it was the last one.
+        unsafe { free(task) };
+    }
+}
+
+/// # Safety
+///
+/// Nobody holds a reference any more.
+#[cold]
+pub(super) unsafe fn free<S: Schedule>(task: NonNull<Header<S>>) {
+    // SAFETY: alive until the next line.
+    let free = unsafe { task.as_ref() }.vtable.free;
+    // SAFETY: by contract.
+    unsafe { free(task) };
+}
+
+/// # Safety
+///
+/// The task is complete and the caller is its handle; `into` is a place for its output.
+pub(super) unsafe fn take<S: Schedule>(task: NonNull<Header<S>>, into: *mut ()) {
+    // SAFETY: the handle's reference.
+    let take_output = unsafe { task.as_ref() }.vtable.take_output;
+    // SAFETY: by contract.
+    unsafe { take_output(task, into) };
+}
+
+/// # Safety
+///
+/// The task is complete and the caller is its handle.
+pub(super) unsafe fn discard<S: Schedule>(task: NonNull<Header<S>>) {
+    // SAFETY: the handle's reference.
+    let drop_output = unsafe { task.as_ref() }.vtable.drop_output;
+    // SAFETY: by contract.
+    unsafe { drop_output(task) };
+}
+
+/// The runtime's view of a task: what the holder of its lane does with it.
+pub(crate) struct TaskRef<S: 'static>(pub(super) NonNull<Header<S>>);
+
+impl<S> Clone for TaskRef<S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S> Copy for TaskRef<S> {}
+
+impl<S: Schedule> TaskRef<S> {
+    /// # Safety
+    ///
+    /// `task` is alive for as long as the view is used.
+    pub(crate) unsafe fn new(task: NonNull<Header<S>>) -> Self {
+        Self(task)
+    }
+
+    /// # Safety
+    ///
+    /// `node` is of [`Kind::Task`], of a task over `S`, and alive for as long as the view is used.
+    #[inline]
+    pub(crate) unsafe fn from_node(node: NonNull<Node>) -> Self {
+        Self(node.cast())
+    }
+
+    #[inline]
+    pub(crate) fn node(self) -> NonNull<Node> {
+        self.0.cast()
+    }
+
+    pub(crate) fn as_ptr(self) -> *const Header<S> {
+        self.0.as_ptr()
+    }
+
+    #[inline]
+    fn header<'a>(self) -> &'a Header<S> {
+        // SAFETY: whoever made the view vouched for the task's life.
+        unsafe { self.0.as_ref() }
+    }
+
+    pub(crate) fn id(self) -> Id {
+        self.header().id
+    }
+
+    /// # Safety
+    ///
+    /// The caller is the party that may move the task.
+    #[inline]
+    pub(crate) unsafe fn lane(self) -> S {
+        self.header().lane.with(|lane| {
+            // SAFETY: by contract nobody writes it meanwhile.
+            unsafe { *lane }
+        })
+    }
+
+    /// # Safety
+    ///
+    /// The caller is the party that may move the task.
+    pub(crate) unsafe fn set_lane(self, lane: S) {
+        self.header().lane.with_mut(|place| {
+            // SAFETY: by contract nobody reads or writes it meanwhile.
+            unsafe { *place = lane }
+        });
+    }
+
+    /// # Safety
+    ///
+    /// The caller holds the task's lane, and the task is at its head.
+    #[inline]
+    pub(crate) unsafe fn begin(self) -> Begun {
+        self.header().state.begin()
+    }
+
+    /// Polls once; true when the output has been stored.
+    ///
+    /// # Safety
+    ///
+    /// The caller holds the task's lane, has begun its turn, and is on the right thread.
+    #[inline]
+    pub(crate) unsafe fn poll(self) -> bool {
+        // SAFETY: by contract.
+        unsafe { (self.header().vtable.poll)(self.0) }
+    }
+
+    /// Drops the future and stores that it was cancelled.
+    ///
+    /// # Safety
+    ///
+    /// As for [`TaskRef::poll`].
+    pub(crate) unsafe fn cancel(self) {
+        // SAFETY: by contract.
+        unsafe { (self.header().vtable.cancel)(self.0) };
+    }
+
+    /// Makes the stored output known to the handle. The runtime's reference stays.
+    ///
+    /// # Safety
+    ///
+    /// The caller holds the task's lane and has stored the output.
+    pub(crate) unsafe fn complete(self) {
+        let header = self.header();
+        match header.state.complete() {
+            // SAFETY: with no handle the output is the holder's.
+            Completed::DropOutput => unsafe { (header.vtable.drop_output)(self.0) },
+            Completed::Keep => {}
+            Completed::WakeJoiner => header.joiner.with(|waker| {
+                // SAFETY: `JOINER` was set, so until the task is freed, or the handle finds
+                // `COMPLETE`, the waker is shared for reading.
+                if let Some(waker) = unsafe { &*waker } {
+                    // A foreign waker may panic; the worker must not care.
+                    let _ = catch_unwind(AssertUnwindSafe(|| waker.wake_by_ref()));
+                }
+            }),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_notified(self) -> bool {
+        self.header().state.is_notified()
+    }
+
+    /// # Safety
+    ///
+    /// The caller holds the right to move the task since its poll.
+    #[inline]
+    pub(crate) unsafe fn end(self) -> Ended {
+        self.header().state.end()
+    }
+
+    /// # Safety
+    ///
+    /// As for [`TaskRef::end`].
+    #[inline]
+    pub(crate) unsafe fn end_notified(self) {
+        self.header().state.end_notified();
+    }
+
+    /// Marks the task for cancellation and schedules it if it waits.
+    ///
+    /// # Safety
+    ///
+    /// The caller knows the task to be alive until its next turn.
+    pub(crate) unsafe fn abort(self) {
+        if let super::state::Woken::Schedule = self.header().state.abort() {
+            // SAFETY: this call made it ready.
+            unsafe { schedule(self.0) };
+        }
+    }
+
+    /// Gives the runtime's reference back.
+    ///
+    /// # Safety
+    ///
+    /// The task is complete and unlinked, and the runtime does not use it again.
+    #[inline]
+    pub(crate) unsafe fn release(self) {
+        // SAFETY: by contract.
+        unsafe { release(self.0) };
+    }
+
+    /// Whether `waker` is this task's own.
+    pub(crate) fn owns(self, waker: &Waker) -> bool {
+        waker::is_own(waker, self.as_ptr())
+    }
+}

@@ -1,0 +1,107 @@
+//! [`JoinError`]: why a task has no output.
+
+use super::id::Id;
+use std::any::Any;
+use std::{fmt, io};
+
+/// Why a task has no output: it was cancelled, or it panicked.
+pub struct JoinError {
+    id: Id,
+    payload: Option<Payload>,
+}
+
+struct Payload(Box<dyn Any + Send>);
+
+// SAFETY: a shared reference to the payload gives access to nothing; only `into_panic`, by value,
+// takes it out.
+unsafe impl Sync for Payload {}
+
+impl JoinError {
+    pub(crate) fn cancelled(id: Id) -> Self {
+        Self { id, payload: None }
+    }
+
+    pub(crate) fn panicked(id: Id, payload: Box<dyn Any + Send>) -> Self {
+        Self { id, payload: Some(Payload(payload)) }
+    }
+
+    /// The task was aborted, or its runtime shut down before it was done.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.payload.is_none()
+    }
+
+    /// The task panicked.
+    #[must_use]
+    pub fn is_panic(&self) -> bool {
+        self.payload.is_some()
+    }
+
+    /// What the task panicked with, as [`std::thread::JoinHandle::join`] gives it: ready for
+    /// [`std::panic::resume_unwind`].
+    ///
+    /// # Panics
+    ///
+    /// If the task was cancelled. [`JoinError::try_into_panic`] does not.
+    #[must_use]
+    pub fn into_panic(self) -> Box<dyn Any + Send> {
+        match self.try_into_panic() {
+            Ok(payload) => payload,
+            Err(error) => panic!("`into_panic` on a task that did not panic: {error}"),
+        }
+    }
+
+    /// What the task panicked with.
+    ///
+    /// # Errors
+    ///
+    /// The error itself, if the task was cancelled.
+    pub fn try_into_panic(self) -> Result<Box<dyn Any + Send>, JoinError> {
+        match self.payload {
+            Some(Payload(payload)) => Ok(payload),
+            None => Err(self),
+        }
+    }
+
+    /// The task.
+    #[must_use]
+    pub fn id(&self) -> Id {
+        self.id
+    }
+
+    fn message(&self) -> Option<&str> {
+        let payload = &*self.payload.as_ref()?.0;
+        payload
+            .downcast_ref::<&'static str>()
+            .copied()
+            .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+    }
+}
+
+impl fmt::Debug for JoinError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.payload, self.message()) {
+            (None, _) => write!(f, "JoinError::Cancelled({:?})", self.id),
+            (Some(_), Some(text)) => write!(f, "JoinError::Panic({:?}, {text:?})", self.id),
+            (Some(_), None) => write!(f, "JoinError::Panic({:?}, ...)", self.id),
+        }
+    }
+}
+
+impl fmt::Display for JoinError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.payload, self.message()) {
+            (None, _) => write!(f, "{:?} was cancelled", self.id),
+            (Some(_), Some(text)) => write!(f, "{:?} panicked with message {text:?}", self.id),
+            (Some(_), None) => write!(f, "{:?} panicked", self.id),
+        }
+    }
+}
+
+impl std::error::Error for JoinError {}
+
+impl From<JoinError> for io::Error {
+    fn from(error: JoinError) -> Self {
+        Self::other(error)
+    }
+}

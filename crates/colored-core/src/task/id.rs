@@ -1,0 +1,53 @@
+//! [`Id`]: the name of a task.
+
+use crate::sync::thread_slot;
+use std::cell::Cell;
+use std::fmt;
+use std::num::NonZeroU64;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Names a task. No other task of the process, past or present, has the same.
+///
+/// Ids are given out in blocks to threads, so they do not tell which task is older.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Id(NonZeroU64);
+
+/// Ids a thread takes at once, so that spawning does not bounce one cache line between all cores.
+const BLOCK: u64 = 1024;
+
+static NEXT_BLOCK: AtomicU64 = AtomicU64::new(1);
+
+thread_slot!(static NEXT: Cell<u64> = Cell::new(0));
+
+impl Id {
+    #[inline]
+    pub(crate) fn next() -> Self {
+        NEXT.with(|next| {
+            let mut id = next.get();
+            if id % BLOCK == 0 {
+                // Ordering: only the distinctness of the blocks matters.
+                id = NEXT_BLOCK.fetch_add(1, Ordering::Relaxed) * BLOCK;
+            }
+            next.set(id + 1);
+            Self(NonZeroU64::new(id).expect("blocks begin above zero"))
+        })
+    }
+
+    /// The id as a number, for logs and traces.
+    #[must_use]
+    pub fn get(self) -> u64 {
+        self.0.get()
+    }
+}
+
+impl fmt::Debug for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "task {}", self.0)
+    }
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

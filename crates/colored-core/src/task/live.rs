@@ -1,0 +1,109 @@
+//! The list of a lane's tasks that have been polled and wait.
+//!
+//! Tracking costs no atomic operation: the list belongs to the lane's holder. A task that is done
+//! after its first poll is never in it; one that has never been polled is found in the chain.
+
+use super::cell::{Header, TaskRef};
+use std::ptr::NonNull;
+
+/// A task's place in its lane's list.
+#[derive(Debug)]
+pub(crate) struct Links<S: 'static> {
+    previous: Option<NonNull<Header<S>>>,
+    next: Option<NonNull<Header<S>>>,
+    linked: bool,
+}
+
+impl<S> Links<S> {
+    pub(super) fn unlinked() -> Self {
+        Self { previous: None, next: None, linked: false }
+    }
+}
+
+/// The list. Holder only.
+#[derive(Debug)]
+pub(crate) struct LiveList<S: 'static> {
+    first: Option<NonNull<Header<S>>>,
+}
+
+impl<S> LiveList<S> {
+    pub(crate) fn new() -> Self {
+        Self { first: None }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.first.is_none()
+    }
+
+    /// Adds a task, unless it is in the list.
+    ///
+    /// # Safety
+    ///
+    /// The caller holds the lane whose list this is and whose task it is; the task stays alive
+    /// until it is removed.
+    #[inline]
+    pub(crate) unsafe fn insert(&mut self, task: TaskRef<S>) {
+        // SAFETY: by contract.
+        let already = unsafe { with(task.0, |links| std::mem::replace(&mut links.linked, true)) };
+        if already {
+            return;
+        }
+        let next = self.first.replace(task.0);
+        // SAFETY: by contract.
+        unsafe { with(task.0, |links| (links.previous, links.next) = (None, next)) };
+        if let Some(next) = next {
+            // SAFETY: what is in the list is alive and the holder's.
+            unsafe { with(next, |links| links.previous = Some(task.0)) };
+        }
+    }
+
+    /// Removes a task, if it is in the list.
+    ///
+    /// # Safety
+    ///
+    /// As for [`LiveList::insert`].
+    #[inline]
+    pub(crate) unsafe fn remove(&mut self, task: TaskRef<S>) {
+        let take = |links: &mut Links<S>| {
+            links.linked.then(|| {
+                links.linked = false;
+                (links.previous.take(), links.next.take())
+            })
+        };
+        // SAFETY: by contract.
+        let Some((previous, next)) = (unsafe { with(task.0, take) }) else { return };
+        match previous {
+            // SAFETY: what is in the list is alive and the holder's.
+            Some(previous) => unsafe { with(previous, |links| links.next = next) },
+            None => self.first = next,
+        }
+        if let Some(next) = next {
+            // SAFETY: what is in the list is alive and the holder's.
+            unsafe { with(next, |links| links.previous = previous) };
+        }
+    }
+
+    /// Removes some task and returns it.
+    ///
+    /// # Safety
+    ///
+    /// The caller holds the lane.
+    pub(crate) unsafe fn pop(&mut self) -> Option<TaskRef<S>> {
+        let task = TaskRef(self.first?);
+        // SAFETY: what is in the list is alive and the holder's.
+        unsafe { self.remove(task) };
+        Some(task)
+    }
+}
+
+/// # Safety
+///
+/// The task is alive and the caller holds its lane.
+unsafe fn with<S, R>(task: NonNull<Header<S>>, f: impl FnOnce(&mut Links<S>) -> R) -> R {
+    // SAFETY: by contract.
+    let header = unsafe { task.as_ref() };
+    header.live.with_mut(|links| {
+        // SAFETY: the holder alone touches the links, and `f` cannot get at them again.
+        f(unsafe { &mut *links })
+    })
+}

@@ -1,0 +1,72 @@
+//! The waker of a task: one reference to it.
+
+use super::cell::Header;
+use super::state::Woken;
+use super::{Schedule, cell};
+use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
+use std::task::{RawWaker, RawWakerVTable, Waker};
+
+struct Table<S>(S);
+
+impl<S: Schedule> Table<S> {
+    const VTABLE: RawWakerVTable =
+        RawWakerVTable::new(clone::<S>, wake::<S>, wake_by_ref::<S>, release::<S>);
+}
+
+/// A waker that borrows the caller's reference: for the time of one poll.
+///
+/// # Safety
+///
+/// The task outlives the waker.
+#[inline]
+pub(super) unsafe fn borrowed<S: Schedule>(task: NonNull<Header<S>>) -> ManuallyDrop<Waker> {
+    let raw = RawWaker::new(task.as_ptr().cast_const().cast(), &Table::<S>::VTABLE);
+    // SAFETY: the table keeps the contract of `RawWaker`: thread-safe, and each waker but this one,
+    // which is never dropped, counts as a reference.
+    ManuallyDrop::new(unsafe { Waker::from_raw(raw) })
+}
+
+/// Whether `waker` is the waker of the task at `task`, and not one that a combinator made.
+#[inline]
+pub(crate) fn is_own<S: Schedule>(waker: &Waker, task: *const Header<S>) -> bool {
+    waker.data() == task.cast::<()>() && *waker.vtable() == Table::<S>::VTABLE
+}
+
+fn header<S>(data: *const ()) -> NonNull<Header<S>> {
+    NonNull::new(data.cast_mut().cast()).expect("a waker points to its task")
+}
+
+unsafe fn clone<S: Schedule>(data: *const ()) -> RawWaker {
+    // SAFETY: the waker being cloned holds a reference.
+    unsafe { header::<S>(data).as_ref() }.state.retain();
+    RawWaker::new(data, &Table::<S>::VTABLE)
+}
+
+unsafe fn wake_by_ref<S: Schedule>(data: *const ()) {
+    let task = header::<S>(data);
+    // SAFETY: the waker holds a reference.
+    if let Woken::Schedule = unsafe { task.as_ref() }.state.wake() {
+        // SAFETY: this call made the task ready, so it is the party that moves it.
+        unsafe { cell::schedule(task) };
+    }
+}
+
+unsafe fn wake<S: Schedule>(data: *const ()) {
+    let task = header::<S>(data);
+    // SAFETY: the waker holds a reference until this very transition.
+    match unsafe { task.as_ref() }.state.wake_and_release() {
+        // SAFETY: this call made the task ready: it is the party that moves it, and the runtime's
+        // reference keeps it alive until its poll.
+        Woken::Schedule => unsafe { cell::schedule(task) },
+        // SAFETY: that was the last reference.
+        Woken::Free => unsafe { cell::free(task) },
+        Woken::Nothing => {}
+    }
+}
+
+unsafe fn release<S: Schedule>(data: *const ()) {
+    let task = header::<S>(data);
+    // SAFETY: the waker holds a reference until this call.
+    unsafe { cell::release(task) };
+}

@@ -1,0 +1,212 @@
+//! The scheduler on real threads with the simplest possible shell: a condition variable a worker.
+#![cfg(not(colored_loom))]
+
+use colored_core::{
+    Color, ColorCell, Handle, Park, Scheduler, Step, Worker, hop, spawn_here, yield_now,
+};
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+struct Shell {
+    slots: Vec<(Mutex<bool>, Condvar)>,
+    start: Instant,
+}
+
+struct Port(Arc<Shell>);
+
+impl Park for Port {
+    fn unpark(&self, worker: usize) {
+        let (token, came) = &self.0.slots[worker];
+        *token.lock().unwrap() = true;
+        came.notify_one();
+    }
+
+    fn now(&self) -> u64 {
+        self.0.start.elapsed().as_nanos() as u64
+    }
+}
+
+struct Pool {
+    handle: Handle,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Pool {
+    fn new(workers: usize) -> Self {
+        let slots = (0..workers).map(|_| (Mutex::new(false), Condvar::new())).collect();
+        let shell = Arc::new(Shell { slots, start: Instant::now() });
+        let (handle, workers) = Scheduler::new(workers, 7, Box::new(Port(shell.clone())));
+        let run = |mut worker: Worker| {
+            let shell = shell.clone();
+            thread::spawn(move || {
+                loop {
+                    match worker.step() {
+                        Step::Ran => {}
+                        Step::Stopped => return,
+                        Step::Park(limit) => {
+                            let (token, came) = &shell.slots[worker.index()];
+                            let mut token = token.lock().unwrap();
+                            while !*token {
+                                match limit {
+                                    Some(nanos) => {
+                                        let limit = Duration::from_nanos(nanos);
+                                        token = came.wait_timeout(token, limit).unwrap().0;
+                                        break;
+                                    }
+                                    None => token = came.wait(token).unwrap(),
+                                }
+                            }
+                            *token = false;
+                        }
+                    }
+                }
+            })
+        };
+        let threads = workers.into_iter().map(run).collect();
+        Self { handle, threads }
+    }
+
+    fn stop(self) {
+        self.handle.scheduler().shut_down();
+        for thread in self.threads {
+            thread.join().unwrap();
+        }
+    }
+}
+
+/// State without a lock, and a witness that nobody else is inside.
+struct Witness {
+    inside: AtomicBool,
+    count: UnsafeCell<u64>,
+}
+
+unsafe impl Sync for Witness {}
+
+impl Witness {
+    fn touch(&self) {
+        assert!(!self.inside.swap(true, Ordering::Relaxed), "two at once under one color");
+        unsafe { *self.count.get() += 1 };
+        std::hint::black_box(0);
+        assert!(self.inside.swap(false, Ordering::Relaxed));
+    }
+}
+
+#[test]
+fn colors_exclude_and_all_is_run() {
+    for workers in [1, 2, 8] {
+        let pool = Pool::new(workers);
+        let witnesses: Arc<Vec<Witness>> = Arc::new(
+            (0..16)
+                .map(|_| Witness { inside: AtomicBool::new(false), count: UnsafeCell::new(0) })
+                .collect(),
+        );
+        let tasks: Vec<_> = (0..2000u64)
+            .map(|i| {
+                let witnesses = witnesses.clone();
+                pool.handle.spawn_colored(Color::new(i % 16), async move {
+                    for round in 0..50u64 {
+                        let color = (i + round) % 16;
+                        match round % 5 {
+                            0 => hop(Color::new(color)).await,
+                            1 => yield_now().await,
+                            _ => {}
+                        }
+                        let here = Color::current().unwrap().number() as usize;
+                        witnesses[here].touch();
+                        if round == 7 {
+                            let witnesses = witnesses.clone();
+                            let child = spawn_here(async move { witnesses[here].touch() });
+                            child.ok().expect("inside a task").await.unwrap();
+                        }
+                    }
+                })
+            })
+            .collect();
+        let all = async move {
+            for task in tasks {
+                task.await.unwrap();
+            }
+        };
+        pool.handle.block_on(all).unwrap().unwrap();
+        let total: u64 = witnesses.iter().map(|w| unsafe { *w.count.get() }).sum();
+        assert_eq!(total, 2000 * 51);
+        pool.stop();
+    }
+}
+
+#[test]
+fn cells_are_exact_by_call_and_by_post() {
+    let pool = Pool::new(4);
+    let cell = ColorCell::new_in(&pool.handle, Color::new(1), 0u64);
+    let tasks: Vec<_> = (0..1000u64)
+        .map(|_| {
+            let cell = cell.clone();
+            pool.handle.spawn_alone(async move {
+                for _ in 0..100 {
+                    cell.post(|n| *n += 1);
+                    cell.call(|n| *n += 1).await;
+                }
+            })
+        })
+        .collect();
+    let end = cell.clone();
+    let total = pool.handle.block_on(async move {
+        for task in tasks {
+            task.await.unwrap();
+        }
+        end.call(|n| *n).await
+    });
+    assert_eq!(total.unwrap().unwrap(), 200_000);
+    pool.stop();
+}
+
+#[test]
+fn shutdown_drops_every_future_on_its_color() {
+    struct Check(Color, Arc<AtomicUsize>);
+    impl Drop for Check {
+        fn drop(&mut self) {
+            assert_eq!(Color::current(), Some(self.0));
+            self.1.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    let pool = Pool::new(3);
+    let drops = Arc::new(AtomicUsize::new(0));
+    for i in 0..1000 {
+        let color = Color::new(i % 10);
+        let check = Check(color, drops.clone());
+        let task = async move {
+            let _check = check;
+            std::future::pending::<()>().await;
+        };
+        drop(pool.handle.spawn_colored(color, task));
+        let unique = drops.clone();
+        let lonely = async move {
+            let _check = Check(Color::current().unwrap(), unique);
+            std::future::pending::<()>().await;
+        };
+        drop(pool.handle.spawn_alone(lonely));
+        let silent = drops.clone();
+        struct Count(Arc<AtomicUsize>);
+        impl Drop for Count {
+            fn drop(&mut self) {
+                self.0.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        drop(pool.handle.spawn_alone(async move {
+            let _count = Count(silent);
+            std::future::pending::<()>().await;
+        }));
+    }
+    thread::sleep(Duration::from_millis(20));
+    let handle = pool.handle.clone();
+    pool.stop();
+    assert_eq!(drops.load(Ordering::Relaxed), 3000);
+    let check = Check(Color::new(3), drops.clone());
+    let late = handle.spawn_colored(Color::new(3), async move { drop(check) });
+    assert!(late.is_finished());
+    assert_eq!(drops.load(Ordering::Relaxed), 3001);
+    assert_eq!(handle.scheduler().lanes(), 1, "only the default lane is left");
+}
