@@ -14,7 +14,7 @@ mod task;
 
 pub use self::cell::{AccessError, Call, ColorCell};
 pub use self::color::Color;
-pub use self::sched::{Handle, Nested, Park, Scheduler, Step, Worker, WorkerMetrics};
+pub use self::sched::{Entered, Handle, Nested, Park, Scheduler, Step, Worker, WorkerMetrics};
 pub use self::spawn::{
     AbortHandle, Hop, Job, JoinHandle, YieldNow, blocking, current_task, hop, spawn_here,
     spawn_local, yield_now,

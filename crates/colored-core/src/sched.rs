@@ -14,6 +14,7 @@
 //! | what comes next in it is pinned | the inbox of that worker or guest |
 //! | its slice is over | the young end of the deque of the worker that ran it |
 
+mod enter;
 mod guest;
 mod idle;
 mod local;
@@ -25,9 +26,11 @@ mod worker;
 pub use self::remote::WorkerMetrics;
 pub use self::worker::{Step, Worker};
 
+pub use self::enter::Entered;
 pub use self::guest::Nested;
 
-pub(crate) use self::guest::{block_on, spawn_local, with_handle};
+pub(crate) use self::enter::with_handle;
+pub(crate) use self::guest::{block_on, spawn_local};
 
 use self::idle::Idle;
 use self::registry::Registry;
@@ -116,6 +119,12 @@ impl Scheduler {
     #[must_use]
     pub fn parked(&self) -> usize {
         self.idle.parked()
+    }
+
+    /// Whether a worker waits for something to do. Takes a lock: for a backstop.
+    #[must_use]
+    pub fn is_parked(&self, worker: usize) -> bool {
+        self.idle.is_parked(worker)
     }
 
     /// Wakes a parked worker if a lane waits that nobody may come to: for a backstop that looks

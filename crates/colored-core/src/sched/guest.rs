@@ -22,14 +22,6 @@ struct Stay {
     locals: RefCell<Vec<Abort<LanePtr>>>,
 }
 
-/// The handle of the scheduler that this thread is a worker or a guest of.
-pub(crate) fn with_handle<R>(f: impl FnOnce(Option<&Handle>) -> R) -> R {
-    local::with(|local| match local {
-        Some(local) => f(Some(local.handle())),
-        None => Stay::current(|stay| f(stay.map(|stay| &stay.handle))),
-    })
-}
-
 thread_slot!(static STAY: Cell<*const Stay> = Cell::new(ptr::null()));
 
 impl Stay {
@@ -70,6 +62,11 @@ impl Drop for Stay {
         STAY.with(|current| current.set(ptr::null()));
         self.handle.scheduler().guests.leave(&self.guest);
     }
+}
+
+/// The handle of the scheduler that this thread is a guest of.
+pub(super) fn with_handle<R>(f: impl FnOnce(Option<&Handle>) -> R) -> R {
+    Stay::current(|stay| f(stay.map(|stay| &stay.handle)))
 }
 
 struct Turn<'a> {

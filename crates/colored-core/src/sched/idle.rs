@@ -45,6 +45,11 @@ impl Idle {
         self.word.load(Ordering::Relaxed) / PARKED
     }
 
+    /// Whether a worker is parked.
+    pub(super) fn is_parked(&self, worker: usize) -> bool {
+        self.sleepers.lock().contains(&worker)
+    }
+
     /// After a lane was published: the worker to unpark, if one must be. It counts as searching
     /// from now on.
     #[inline]

@@ -1,0 +1,155 @@
+//! The driver: everything that wakes tasks from outside, and how workers sleep on it.
+//!
+//! k reactor shards and one timer wheel a worker. A worker with nothing to run takes the turn of
+//! its shard and sleeps inside the poll; if a neighbour has the turn it sleeps on a condition
+//! variable ([`park`]). A busy worker looks without blocking now and then. The [`backstop`] thread
+//! does both for workers that are stuck.
+
+pub(crate) mod backstop;
+pub(crate) mod clock;
+pub(crate) mod current;
+pub(crate) mod park;
+pub(crate) mod reactor;
+pub(crate) mod source;
+pub(crate) mod wheel;
+
+use self::clock::Clock;
+use self::park::Parker;
+use self::reactor::Shard;
+use self::wheel::Wheel;
+use crate::blocking::Pool;
+use std::fmt;
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Waker;
+use std::time::Duration;
+
+/// How many workers share a shard.
+///
+/// With one poller a shard, a batch of events is as large as it can be, and few workers sleep in
+/// system calls. `benches/ratio.rs`, `http_64` on 2 workers: one shard 5 to 10 % less CPU a request
+/// than two.
+const WORKERS_PER_SHARD: usize = 8;
+
+/// What sockets, timers and blocking calls use of a runtime.
+pub(crate) struct Driver {
+    pub(crate) clock: Clock,
+    pub(crate) shards: Box<[Shard]>,
+    pub(crate) wheels: Box<[Wheel]>,
+    pub(crate) pool: Pool,
+    pub(crate) bell: backstop::Bell,
+    parkers: Box<[Parker]>,
+    turn: AtomicUsize,
+}
+
+impl Driver {
+    /// A driver for so many workers.
+    ///
+    /// # Errors
+    ///
+    /// When the system refuses a selector.
+    pub(crate) fn new(workers: usize, pool: Pool) -> io::Result<Driver> {
+        let shards = workers.div_ceil(WORKERS_PER_SHARD);
+        let shards = (0..shards).map(|_| Shard::new()).collect::<io::Result<_>>()?;
+        Ok(Self::with(Clock::new(), shards, workers, pool))
+    }
+
+    fn with(clock: Clock, shards: Box<[Shard]>, workers: usize, pool: Pool) -> Driver {
+        Driver {
+            clock,
+            shards,
+            wheels: (0..workers).map(|_| Wheel::new()).collect(),
+            pool,
+            bell: backstop::Bell::default(),
+            parkers: (0..workers).map(|_| Parker::default()).collect(),
+            turn: AtomicUsize::new(0),
+        }
+    }
+
+    /// The shard for what this worker opens; other threads take turns.
+    pub(crate) fn home_shard(&self, worker: Option<usize>) -> usize {
+        worker.unwrap_or_else(|| self.next()) % self.shards.len()
+    }
+
+    /// The wheel for the timers of this worker; other threads take turns.
+    pub(crate) fn home_wheel(&self, worker: Option<usize>) -> usize {
+        worker.unwrap_or_else(|| self.next() % self.wheels.len())
+    }
+
+    fn next(&self) -> usize {
+        // Ordering: only spreads the load.
+        self.turn.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// A foreign thread has put a timer into a wheel that is earlier than all others there: its
+    /// worker may be asleep for too long.
+    pub(crate) fn wheel_earlier(&self, wheel: usize) {
+        self.unpark(wheel);
+    }
+
+    /// Makes the worker's current or next park return at once.
+    pub(crate) fn unpark(&self, worker: usize) {
+        self.parkers[worker].unpark(&self.shards[worker % self.shards.len()]);
+    }
+
+    /// Sleeps until this worker is unparked, one of its sockets or timers wants to wake somebody, or
+    /// `limit` is over. Appends whom to wake.
+    pub(crate) fn park(&self, worker: usize, limit: Option<Duration>, wakers: &mut Vec<Waker>) {
+        let wheel = &self.wheels[worker];
+        let deadline = wheel.next_deadline();
+        let timer = (deadline != u64::MAX).then(|| self.clock.until(deadline));
+        let limit = match (limit, timer) {
+            (Some(limit), Some(timer)) => Some(limit.min(timer)),
+            (limit, timer) => limit.or(timer),
+        };
+        self.parkers[worker].park(&self.shards[worker % self.shards.len()], limit, wakers);
+        if deadline != u64::MAX {
+            self.advance(worker, wakers);
+        }
+    }
+
+    /// Looks for events and due timers without sleeping. Appends whom to wake.
+    pub(crate) fn glance(&self, worker: usize, wakers: &mut Vec<Waker>) {
+        if let Some(mut turn) = self.shards[worker % self.shards.len()].try_turn() {
+            polled(turn.poll(Some(Duration::ZERO), wakers));
+        }
+        self.advance(worker, wakers);
+    }
+
+    fn advance(&self, worker: usize, wakers: &mut Vec<Waker>) {
+        let now = self.clock.now_tick();
+        while self.wheels[worker].advance(now, wakers) {}
+    }
+
+    /// Lets every socket and timer fail from now on, and wakes all that wait for one.
+    pub(crate) fn shut_down(&self) {
+        let mut wakers = Vec::new();
+        self.shards.iter().for_each(|shard| shard.shut_down(&mut wakers));
+        self.wheels.iter().for_each(|wheel| wakers.extend(wheel.close()));
+        wakers.into_iter().for_each(Waker::wake);
+    }
+}
+
+impl fmt::Debug for Driver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Driver").field("workers", &self.wheels.len()).finish_non_exhaustive()
+    }
+}
+
+/// No error is known from a selector in good order; going on without it would lose every event.
+fn polled(result: io::Result<usize>) -> usize {
+    result.unwrap_or_else(|error| panic!("the system's selector failed: {error}"))
+}
+
+#[cfg(test)]
+impl Driver {
+    /// A driver without shards, for timers on a clock of the test's own.
+    pub(crate) fn with_clock(clock: Clock, workers: usize) -> Driver {
+        Self::with(clock, Box::default(), workers, Pool::for_tests())
+    }
+
+    /// A driver with these shards, for sockets whose events the test fetches itself.
+    pub(crate) fn with_shards(shards: Box<[Shard]>) -> Driver {
+        Self::with(Clock::new(), shards, 1, Pool::for_tests())
+    }
+}

@@ -1,0 +1,191 @@
+//! The reactor thread: it sees that I/O and timers are nobody's hostage (G10), and that no lane
+//! waits behind a stuck worker (G6).
+//!
+//! It looks at every shard, wheel and worker once a tick:
+//!
+//! * a shard that nobody has polled since the last look gets a parked worker, or, if there is none,
+//!   is polled right here;
+//! * a wheel that is overdue is advanced here;
+//! * if a worker has been inside one slice since the last look, the thread ticks fast for a while,
+//!   and gets a parked worker to take what is stranded in the stuck one's `next` slot.
+//!
+//! A tick costs a few microseconds. It is slow while all is well, and when it finds everybody parked
+//! twice in a row the thread goes to sleep: an idle process makes no system call. The worker that
+//! wakes up next rings the [`Bell`].
+
+use super::{Driver, current, polled};
+use colored_core::Handle;
+use std::sync::atomic::{AtomicBool, Ordering, fence};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::task::Waker;
+use std::time::Duration;
+
+/// The tick while no worker is stuck. A stuck worker is met after one to two of these.
+const SLOW: Duration = Duration::from_millis(5);
+
+/// The tick after a stuck worker was met. At this rate the thread takes 2 to 3 % of a core.
+const FAST: Duration = Duration::from_millis(1);
+
+/// Fast ticks without a stuck worker before the tick is slow again.
+const CALM: u32 = 100;
+
+/// Wakes the reactor thread from its sleep.
+#[derive(Debug, Default)]
+pub(crate) struct Bell {
+    asleep: AtomicBool,
+    stop: Mutex<bool>,
+    signal: Condvar,
+}
+
+impl Bell {
+    /// A worker has left the parked ones.
+    #[inline]
+    pub(crate) fn ring(&self) {
+        // Ordering: the worker has left the parked ones, then looks here; the thread has said that
+        // it sleeps, then looks who is parked. One of the two fences is first, so either the thread
+        // sees a worker awake, or this sees it asleep.
+        fence(Ordering::SeqCst);
+        if self.asleep.load(Ordering::Relaxed) {
+            self.wake();
+        }
+    }
+
+    #[cold]
+    fn wake(&self) {
+        // Ordering: one ring is enough; the lock orders the rest.
+        if self.asleep.swap(false, Ordering::Relaxed) {
+            drop(self.stop.lock().unwrap_or_else(PoisonError::into_inner));
+            self.signal.notify_one();
+        }
+    }
+
+    /// Ends the thread.
+    pub(crate) fn stop(&self) {
+        *self.stop.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.signal.notify_one();
+    }
+
+    /// Sleeps for a tick; false if the thread is to end.
+    fn tick(&self, tick: Duration) -> bool {
+        let stop = self.stop.lock().unwrap_or_else(PoisonError::into_inner);
+        let slept = self.signal.wait_timeout_while(stop, tick, |stop| !*stop);
+        !*slept.unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    /// Sleeps until somebody rings, unless `awake` says that it is too late; false if the thread is
+    /// to end.
+    fn sleep(&self, awake: impl FnOnce() -> bool) -> bool {
+        // Ordering: see `ring`.
+        self.asleep.store(true, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        let mut stop = self.stop.lock().unwrap_or_else(PoisonError::into_inner);
+        if awake() {
+            self.asleep.store(false, Ordering::Relaxed);
+        }
+        while !*stop && self.asleep.load(Ordering::Relaxed) {
+            stop = self.signal.wait(stop).unwrap_or_else(PoisonError::into_inner);
+        }
+        !*stop
+    }
+}
+
+/// What the thread remembers from one look to the next.
+struct Watch {
+    handle: Handle,
+    driver: Arc<Driver>,
+    polls: Box<[u64]>,
+    beats: Box<[u64]>,
+    wakers: Vec<Waker>,
+    /// Fast ticks left.
+    fast: u32,
+}
+
+/// The thread's body.
+pub(crate) fn run(handle: Handle, driver: Arc<Driver>) {
+    let _entered = current::enter(current::Context { driver: driver.clone(), worker: None });
+    let mut watch = Watch {
+        polls: vec![0; driver.shards.len()].into(),
+        beats: vec![0; driver.wheels.len()].into(),
+        wakers: Vec::new(),
+        fast: 0,
+        handle,
+        driver,
+    };
+    let mut quiet = false;
+    loop {
+        let tick = if watch.fast > 0 { FAST } else { SLOW };
+        if !watch.driver.bell.tick(tick) {
+            return;
+        }
+        watch.look();
+        let idle = watch.all_parked();
+        let goes_on = !(idle && quiet) || watch.driver.bell.sleep(|| !watch.all_parked());
+        quiet = idle;
+        if !goes_on {
+            return;
+        }
+    }
+}
+
+impl Watch {
+    fn all_parked(&self) -> bool {
+        self.handle.scheduler().parked() == self.driver.wheels.len()
+    }
+
+    fn look(&mut self) {
+        self.look_at_workers();
+        for shard in 0..self.driver.shards.len() {
+            self.look_at_shard(shard);
+        }
+        self.look_at_wheels();
+        self.wakers.drain(..).for_each(Waker::wake);
+    }
+
+    fn look_at_workers(&mut self) {
+        let scheduler = self.handle.scheduler();
+        let mut stuck = false;
+        for (worker, beat) in self.beats.iter_mut().enumerate() {
+            let (since, now) = scheduler.stuck_since(worker, *beat);
+            stuck |= since;
+            *beat = now;
+        }
+        if stuck {
+            self.fast = CALM;
+            scheduler.rescue();
+        } else {
+            self.fast = self.fast.saturating_sub(1);
+        }
+    }
+
+    fn look_at_shard(&mut self, index: usize) {
+        let shard = &self.driver.shards[index];
+        let polls = shard.polls();
+        let looked_after = polls != self.polls[index] || shard.is_polled();
+        self.polls[index] = polls;
+        if looked_after {
+            return;
+        }
+        let scheduler = self.handle.scheduler();
+        let workers = self.driver.wheels.len();
+        let mut of_shard = (index..workers).step_by(self.driver.shards.len());
+        match of_shard.find(|worker| scheduler.is_parked(*worker)) {
+            // It finds nothing to run, and the turn free.
+            Some(worker) => self.driver.unpark(worker),
+            None => {
+                if let Some(mut turn) = shard.try_turn() {
+                    polled(turn.poll(Some(Duration::ZERO), &mut self.wakers));
+                }
+            }
+        }
+    }
+
+    fn look_at_wheels(&mut self) {
+        let now = self.driver.clock.now_tick();
+        for wheel in &self.driver.wheels {
+            // A worker that is well is at most a tick late.
+            if wheel.next_deadline().saturating_add(1) < now {
+                wheel.advance(now, &mut self.wakers);
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! The driver of this thread: how a socket or a timer finds its runtime.
+
+use super::Driver;
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// A thread's place in a runtime, as far as I/O is concerned.
+#[derive(Clone, Debug)]
+pub(crate) struct Context {
+    pub(crate) driver: Arc<Driver>,
+    /// Which worker this thread is, if it is one.
+    pub(crate) worker: Option<usize>,
+}
+
+thread_local!(static CURRENT: RefCell<Option<Context>> = const { RefCell::new(None) });
+
+/// Calls `f` with this thread's driver; `None` outside a runtime.
+pub(crate) fn try_with<R>(f: impl FnOnce(&Context) -> R) -> Option<R> {
+    CURRENT.with(|current| current.borrow().as_ref().map(f))
+}
+
+/// Calls `f` with this thread's driver.
+///
+/// # Panics
+///
+/// Outside a runtime.
+#[track_caller]
+pub(crate) fn with<R>(f: impl FnOnce(&Context) -> R) -> R {
+    match try_with(f) {
+        Some(result) => result,
+        None => panic!(
+            "this thread is in no `colored` runtime: sockets, timers and blocking calls are made \
+             inside `#[colored::main]`, `Runtime::run`, `Runtime::block_on`, or while the guard of \
+             `Handle::enter` lives"
+        ),
+    }
+}
+
+/// Makes `context` this thread's until the guard is dropped.
+pub(crate) fn enter(context: Context) -> Entered {
+    Entered { outer: CURRENT.with(|current| current.replace(Some(context))) }
+}
+
+/// Gives the thread back to the runtime it was in before, if any.
+#[derive(Debug)]
+pub(crate) struct Entered {
+    outer: Option<Context>,
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        // A thread that ends drops its thread-locals in any order.
+        let _ = CURRENT.try_with(|current| current.replace(self.outer.take()));
+    }
+}

@@ -1,0 +1,85 @@
+//! How one worker sleeps: inside its shard's poll if the turn is free, else on a condition variable.
+//!
+//! The state word is a token with a return address. An unpark swaps the token in; what it finds says
+//! how to reach the sleeper:
+//!
+//! | it finds | it must |
+//! |---|---|
+//! | `AWAKE` | do nothing: the worker looks at the word before it sleeps |
+//! | `UNPARKED` | do nothing: the token is there already |
+//! | `WAITING` | signal the condition variable |
+//! | `POLLING` | wake the shard |
+
+use super::polled;
+use super::reactor::Shard;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::task::Waker;
+use std::time::Duration;
+
+const AWAKE: u32 = 0;
+const UNPARKED: u32 = 1;
+const WAITING: u32 = 2;
+const POLLING: u32 = 3;
+
+#[derive(Debug, Default)]
+pub(super) struct Parker {
+    state: AtomicU32,
+    lock: Mutex<()>,
+    signal: Condvar,
+}
+
+impl Parker {
+    pub(super) fn unpark(&self, shard: &Shard) {
+        // Ordering: Release pairs with the Acquire in `leave` and `consume`: the worker sees what
+        // was published before.
+        match self.state.swap(UNPARKED, Ordering::AcqRel) {
+            WAITING => {
+                // The sleeper holds the lock from its last look at the word until it sleeps.
+                drop(self.lock.lock().unwrap_or_else(PoisonError::into_inner));
+                self.signal.notify_one();
+            }
+            POLLING => shard.wake(),
+            _ => {}
+        }
+    }
+
+    pub(super) fn park(&self, shard: &Shard, limit: Option<Duration>, wakers: &mut Vec<Waker>) {
+        match shard.try_turn() {
+            Some(mut turn) => {
+                // With the token there is no sleep, but the turn is used all the same.
+                let limit = if self.enter(POLLING) { limit } else { Some(Duration::ZERO) };
+                polled(turn.poll(limit, wakers));
+                self.leave();
+            }
+            None => self.wait(limit),
+        }
+    }
+
+    fn wait(&self, limit: Option<Duration>) {
+        let guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.enter(WAITING) {
+            let waiting = |_: &mut ()| {
+                // Ordering: hint only, `leave` acquires.
+                self.state.load(Ordering::Relaxed) == WAITING
+            };
+            match limit {
+                Some(limit) => drop(self.signal.wait_timeout_while(guard, limit, waiting)),
+                None => drop(self.signal.wait_while(guard, waiting)),
+            }
+        }
+        self.leave();
+    }
+
+    /// Announces how this worker sleeps; false if the token is there.
+    fn enter(&self, how: u32) -> bool {
+        // Ordering: a failure is followed by `leave`, which acquires.
+        self.state.compare_exchange(AWAKE, how, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
+    /// Awake again; takes the token if it is there.
+    fn leave(&self) {
+        // Ordering: pairs with the Release in `unpark`.
+        self.state.swap(AWAKE, Ordering::Acquire);
+    }
+}
