@@ -23,17 +23,17 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// The type that the function returns, if it is how the program or the test ends. It then becomes
-    /// an exit code on the worker, and need not be `Send`.
-    fn end(self, signature: &Signature) -> Option<&Type> {
-        match &signature.output {
-            // A test that `#[should_panic]` must be seen to return `()`.
-            ReturnType::Type(_, returned) if is_unit(returned) => None,
-            ReturnType::Type(_, returned) if self == Kind::Test || signature.ident == "main" => {
-                Some(returned)
+    /// Whether what the function returns is how the program or the test ends. It then becomes an exit
+    /// code on the worker, and need not be `Send`.
+    fn ends(self, signature: &Signature) -> bool {
+        let returns = match &signature.output {
+            ReturnType::Default => false,
+            // `#[should_panic]` wants to see `()`.
+            ReturnType::Type(_, returned) => {
+                !matches!(&**returned, Type::Tuple(tuple) if tuple.elems.is_empty())
             }
-            _ => None,
-        }
+        };
+        returns && (self == Self::Test || signature.ident == "main")
     }
 }
 
@@ -70,34 +70,30 @@ fn call(kind: Kind, options: &Options, function: &Function) -> TokenStream {
     let test = (kind == Kind::Test).then(|| quote!(#[::core::prelude::v1::test]));
     let setters = options.setters.iter().map(|(name, value)| quote!(.#name(#value)));
     let builder = quote!(#private::builder() #(#setters)*);
-    // The compiler reports one error for one span, and three things may be wrong with the future: it
-    // is not `Send` (what to do about it, and why it is so), and no exit code comes of its output.
+    // The compiler reports one error for one span. So `future`, which says what to do about a future
+    // that is not `Send`, is called on the name, and `run`, for which the compiler says why it is not,
+    // on the returned type, where `run` may also have something to say about the output.
     let future = quote_spanned!(name.span()=> #name());
-    let main = |span: Span| Ident::new("main", Span::mixed_site().located_at(span));
-    let sent = main(signature.asyncness.span());
+    let shown = match output {
+        ReturnType::Default => signature.asyncness.span(),
+        ReturnType::Type(_, returned) => returned.span(),
+    };
+    let main = Ident::new("main", Span::mixed_site().located_at(shown));
 
     let (output, run) = if options.local {
         (quote!(#output), quote!(#private::block_on(#builder, #future)))
-    } else if let Some(returned) = kind.end(signature) {
-        let exits = main(returned.span());
-        let run = quote! {
-            let #exits = #private::future(#future);
-            let #sent = #private::exit(#exits);
-            #private::run(#builder, #sent)
-        };
-        (quote!(-> #private::ExitCode), run)
+    } else if kind.ends(signature) {
+        (quote!(-> #private::ExitCode), quote!(#private::run_to_exit(#builder, #main)))
     } else {
-        let run = quote! {
-            let #sent = #private::future(#future);
-            #private::run(#builder, #sent)
-        };
-        (quote!(#output), run)
+        (quote!(#output), quote!(#private::run(#builder, #main)))
     };
+    let future = (!options.local).then(|| quote!(let #main = #private::future(#future);));
     quote! {
         #test
         #(#attributes)*
         #visibility fn #name() #output {
             #signature #body
+            #future
             #run
         }
     }
@@ -106,15 +102,11 @@ fn call(kind: Kind, options: &Options, function: &Function) -> TokenStream {
 /// A function that cannot be called, for the sake of the editor and of what calls it.
 fn keep(function: &Function) -> TokenStream {
     let Function { attributes, visibility, signature, body } = function;
-    let kept = quote!(#[allow(dead_code)] #(#attributes)* #visibility #signature #body);
+    let kept = quote!(#[allow(unused)] #(#attributes)* #visibility #signature #body);
     if signature.ident == "main" && signature.receiver().is_none() {
         return quote!(fn main() { #kept });
     }
     kept
-}
-
-fn is_unit(returned: &Type) -> bool {
-    matches!(returned, Type::Tuple(tuple) if tuple.elems.is_empty())
 }
 
 /// `path::__private..`, where the runtime keeps what the attributes need.

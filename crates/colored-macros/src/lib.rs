@@ -65,7 +65,7 @@ use entry::Kind;
 /// assert_eq!(*answer(), 42);
 /// ```
 ///
-/// The options are those of the [crate](crate). The function takes no arguments and no generic
+/// The options are those of the [crate]. The function takes no arguments and no generic
 /// parameters, and is not `const`, `unsafe` or `extern`. Attributes and visibility are kept.
 ///
 /// # Panics

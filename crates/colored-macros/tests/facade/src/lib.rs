@@ -9,8 +9,9 @@ mod runtime;
 
 pub use runtime::Builder;
 
-// The name is for who renamed the runtime and has another crate called `colored`: it is what the
-// compiler then does not find there.
 #[doc(hidden)]
-#[path = "private.rs"]
-pub mod __private_of_colored_rt_a_renamed_runtime_needs_the_crate_option;
+pub mod __private;
+// The attributes use this name, for the sake of who renamed the runtime and has another crate called
+// `colored`: it is what the compiler then does not find there, and so the message.
+#[doc(hidden)]
+pub use __private as __private_of_colored_rt_a_renamed_runtime_needs_the_crate_option;

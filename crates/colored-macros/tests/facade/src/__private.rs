@@ -6,13 +6,12 @@
 //! fn main() -> ExitCode {
 //!     async fn main() -> Result<(), E> { .. }
 //!     let main = future(main());
-//!     let main = exit(main);
-//!     run(builder(), main)
+//!     run_to_exit(builder(), main)
 //! }
 //! ```
 //!
-//! `exit` is left out where nothing is returned, or where the function is neither `main` nor a test.
-//! With `local`, the last line is `block_on(builder(), main())` and nothing else is asked of the future.
+//! It is `run` where nothing is returned, or where the function is neither `main` nor a test. With
+//! `local` it is `block_on(builder(), main())`, and nothing more is asked of the future.
 //!
 //! The traits here exist for their messages: each stands for a bound of `Runtime::run`, and says what
 //! to do when it does not hold.
@@ -43,7 +42,7 @@ impl<F: Future + Send + 'static> MainFuture for F {}
     note = "add `local`, as in `#[colored::main(local)]`: the calling thread then runs this function, \
             and its output need not be `Send`"
 )]
-pub trait MainOutput {}
+pub trait MainOutput: Send + 'static {}
 
 #[diagnostic::do_not_recommend]
 impl<T: Send + 'static> MainOutput for T {}
@@ -76,20 +75,22 @@ pub fn future<F: MainFuture>(main: F) -> F {
     main
 }
 
-/// Ends the main future with an exit code, made where the future ran: its output need not be `Send`.
-pub async fn exit<F: Future<Output: Exit>>(main: F) -> ExitCode {
-    main.await.exit()
-}
-
 /// `Runtime::run`. The future is boxed, so that the runtime is compiled once for each output and not
 /// once for each test.
 pub fn run<F>(builder: Builder, main: F) -> F::Output
 where
     F: Future<Output: MainOutput> + Send + 'static,
-    F::Output: Send,
 {
     let main: Pin<Box<dyn Future<Output = F::Output> + Send>> = Box::pin(main);
     start(builder).run(main)
+}
+
+/// `run`, with an exit code that is made where the future ran: its output need not be `Send`.
+pub fn run_to_exit<F>(builder: Builder, main: F) -> ExitCode
+where
+    F: Future<Output: Exit> + Send + 'static,
+{
+    run(builder, async { main.await.exit() })
 }
 
 /// `Runtime::block_on`, also compiled once for each output.
