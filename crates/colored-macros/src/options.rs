@@ -1,0 +1,120 @@
+//! The options between the parentheses of an attribute.
+
+mod value;
+
+use proc_macro2::{Span, TokenStream, TokenTree};
+use syn::ext::IdentExt;
+use syn::parse::{ParseStream, Parser};
+use syn::{Error, Expr, Ident, Path, Result, Token, parse_quote_spanned};
+
+use crate::errors::Errors;
+use crate::nearest::nearest;
+
+const NAMES: &[&str] = &["workers", "pin", "local", "crate"];
+const ALLOWED: &str = "the options are `workers = 4`, `pin = true`, `local` and `crate = ::path`";
+
+/// What other runtimes call an option, and what it is called here.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("worker_threads", "workers"),
+    ("core_threads", "workers"),
+    ("threads", "workers"),
+    ("path", "crate"),
+];
+
+/// The options that are right. One that is wrong counts as left out.
+pub(crate) struct Options {
+    /// Methods of the builder with their argument, as written.
+    pub(crate) setters: Vec<(Ident, Expr)>,
+    /// Whether the calling thread runs the future.
+    pub(crate) local: bool,
+    /// Where the runtime is.
+    pub(crate) path: Path,
+    given: Vec<Ident>,
+}
+
+impl Options {
+    /// Never fails: mistakes go to `errors`.
+    pub(crate) fn parse(tokens: TokenStream, errors: &mut Errors) -> Self {
+        let mut options = Self {
+            setters: Vec::new(),
+            local: false,
+            path: parse_quote_spanned!(Span::mixed_site()=> ::colored),
+            given: Vec::new(),
+        };
+        let all = |input: ParseStream| {
+            options.list(input, errors);
+            Ok(())
+        };
+        if let Err(error) = all.parse2(tokens) {
+            errors.push(error);
+        }
+        options
+    }
+
+    /// Options up to the end of `input`.
+    fn list(&mut self, input: ParseStream, errors: &mut Errors) {
+        while !input.is_empty() {
+            if let Err(error) = self.option(input) {
+                errors.push(error);
+                skip_to_comma(input);
+            }
+            if input.is_empty() || input.parse::<Option<Token![,]>>().is_ok_and(|c| c.is_some()) {
+                continue;
+            }
+            errors.push(input.error("expected `,` before the next option"));
+            if !input.peek(Ident::peek_any) {
+                skip_to_comma(input);
+            }
+        }
+    }
+
+    /// One option, without the comma after it.
+    fn option(&mut self, input: ParseStream) -> Result<()> {
+        let name = Ident::parse_any(input)
+            .map_err(|error| Error::new(error.span(), format!("expected an option: {ALLOWED}")))?;
+        if !NAMES.iter().any(|known| name == known) {
+            return Err(unknown(&name));
+        }
+        if self.given.contains(&name) {
+            return Err(Error::new(name.span(), format!("`{name}` is given twice")));
+        }
+        self.given.push(name.clone());
+        if name == "workers" {
+            let value = value::workers(value::of(&name, input, value::WORKERS)?)?;
+            self.setters.push((name, value));
+        } else if name == "pin" {
+            let value = value::pin(value::of(&name, input, value::PIN)?)?;
+            self.setters.push((name, value));
+        } else if name == "local" {
+            // A wrong value still shows what is wanted, and spares the complaint about `Send`.
+            self.local = true;
+            self.local = value::flag(&name, input)?;
+        } else {
+            self.path = value::path(&name, input)?;
+        }
+        Ok(())
+    }
+}
+
+fn unknown(name: &Ident) -> Error {
+    let word = name.to_string();
+    let hint = match ELSEWHERE.iter().find(|(elsewhere, _)| *elsewhere == word) {
+        Some((_, here)) => format!(", called `{here}` here;"),
+        None => match nearest(&word, NAMES) {
+            Some(name) => format!(", did you mean `{name}`?"),
+            None => String::from(";"),
+        },
+    };
+    Error::new(name.span(), format!("unknown option `{word}`{hint} {ALLOWED}"))
+}
+
+/// Leaves `input` at the comma that ends the option in which a mistake was found.
+fn skip_to_comma(input: ParseStream) {
+    while !input.is_empty() && !input.peek(Token![,]) {
+        // A stream that is not empty has a token tree.
+        let _ = input.parse::<TokenTree>();
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,142 @@
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+
+use super::{ALLOWED, Options};
+use crate::errors::Errors;
+
+fn parse(tokens: TokenStream) -> (Options, Vec<String>) {
+    let mut errors = Errors::default();
+    let options = Options::parse(tokens, &mut errors);
+    (options, errors.messages())
+}
+
+fn right(tokens: TokenStream) -> Options {
+    let (options, errors) = parse(tokens);
+    assert!(errors.is_empty(), "{errors:?}");
+    options
+}
+
+fn wrong(tokens: TokenStream) -> Vec<String> {
+    let (_, errors) = parse(tokens);
+    assert!(!errors.is_empty());
+    errors
+}
+
+fn setters(options: &Options) -> Vec<String> {
+    let call = |(name, value): &_| quote!(#name(#value)).to_string();
+    options.setters.iter().map(call).collect()
+}
+
+fn path(options: &Options) -> String {
+    options.path.to_token_stream().to_string().replace(' ', "")
+}
+
+#[test]
+fn nothing_means_the_defaults() {
+    let options = right(quote!());
+    assert!(setters(&options).is_empty());
+    assert!(!options.local);
+    assert_eq!(path(&options), "::colored");
+}
+
+#[test]
+fn every_option_at_once_with_a_trailing_comma() {
+    let options = right(quote!(workers = 4, pin = true, local, crate = ::rt,));
+    assert_eq!(setters(&options), ["workers (4)", "pin (true)"]);
+    assert!(options.local);
+    assert_eq!(path(&options), "::rt");
+}
+
+#[test]
+fn any_expression_is_a_value() {
+    let options = right(quote!(workers = f::<u8, u16>(1, 2) + N, pin = |a, b| a));
+    assert_eq!(setters(&options), ["workers (f :: < u8 , u16 > (1 , 2) + N)", "pin (| a , b | a)"]);
+    right(quote!(workers = (4usize)));
+    right(quote!(workers = -n));
+    right(quote!(pin = !false));
+}
+
+#[test]
+fn local_is_a_flag_or_a_literal() {
+    assert!(right(quote!(local = true)).local);
+    assert!(!right(quote!(local = false)).local);
+    for tokens in [quote!(local = 1), quote!(local = flag()), quote!(local(true)), quote!(local =)]
+    {
+        assert_eq!(wrong(tokens), ["`local` takes no value, or the literal `true` or `false`"]);
+    }
+}
+
+#[test]
+fn a_path_may_stand_in_a_string() {
+    for tokens in [quote!(crate = a::b), quote!(crate = "a::b")] {
+        assert_eq!(path(&right(tokens)), "a::b");
+    }
+    assert_eq!(path(&right(quote!(crate = crate::rt))), "crate::rt");
+    let takes = ["`crate` takes a path, as in `crate = ::rt` or `crate = \"::rt\"`"];
+    for tokens in [quote!(crate), quote!(crate = 4), quote!(crate = "a b"), quote!(crate = "")] {
+        assert_eq!(wrong(tokens), takes);
+    }
+}
+
+#[test]
+fn a_wrong_literal_is_caught() {
+    let takes = "`workers` takes a whole number, as in `workers = 4`";
+    for (tokens, message) in [
+        (quote!(workers = "4"), takes),
+        (quote!(workers = 4.0), takes),
+        (quote!(workers = true), takes),
+        (quote!(workers = -1), takes),
+        (quote!(workers), takes),
+        (quote!(workers =), takes),
+        (quote!(workers = ,), takes),
+        (quote!(workers(4)), takes),
+        (quote!(workers = *), takes),
+        (quote!(workers = 4u8), "`workers` takes a `usize`"),
+        (quote!(workers = 99999999999999999999), "`workers` does not fit in a `usize`"),
+        (
+            quote!(workers = (0)),
+            "`workers` must be at least 1; leave it out for one worker per available CPU",
+        ),
+        (quote!(pin = 1), "`pin` takes `true` or `false`, as in `pin = true`"),
+        (quote!(pin), "`pin` takes `true` or `false`, as in `pin = true`"),
+    ] {
+        assert_eq!(wrong(tokens.clone()), [message], "{tokens}");
+    }
+}
+
+#[test]
+fn the_first_of_two_counts() {
+    let (options, errors) = parse(quote!(workers = 1, local, workers = 2, local, local));
+    assert_eq!(setters(&options), ["workers (1)"]);
+    assert_eq!(errors[0], "`workers` is given twice");
+    assert_eq!(errors[1..], ["`local` is given twice"; 2]);
+}
+
+#[test]
+fn an_unknown_option_gets_a_hint() {
+    for (tokens, hint) in [
+        (quote!(worker = 4), "unknown option `worker`, did you mean `workers`?"),
+        (quote!(worker_threads = 4), "unknown option `worker_threads`, called `workers` here;"),
+        (quote!(flavor = "x"), "unknown option `flavor`;"),
+    ] {
+        assert_eq!(wrong(tokens), [format!("{hint} {ALLOWED}")]);
+    }
+}
+
+#[test]
+fn what_follows_a_mistake_is_still_read() {
+    let (options, errors) = parse(quote!(4, worker = [1, 2] + , workers = 0, pin = true local; x));
+    assert_eq!(setters(&options), ["pin (true)"]);
+    assert!(options.local);
+    let starts = [
+        "expected an option: ",
+        "unknown option `worker`",
+        "`workers` must be at least 1",
+        "expected `,` before the next option",
+        "`local` takes no value",
+    ];
+    assert_eq!(errors.len(), starts.len(), "{errors:#?}");
+    for (error, start) in errors.iter().zip(starts) {
+        assert!(error.starts_with(start), "{error}");
+    }
+}

@@ -1,0 +1,78 @@
+//! `#[colored::test]` as the harness sees it, and what a program gets from `#[colored::main]`.
+
+use std::process::Termination;
+use std::rc::Rc;
+
+#[colored::test]
+async fn nothing_returned() {
+    std::future::ready(()).await;
+}
+
+#[colored::test(workers = 2, pin = false)]
+async fn result_returned() -> Result<(), Box<dyn std::error::Error>> {
+    let answer: u32 = "42".parse()?;
+    assert_eq!(answer, 42);
+    Ok(())
+}
+
+#[colored::test]
+async fn termination_returned() -> impl Termination {
+    std::process::ExitCode::SUCCESS
+}
+
+#[colored::test]
+#[should_panic = "on purpose"]
+async fn panics() {
+    panic!("on purpose")
+}
+
+#[colored::test]
+#[should_panic(expected = "purpose")]
+async fn panics_with_a_unit_written_out() -> () {
+    panic!("on purpose")
+}
+
+#[colored::test]
+#[ignore = "has no end; only compiled"]
+async fn never_returned() -> ! {
+    std::future::pending().await
+}
+
+#[colored::test(local)]
+async fn local_test() -> Result<(), Rc<str>> {
+    let shared = Rc::new(4);
+    std::future::ready(()).await;
+    assert_eq!(*shared, 4);
+    Ok(())
+}
+
+#[colored::test]
+#[ignore = "to see that it is kept"]
+async fn ignored() {
+    panic!("this test is ignored");
+}
+
+#[colored::test(workers = usize::MIN)]
+#[should_panic = "`workers` must be at least 1, not 0"]
+async fn expressions_are_checked_when_they_run() {}
+
+#[test]
+fn an_error_is_a_failure() {
+    #[colored::main]
+    async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        "forty-two".parse::<u32>()?;
+        Ok(())
+    }
+    assert_eq!(main(), std::process::ExitCode::FAILURE);
+}
+
+#[test]
+fn the_function_keeps_its_name() {
+    #[colored::main]
+    async fn serve() -> &'static str {
+        fn inside() {}
+        std::any::type_name_of_val(&inside)
+    }
+    let name = serve();
+    assert!(name.contains("the_function_keeps_its_name::serve::serve"), "{name}");
+}

@@ -1,0 +1,2 @@
+#[colored::main]
+async fn main(first: u8, second: u8) {}

@@ -1,0 +1,2 @@
+#[colored::main]
+const fn main() {}

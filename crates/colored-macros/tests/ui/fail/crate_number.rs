@@ -1,0 +1,2 @@
+#[colored::main(crate = 4)]
+async fn main() {}

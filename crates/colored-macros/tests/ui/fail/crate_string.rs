@@ -1,0 +1,2 @@
+#[colored::main(crate = "no path")]
+async fn main() {}

@@ -1,0 +1,2 @@
+#[colored::main(crate)]
+async fn main() {}

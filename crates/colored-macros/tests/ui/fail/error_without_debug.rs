@@ -1,0 +1,6 @@
+struct Opaque;
+
+#[colored::main]
+async fn main() -> Result<(), Opaque> {
+    Err(Opaque)
+}

@@ -1,0 +1,2 @@
+#[colored::main]
+async extern "C" fn main() {}

@@ -1,0 +1,2 @@
+#[colored::main]
+async fn main<T: Default>() {}

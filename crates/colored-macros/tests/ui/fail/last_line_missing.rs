@@ -1,0 +1,4 @@
+#[colored::main]
+async fn main() -> Result<(), String> {
+    std::future::ready(()).await;
+}

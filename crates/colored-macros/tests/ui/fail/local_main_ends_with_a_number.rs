@@ -1,0 +1,4 @@
+#[colored::main(local)]
+async fn main() -> u32 {
+    42
+}

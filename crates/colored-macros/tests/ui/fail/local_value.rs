@@ -1,0 +1,2 @@
+#[colored::main(local = some_flag())]
+async fn main() {}

@@ -1,0 +1,4 @@
+#[colored::main]
+async fn main() -> u32 {
+    42
+}

@@ -1,0 +1,6 @@
+trait Start {
+    #[colored::main]
+    async fn start();
+}
+
+fn main() {}

@@ -1,0 +1,2 @@
+#[colored::main(crate = ::rt)]
+async fn main() {}

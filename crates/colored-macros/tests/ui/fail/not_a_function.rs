@@ -1,0 +1,6 @@
+#[colored::main]
+struct Main;
+
+fn main() {
+    let _ = Main;
+}

@@ -1,0 +1,2 @@
+#[colored::main]
+fn main() {}

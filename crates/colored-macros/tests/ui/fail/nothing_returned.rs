@@ -1,0 +1,5 @@
+#[colored::main]
+async fn main() {
+    std::future::ready(()).await;
+    Some(42)
+}

@@ -1,0 +1,2 @@
+#[colored::main(4)]
+async fn main() {}

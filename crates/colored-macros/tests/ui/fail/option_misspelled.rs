@@ -1,0 +1,2 @@
+#[colored::main(wrokers = 4)]
+async fn main() {}

@@ -1,0 +1,2 @@
+#[colored::main(worker_threads = 4)]
+async fn main() {}

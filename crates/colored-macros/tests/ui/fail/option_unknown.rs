@@ -1,0 +1,2 @@
+#[colored::main(colour = 4)]
+async fn main() {}

@@ -1,0 +1,2 @@
+#[colored::main(workers = 1 pin = true)]
+async fn main() {}

@@ -1,0 +1,2 @@
+#[colored::main(pin = 1)]
+async fn main() {}

@@ -1,0 +1,2 @@
+#[colored::main(pin = u8::MAX)]
+async fn main() {}

@@ -1,0 +1,2 @@
+#[colored::main(pin)]
+async fn main() {}

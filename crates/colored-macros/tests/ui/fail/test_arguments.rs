@@ -1,0 +1,4 @@
+#[colored::test]
+async fn adds(case: u8) {}
+
+fn main() {}

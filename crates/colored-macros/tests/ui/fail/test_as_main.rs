@@ -1,0 +1,5 @@
+#[colored::main]
+#[test]
+async fn adds() {}
+
+fn main() {}

@@ -1,0 +1,5 @@
+#[colored::test]
+#[tokio::test]
+async fn adds() {}
+
+fn main() {}

@@ -1,0 +1,5 @@
+#[colored::test]
+#[colored::test]
+async fn adds() {}
+
+fn main() {}

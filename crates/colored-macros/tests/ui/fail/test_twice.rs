@@ -1,0 +1,5 @@
+#[colored::test]
+#[test]
+async fn adds() {}
+
+fn main() {}

@@ -1,0 +1,2 @@
+#[colored::main]
+async unsafe fn main() {}

@@ -1,0 +1,6 @@
+#[colored::main]
+async fn main()
+where
+    u8: Copy,
+{
+}

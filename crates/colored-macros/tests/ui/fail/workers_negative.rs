@@ -1,0 +1,2 @@
+#[colored::main(workers = -1)]
+async fn main() {}

@@ -1,0 +1,2 @@
+#[colored::main(workers = "four".trim())]
+async fn main() {}

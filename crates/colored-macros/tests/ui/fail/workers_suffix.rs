@@ -1,0 +1,2 @@
+#[colored::main(workers = 4u8)]
+async fn main() {}

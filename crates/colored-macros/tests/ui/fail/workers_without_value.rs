@@ -1,0 +1,2 @@
+#[colored::main(workers)]
+async fn main() {}

@@ -1,0 +1,2 @@
+#[colored::main(workers = 0)]
+async fn main() {}

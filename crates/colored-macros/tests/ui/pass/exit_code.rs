@@ -1,0 +1,6 @@
+use std::process::ExitCode;
+
+#[colored::main]
+async fn main() -> ExitCode {
+    ExitCode::SUCCESS
+}

@@ -1,0 +1,22 @@
+//! The attributes write code that the strictest programs accept.
+
+#![deny(warnings)]
+#![deny(missing_docs, unreachable_pub, unused_qualifications, unused, rust_2018_idioms)]
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+#[colored::main(workers = 1)]
+async fn main() -> Result<ExitCode, std::io::Error> {
+    assert_eq!(answer(), 42);
+    Ok(ExitCode::SUCCESS)
+}
+
+#[colored::main]
+async fn answer() -> u32 {
+    42
+}
+
+#[colored::test]
+#[ignore = "only compiled"]
+async fn test() {}

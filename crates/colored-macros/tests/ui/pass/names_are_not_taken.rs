@@ -1,0 +1,25 @@
+//! Names of the user's are not mistaken for those of the runtime, nor the other way round.
+
+#![no_implicit_prelude]
+#![allow(dead_code)]
+
+mod core {}
+mod std {}
+mod test {}
+
+fn future() -> u8 {
+    1
+}
+
+fn run() -> u8 {
+    2
+}
+
+#[::colored::main(workers = future() as usize)]
+async fn main() -> ::std::process::ExitCode {
+    ::std::assert_eq!(future() + run(), 3);
+    ::std::process::ExitCode::SUCCESS
+}
+
+#[::colored::test]
+async fn adds() {}

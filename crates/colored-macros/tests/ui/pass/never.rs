@@ -1,0 +1,4 @@
+#[colored::main]
+async fn main() -> ! {
+    std::process::exit(0)
+}
