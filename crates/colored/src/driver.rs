@@ -145,11 +145,11 @@ fn polled(result: io::Result<usize>) -> usize {
 impl Driver {
     /// A driver without shards, for timers on a clock of the test's own.
     pub(crate) fn with_clock(clock: Clock, workers: usize) -> Driver {
-        Self::with(clock, Box::default(), workers, Pool::for_tests())
+        Self::with(clock, Box::default(), workers, Pool::new(&crate::blocking::Limits::default()))
     }
 
     /// A driver with these shards, for sockets whose events the test fetches itself.
     pub(crate) fn with_shards(shards: Box<[Shard]>) -> Driver {
-        Self::with(Clock::new(), shards, 1, Pool::for_tests())
+        Self::with(Clock::new(), shards, 1, Pool::new(&crate::blocking::Limits::default()))
     }
 }

@@ -1,0 +1,104 @@
+//! What `#[colored::main]` and `#[colored::test]` expand to. Not public: it changes without notice.
+//!
+//! `async fn main() -> Result<(), E>` becomes
+//!
+//! ```text
+//! fn main() -> ExitCode {
+//!     async fn main() -> Result<(), E> { .. }
+//!     let main = future(main());
+//!     run_to_exit(builder(), main)
+//! }
+//! ```
+//!
+//! It is `run` where nothing is returned, or where the function is neither `main` nor a test. With
+//! `local` it is `block_on(builder(), main())`, and nothing more is asked of the future.
+//!
+//! The traits here exist for their messages: each stands for a bound of `Runtime::run`, and says what
+//! to do when it does not hold.
+
+use std::pin::{Pin, pin};
+use std::process::Termination;
+
+use crate::runtime::{Builder, Runtime};
+
+pub use std::process::ExitCode;
+
+/// The main future of `Runtime::run`.
+#[diagnostic::on_unimplemented(
+    message = "the main future is not `Send`: no worker may run it",
+    label = "this future is not `Send`",
+    note = "add `local`, as in `#[colored::main(local)]` or `#[colored::test(local)]`: the calling \
+            thread then runs this future, which need not be `Send`"
+)]
+pub trait MainFuture: Future {}
+
+#[diagnostic::do_not_recommend]
+impl<F: Future + Send + 'static> MainFuture for F {}
+
+/// What a worker may hand to the calling thread.
+#[diagnostic::on_unimplemented(
+    message = "the output `{Self}` is not `Send`: no worker may hand it to the caller",
+    label = "this output is not `Send`",
+    note = "add `local`, as in `#[colored::main(local)]`: the calling thread then runs this function, \
+            and its output need not be `Send`"
+)]
+pub trait MainOutput: Send + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Send + 'static> MainOutput for T {}
+
+/// What a program or a test may end with.
+#[diagnostic::on_unimplemented(
+    message = "a program or a test cannot end with a `{Self}`",
+    label = "no exit code can be made of this",
+    note = "return `()`, `!`, an `ExitCode`, or a `Result` of one of these with an error that is `Debug`"
+)]
+pub trait Exit {
+    /// Reports an error, if it is one, on standard error.
+    fn exit(self) -> ExitCode;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Termination> Exit for T {
+    fn exit(self) -> ExitCode {
+        self.report()
+    }
+}
+
+/// The runtime to be, with every option at its default.
+pub fn builder() -> Builder {
+    Builder::new()
+}
+
+/// Asks of the main future what `run` will ask, in words that name the remedy.
+pub fn future<F: MainFuture>(main: F) -> F {
+    main
+}
+
+/// `Runtime::run`. The future is boxed, so that the runtime is compiled once for each output and not
+/// once for each test.
+pub fn run<F>(builder: Builder, main: F) -> F::Output
+where
+    F: Future<Output: MainOutput> + Send + 'static,
+{
+    let main: Pin<Box<dyn Future<Output = F::Output> + Send>> = Box::pin(main);
+    start(builder).run(main)
+}
+
+/// `run`, with an exit code that is made where the future ran: its output need not be `Send`.
+pub fn run_to_exit<F>(builder: Builder, main: F) -> ExitCode
+where
+    F: Future<Output: Exit> + Send + 'static,
+{
+    run(builder, async { main.await.exit() })
+}
+
+/// `Runtime::block_on`, also compiled once for each output.
+pub fn block_on<F: Future>(builder: Builder, main: F) -> F::Output {
+    let main: Pin<&mut dyn Future<Output = F::Output>> = pin!(main);
+    start(builder).block_on(main)
+}
+
+fn start(builder: Builder) -> Runtime {
+    builder.build().unwrap_or_else(|error| panic!("the runtime does not start: {error}"))
+}

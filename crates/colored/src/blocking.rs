@@ -1,0 +1,50 @@
+//! Calls that may block, on threads of their own.
+
+mod pool;
+
+pub(crate) use self::pool::{Class, Limits, Pool};
+
+use crate::driver::current;
+use crate::task::JoinHandle;
+
+/// Runs `f` on a thread that may block, and gives its result to the handle.
+///
+/// The threads are the runtime's, made on demand, at most
+/// [`Builder::blocking_threads`](crate::runtime::Builder::blocking_threads) of them; further calls
+/// wait in line. `f` runs under no color and cannot be interrupted: aborting the handle only keeps
+/// it from starting. At shutdown calls that have not begun are cancelled.
+///
+/// # Panics
+///
+/// Outside a runtime. A panic of `f` goes to the handle.
+#[track_caller]
+pub fn spawn_blocking<T, F>(f: F) -> JoinHandle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    current::with(|context| submit(&context.driver.pool, Class::Work, f))
+}
+
+pub(crate) fn submit<T, F>(pool: &Pool, class: Class, f: F) -> JoinHandle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let (job, handle) = colored_core::blocking(f);
+    // A job that the pool refuses is dropped, and so cancelled.
+    let _ = pool.submit(class, Box::new(move || job.run()));
+    handle
+}
+
+/// Runs a name look-up on the pool, where user jobs cannot starve it.
+pub(crate) async fn unblock<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> T {
+    let handle = current::with(|context| submit(&context.driver.pool, Class::Lookup, f));
+    match handle.await {
+        Ok(result) => result,
+        Err(error) => match error.try_into_panic() {
+            Ok(payload) => std::panic::resume_unwind(payload),
+            Err(_) => panic!("the runtime shut down during a blocking call"),
+        },
+    }
+}

@@ -1,0 +1,141 @@
+//! Threads for what cannot be awaited.
+//!
+//! Threads are made when a job finds none idle, and retire when they have been
+//! idle for a while. How many there are is bounded; how many jobs wait is not,
+//! because a job comes from a task, which can neither block here nor do anything
+//! about a refusal. Whoever makes many jobs bounds them where they are made.
+
+mod class;
+mod crew;
+mod name;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    io,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+pub(crate) use self::class::Class;
+use self::crew::Crew;
+
+/// What a thread of the pool runs.
+pub(crate) type Job = Box<dyn FnOnce() + Send>;
+
+/// The settings of a [`Pool`].
+#[derive(Clone, Debug)]
+pub(crate) struct Limits {
+    /// How many threads run jobs of [`Class::Work`] at most; the other classes
+    /// have fewer and never more. At least 1.
+    pub(crate) max_threads: usize,
+    /// How long a thread waits for its next job before it retires.
+    pub(crate) keep_alive: Duration,
+    /// How the names of the threads begin.
+    pub(crate) prefix: String,
+}
+
+impl Default for Limits {
+    /// 512 threads, which retire after ten seconds.
+    fn default() -> Limits {
+        Limits {
+            max_threads: 512,
+            keep_alive: Duration::from_secs(10),
+            prefix: String::from("colored"),
+        }
+    }
+}
+
+/// Why a job was not taken. It is given back.
+pub(crate) enum Refused {
+    /// The pool has been shut down.
+    ShutDown(Job),
+    /// There is no thread, and the system gave none.
+    NoThread(Job, io::Error),
+}
+
+/// Counts of one class at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Stats {
+    /// Threads, whether they run a job or wait for one.
+    pub(crate) threads: usize,
+    /// Threads that wait for a job.
+    pub(crate) idle: usize,
+    /// Jobs that no thread has begun.
+    pub(crate) queued: usize,
+}
+
+/// Threads that run blocking jobs, in classes.
+///
+/// Dropping it shuts it down without waiting.
+pub(crate) struct Pool {
+    crews: [Arc<Crew>; Class::ALL.len()],
+}
+
+impl Pool {
+    /// A pool without threads.
+    ///
+    /// # Panics
+    ///
+    /// If `max_threads` is zero.
+    pub(crate) fn new(limits: &Limits) -> Pool {
+        assert!(limits.max_threads > 0, "max_threads of the blocking pool must not be 0");
+        Pool { crews: Class::ALL.map(|class| Arc::new(Crew::new(class, limits))) }
+    }
+
+    /// Hands a job to a thread of its class: an idle one, the last that became so,
+    /// or else a new one, or else, at the limit, the first that is done with its
+    /// job. Jobs of a class begin in the order in which they were submitted.
+    ///
+    /// A job that panics ends alone; its thread goes on.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused::ShutDown`] after [`shutdown`](Self::shutdown). When the system
+    /// gives no new thread the job waits for one of those that are there; if there
+    /// is none in its class, it is [`Refused::NoThread`].
+    pub(crate) fn submit(&self, class: Class, job: Job) -> Result<(), Refused> {
+        self.crews[class as usize].submit(job)
+    }
+
+    /// The counts of a class.
+    pub(crate) fn stats(&self, class: Class) -> Stats {
+        self.crews[class as usize].stats()
+    }
+
+    /// Ends the pool, and waits until its threads are gone or `deadline` has come;
+    /// without a deadline it may wait for ever. True when they are gone.
+    ///
+    /// No job is taken any more, jobs that no thread has begun are dropped, on this
+    /// thread, and jobs that run are waited for. When the deadline comes first,
+    /// their threads are left to end by themselves.
+    ///
+    /// A job may call this. Its own thread is not waited for, and the answer is
+    /// then false.
+    pub(crate) fn shutdown(&self, deadline: Option<Instant>) -> bool {
+        // All of them first, so that they end side by side.
+        self.crews.iter().for_each(|crew| crew.close());
+        self.crews.iter().map(|crew| crew.join(deadline)).fold(true, |all, gone| all & gone)
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.crews.iter().for_each(|crew| crew.close());
+    }
+}
+
+impl std::fmt::Debug for Pool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_map().entries(Class::ALL.map(|class| (class, self.stats(class)))).finish()
+    }
+}
+
+impl std::fmt::Debug for Refused {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Refused::ShutDown(_) => f.write_str("ShutDown"),
+            Refused::NoThread(_, error) => f.debug_tuple("NoThread").field(error).finish(),
+        }
+    }
+}

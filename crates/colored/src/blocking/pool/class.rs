@@ -1,0 +1,39 @@
+//! What kind of waiting a job does.
+
+/// A class of jobs. Each has threads of its own, so that no class can keep
+/// another one waiting: a slow disk does not delay name lookups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// What users hand to `spawn_blocking`.
+    Work,
+    /// Files whose data is not cached.
+    File,
+    /// Name lookups.
+    Lookup,
+}
+
+impl Class {
+    /// Every class, at the index `class as usize`.
+    pub(crate) const ALL: [Class; 3] = [Class::Work, Class::File, Class::Lookup];
+
+    /// The class in the name of its threads: three letters, for thread names are
+    /// short.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Class::Work => "blk",
+            Class::File => "fil",
+            Class::Lookup => "dns",
+        }
+    }
+
+    /// How many threads there are at most, when `work` is the limit that the user
+    /// knows: the one for [`Class::Work`]. The others are values out of thin air:
+    /// more requests at a time make no disk and no resolver faster.
+    pub(crate) fn max_threads(self, work: usize) -> usize {
+        match self {
+            Class::Work => work,
+            Class::File => work.min(64),
+            Class::Lookup => work.min(16),
+        }
+    }
+}

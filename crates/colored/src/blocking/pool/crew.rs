@@ -1,0 +1,209 @@
+//! The threads of one class, and the queue they share.
+
+use std::{
+    collections::VecDeque,
+    mem,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+use super::{Class, Job, Limits, Refused, Stats, name::thread_name};
+
+/// The threads of one class.
+pub(super) struct Crew {
+    state: Mutex<State>,
+    /// Told when the last thread leaves a closed crew.
+    left: Condvar,
+    class: Class,
+    max_threads: usize,
+    keep_alive: Duration,
+    prefix: String,
+}
+
+struct State {
+    queue: VecDeque<Job>,
+    /// The threads that wait for a job; the last one is called first, so that
+    /// those at the bottom come to retire.
+    idle: Vec<Idle>,
+    /// The threads by number. A number is free when its place is empty.
+    threads: Vec<Option<JoinHandle<()>>>,
+    /// How many threads there are.
+    running: usize,
+    closed: bool,
+}
+
+/// A thread that waits. It is called by being taken off the list and notified.
+struct Idle {
+    number: usize,
+    call: Arc<Condvar>,
+}
+
+impl Crew {
+    pub(super) fn new(class: Class, limits: &Limits) -> Crew {
+        Crew {
+            state: Mutex::new(State {
+                queue: VecDeque::new(),
+                idle: Vec::new(),
+                threads: Vec::new(),
+                running: 0,
+                closed: false,
+            }),
+            left: Condvar::new(),
+            class,
+            max_threads: class.max_threads(limits.max_threads),
+            keep_alive: limits.keep_alive,
+            prefix: limits.prefix.clone(),
+        }
+    }
+
+    pub(super) fn stats(&self) -> Stats {
+        let state = self.lock();
+        Stats { threads: state.running, idle: state.idle.len(), queued: state.queue.len() }
+    }
+
+    /// See [`Pool::submit`](super::Pool::submit).
+    pub(super) fn submit(self: &Arc<Self>, job: Job) -> Result<(), Refused> {
+        let mut state = self.lock();
+        if state.closed {
+            return Err(Refused::ShutDown(job));
+        }
+        state.queue.push_back(job);
+        if let Some(idle) = state.idle.pop() {
+            idle.call.notify_one();
+            return Ok(());
+        }
+        if state.running == self.max_threads {
+            return Ok(());
+        }
+        match self.hire(&mut state) {
+            Err(error) if state.running == 0 => {
+                let job = state.queue.pop_back().expect("the job was pushed under this lock");
+                Err(Refused::NoThread(job, error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes a thread. That happens under the lock: it is rare, and so nobody
+    /// relies on a thread that then cannot be made.
+    fn hire(self: &Arc<Self>, state: &mut State) -> std::io::Result<()> {
+        let free = state.threads.iter().position(Option::is_none);
+        let number = free.unwrap_or(state.threads.len());
+        let crew = self.clone();
+        let thread = thread::Builder::new()
+            .name(thread_name(&self.prefix, self.class.name(), number))
+            .spawn(move || crew.work(number))?;
+        match free {
+            Some(number) => state.threads[number] = Some(thread),
+            None => state.threads.push(Some(thread)),
+        }
+        state.running += 1;
+        Ok(())
+    }
+
+    /// What a thread does from its first job until it retires.
+    fn work(&self, number: usize) {
+        let call = Arc::new(Condvar::new());
+        let mut state = self.lock();
+        loop {
+            while let Some(job) = state.queue.pop_front() {
+                drop(state);
+                contain(job);
+                state = self.lock();
+            }
+            if state.closed {
+                break;
+            }
+            let waited;
+            (state, waited) = self.wait(state, number, &call);
+            if !waited {
+                // Nobody joins it: it is as good as gone.
+                state.threads[number] = None;
+                break;
+            }
+        }
+        state.running -= 1;
+        if state.closed && state.running <= 1 {
+            self.left.notify_all();
+        }
+    }
+
+    /// Waits to be called. False if that took too long.
+    fn wait<'a>(
+        &self,
+        mut state: MutexGuard<'a, State>,
+        number: usize,
+        call: &Arc<Condvar>,
+    ) -> (MutexGuard<'a, State>, bool) {
+        state.idle.push(Idle { number, call: call.clone() });
+        let begin = Instant::now();
+        loop {
+            let left = self.keep_alive.saturating_sub(begin.elapsed());
+            (state, _) = call.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner);
+            let Some(place) = state.idle.iter().position(|idle| idle.number == number) else {
+                return (state, true);
+            };
+            if begin.elapsed() >= self.keep_alive {
+                state.idle.remove(place);
+                return (state, false);
+            }
+        }
+    }
+
+    /// Takes no more jobs, drops those that wait, and calls every idle thread.
+    pub(super) fn close(&self) {
+        let mut state = self.lock();
+        state.closed = true;
+        let jobs = mem::take(&mut state.queue);
+        for idle in state.idle.drain(..) {
+            idle.call.notify_one();
+        }
+        drop(state);
+        jobs.into_iter().for_each(|job| contain(|| drop(job)));
+    }
+
+    /// Waits for the threads of a closed crew. True when there are none.
+    pub(super) fn join(&self, deadline: Option<Instant>) -> bool {
+        let me = thread::current().id();
+        let is_me = |thread: &Option<JoinHandle<()>>| {
+            thread.as_ref().is_some_and(|thread| thread.thread().id() == me)
+        };
+        let mut state = self.lock();
+        let mine = usize::from(state.threads.iter().any(is_me));
+        while state.running > mine {
+            let Some(deadline) = deadline else {
+                state = self.left.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            (state, _) =
+                self.left.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner);
+        }
+        let threads = mem::take(&mut state.threads);
+        drop(state);
+        // They have released the lock for the last time; this waits for their exit.
+        for thread in threads.into_iter().flatten().filter(|thread| thread.thread().id() != me) {
+            thread.join().expect("a thread of the pool contains every panic");
+        }
+        mine == 0
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing under the lock is left half-done by a panic.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Runs `f`, whose panic has been reported by the hook and is nobody's here.
+fn contain(f: impl FnOnce()) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(f)) {
+        // The payload may panic when it is dropped, and that one's payload too.
+        let again = catch_unwind(AssertUnwindSafe(|| drop(payload)));
+        mem::forget(again);
+    }
+}

@@ -1,0 +1,246 @@
+//! Reactor shards: readiness of sockets to wakers.
+//!
+//! A [`Shard`] is one mio `Poll` behind a lock. Possession of the lock is the right to poll, and it
+//! is a value: a [`Turn`]. An idle worker takes a turn and blocks in it; whoever finds the turn
+//! taken knows that the shard is looked after. Registering, dropping and using sockets never needs
+//! the turn.
+//!
+//! Locks, in the order in which they are taken: the turn, the table of the shard, the waiters of
+//! one entry. No waker is called, cloned or dropped under the last two.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::task::Waker;
+use std::time::Duration;
+
+use mio::event::Source;
+use mio::{Events, Poll, Registry, Token};
+
+pub(crate) use self::entry::{Entry, Place};
+pub(crate) use self::readiness::Snapshot;
+pub use self::ready::{Interest, Ready};
+pub(crate) use self::table::Key;
+use self::table::Table;
+
+mod entry;
+mod readiness;
+mod ready;
+mod table;
+#[cfg(test)]
+mod tests;
+mod waiters;
+
+/// The token of [`Shard::wake`]. No socket has it: see [`Table::insert`].
+const WAKE: Token = Token(usize::MAX);
+
+/// How many events one poll fetches. It bounds how long the table is locked; what does not fit
+/// comes with the next poll. The value is out of thin air.
+const EVENTS: usize = 1024;
+
+/// One mio `Poll` and the sockets registered with it.
+pub(crate) struct Shard {
+    poller: Mutex<Poller>,
+    registry: Registry,
+    waker: mio::Waker,
+    /// A wake is on its way that no poll has answered yet; more of them would be the same.
+    woken: AtomicBool,
+    sockets: Mutex<Sockets>,
+    /// Somebody is inside [`Turn::poll`].
+    polled: AtomicBool,
+    /// How many polls have ended.
+    polls: AtomicU64,
+}
+
+/// What the turn gives access to.
+struct Poller {
+    poll: Poll,
+    events: Events,
+}
+
+#[derive(Default)]
+struct Sockets {
+    table: Table,
+    shut_down: bool,
+}
+
+/// The right to poll a shard.
+pub(crate) struct Turn<'a> {
+    shard: &'a Shard,
+    poller: MutexGuard<'a, Poller>,
+}
+
+impl Shard {
+    /// A shard without sockets.
+    ///
+    /// # Errors
+    ///
+    /// When the system refuses a selector: two descriptors are needed.
+    pub(crate) fn new() -> io::Result<Shard> {
+        let poll = Poll::new()?;
+        let registry = poll.registry().try_clone()?;
+        Ok(Shard {
+            waker: mio::Waker::new(&registry, WAKE)?,
+            poller: Mutex::new(Poller { poll, events: Events::with_capacity(EVENTS) }),
+            registry,
+            woken: AtomicBool::new(false),
+            sockets: Mutex::default(),
+            polled: AtomicBool::new(false),
+            polls: AtomicU64::new(0),
+        })
+    }
+
+    /// Takes the right to poll, or answers at once that somebody else has it.
+    pub(crate) fn try_turn(&self) -> Option<Turn<'_>> {
+        let poller = match self.poller.try_lock() {
+            Ok(poller) => poller,
+            // The events that a panic left behind are cleared by the next poll.
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        Some(Turn { shard: self, poller })
+    }
+
+    /// Ends the poll that is under way; if there is none, the next one ends at once.
+    ///
+    /// What the caller wrote before is visible to whoever polls when that poll has ended. Costs an
+    /// atomic operation, and a system call unless an earlier wake has not been answered yet.
+    pub(crate) fn wake(&self) {
+        // Ordering: Release pairs with the Acquire of the swap in `Turn::poll`, also when an
+        // earlier wake makes the system call; Acquire keeps the swaps of several wakers in a row.
+        if !self.woken.swap(true, Ordering::AcqRel)
+            && let Err(error) = self.waker.wake()
+        {
+            // An eventfd is full after 2^64 - 1 wakes; nothing else is known to fail.
+            unreachable!("cannot wake a reactor shard: {error}");
+        }
+    }
+
+    /// How many polls have ended: if it stands still, nobody looks after the shard, or somebody is
+    /// blocked in it.
+    pub(crate) fn polls(&self) -> u64 {
+        // Ordering: hint only.
+        self.polls.load(Ordering::Relaxed)
+    }
+
+    /// True while somebody is inside [`Turn::poll`].
+    pub(crate) fn is_polled(&self) -> bool {
+        // Ordering: hint only.
+        self.polled.load(Ordering::Relaxed)
+    }
+
+    /// Registers a socket for reading and writing, and takes it for `ready` until the first event.
+    ///
+    /// # Errors
+    ///
+    /// When the runtime has shut down, or the system refuses: on Linux past
+    /// `/proc/sys/fs/epoll/max_user_watches`.
+    pub(crate) fn register(
+        &self,
+        socket: &mut impl Source,
+        ready: Ready,
+    ) -> io::Result<(Key, Arc<Entry>)> {
+        let entry = Arc::new(Entry::new(ready));
+        let key = {
+            let mut sockets = self.sockets();
+            if sockets.shut_down {
+                return Err(entry::shut_down());
+            }
+            sockets.table.insert(entry.clone())?
+        };
+        match self.registry.register(socket, key.token(), INTEREST) {
+            Ok(()) => Ok((key, entry)),
+            Err(error) => {
+                self.sockets().table.remove(key);
+                Err(error)
+            }
+        }
+    }
+
+    /// Ends what [`register`](Shard::register) began. When it returns, no event reaches the entry
+    /// any more, also if another thread is inside a poll that has fetched one.
+    ///
+    /// # Errors
+    ///
+    /// When the system does not know the socket. It is forgotten all the same.
+    pub(crate) fn deregister(&self, socket: &mut impl Source, key: Key) -> io::Result<()> {
+        let done = self.registry.deregister(socket);
+        let entry = self.sockets().table.remove(key);
+        drop(entry);
+        done
+    }
+
+    /// Appends the wakers of all who wait. From now on every operation on a socket of this shard
+    /// fails with a clear error, and so does [`register`](Shard::register).
+    pub(crate) fn shut_down(&self, wakers: &mut Vec<Waker>) {
+        let mut sockets = self.sockets();
+        sockets.shut_down = true;
+        sockets.table.iter().for_each(|entry| entry.shut_down(wakers));
+    }
+
+    fn sockets(&self) -> MutexGuard<'_, Sockets> {
+        // No code of others runs under this lock: nothing can be left half done.
+        self.sockets.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Turn<'_> {
+    /// Waits up to `timeout`, or without it until an event or [`Shard::wake`], and answers how many
+    /// events of sockets there were. Marks the sockets ready and appends the wakers to call; the
+    /// caller gives up the turn and wakes afterwards. A signal counts as an end of the wait.
+    ///
+    /// The timeout is rounded up to milliseconds. The poll fetches at most [`EVENTS`] events.
+    ///
+    /// # Errors
+    ///
+    /// What the selector of the system answers; none is known from a selector in good order.
+    pub(crate) fn poll(
+        &mut self,
+        timeout: Option<Duration>,
+        wakers: &mut Vec<Waker>,
+    ) -> io::Result<usize> {
+        let Poller { poll, events } = &mut *self.poller;
+        let shard = self.shard;
+        // Ordering: hint only, for both.
+        shard.polled.store(true, Ordering::Relaxed);
+        let polled = poll.poll(events, timeout);
+        shard.polled.store(false, Ordering::Relaxed);
+        // Ordering: hint only. Only the holder of the turn writes.
+        shard.polls.store(shard.polls.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+        match polled {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(0),
+            polled => polled?,
+        }
+        Ok(shard.dispatch(events, wakers))
+    }
+}
+
+impl Shard {
+    /// Hands out one batch of events.
+    fn dispatch(&self, events: &Events, wakers: &mut Vec<Waker>) -> usize {
+        let mut count = 0;
+        let mut sockets = None;
+        for event in events {
+            if event.token() == WAKE {
+                // Ordering: Acquire pairs with the Release in `wake`. A wake that finds the flag
+                // still set comes before this swap, and is answered by the end of this poll.
+                self.woken.swap(false, Ordering::AcqRel);
+                continue;
+            }
+            count += 1;
+            let sockets = sockets.get_or_insert_with(|| self.sockets());
+            if let Some(entry) = sockets.table.get(event.token()) {
+                entry.mark(event, wakers);
+            }
+        }
+        count
+    }
+}
+
+/// Sockets are registered once, for everything: a change costs a system call. Where the system
+/// announces urgent data, we listen, because it breaks an assumption: see `Readiness::drained`.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const INTEREST: mio::Interest =
+    mio::Interest::READABLE.add(mio::Interest::WRITABLE).add(mio::Interest::PRIORITY);
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+const INTEREST: mio::Interest = mio::Interest::READABLE.add(mio::Interest::WRITABLE);

@@ -1,0 +1,178 @@
+//! One registered socket.
+
+use std::future::poll_fn;
+use std::io;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use mio::event::Source;
+
+use super::reactor::{Entry, Interest, Key, Place, Ready, Shard, Snapshot};
+use super::{Driver, current};
+use crate::budget;
+
+/// A socket that is registered with a shard of the runtime for as long as this lives.
+///
+/// It keeps the driver, not the runtime, so dropping it after the runtime is fine; using it then
+/// is an error. The shard is the home of the worker that registers.
+pub(crate) struct Registered<S: Source> {
+    /// Empty only while `drop` and `into_inner` take it out.
+    socket: Option<S>,
+    entry: Arc<Entry>,
+    key: Key,
+    shard: usize,
+    driver: Arc<Driver>,
+}
+
+impl<S: Source> Registered<S> {
+    /// Registers `socket` with the runtime of this thread and takes it for `ready` until the first
+    /// event: an operation that is likely to go ahead then does so without a round through the
+    /// reactor.
+    ///
+    /// # Errors
+    ///
+    /// See [`Shard::register`].
+    ///
+    /// # Panics
+    ///
+    /// Outside a runtime.
+    pub(crate) fn new(mut socket: S, ready: Ready) -> io::Result<Registered<S>> {
+        let (driver, worker) = current::with(|context| (context.driver.clone(), context.worker));
+        let shard = driver.home_shard(worker);
+        let (key, entry) = driver.shards[shard].register(&mut socket, ready)?;
+        Ok(Registered { socket: Some(socket), entry, key, shard, driver })
+    }
+
+    /// The socket.
+    pub(crate) fn get(&self) -> &S {
+        self.socket.as_ref().expect("the socket is taken out only by value")
+    }
+
+    /// Ends the registration and gives the socket back, still in non-blocking mode.
+    ///
+    /// # Errors
+    ///
+    /// When the system does not know the socket, which is then closed.
+    pub(crate) fn into_inner(mut self) -> io::Result<S> {
+        let mut socket = self.socket.take().expect("the socket is taken out only by value");
+        self.shard().deregister(&mut socket, self.key)?;
+        Ok(socket)
+    }
+
+    /// Runs `operation` once the socket is ready in the direction of `interest`, again as long as
+    /// it answers `WouldBlock`. Waits in the slot of the direction: the last task to poll is woken.
+    ///
+    /// Takes one unit of the budget, and returns it when the operation has to wait. The snapshot is
+    /// for [`drained`](Registered::drained).
+    pub(crate) fn poll_io<T>(
+        &self,
+        cx: &mut Context<'_>,
+        interest: Interest,
+        operation: impl FnMut(&S) -> io::Result<T>,
+    ) -> Poll<io::Result<(Snapshot, T)>> {
+        self.drive(cx, interest, |cx| self.entry.poll_slot(cx, interest), operation)
+    }
+
+    /// Like [`poll_io`](Registered::poll_io) for any number of tasks at once. Cancel safe: the
+    /// operation has not run, or has not succeeded, unless this returns.
+    pub(crate) async fn io<T>(
+        &self,
+        interest: Interest,
+        mut operation: impl FnMut(&S) -> io::Result<T>,
+    ) -> io::Result<(Snapshot, T)> {
+        let mut place = Place::new(&self.entry, interest);
+        poll_fn(|cx| self.drive(cx, interest, |cx| place.poll(cx), &mut operation)).await
+    }
+
+    /// Waits until the socket is ready for part of `interest` and tells for what. Cancel safe.
+    pub(crate) async fn ready(&self, interest: Interest) -> io::Result<Ready> {
+        let mut place = Place::new(&self.entry, interest);
+        let seen = poll_fn(|cx| metered(cx, |cx| place.poll(cx))).await?;
+        Ok(seen.ready().and(interest.answered_by()))
+    }
+
+    /// Waits like [`ready`](Registered::ready), in the slot of the direction of `interest`.
+    pub(crate) fn poll_ready(
+        &self,
+        cx: &mut Context<'_>,
+        interest: Interest,
+    ) -> Poll<io::Result<()>> {
+        metered(cx, |cx| self.entry.poll_slot(cx, interest)).map_ok(|_| ())
+    }
+
+    /// Runs `operation` once, without waiting, unless the socket is known not to be ready.
+    pub(crate) fn try_io<T>(
+        &self,
+        interest: Interest,
+        operation: impl FnOnce(&S) -> io::Result<T>,
+    ) -> io::Result<(Snapshot, T)> {
+        let seen = self.entry.now()?;
+        if seen.ready().and(interest.answered_by()).is_empty() {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        match operation(self.get()) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                self.entry.exhausted(seen, interest);
+                Err(error)
+            }
+            done => Ok((seen, done?)),
+        }
+    }
+
+    /// Tells that an operation in the direction of `interest` moved fewer bytes than it asked for,
+    /// but some. Saves the next one a system call that would answer `WouldBlock`.
+    pub(crate) fn drained(&self, seen: Snapshot, interest: Interest) {
+        self.entry.drained(seen, interest);
+    }
+
+    fn drive<T>(
+        &self,
+        cx: &mut Context<'_>,
+        interest: Interest,
+        mut wait: impl FnMut(&mut Context<'_>) -> Poll<io::Result<Snapshot>>,
+        mut operation: impl FnMut(&S) -> io::Result<T>,
+    ) -> Poll<io::Result<(Snapshot, T)>> {
+        metered(cx, |cx| {
+            loop {
+                let seen = ready!(wait(cx))?;
+                match operation(self.get()) {
+                    Ok(done) => return Poll::Ready(Ok((seen, done))),
+                    Err(error) => match error.kind() {
+                        io::ErrorKind::WouldBlock => self.entry.exhausted(seen, interest),
+                        io::ErrorKind::Interrupted => {}
+                        _ => return Poll::Ready(Err(error)),
+                    },
+                }
+            }
+        })
+    }
+
+    fn shard(&self) -> &Shard {
+        &self.driver.shards[self.shard]
+    }
+
+    /// How many tasks wait in the list.
+    #[cfg(test)]
+    pub(crate) fn listed(&self) -> usize {
+        self.entry.listed()
+    }
+}
+
+/// Polls with one unit of the budget, which is returned if there was nothing to do.
+fn metered<T>(cx: &mut Context<'_>, poll: impl FnOnce(&mut Context<'_>) -> Poll<T>) -> Poll<T> {
+    ready!(budget::poll_proceed(cx));
+    let polled = poll(cx);
+    if polled.is_pending() {
+        budget::give_back();
+    }
+    polled
+}
+
+impl<S: Source> Drop for Registered<S> {
+    fn drop(&mut self) {
+        if let Some(mut socket) = self.socket.take() {
+            // The entry is gone either way, and the socket is about to be.
+            let _ = self.shard().deregister(&mut socket, self.key);
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! The wheel itself: eight levels of 64 slots over the slab.
+//!
+//! A tick is read as eight digits to the base 64. A timer lies at the level of the
+//! highest digit in which its tick differs from `elapsed`, in the slot of that
+//! digit. So all timers of a level are due before all timers of the next, slots
+//! never wrap around, and the next slot is found by counting zeros. When
+//! `elapsed` reaches a slot of level 0 its timers are due, and when it reaches a
+//! slot of another level its timers cascade: each is filed anew, further down.
+
+use std::task::Waker;
+
+use super::slab::{Key, MAX_TICK, NIL, Slab};
+
+const DIGIT_BITS: u32 = 6;
+const SLOTS: usize = 1 << DIGIT_BITS;
+const LEVELS: usize = 8;
+/// The list of timers whose tick has come.
+const DUE: u16 = (LEVELS * SLOTS) as u16;
+
+/// A list of entries, first in first out.
+#[derive(Clone, Copy)]
+struct List {
+    head: u32,
+    tail: u32,
+}
+
+impl List {
+    const EMPTY: List = List { head: NIL, tail: NIL };
+}
+
+/// A slot that holds timers, and its first tick.
+#[derive(Clone, Copy)]
+struct Slot {
+    start: u64,
+    list: u16,
+}
+
+/// The timers of a worker, without their lock.
+pub(super) struct Levels {
+    slab: Slab,
+    lists: [List; DUE as usize + 1],
+    /// One bit for each slot that is not empty.
+    occupied: [u64; LEVELS],
+    /// One bit for each level that is not empty.
+    levels: u8,
+    /// Every timer up to this tick is in the list `DUE` or gone.
+    elapsed: u64,
+    /// The slot at which the last `advance` ran out of steps. While it is set,
+    /// `elapsed` is one tick before its start. So a timer that is inserted now
+    /// joins the tail of that slot, behind those that were there before it, and
+    /// the levels below hold nothing but what comes from that slot.
+    emptying: Option<Slot>,
+}
+
+impl Levels {
+    pub(super) const fn new() -> Levels {
+        Levels {
+            slab: Slab::new(),
+            lists: [List::EMPTY; DUE as usize + 1],
+            occupied: [0; LEVELS],
+            levels: 0,
+            elapsed: 0,
+            emptying: None,
+        }
+    }
+
+    /// How many timers there are.
+    pub(super) fn len(&self) -> usize {
+        self.slab.len()
+    }
+
+    /// How many timers fit into the memory that is held.
+    #[cfg(test)]
+    pub(super) fn capacity(&self) -> usize {
+        self.slab.capacity()
+    }
+
+    /// Moves time over ticks at which nothing happens: `next` is at most
+    /// [`next_event`](Self::next_event), and `now` must be before it.
+    ///
+    /// Timers are then filed by their distance from the present, and not from the
+    /// last time something was due.
+    pub(super) fn skip_to(&mut self, now: u64, next: u64) {
+        if now < next && now > self.elapsed {
+            self.elapsed = now.min(MAX_TICK);
+        }
+    }
+
+    /// Adds a timer. Gives the tick at which the wheel must look at it.
+    pub(super) fn insert(&mut self, tick: u64, waker: Waker) -> (Key, u64) {
+        let tick = tick.min(MAX_TICK);
+        let key = self.slab.insert(tick, waker);
+        let index = self.slab.find(key).expect("the timer was just added");
+        (key, self.file(index, tick, self.elapsed))
+    }
+
+    /// Moves a timer to another tick. Gives the tick at which the wheel must look
+    /// at it, or `None` when the timer is gone.
+    pub(super) fn reset(&mut self, key: Key, tick: u64) -> Option<u64> {
+        let index = self.slab.find(key)?;
+        let tick = tick.min(MAX_TICK);
+        self.unlink(index);
+        self.slab[index].set_tick(tick);
+        Some(self.file(index, tick, self.elapsed))
+    }
+
+    /// Takes a timer out. `None` when it is gone.
+    pub(super) fn cancel(&mut self, key: Key) -> Option<Waker> {
+        let index = self.slab.find(key)?;
+        self.unlink(index);
+        Some(self.slab.remove(index))
+    }
+
+    /// The waker of a timer. `None` when it is gone.
+    pub(super) fn waker_mut(&mut self, key: Key) -> Option<&mut Waker> {
+        let index = self.slab.find(key)?;
+        Some(self.slab[index].waker_mut())
+    }
+
+    /// The next tick at which something is due or cascades, `u64::MAX` if nothing
+    /// ever. Not after the first timer's tick, but perhaps before it.
+    pub(super) fn next_event(&self) -> u64 {
+        if self.lists[DUE as usize].head != NIL {
+            return self.elapsed;
+        }
+        self.next_slot().map_or(u64::MAX, |slot| slot.start)
+    }
+
+    /// Moves time to `now`, in order, and appends the wakers of what is due.
+    /// Moves `steps` timers at most; true when it stopped for that.
+    pub(super) fn advance(&mut self, now: u64, wakers: &mut Vec<Waker>, mut steps: usize) -> bool {
+        loop {
+            while let Some(index) = self.first(DUE) {
+                if steps == 0 {
+                    return true;
+                }
+                steps -= 1;
+                self.unlink(index);
+                wakers.push(self.slab.remove(index));
+            }
+            let next = self.next_slot();
+            let Some(slot) = next.filter(|slot| slot.start <= now) else {
+                self.elapsed = self.elapsed.max(now.min(MAX_TICK));
+                return false;
+            };
+            if !self.empty(slot, wakers, &mut steps) {
+                return true;
+            }
+        }
+    }
+
+    /// Takes every timer out.
+    pub(super) fn drain(&mut self, wakers: &mut Vec<Waker>) {
+        while self.advance(u64::MAX, wakers, usize::MAX) {}
+        debug_assert_eq!(self.slab.len(), 0);
+    }
+
+    /// Empties a slot whose first tick has come: its timers are due if it is of
+    /// level 0, and else filed anew, seen from that tick. False when the steps ran
+    /// out before the slot was empty.
+    fn empty(&mut self, slot: Slot, wakers: &mut Vec<Waker>, steps: &mut usize) -> bool {
+        self.elapsed = slot.start - 1;
+        self.emptying = Some(slot);
+        while let Some(index) = self.first(slot.list) {
+            if *steps == 0 {
+                return false;
+            }
+            *steps -= 1;
+            self.unlink(index);
+            if usize::from(slot.list) < SLOTS {
+                wakers.push(self.slab.remove(index));
+            } else {
+                let tick = self.slab[index].tick();
+                self.file(index, tick, slot.start);
+            }
+        }
+        self.emptying = None;
+        self.elapsed = slot.start;
+        true
+    }
+
+    /// The slot that time reaches next, or is in the middle of.
+    fn next_slot(&self) -> Option<Slot> {
+        if self.emptying.is_some() {
+            return self.emptying;
+        }
+        if self.levels == 0 {
+            return None;
+        }
+        let level = self.levels.trailing_zeros();
+        let slot = self.occupied[level as usize].trailing_zeros();
+        Some(Slot {
+            start: start_of(self.elapsed, level, slot),
+            list: (level * SLOTS as u32 + slot) as u16,
+        })
+    }
+
+    /// Links an entry into the list where its tick belongs at time `elapsed`. Gives
+    /// the tick at which that list is looked at.
+    fn file(&mut self, index: u32, tick: u64, elapsed: u64) -> u64 {
+        if tick <= elapsed {
+            self.link(index, DUE);
+            return elapsed;
+        }
+        let level = (tick ^ elapsed).ilog2() / DIGIT_BITS;
+        let slot = (tick >> (level * DIGIT_BITS)) as u32 % SLOTS as u32;
+        self.link(index, (level * SLOTS as u32 + slot) as u16);
+        self.occupied[level as usize] |= 1 << slot;
+        self.levels |= 1 << level;
+        start_of(elapsed, level, slot)
+    }
+
+    fn first(&self, list: u16) -> Option<u32> {
+        let head = self.lists[usize::from(list)].head;
+        (head != NIL).then_some(head)
+    }
+
+    fn link(&mut self, index: u32, list: u16) {
+        let ends = &mut self.lists[usize::from(list)];
+        let tail = std::mem::replace(&mut ends.tail, index);
+        if tail == NIL {
+            ends.head = index;
+        } else {
+            self.slab[tail].next = index;
+        }
+        let entry = &mut self.slab[index];
+        entry.list = list;
+        entry.prev = tail;
+        entry.next = NIL;
+    }
+
+    fn unlink(&mut self, index: u32) {
+        let entry = &self.slab[index];
+        let (list, prev, next) = (entry.list, entry.prev, entry.next);
+        if next == NIL {
+            self.lists[usize::from(list)].tail = prev;
+        } else {
+            self.slab[next].prev = prev;
+        }
+        if prev != NIL {
+            self.slab[prev].next = next;
+            return;
+        }
+        self.lists[usize::from(list)].head = next;
+        if next == NIL {
+            self.vacate(list);
+        }
+    }
+
+    /// Notes that a list is empty.
+    fn vacate(&mut self, list: u16) {
+        let (level, slot) = (usize::from(list) / SLOTS, usize::from(list) % SLOTS);
+        // The list `DUE` is no level.
+        let Some(occupied) = self.occupied.get_mut(level) else { return };
+        *occupied &= !(1 << slot);
+        if *occupied == 0 {
+            self.levels &= !(1 << level);
+        }
+    }
+}
+
+/// The first tick of a slot: the digits above the level are those of `elapsed`,
+/// those below it are zero.
+fn start_of(elapsed: u64, level: u32, slot: u32) -> u64 {
+    let shift = level * DIGIT_BITS;
+    let above = elapsed >> shift >> DIGIT_BITS;
+    (above << DIGIT_BITS | u64::from(slot)) << shift
+}

@@ -1,0 +1,386 @@
+//! The wheel against a sorted map, and the corners by name.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+    task::{Wake, Waker},
+};
+
+use super::{Inserted, Key, Reset, Wheel};
+
+/// Writes down which timer fired.
+struct Named(usize, Arc<Mutex<Vec<usize>>>);
+
+impl Wake for Named {
+    fn wake(self: Arc<Self>) {
+        self.1.lock().unwrap().push(self.0);
+    }
+}
+
+/// A wheel whose timers have names.
+#[derive(Default)]
+struct Timers {
+    wheel: Box<Wheel>,
+    fired: Arc<Mutex<Vec<usize>>>,
+}
+
+#[expect(clippy::derivable_impls, reason = "the wheel has no default outside its tests")]
+impl Default for Wheel {
+    fn default() -> Wheel {
+        Wheel::new()
+    }
+}
+
+impl Timers {
+    fn waker(&self, name: usize) -> Waker {
+        Waker::from(Arc::new(Named(name, self.fired.clone())))
+    }
+
+    fn insert(&self, now: u64, tick: u64, name: usize) -> Inserted {
+        self.wheel.present.store(now, std::sync::atomic::Ordering::Relaxed);
+        self.wheel.insert(tick, &self.waker(name)).expect("the wheel is open")
+    }
+
+    /// One call of `advance`; true if there is more to do.
+    fn step(&self, now: u64, steps: usize) -> bool {
+        let mut wakers = Vec::new();
+        let more = self.wheel.advance_by(now, &mut wakers, steps);
+        assert!(wakers.len() <= steps);
+        wakers.into_iter().for_each(Waker::wake);
+        more
+    }
+
+    /// Advances all the way and says what fired, in order.
+    fn advance(&self, now: u64) -> Vec<usize> {
+        let mut wakers = Vec::new();
+        while self.wheel.advance(now, &mut wakers) {}
+        wakers.into_iter().for_each(Waker::wake);
+        std::mem::take(&mut self.fired.lock().unwrap())
+    }
+}
+
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+
+    /// Mostly near, often beside the border of a level, sometimes beyond all.
+    fn distance(&mut self) -> u64 {
+        let level = 1 << (6 * self.below(8));
+        match self.below(8) {
+            0 | 1 => self.below(4),
+            2 | 3 => self.below(200),
+            4 => level - 1 + self.below(3),
+            5 | 6 => self.below(level.min(1 << 18)),
+            _ => u64::MAX - self.below(2),
+        }
+    }
+}
+
+struct Live {
+    key: Key,
+    tick: u64,
+    /// Its rank among all inserts and resets.
+    rank: usize,
+    /// Filed for a tick that had come; its order among others is not promised.
+    late: bool,
+}
+
+struct Model {
+    timers: Timers,
+    live: BTreeMap<usize, Live>,
+    dead: Vec<Key>,
+    now: u64,
+    ranks: usize,
+    /// The tick and rank of the last timer that fired in time.
+    last: (u64, usize),
+}
+
+impl Model {
+    fn new() -> Model {
+        Model {
+            timers: Timers::default(),
+            live: BTreeMap::new(),
+            dead: Vec::new(),
+            now: 0,
+            ranks: 0,
+            last: (0, 0),
+        }
+    }
+
+    fn some_live(&self, random: &mut Random) -> Option<usize> {
+        let at = random.below(self.live.len().max(1) as u64) as usize;
+        self.live.keys().nth(at).copied()
+    }
+
+    fn insert(&mut self, distance: u64) {
+        self.ranks += 1;
+        let (rank, name) = (self.ranks, self.ranks);
+        let tick = self.now.saturating_add(distance);
+        let before = self.timers.wheel.next_deadline();
+        let Inserted { key, earliest } = self.timers.insert(self.now, tick, name);
+        assert_eq!(earliest, self.timers.wheel.next_deadline() < before);
+        self.live.insert(name, Live { key, tick, rank, late: distance == 0 });
+    }
+
+    fn reset(&mut self, name: usize, distance: u64) {
+        self.ranks += 1;
+        let live = self.live.get_mut(&name).unwrap();
+        live.tick = self.now.saturating_add(distance);
+        live.rank = self.ranks;
+        live.late = distance == 0;
+        assert_ne!(self.timers.wheel.reset(live.key, live.tick), Reset::Gone);
+    }
+
+    fn cancel(&mut self, name: usize) {
+        let live = self.live.remove(&name).unwrap();
+        assert!(self.timers.wheel.cancel(live.key));
+        self.dead.push(live.key);
+    }
+
+    fn advance(&mut self, steps: usize) {
+        let more = self.timers.step(self.now, steps);
+        for name in std::mem::take(&mut *self.timers.fired.lock().unwrap()) {
+            let live = self.live.remove(&name).expect("a timer fires once and not when cancelled");
+            assert!(live.tick <= self.now, "early: {} at {}", live.tick, self.now);
+            if !live.late {
+                assert!((live.tick, live.rank) > self.last, "out of order");
+                self.last = (live.tick, live.rank);
+            }
+            self.dead.push(live.key);
+        }
+        let first = self.live.values().map(|live| live.tick).min();
+        if more {
+            assert!(self.timers.wheel.next_deadline() <= self.now);
+        } else {
+            assert!(first.is_none_or(|tick| tick > self.now), "a due timer was left");
+            assert!(self.timers.wheel.next_deadline() > self.now);
+            assert_eq!(first.is_none(), self.timers.wheel.next_deadline() == u64::MAX);
+        }
+    }
+
+    fn check(&self) {
+        let first = self.live.values().map(|live| live.tick).min().unwrap_or(u64::MAX);
+        assert!(self.timers.wheel.next_deadline() <= first);
+        assert_eq!(self.timers.wheel.len(), self.live.len());
+    }
+}
+
+fn run_model(seed: u64, operations: usize) {
+    let mut random = Random(seed);
+    let mut model = Model::new();
+    for _ in 0..operations {
+        match random.below(16) {
+            0..=6 => model.insert(random.distance()),
+            7 | 8 => {
+                if let Some(name) = model.some_live(&mut random) {
+                    model.cancel(name);
+                }
+            }
+            9 => {
+                if let Some(name) = model.some_live(&mut random) {
+                    model.reset(name, random.distance());
+                }
+            }
+            10 => {
+                let at = random.below(model.dead.len().max(1) as u64) as usize;
+                if let Some(&key) = model.dead.get(at) {
+                    assert!(!model.timers.wheel.cancel(key));
+                    assert!(!model.timers.wheel.update_waker(key, Waker::noop()));
+                    assert_eq!(model.timers.wheel.reset(key, 1), Reset::Gone);
+                }
+            }
+            // Time moves to the next event, by a little, or far.
+            11 => model.now = model.now.max(model.timers.wheel.next_deadline().min(1 << 40)),
+            12 => model.now += random.below(100),
+            13 if random.below(20) == 0 => model.now += random.below(1 << 26),
+            _ => model.advance(1 + random.below(12) as usize),
+        }
+        if model.live.len() > 400 {
+            model.advance(usize::MAX);
+            let names: Vec<_> = model.live.keys().copied().skip(100).collect();
+            names.into_iter().for_each(|name| model.cancel(name));
+        }
+        model.check();
+    }
+    assert!(model.dead.len() > operations / 8);
+}
+
+#[test]
+fn it_behaves_like_a_sorted_map() {
+    let operations = if cfg!(miri) { 2_000 } else { 30_000 };
+    for seed in 1..=8 {
+        run_model(0x9e37_79b9_7f4a_7c15 ^ seed, operations);
+    }
+}
+
+#[test]
+fn every_border_of_a_level_fires_on_its_tick() {
+    for start in [0, 1, 63, 64, 4_095, 4_096, 1 << 36, (1 << 42) - 1] {
+        for border in (0..8).map(|level| 1_u64 << (6 * level)) {
+            for tick in [border - 1, border, border + 1].map(|distance| start + distance) {
+                let timers = Timers::default();
+                timers.insert(0, start, 0);
+                assert_eq!(timers.advance(start), [0]);
+                timers.insert(start, tick, 1);
+                if tick > start {
+                    assert_eq!(timers.advance(tick - 1), [], "{tick} from {start} is early");
+                }
+                assert_eq!(timers.advance(tick), [1], "{tick} from {start} is late");
+            }
+        }
+    }
+}
+
+#[test]
+fn timers_of_one_tick_fire_in_order_also_across_a_cascade() {
+    let timers = Timers::default();
+    timers.insert(0, 5_000, 0);
+    timers.insert(0, 5_000, 1);
+    assert_eq!(timers.advance(4_100), []);
+    timers.insert(4_100, 5_000, 2);
+    assert_eq!(timers.advance(4_992), []);
+    timers.insert(4_992, 5_000, 3);
+    timers.insert(4_992, 4_999, 4);
+    assert_eq!(timers.advance(9_000), [4, 0, 1, 2, 3]);
+}
+
+#[test]
+fn a_timer_inserted_amid_a_cascade_keeps_its_turn() {
+    let timers = Timers::default();
+    for name in 0..10 {
+        timers.insert(0, 100, name);
+    }
+    assert!(timers.step(64, 3), "three of ten are filed anew");
+    timers.insert(64, 100, 10);
+    timers.insert(64, 20, 11);
+    assert_eq!(timers.advance(100), [11, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+}
+
+#[test]
+fn one_call_moves_a_bounded_number() {
+    let timers = Timers::default();
+    for name in 0..1_000 {
+        timers.insert(0, 10, name);
+    }
+    let mut wakers = Vec::new();
+    let mut calls = 1;
+    while timers.wheel.advance(10, &mut wakers) {
+        assert!(wakers.len() <= calls * super::BATCH);
+        assert!(timers.wheel.next_deadline() <= 10, "the caller sees that more is due");
+        calls += 1;
+    }
+    assert_eq!(calls, 4);
+    assert_eq!(wakers.len(), 1_000);
+}
+
+#[test]
+fn an_insert_tells_whether_it_is_the_earliest() {
+    let timers = Timers::default();
+    assert_eq!(timers.wheel.next_deadline(), u64::MAX);
+    assert!(timers.insert(0, 50, 0).earliest);
+    assert!(!timers.insert(0, 50, 1).earliest);
+    assert!(!timers.insert(0, 51, 2).earliest);
+    let late = timers.insert(0, 60, 3);
+    assert!(!late.earliest);
+    assert_eq!(timers.wheel.reset(late.key, 49), Reset::Moved { earliest: true });
+    assert_eq!(timers.wheel.next_deadline(), 49);
+    assert_eq!(timers.advance(49), [3]);
+    assert_eq!(timers.wheel.next_deadline(), 50);
+}
+
+#[test]
+fn a_cancelled_timer_costs_one_look_at_most() {
+    let timers = Timers::default();
+    let key = timers.insert(0, 50, 0).key;
+    assert!(timers.wheel.cancel(key));
+    assert!(!timers.insert(0, 50, 1).earliest, "the next deadline is kept");
+    assert_eq!(timers.advance(50), [1]);
+    assert_eq!(timers.wheel.next_deadline(), u64::MAX);
+}
+
+#[test]
+fn a_deadline_in_the_past_fires_at_the_next_advance() {
+    let timers = Timers::default();
+    timers.insert(0, 100, 0);
+    assert_eq!(timers.advance(100), [0]);
+    timers.insert(100, 7, 1);
+    assert!(timers.wheel.next_deadline() <= 100);
+    assert_eq!(timers.advance(100), [1]);
+}
+
+#[test]
+fn the_last_waker_is_the_one_that_is_woken() {
+    let timers = Timers::default();
+    let key = timers.insert(0, 5, 0).key;
+    let held = timers.waker(1);
+    assert!(timers.wheel.update_waker(key, &held));
+    assert_eq!(timers.advance(5), [1]);
+    assert!(!timers.wheel.update_waker(key, &held));
+}
+
+#[test]
+fn every_waker_is_dropped() {
+    let timers = Timers::default();
+    let keys: Vec<_> = (0..100).map(|name| timers.insert(0, name as u64, name).key).collect();
+    keys[50..].iter().for_each(|key| assert!(timers.wheel.cancel(*key)));
+    timers.wheel.update_waker(keys[0], &timers.waker(0));
+    assert_eq!(timers.advance(100).len(), 50);
+    assert_eq!(Arc::strong_count(&timers.fired), 1);
+}
+
+#[test]
+fn the_memory_of_many_timers_is_given_back() {
+    let timers = Timers::default();
+    let keys: Vec<_> = (0..100_000).map(|i| timers.insert(0, i, 0).key).collect();
+    assert!(timers.wheel.lock().levels.capacity() >= 100_000);
+    keys[..90_000].iter().for_each(|key| assert!(timers.wheel.cancel(*key)));
+    assert_eq!(timers.advance(100_000).len(), 10_000);
+    assert!(timers.wheel.lock().levels.capacity() <= 1_024);
+}
+
+#[test]
+fn a_closed_wheel_gives_up_its_timers_and_takes_no_more() {
+    let timers = Timers::default();
+    let key = timers.insert(0, 10, 0).key;
+    timers.insert(0, u64::MAX, 1);
+    timers.wheel.close().into_iter().for_each(Waker::wake);
+    assert_eq!(*timers.fired.lock().unwrap(), [0, 1]);
+    assert!(timers.wheel.insert(10, Waker::noop()).is_err());
+    assert!(!timers.wheel.cancel(key));
+    assert_eq!(timers.wheel.next_deadline(), u64::MAX);
+}
+
+#[test]
+fn threads_share_a_wheel() {
+    let timers = Timers::default();
+    let rounds: u64 = if cfg!(miri) { 20 } else { 2_000 };
+    std::thread::scope(|scope| {
+        for thread in 0..3 {
+            let timers = &timers;
+            scope.spawn(move || {
+                for round in 0..rounds {
+                    let kept = timers.insert(round, round + 70, thread).key;
+                    let other = timers.insert(round, round + 5, 9).key;
+                    timers.wheel.cancel(other);
+                    timers.wheel.update_waker(kept, &timers.waker(thread));
+                    timers.step(round, 4);
+                }
+            });
+        }
+    });
+    while timers.step(rounds + 70, 64) {}
+    let fired = timers.fired.lock().unwrap();
+    let kept = fired.iter().filter(|name| **name < 3).count() as u64;
+    assert_eq!(kept, 3 * rounds);
+    assert_eq!(timers.wheel.len(), 0);
+}

@@ -1,0 +1,35 @@
+//! Sockets.
+//!
+//! A socket belongs to the runtime in which it was made, not to a task or a color: it may move and
+//! be shared freely. Methods that take `&self` may be called by several tasks at once, and each is
+//! woken; through the `poll_*` methods and the [`AsyncRead`](crate::io::AsyncRead) and
+//! [`AsyncWrite`](crate::io::AsyncWrite) traits a socket remembers one reader and one writer, the
+//! last to poll.
+//!
+//! # Outside a runtime
+//!
+//! Making a socket panics. Using one after its runtime has shut down is an error; dropping it is
+//! fine.
+//!
+//! # Errors
+//!
+//! An error that concerns an address names it, and names each address that was tried if there were
+//! several. Its [`source`](std::error::Error::source) is the error of the operating system, whose
+//! kind it shares.
+
+pub use self::addr::{ToSocketAddrs, lookup_host};
+pub use self::tcp::{
+    KeepAlive, ListenOptions, OwnedReadHalf, OwnedWriteHalf, ReadHalf, ReuniteError, TcpListener,
+    TcpStream, WriteHalf,
+};
+
+mod addr;
+mod error;
+#[cfg(feature = "futures-io")]
+mod futures_io;
+#[cfg(feature = "hyper")]
+mod hyper_io;
+mod tcp;
+#[cfg(test)]
+mod testing;
+mod uninit;

@@ -1,0 +1,85 @@
+//! Errors that name the address.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+
+/// An error of the operating system with what it was about.
+#[derive(Debug)]
+struct Explained {
+    text: String,
+    source: io::Error,
+}
+
+impl fmt::Display for Explained {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Error for Explained {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.source)
+    }
+}
+
+/// `source` with `text`, which should quote it.
+pub(super) fn explained(text: String, source: io::Error) -> io::Error {
+    io::Error::new(source.kind(), Explained { text, source })
+}
+
+/// The error of an operation named `what` on `target` that failed at every one of its addresses.
+/// Its kind and source are those of the last attempt.
+pub(super) fn all_failed(
+    what: &str,
+    target: &str,
+    mut attempts: Vec<(SocketAddr, io::Error)>,
+) -> io::Error {
+    let one = attempts.len() == 1;
+    let tried = attempts.iter().map(|(addr, error)| match one {
+        true if addr.to_string() == target => error.to_string(),
+        _ => format!("{addr}: {error}"),
+    });
+    let tried = tried.collect::<Vec<_>>().join("; ");
+    let Some((_, source)) = attempts.pop() else {
+        let text = format!("cannot {what} {target}: it has no address; at least one is needed");
+        return io::Error::new(io::ErrorKind::InvalidInput, text);
+    };
+    explained(format!("cannot {what} {target}: {tried}"), source)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused() -> io::Error {
+        io::ErrorKind::ConnectionRefused.into()
+    }
+
+    #[test]
+    fn one_literal_address_is_named_once() {
+        let addr = "127.0.0.1:9".parse().unwrap();
+        let error = all_failed("connect to", "127.0.0.1:9", vec![(addr, refused())]);
+        assert_eq!(error.to_string(), "cannot connect to 127.0.0.1:9: connection refused");
+        assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
+    }
+
+    #[test]
+    fn every_attempt_is_named() {
+        let v4 = "127.0.0.1:9".parse().unwrap();
+        let v6 = "[::1]:9".parse().unwrap();
+        let timed_out = io::ErrorKind::TimedOut.into();
+        let error = all_failed("connect to", "host:9", vec![(v4, timed_out), (v6, refused())]);
+        let text = "cannot connect to host:9: 127.0.0.1:9: timed out; [::1]:9: connection refused";
+        assert_eq!(error.to_string(), text);
+        assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
+    }
+
+    #[test]
+    fn the_error_of_the_system_is_the_source() {
+        let error = explained("accept".into(), io::Error::from_raw_os_error(24));
+        let source = error.get_ref().unwrap().source().unwrap();
+        assert_eq!(source.downcast_ref::<io::Error>().unwrap().raw_os_error(), Some(24));
+    }
+}

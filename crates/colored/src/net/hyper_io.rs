@@ -1,0 +1,97 @@
+//! The I/O traits of hyper.
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use hyper::rt::{Read, ReadBufCursor, Write};
+
+use super::tcp::{Socket, for_readers, for_writers};
+use super::uninit::read_cursor;
+
+macro_rules! implement_read {
+    ($($type:ty),*) => {$(
+        impl Read for $type {
+            fn poll_read(
+                self: Pin<&mut Self>,
+                cx: &mut Context<'_>,
+                mut buf: ReadBufCursor<'_>,
+            ) -> Poll<io::Result<()>> {
+                let room = buf.remaining();
+                let read = |socket: &_| read_cursor(socket, &mut buf);
+                self.stream().poll_read_with(cx, room, read).map_ok(|_| ())
+            }
+        }
+    )*};
+}
+
+macro_rules! implement_write {
+    ($($type:ty),*) => {$(
+        impl Write for $type {
+            fn poll_write(
+                self: Pin<&mut Self>,
+                cx: &mut Context<'_>,
+                buf: &[u8],
+            ) -> Poll<io::Result<usize>> {
+                self.stream().poll_write_buf(cx, buf)
+            }
+
+            fn poll_write_vectored(
+                self: Pin<&mut Self>,
+                cx: &mut Context<'_>,
+                bufs: &[IoSlice<'_>],
+            ) -> Poll<io::Result<usize>> {
+                self.stream().poll_write_bufs(cx, bufs)
+            }
+
+            fn is_write_vectored(&self) -> bool {
+                true
+            }
+
+            fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+                Poll::Ready(Ok(()))
+            }
+
+            fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+                Poll::Ready(self.stream().end_writing())
+            }
+        }
+    )*};
+}
+
+for_readers!(implement_read);
+for_writers!(implement_write);
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+    use std::mem::MaybeUninit;
+
+    use hyper::rt::ReadBuf;
+
+    use super::*;
+    use crate::net::testing::{pair, run};
+
+    #[test]
+    fn hyper_reads_what_it_writes() {
+        run(async {
+            let (client, mut server) = pair().await;
+            let (_read, mut write) = client.into_split();
+            assert!(Write::is_write_vectored(&write));
+            let parts = [IoSlice::new(b"ab"), IoSlice::new(b"cd")];
+            let n =
+                poll_fn(|cx| Write::poll_write_vectored(Pin::new(&mut write), cx, &parts)).await;
+            assert_eq!(n.unwrap(), 4);
+            poll_fn(|cx| Write::poll_shutdown(Pin::new(&mut write), cx)).await.unwrap();
+            let mut memory = [MaybeUninit::uninit(); 8];
+            let mut buf = ReadBuf::uninit(&mut memory);
+            for _ in 0..2 {
+                let server = &mut server;
+                poll_fn(|cx| Read::poll_read(Pin::new(&mut *server), cx, buf.unfilled()))
+                    .await
+                    .unwrap();
+            }
+            assert_eq!(buf.filled(), b"abcd");
+        });
+    }
+}

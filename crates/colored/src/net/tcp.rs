@@ -1,0 +1,25 @@
+//! TCP.
+
+pub use self::keep_alive::KeepAlive;
+pub use self::listen::ListenOptions;
+pub use self::listener::TcpListener;
+pub use self::owned::{OwnedReadHalf, OwnedWriteHalf, ReuniteError};
+pub(super) use self::socket::{Socket, for_readers, for_writers};
+pub use self::split::{ReadHalf, WriteHalf};
+pub use self::stream::TcpStream;
+
+mod backoff;
+mod connect;
+mod fd;
+mod keep_alive;
+mod listen;
+mod listener;
+mod options;
+mod owned;
+mod socket;
+mod split;
+mod stream;
+#[cfg(test)]
+mod tests;
+mod tokio_io;
+mod transfer;

@@ -1,0 +1,127 @@
+//! The pause of a listener after an error.
+
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use crate::time::sleep;
+
+/// The first pause. It is short enough that clients do not notice, and long enough that a loop
+/// which logs each error writes a few hundred lines a second and not a million.
+const FIRST: Duration = Duration::from_millis(5);
+/// The longest pause: how late a listener notices that descriptors are free again.
+const LONGEST: Duration = Duration::from_secs(1);
+
+/// Makes a loop of failing accepts slow.
+///
+/// A connection that cannot be accepted for want of descriptors stays in the queue of the system,
+/// so the listener stays readable and the next accept would fail at once. Each error in a row
+/// doubles the pause, and a success ends it.
+#[derive(Default)]
+pub(super) struct Backoff {
+    /// False while all goes well, which is all that a successful accept has to look at.
+    pausing: AtomicBool,
+    pause: Mutex<Pause>,
+}
+
+#[derive(Default)]
+struct Pause {
+    length: Duration,
+    end: Option<Instant>,
+    /// The timer of `poll`.
+    timer: Option<Timer>,
+}
+
+type Timer = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+impl Backoff {
+    /// An accept failed: starts a pause, and answers how long it is. Errors within a pause, from
+    /// acceptors that were already on their way, do not make it longer.
+    pub(super) fn failed(&self) -> Duration {
+        let now = Instant::now();
+        let mut pause = self.lock();
+        if pause.end.is_none_or(|end| end <= now) {
+            pause.length = (pause.length * 2).clamp(FIRST, LONGEST);
+            pause.end = Some(now + pause.length);
+        }
+        // Ordering: hint only. Whoever misses it fails once more and takes the lock.
+        self.pausing.store(true, Ordering::Relaxed);
+        pause.length
+    }
+
+    /// An accept succeeded: the next error starts with a short pause.
+    pub(super) fn succeeded(&self) {
+        // Ordering: hint only, for both.
+        if self.pausing.load(Ordering::Relaxed) {
+            self.pausing.store(false, Ordering::Relaxed);
+            let forgotten = std::mem::take(&mut *self.lock());
+            drop(forgotten);
+        }
+    }
+
+    /// Waits for the end of the pause.
+    pub(super) async fn over(&self) {
+        while let Some(left) = self.left() {
+            Box::pin(sleep(left)).await;
+        }
+    }
+
+    /// Like [`over`](Backoff::over) for one task at a time.
+    pub(super) fn poll_over(&self, cx: &mut Context<'_>) -> Poll<()> {
+        while let Some(left) = self.left() {
+            // Polled outside the lock, because a timer may drop the waker of another task.
+            let timer = self.lock().timer.take();
+            let mut timer = timer.unwrap_or_else(|| Box::pin(sleep(left)));
+            if timer.as_mut().poll(cx).is_pending() {
+                let replaced = self.lock().timer.replace(timer);
+                drop(replaced);
+                return Poll::Pending;
+            }
+        }
+        Poll::Ready(())
+    }
+
+    fn left(&self) -> Option<Duration> {
+        // Ordering: hint only.
+        if !self.pausing.load(Ordering::Relaxed) {
+            return None;
+        }
+        let left = self.lock().end?.checked_duration_since(Instant::now())?;
+        (!left.is_zero()).then_some(left)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Pause> {
+        // No code of others runs under this lock: nothing can be left half done.
+        self.pause.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_within_one_pause_count_once() {
+        let backoff = Backoff::default();
+        assert_eq!(backoff.failed(), FIRST);
+        assert_eq!(backoff.failed(), FIRST);
+        assert!(backoff.left().is_some_and(|left| left <= FIRST));
+    }
+
+    #[test]
+    fn pauses_double_up_to_the_longest_and_a_success_ends_them() {
+        let backoff = Backoff::default();
+        let lengths = (0..10).map(|_| {
+            let length = backoff.failed();
+            backoff.lock().end = Some(Instant::now());
+            length.as_millis()
+        });
+        let expected = [5, 10, 20, 40, 80, 160, 320, 640, 1000, 1000];
+        assert_eq!(lengths.collect::<Vec<_>>(), expected);
+        backoff.succeeded();
+        assert!(backoff.left().is_none());
+        assert_eq!(backoff.failed(), FIRST);
+    }
+}

@@ -1,0 +1,88 @@
+//! How to probe an idle connection.
+
+use std::time::Duration;
+
+use socket2::TcpKeepalive;
+
+/// How to probe an idle connection; see
+/// [`TcpStream::set_keep_alive`](super::TcpStream::set_keep_alive). What is not set is left to the
+/// system.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use colored::net::KeepAlive;
+///
+/// let a_minute = KeepAlive::new()
+///     .idle(Duration::from_secs(30))
+///     .interval(Duration::from_secs(10))
+///     .probes(3);
+/// # let _ = a_minute;
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use = "does nothing until it is given to a connection"]
+pub struct KeepAlive {
+    idle: Option<Duration>,
+    interval: Option<Duration>,
+    probes: Option<u32>,
+}
+
+impl KeepAlive {
+    /// The values of the system, which on Linux take more than two hours to notice a dead peer.
+    pub const fn new() -> KeepAlive {
+        KeepAlive { idle: None, interval: None, probes: None }
+    }
+
+    /// How long the connection must be idle before the first probe, in whole seconds.
+    pub const fn idle(mut self, time: Duration) -> KeepAlive {
+        self.idle = Some(time);
+        self
+    }
+
+    /// The time between two probes, in whole seconds. Without effect on OpenBSD.
+    pub const fn interval(mut self, time: Duration) -> KeepAlive {
+        self.interval = Some(time);
+        self
+    }
+
+    /// After how many probes without an answer the connection counts as broken. Without effect on
+    /// OpenBSD and on Windows.
+    pub const fn probes(mut self, probes: u32) -> KeepAlive {
+        self.probes = Some(probes);
+        self
+    }
+
+    pub(super) fn params(&self) -> TcpKeepalive {
+        let mut params = TcpKeepalive::new();
+        if let Some(time) = self.idle {
+            params = params.with_time(time);
+        }
+        if let Some(time) = self.interval {
+            params = with_interval(params, time);
+        }
+        if let Some(probes) = self.probes {
+            params = with_probes(params, probes);
+        }
+        params
+    }
+}
+
+#[cfg(not(target_os = "openbsd"))]
+fn with_interval(params: TcpKeepalive, time: Duration) -> TcpKeepalive {
+    params.with_interval(time)
+}
+
+#[cfg(target_os = "openbsd")]
+fn with_interval(params: TcpKeepalive, _: Duration) -> TcpKeepalive {
+    params
+}
+
+#[cfg(not(any(target_os = "openbsd", windows)))]
+fn with_probes(params: TcpKeepalive, probes: u32) -> TcpKeepalive {
+    params.with_retries(probes)
+}
+
+#[cfg(any(target_os = "openbsd", windows))]
+fn with_probes(params: TcpKeepalive, _: u32) -> TcpKeepalive {
+    params
+}

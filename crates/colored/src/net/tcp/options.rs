@@ -1,0 +1,65 @@
+//! The options of a connection.
+
+use std::io;
+use std::time::Duration;
+
+use socket2::SockRef;
+
+use super::{KeepAlive, TcpStream};
+
+impl TcpStream {
+    /// Whether small writes are sent at once. See [`set_nodelay`](TcpStream::set_nodelay).
+    pub fn nodelay(&self) -> io::Result<bool> {
+        self.socket().nodelay()
+    }
+
+    /// Turns Nagle's algorithm off (`true`) or on, as it is at first: while something that was sent
+    /// is not yet acknowledged, the system collects small writes.
+    pub fn set_nodelay(&self, nodelay: bool) -> io::Result<()> {
+        self.socket().set_nodelay(nodelay)
+    }
+
+    /// Whether an idle connection is probed. See [`set_keep_alive`](TcpStream::set_keep_alive).
+    pub fn keep_alive(&self) -> io::Result<bool> {
+        SockRef::from(self.socket()).keepalive()
+    }
+
+    /// Probes the connection when it is idle, so that a peer which has vanished is noticed; `None`,
+    /// as it is at first, does not.
+    ///
+    /// # Errors
+    ///
+    /// When the system refuses a value: on Linux durations go from 1 to 32767 seconds.
+    pub fn set_keep_alive(&self, keep_alive: Option<KeepAlive>) -> io::Result<()> {
+        let socket = SockRef::from(self.socket());
+        match keep_alive {
+            Some(keep_alive) => socket.set_tcp_keepalive(&keep_alive.params()),
+            None => socket.set_keepalive(false),
+        }
+    }
+
+    /// What happens to unsent data on close. See [`set_linger`](TcpStream::set_linger).
+    pub fn linger(&self) -> io::Result<Option<Duration>> {
+        SockRef::from(self.socket()).linger()
+    }
+
+    /// What to do with data that is not yet sent when the connection is dropped.
+    ///
+    /// * `None`, as it is at first: the system goes on to send it in the background;
+    /// * `Some(Duration::ZERO)`: it is thrown away, and the peer sees a reset;
+    /// * `Some(time)`: the drop **blocks its thread** until the data is acknowledged or the time, in
+    ///   whole seconds, is over. Better wait for the peer to close before dropping.
+    pub fn set_linger(&self, linger: Option<Duration>) -> io::Result<()> {
+        SockRef::from(self.socket()).set_linger(linger)
+    }
+
+    /// The time to live of what is sent, in hops.
+    pub fn ttl(&self) -> io::Result<u32> {
+        self.socket().ttl()
+    }
+
+    /// Sets the [`ttl`](TcpStream::ttl).
+    pub fn set_ttl(&self, hops: u32) -> io::Result<()> {
+        self.socket().set_ttl(hops)
+    }
+}

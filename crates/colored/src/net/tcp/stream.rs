@@ -1,0 +1,98 @@
+//! A connection.
+
+use std::fmt;
+use std::io;
+use std::net::{self, Shutdown, SocketAddr};
+use std::sync::Arc;
+
+use super::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf};
+use crate::driver::source::Registered;
+use crate::io::Ready;
+
+/// A TCP connection.
+///
+/// It is read and written through [`AsyncRead`](crate::io::AsyncRead) and
+/// [`AsyncWrite`](crate::io::AsyncWrite), which `&TcpStream` implements as well: two tasks may share
+/// one connection, the one to read and the other to write, without splitting it.
+///
+/// Its options are those that the system gives to a new socket; in particular Nagle's algorithm is
+/// on. A program that answers small messages wants [`set_nodelay(true)`](TcpStream::set_nodelay).
+///
+/// Dropping it closes the connection, after what was written has been sent.
+pub struct TcpStream {
+    pub(super) inner: Registered<mio::net::TcpStream>,
+}
+
+impl TcpStream {
+    /// Takes over a connection of the standard library and makes it non-blocking.
+    ///
+    /// # Errors
+    ///
+    /// When the system refuses to make it non-blocking or to register it.
+    ///
+    /// # Panics
+    ///
+    /// Outside a runtime.
+    pub fn from_std(stream: net::TcpStream) -> io::Result<TcpStream> {
+        stream.set_nonblocking(true)?;
+        TcpStream::connected(mio::net::TcpStream::from_std(stream))
+    }
+
+    /// Registers a connected socket. It can take data, and often has some to read already.
+    pub(super) fn connected(socket: mio::net::TcpStream) -> io::Result<TcpStream> {
+        let inner = Registered::new(socket, Ready::READABLE | Ready::WRITABLE)?;
+        Ok(TcpStream { inner })
+    }
+
+    /// Gives the connection back to the standard library, still in non-blocking mode.
+    ///
+    /// # Errors
+    ///
+    /// When the system does not let go of it; it is closed then.
+    pub fn into_std(self) -> io::Result<net::TcpStream> {
+        self.inner.into_inner().map(Into::into)
+    }
+
+    /// The address of this side.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.socket().local_addr()
+    }
+
+    /// The address of the other side.
+    pub fn peer_addr(&self) -> io::Result<SocketAddr> {
+        self.socket().peer_addr()
+    }
+
+    /// Takes the error that the system keeps for this socket.
+    pub fn take_error(&self) -> io::Result<Option<io::Error>> {
+        self.socket().take_error()
+    }
+
+    /// Ends one direction, or both, at once. Tasks that wait for it are woken.
+    ///
+    /// [`AsyncWriteExt::shutdown`](crate::io::AsyncWriteExt::shutdown) ends the writing direction.
+    pub fn shutdown_with(&self, how: Shutdown) -> io::Result<()> {
+        self.socket().shutdown(how)
+    }
+
+    /// Lends the two directions out. Costs nothing; both stay in this task.
+    pub fn split(&mut self) -> (ReadHalf<'_>, WriteHalf<'_>) {
+        (ReadHalf::new(self), WriteHalf::new(self))
+    }
+
+    /// Splits the connection in two that may go to different tasks. Costs one allocation.
+    pub fn into_split(self) -> (OwnedReadHalf, OwnedWriteHalf) {
+        let stream = Arc::new(self);
+        (OwnedReadHalf::new(stream.clone()), OwnedWriteHalf::new(stream))
+    }
+
+    pub(super) fn socket(&self) -> &mio::net::TcpStream {
+        self.inner.get()
+    }
+}
+
+impl fmt::Debug for TcpStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.socket().fmt(f)
+    }
+}

@@ -1,0 +1,8 @@
+//! What TCP promises, over loopback.
+
+mod accept;
+mod connect;
+#[cfg(unix)]
+mod descriptors;
+mod shutdown;
+mod stream;

@@ -1,0 +1,320 @@
+//! Moving bytes.
+
+use std::future::poll_fn;
+use std::io::{ErrorKind, IoSlice, IoSliceMut};
+use std::net::Shutdown;
+use std::pin::Pin;
+use std::time::Duration;
+
+use crate::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt, Interest, ReadBuf, Ready};
+use crate::net::testing::{pair, run};
+use crate::net::{KeepAlive, TcpStream};
+
+/// More than the buffers of the system hold.
+const LARGE: usize = 16 << 20;
+
+#[test]
+fn echo() {
+    run(async {
+        let (mut client, mut server) = pair().await;
+        for size in [1, 100, 10_000] {
+            let sent = vec![7; size];
+            client.write_all(&sent).await.unwrap();
+            let mut got = vec![0; size];
+            server.read_exact(&mut got).await.unwrap();
+            server.write_all(&got).await.unwrap();
+            client.read_exact(&mut got).await.unwrap();
+            assert_eq!(got, sent);
+        }
+    });
+}
+
+#[test]
+fn a_large_transfer_blocks_and_goes_on() {
+    run(async {
+        let (mut client, mut server) = pair().await;
+        let data = (0..LARGE).map(|n| (n / 251) as u8).collect::<Vec<_>>();
+        let send = async {
+            client.write_all(&data).await.unwrap();
+            client.shutdown().await.unwrap();
+        };
+        let mut got = Vec::new();
+        let (_, read) = tokio::join!(send, server.read_to_end(&mut got));
+        assert_eq!(read.unwrap(), LARGE);
+        assert!(got == data);
+    });
+}
+
+#[test]
+fn a_short_read_does_not_lose_what_comes_next() {
+    run(async {
+        let (mut client, mut server) = pair().await;
+        let mut buf = [0; 64];
+        for n in 0..1000_u32 {
+            client.write_all(&n.to_be_bytes()).await.unwrap();
+            assert_eq!(server.read(&mut buf).await.unwrap(), 4);
+            assert_eq!(buf[..4], n.to_be_bytes());
+        }
+        // The data and the end may come in one event, of which a short read takes only the data.
+        client.write_all(b"last").await.unwrap();
+        drop(client);
+        let mut rest = Vec::new();
+        server.read_to_end(&mut rest).await.unwrap();
+        assert_eq!(rest, b"last");
+    });
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn urgent_data_does_not_stop_the_stream() {
+    run(async {
+        let (mut client, mut server) = pair().await;
+        client.write_all(b"before").await.unwrap();
+        socket2::SockRef::from(&client).send_out_of_band(b"!").unwrap();
+        client.write_all(b"after").await.unwrap();
+        // A read stops at the mark of the urgent byte, though the rest is there already.
+        std::thread::sleep(Duration::from_millis(20));
+        let mut got = Vec::new();
+        while got.len() < 11 {
+            let mut buf = [0; 64];
+            let n = server.read(&mut buf).await.unwrap();
+            got.extend_from_slice(&buf[..n]);
+        }
+        assert_eq!(got, b"beforeafter");
+    });
+}
+
+#[test]
+fn a_half_closed_connection_still_answers() {
+    run(async {
+        let (mut client, mut server) = pair().await;
+        client.write_all(b"question").await.unwrap();
+        client.shutdown().await.unwrap();
+        let mut question = String::new();
+        server.read_to_string(&mut question).await.unwrap();
+        server.write_all(b"answer").await.unwrap();
+        drop(server);
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).await.unwrap();
+        assert_eq!((question.as_str(), answer.as_str()), ("question", "answer"));
+    });
+}
+
+#[test]
+fn ending_the_reading_direction_wakes_the_reader() {
+    run(async {
+        let (client, server) = pair().await;
+        let mut buf = [0];
+        let mut reader = &server;
+        let end = async { server.shutdown_with(Shutdown::Read).unwrap() };
+        let (read, ()) = tokio::join!(reader.read(&mut buf), end);
+        assert_eq!(read.unwrap(), 0);
+        drop(client);
+    });
+}
+
+#[test]
+fn peeking_takes_nothing() {
+    run(async {
+        let (mut client, mut server) = pair().await;
+        client.write_all(b"abc").await.unwrap();
+        let mut buf = [0; 8];
+        assert_eq!(server.peek(&mut buf).await.unwrap(), 3);
+        let mut memory = [const { std::mem::MaybeUninit::uninit() }; 8];
+        let mut peeked = ReadBuf::uninit(&mut memory);
+        assert_eq!(poll_fn(|cx| server.poll_peek(cx, &mut peeked)).await.unwrap(), 3);
+        assert_eq!(peeked.filled(), b"abc");
+        assert_eq!(server.read(&mut buf).await.unwrap(), 3);
+        assert_eq!(&buf[..3], b"abc");
+    });
+}
+
+#[test]
+fn reading_appends_to_uninitialized_memory() {
+    run(async {
+        let (mut client, mut server) = pair().await;
+        let mut got = Vec::with_capacity(16);
+        for part in [&b"one"[..], b"two", b"three"] {
+            client.write_all(part).await.unwrap();
+            server.read_buf(&mut got).await.unwrap();
+        }
+        assert_eq!(got, b"onetwothree");
+    });
+}
+
+#[test]
+fn an_empty_read_does_not_wait() {
+    run(async {
+        let (_client, mut server) = pair().await;
+        assert_eq!(server.read(&mut []).await.unwrap(), 0);
+        assert_eq!(server.write(&[]).await.unwrap(), 0);
+    });
+}
+
+#[test]
+fn vectored_transfers() {
+    run(async {
+        let (mut client, server) = pair().await;
+        assert!(client.is_write_vectored());
+        let parts = [IoSlice::new(b"ab"), IoSlice::new(b""), IoSlice::new(b"cde")];
+        let written = poll_fn(|cx| Pin::new(&mut client).poll_write_vectored(cx, &parts)).await;
+        assert_eq!(written.unwrap(), 5);
+        server.peek(&mut [0; 5]).await.unwrap();
+        let (mut one, mut two) = ([0; 3], [0; 4]);
+        let mut bufs = [IoSliceMut::new(&mut one), IoSliceMut::new(&mut two)];
+        assert_eq!(server.try_read_vectored(&mut bufs).unwrap(), 5);
+        assert_eq!((&one, &two[..2]), (b"abc", &b"de"[..]));
+        assert_eq!(server.try_write_vectored(&parts).unwrap(), 5);
+    });
+}
+
+#[test]
+fn trying_says_would_block_and_readiness_follows() {
+    run(async {
+        let (mut client, server) = pair().await;
+        let mut buf = [0; 8];
+        let would_block = |error: std::io::Error| error.kind() == ErrorKind::WouldBlock;
+        assert!(server.try_read(&mut buf).is_err_and(would_block));
+        let write = async { client.write_all(b"x").await.unwrap() };
+        let (ready, ()) = tokio::join!(server.ready(Interest::READABLE), write);
+        assert_eq!(ready.unwrap(), Ready::READABLE);
+        assert_eq!(server.try_read(&mut buf).unwrap(), 1);
+        while server.try_write(&[0; 65536]).is_ok() {}
+        assert!(server.try_write(&[0]).is_err_and(would_block));
+        // How much must be read before there is room again is the business of the system.
+        let drain = async {
+            let mut all = vec![0; 65536];
+            while client.read(&mut all).await.unwrap() > 0 {}
+        };
+        tokio::select! {
+            writable = server.writable() => writable.unwrap(),
+            () = drain => panic!("the stream ended"),
+        }
+        drop(client);
+        poll_fn(|cx| server.poll_read_ready(cx)).await.unwrap();
+    });
+}
+
+#[test]
+fn one_reader_and_one_writer_share_a_reference() {
+    run(async {
+        let (client, server) = pair().await;
+        let (mut reader, mut writer) = (&client, &client);
+        let mut got = vec![0; LARGE];
+        let data = vec![1; LARGE];
+        let echo = async {
+            let (mut reader, mut writer) = (&server, &server);
+            let mut buf = vec![0; 65536];
+            let mut left = LARGE;
+            while left > 0 {
+                let n = reader.read(&mut buf).await.unwrap();
+                writer.write_all(&buf[..n]).await.unwrap();
+                left -= n;
+            }
+        };
+        let (write, read, ()) =
+            tokio::join!(writer.write_all(&data), reader.read_exact(&mut got), echo);
+        write.unwrap();
+        read.unwrap();
+        assert!(got == data);
+    });
+}
+
+#[test]
+fn halves_are_borrowed_or_owned() {
+    run(async {
+        let (mut client, mut server) = pair().await;
+        {
+            let (mut read, mut write) = client.split();
+            let (mut peer_read, mut peer_write) = server.split();
+            let (mut a, mut b) = ([0; 2], [0; 2]);
+            let sent = async { tokio::join!(write.write_all(b"ab"), peer_write.write_all(b"cd")) };
+            let got = async { tokio::join!(read.read_exact(&mut a), peer_read.read_exact(&mut b)) };
+            let ((sent, peer_sent), (got, peer_got)) = tokio::join!(sent, got);
+            sent.and(peer_sent).unwrap();
+            got.and(peer_got).unwrap();
+            assert_eq!((&a, &b), (b"cd", b"ab"));
+            assert!(read.as_ref().peer_addr().is_ok());
+        }
+        let (read, mut write) = client.into_split();
+        let (mut peer_read, peer_write) = server.into_split();
+        write.write_all(b"end").await.unwrap();
+        drop(write);
+        let mut got = Vec::new();
+        peer_read.read_to_end(&mut got).await.unwrap();
+        assert_eq!(got, b"end");
+        drop((read, peer_write));
+    });
+}
+
+#[test]
+fn only_halves_of_one_connection_are_reunited() {
+    run(async {
+        let (client, server) = pair().await;
+        let (read, write) = client.into_split();
+        let (peer_read, peer_write) = server.into_split();
+        let error = read.reunite(peer_write).unwrap_err();
+        assert!(error.to_string().contains("different connections"));
+        let mut client = write.reunite(error.0).unwrap();
+        let mut server = peer_read.reunite(error.1).unwrap();
+        client.write_all(b"x").await.unwrap();
+        assert_eq!(server.read(&mut [0; 2]).await.unwrap(), 1);
+    });
+}
+
+#[test]
+fn a_forgotten_half_does_not_end_the_direction() {
+    run(async {
+        let (client, mut server) = pair().await;
+        let (read, write) = client.into_split();
+        write.forget();
+        read.as_ref().try_write(b"x").unwrap();
+        assert_eq!(server.read(&mut [0; 2]).await.unwrap(), 1);
+        drop(read);
+        assert_eq!(server.read(&mut [0; 2]).await.unwrap(), 0);
+    });
+}
+
+#[test]
+fn a_reset_is_an_error_and_the_drop_after_it_is_not() {
+    run(async {
+        let (client, mut server) = pair().await;
+        client.set_linger(Some(Duration::ZERO)).unwrap();
+        drop(client);
+        let error = server.read(&mut [0; 8]).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+        server.shutdown().await.unwrap();
+    });
+}
+
+#[test]
+fn options_are_what_was_set() {
+    run(async {
+        let (client, _server) = pair().await;
+        assert!(!client.nodelay().unwrap());
+        client.set_nodelay(true).unwrap();
+        assert!(client.nodelay().unwrap());
+        let probing = KeepAlive::new().idle(Duration::from_secs(30)).probes(3);
+        let probing = probing.interval(Duration::from_secs(5));
+        client.set_keep_alive(Some(probing)).unwrap();
+        assert!(client.keep_alive().unwrap());
+        client.set_keep_alive(None).unwrap();
+        assert!(!client.keep_alive().unwrap());
+        client.set_linger(Some(Duration::from_secs(1))).unwrap();
+        assert_eq!(client.linger().unwrap(), Some(Duration::from_secs(1)));
+        client.set_linger(None).unwrap();
+        client.set_ttl(9).unwrap();
+        assert_eq!(client.ttl().unwrap(), 9);
+        assert!(client.take_error().unwrap().is_none());
+    });
+}
+
+#[test]
+fn a_stream_goes_to_std_and_back() {
+    run(async {
+        let (client, mut server) = pair().await;
+        let mut client = TcpStream::from_std(client.into_std().unwrap()).unwrap();
+        client.write_all(b"x").await.unwrap();
+        assert_eq!(server.read(&mut [0; 2]).await.unwrap(), 1);
+    });
+}

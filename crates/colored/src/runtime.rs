@@ -1,0 +1,129 @@
+//! A runtime: its threads, and how it is built, entered and shut down.
+
+mod builder;
+mod handle;
+mod main_task;
+mod metrics;
+mod shutdown;
+mod threads;
+
+pub use self::builder::Builder;
+pub use self::handle::{EnterGuard, Handle};
+pub use self::metrics::{Metrics, WorkerMetrics};
+pub use self::shutdown::ShutdownTimeout;
+
+use self::threads::Threads;
+use crate::task::JoinError;
+use std::panic::resume_unwind;
+use std::time::Duration;
+
+/// Workers, reactor, timers and blocking threads, as one value.
+///
+/// Several may live in one process; their colors have nothing to do with each other. Dropping a
+/// runtime shuts it down and waits for its threads: for polls and blocking calls that are under way.
+/// [`Runtime::shutdown_timeout`] bounds the wait.
+#[derive(Debug)]
+pub struct Runtime {
+    handle: Handle,
+    threads: Threads,
+}
+
+impl Runtime {
+    /// A runtime with one worker per available CPU.
+    ///
+    /// # Errors
+    ///
+    /// When the system refuses a thread or a selector.
+    pub fn new() -> std::io::Result<Runtime> {
+        Builder::new().build()
+    }
+
+    /// A runtime with other settings.
+    pub fn builder() -> Builder {
+        Builder::new()
+    }
+
+    /// For spawning from threads that the runtime does not know.
+    #[must_use]
+    pub fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    /// Runs `main` as a task under the default color, on any worker, while the calling thread sleeps
+    /// until it is done. Other tasks go on when it returns.
+    ///
+    /// # Panics
+    ///
+    /// With the panic of `main`; on a thread that runs tasks; and if the runtime is shut down
+    /// meanwhile.
+    #[track_caller]
+    pub fn run<F>(&self, main: F) -> F::Output
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        match main_task::run(&self.handle, main) {
+            Ok(output) => output,
+            Err(error) => resume(error, "run"),
+        }
+    }
+
+    /// Runs any future under the default color, on the calling thread, which sleeps while the future
+    /// waits. It need not be `Send` and may borrow. Every poll hands the color from a worker to this
+    /// thread and back, which costs two thread switches if the color is busy: [`Runtime::run`] does
+    /// not.
+    ///
+    /// # Panics
+    ///
+    /// With the panic of the future; inside a task or another `block_on`; and if the runtime is shut
+    /// down meanwhile.
+    #[track_caller]
+    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        self.handle.block_on(future)
+    }
+
+    /// Lets this thread use the runtime's I/O, timers and spawn functions until the guard is dropped.
+    pub fn enter(&self) -> EnterGuard {
+        self.handle.enter()
+    }
+
+    /// What the runtime has done so far.
+    #[must_use]
+    pub fn metrics(&self) -> Metrics {
+        self.handle.metrics()
+    }
+
+    /// Cancels every task, each under its color, and waits for all threads to end, up to `timeout`.
+    ///
+    /// A poll and a blocking call that are under way are not interrupted; blocking calls that have
+    /// not begun are cancelled. Afterwards nothing of the runtime is left but what is stuck.
+    ///
+    /// # Errors
+    ///
+    /// If some thread was still busy at the end; it ends by itself when it can.
+    pub fn shutdown_timeout(mut self, timeout: Duration) -> Result<(), ShutdownTimeout> {
+        self.threads.shut_down(&self.handle, Some(timeout))
+    }
+
+    /// As [`Runtime::shutdown_timeout`] with no time at all: cancels everything and waits for
+    /// nobody.
+    pub fn shutdown_background(mut self) {
+        let _ = self.threads.shut_down(&self.handle, Some(Duration::ZERO));
+    }
+}
+
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        // On a thread of the runtime's own, waiting would be waiting for oneself.
+        let timeout = self.handle.is_current_worker().then_some(Duration::ZERO);
+        let _ = self.threads.shut_down(&self.handle, timeout);
+    }
+}
+
+#[track_caller]
+fn resume(error: JoinError, what: &str) -> ! {
+    match error.try_into_panic() {
+        Ok(payload) => resume_unwind(payload),
+        Err(_) => panic!("the runtime was shut down while `{what}` waited"),
+    }
+}

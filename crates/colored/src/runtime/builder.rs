@@ -1,0 +1,147 @@
+//! [`Builder`]: the settings of a runtime.
+
+use super::Runtime;
+use super::handle::Handle;
+use super::threads::{self, Threads};
+use crate::blocking::{Limits, Pool};
+use crate::driver::Driver;
+use colored_core::{Park, Scheduler};
+use std::io;
+use std::sync::Arc;
+use std::thread::available_parallelism;
+use std::time::{Duration, Instant};
+
+/// The most workers a runtime may have.
+const MAX_WORKERS: usize = 1024;
+
+/// The most blocking threads a runtime may have.
+const MAX_BLOCKING: usize = 1 << 16;
+
+/// How long a blocking thread waits for another call before it ends.
+const KEEP_ALIVE: Duration = Duration::from_secs(10);
+
+/// The settings of a runtime. Nothing happens before [`Builder::build`], which also says what is
+/// wrong with them.
+#[derive(Clone, Debug)]
+#[must_use = "a builder does nothing before `build`"]
+pub struct Builder {
+    workers: Option<usize>,
+    pin: bool,
+    blocking_threads: usize,
+    thread_name: String,
+    seed: Option<u64>,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Builder {
+    /// The defaults: one worker per available CPU, not pinned; up to 512 blocking threads.
+    pub fn new() -> Self {
+        Self {
+            workers: None,
+            pin: false,
+            blocking_threads: 512,
+            thread_name: String::from("colored"),
+            seed: None,
+        }
+    }
+
+    /// So many worker threads, 1 to 1024. Default: [`std::thread::available_parallelism`], which
+    /// counts what the affinity mask and the cgroup quota leave to the process.
+    pub fn workers(mut self, workers: usize) -> Self {
+        self.workers = Some(workers);
+        self
+    }
+
+    /// Whether each worker stays on one CPU. Default: no. Pinned workers that share their CPUs with
+    /// other programs cost up to a quarter more CPU per request; on a machine of one's own they keep
+    /// their caches.
+    pub fn pin(mut self, pin: bool) -> Self {
+        self.pin = pin;
+        self
+    }
+
+    /// At most so many threads for [`spawn_blocking`](crate::spawn_blocking), 1 to 65,536. Default:
+    /// 512.
+    pub fn blocking_threads(mut self, threads: usize) -> Self {
+        self.blocking_threads = threads;
+        self
+    }
+
+    /// What the names of the threads begin with. Linux shows 15 bytes of a name; what follows this
+    /// takes up to 8. Default: `colored`.
+    pub fn thread_name(mut self, name: impl Into<String>) -> Self {
+        self.thread_name = name.into();
+        self
+    }
+
+    /// A fixed seed for the scheduler's random choices. Default: a random one.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// Starts the runtime.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` if a setting is out of its range, naming it and the range; and what the system
+    /// answers when it refuses a thread or a selector.
+    pub fn build(self) -> io::Result<Runtime> {
+        let workers = match self.workers {
+            Some(workers) => in_range("workers", workers, MAX_WORKERS, "one per available CPU")?,
+            None => available_parallelism().map_or(1, usize::from).min(MAX_WORKERS),
+        };
+        let blocking = in_range("blocking_threads", self.blocking_threads, MAX_BLOCKING, "512")?;
+        if self.thread_name.contains('\0') {
+            let text = format!("thread_name({:?}): a name has no NUL byte", self.thread_name);
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+        }
+        let pool = Pool::new(&Limits {
+            max_threads: blocking,
+            keep_alive: KEEP_ALIVE,
+            prefix: self.thread_name.clone(),
+        });
+        let driver = Arc::new(Driver::new(workers, pool)?);
+        let port = Port { driver: Arc::clone(&driver), start: Instant::now() };
+        let seed = self.seed.unwrap_or_else(random_seed);
+        let (core, cores) = Scheduler::new(workers, seed, Box::new(port));
+        let handle = Handle::new(core, driver);
+        let threads = Threads::start(&handle, cores, &self.thread_name, threads::pins(self.pin))?;
+        Ok(Runtime { handle, threads })
+    }
+}
+
+fn in_range(name: &str, value: usize, max: usize, default: &str) -> io::Result<usize> {
+    if (1..=max).contains(&value) {
+        return Ok(value);
+    }
+    let text = format!("{name}({value}): allowed are 1 to {max}; leave it out for {default}");
+    Err(io::Error::new(io::ErrorKind::InvalidInput, text))
+}
+
+fn random_seed() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(0)
+}
+
+/// What the scheduler sees of the operating system.
+struct Port {
+    driver: Arc<Driver>,
+    start: Instant,
+}
+
+impl Park for Port {
+    fn unpark(&self, worker: usize) {
+        self.driver.unpark(worker);
+    }
+
+    fn now(&self) -> u64 {
+        // 584 years fit.
+        self.start.elapsed().as_nanos() as u64
+    }
+}

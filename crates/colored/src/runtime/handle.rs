@@ -1,0 +1,155 @@
+//! [`Handle`]: a runtime from anywhere.
+
+use super::metrics::Metrics;
+use super::resume;
+use crate::blocking::{self, Class};
+use crate::driver::{Driver, current};
+use crate::task::JoinHandle;
+use colored_core::{Color, ColorCell, Nested};
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// Spawns on a runtime from any thread. Cheap to clone; does not keep the runtime running.
+///
+/// On a runtime that has shut down, whatever is spawned is cancelled at once, under its color.
+#[derive(Clone)]
+pub struct Handle {
+    pub(super) core: colored_core::Handle,
+    pub(super) driver: Arc<Driver>,
+}
+
+impl Handle {
+    pub(super) fn new(core: colored_core::Handle, driver: Arc<Driver>) -> Self {
+        Self { core, driver }
+    }
+
+    /// The handle of the runtime that this thread works for.
+    ///
+    /// # Panics
+    ///
+    /// Outside a runtime; [`Handle::try_current`] does not.
+    #[must_use]
+    #[track_caller]
+    pub fn current() -> Handle {
+        Self::try_current().expect(
+            "`Handle::current` outside a runtime: call it inside `#[colored::main]`, \
+             `Runtime::run`, `Runtime::block_on`, or while the guard of `Handle::enter` lives",
+        )
+    }
+
+    /// The handle of the runtime that this thread works for, if it does.
+    #[must_use]
+    pub fn try_current() -> Option<Handle> {
+        let core = colored_core::Handle::with_current(|handle| handle.cloned())?;
+        let driver = current::try_with(|context| Arc::clone(&context.driver))?;
+        Some(Self { core, driver })
+    }
+
+    /// Spawns under [`Color::DEFAULT`]; see [`spawn`](crate::spawn).
+    pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        self.core.spawn_colored(Color::DEFAULT, future)
+    }
+
+    /// Spawns under `color`; see [`spawn_colored`](crate::spawn_colored).
+    pub fn spawn_colored<F>(&self, color: impl Into<Color>, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        self.core.spawn_colored(color.into(), future)
+    }
+
+    /// Spawns under a fresh color; see [`spawn_unique`](crate::spawn_unique).
+    pub fn spawn_unique<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        self.core.spawn_alone(future)
+    }
+
+    /// Runs `f` on a thread that may block; see [`spawn_blocking`](crate::spawn_blocking).
+    pub fn spawn_blocking<T, F>(&self, f: F) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        blocking::submit(&self.driver.pool, Class::Work, f)
+    }
+
+    /// Gives `value` to `color` of this runtime; see [`ColorCell::new`].
+    pub fn cell<T: Send + 'static>(&self, color: impl Into<Color>, value: T) -> ColorCell<T> {
+        ColorCell::new_in(&self.core, color.into(), value)
+    }
+
+    /// See [`Runtime::block_on`](super::Runtime::block_on).
+    ///
+    /// # Panics
+    ///
+    /// As there.
+    #[track_caller]
+    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        let context = current::Context { driver: Arc::clone(&self.driver), worker: None };
+        let entered = current::enter(context);
+        let output = self.core.block_on(future);
+        drop(entered);
+        match output {
+            Ok(Ok(output)) => output,
+            Ok(Err(error)) => resume(error, "block_on"),
+            Err(Nested::InTask) => panic!(
+                "`block_on` inside a task would block its worker and its color: `.await` the \
+                 future, or run it from `spawn_blocking`"
+            ),
+            Err(_) => panic!(
+                "`block_on` inside another `block_on` on the same thread: `.await` the future"
+            ),
+        }
+    }
+
+    /// Lets this thread use the runtime's I/O, timers and spawn functions until the guard is dropped.
+    /// Guards must be dropped in the reverse order of their making.
+    pub fn enter(&self) -> EnterGuard {
+        let context = current::Context { driver: Arc::clone(&self.driver), worker: None };
+        EnterGuard {
+            _driver: current::enter(context),
+            _core: self.core.enter(),
+            _this_thread: PhantomData,
+        }
+    }
+
+    /// What the runtime has done so far.
+    #[must_use]
+    pub fn metrics(&self) -> Metrics {
+        Metrics::of(self)
+    }
+
+    /// Whether this thread is one of the runtime's workers.
+    pub(super) fn is_current_worker(&self) -> bool {
+        let own = |context: &current::Context| {
+            context.worker.is_some() && Arc::ptr_eq(&context.driver, &self.driver)
+        };
+        current::try_with(own).unwrap_or(false)
+    }
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle")
+            .field("workers", &self.core.scheduler().workers())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The guard of [`Handle::enter`].
+#[derive(Debug)]
+#[must_use = "dropping the guard leaves the runtime"]
+pub struct EnterGuard {
+    _core: colored_core::Entered,
+    _driver: current::Entered,
+    _this_thread: PhantomData<*const ()>,
+}

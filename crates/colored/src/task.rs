@@ -1,0 +1,142 @@
+//! Tasks and colors: spawning, moving, yielding.
+//!
+//! | call | the task runs under |
+//! |---|---|
+//! | [`spawn`] | [`Color::DEFAULT`], like everything that names no color |
+//! | [`spawn_colored`] | the color named |
+//! | [`spawn_here`] | the color of the caller |
+//! | [`spawn_unique`] | a fresh color of its own: in parallel with everything |
+//! | [`spawn_local`] | the color of the caller, on this very thread: the future need not be `Send` |
+//! | [`spawn_blocking`] | no color, on a thread that may block |
+//!
+//! A color is held for one poll and released at every `.await`: other tasks of the color may run in
+//! between. A color is not inherited: only [`spawn_here`] and [`spawn_local`] look at the caller's.
+
+pub use crate::blocking::spawn_blocking;
+pub use colored_core::budget::{has_remaining as has_budget_remaining, unconstrained};
+pub use colored_core::{AbortHandle, Hop, Id, JoinError, JoinHandle, YieldNow, hop, yield_now};
+
+use colored_core::{Color, Handle};
+use std::future::poll_fn;
+
+#[track_caller]
+fn with_handle<R>(what: &str, f: impl FnOnce(&Handle) -> R) -> R {
+    Handle::with_current(|handle| match handle {
+        Some(handle) => f(handle),
+        None => panic!(
+            "`{what}` outside a runtime: call it inside `#[colored::main]`, `Runtime::run`, \
+             `Runtime::block_on`, or while the guard of `Handle::enter` lives; a `Handle` spawns \
+             from anywhere"
+        ),
+    })
+}
+
+/// Spawns a task under [`Color::DEFAULT`]: it never overlaps anything that names no color.
+///
+/// It is scheduled behind what is scheduled there already, and runs whether or not the handle is
+/// awaited. Costs one allocation.
+///
+/// # Panics
+///
+/// Outside a runtime.
+#[track_caller]
+pub fn spawn<F>(future: F) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    with_handle("spawn", |handle| handle.spawn_colored(Color::DEFAULT, future))
+}
+
+/// Spawns a task under `color`: it overlaps no other task of that color, runs behind those that are
+/// scheduled there already, and in parallel with those of all other colors.
+///
+/// Beside the allocation it costs a look-up in the table of colors: some 20 ns under a lock that
+/// few others use.
+///
+/// # Panics
+///
+/// Outside a runtime.
+#[track_caller]
+pub fn spawn_colored<F>(color: impl Into<Color>, future: F) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    with_handle("spawn_colored", |handle| handle.spawn_colored(color.into(), future))
+}
+
+/// Spawns a task under a fresh color that equals no other: in parallel with everything. Needs no
+/// entry in the table of colors unless somebody asks for the color.
+///
+/// # Panics
+///
+/// Outside a runtime.
+#[track_caller]
+pub fn spawn_unique<F>(future: F) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    with_handle("spawn_unique", |handle| handle.spawn_alone(future))
+}
+
+/// Spawns a task under the color of the caller.
+///
+/// # Panics
+///
+/// Where the caller runs under no color.
+#[track_caller]
+pub fn spawn_here<F>(future: F) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    match colored_core::spawn_here(future) {
+        Ok(handle) => handle,
+        Err(_) => panic!("`spawn_here` where no color runs: call it inside a task"),
+    }
+}
+
+/// Spawns a future that need not be `Send`. It stays on this thread, under the color of the caller
+/// or, where there is none, the default one: pinning says where a task runs, color says with whom it
+/// may overlap.
+///
+/// On a worker it runs as long as the runtime does; inside `block_on` it is aborted when that ends.
+///
+/// # Panics
+///
+/// On a thread that is neither a worker nor inside `block_on`.
+#[track_caller]
+pub fn spawn_local<F>(future: F) -> JoinHandle<F::Output>
+where
+    F: Future + 'static,
+{
+    match colored_core::spawn_local(future) {
+        Ok(handle) => handle,
+        Err(_) => panic!("`spawn_local` on a thread that is no worker and not inside `block_on`"),
+    }
+}
+
+/// The id of the current task.
+///
+/// # Panics
+///
+/// Outside a task; [`try_id`] does not.
+#[must_use]
+#[track_caller]
+pub fn id() -> Id {
+    try_id().expect("`task::id` outside a task")
+}
+
+/// The id of the current task; `None` outside a task.
+#[must_use]
+pub fn try_id() -> Option<Id> {
+    colored_core::current_task()
+}
+
+/// Takes one unit of the cooperative budget, and lets others run first if there is none: for loops
+/// that always find something to do and otherwise would not return from their poll. Cancel safe.
+pub async fn consume_budget() {
+    poll_fn(colored_core::budget::poll_proceed).await;
+}

@@ -1,0 +1,124 @@
+//! Ticking at a fixed period.
+
+use std::{
+    future::poll_fn,
+    pin::Pin,
+    task::{Context, Poll, ready},
+    time::{Duration, Instant},
+};
+
+use super::{
+    missed::MissedTickBehavior,
+    sleep::{Sleep, sleep_until},
+};
+use crate::time;
+
+/// Ticks at once and then every `period`.
+///
+/// The ticks are a grid that starts at this call: how long the task works between
+/// them does not shift them. What happens to ticks that it misses is told by
+/// [`MissedTickBehavior`], which is `Burst` unless it is set.
+///
+/// # Panics
+///
+/// If `period` is zero.
+///
+/// # Examples
+///
+/// ```no_run
+/// # async fn example() {
+/// use colored::time::{Duration, interval};
+///
+/// let mut every_second = interval(Duration::from_secs(1));
+/// loop {
+///     every_second.tick().await;
+///     println!("tick");
+/// }
+/// # }
+/// ```
+#[track_caller]
+pub fn interval(period: Duration) -> Interval {
+    interval_at(time::now(), period)
+}
+
+/// Ticks at `start`, which may have passed, and then every `period`.
+///
+/// # Panics
+///
+/// If `period` is zero.
+#[track_caller]
+pub fn interval_at(start: Instant, period: Duration) -> Interval {
+    assert!(!period.is_zero(), "the period of an interval must not be zero");
+    Interval { sleep: sleep_until(start), period, missed: MissedTickBehavior::default() }
+}
+
+/// A clock that ticks; made by [`interval`] and [`interval_at`].
+#[derive(Debug)]
+pub struct Interval {
+    /// Waits for the next tick.
+    sleep: Sleep,
+    period: Duration,
+    missed: MissedTickBehavior,
+}
+
+impl Interval {
+    /// Waits for the next tick, and gives the time at which it was due.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: a tick that was not given is given by the next call.
+    ///
+    /// # Panics
+    ///
+    /// As polling a [`Sleep`] does: outside of a runtime and after its shutdown.
+    pub async fn tick(&mut self) -> Instant {
+        poll_fn(|cx| self.poll_tick(cx)).await
+    }
+
+    /// As [`tick`](Self::tick), for a future written by hand.
+    ///
+    /// When it is pending, the task of `cx` is woken at the next tick. Only the
+    /// last task that polled is.
+    pub fn poll_tick(&mut self, cx: &mut Context<'_>) -> Poll<Instant> {
+        ready!(Pin::new(&mut self.sleep).poll(cx));
+        let due = self.sleep.deadline();
+        let next = self.missed.next(due, time::now(), self.period);
+        self.reset_at(next);
+        Poll::Ready(due)
+    }
+
+    /// Makes the next tick come one period from now.
+    pub fn reset(&mut self) {
+        self.reset_after(self.period);
+    }
+
+    /// Makes the next tick come at once.
+    pub fn reset_immediately(&mut self) {
+        self.reset_at(time::now());
+    }
+
+    /// Makes the next tick come after `duration`, and the others after it.
+    pub fn reset_after(&mut self, duration: Duration) {
+        self.reset_at(time::later(time::now(), duration));
+    }
+
+    /// Makes the next tick come at `deadline`, and the others after it.
+    pub fn reset_at(&mut self, deadline: Instant) {
+        Pin::new(&mut self.sleep).reset(deadline);
+    }
+
+    /// The time from tick to tick.
+    pub fn period(&self) -> Duration {
+        self.period
+    }
+
+    /// What happens to ticks that were missed.
+    pub fn missed_tick_behavior(&self) -> MissedTickBehavior {
+        self.missed
+    }
+
+    /// Sets what happens to ticks that are missed.
+    pub fn set_missed_tick_behavior(&mut self, behavior: MissedTickBehavior) {
+        self.missed = behavior;
+    }
+}

@@ -1,0 +1,126 @@
+//! Waiting until a point in time.
+
+use std::{
+    fmt,
+    pin::Pin,
+    task::{Context, Poll, ready},
+    time::{Duration, Instant},
+};
+
+use super::timer::Timer;
+use crate::{budget, driver::current, time};
+
+/// Waits for `duration`, counted from this call.
+///
+/// A duration of zero is over at the first poll. A duration that is too long for
+/// an [`Instant`] is 30 years.
+///
+/// # Examples
+///
+/// ```no_run
+/// # async fn example() {
+/// use colored::time::{Duration, sleep};
+///
+/// sleep(Duration::from_millis(100)).await;
+/// # }
+/// ```
+#[must_use = "a sleep does nothing unless it is awaited"]
+pub fn sleep(duration: Duration) -> Sleep {
+    sleep_until(time::later(time::now(), duration))
+}
+
+/// Waits until `deadline`, which may have passed already.
+#[must_use = "a sleep does nothing unless it is awaited"]
+pub fn sleep_until(deadline: Instant) -> Sleep {
+    Sleep { deadline, timer: None }
+}
+
+/// A future that is ready at its deadline; made by [`sleep`] and [`sleep_until`].
+///
+/// It is never ready before the deadline, and stays ready after it: polling it
+/// again is allowed.
+///
+/// **Cost.** [`sleep`] reads the clock. The first poll puts a timer into the wheel
+/// of the current worker (40 bytes and a clone of the waker), and dropping it takes
+/// the timer out: constant time, one mostly uncontended lock each. The clock is
+/// read again only near the deadline. A sleep that is over at its first poll
+/// touches no wheel.
+///
+/// **Cancel safety.** Dropping it at any time is fine, on any thread and after
+/// the runtime is gone.
+///
+/// # Panics
+///
+/// Polling it before its deadline panics outside of a runtime, and when the
+/// runtime has shut down, for nothing would wake the task.
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct Sleep {
+    deadline: Instant,
+    /// There from the first poll that found the deadline ahead until it is reached.
+    timer: Option<Timer>,
+}
+
+impl Sleep {
+    /// When it is ready.
+    pub fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    /// Whether the deadline has been reached, so that a poll would be ready.
+    pub fn is_elapsed(&self) -> bool {
+        let now = self.timer.as_ref().map_or_else(time::now, Timer::now);
+        now >= self.deadline
+    }
+
+    /// Moves the deadline, whether or not it was reached.
+    ///
+    /// A task that waits for it is woken at the new deadline; it need not poll
+    /// in between. The call itself wakes nobody.
+    pub fn reset(self: Pin<&mut Self>, deadline: Instant) {
+        let this = self.get_mut();
+        this.deadline = deadline;
+        // A timer that has fired has woken its task, which comes to poll again.
+        this.timer = this.timer.take().filter(|timer| timer.reset(deadline));
+    }
+
+    /// [`poll`](Future::poll) without the budget.
+    pub(super) fn poll_elapsed(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if let Some(timer) = &self.timer {
+            if timer.wait(self.deadline, cx.waker()) {
+                return Poll::Pending;
+            }
+            // Fired, or due; or else the wheel was closed and another is needed.
+            self.timer = None;
+            if time::now() >= self.deadline {
+                return Poll::Ready(());
+            }
+        }
+        match current::with(|context| Timer::new(context, self.deadline, cx.waker())) {
+            Ok(None) => Poll::Ready(()),
+            Ok(timer) => {
+                self.timer = timer;
+                Poll::Pending
+            }
+            Err(_) => panic!("a timer was polled after its runtime had shut down"),
+        }
+    }
+}
+
+impl Future for Sleep {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        ready!(budget::poll_proceed(cx));
+        let poll = self.get_mut().poll_elapsed(cx);
+        if poll.is_pending() {
+            budget::give_back();
+        }
+        poll
+    }
+}
+
+impl fmt::Debug for Sleep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sleep").field("deadline", &self.deadline).finish_non_exhaustive()
+    }
+}

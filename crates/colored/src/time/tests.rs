@@ -1,0 +1,429 @@
+//! Timers on a clock that is moved by hand, and one test on the real one.
+
+use std::{
+    future::{pending, ready},
+    pin::{Pin, pin},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+        mpsc,
+    },
+    task::{Context, Poll, Wake, Waker},
+    time::{Duration, Instant},
+};
+
+use super::*;
+use crate::{
+    budget,
+    driver::{
+        Driver,
+        clock::{Clock, Hand},
+        current,
+    },
+};
+
+#[derive(Default)]
+struct Counter(AtomicUsize);
+
+impl Wake for Counter {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, SeqCst);
+    }
+}
+
+/// A driver with two wheels, whose time the test moves.
+struct World {
+    driver: Arc<Driver>,
+    hand: Hand,
+    wakes: Arc<Counter>,
+    waker: Waker,
+}
+
+impl World {
+    fn new() -> World {
+        let (clock, hand) = Clock::manual();
+        let wakes = Arc::new(Counter::default());
+        let waker = Waker::from(wakes.clone());
+        World { driver: Arc::new(Driver::with_clock(clock, 2)), hand, wakes, waker }
+    }
+
+    /// Runs `f` as the given worker would.
+    fn on<R>(&self, worker: Option<usize>, f: impl FnOnce() -> R) -> R {
+        let _guard = current::enter(current::Context { driver: self.driver.clone(), worker });
+        f()
+    }
+
+    /// Polls `future` once on the first worker.
+    fn poll<F: Future + Unpin>(&self, future: &mut F) -> Poll<F::Output> {
+        self.poll_on(Some(0), future)
+    }
+
+    fn poll_on<F: Future + Unpin>(&self, worker: Option<usize>, future: &mut F) -> Poll<F::Output> {
+        self.on(worker, || Pin::new(future).poll(&mut Context::from_waker(&self.waker)))
+    }
+
+    /// Polls the tick of an interval.
+    fn tick(&self, interval: &mut Interval) -> Poll<Instant> {
+        self.on(Some(0), || interval.poll_tick(&mut Context::from_waker(&self.waker)))
+    }
+
+    /// Moves time, advances every wheel, and says how often the waker was woken.
+    fn forward(&self, by: Duration) -> usize {
+        self.hand.forward(by);
+        let before = self.wakes.0.load(SeqCst);
+        for wheel in &self.driver.wheels {
+            let mut wakers = Vec::new();
+            while wheel.advance(self.driver.clock.now_tick(), &mut wakers) {}
+            wakers.into_iter().for_each(Waker::wake);
+        }
+        self.wakes.0.load(SeqCst) - before
+    }
+
+    fn timers(&self) -> [usize; 2] {
+        [self.driver.wheels[0].len(), self.driver.wheels[1].len()]
+    }
+}
+
+const fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+#[test]
+fn the_futures_are_send_sync_and_unpin() {
+    fn check<T: Send + Sync + Unpin>() {}
+    check::<Sleep>();
+    check::<Interval>();
+    check::<Timeout<std::future::Ready<()>>>();
+}
+
+#[test]
+fn a_sleep_is_ready_at_its_deadline_and_not_before() {
+    let world = World::new();
+    let mut sleep = world.on(Some(0), || sleep(ms(10)));
+    assert_eq!(world.timers(), [0, 0], "nothing is filed before the first poll");
+    assert!(world.poll(&mut sleep).is_pending());
+    assert_eq!(world.timers(), [1, 0]);
+    assert_eq!(world.forward(Duration::from_micros(9_999)), 0);
+    assert!(!sleep.is_elapsed());
+    assert!(world.poll(&mut sleep).is_pending());
+    assert_eq!(world.forward(Duration::from_micros(1)), 1);
+    assert!(sleep.is_elapsed());
+    assert!(world.poll(&mut sleep).is_ready());
+    assert!(world.poll(&mut sleep).is_ready(), "it stays ready");
+    assert_eq!(world.timers(), [0, 0]);
+}
+
+#[test]
+fn a_sleep_between_two_ticks_fires_at_the_next() {
+    let world = World::new();
+    world.hand.forward(Duration::from_micros(1_500));
+    let mut sleep = world.on(Some(0), || sleep(ms(1)));
+    assert!(world.poll(&mut sleep).is_pending());
+    assert_eq!(world.forward(Duration::from_micros(999)), 0);
+    assert_eq!(world.forward(Duration::from_micros(501)), 1, "due at 2.5 ms, fired at 3 ms");
+    assert!(world.poll(&mut sleep).is_ready());
+}
+
+#[test]
+fn a_sleep_that_is_over_touches_no_wheel() {
+    let world = World::new();
+    let mut over = world.on(Some(0), || sleep(Duration::ZERO));
+    assert!(world.poll(&mut over).is_ready());
+    let mut past = sleep_until(world.driver.clock.now());
+    world.hand.forward(ms(5));
+    assert!(world.poll(&mut past).is_ready());
+    assert_eq!(world.driver.wheels[0].next_deadline(), u64::MAX);
+}
+
+#[test]
+fn a_sleep_polled_late_is_ready_before_the_wheel_has_moved() {
+    let world = World::new();
+    let mut sleep = world.on(Some(0), || sleep(ms(10)));
+    assert!(world.poll(&mut sleep).is_pending());
+    world.hand.forward(ms(10));
+    assert!(world.poll(&mut sleep).is_ready());
+    assert_eq!(world.timers(), [0, 0]);
+}
+
+#[test]
+fn dropping_a_sleep_takes_its_timer_out_on_any_thread() {
+    let world = World::new();
+    let mut sleep = world.on(Some(0), || sleep(ms(10)));
+    assert!(world.poll(&mut sleep).is_pending());
+    std::thread::spawn(move || drop(sleep)).join().unwrap();
+    assert_eq!(world.timers(), [0, 0]);
+    assert_eq!(world.forward(ms(20)), 0);
+    assert_eq!(Arc::strong_count(&world.wakes), 2, "the waker is dropped");
+}
+
+#[test]
+fn a_sleep_keeps_its_wheel_when_its_task_is_stolen() {
+    let world = World::new();
+    let mut sleep = world.on(Some(0), || sleep(ms(10)));
+    assert!(world.poll_on(Some(0), &mut sleep).is_pending());
+    assert!(world.poll_on(Some(1), &mut sleep).is_pending());
+    assert_eq!(world.timers(), [1, 0]);
+    world.on(Some(1), || drop(sleep));
+    assert_eq!(world.timers(), [0, 0]);
+}
+
+#[test]
+fn only_a_foreign_thread_tells_of_an_earlier_timer() {
+    let world = World::new();
+    let told = || world.driver.unparked.load(SeqCst);
+    let [mut own, mut guest, mut later] =
+        [50, 40, 45].map(|millis| world.on(Some(0), || sleep(ms(millis))));
+    assert!(world.poll_on(Some(0), &mut own).is_pending());
+    assert_eq!(told(), 0, "a worker looks at its own wheel before it parks");
+    assert!(world.poll_on(None, &mut guest).is_pending());
+    assert_eq!(told(), 1);
+    assert!(world.poll_on(None, &mut later).is_pending());
+    assert_eq!(told(), 2, "the first into the other wheel");
+    let deadline = guest.deadline() - ms(1);
+    Pin::new(&mut guest).reset(deadline);
+    assert_eq!(told(), 3, "outside of the runtime too");
+    let deadline = own.deadline() - ms(30);
+    world.on(Some(0), || Pin::new(&mut own).reset(deadline));
+    assert_eq!(told(), 3);
+}
+
+#[test]
+fn a_reset_sleep_wakes_its_task_at_the_new_deadline_without_a_poll() {
+    for (first, second) in [(10, 30), (30, 10)] {
+        let world = World::new();
+        let mut sleep = world.on(Some(0), || sleep(ms(first)));
+        assert!(world.poll(&mut sleep).is_pending());
+        let deadline = sleep.deadline() - ms(first) + ms(second);
+        Pin::new(&mut sleep).reset(deadline);
+        assert_eq!(sleep.deadline(), deadline);
+        assert_eq!(world.forward(ms(second - 1)), 0, "from {first} to {second}");
+        assert_eq!(world.forward(ms(1)), 1);
+        assert!(world.poll(&mut sleep).is_ready());
+    }
+}
+
+#[test]
+fn a_sleep_that_was_ready_can_be_reset() {
+    let world = World::new();
+    let mut sleep = world.on(Some(0), || sleep(ms(1)));
+    assert!(world.poll(&mut sleep).is_pending());
+    assert_eq!(world.forward(ms(1)), 1);
+    let deadline = sleep.deadline() + ms(1);
+    Pin::new(&mut sleep).reset(deadline);
+    assert!(world.poll(&mut sleep).is_pending());
+    assert_eq!(world.forward(ms(1)), 1);
+    assert!(world.poll(&mut sleep).is_ready());
+}
+
+#[test]
+fn the_last_task_that_polled_is_woken() {
+    let world = World::new();
+    let mut sleep = world.on(Some(0), || sleep(ms(1)));
+    assert!(world.poll(&mut sleep).is_pending());
+    let other = Arc::new(Counter::default());
+    let waker = Waker::from(other.clone());
+    let poll = world.on(None, || Pin::new(&mut sleep).poll(&mut Context::from_waker(&waker)));
+    assert!(poll.is_pending());
+    assert_eq!(world.forward(ms(1)), 0);
+    assert_eq!(other.0.load(SeqCst), 1);
+}
+
+#[test]
+fn the_longest_durations_never_panic() {
+    let world = World::new();
+    let mut far = world.on(Some(0), || sleep(Duration::MAX));
+    assert!(world.poll(&mut far).is_pending());
+    assert_eq!(world.forward(Duration::from_secs(1 << 25)), 0);
+    let mut waiting = world.on(Some(0), || timeout(Duration::MAX, pending::<()>()));
+    assert!(world.poll(&mut waiting).is_pending());
+    let mut ticks = world.on(Some(0), || interval(Duration::MAX));
+    assert!(world.tick(&mut ticks).is_ready());
+    assert!(world.tick(&mut ticks).is_pending());
+    world.on(Some(0), || ticks.reset_after(Duration::MAX));
+}
+
+#[test]
+fn a_timer_left_by_a_runtime_is_loud_when_polled_and_quiet_when_dropped() {
+    let world = World::new();
+    let hour = ms(3_600_000);
+    let [mut polled, mut dropped] = [hour; 2].map(|hour| world.on(Some(0), || sleep(hour)));
+    assert!(world.poll(&mut polled).is_pending());
+    assert!(world.poll(&mut dropped).is_pending());
+    for wheel in &world.driver.wheels {
+        wheel.close().into_iter().for_each(Waker::wake);
+    }
+    assert_eq!(world.wakes.0.load(SeqCst), 2, "whoever waits learns of the end");
+    drop(dropped);
+    let poll = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| world.poll(&mut polled)));
+    let text = *poll.unwrap_err().downcast::<&str>().unwrap();
+    assert!(text.contains("shut down"), "{text}");
+    let other = World::new();
+    assert!(other.poll(&mut polled).is_pending(), "another runtime can go on with it");
+}
+
+#[test]
+fn a_ready_future_needs_no_timer() {
+    let world = World::new();
+    let mut quick = world.on(Some(0), || timeout(ms(10), ready(5)));
+    assert_eq!(world.poll(&mut quick), Poll::Ready(Ok(5)));
+    let mut over = world.on(Some(0), || timeout(Duration::ZERO, ready(5)));
+    world.hand.forward(ms(1));
+    assert_eq!(world.poll(&mut over), Poll::Ready(Ok(5)), "the future comes first");
+    assert_eq!(world.driver.wheels[0].next_deadline(), u64::MAX);
+}
+
+#[test]
+fn a_timeout_elapses() {
+    let world = World::new();
+    let mut slow = world.on(Some(0), || timeout(ms(10), pending::<()>()));
+    assert!(world.poll(&mut slow).is_pending());
+    assert_eq!(world.forward(ms(10)), 1);
+    let Poll::Ready(Err(elapsed)) = world.poll(&mut slow) else { panic!("not elapsed") };
+    assert_eq!(elapsed.to_string(), "deadline has elapsed");
+    assert_eq!(std::io::Error::from(elapsed).kind(), std::io::ErrorKind::TimedOut);
+    assert_eq!(world.timers(), [0, 0]);
+}
+
+/// Takes budget until there is none, as a busy reader does.
+async fn greedy() {
+    loop {
+        std::future::poll_fn(budget::poll_proceed).await;
+    }
+}
+
+#[test]
+fn a_future_that_uses_up_the_budget_does_not_escape_its_timeout() {
+    let world = World::new();
+    let mut future = Box::pin(timeout_at(world.driver.clock.now() + ms(1), greedy()));
+    budget::set(8);
+    assert!(world.poll(&mut future).is_pending());
+    world.hand.forward(ms(1));
+    budget::set(8);
+    assert!(matches!(world.poll(&mut future), Poll::Ready(Err(_))));
+    budget::set(u32::MAX);
+}
+
+#[test]
+fn timeouts_in_a_loop_come_to_the_end_of_the_budget() {
+    let world = World::new();
+    let mut future = pin!(async {
+        loop {
+            let _ = timeout(Duration::ZERO, pending::<()>()).await;
+        }
+    });
+    budget::set(8);
+    let poll: Poll<()> = world.poll(&mut future);
+    assert!(poll.is_pending(), "and this returns at all");
+    assert_eq!(world.wakes.0.load(SeqCst), 1);
+    budget::set(u32::MAX);
+}
+
+#[test]
+fn waiting_costs_no_budget() {
+    let world = World::new();
+    budget::set(2);
+    let mut waiting = world.on(Some(0), || timeout(ms(10), sleep(ms(20))));
+    for _ in 0..10 {
+        assert!(world.poll(&mut waiting).is_pending());
+    }
+    assert_eq!(world.wakes.0.load(SeqCst), 0);
+    let mut quick = world.on(Some(0), || timeout(ms(10), ready(1)));
+    assert!(world.poll(&mut quick).is_ready());
+    budget::set(u32::MAX);
+}
+
+#[test]
+fn an_interval_ticks_at_once_and_then_on_its_grid() {
+    let world = World::new();
+    let mut ticks = world.on(Some(0), || interval(ms(10)));
+    let start = world.driver.clock.now();
+    assert_eq!(world.tick(&mut ticks), Poll::Ready(start));
+    for tick in 1..=3 {
+        assert!(world.tick(&mut ticks).is_pending());
+        assert_eq!(world.forward(ms(10)), 1);
+        assert_eq!(world.tick(&mut ticks), Poll::Ready(start + ms(10 * tick)));
+    }
+}
+
+#[test]
+fn missed_ticks_are_treated_as_told() {
+    use MissedTickBehavior::{Burst, Delay, Skip};
+    let expected: [(_, &[u64]); 3] =
+        [(Burst, &[20, 30, 40, 50]), (Delay, &[45, 55]), (Skip, &[40, 50])];
+    for (behavior, due) in expected {
+        let world = World::new();
+        let start = world.driver.clock.now();
+        let mut ticks = interval_at(start + ms(10), ms(10));
+        ticks.set_missed_tick_behavior(behavior);
+        world.forward(ms(35));
+        assert_eq!(world.tick(&mut ticks), Poll::Ready(start + ms(10)));
+        for &due in due {
+            while world.tick(&mut ticks).map(|at| assert_eq!(at, start + ms(due))).is_pending() {
+                world.forward(ms(1));
+                assert!(world.driver.clock.now() <= start + ms(due), "{behavior:?} missed {due}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_dropped_tick_is_not_lost() {
+    let world = World::new();
+    let mut ticks = world.on(Some(0), || interval(ms(10)));
+    assert!(world.tick(&mut ticks).is_ready());
+    {
+        let mut tick = Box::pin(ticks.tick());
+        assert!(world.poll(&mut tick).is_pending());
+    }
+    assert_eq!(world.forward(ms(10)), 1);
+    assert!(world.tick(&mut ticks).is_ready());
+}
+
+#[test]
+fn an_interval_can_be_reset() {
+    let world = World::new();
+    let mut ticks = world.on(Some(0), || interval(ms(10)));
+    assert!(world.tick(&mut ticks).is_ready());
+    world.forward(ms(8));
+    world.on(Some(0), || ticks.reset());
+    assert!(world.tick(&mut ticks).is_pending());
+    assert_eq!(world.forward(ms(9)), 0);
+    assert_eq!(world.forward(ms(1)), 1);
+    world.on(Some(0), || ticks.reset_immediately());
+    assert!(world.tick(&mut ticks).is_ready());
+}
+
+#[test]
+#[should_panic(expected = "the period of an interval must not be zero")]
+fn an_interval_of_nothing_is_refused() {
+    drop(interval(Duration::ZERO));
+}
+
+#[test]
+fn on_the_real_clock_no_sleep_is_early() {
+    let driver = Arc::new(Driver::with_clock(Clock::new(), 1));
+    let (woken, wakes) = mpsc::channel();
+    struct Channel(mpsc::Sender<usize>, usize);
+    impl Wake for Channel {
+        fn wake(self: Arc<Self>) {
+            self.0.send(self.1).unwrap();
+        }
+    }
+    let _guard = current::enter(current::Context { driver: driver.clone(), worker: Some(0) });
+    let mut sleeps: Vec<_> = (0..50).map(|i| sleep(Duration::from_micros(300 * i + 100))).collect();
+    let mut poll = |index: usize| {
+        let waker = Waker::from(Arc::new(Channel(woken.clone(), index)));
+        Pin::new(&mut sleeps[index]).poll(&mut Context::from_waker(&waker))
+    };
+    let mut left = (0..50).filter(|index| poll(*index).is_pending()).count();
+    while left > 0 {
+        std::thread::sleep(driver.clock.until(driver.wheels[0].next_deadline()));
+        let mut wakers = Vec::new();
+        driver.wheels[0].advance(driver.clock.now_tick(), &mut wakers);
+        wakers.into_iter().for_each(Waker::wake);
+        for index in wakes.try_iter() {
+            assert!(poll(index).is_ready(), "sleep {index} was woken early");
+            left -= 1;
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Waiting for a future, but not for ever.
+
+use std::{
+    error, fmt, io,
+    pin::Pin,
+    task::{Context, Poll},
+    time::{Duration, Instant},
+};
+
+use pin_project_lite::pin_project;
+
+use super::sleep::{Sleep, sleep, sleep_until};
+use crate::budget;
+
+/// Gives the output of `future`, or [`Elapsed`] when that takes longer than
+/// `duration`, counted from this call. The future is then dropped with the
+/// [`Timeout`].
+///
+/// At each poll the future comes first: one that is ready wins, also when the
+/// time is over. A future that is ready at its first poll costs no timer, only a
+/// reading of the clock.
+///
+/// A future that uses up the cooperative budget of its task does not escape its
+/// timeout: the unit that the look at the deadline takes is set aside before the
+/// future is polled.
+///
+/// # Cancel safety
+///
+/// As the future itself: dropping the timeout drops it.
+///
+/// # Examples
+///
+/// ```no_run
+/// # async fn example(reply: impl Future<Output = u32>) {
+/// use colored::time::{Duration, timeout};
+///
+/// match timeout(Duration::from_secs(1), reply).await {
+///     Ok(reply) => println!("{reply}"),
+///     Err(elapsed) => println!("no reply: {elapsed}"),
+/// }
+/// # }
+/// ```
+pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoFuture> {
+    Timeout { future: future.into_future(), sleep: sleep(duration) }
+}
+
+/// [`timeout`] with a point in time.
+pub fn timeout_at<F: IntoFuture>(deadline: Instant, future: F) -> Timeout<F::IntoFuture> {
+    Timeout { future: future.into_future(), sleep: sleep_until(deadline) }
+}
+
+pin_project! {
+    /// The future of [`timeout`] and [`timeout_at`].
+    #[derive(Debug)]
+    #[must_use = "futures do nothing unless you `.await` or poll them"]
+    pub struct Timeout<F> {
+        #[pin]
+        future: F,
+        sleep: Sleep,
+    }
+}
+
+impl<F> Timeout<F> {
+    /// The future that is waited for.
+    pub fn get_ref(&self) -> &F {
+        &self.future
+    }
+
+    /// The future that is waited for.
+    pub fn get_mut(&mut self) -> &mut F {
+        &mut self.future
+    }
+
+    /// The future alone, without a time limit.
+    pub fn into_inner(self) -> F {
+        self.future
+    }
+}
+
+impl<F: Future> Future for Timeout<F> {
+    type Output = Result<F::Output, Elapsed>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        // If there is no budget left even for this, the task is woken already and
+        // the deadline is looked at in its next turn.
+        let set_aside = budget::poll_proceed(cx).is_ready();
+        if let Poll::Ready(output) = this.future.poll(cx) {
+            if set_aside {
+                budget::give_back();
+            }
+            return Poll::Ready(Ok(output));
+        }
+        if !set_aside {
+            return Poll::Pending;
+        }
+        let poll = this.sleep.poll_elapsed(cx);
+        if poll.is_pending() {
+            budget::give_back();
+        }
+        poll.map(|()| Err(Elapsed(())))
+    }
+}
+
+/// The time of a [`timeout`] was over before its future was ready.
+///
+/// Turns into an [`io::Error`] of kind [`TimedOut`](io::ErrorKind::TimedOut).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Elapsed(());
+
+impl fmt::Display for Elapsed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("deadline has elapsed")
+    }
+}
+
+impl error::Error for Elapsed {}
+
+impl From<Elapsed> for io::Error {
+    fn from(elapsed: Elapsed) -> io::Error {
+        io::Error::new(io::ErrorKind::TimedOut, elapsed)
+    }
+}

@@ -1,0 +1,92 @@
+//! A timer in a wheel, as long as this handle lives.
+
+use std::{sync::Arc, task::Waker, time::Instant};
+
+use crate::driver::{
+    Driver,
+    current::{self, Context},
+    wheel::{Closed, Inserted, Key, Reset},
+};
+
+/// A timer that was put into a wheel. It stays in that wheel, whichever worker
+/// polls, resets or drops it. Dropping it cancels it.
+pub(super) struct Timer {
+    driver: Arc<Driver>,
+    wheel: usize,
+    key: Key,
+}
+
+impl Timer {
+    /// Puts a timer into the wheel of the current worker.
+    ///
+    /// Gives `None` when the deadline has been reached.
+    pub(super) fn new(
+        context: &Context,
+        deadline: Instant,
+        waker: &Waker,
+    ) -> Result<Option<Timer>, Closed> {
+        let driver = &context.driver;
+        let wheel = driver.home_wheel(context.worker);
+        if is_due(driver, wheel, deadline) {
+            return Ok(None);
+        }
+        let tick = driver.clock.deadline_tick(deadline);
+        let Inserted { key, earliest } = driver.wheels[wheel].insert(tick, waker)?;
+        // A worker looks at its own wheel before it parks.
+        if earliest && context.worker != Some(wheel) {
+            driver.wheel_earlier(wheel);
+        }
+        Ok(Some(Timer { driver: driver.clone(), wheel, key }))
+    }
+
+    /// Makes the timer wake `waker` if `deadline`, which it was set to, is ahead.
+    /// Otherwise, and when it has fired, gives false.
+    pub(super) fn wait(&self, deadline: Instant, waker: &Waker) -> bool {
+        !is_due(&self.driver, self.wheel, deadline)
+            && self.driver.wheels[self.wheel].update_waker(self.key, waker)
+    }
+
+    /// The present by the clock that the timer goes by.
+    pub(super) fn now(&self) -> Instant {
+        self.driver.clock.now()
+    }
+
+    /// Moves the timer. False when it has fired.
+    pub(super) fn reset(&self, deadline: Instant) -> bool {
+        let deadline = self.driver.clock.deadline_tick(deadline);
+        match self.driver.wheels[self.wheel].reset(self.key, deadline) {
+            Reset::Moved { earliest } => {
+                if earliest && !self.is_at_home() {
+                    self.driver.wheel_earlier(self.wheel);
+                }
+                true
+            }
+            Reset::Gone => false,
+        }
+    }
+
+    /// Whether this thread is the worker whose wheel it is.
+    fn is_at_home(&self) -> bool {
+        let at_home = |context: &Context| {
+            context.worker == Some(self.wheel) && Arc::ptr_eq(&context.driver, &self.driver)
+        };
+        current::try_with(at_home).unwrap_or(false)
+    }
+}
+
+impl Drop for Timer {
+    fn drop(&mut self) {
+        self.driver.wheels[self.wheel].cancel(self.key);
+    }
+}
+
+/// Whether `deadline` has been reached.
+///
+/// The clock is read only if that may be: reading it costs as much as filing the
+/// timer. A worker that has not told its wheel the time for more than `NEAR` ticks
+/// may miss that a deadline has just passed; it learns of it when it does.
+fn is_due(driver: &Driver, wheel: usize, deadline: Instant) -> bool {
+    const NEAR: u64 = 16;
+    let near = driver.wheels[wheel].present().saturating_add(NEAR);
+    driver.clock.deadline_tick(deadline) <= near && driver.clock.now() >= deadline
+}
