@@ -1,1 +1,34 @@
-//! Placeholder of the first commit.
+//! What `colored` costs beside tokio, measured in pairs.
+//!
+//! Small shared machines are noisy, and their noise is slow: a figure taken now and one taken
+//! a minute later differ by more than the two runtimes do. So every [`Case`] holds all its
+//! rivals at once and samples them in turn, A B A B, inside one process run, and what is
+//! reported is the ratio of the medians.
+//!
+//! A workload is written once, generic over [`Rival`], or once per rival where the
+//! interfaces differ by nature (a cell against a mutex against an actor). The same
+//! [`Case`]s feed two front ends: the paired runner (`cargo bench --bench ratio`, module
+//! [`mod@ratio`]) and criterion (module [`mod@plot`]).
+//!
+//! | module | one idea |
+//! |---|---|
+//! | [`mod@measure`] | samples, entries, cases: alternate them and take medians |
+//! | [`mod@rivals`] | the runtimes, and what a workload may ask of one |
+//! | [`mod@workload`] | what runs inside this process |
+//! | [`mod@http`] | hyper servers as child processes, and the load generator |
+//! | [`mod@memory`] | bytes per idle task and per idle color |
+//! | [`mod@counting`] | the allocator that counts them |
+
+pub mod counting;
+pub mod http;
+pub mod latch;
+pub mod measure;
+pub mod memory;
+pub mod plot;
+pub mod ratio;
+pub mod rivals;
+pub mod workload;
+pub mod zipf;
+
+pub use measure::{Case, Entry, Mode, Role, Sample};
+pub use rivals::{Rival, Runtimes};

@@ -1,0 +1,38 @@
+//! `cargo bench --bench ratio`: every row beside its peer, one `RATIO` line each.
+//!
+//! `-- --quick` ends inside a minute; `-- <text>` runs the rows whose names contain it.
+
+use colored_benches::http::{raise_open_files, rows, stability};
+use colored_benches::ratio::{Options, against_each, in_process};
+use colored_benches::{Mode, Runtimes, workload};
+use std::error::Error;
+use std::path::Path;
+use std::process::Command;
+
+const MIMALLOC: &str = env!("CARGO_BIN_EXE_ratio-mimalloc");
+const MEMORY: &str = env!("CARGO_BIN_EXE_ratio-memory");
+const SERVER: &str = env!("CARGO_BIN_EXE_http-server");
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let options = Options::from_arguments();
+    in_process(&options, Runtimes::start, "", &[workload::ALLOCATING, workload::OTHERS].concat());
+    for program in [MIMALLOC, MEMORY] {
+        let status = Command::new(program).args(options.to_arguments()).status()?;
+        if !status.success() {
+            return Err(format!("{program}: {status}").into());
+        }
+    }
+    raise_open_files()?;
+    for row in rows::ROWS.iter().filter(|row| options.matches(row.name)) {
+        let case = row.build(Path::new(SERVER), options.mode)?;
+        let unit = case.unit;
+        against_each(row.name, unit, &case.alternate(options.mode));
+    }
+    if options.mode != Mode::Smoke && options.matches(stability::NAME) {
+        let errors = stability::run(Path::new(SERVER), options.mode)?;
+        if errors > 0 {
+            return Err(format!("{errors} errors in {}", stability::NAME).into());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,28 @@
+//! hyper hello-world servers as child processes, and the load that drives them.
+//!
+//! What counts is the CPU time of the server's process per request. Requests per second would
+//! measure the load generator as much, which shares the cores.
+//!
+//! Servers and connections of every rival stay open for the whole case; one is loaded at a time.
+
+pub mod child;
+pub mod load;
+pub mod rows;
+pub mod server;
+pub mod stability;
+
+use std::io;
+
+/// What every server answers, and every client insists on.
+pub const BODY: &[u8] = b"Hello, World!";
+
+/// Lets this process open as many files as the system allows: thousands of connections.
+///
+/// # Errors
+///
+/// If the system refuses to raise the soft limit to the hard one.
+pub fn raise_open_files() -> io::Result<()> {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    Ok(setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum })?)
+}

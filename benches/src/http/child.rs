@@ -1,0 +1,66 @@
+//! A server process, as the one that started it sees it.
+
+use super::server::Kind;
+use std::io::{self, BufRead, BufReader, Write};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
+
+/// A running server. Dropping it ends the process; so does the end of this one.
+#[derive(Debug)]
+pub struct Server {
+    /// Where it listens.
+    pub address: SocketAddr,
+    process: Child,
+    requests: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Server {
+    /// Starts `program` as a server of the given kind and waits until it listens.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be started, or ends before it listens.
+    pub fn start(program: &Path, kind: Kind, workers: usize) -> io::Result<Self> {
+        let mut process = Command::new(program)
+            .args([kind.name(), &workers.to_string()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let requests = process.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
+        let answers = process.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let mut server = Self { address, process, requests, answers: BufReader::new(answers) };
+        let port = server.answer("PORT")?;
+        server.address.set_port(u16::try_from(port).map_err(io::Error::other)?);
+        Ok(server)
+    }
+
+    /// User and system time of the server's process so far.
+    ///
+    /// # Errors
+    ///
+    /// If the server is gone.
+    pub fn cpu_time(&mut self) -> io::Result<Duration> {
+        self.requests.write_all(b"cpu\n")?;
+        self.answer("CPU").map(Duration::from_nanos)
+    }
+
+    fn answer(&mut self, word: &str) -> io::Result<u64> {
+        let mut line = String::new();
+        self.answers.read_line(&mut line)?;
+        line.strip_prefix(word)
+            .and_then(|number| number.trim().parse().ok())
+            .ok_or_else(|| io::Error::other(format!("the server said {line:?}, not {word}")))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Both fail only where the process has already ended, which is what is wanted.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}

@@ -1,0 +1,198 @@
+//! The load generator: closed-loop keep-alive HTTP/1.1 clients, all on the calling thread.
+//!
+//! Every connection has one request under way at any time. Every response is checked: status,
+//! length, and body to the byte.
+
+mod response;
+
+use super::BODY;
+use mio::net::TcpStream;
+use mio::{Events, Interest, Poll, Token};
+use response::{Parsed, parse};
+use std::io::{self, Read, Write};
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n";
+
+/// How long a response may take once the load has ended, before it counts as an error.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// When a load ends.
+#[derive(Clone, Copy, Debug)]
+pub struct Limit {
+    /// No request starts after this time.
+    pub time: Duration,
+    /// Nor after this many responses.
+    pub requests: u64,
+}
+
+impl Limit {
+    /// A limit of time alone.
+    #[must_use]
+    pub const fn time(time: Duration) -> Self {
+        Self { time, requests: u64::MAX }
+    }
+}
+
+/// What a load came to.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tally {
+    /// Responses that were right.
+    pub requests: u64,
+    /// Responses that were wrong or never came, and connections that broke.
+    pub errors: u64,
+    /// From the first request to the last response.
+    pub wall: Duration,
+}
+
+/// Open connections to one server.
+pub struct Load {
+    poll: Poll,
+    events: Events,
+    connections: Vec<Connection>,
+    buffer: Box<[u8]>,
+}
+
+/// Kept small: thousands of them should not push the server out of the cache.
+struct Connection {
+    stream: TcpStream,
+    state: State,
+    /// The start of a response that came in pieces; mostly empty.
+    partial: Vec<u8>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Idle,
+    Waiting,
+    Broken,
+}
+
+impl Load {
+    /// Opens `count` connections, and sends one request on each so that all are accepted.
+    ///
+    /// # Errors
+    ///
+    /// If a connection cannot be opened, or a first response is wrong or does not come.
+    pub fn connect(server: SocketAddr, count: usize) -> io::Result<Self> {
+        let poll = Poll::new()?;
+        let mut connections = Vec::with_capacity(count);
+        for index in 0..count {
+            let stream = std::net::TcpStream::connect(server)?;
+            stream.set_nodelay(true)?;
+            stream.set_nonblocking(true)?;
+            let mut stream = TcpStream::from_std(stream);
+            poll.registry().register(&mut stream, Token(index), Interest::READABLE)?;
+            connections.push(Connection { stream, state: State::Idle, partial: Vec::new() });
+        }
+        let events = Events::with_capacity(1_024);
+        let mut load = Self { poll, events, connections, buffer: vec![0; 4_096].into() };
+        let first = load.run(Limit { time: GRACE, requests: 0 })?;
+        if first.errors > 0 || first.requests != count as u64 {
+            return Err(io::Error::other(format!("{count} connections, at first: {first:?}")));
+        }
+        Ok(load)
+    }
+
+    /// Keeps every connection busy up to the limit, then waits for the last responses.
+    ///
+    /// Every connection sends one request at least. One that breaks is out for good, and
+    /// counts as one error in each later run.
+    ///
+    /// # Errors
+    ///
+    /// If polling fails.
+    pub fn run(&mut self, limit: Limit) -> io::Result<Tally> {
+        let start = Instant::now();
+        let mut tally = Tally::default();
+        let mut waiting = 0;
+        for connection in &mut self.connections {
+            connection.send();
+            waiting += usize::from(connection.state == State::Waiting);
+        }
+        while waiting > 0 {
+            match self.poll.poll(&mut self.events, Some(Duration::from_millis(100))) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                other => other?,
+            }
+            let passed = start.elapsed();
+            if passed > limit.time + GRACE {
+                self.give_up();
+                break;
+            }
+            for event in &self.events {
+                let connection = &mut self.connections[event.token().0];
+                let more = passed < limit.time && tally.requests < limit.requests;
+                if connection.advance(&mut self.buffer, &mut tally.requests, more) {
+                    waiting -= 1;
+                }
+            }
+        }
+        let broken = self.connections.iter().filter(|one| one.state == State::Broken);
+        tally.errors = broken.count() as u64;
+        tally.wall = start.elapsed();
+        Ok(tally)
+    }
+
+    fn give_up(&mut self) {
+        for connection in &mut self.connections {
+            if connection.state == State::Waiting {
+                connection.state = State::Broken;
+            }
+        }
+    }
+}
+
+impl Connection {
+    /// Sends a request. The socket's buffer is empty, so it goes out whole or not at all.
+    fn send(&mut self) {
+        if self.state != State::Broken {
+            let sent = self.stream.write(REQUEST);
+            let whole = matches!(sent, Ok(length) if length == REQUEST.len());
+            self.state = if whole { State::Waiting } else { State::Broken };
+        }
+    }
+
+    /// Takes what has come, and sends the next request if there shall be `more`. True if it
+    /// waits no longer.
+    fn advance(&mut self, buffer: &mut [u8], responses: &mut u64, more: bool) -> bool {
+        if self.state != State::Waiting {
+            return false;
+        }
+        let parsed = match self.stream.read(buffer) {
+            Ok(0) => Parsed::Wrong,
+            Ok(length) => self.take(&buffer[..length]),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return false,
+            Err(_) => Parsed::Wrong,
+        };
+        match parsed {
+            Parsed::Partial => return false,
+            Parsed::Wrong => self.state = State::Broken,
+            Parsed::Whole => {
+                *responses += 1;
+                self.state = State::Idle;
+                if more {
+                    self.send();
+                }
+            }
+        }
+        self.state != State::Waiting
+    }
+
+    fn take(&mut self, bytes: &[u8]) -> Parsed {
+        if self.partial.is_empty() {
+            let parsed = parse(bytes, BODY);
+            if parsed == Parsed::Partial {
+                self.partial.extend_from_slice(bytes);
+            }
+            return parsed;
+        }
+        self.partial.extend_from_slice(bytes);
+        let parsed = parse(&self.partial, BODY);
+        if parsed != Parsed::Partial {
+            self.partial.clear();
+        }
+        parsed
+    }
+}

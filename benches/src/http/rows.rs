@@ -1,0 +1,95 @@
+//! CPU time per request: `colored` beside tokio and beside N copies of it.
+
+use super::child::Server;
+use super::load::{Limit, Load};
+use super::server::Kind;
+use crate::measure::{Case, Entry, Mode, Pace, Role, Sample, Unit};
+use crate::rivals::workers;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+/// One comparison of servers.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// The name in a `RATIO` line, before `_vs_` and the peer.
+    pub name: &'static str,
+    /// Keep-alive connections, all busy.
+    pub connections: usize,
+    /// Workers of each server; `None` for one per core.
+    pub workers: Option<usize>,
+    /// Whom to compare with.
+    pub peers: &'static [Kind],
+}
+
+/// The rows of this file.
+pub const ROWS: &[Row] = &[
+    Row {
+        name: "http_64",
+        connections: 64,
+        workers: None,
+        peers: &[Kind::TokioMt, Kind::TokioNCopy],
+    },
+    Row {
+        name: "http_512",
+        connections: 512,
+        workers: None,
+        peers: &[Kind::TokioMt, Kind::TokioNCopy],
+    },
+    // One copy is tokio's current-thread runtime.
+    Row {
+        name: "http_64_one_worker",
+        connections: 64,
+        workers: Some(1),
+        peers: &[Kind::TokioNCopy],
+    },
+];
+
+/// How long one sample loads a server.
+#[must_use]
+pub const fn window(mode: Mode) -> Duration {
+    Duration::from_millis(match mode {
+        Mode::Full => 1_500,
+        Mode::Quick => 600,
+        Mode::Smoke => 50,
+    })
+}
+
+impl Row {
+    /// Starts the servers and opens the connections.
+    ///
+    /// # Errors
+    ///
+    /// If a server does not start, or a connection is refused.
+    pub fn build(&self, program: &Path, mode: Mode) -> io::Result<Case> {
+        let entry = |(role, kind): (Role, Kind)| -> io::Result<Entry> {
+            let name = if (kind, self.workers) == (Kind::TokioNCopy, Some(1)) {
+                "tokio_ct"
+            } else {
+                kind.name()
+            };
+            let workers = self.workers.unwrap_or_else(workers);
+            let mut server = Server::start(program, kind, workers)?;
+            let mut load = Load::connect(server.address, self.connections)?;
+            let sample = move || {
+                sample(&mut server, &mut load, window(mode)).expect("the server answers, rightly")
+            };
+            Ok(Entry { name, role, sample: Box::new(sample) })
+        };
+        let peers = self.peers.iter().map(|&peer| (Role::Peer, peer));
+        let entries = [(Role::Subject, Kind::Colored)].into_iter().chain(peers).map(entry);
+        let entries = entries.collect::<io::Result<_>>()?;
+        Ok(Case { unit: Unit::us("us-cpu/request"), pace: Pace::Long, entries })
+    }
+}
+
+/// One window of load. A wrong response fails it: a server that errs is not fast.
+fn sample(server: &mut Server, load: &mut Load, window: Duration) -> io::Result<Sample> {
+    let before = server.cpu_time()?;
+    let tally = load.run(Limit::time(window))?;
+    let cost = server.cpu_time()? - before;
+    if tally.errors > 0 {
+        return Err(io::Error::other(format!("{tally:?}")));
+    }
+    Ok(Sample { cost, wall: tally.wall, ops: tally.requests })
+}

@@ -1,0 +1,161 @@
+//! The server process: one hello-world service, four ways to run it.
+//!
+//! Its whole interface is a pipe. It prints `PORT <n>` once it listens; for each line
+//! it reads it prints `CPU <ns>`, the process's CPU time so far; at end of file it exits, so it
+//! cannot outlive the one that started it.
+
+use super::BODY;
+use bytes::Bytes;
+use colored_hyper::ColoredTimer;
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::rt::{Read, Timer, Write};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use rustix::time::{ClockId, clock_gettime};
+use std::convert::Infallible;
+use std::io::{self, BufRead, Write as _};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::str::FromStr;
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+
+/// How the service is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `colored`, a color of its own for each connection.
+    Colored,
+    /// tokio, multi-thread.
+    TokioMt,
+    /// As many current-thread tokio runtimes as workers, sharing the port: nothing is shared
+    /// between cores, so nothing is balanced either.
+    TokioNCopy,
+}
+
+impl Kind {
+    /// The name on a command line and in a result.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Colored => "colored",
+            Kind::TokioMt => "tokio",
+            Kind::TokioNCopy => "ncopy",
+        }
+    }
+}
+
+impl FromStr for Kind {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        [Kind::Colored, Kind::TokioMt, Kind::TokioNCopy]
+            .into_iter()
+            .find(|kind| kind.name() == name)
+            .ok_or_else(|| format!("no server is called {name:?}"))
+    }
+}
+
+/// Serves until standard input ends.
+///
+/// # Errors
+///
+/// If the limit of open files cannot be raised, or a pipe breaks.
+///
+/// # Panics
+///
+/// If no port is free or a runtime does not start.
+pub fn main(kind: Kind, workers: usize) -> io::Result<()> {
+    super::raise_open_files()?;
+    let (send_port, port) = channel();
+    match kind {
+        Kind::Colored => drop(thread::spawn(move || colored(workers, &send_port))),
+        Kind::TokioMt => drop(thread::spawn(move || tokio_mt(workers, &send_port))),
+        Kind::TokioNCopy => n_copy(workers, &send_port),
+    }
+    let port = port.recv().expect("the server listens");
+    let mut output = io::stdout().lock();
+    writeln!(output, "PORT {port}")?;
+    for line in io::stdin().lock().lines() {
+        line?;
+        let time = clock_gettime(ClockId::ProcessCPUTime);
+        writeln!(output, "CPU {}", time.tv_sec * 1_000_000_000 + time.tv_nsec)?;
+    }
+    Ok(())
+}
+
+async fn hello(_: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
+    Ok(Response::new(Full::new(Bytes::from_static(BODY))))
+}
+
+/// Serves one connection, with the timer that guards against clients that stop half-way.
+async fn serve(stream: impl Read + Write + Unpin, timer: impl Timer + Send + Sync + 'static) {
+    let service = service_fn(hello);
+    // A client that goes away is no error of the server's.
+    let _ = http1::Builder::new().timer(timer).serve_connection(stream, service).await;
+}
+
+fn colored(workers: usize, port: &Sender<u16>) {
+    let runtime = colored::Runtime::builder().workers(workers).build().expect("colored starts");
+    let port = port.clone();
+    runtime.run(async move {
+        let listener = colored::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
+        let listener = listener.expect("a port is free");
+        port.send(listener.local_addr().expect("it is bound").port()).expect("main waits");
+        loop {
+            let (stream, _) = listener.accept().await.expect("files enough");
+            stream.set_nodelay(true).expect("it is a TCP socket");
+            drop(colored::spawn_unique(serve(stream, ColoredTimer)));
+        }
+    });
+}
+
+fn tokio_mt(workers: usize, port: &Sender<u16>) {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(workers)
+        .enable_all()
+        .build()
+        .expect("tokio starts");
+    let listener = listen_shared(0);
+    port.send(listener.local_addr().expect("it is bound").port()).expect("main waits");
+    // Spawned: a task on a worker wakes its neighbours for less than `block_on` does.
+    runtime.block_on(runtime.spawn(accept_tokio(listener))).expect("accepting does not panic");
+}
+
+fn n_copy(copies: usize, port: &Sender<u16>) {
+    let first = listen_shared(0);
+    let number = first.local_addr().expect("it is bound").port();
+    let others = (1..copies).map(|_| listen_shared(number));
+    for listener in [first].into_iter().chain(others.collect::<Vec<_>>()) {
+        thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            runtime.expect("tokio starts").block_on(accept_tokio(listener));
+        });
+    }
+    port.send(number).expect("main waits");
+}
+
+async fn accept_tokio(listener: TcpListener) {
+    let listener = tokio::net::TcpListener::from_std(listener).expect("it is non-blocking");
+    loop {
+        let (stream, _) = listener.accept().await.expect("files enough");
+        stream.set_nodelay(true).expect("it is a TCP socket");
+        drop(tokio::spawn(serve(TokioIo::new(stream), TokioTimer::new())));
+    }
+}
+
+/// A listener on `port` that other listeners may share.
+fn listen_shared(port: u16) -> TcpListener {
+    use socket2::{Domain, Protocol, Socket, Type};
+    let open = || -> io::Result<TcpListener> {
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
+        socket.set_reuse_address(true)?;
+        socket.set_reuse_port(true)?;
+        socket.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)).into())?;
+        socket.listen(1_024)?;
+        socket.set_nonblocking(true)?;
+        Ok(socket.into())
+    };
+    open().expect("the port can be shared")
+}

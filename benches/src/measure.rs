@@ -1,0 +1,245 @@
+//! Samples, entries and cases: alternate the rivals, take medians.
+
+use std::time::{Duration, Instant};
+
+/// How much time a run may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// A few minutes in all.
+    Full,
+    /// Inside a minute in all.
+    Quick,
+    /// Every case once, to see that it works: what `cargo test --benches` runs.
+    Smoke,
+}
+
+impl Mode {
+    /// Rounds of a case whose samples are short (milliseconds): at least, at most, and the
+    /// time after which no further round starts.
+    const fn short(self) -> (usize, usize, Duration) {
+        match self {
+            Mode::Full => (11, 101, Duration::from_secs(4)),
+            Mode::Quick => (5, 41, Duration::from_millis(700)),
+            Mode::Smoke => (1, 1, Duration::ZERO),
+        }
+    }
+
+    /// Rounds of a case whose samples are long (about a second).
+    #[must_use]
+    pub const fn long(self) -> usize {
+        match self {
+            Mode::Full => 5,
+            Mode::Quick => 3,
+            Mode::Smoke => 1,
+        }
+    }
+}
+
+/// One measurement of one entry.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    /// What is compared: wall time inside a process, CPU time of a server process.
+    pub cost: Duration,
+    /// How long the sample took on the clock.
+    pub wall: Duration,
+    /// Operations done in that time.
+    pub ops: u64,
+}
+
+impl Sample {
+    /// Times `work`, which does `ops` operations.
+    pub fn time(ops: u64, work: impl FnOnce()) -> Self {
+        let start = Instant::now();
+        work();
+        let wall = start.elapsed();
+        Self { cost: wall, wall, ops }
+    }
+
+    /// Seconds of cost per operation.
+    #[must_use]
+    pub fn per_op(&self) -> f64 {
+        self.cost.as_secs_f64() / self.ops as f64
+    }
+}
+
+/// What an entry is in its case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// `colored` itself: one in each case.
+    Subject,
+    /// What the subject is compared with.
+    Peer,
+    /// Drawn by criterion, left out of the ratio.
+    Plotted,
+}
+
+/// One rival of a case, ready to be sampled again and again.
+pub struct Entry {
+    /// `colored`, or the name of the peer.
+    pub name: &'static str,
+    /// What it is in its case.
+    pub role: Role,
+    /// Takes one sample.
+    pub sample: Box<dyn FnMut() -> Sample>,
+}
+
+impl Entry {
+    /// `colored`'s own entry.
+    pub fn subject(sample: impl FnMut() -> Sample + 'static) -> Self {
+        Self { name: "colored", role: Role::Subject, sample: Box::new(sample) }
+    }
+
+    /// An entry to compare with.
+    pub fn peer(name: &'static str, sample: impl FnMut() -> Sample + 'static) -> Self {
+        Self { name, role: Role::Peer, sample: Box::new(sample) }
+    }
+
+    /// An entry for the plots only.
+    pub fn plotted(name: &'static str, sample: impl FnMut() -> Sample + 'static) -> Self {
+        Self { name, role: Role::Plotted, sample: Box::new(sample) }
+    }
+}
+
+/// In what a cost is printed.
+#[derive(Clone, Copy, Debug)]
+pub struct Unit {
+    /// As printed, for example `ns/task`.
+    pub text: &'static str,
+    /// How many of it one second has.
+    pub per_second: f64,
+}
+
+impl Unit {
+    /// Nanoseconds; `text` names the operation.
+    #[must_use]
+    pub const fn ns(text: &'static str) -> Self {
+        Self { text, per_second: 1e9 }
+    }
+
+    /// Microseconds; `text` names the operation.
+    #[must_use]
+    pub const fn us(text: &'static str) -> Self {
+        Self { text, per_second: 1e6 }
+    }
+
+    /// Milliseconds; `text` names the operation.
+    #[must_use]
+    pub const fn ms(text: &'static str) -> Self {
+        Self { text, per_second: 1e3 }
+    }
+}
+
+/// How long one sample takes, and so how many are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// Milliseconds: many rounds, after one that is thrown away.
+    Short,
+    /// About a second: few rounds.
+    Long,
+}
+
+/// One comparison.
+pub struct Case {
+    /// In what costs are printed.
+    pub unit: Unit,
+    /// How long one sample takes.
+    pub pace: Pace,
+    /// The rivals, the subject first.
+    pub entries: Vec<Entry>,
+}
+
+/// The medians of one entry.
+#[derive(Clone, Copy, Debug)]
+pub struct Outcome {
+    /// The entry's name.
+    pub name: &'static str,
+    /// What it is in its case.
+    pub role: Role,
+    /// Seconds of cost per operation.
+    pub cost: f64,
+    /// Operations per second of wall time.
+    pub rate: f64,
+}
+
+impl Case {
+    /// Samples subject and peers in turn, A B A B, and returns their medians in the order of
+    /// the entries. Entries that are only [`Role::Plotted`] are left out.
+    #[must_use]
+    pub fn alternate(mut self, mode: Mode) -> Vec<Outcome> {
+        self.entries.retain(|entry| entry.role != Role::Plotted);
+        let (least, most, budget) = match self.pace {
+            Pace::Short => mode.short(),
+            Pace::Long => (mode.long(), mode.long(), Duration::ZERO),
+        };
+        if self.pace == Pace::Short && mode != Mode::Smoke {
+            self.round();
+        }
+        let start = Instant::now();
+        let mut rounds = Vec::with_capacity(most);
+        while rounds.len() < least || (rounds.len() < most && start.elapsed() < budget) {
+            rounds.push(self.round());
+        }
+        let outcome = |(index, entry): (usize, &Entry)| Outcome {
+            name: entry.name,
+            role: entry.role,
+            cost: median(rounds.iter().map(|round| round[index].per_op())),
+            rate: median(rounds.iter().map(|round| {
+                let sample = round[index];
+                sample.ops as f64 / sample.wall.as_secs_f64()
+            })),
+        };
+        self.entries.iter().enumerate().map(outcome).collect()
+    }
+
+    fn round(&mut self) -> Vec<Sample> {
+        self.entries.iter_mut().map(|entry| (entry.sample)()).collect()
+    }
+}
+
+/// The median; the lower of the two middle values for an even count.
+///
+/// # Panics
+///
+/// If there are no values.
+pub fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values[(values.len() - 1) / 2]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
+    #[test]
+    fn the_median_is_a_value_of_the_middle() {
+        assert_eq!(median([3.0, 1.0, 2.0].into_iter()), 2.0);
+        assert_eq!(median([4.0, 1.0, 3.0, 2.0].into_iter()), 2.0);
+    }
+
+    #[test]
+    fn entries_are_sampled_in_turn_and_plotted_ones_not_at_all() {
+        let order = Rc::new(RefCell::new(Vec::new()));
+        let recorder = |name: char, micros: u64| {
+            let order = order.clone();
+            move || {
+                order.borrow_mut().push(name);
+                let cost = Duration::from_micros(micros);
+                Sample { cost, wall: cost * 2, ops: 10 }
+            }
+        };
+        let entries = vec![
+            Entry::subject(recorder('a', 20)),
+            Entry::plotted("drawn", recorder('c', 1)),
+            Entry::peer("other", recorder('b', 10)),
+        ];
+        let case = Case { unit: Unit::us("us/op"), pace: Pace::Long, entries };
+        let outcomes = case.alternate(Mode::Quick);
+        assert_eq!(*order.borrow(), ['a', 'b', 'a', 'b', 'a', 'b']);
+        assert_eq!(outcomes.len(), 2);
+        assert!((outcomes[0].cost - 2e-6).abs() < 1e-12);
+        assert!((outcomes[1].rate - 5e5).abs() < 1e-3);
+    }
+}

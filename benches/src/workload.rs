@@ -1,0 +1,27 @@
+//! What runs inside this process: one file a family of cases.
+
+pub mod echo;
+pub mod keyed;
+pub mod makespan;
+pub mod post;
+pub mod spawn;
+pub mod timers;
+pub mod wake;
+
+use crate::measure::{Case, Mode};
+use crate::rivals::Runtimes;
+
+/// A case by name. It is built only when it is asked for: some start servers and actors.
+#[derive(Clone, Copy)]
+pub struct Row {
+    /// The name in a `RATIO` line.
+    pub name: &'static str,
+    /// Makes the case.
+    pub build: fn(Runtimes, Mode) -> Case,
+}
+
+/// The rows whose figures depend on the allocator: taken under two of them.
+pub const ALLOCATING: &[&[Row]] = &[spawn::ROWS, keyed::ROWS, post::ROWS];
+
+/// Every other row.
+pub const OTHERS: &[&[Row]] = &[wake::ROWS, echo::ROWS, timers::ROWS, makespan::ROWS];

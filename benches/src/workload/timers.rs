@@ -1,0 +1,68 @@
+//! Sleeping tasks that are cancelled, as timeouts are: insert, and remove before they fire.
+
+use super::Row;
+use crate::latch::Latch;
+use crate::measure::{Case, Entry, Mode, Pace, Sample, Unit};
+use crate::rivals::{Join, Rival, Runtimes};
+use std::time::Duration;
+
+/// The rows of this file.
+pub const ROWS: &[Row] = &[
+    Row { name: "sleeping_tasks", build: |on, mode| case(on, on.unique(), sleepers(mode)) },
+    Row { name: "sleeping_tasks_serial", build: |on, mode| case(on, on.serial(), sleepers(mode)) },
+];
+
+/// Longer than any run: no timer fires.
+const FAR: Duration = Duration::from_secs(3_600);
+
+/// The row's figure is for a million; a quick run has no time for them.
+const fn sleepers(mode: Mode) -> usize {
+    match mode {
+        Mode::Full => 1_000_000,
+        Mode::Quick => 200_000,
+        Mode::Smoke => 10_000,
+    }
+}
+
+/// A case of fewer sleepers, for plots.
+#[must_use]
+pub fn plotted(on: Runtimes) -> Case {
+    case(on, on.unique(), 20_000)
+}
+
+fn case(on: Runtimes, subject: impl Rival, count: usize) -> Case {
+    Case {
+        unit: Unit::ns("ns/sleep"),
+        pace: Pace::Long,
+        entries: vec![
+            Entry::subject(sampler(subject, count)),
+            Entry::peer("tokio", sampler(on.tokio(), count)),
+            Entry::plotted("tokio_ct", sampler(on.tokio_ct(), count)),
+        ],
+    }
+}
+
+fn sampler<R: Rival>(on: R, count: usize) -> impl FnMut() -> Sample {
+    let latch = Latch::leaked();
+    move || Sample::time(count as u64, || on.run(sleep_and_cancel(on, latch, count)))
+}
+
+async fn sleep_and_cancel<R: Rival>(on: R, latch: &'static Latch, count: usize) {
+    latch.expect(count);
+    let start = |index: usize| {
+        // Spread over an hour to come, so that no structure has them all in one slot.
+        let time = FAR + Duration::from_micros(3_600 * index as u64);
+        on.spawn(async move {
+            latch.hit();
+            on.sleep(time).await;
+        })
+    };
+    let tasks: Vec<_> = (0..count).map(start).collect();
+    latch.wait().await;
+    for task in &tasks {
+        task.abort();
+    }
+    for task in tasks {
+        task.await.expect_err("no sleep ends");
+    }
+}

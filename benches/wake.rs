@@ -1,0 +1,11 @@
+//! Tasks that wake and spawn each other.
+
+use colored_benches::{plot, workload::wake::ROWS};
+use criterion::{Criterion, criterion_group, criterion_main};
+
+fn bench(criterion: &mut Criterion) {
+    plot::rows(criterion, ROWS);
+}
+
+criterion_group!(benches, bench);
+criterion_main!(benches);
