@@ -5,7 +5,7 @@ use crate::latch::Latch;
 use crate::measure::{Case, Entry, Pace, Sample, Unit};
 use crate::rivals::{Rival, Runtimes};
 use crate::zipf;
-use colored::{Color, ColorCell};
+use colored::Color;
 
 /// The rows of this file.
 pub const ROWS: &[Row] = &[Row { name: "keyed", build: |on, _| case(on) }];
@@ -54,7 +54,7 @@ fn operate(value: &mut u64) {
 
 fn cells(on: Runtimes, keys: &'static [usize]) -> impl FnMut() -> Sample {
     let latch = Latch::leaked();
-    let cells = per_key(|key| ColorCell::new(color(key), 0));
+    let cells = per_key(|key| on.handle.cell(color(key), 0));
     let rival = on.serial();
     move || {
         Sample::time(OPS as u64, || {

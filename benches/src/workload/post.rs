@@ -6,7 +6,6 @@ use crate::latch::Latch;
 use crate::measure::{Case, Entry, Pace, Sample, Unit};
 use crate::rivals::{Rival, Runtimes};
 use crate::zipf;
-use colored::ColorCell;
 use tokio::sync::mpsc;
 
 /// The rows of this file.
@@ -32,7 +31,7 @@ fn case(on: Runtimes) -> Case {
 /// when all are done, and no operation pays for counting.
 fn posts(on: Runtimes, keys: &'static [usize]) -> impl FnMut() -> Sample {
     let latch = Latch::leaked();
-    let cells = per_key(|key| ColorCell::new(color(key), 0_u64));
+    let cells = per_key(|key| on.handle.cell(color(key), 0_u64));
     let rival = on.serial();
     let mut expected = 0;
     move || {

@@ -4,6 +4,7 @@ pub mod budget;
 mod cell;
 mod color;
 mod lane;
+mod memory;
 mod queue;
 mod rng;
 mod sched;

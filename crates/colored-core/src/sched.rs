@@ -38,7 +38,8 @@ use self::remote::{Guests, Remote};
 use crate::color::Color;
 use crate::lane::{Closing, Dispatch, Lane, LanePtr, LaneRef, ReadyLane, Tenure, current};
 use crate::queue::{Deque, Injector};
-use crate::sync::{Arc, AtomicBool, Ordering};
+use crate::memory;
+use crate::sync::{Arc, AtomicBool, Mutex, Ordering};
 use crate::table::Table;
 use crate::task::{self, Join};
 use crossbeam_utils::CachePadded;
@@ -52,6 +53,9 @@ pub trait Park: Send + Sync + 'static {
     fn now(&self) -> u64;
 }
 
+/// Batches of spare lanes that the workers share.
+const SPARE_BATCHES: usize = 64;
+
 /// A runtime's scheduler, as all its threads see it.
 pub struct Scheduler {
     table: Table,
@@ -61,6 +65,9 @@ pub struct Scheduler {
     remotes: Box<[CachePadded<Remote>]>,
     guests: Guests,
     park: Box<dyn Park>,
+    depot: memory::Depot,
+    /// Lanes that no worker has room for, in batches.
+    spares: Mutex<Vec<Vec<Box<Lane>>>>,
     /// Everything is to be cancelled.
     closing: AtomicBool,
     /// Every lane has been told to cancel its tasks.
@@ -84,6 +91,8 @@ impl Scheduler {
             remotes: remotes.collect(),
             guests: Guests::new(workers),
             park,
+            depot: memory::Depot::default(),
+            spares: Mutex::new(Vec::new()),
             closing: AtomicBool::new(false),
             told: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
@@ -184,6 +193,37 @@ impl Scheduler {
             _ => drop(lane),
         });
     }
+
+    /// Takes a batch of lanes that a worker has no room for. They own the scheduler, so none may
+    /// stay when it ends: the last worker takes them out.
+    fn keep_spares(&self, batch: Vec<Box<Lane>>) {
+        let mut spares = self.spares.lock();
+        if self.is_closing() || spares.len() >= SPARE_BATCHES {
+            drop(spares);
+            drop(batch);
+        } else {
+            spares.push(batch);
+        }
+    }
+
+    fn take_spares(&self) -> Option<Vec<Box<Lane>>> {
+        self.spares.lock().pop()
+    }
+
+    /// One spare lane, for threads that keep none.
+    fn take_spare(&self, color: Color) -> Option<Box<Lane>> {
+        let mut spares = self.spares.lock();
+        let batch = spares.last_mut()?;
+        let lane = batch.pop();
+        if batch.is_empty() {
+            spares.pop();
+        }
+        drop(spares);
+        lane.map(|mut lane| {
+            lane.renew(color);
+            lane
+        })
+    }
 }
 
 impl Dispatch for Scheduler {
@@ -270,9 +310,10 @@ impl Handle {
     /// A fresh lane that only its task knows.
     fn unique_lane(&self) -> LaneRef {
         let color = Color::unique();
-        let reused = local::with(|local| {
-            let local = local?;
-            std::ptr::eq(local.scheduler(), self.scheduler()).then(|| local.reuse(color))?
+        let scheduler = self.scheduler();
+        let reused = local::with(|local| match local {
+            Some(local) if std::ptr::eq(local.scheduler(), scheduler) => local.reuse(color),
+            _ => scheduler.take_spare(color),
         });
         let lane = reused.unwrap_or_else(|| {
             let port = Arc::clone(&self.inner.scheduler);

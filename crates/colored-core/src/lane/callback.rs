@@ -3,8 +3,10 @@
 use super::current::Hold;
 use super::slice::After;
 use super::{LaneRef, ReadyLane};
+use crate::memory;
 use crate::queue::{Kind, Node, Unlinked};
 use crate::sync::{Arc, UnsafeCell};
+use std::alloc::Layout;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
 
@@ -34,11 +36,14 @@ pub(crate) fn close(lane: &LaneRef) {
 
 #[inline]
 fn push<F: FnOnce() + Send + 'static>(lane: &LaneRef, kind: Kind, f: F) {
-    let callback = Box::new(Callback {
-        header: Header { node: Node::new(kind, 0), run: run_closure::<F>, free: free_box::<F> },
+    let callback = Callback {
+        header: Header { node: Node::new(kind, 0), run: run_closure::<F>, free: free_block::<F> },
         closure: UnsafeCell::new(Some(f)),
-    });
-    let node = NonNull::from(Box::leak(callback)).cast::<Node>();
+    };
+    let place = memory::allocate(Layout::new::<Callback<F>>()).cast::<Callback<F>>();
+    // SAFETY: the place is new, and of the callback's layout.
+    unsafe { place.write(callback) };
+    let node = place.cast::<Node>();
     let lane = lane.clone().into_counted();
     // SAFETY: in no chain, freed by the lane after its turn, and it owns the reference just made.
     unsafe { lane.push(node) };
@@ -57,9 +62,10 @@ unsafe fn run_closure<F: FnOnce()>(node: NonNull<Node>, cancel: bool) {
     }
 }
 
-unsafe fn free_box<F>(node: NonNull<Node>) {
-    // SAFETY: made by `Box::new` of this type, and out of its chain.
-    drop(unsafe { Box::from_raw(node.cast::<Callback<F>>().as_ptr()) });
+unsafe fn free_block<F>(node: NonNull<Node>) {
+    // The closure has been taken out; the rest needs no destructor.
+    // SAFETY: allocated with this layout, and out of its chain.
+    unsafe { memory::release(node.cast(), Layout::new::<Callback<F>>()) };
 }
 
 /// Runs the closure, or drops it if `cancel`.

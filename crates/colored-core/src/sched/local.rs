@@ -4,13 +4,16 @@ use super::remote::Remote;
 use super::{Handle, Scheduler};
 use crate::color::Color;
 use crate::lane::{Lane, ReadyLane};
+use crate::memory;
 use crate::queue::Deque;
 use crate::sync::thread_slot;
 use std::cell::{Cell, RefCell};
 use std::ptr;
 
-/// Spare lanes a worker keeps: a lane is made and freed with every task of a fresh color.
-const SPARES: usize = 256;
+/// Spare lanes in a batch: a worker keeps up to two. A lane is made and retired with every task of a
+/// fresh color, often by different workers, and it owns the scheduler: making one anew would bounce
+/// that count between the cores.
+const SPARES: usize = 64;
 
 /// One worker's own half, as far as it is used from within a poll.
 pub(super) struct Local {
@@ -18,6 +21,7 @@ pub(super) struct Local {
     index: usize,
     pub(super) deque: Deque<ReadyLane>,
     spares: RefCell<Vec<Box<Lane>>>,
+    cache: memory::Cache,
     /// Events are being handed out: wake nobody before they all are.
     batching: Cell<bool>,
 }
@@ -35,7 +39,14 @@ pub(super) fn with<R>(f: impl FnOnce(Option<&Local>) -> R) -> R {
 
 impl Local {
     pub(super) fn new(handle: Handle, index: usize, deque: Deque<ReadyLane>) -> Self {
-        Self { handle, index, deque, spares: RefCell::new(Vec::new()), batching: Cell::new(false) }
+        Self {
+            handle,
+            index,
+            deque,
+            spares: RefCell::new(Vec::new()),
+            cache: memory::Cache::new(),
+            batching: Cell::new(false),
+        }
     }
 
     /// Makes this thread the worker while `f` runs.
@@ -48,7 +59,7 @@ impl Local {
             }
         }
         let _restore = Restore(LOCAL.with(|local| local.replace(self)));
-        f()
+        self.cache.enter(&self.scheduler().depot, f)
     }
 
     pub(super) fn handle(&self) -> &Handle {
@@ -118,20 +129,24 @@ impl Local {
     /// A spare lane, made fresh.
     #[inline]
     pub(super) fn reuse(&self, color: Color) -> Option<Box<Lane>> {
-        let mut lane = self.spares.borrow_mut().pop()?;
+        let mut spares = self.spares.borrow_mut();
+        if spares.is_empty() {
+            *spares = self.scheduler().take_spares()?;
+        }
+        let mut lane = spares.pop()?;
         lane.renew(color);
         Some(lane)
     }
 
     /// Keeps a lane for `reuse`.
+    #[inline]
     pub(super) fn keep(&self, lane: Box<Lane>) {
         let mut spares = self.spares.borrow_mut();
-        if spares.len() < SPARES {
-            spares.push(lane);
-        } else {
-            // A lane owns its scheduler, and its drop must not run under the borrow.
+        spares.push(lane);
+        if spares.len() == 2 * SPARES {
+            let batch = spares.split_off(SPARES);
             drop(spares);
-            drop(lane);
+            self.scheduler().keep_spares(batch);
         }
     }
 }

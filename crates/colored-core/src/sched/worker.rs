@@ -223,6 +223,9 @@ impl Worker {
         }
         if scheduler.may_stop(parked) {
             self.local.enter(|| scheduler.drain());
+            while let Some(lanes) = scheduler.take_spares() {
+                drop(lanes);
+            }
             return Step::Stopped;
         }
         self.local.remote().counters.parks.add(1);

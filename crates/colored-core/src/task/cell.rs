@@ -5,8 +5,10 @@ use super::id::Id;
 use super::live::Links;
 use super::state::{Begun, Completed, Ended, State};
 use super::{Schedule, waker};
+use crate::memory;
 use crate::queue::{Kind, Node};
 use crate::sync::UnsafeCell;
+use std::alloc::Layout;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::ptr::{self, NonNull};
@@ -62,7 +64,8 @@ impl<F: Future, S: Schedule> Cell<F, S> {
     /// * The output is taken or dropped under the same conditions.
     #[inline]
     pub(crate) unsafe fn allocate(future: F, lane: S, pin: u32) -> NonNull<Header<S>> {
-        let cell = Box::new(Self {
+        let place = memory::allocate(Layout::new::<Self>()).cast::<Self>();
+        let cell = Self {
             header: Header {
                 node: Node::new(Kind::Task, pin),
                 state: State::spawned(),
@@ -79,8 +82,10 @@ impl<F: Future, S: Schedule> Cell<F, S> {
                 joiner: UnsafeCell::new(None),
             },
             stage: UnsafeCell::new(Stage::Future(future)),
-        });
-        NonNull::from(Box::leak(cell)).cast()
+        };
+        // SAFETY: the place is new, and of the cell's layout.
+        unsafe { place.write(cell) };
+        place.cast()
     }
 
     fn stage(task: NonNull<Header<S>>) -> *const UnsafeCell<Stage<F>> {
@@ -187,8 +192,17 @@ unsafe fn drop_output<F: Future, S: Schedule>(task: NonNull<Header<S>>) {
 }
 
 unsafe fn free_cell<F: Future, S: Schedule>(task: NonNull<Header<S>>) {
-    // SAFETY: made by `Box::new` of this type, and the last reference is gone.
-    drop(unsafe { Box::from_raw(task.cast::<Cell<F, S>>().as_ptr()) });
+    struct Place(NonNull<u8>, Layout);
+    impl Drop for Place {
+        fn drop(&mut self) {
+            // SAFETY: allocated with this layout, and the last reference is gone.
+            unsafe { memory::release(self.0, self.1) };
+        }
+    }
+    // Also when a destructor (of a joiner's waker, say) panics.
+    let _place = Place(task.cast(), Layout::new::<Cell<F, S>>());
+    // SAFETY: a cell of this type, whose last reference is gone.
+    unsafe { ptr::drop_in_place(task.cast::<Cell<F, S>>().as_ptr()) };
 }
 
 /// Puts a task on its lane.

@@ -1,0 +1,32 @@
+//! Memory for tasks and callbacks: kept by the worker that frees it, for the next one of that size.
+//!
+//! Spawning and posting allocate at one place and free at another, often on another thread, which is
+//! the slow case of most allocators. So a worker keeps what it frees, by size, in two *magazines*
+//! (Bonwick and Adams, 2001): lists of [`ROUNDS`] blocks. Full ones go to the runtime's depot, empty
+//! ones are exchanged there for full ones: one lock per so many blocks.
+//!
+//! The blocks are the global allocator's. Other threads allocate and free there directly, and a block
+//! may take either way. The models and the sanitizers see the plain allocator only.
+
+#[cfg_attr(any(colored_loom, colored_sanitize), path = "memory/plain.rs")]
+mod cache;
+
+pub(crate) use self::cache::{Cache, Depot, allocate, release};
+
+use std::alloc::Layout;
+
+/// Sizes are rounded up to multiples of this.
+const GRAIN: usize = 16;
+
+/// Larger blocks are not kept.
+const LARGEST: usize = 512;
+
+/// The class of a layout, and the layout that all blocks of the class have; `None` if it is not kept.
+fn class(layout: Layout) -> Option<(usize, Layout)> {
+    let size = layout.size().next_multiple_of(GRAIN);
+    if size == 0 || size > LARGEST || layout.align() > GRAIN {
+        return None;
+    }
+    let rounded = Layout::from_size_align(size, GRAIN).ok()?;
+    Some((size / GRAIN - 1, rounded))
+}
