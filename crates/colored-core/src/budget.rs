@@ -56,6 +56,12 @@ pub fn unconstrained<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
+/// Sets what is left of this thread's budget: for tests of leaves outside a runtime.
+#[doc(hidden)]
+pub fn set(units: u32) {
+    LEFT.with(|left| left.set(units));
+}
+
 /// Runs one poll with a fresh budget.
 #[inline]
 pub(crate) fn fresh<R>(f: impl FnOnce() -> R) -> R {

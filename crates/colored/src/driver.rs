@@ -143,13 +143,19 @@ fn polled(result: io::Result<usize>) -> usize {
 
 #[cfg(test)]
 impl Driver {
-    /// A driver without shards, for timers on a clock of the test's own.
+    /// A driver for timers on a clock of the test's own.
     pub(crate) fn with_clock(clock: Clock, workers: usize) -> Driver {
-        Self::with(clock, Box::default(), workers, Pool::new(&crate::blocking::Limits::default()))
+        let shards = Box::new([Shard::new().expect("the system has a selector")]);
+        Self::with(clock, shards, workers, Pool::new(&crate::blocking::Limits::default()))
     }
 
     /// A driver with these shards, for sockets whose events the test fetches itself.
     pub(crate) fn with_shards(shards: Box<[Shard]>) -> Driver {
         Self::with(Clock::new(), shards, 1, Pool::new(&crate::blocking::Limits::default()))
+    }
+
+    /// Whether the worker has been unparked since the last call.
+    pub(crate) fn take_token(&self, worker: usize) -> bool {
+        self.parkers[worker].take_token()
     }
 }

@@ -1,4 +1,4 @@
-//! Waiting: [`sleep`], [`timeout`] and [`interval`].
+//! Waiting: [`sleep()`], [`timeout()`] and [`interval()`].
 //!
 //! Timers have a resolution of one millisecond. None is ever early; one is late by
 //! less than a millisecond plus the time until its task gets its turn. A timer

@@ -77,6 +77,11 @@ impl Parker {
         self.state.compare_exchange(AWAKE, how, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
+    #[cfg(test)]
+    pub(super) fn take_token(&self) -> bool {
+        self.state.swap(AWAKE, Ordering::Acquire) == UNPARKED
+    }
+
     /// Awake again; takes the token if it is there.
     fn leave(&self) {
         // Ordering: pairs with the Release in `unpark`.

@@ -152,7 +152,7 @@ impl Shard {
             Ok(()) => Ok((key, entry)),
             Err(error) => {
                 self.sockets().table.remove(key);
-                Err(error)
+                Err(refused(&error))
             }
         }
     }
@@ -235,6 +235,19 @@ impl Shard {
         }
         count
     }
+}
+
+/// The error of a socket that the system does not watch.
+#[cold]
+fn refused(error: &io::Error) -> io::Error {
+    let limit = match error.kind() {
+        io::ErrorKind::StorageFull => {
+            "; this user may watch as many sockets as /proc/sys/fs/epoll/max_user_watches says"
+        }
+        _ => "",
+    };
+    let text = format!("the reactor cannot watch the socket: {error}{limit}");
+    io::Error::new(error.kind(), text)
 }
 
 /// Sockets are registered once, for everything: a change costs a system call. Where the system

@@ -1,8 +1,11 @@
 //! Timers on a clock that is moved by hand, and one test on the real one.
 
+mod interval;
+mod timeout;
+
 use std::{
-    future::{pending, ready},
-    pin::{Pin, pin},
+    future::pending,
+    pin::Pin,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering::SeqCst},
@@ -13,13 +16,10 @@ use std::{
 };
 
 use super::*;
-use crate::{
-    budget,
-    driver::{
-        Driver,
-        clock::{Clock, Hand},
-        current,
-    },
+use crate::driver::{
+    Driver,
+    clock::{Clock, Hand},
+    current,
 };
 
 #[derive(Default)]
@@ -170,7 +170,7 @@ fn a_sleep_keeps_its_wheel_when_its_task_is_stolen() {
 #[test]
 fn only_a_foreign_thread_tells_of_an_earlier_timer() {
     let world = World::new();
-    let told = || world.driver.unparked.load(SeqCst);
+    let told = || (0..2).filter(|worker| world.driver.take_token(*worker)).count();
     let [mut own, mut guest, mut later] =
         [50, 40, 45].map(|millis| world.on(Some(0), || sleep(ms(millis))));
     assert!(world.poll_on(Some(0), &mut own).is_pending());
@@ -178,13 +178,13 @@ fn only_a_foreign_thread_tells_of_an_earlier_timer() {
     assert!(world.poll_on(None, &mut guest).is_pending());
     assert_eq!(told(), 1);
     assert!(world.poll_on(None, &mut later).is_pending());
-    assert_eq!(told(), 2, "the first into the other wheel");
+    assert_eq!(told(), 1, "the first into the other wheel");
     let deadline = guest.deadline() - ms(1);
     Pin::new(&mut guest).reset(deadline);
-    assert_eq!(told(), 3, "outside of the runtime too");
+    assert_eq!(told(), 1, "outside of the runtime too");
     let deadline = own.deadline() - ms(30);
     world.on(Some(0), || Pin::new(&mut own).reset(deadline));
-    assert_eq!(told(), 3);
+    assert_eq!(told(), 0);
 }
 
 #[test]
@@ -259,144 +259,6 @@ fn a_timer_left_by_a_runtime_is_loud_when_polled_and_quiet_when_dropped() {
     assert!(text.contains("shut down"), "{text}");
     let other = World::new();
     assert!(other.poll(&mut polled).is_pending(), "another runtime can go on with it");
-}
-
-#[test]
-fn a_ready_future_needs_no_timer() {
-    let world = World::new();
-    let mut quick = world.on(Some(0), || timeout(ms(10), ready(5)));
-    assert_eq!(world.poll(&mut quick), Poll::Ready(Ok(5)));
-    let mut over = world.on(Some(0), || timeout(Duration::ZERO, ready(5)));
-    world.hand.forward(ms(1));
-    assert_eq!(world.poll(&mut over), Poll::Ready(Ok(5)), "the future comes first");
-    assert_eq!(world.driver.wheels[0].next_deadline(), u64::MAX);
-}
-
-#[test]
-fn a_timeout_elapses() {
-    let world = World::new();
-    let mut slow = world.on(Some(0), || timeout(ms(10), pending::<()>()));
-    assert!(world.poll(&mut slow).is_pending());
-    assert_eq!(world.forward(ms(10)), 1);
-    let Poll::Ready(Err(elapsed)) = world.poll(&mut slow) else { panic!("not elapsed") };
-    assert_eq!(elapsed.to_string(), "deadline has elapsed");
-    assert_eq!(std::io::Error::from(elapsed).kind(), std::io::ErrorKind::TimedOut);
-    assert_eq!(world.timers(), [0, 0]);
-}
-
-/// Takes budget until there is none, as a busy reader does.
-async fn greedy() {
-    loop {
-        std::future::poll_fn(budget::poll_proceed).await;
-    }
-}
-
-#[test]
-fn a_future_that_uses_up_the_budget_does_not_escape_its_timeout() {
-    let world = World::new();
-    let mut future = Box::pin(timeout_at(world.driver.clock.now() + ms(1), greedy()));
-    budget::set(8);
-    assert!(world.poll(&mut future).is_pending());
-    world.hand.forward(ms(1));
-    budget::set(8);
-    assert!(matches!(world.poll(&mut future), Poll::Ready(Err(_))));
-    budget::set(u32::MAX);
-}
-
-#[test]
-fn timeouts_in_a_loop_come_to_the_end_of_the_budget() {
-    let world = World::new();
-    let mut future = pin!(async {
-        loop {
-            let _ = timeout(Duration::ZERO, pending::<()>()).await;
-        }
-    });
-    budget::set(8);
-    let poll: Poll<()> = world.poll(&mut future);
-    assert!(poll.is_pending(), "and this returns at all");
-    assert_eq!(world.wakes.0.load(SeqCst), 1);
-    budget::set(u32::MAX);
-}
-
-#[test]
-fn waiting_costs_no_budget() {
-    let world = World::new();
-    budget::set(2);
-    let mut waiting = world.on(Some(0), || timeout(ms(10), sleep(ms(20))));
-    for _ in 0..10 {
-        assert!(world.poll(&mut waiting).is_pending());
-    }
-    assert_eq!(world.wakes.0.load(SeqCst), 0);
-    let mut quick = world.on(Some(0), || timeout(ms(10), ready(1)));
-    assert!(world.poll(&mut quick).is_ready());
-    budget::set(u32::MAX);
-}
-
-#[test]
-fn an_interval_ticks_at_once_and_then_on_its_grid() {
-    let world = World::new();
-    let mut ticks = world.on(Some(0), || interval(ms(10)));
-    let start = world.driver.clock.now();
-    assert_eq!(world.tick(&mut ticks), Poll::Ready(start));
-    for tick in 1..=3 {
-        assert!(world.tick(&mut ticks).is_pending());
-        assert_eq!(world.forward(ms(10)), 1);
-        assert_eq!(world.tick(&mut ticks), Poll::Ready(start + ms(10 * tick)));
-    }
-}
-
-#[test]
-fn missed_ticks_are_treated_as_told() {
-    use MissedTickBehavior::{Burst, Delay, Skip};
-    let expected: [(_, &[u64]); 3] =
-        [(Burst, &[20, 30, 40, 50]), (Delay, &[45, 55]), (Skip, &[40, 50])];
-    for (behavior, due) in expected {
-        let world = World::new();
-        let start = world.driver.clock.now();
-        let mut ticks = interval_at(start + ms(10), ms(10));
-        ticks.set_missed_tick_behavior(behavior);
-        world.forward(ms(35));
-        assert_eq!(world.tick(&mut ticks), Poll::Ready(start + ms(10)));
-        for &due in due {
-            while world.tick(&mut ticks).map(|at| assert_eq!(at, start + ms(due))).is_pending() {
-                world.forward(ms(1));
-                assert!(world.driver.clock.now() <= start + ms(due), "{behavior:?} missed {due}");
-            }
-        }
-    }
-}
-
-#[test]
-fn a_dropped_tick_is_not_lost() {
-    let world = World::new();
-    let mut ticks = world.on(Some(0), || interval(ms(10)));
-    assert!(world.tick(&mut ticks).is_ready());
-    {
-        let mut tick = Box::pin(ticks.tick());
-        assert!(world.poll(&mut tick).is_pending());
-    }
-    assert_eq!(world.forward(ms(10)), 1);
-    assert!(world.tick(&mut ticks).is_ready());
-}
-
-#[test]
-fn an_interval_can_be_reset() {
-    let world = World::new();
-    let mut ticks = world.on(Some(0), || interval(ms(10)));
-    assert!(world.tick(&mut ticks).is_ready());
-    world.forward(ms(8));
-    world.on(Some(0), || ticks.reset());
-    assert!(world.tick(&mut ticks).is_pending());
-    assert_eq!(world.forward(ms(9)), 0);
-    assert_eq!(world.forward(ms(1)), 1);
-    world.on(Some(0), || ticks.reset_immediately());
-    assert!(world.tick(&mut ticks).is_ready());
-}
-
-#[test]
-#[should_panic(expected = "the period of an interval must not be zero")]
-fn an_interval_of_nothing_is_refused() {
-    drop(interval(Duration::ZERO));
 }
 
 #[test]

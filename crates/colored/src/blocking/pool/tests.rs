@@ -79,7 +79,9 @@ fn the_last_idle_thread_is_called_first() {
 fn threads_are_bounded_and_the_rest_waits_in_order() {
     let pool = pool(2, LONG);
     let held: Vec<_> = (0..2).map(|_| submit_held(&pool, Class::Work)).collect();
-    held.iter().for_each(|(is_running, _)| drop(is_running.recv().unwrap()));
+    for (is_running, _) in &held {
+        is_running.recv().unwrap();
+    }
     let (order, ran) = mpsc::channel();
     for number in 0..100 {
         let order = order.clone();
@@ -129,7 +131,9 @@ fn a_panic_ends_its_job_only() {
 fn a_thread_retires_when_it_was_idle_for_long_enough() {
     let pool = pool(4, Duration::from_millis(5));
     let held: Vec<_> = (0..4).map(|_| submit_held(&pool, Class::Work)).collect();
-    held.iter().for_each(|(is_running, _)| drop(is_running.recv().unwrap()));
+    for (is_running, _) in &held {
+        is_running.recv().unwrap();
+    }
     drop(held);
     until(|| pool.stats(Class::Work) == stats(0, 0, 0));
     let (is_running, release) = submit_held(&pool, Class::Work);
@@ -174,7 +178,9 @@ fn shutdown_drops_what_waits_and_waits_for_what_runs() {
 fn shutdown_calls_idle_threads() {
     let pool = pool(4, LONG);
     let held: Vec<_> = (0..4).map(|_| submit_held(&pool, Class::Work)).collect();
-    held.iter().for_each(|(is_running, _)| drop(is_running.recv().unwrap()));
+    for (is_running, _) in &held {
+        is_running.recv().unwrap();
+    }
     drop(held);
     until(|| pool.stats(Class::Work).idle == 4);
     let begin = Instant::now();
@@ -225,7 +231,9 @@ fn many_submitters_lose_no_job() {
             scope.spawn(|| {
                 for _ in 0..2_000 {
                     let ran = ran.clone();
-                    submit(&pool, move || drop(ran.fetch_add(1, SeqCst)));
+                    submit(&pool, move || {
+                        ran.fetch_add(1, SeqCst);
+                    });
                 }
             });
         }

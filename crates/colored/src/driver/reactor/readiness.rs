@@ -6,7 +6,7 @@
 //! | event | who | flags | tick |
 //! |---|---|---|---|
 //! | `mark` | the thread that polls the shard | adds what the event says | + 1 |
-//! | `exhausted` | an operation that met `WouldBlock` | drops its direction, closed flag too | same |
+//! | `exhausted` | an operation that met `WouldBlock` | drops direction and closed flag | same |
 //! | `drained` | an operation that moved fewer bytes than asked | drops its direction | same |
 //! | `shut_down` | the runtime's end | adds `SHUT_DOWN`, for good | + 1 |
 //!

@@ -1,12 +1,13 @@
-//! The wheel against a sorted map, and the corners by name.
+//! The corners of the wheel by name; the model is in its own file.
+
+mod model;
 
 use std::{
-    collections::BTreeMap,
     sync::{Arc, Mutex},
     task::{Wake, Waker},
 };
 
-use super::{Inserted, Key, Reset, Wheel};
+use super::{Inserted, Reset, Wheel};
 
 /// Writes down which timer fired.
 struct Named(usize, Arc<Mutex<Vec<usize>>>);
@@ -18,20 +19,16 @@ impl Wake for Named {
 }
 
 /// A wheel whose timers have names.
-#[derive(Default)]
 struct Timers {
-    wheel: Box<Wheel>,
+    wheel: Wheel,
     fired: Arc<Mutex<Vec<usize>>>,
 }
 
-#[expect(clippy::derivable_impls, reason = "the wheel has no default outside its tests")]
-impl Default for Wheel {
-    fn default() -> Wheel {
-        Wheel::new()
-    }
-}
-
 impl Timers {
+    fn new() -> Timers {
+        Timers { wheel: Wheel::new(), fired: Arc::default() }
+    }
+
     fn waker(&self, name: usize) -> Waker {
         Waker::from(Arc::new(Named(name, self.fired.clone())))
     }
@@ -59,176 +56,12 @@ impl Timers {
     }
 }
 
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, end: u64) -> u64 {
-        self.next() % end
-    }
-
-    /// Mostly near, often beside the border of a level, sometimes beyond all.
-    fn distance(&mut self) -> u64 {
-        let level = 1 << (6 * self.below(8));
-        match self.below(8) {
-            0 | 1 => self.below(4),
-            2 | 3 => self.below(200),
-            4 => level - 1 + self.below(3),
-            5 | 6 => self.below(level.min(1 << 18)),
-            _ => u64::MAX - self.below(2),
-        }
-    }
-}
-
-struct Live {
-    key: Key,
-    tick: u64,
-    /// Its rank among all inserts and resets.
-    rank: usize,
-    /// Filed for a tick that had come; its order among others is not promised.
-    late: bool,
-}
-
-struct Model {
-    timers: Timers,
-    live: BTreeMap<usize, Live>,
-    dead: Vec<Key>,
-    now: u64,
-    ranks: usize,
-    /// The tick and rank of the last timer that fired in time.
-    last: (u64, usize),
-}
-
-impl Model {
-    fn new() -> Model {
-        Model {
-            timers: Timers::default(),
-            live: BTreeMap::new(),
-            dead: Vec::new(),
-            now: 0,
-            ranks: 0,
-            last: (0, 0),
-        }
-    }
-
-    fn some_live(&self, random: &mut Random) -> Option<usize> {
-        let at = random.below(self.live.len().max(1) as u64) as usize;
-        self.live.keys().nth(at).copied()
-    }
-
-    fn insert(&mut self, distance: u64) {
-        self.ranks += 1;
-        let (rank, name) = (self.ranks, self.ranks);
-        let tick = self.now.saturating_add(distance);
-        let before = self.timers.wheel.next_deadline();
-        let Inserted { key, earliest } = self.timers.insert(self.now, tick, name);
-        assert_eq!(earliest, self.timers.wheel.next_deadline() < before);
-        self.live.insert(name, Live { key, tick, rank, late: distance == 0 });
-    }
-
-    fn reset(&mut self, name: usize, distance: u64) {
-        self.ranks += 1;
-        let live = self.live.get_mut(&name).unwrap();
-        live.tick = self.now.saturating_add(distance);
-        live.rank = self.ranks;
-        live.late = distance == 0;
-        assert_ne!(self.timers.wheel.reset(live.key, live.tick), Reset::Gone);
-    }
-
-    fn cancel(&mut self, name: usize) {
-        let live = self.live.remove(&name).unwrap();
-        assert!(self.timers.wheel.cancel(live.key));
-        self.dead.push(live.key);
-    }
-
-    fn advance(&mut self, steps: usize) {
-        let more = self.timers.step(self.now, steps);
-        for name in std::mem::take(&mut *self.timers.fired.lock().unwrap()) {
-            let live = self.live.remove(&name).expect("a timer fires once and not when cancelled");
-            assert!(live.tick <= self.now, "early: {} at {}", live.tick, self.now);
-            if !live.late {
-                assert!((live.tick, live.rank) > self.last, "out of order");
-                self.last = (live.tick, live.rank);
-            }
-            self.dead.push(live.key);
-        }
-        let first = self.live.values().map(|live| live.tick).min();
-        if more {
-            assert!(self.timers.wheel.next_deadline() <= self.now);
-        } else {
-            assert!(first.is_none_or(|tick| tick > self.now), "a due timer was left");
-            assert!(self.timers.wheel.next_deadline() > self.now);
-            assert_eq!(first.is_none(), self.timers.wheel.next_deadline() == u64::MAX);
-        }
-    }
-
-    fn check(&self) {
-        let first = self.live.values().map(|live| live.tick).min().unwrap_or(u64::MAX);
-        assert!(self.timers.wheel.next_deadline() <= first);
-        assert_eq!(self.timers.wheel.len(), self.live.len());
-    }
-}
-
-fn run_model(seed: u64, operations: usize) {
-    let mut random = Random(seed);
-    let mut model = Model::new();
-    for _ in 0..operations {
-        match random.below(16) {
-            0..=6 => model.insert(random.distance()),
-            7 | 8 => {
-                if let Some(name) = model.some_live(&mut random) {
-                    model.cancel(name);
-                }
-            }
-            9 => {
-                if let Some(name) = model.some_live(&mut random) {
-                    model.reset(name, random.distance());
-                }
-            }
-            10 => {
-                let at = random.below(model.dead.len().max(1) as u64) as usize;
-                if let Some(&key) = model.dead.get(at) {
-                    assert!(!model.timers.wheel.cancel(key));
-                    assert!(!model.timers.wheel.update_waker(key, Waker::noop()));
-                    assert_eq!(model.timers.wheel.reset(key, 1), Reset::Gone);
-                }
-            }
-            // Time moves to the next event, by a little, or far.
-            11 => model.now = model.now.max(model.timers.wheel.next_deadline().min(1 << 40)),
-            12 => model.now += random.below(100),
-            13 if random.below(20) == 0 => model.now += random.below(1 << 26),
-            _ => model.advance(1 + random.below(12) as usize),
-        }
-        if model.live.len() > 400 {
-            model.advance(usize::MAX);
-            let names: Vec<_> = model.live.keys().copied().skip(100).collect();
-            names.into_iter().for_each(|name| model.cancel(name));
-        }
-        model.check();
-    }
-    assert!(model.dead.len() > operations / 8);
-}
-
-#[test]
-fn it_behaves_like_a_sorted_map() {
-    let operations = if cfg!(miri) { 2_000 } else { 30_000 };
-    for seed in 1..=8 {
-        run_model(0x9e37_79b9_7f4a_7c15 ^ seed, operations);
-    }
-}
-
 #[test]
 fn every_border_of_a_level_fires_on_its_tick() {
     for start in [0, 1, 63, 64, 4_095, 4_096, 1 << 36, (1 << 42) - 1] {
         for border in (0..8).map(|level| 1_u64 << (6 * level)) {
             for tick in [border - 1, border, border + 1].map(|distance| start + distance) {
-                let timers = Timers::default();
+                let timers = Timers::new();
                 timers.insert(0, start, 0);
                 assert_eq!(timers.advance(start), [0]);
                 timers.insert(start, tick, 1);
@@ -243,7 +76,7 @@ fn every_border_of_a_level_fires_on_its_tick() {
 
 #[test]
 fn timers_of_one_tick_fire_in_order_also_across_a_cascade() {
-    let timers = Timers::default();
+    let timers = Timers::new();
     timers.insert(0, 5_000, 0);
     timers.insert(0, 5_000, 1);
     assert_eq!(timers.advance(4_100), []);
@@ -256,7 +89,7 @@ fn timers_of_one_tick_fire_in_order_also_across_a_cascade() {
 
 #[test]
 fn a_timer_inserted_amid_a_cascade_keeps_its_turn() {
-    let timers = Timers::default();
+    let timers = Timers::new();
     for name in 0..10 {
         timers.insert(0, 100, name);
     }
@@ -268,7 +101,7 @@ fn a_timer_inserted_amid_a_cascade_keeps_its_turn() {
 
 #[test]
 fn one_call_moves_a_bounded_number() {
-    let timers = Timers::default();
+    let timers = Timers::new();
     for name in 0..1_000 {
         timers.insert(0, 10, name);
     }
@@ -285,7 +118,7 @@ fn one_call_moves_a_bounded_number() {
 
 #[test]
 fn an_insert_tells_whether_it_is_the_earliest() {
-    let timers = Timers::default();
+    let timers = Timers::new();
     assert_eq!(timers.wheel.next_deadline(), u64::MAX);
     assert!(timers.insert(0, 50, 0).earliest);
     assert!(!timers.insert(0, 50, 1).earliest);
@@ -300,7 +133,7 @@ fn an_insert_tells_whether_it_is_the_earliest() {
 
 #[test]
 fn a_cancelled_timer_costs_one_look_at_most() {
-    let timers = Timers::default();
+    let timers = Timers::new();
     let key = timers.insert(0, 50, 0).key;
     assert!(timers.wheel.cancel(key));
     assert!(!timers.insert(0, 50, 1).earliest, "the next deadline is kept");
@@ -310,7 +143,7 @@ fn a_cancelled_timer_costs_one_look_at_most() {
 
 #[test]
 fn a_deadline_in_the_past_fires_at_the_next_advance() {
-    let timers = Timers::default();
+    let timers = Timers::new();
     timers.insert(0, 100, 0);
     assert_eq!(timers.advance(100), [0]);
     timers.insert(100, 7, 1);
@@ -320,7 +153,7 @@ fn a_deadline_in_the_past_fires_at_the_next_advance() {
 
 #[test]
 fn the_last_waker_is_the_one_that_is_woken() {
-    let timers = Timers::default();
+    let timers = Timers::new();
     let key = timers.insert(0, 5, 0).key;
     let held = timers.waker(1);
     assert!(timers.wheel.update_waker(key, &held));
@@ -330,7 +163,7 @@ fn the_last_waker_is_the_one_that_is_woken() {
 
 #[test]
 fn every_waker_is_dropped() {
-    let timers = Timers::default();
+    let timers = Timers::new();
     let keys: Vec<_> = (0..100).map(|name| timers.insert(0, name as u64, name).key).collect();
     keys[50..].iter().for_each(|key| assert!(timers.wheel.cancel(*key)));
     timers.wheel.update_waker(keys[0], &timers.waker(0));
@@ -340,7 +173,7 @@ fn every_waker_is_dropped() {
 
 #[test]
 fn the_memory_of_many_timers_is_given_back() {
-    let timers = Timers::default();
+    let timers = Timers::new();
     let keys: Vec<_> = (0..100_000).map(|i| timers.insert(0, i, 0).key).collect();
     assert!(timers.wheel.lock().levels.capacity() >= 100_000);
     keys[..90_000].iter().for_each(|key| assert!(timers.wheel.cancel(*key)));
@@ -350,7 +183,7 @@ fn the_memory_of_many_timers_is_given_back() {
 
 #[test]
 fn a_closed_wheel_gives_up_its_timers_and_takes_no_more() {
-    let timers = Timers::default();
+    let timers = Timers::new();
     let key = timers.insert(0, 10, 0).key;
     timers.insert(0, u64::MAX, 1);
     timers.wheel.close().into_iter().for_each(Waker::wake);
@@ -362,7 +195,7 @@ fn a_closed_wheel_gives_up_its_timers_and_takes_no_more() {
 
 #[test]
 fn threads_share_a_wheel() {
-    let timers = Timers::default();
+    let timers = Timers::new();
     let rounds: u64 = if cfg!(miri) { 20 } else { 2_000 };
     std::thread::scope(|scope| {
         for thread in 0..3 {

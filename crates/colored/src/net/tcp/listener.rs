@@ -94,13 +94,14 @@ impl TcpListener {
         let addr = self.local_addr().map_or("an unknown address".into(), |addr| addr.to_string());
         let pause = self.backoff.failed();
         let why = match is_out_of_descriptors(&error) {
-            true => "; every descriptor that is allowed is in use (see ulimit -n)",
+            true => {
+                "; every descriptor that is allowed is in use (see ulimit -n), \
+                 and connections stay queued until one is free"
+            }
             false => "",
         };
-        let text = format!(
-            "cannot accept on {addr}: {error}{why}; \
-             connections stay queued, and the next accept waits up to {pause:?}"
-        );
+        let text =
+            format!("cannot accept on {addr}: {error}{why}; the next accept waits up to {pause:?}");
         explained(text, error)
     }
 

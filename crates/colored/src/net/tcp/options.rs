@@ -47,8 +47,8 @@ impl TcpStream {
     ///
     /// * `None`, as it is at first: the system goes on to send it in the background;
     /// * `Some(Duration::ZERO)`: it is thrown away, and the peer sees a reset;
-    /// * `Some(time)`: the drop **blocks its thread** until the data is acknowledged or the time, in
-    ///   whole seconds, is over. Better wait for the peer to close before dropping.
+    /// * `Some(time)`: the drop **blocks its thread** until the data is acknowledged or the time,
+    ///   in whole seconds, is over. Better wait for the peer to close before dropping.
     pub fn set_linger(&self, linger: Option<Duration>) -> io::Result<()> {
         SockRef::from(self.socket()).set_linger(linger)
     }

@@ -12,8 +12,8 @@ use crate::io::Ready;
 /// A TCP connection.
 ///
 /// It is read and written through [`AsyncRead`](crate::io::AsyncRead) and
-/// [`AsyncWrite`](crate::io::AsyncWrite), which `&TcpStream` implements as well: two tasks may share
-/// one connection, the one to read and the other to write, without splitting it.
+/// [`AsyncWrite`](crate::io::AsyncWrite), which `&TcpStream` implements as well: two tasks may
+/// share one connection, the one to read and the other to write, without splitting it.
 ///
 /// Its options are those that the system gives to a new socket; in particular Nagle's algorithm is
 /// on. A program that answers small messages wants [`set_nodelay(true)`](TcpStream::set_nodelay).
