@@ -53,12 +53,10 @@ impl World {
     }
 }
 
-/// Waits for events once and wakes whom they concern.
+/// Waits for events and timers once, as a worker does, and wakes whom they concern.
 fn turn(driver: &Driver) {
     let mut wakers = Vec::new();
-    let mut turn = driver.shards[0].try_turn().expect("there is one poller");
-    turn.poll(None, &mut wakers).unwrap();
-    drop(turn);
+    driver.park(0, None, &mut wakers);
     wakers.into_iter().for_each(Waker::wake);
 }
 
@@ -74,7 +72,7 @@ impl Drop for World {
     fn drop(&mut self) {
         // Ordering: hint only; the wake carries it.
         self.over.store(true, Ordering::Relaxed);
-        self.driver.shards[0].wake();
+        self.driver.unpark(0);
         self.poller.take().unwrap().join().unwrap();
     }
 }
