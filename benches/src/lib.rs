@@ -17,7 +17,7 @@
 //! | [`mod@workload`] | what runs inside this process |
 //! | [`mod@http`] | hyper servers as child processes, and the load generator |
 //! | [`mod@memory`] | bytes per idle task and per idle color |
-//! | [`mod@placement`] | which cores a round trip uses |
+//! | [`mod@placement`] | which cores a client and a server use |
 //! | [`mod@counting`] | the allocator that counts them |
 
 pub mod counting;

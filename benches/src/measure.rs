@@ -149,6 +149,9 @@ pub struct Outcome {
     pub cost: f64,
     /// Operations per second of wall time.
     pub rate: f64,
+    /// The subject's cost over this one's, the median over the rounds. Slow noise, which
+    /// shifts whole rounds, cancels here even where it does not in the medians' ratio.
+    pub paired: f64,
 }
 
 impl Case {
@@ -177,6 +180,7 @@ impl Case {
                 let sample = round[index];
                 sample.ops as f64 / sample.wall.as_secs_f64()
             })),
+            paired: median(rounds.iter().map(|round| round[0].per_op() / round[index].per_op())),
         };
         self.entries.iter().enumerate().map(outcome).collect()
     }

@@ -49,8 +49,8 @@ pub const ROWS: &[Row] = &[
 /// threads anew in each, and a median evens that out.
 const fn windows(mode: Mode) -> (usize, Duration) {
     match mode {
-        Mode::Full => (15, Duration::from_millis(500)),
-        Mode::Quick => (7, Duration::from_millis(250)),
+        Mode::Full => (31, Duration::from_millis(250)),
+        Mode::Quick => (15, Duration::from_millis(120)),
         Mode::Smoke => (1, Duration::from_millis(20)),
     }
 }
