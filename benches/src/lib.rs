@@ -2,7 +2,7 @@
 //!
 //! Small shared machines are noisy, and their noise is slow: a figure taken now and one taken
 //! a minute later differ by more than the two runtimes do. So every [`Case`] holds all its
-//! rivals at once and samples them in turn, A B A B, inside one process run, and what is
+//! rivals at once and samples them in turn, A B B A, inside one process run, and what is
 //! reported is the ratio of the medians.
 //!
 //! A workload is written once, generic over [`Rival`], or once per rival where the
@@ -17,6 +17,7 @@
 //! | [`mod@workload`] | what runs inside this process |
 //! | [`mod@http`] | hyper servers as child processes, and the load generator |
 //! | [`mod@memory`] | bytes per idle task and per idle color |
+//! | [`mod@placement`] | which cores a client and a server use |
 //! | [`mod@counting`] | the allocator that counts them |
 
 pub mod counting;
@@ -24,6 +25,7 @@ pub mod http;
 pub mod latch;
 pub mod measure;
 pub mod memory;
+pub mod placement;
 pub mod plot;
 pub mod ratio;
 pub mod rivals;

@@ -23,16 +23,6 @@ impl Mode {
             Mode::Smoke => (1, 1, Duration::ZERO),
         }
     }
-
-    /// Rounds of a case whose samples are long (about a second).
-    #[must_use]
-    pub const fn long(self) -> usize {
-        match self {
-            Mode::Full => 5,
-            Mode::Quick => 3,
-            Mode::Smoke => 1,
-        }
-    }
 }
 
 /// One measurement of one entry.
@@ -134,8 +124,8 @@ impl Unit {
 pub enum Pace {
     /// Milliseconds: many rounds, after one that is thrown away.
     Short,
-    /// About a second: few rounds.
-    Long,
+    /// Longer: as many rounds as this, none of them thrown away.
+    Rounds(usize),
 }
 
 /// One comparison.
@@ -159,25 +149,28 @@ pub struct Outcome {
     pub cost: f64,
     /// Operations per second of wall time.
     pub rate: f64,
+    /// The subject's cost over this one's, the median over the rounds. Slow noise, which
+    /// shifts whole rounds, cancels here even where it does not in the medians' ratio.
+    pub paired: f64,
 }
 
 impl Case {
-    /// Samples subject and peers in turn, A B A B, and returns their medians in the order of
+    /// Samples subject and peers in turn, A B then B A, and returns their medians in the order of
     /// the entries. Entries that are only [`Role::Plotted`] are left out.
     #[must_use]
     pub fn alternate(mut self, mode: Mode) -> Vec<Outcome> {
         self.entries.retain(|entry| entry.role != Role::Plotted);
         let (least, most, budget) = match self.pace {
             Pace::Short => mode.short(),
-            Pace::Long => (mode.long(), mode.long(), Duration::ZERO),
+            Pace::Rounds(rounds) => (rounds, rounds, Duration::ZERO),
         };
         if self.pace == Pace::Short && mode != Mode::Smoke {
-            self.round();
+            self.round(0);
         }
         let start = Instant::now();
         let mut rounds = Vec::with_capacity(most);
         while rounds.len() < least || (rounds.len() < most && start.elapsed() < budget) {
-            rounds.push(self.round());
+            rounds.push(self.round(rounds.len()));
         }
         let outcome = |(index, entry): (usize, &Entry)| Outcome {
             name: entry.name,
@@ -187,12 +180,20 @@ impl Case {
                 let sample = round[index];
                 sample.ops as f64 / sample.wall.as_secs_f64()
             })),
+            paired: median(rounds.iter().map(|round| round[0].per_op() / round[index].per_op())),
         };
         self.entries.iter().enumerate().map(outcome).collect()
     }
 
-    fn round(&mut self) -> Vec<Sample> {
-        self.entries.iter_mut().map(|entry| (entry.sample)()).collect()
+    /// Samples every entry once, beginning with another one each time, so that no entry is
+    /// always the one after a certain other. The samples are in the order of the entries.
+    fn round(&mut self, number: usize) -> Vec<Sample> {
+        let count = self.entries.len();
+        let first = number % count;
+        let mut samples: Vec<_> =
+            (0..count).map(|turn| (self.entries[(first + turn) % count].sample)()).collect();
+        samples.rotate_right(first);
+        samples
     }
 }
 
@@ -235,9 +236,9 @@ mod tests {
             Entry::plotted("drawn", recorder('c', 1)),
             Entry::peer("other", recorder('b', 10)),
         ];
-        let case = Case { unit: Unit::us("us/op"), pace: Pace::Long, entries };
-        let outcomes = case.alternate(Mode::Quick);
-        assert_eq!(*order.borrow(), ['a', 'b', 'a', 'b', 'a', 'b']);
+        let case = Case { unit: Unit::us("us/op"), pace: Pace::Rounds(3), entries };
+        let outcomes = case.alternate(Mode::Full);
+        assert_eq!(*order.borrow(), ['a', 'b', 'b', 'a', 'a', 'b']);
         assert_eq!(outcomes.len(), 2);
         assert!((outcomes[0].cost - 2e-6).abs() < 1e-12);
         assert!((outcomes[1].rate - 5e5).abs() < 1e-3);

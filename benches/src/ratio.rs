@@ -102,7 +102,9 @@ pub fn against_best(name: &str, unit: Unit, outcomes: &[Outcome]) {
 pub fn against_each(name: &str, unit: Unit, outcomes: &[Outcome]) {
     let (subject, peers) = split(outcomes);
     for peer in peers {
-        print(&format!("{name}_vs_{}", peer.name), unit, subject, peer);
+        let name = format!("{name}_vs_{}", peer.name);
+        print(&name, unit, subject, peer);
+        println!("INFO {name} paired={:.3} (median of the rounds' ratios)", peer.paired);
     }
     let rates: Vec<_> =
         outcomes.iter().map(|one| format!("{}={:.0}", one.name, one.rate)).collect();

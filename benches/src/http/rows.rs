@@ -45,14 +45,14 @@ pub const ROWS: &[Row] = &[
     },
 ];
 
-/// How long one sample loads a server.
-#[must_use]
-pub const fn window(mode: Mode) -> Duration {
-    Duration::from_millis(match mode {
-        Mode::Full => 1_500,
-        Mode::Quick => 600,
-        Mode::Smoke => 50,
-    })
+/// Samples of each server, and how long each loads it. Many short ones: the kernel places
+/// threads anew in each, and a median evens that out.
+const fn windows(mode: Mode) -> (usize, Duration) {
+    match mode {
+        Mode::Full => (31, Duration::from_millis(250)),
+        Mode::Quick => (15, Duration::from_millis(120)),
+        Mode::Smoke => (1, Duration::from_millis(20)),
+    }
 }
 
 impl Row {
@@ -62,6 +62,7 @@ impl Row {
     ///
     /// If a server does not start, or a connection is refused.
     pub fn build(&self, program: &Path, mode: Mode) -> io::Result<Case> {
+        let (rounds, window) = windows(mode);
         let entry = |(role, kind): (Role, Kind)| -> io::Result<Entry> {
             let name = if (kind, self.workers) == (Kind::TokioNCopy, Some(1)) {
                 "tokio_ct"
@@ -71,15 +72,14 @@ impl Row {
             let workers = self.workers.unwrap_or_else(workers);
             let mut server = Server::start(program, kind, workers)?;
             let mut load = Load::connect(server.address, self.connections)?;
-            let sample = move || {
-                sample(&mut server, &mut load, window(mode)).expect("the server answers, rightly")
-            };
+            let sample =
+                move || sample(&mut server, &mut load, window).expect("every answer is right");
             Ok(Entry { name, role, sample: Box::new(sample) })
         };
         let peers = self.peers.iter().map(|&peer| (Role::Peer, peer));
         let entries = [(Role::Subject, Kind::Colored)].into_iter().chain(peers).map(entry);
         let entries = entries.collect::<io::Result<_>>()?;
-        Ok(Case { unit: Unit::us("us-cpu/request"), pace: Pace::Long, entries })
+        Ok(Case { unit: Unit::us("us-cpu/request"), pace: Pace::Rounds(rounds), entries })
     }
 }
 

@@ -4,26 +4,30 @@
 
 use super::Row;
 use crate::measure::{Case, Entry, Pace, Sample, Unit};
+use crate::placement::Placement;
 use crate::rivals::{Rival, Runtimes, Tokio};
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 /// The rows of this file.
-pub const ROWS: &[Row] = &[Row { name: "echo", build: |on, _| case(on) }];
+pub const ROWS: &[Row] = &[
+    Row { name: "echo", build: |on, _| case(on, Placement::Apart) },
+    Row { name: "echo_one_core", build: |on, _| case(on, Placement::Together) },
+];
 
 /// Round trips per sample.
 const TRIPS: usize = 500;
 /// Bytes of a message.
 const LENGTH: usize = 64;
 
-fn case(on: Runtimes) -> Case {
+fn case(on: Runtimes, placement: Placement) -> Case {
     Case {
         unit: Unit::us("us/trip"),
         pace: Pace::Short,
         entries: vec![
-            Entry::subject(trips(colored_server(on))),
-            Entry::peer("tokio", trips(tokio_server(on.tokio()))),
+            Entry::subject(trips(colored_server(on), placement)),
+            Entry::peer("tokio", trips(tokio_server(on.tokio()), placement)),
         ],
     }
 }
@@ -66,10 +70,11 @@ fn tokio_server(on: Tokio) -> SocketAddr {
     })
 }
 
-fn trips(server: SocketAddr) -> impl FnMut() -> Sample {
+fn trips(server: SocketAddr, placement: Placement) -> impl FnMut() -> Sample {
     let mut stream = TcpStream::connect(server).expect("the server listens");
     stream.set_nodelay(true).expect("it is a TCP socket");
     move || {
+        let _placed = placement.hold().expect("the process may place its threads");
         Sample::time(TRIPS as u64, || {
             for trip in 0..TRIPS {
                 let message = [trip as u8; LENGTH];

@@ -8,32 +8,32 @@ use std::time::Duration;
 
 /// The rows of this file.
 pub const ROWS: &[Row] = &[
-    Row { name: "sleeping_tasks", build: |on, mode| case(on, on.unique(), sleepers(mode)) },
-    Row { name: "sleeping_tasks_serial", build: |on, mode| case(on, on.serial(), sleepers(mode)) },
+    Row { name: "sleeping_tasks", build: |on, mode| case(on, on.unique(), size(mode)) },
+    Row { name: "sleeping_tasks_serial", build: |on, mode| case(on, on.serial(), size(mode)) },
 ];
 
 /// Longer than any run: no timer fires.
 const FAR: Duration = Duration::from_secs(3_600);
 
-/// The row's figure is for a million; a quick run has no time for them.
-const fn sleepers(mode: Mode) -> usize {
+/// Sleepers and rounds. The row's figure is for a million; a quick run has no time for them.
+const fn size(mode: Mode) -> (usize, usize) {
     match mode {
-        Mode::Full => 1_000_000,
-        Mode::Quick => 200_000,
-        Mode::Smoke => 10_000,
+        Mode::Full => (1_000_000, 5),
+        Mode::Quick => (200_000, 3),
+        Mode::Smoke => (10_000, 1),
     }
 }
 
 /// A case of fewer sleepers, for plots.
 #[must_use]
 pub fn plotted(on: Runtimes) -> Case {
-    case(on, on.unique(), 20_000)
+    case(on, on.unique(), (20_000, 1))
 }
 
-fn case(on: Runtimes, subject: impl Rival, count: usize) -> Case {
+fn case(on: Runtimes, subject: impl Rival, (count, rounds): (usize, usize)) -> Case {
     Case {
         unit: Unit::ns("ns/sleep"),
-        pace: Pace::Long,
+        pace: Pace::Rounds(rounds),
         entries: vec![
             Entry::subject(sampler(subject, count)),
             Entry::peer("tokio", sampler(on.tokio(), count)),

@@ -1,0 +1,70 @@
+//! Which cores a client and a server use.
+//!
+//! A client and a server that take turns are placed by the kernel on one core or on two, by
+//! chance, and the second is fifteen times as slow: waking an idle core takes longer than all
+//! else. So the round-trip rows choose, and the
+//! load generator stays where it is.
+
+use rustix::thread::{CpuSet, Pid, sched_getaffinity, sched_setaffinity};
+use std::fs;
+use std::io;
+
+/// Where the calling thread runs, and where every other thread of the process does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// All on the process's first core.
+    Together,
+    /// The caller on the first core, the others on the rest. On a machine of one core, the
+    /// same as together.
+    Apart,
+}
+
+/// Threads are placed while this lives; dropping it lets them go everywhere again.
+#[derive(Debug)]
+pub struct Placed {
+    everywhere: CpuSet,
+}
+
+impl Placement {
+    /// Places all threads of the process. Threads started later are placed as their parents are.
+    ///
+    /// # Errors
+    ///
+    /// If the system does not list this process's threads.
+    pub fn hold(self) -> io::Result<Placed> {
+        let everywhere = sched_getaffinity(None)?;
+        let mut here = CpuSet::new();
+        let mut elsewhere = everywhere;
+        if let Some(first) = (0..CpuSet::MAX_CPU).find(|&cpu| everywhere.is_set(cpu)) {
+            here.set(first);
+            elsewhere.unset(first);
+        }
+        let others =
+            if self == Placement::Together || elsewhere.count() == 0 { here } else { elsewhere };
+        let placed = Placed { everywhere };
+        place_all(&others)?;
+        sched_setaffinity(None, &here)?;
+        Ok(placed)
+    }
+}
+
+impl Drop for Placed {
+    fn drop(&mut self) {
+        // If this fails the next rows are slower for all rivals alike; there is no more to do.
+        let _ = place_all(&self.everywhere);
+    }
+}
+
+fn place_all(cores: &CpuSet) -> io::Result<()> {
+    for thread in fs::read_dir("/proc/self/task")? {
+        let name = thread?.file_name();
+        let thread = name.to_str().and_then(|name| name.parse().ok()).and_then(Pid::from_raw);
+        // A thread may end between being listed and being placed.
+        if let Err(error) = sched_setaffinity(thread, cores)
+            && error != rustix::io::Errno::SRCH
+        {
+            return Err(error.into());
+        }
+    }
+    Ok(())
+}
