@@ -4,6 +4,8 @@ pub mod budget;
 mod cell;
 mod color;
 mod lane;
+#[cfg(all(test, colored_loom))]
+mod model;
 mod queue;
 mod rng;
 mod sched;

@@ -35,7 +35,7 @@ use self::remote::{Guests, Remote};
 use crate::color::Color;
 use crate::lane::{Closing, Dispatch, Lane, LanePtr, LaneRef, ReadyLane, Tenure, current};
 use crate::queue::{Deque, Injector};
-use crate::sync::{Arc, AtomicBool, Ordering};
+use crate::sync::{Arc, AtomicBool, Ordering, arc_dyn};
 use crate::table::Table;
 use crate::task::{self, Join};
 use crossbeam_utils::CachePadded;
@@ -266,7 +266,7 @@ impl Handle {
             std::ptr::eq(local.scheduler(), self.scheduler()).then(|| local.reuse(color))?
         });
         let lane = reused.unwrap_or_else(|| {
-            let port = Arc::clone(&self.inner.scheduler);
+            let port = arc_dyn!(Arc::clone(&self.inner.scheduler) => dyn Dispatch);
             Box::new(Lane::new(color, port, Tenure::Unpublished))
         });
         // SAFETY: a fresh lane has one reference.
@@ -296,7 +296,8 @@ impl Handle {
 
 fn lane_of(scheduler: &Arc<Scheduler>, color: Color) -> LaneRef {
     scheduler.table.get_or_insert(color, || {
-        Box::new(Lane::new(color, Arc::<Scheduler>::clone(scheduler), Tenure::Published))
+        let port = arc_dyn!(Arc::clone(scheduler) => dyn Dispatch);
+        Box::new(Lane::new(color, port, Tenure::Published))
     })
 }
 
