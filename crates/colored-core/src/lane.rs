@@ -288,6 +288,16 @@ impl LaneRef {
         Self(lane)
     }
 
+    /// A reference for a node that is pushed on this lane next. The holder counts it only when its
+    /// slice ends: nobody else can run the node, and so give the reference back, before.
+    #[inline]
+    pub(crate) fn for_node(&self) -> Self {
+        if !current::retain(self.0) {
+            self.retain(1);
+        }
+        Self(self.0)
+    }
+
     /// Gives the reference to something else.
     #[inline]
     pub(crate) fn into_counted(self) -> LanePtr {
@@ -319,11 +329,11 @@ impl std::ops::Deref for LaneRef {
 }
 
 impl Clone for LaneRef {
+    /// Counts at once, also for the holder: a clone can leave the thread, and be given back on
+    /// another one before this slice ends.
     #[inline]
     fn clone(&self) -> Self {
-        if !current::retain(self.0) {
-            self.retain(1);
-        }
+        self.retain(1);
         Self(self.0)
     }
 }

@@ -258,6 +258,14 @@ impl Handle {
         lane_of(&self.inner.scheduler, color)
     }
 
+    /// The lane of a color, for a task that is pushed on it next.
+    fn lane_for_task(&self, color: Color) -> LaneRef {
+        if color.is_default() {
+            return self.inner.default.for_node();
+        }
+        lane_of(&self.inner.scheduler, color)
+    }
+
     /// A fresh lane that only its task knows.
     fn unique_lane(&self) -> LaneRef {
         let color = Color::unique();
@@ -280,7 +288,7 @@ impl Handle {
         F::Output: Send + 'static,
     {
         // SAFETY: the future is `Send` and borrows nothing.
-        unsafe { spawn_on(self.lane(color), future, 0) }
+        unsafe { spawn_on(self.lane_for_task(color), future, 0) }
     }
 
     /// Spawns under a fresh color.

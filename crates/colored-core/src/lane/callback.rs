@@ -39,7 +39,7 @@ fn push<F: FnOnce() + Send + 'static>(lane: &LaneRef, kind: Kind, f: F) {
         closure: UnsafeCell::new(Some(f)),
     });
     let node = NonNull::from(Box::leak(callback)).cast::<Node>();
-    let lane = lane.clone().into_counted();
+    let lane = lane.for_node().into_counted();
     // SAFETY: in no chain, freed by the lane after its turn, and it owns the reference just made.
     unsafe { lane.push(node) };
 }

@@ -79,7 +79,7 @@ where
     F: Future + Send + 'static,
     F::Output: Send,
 {
-    let lane = lane.clone().into_counted();
+    let lane = lane.for_node().into_counted();
     // SAFETY: `Send`, and borrows nothing.
     let task = unsafe { Cell::allocate(future, lane, 0) };
     // SAFETY: the second reference is the handle's.

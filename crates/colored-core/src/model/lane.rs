@@ -3,7 +3,7 @@
 use super::doubles::{Endless, HopTo, OneTurn, Port, Witness, gate, lane, spawn};
 use super::{check, check_within};
 use crate::lane::{LaneRef, callback};
-use crate::sync::Arc;
+use crate::sync::{Arc, Mutex};
 use loom::thread;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -225,5 +225,29 @@ fn two_releases_after_idle() {
         port.run_all();
         thread.join().unwrap();
         port.run_all();
+    });
+}
+
+/// References that a holder takes to its own lane and gives to another thread may come back before
+/// its slice ends, and before it has given its own one back.
+#[test]
+fn references_escape_their_slice() {
+    check(|| {
+        let port = Port::new();
+        let lane = lane(&port);
+        let sent = Arc::new(Mutex::new(Vec::new()));
+        let (out, own) = (Arc::clone(&sent), lane.clone());
+        callback::post(&lane, move || {
+            out.lock().extend([own.clone(), own.clone()]);
+            drop(own);
+        });
+        drop(lane);
+        let taker = Arc::clone(&sent);
+        let thread = thread::spawn(move || {
+            let taken = std::mem::take(&mut *taker.lock());
+            drop(taken);
+        });
+        port.run_all();
+        thread.join().unwrap();
     });
 }
