@@ -139,7 +139,8 @@ impl Lane {
     }
 
     pub(crate) fn is_published(&self) -> bool {
-        // Ordering: set by the holder; others learn it through the table's lock.
+        // Ordering: set by the holder; others learn it through the table's lock, and the last owner
+        // through the count (`LanePtr::release`).
         self.published.load(Ordering::Relaxed)
     }
 
@@ -228,8 +229,9 @@ impl LanePtr {
     pub(crate) unsafe fn release(self, refs: usize) {
         // SAFETY: the caller's references.
         let lane = unsafe { self.get() };
-        // Ordering: hint only, the exchange decides.
-        let mut before = lane.refs.load(Ordering::Relaxed);
+        // Ordering: Acquire pairs with the Release below: whoever is the last must see what all
+        // holders did, above all whether one has published the lane.
+        let mut before = lane.refs.load(Ordering::Acquire);
         while before > refs {
             // Ordering: Release orders this owner's use before the free. Never to zero: that
             // happens under the table's lock, so that a lookup cannot meet a dead lane.
@@ -237,7 +239,7 @@ impl LanePtr {
                 before,
                 before - refs,
                 Ordering::Release,
-                Ordering::Relaxed,
+                Ordering::Acquire,
             ) {
                 Ok(_) => return,
                 Err(now) => before = now,

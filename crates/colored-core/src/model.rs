@@ -24,6 +24,10 @@ mod doubles;
 mod inline;
 mod join;
 mod lane;
+mod pool;
+mod scheduler;
+mod shutdown;
+mod table;
 mod task;
 
 use loom::model::Builder;
