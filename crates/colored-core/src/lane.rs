@@ -139,7 +139,8 @@ impl Lane {
     }
 
     pub(crate) fn is_published(&self) -> bool {
-        // Ordering: set by the holder; others learn it through the table's lock.
+        // Ordering: set by the holder; others learn it through the table's lock, and the last owner
+        // through the count (`LanePtr::release`).
         self.published.load(Ordering::Relaxed)
     }
 
@@ -228,8 +229,9 @@ impl LanePtr {
     pub(crate) unsafe fn release(self, refs: usize) {
         // SAFETY: the caller's references.
         let lane = unsafe { self.get() };
-        // Ordering: hint only, the exchange decides.
-        let mut before = lane.refs.load(Ordering::Relaxed);
+        // Ordering: Acquire pairs with the Release below: whoever is the last must see what all
+        // holders did, above all whether one has published the lane.
+        let mut before = lane.refs.load(Ordering::Acquire);
         while before > refs {
             // Ordering: Release orders this owner's use before the free. Never to zero: that
             // happens under the table's lock, so that a lookup cannot meet a dead lane.
@@ -237,7 +239,7 @@ impl LanePtr {
                 before,
                 before - refs,
                 Ordering::Release,
-                Ordering::Relaxed,
+                Ordering::Acquire,
             ) {
                 Ok(_) => return,
                 Err(now) => before = now,
@@ -288,6 +290,16 @@ impl LaneRef {
         Self(lane)
     }
 
+    /// A reference for a node that is pushed on this lane next. The holder counts it only when its
+    /// slice ends: nobody else can run the node, and so give the reference back, before.
+    #[inline]
+    pub(crate) fn for_node(&self) -> Self {
+        if !current::retain(self.0) {
+            self.retain(1);
+        }
+        Self(self.0)
+    }
+
     /// Gives the reference to something else.
     #[inline]
     pub(crate) fn into_counted(self) -> LanePtr {
@@ -319,11 +331,11 @@ impl std::ops::Deref for LaneRef {
 }
 
 impl Clone for LaneRef {
+    /// Counts at once, also for the holder: a clone can leave the thread, and be given back on
+    /// another one before this slice ends.
     #[inline]
     fn clone(&self) -> Self {
-        if !current::retain(self.0) {
-            self.retain(1);
-        }
+        self.retain(1);
         Self(self.0)
     }
 }

@@ -5,6 +5,8 @@ mod cell;
 mod color;
 mod lane;
 mod memory;
+#[cfg(all(test, colored_loom))]
+mod model;
 mod queue;
 mod rng;
 mod sched;

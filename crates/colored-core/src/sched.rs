@@ -37,9 +37,9 @@ use self::registry::Registry;
 use self::remote::{Guests, Remote};
 use crate::color::Color;
 use crate::lane::{Closing, Dispatch, Lane, LanePtr, LaneRef, ReadyLane, Tenure, current};
-use crate::queue::{Deque, Injector};
 use crate::memory;
-use crate::sync::{Arc, AtomicBool, Mutex, Ordering};
+use crate::queue::{Deque, Injector};
+use crate::sync::{Arc, AtomicBool, Mutex, Ordering, arc_dyn};
 use crate::table::Table;
 use crate::task::{self, Join};
 use crossbeam_utils::CachePadded;
@@ -307,6 +307,14 @@ impl Handle {
         lane_of(&self.inner.scheduler, color)
     }
 
+    /// The lane of a color, for a task that is pushed on it next.
+    fn lane_for_task(&self, color: Color) -> LaneRef {
+        if color.is_default() {
+            return self.inner.default.for_node();
+        }
+        lane_of(&self.inner.scheduler, color)
+    }
+
     /// A fresh lane that only its task knows.
     fn unique_lane(&self) -> LaneRef {
         let color = Color::unique();
@@ -316,7 +324,7 @@ impl Handle {
             _ => scheduler.take_spare(color),
         });
         let lane = reused.unwrap_or_else(|| {
-            let port = Arc::clone(&self.inner.scheduler);
+            let port = arc_dyn!(Arc::clone(&self.inner.scheduler) => dyn Dispatch);
             Box::new(Lane::new(color, port, Tenure::Unpublished))
         });
         // SAFETY: a fresh lane has one reference.
@@ -330,7 +338,7 @@ impl Handle {
         F::Output: Send + 'static,
     {
         // SAFETY: the future is `Send` and borrows nothing.
-        unsafe { spawn_on(self.lane(color), future, 0) }
+        unsafe { spawn_on(self.lane_for_task(color), future, 0) }
     }
 
     /// Spawns under a fresh color.
@@ -346,7 +354,8 @@ impl Handle {
 
 fn lane_of(scheduler: &Arc<Scheduler>, color: Color) -> LaneRef {
     scheduler.table.get_or_insert(color, || {
-        Box::new(Lane::new(color, Arc::<Scheduler>::clone(scheduler), Tenure::Published))
+        let port = arc_dyn!(Arc::clone(scheduler) => dyn Dispatch);
+        Box::new(Lane::new(color, port, Tenure::Published))
     })
 }
 

@@ -13,5 +13,5 @@ mod imp;
 
 pub(crate) use self::imp::{
     Arc, AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Condvar, Mutex, Ordering, UnsafeCell,
-    fence, spin_loop, thread_slot,
+    arc_dyn, fence, spin_loop, thread_slot,
 };

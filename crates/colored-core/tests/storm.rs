@@ -210,3 +210,20 @@ fn shutdown_drops_every_future_on_its_color() {
     assert_eq!(drops.load(Ordering::Relaxed), 3001);
     assert_eq!(handle.scheduler().lanes(), 1, "only the default lane is left");
 }
+
+/// References that a task takes to its own lane are counted even if another thread gives them back
+/// before the slice is over.
+#[test]
+fn cells_of_the_own_color_may_leave_before_the_slice_ends() {
+    let pool = Pool::new(1);
+    let handle = pool.handle.clone();
+    let task = pool.handle.spawn_colored(Color::DEFAULT, async move {
+        for _ in 0..100 {
+            let cells: Vec<_> =
+                (0..100).map(|i| ColorCell::new_in(&handle, Color::DEFAULT, i)).collect();
+            thread::spawn(move || drop(cells)).join().unwrap();
+        }
+    });
+    pool.handle.block_on(task).unwrap().unwrap().unwrap();
+    pool.stop();
+}

@@ -44,7 +44,7 @@ fn push<F: FnOnce() + Send + 'static>(lane: &LaneRef, kind: Kind, f: F) {
     // SAFETY: the place is new, and of the callback's layout.
     unsafe { place.write(callback) };
     let node = place.cast::<Node>();
-    let lane = lane.clone().into_counted();
+    let lane = lane.for_node().into_counted();
     // SAFETY: in no chain, freed by the lane after its turn, and it owns the reference just made.
     unsafe { lane.push(node) };
 }

@@ -1,13 +1,56 @@
 //! The model's side: `loom`, with the same names and signatures as `real.rs`.
 
-pub(crate) use loom::hint::spin_loop;
-pub(crate) use loom::sync::Arc;
-pub(crate) use loom::sync::MutexGuard;
-pub(crate) use loom::sync::atomic::{
-    AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence,
-};
-
 pub(crate) use loom::cell::UnsafeCell;
+pub(crate) use loom::hint::spin_loop;
+pub(crate) use loom::sync::atomic::{AtomicBool, Ordering, fence};
+pub(crate) use loom::sync::{Arc, MutexGuard};
+use std::ops::Deref;
+use std::thread;
+
+/// Defines an atomic that notices when it is freed while another thread may still use it.
+///
+/// loom checks the order of accesses, not the life of what is accessed. Here the drop counts as an
+/// exclusive access: a use that does not happen before it fails the model, whichever came first.
+macro_rules! freed_exclusively {
+    ($name:ident $(<$t:ident>)?, $inner:ty, $value:ty) => {
+        #[derive(Debug)]
+        pub(crate) struct $name$(<$t>)?($inner);
+
+        impl$(<$t>)? $name$(<$t>)? {
+            #[track_caller]
+            pub(crate) fn new(value: $value) -> Self {
+                Self(<$inner>::new(value))
+            }
+        }
+
+        impl$(<$t>)? Deref for $name$(<$t>)? {
+            type Target = $inner;
+
+            fn deref(&self) -> &$inner {
+                &self.0
+            }
+        }
+
+        impl$(<$t>)? Drop for $name$(<$t>)? {
+            fn drop(&mut self) {
+                // A failed model unwinds through half-done operations.
+                if !thread::panicking() {
+                    self.0.with_mut(|_| ());
+                }
+            }
+        }
+    };
+}
+
+freed_exclusively!(AtomicPtr<T>, loom::sync::atomic::AtomicPtr<T>, *mut T);
+freed_exclusively!(AtomicU64, loom::sync::atomic::AtomicU64, u64);
+freed_exclusively!(AtomicUsize, loom::sync::atomic::AtomicUsize, usize);
+
+impl Default for AtomicU64 {
+    fn default() -> Self {
+        Self::new(0)
+    }
+}
 
 /// See `real.rs`.
 #[derive(Debug, Default)]
@@ -47,3 +90,14 @@ macro_rules! thread_slot {
     };
 }
 pub(crate) use thread_slot;
+
+/// See `real.rs`. loom's `Arc` cannot coerce, but its raw pointers can.
+macro_rules! arc_dyn {
+    ($arc:expr => $dyn:ty) => {{
+        let sized = $crate::sync::Arc::into_raw($arc);
+        let raw: *const $dyn = sized;
+        // SAFETY: from `into_raw`, of the same allocation.
+        unsafe { $crate::sync::Arc::from_raw(raw) }
+    }};
+}
+pub(crate) use arc_dyn;

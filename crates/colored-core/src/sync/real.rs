@@ -69,3 +69,13 @@ macro_rules! thread_slot {
     };
 }
 pub(crate) use thread_slot;
+
+/// Forgets the type of what an `Arc` points to.
+macro_rules! arc_dyn {
+    ($arc:expr => $dyn:ty) => {{
+        let sized = $arc;
+        let arc: $crate::sync::Arc<$dyn> = sized;
+        arc
+    }};
+}
+pub(crate) use arc_dyn;

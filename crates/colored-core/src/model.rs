@@ -1,0 +1,63 @@
+//! The models: every interleaving of two or three threads, through the code that ships.
+//!
+//! ```text
+//! RUSTFLAGS="--cfg colored_loom" LOOM_MAX_PREEMPTIONS=3 \
+//!     CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true cargo test -p colored-core --release --lib model
+//! ```
+//!
+//! What a failure looks like:
+//!
+//! | broken | reported as |
+//! |---|---|
+//! | exclusion, or the order between one holder and the next | concurrent access to a [`Witness`] |
+//! | a lost wake-up | a deadlock, or a count that is too low |
+//! | something used after it was freed | an access to an atomic that does not precede its drop |
+//! | a reference that nobody gives back | a leaked `Arc` |
+//! | a task or a lane that is queued twice | an assertion of [`doubles`] |
+//!
+//! The [`canary`] holds models that must fail: a suite that has stopped looking passes everything
+//! else.
+
+mod canary;
+mod chain;
+mod doubles;
+mod inline;
+mod join;
+mod lane;
+mod pool;
+mod scheduler;
+mod shutdown;
+mod table;
+mod task;
+
+use loom::model::Builder;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Runs `model` in every interleaving with at most three preemptions, or as many as
+/// `LOOM_MAX_PREEMPTIONS` says. Two bugs in three need one, nearly all the rest two.
+pub(crate) fn check(model: impl Fn() + Send + Sync + 'static) {
+    check_within(3, model);
+}
+
+/// As [`check`], for a model that is too large for three.
+pub(crate) fn check_within(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
+    let executions = count(preemptions, model);
+    eprintln!("{executions} interleavings");
+    assert!(executions > 1, "loom saw one interleaving only: it does not see the threads");
+}
+
+/// How many interleavings there are.
+fn count(preemptions: usize, model: impl Fn() + Send + Sync + 'static) -> usize {
+    let executions = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&executions);
+    let mut builder = Builder::new();
+    builder.preemption_bound =
+        Some(builder.preemption_bound.map_or(preemptions, |limit| limit.min(preemptions)));
+    builder.max_branches = 20_000;
+    builder.check(move || {
+        counter.fetch_add(1, Ordering::Relaxed);
+        model();
+    });
+    executions.load(Ordering::Relaxed)
+}

@@ -1,0 +1,135 @@
+//! Models that must fail, and one that counts: they prove that the others check something.
+
+use super::doubles::{Port, Witness, gate, lane};
+use super::{check, count};
+use crate::lane::callback;
+use crate::queue::{Chain, Kind, Node};
+use crate::sync::{Arc, AtomicBool, AtomicUsize, Condvar, Mutex, Ordering};
+use loom::thread;
+use std::ptr::NonNull;
+
+#[test]
+#[should_panic(expected = "an increment was lost")]
+fn a_lost_increment_is_found() {
+    check(|| {
+        let count = Arc::new(AtomicUsize::new(0));
+        let other = Arc::clone(&count);
+        let add = |count: &AtomicUsize| {
+            let before = count.load(Ordering::Relaxed);
+            count.store(before + 1, Ordering::Relaxed);
+        };
+        let thread = thread::spawn(move || add(&other));
+        add(&count);
+        thread.join().unwrap();
+        assert_eq!(count.load(Ordering::Relaxed), 2, "an increment was lost");
+    });
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn a_lost_wake_up_is_found() {
+    check(|| {
+        // Leaked: loom cannot unwind through its own types after a deadlock.
+        let shared = Box::leak(Box::new((AtomicBool::new(false), Mutex::new(()), Condvar::new())));
+        let (ready, lock, came) = &*shared;
+        let thread = thread::spawn(move || {
+            ready.store(true, Ordering::SeqCst);
+            came.notify_one();
+        });
+        if !ready.load(Ordering::SeqCst) {
+            drop(came.wait(lock.lock()));
+        }
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn a_use_after_free_is_found() {
+    check(|| {
+        let word = Arc::new(Mutex::new(Some(Box::new(AtomicUsize::new(0)))));
+        let word_ptr = NonNull::from(word.lock().as_deref().unwrap()).as_ptr() as usize;
+        let other = Arc::clone(&word);
+        let thread = thread::spawn(move || {
+            // Leaked rather than freed: what is modelled is the order, not the allocator.
+            let word = Box::leak(other.lock().take().unwrap());
+            // SAFETY: dropped in place once and never again.
+            unsafe { std::ptr::drop_in_place(word) };
+        });
+        // SAFETY: the memory is there, even if the value is gone: that is the bug.
+        let word = unsafe { &*(word_ptr as *const AtomicUsize) };
+        word.fetch_add(1, Ordering::Relaxed);
+        thread.join().unwrap();
+    });
+}
+
+/// A lane that is run by two threads at once: what a second `ReadyLane` would do.
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn two_holders_are_found() {
+    check(|| {
+        let witness = Arc::new(Witness::new());
+        let other = Arc::clone(&witness);
+        let thread = thread::spawn(move || other.touch());
+        witness.touch();
+        thread.join().unwrap();
+    });
+}
+
+/// A push that claims a held chain breaks the chain; the assertion of the model sees it.
+#[test]
+#[should_panic(expected = "held by two")]
+fn a_second_claim_is_found() {
+    check(|| {
+        let held = Arc::new(AtomicUsize::new(0));
+        let other = Arc::clone(&held);
+        // Seeded: looks first and claims afterwards, where `Chain::try_claim` exchanges.
+        let claim = |held: &AtomicUsize| {
+            if held.load(Ordering::Acquire) == 0 {
+                assert_eq!(held.fetch_add(1, Ordering::AcqRel), 0, "held by two");
+            }
+        };
+        let thread = thread::spawn(move || claim(&other));
+        claim(&held);
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+#[should_panic(expected = "leaked")]
+fn a_leaked_task_is_found() {
+    check(|| {
+        let port = Port::new();
+        let lane = lane(&port);
+        let (gate, wait) = gate();
+        // Its runtime's reference is never given back: nobody opens the gate.
+        drop(super::doubles::spawn(&lane, wait));
+        port.run_all();
+        let thread = thread::spawn(move || drop(lane));
+        thread.join().unwrap();
+        drop(gate);
+    });
+}
+
+#[test]
+fn every_interleaving_is_explored() {
+    let one = count(3, || {
+        let chain = Chain::new();
+        let node = Node::new(Kind::Callback, 0);
+        // SAFETY: the node is alive until it is unlinked.
+        let pushed = unsafe { chain.push(NonNull::from(&node)) };
+        assert_eq!(pushed, crate::queue::Pushed::Claimed);
+        assert_eq!(chain.unlink_head(), crate::queue::Unlinked::Idle);
+    });
+    assert_eq!(one, 1, "one thread has one interleaving");
+    let many = count(3, || {
+        let port = Port::new();
+        let lane = lane(&port);
+        let other = lane.clone();
+        let thread = thread::spawn(move || callback::post(&other, || ()));
+        callback::post(&lane, || ());
+        thread.join().unwrap();
+        port.run_all();
+    });
+    assert!(many > 10, "two pushers have many interleavings, not {many}");
+}

@@ -1,0 +1,171 @@
+//! The queue by itself.
+
+use super::check;
+use crate::queue::{Chain, Kind, Node, Pushed, Rotated, Unlinked};
+use crate::sync::{Arc, Mutex};
+use loom::thread;
+use std::ptr::NonNull;
+
+struct Shared {
+    chain: Chain,
+    /// In the order in which they were taken out.
+    taken: Mutex<Vec<usize>>,
+}
+
+/// Nodes that outlive the model, and are freed by the test.
+struct Nodes([NonNull<Node>; 3]);
+
+// SAFETY: a node is made to be shared.
+unsafe impl Send for Nodes {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Nodes {}
+
+impl Nodes {
+    fn new() -> Self {
+        Self([(); 3].map(|()| NonNull::from(Box::leak(Box::new(Node::new(Kind::Callback, 0))))))
+    }
+
+    fn index(&self, node: NonNull<Node>) -> usize {
+        self.0.iter().position(|own| *own == node).expect("one of ours")
+    }
+}
+
+/// Takes everything out, as the holder.
+fn drain(shared: &Shared, nodes: &Nodes) {
+    loop {
+        let head = shared.chain.head();
+        match shared.chain.unlink_head() {
+            Unlinked::More => {}
+            Unlinked::Stalled => {
+                thread::yield_now();
+                continue;
+            }
+            Unlinked::Idle => {
+                shared.taken.lock().push(nodes.index(head));
+                // SAFETY: out of the chain, and this thread alone has taken it.
+                drop(unsafe { Box::from_raw(head.as_ptr()) });
+                return;
+            }
+        }
+        shared.taken.lock().push(nodes.index(head));
+        // SAFETY: out of the chain, and this thread alone has taken it.
+        drop(unsafe { Box::from_raw(head.as_ptr()) });
+    }
+}
+
+fn push_and_drain(shared: &Shared, nodes: &Nodes, which: &[usize]) {
+    for index in which {
+        // SAFETY: in no chain yet, and freed only when it has been unlinked.
+        match unsafe { shared.chain.push(nodes.0[*index]) } {
+            Pushed::Claimed => drain(shared, nodes),
+            Pushed::Behind => {}
+        }
+    }
+}
+
+fn shared() -> (Arc<Shared>, Arc<Nodes>) {
+    let shared = Shared { chain: Chain::new(), taken: Mutex::new(Vec::new()) };
+    (Arc::new(shared), Arc::new(Nodes::new()))
+}
+
+/// Each node is taken once, in its producer's order, and freed at once: no producer may still be
+/// writing into it.
+#[test]
+fn two_pushers_and_whoever_holds() {
+    check(|| {
+        let (shared, nodes) = shared();
+        let (shared_too, nodes_too) = (Arc::clone(&shared), Arc::clone(&nodes));
+        let thread = thread::spawn(move || push_and_drain(&shared_too, &nodes_too, &[0]));
+        push_and_drain(&shared, &nodes, &[1, 2]);
+        thread.join().unwrap();
+        let taken = shared.taken.lock().clone();
+        let place = |index| taken.iter().position(|taken| *taken == index).expect("taken");
+        assert!(place(1) < place(2), "the order of one producer");
+        assert_eq!(taken.len(), 3);
+    });
+}
+
+/// With three producers the holder meets links that are not there yet.
+#[test]
+fn three_pushers() {
+    check(|| {
+        let (shared, nodes) = shared();
+        let threads = [0, 1].map(|index| {
+            let (shared, nodes) = (Arc::clone(&shared), Arc::clone(&nodes));
+            thread::spawn(move || push_and_drain(&shared, &nodes, &[index]))
+        });
+        push_and_drain(&shared, &nodes, &[2]);
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        assert_eq!(shared.taken.lock().len(), 3);
+    });
+}
+
+/// A head that goes behind all others, while two producers add some.
+#[test]
+fn rotate_against_push() {
+    check(|| {
+        let (shared, nodes) = shared();
+        // SAFETY: in no chain.
+        assert_eq!(unsafe { shared.chain.push(nodes.0[0]) }, Pushed::Claimed);
+        let threads = [1, 2].map(|index| {
+            let (shared, nodes) = (Arc::clone(&shared), Arc::clone(&nodes));
+            thread::spawn(move || {
+                // SAFETY: in no chain.
+                let pushed = unsafe { shared.chain.push(nodes.0[index]) };
+                assert_eq!(pushed, Pushed::Behind, "the chain is held");
+            })
+        });
+        let stayed = loop {
+            match shared.chain.rotate_head() {
+                Rotated::Moved => break false,
+                Rotated::Alone => break true,
+                Rotated::Stalled => thread::yield_now(),
+            }
+        };
+        assert_eq!(stayed, shared.chain.head() == nodes.0[0], "moved means behind another");
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        drain(&shared, &nodes);
+        assert_eq!(shared.taken.lock().len(), 3);
+    });
+}
+
+/// Two claims with one node, against a push: one holder at a time.
+#[test]
+fn claim_against_push() {
+    check(|| {
+        let (shared, nodes) = shared();
+        let (shared_too, nodes_too) = (Arc::clone(&shared), Arc::clone(&nodes));
+        let inline = |shared: &Shared, nodes: &Nodes| {
+            let own = nodes.0[2];
+            // SAFETY: fresh or reset, and alive to the end of the model.
+            if !unsafe { shared.chain.try_claim(own) } {
+                return;
+            }
+            loop {
+                assert_eq!(shared.chain.head(), own);
+                match shared.chain.unlink_head() {
+                    Unlinked::Idle => return,
+                    Unlinked::Stalled => thread::yield_now(),
+                    Unlinked::More => {
+                        // SAFETY: never freed before the end of the model.
+                        unsafe { own.as_ref() }.reset();
+                        return drain(shared, nodes);
+                    }
+                }
+            }
+        };
+        let thread = thread::spawn(move || inline(&shared_too, &nodes_too));
+        push_and_drain(&shared, &nodes, &[0]);
+        inline(&shared, &nodes);
+        thread.join().unwrap();
+        assert_eq!(*shared.taken.lock(), [0]);
+        for index in [1, 2] {
+            // SAFETY: in no chain, and freed once.
+            drop(unsafe { Box::from_raw(nodes.0[index].as_ptr()) });
+        }
+    });
+}

@@ -1,0 +1,217 @@
+//! What stands in for the rest of the world: a scheduler that only collects, a future that waits.
+
+use crate::color::Color;
+use crate::lane::{Closing, Dispatch, Lane, LanePtr, LaneRef, ReadyLane, Runner, Slice, Tenure};
+use crate::sync::{Arc, Mutex, UnsafeCell, arc_dyn};
+use crate::task::{Cell, Join};
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+/// A scheduler that collects the lanes that became runnable.
+pub(crate) struct Port {
+    ready: Mutex<VecDeque<ReadyLane>>,
+}
+
+impl Port {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Self { ready: Mutex::new(VecDeque::new()) })
+    }
+
+    pub(crate) fn take(&self) -> Option<ReadyLane> {
+        self.ready.lock().pop_front()
+    }
+
+    /// Runs one slice of one lane, if there is one.
+    pub(crate) fn run_one(&self, runner: &mut impl Runner) -> bool {
+        let Some(lane) = self.take() else { return false };
+        match lane.run(runner) {
+            Slice::Idle => {}
+            Slice::More(lane) | Slice::Elsewhere(lane, _) => self.ready.lock().push_back(lane),
+        }
+        true
+    }
+
+    /// Runs until nothing is runnable.
+    pub(crate) fn run_all(&self) {
+        while self.run_one(&mut Endless) {
+            // A producer that is half done has to go on before the lane can.
+            loom::thread::yield_now();
+        }
+    }
+}
+
+impl Dispatch for Port {
+    fn dispatch_here(&self, lane: ReadyLane, _pin: u32) -> Result<(), ReadyLane> {
+        Err(lane)
+    }
+
+    fn dispatch(&self, lane: ReadyLane, _pin: u32) {
+        self.ready.lock().push_back(lane);
+    }
+
+    fn retire(&self, lane: LanePtr, refs: usize) {
+        // SAFETY: the caller's references.
+        if unsafe { lane.get() }.release_last(refs) {
+            // SAFETY: from a box, and unreferenced.
+            drop(unsafe { lane.into_box() });
+        }
+    }
+
+    fn track(&self, _lane: LanePtr) -> Result<u32, Closing> {
+        Ok(0)
+    }
+
+    fn publish(&self, _lane: LanePtr) {}
+}
+
+/// A lane of `port`.
+pub(crate) fn lane(port: &Arc<Port>) -> LaneRef {
+    let port = arc_dyn!(Arc::clone(port) => dyn Dispatch);
+    let lane = Box::new(Lane::new(Color::new(1), port, Tenure::Unpublished));
+    // SAFETY: a new lane has one reference.
+    unsafe { LaneRef::from_counted(LanePtr::from_box(lane)) }
+}
+
+/// Spawns on a lane.
+pub(crate) fn spawn<F>(lane: &LaneRef, future: F) -> Join<F::Output, LanePtr>
+where
+    F: Future + Send + 'static,
+    F::Output: Send,
+{
+    let lane = lane.for_node().into_counted();
+    // SAFETY: `Send`, and borrows nothing.
+    let task = unsafe { Cell::allocate(future, lane, 0) };
+    // SAFETY: the second reference is the handle's.
+    let join = unsafe { Join::new(task) };
+    // SAFETY: fresh, and it owns the reference to the lane.
+    unsafe { lane.push(task.cast()) };
+    join
+}
+
+/// Runs everything, for ever.
+pub(crate) struct Endless;
+
+impl Runner for Endless {
+    fn may_run(&self, _pin: u32) -> bool {
+        true
+    }
+
+    fn is_closing(&self) -> bool {
+        false
+    }
+
+    fn goes_on(&mut self) -> bool {
+        true
+    }
+}
+
+/// Runs one turn.
+pub(crate) struct OneTurn;
+
+impl Runner for OneTurn {
+    fn may_run(&self, _pin: u32) -> bool {
+        true
+    }
+
+    fn is_closing(&self) -> bool {
+        false
+    }
+
+    fn goes_on(&mut self) -> bool {
+        false
+    }
+}
+
+/// State without a lock, which loom watches: two accesses of which none happens before the other
+/// fail the model.
+#[derive(Debug)]
+pub(crate) struct Witness(UnsafeCell<Vec<u32>>);
+
+// SAFETY: not sound by itself; loom checks that every access is exclusive.
+unsafe impl Sync for Witness {}
+// SAFETY: as for `Sync`.
+unsafe impl Send for Witness {}
+
+impl Witness {
+    pub(crate) fn new() -> Self {
+        Self(UnsafeCell::new(Vec::new()))
+    }
+
+    pub(crate) fn touch(&self) {
+        self.note(0);
+    }
+
+    pub(crate) fn note(&self, mark: u32) {
+        // SAFETY: loom checks it.
+        self.0.with_mut(|marks| unsafe { (*marks).push(mark) });
+    }
+
+    pub(crate) fn marks(&self) -> Vec<u32> {
+        // SAFETY: loom checks it.
+        self.0.with(|marks| unsafe { (*marks).clone() })
+    }
+}
+
+/// Opens once; whoever waits is woken.
+pub(crate) struct Gate(Arc<Mutex<Door>>);
+
+/// Waits for the gate. Owns a tracked allocation: a future that is not dropped fails the model.
+pub(crate) struct Wait(Arc<Mutex<Door>>);
+
+struct Door {
+    open: bool,
+    waker: Option<Waker>,
+}
+
+pub(crate) fn gate() -> (Gate, Wait) {
+    let door = Arc::new(Mutex::new(Door { open: false, waker: None }));
+    (Gate(Arc::clone(&door)), Wait(door))
+}
+
+impl Gate {
+    pub(crate) fn open(&self) {
+        let waker = {
+            let mut door = self.0.lock();
+            door.open = true;
+            door.waker.take()
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}
+
+impl Future for Wait {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let waker = cx.waker().clone();
+        let old = {
+            let mut door = self.0.lock();
+            if door.open {
+                return Poll::Ready(());
+            }
+            door.waker.replace(waker)
+        };
+        drop(old);
+        Poll::Pending
+    }
+}
+
+/// Moves the task that polls it to another lane, as [`hop`](crate::hop) does to a color.
+pub(crate) struct HopTo(pub(crate) LaneRef);
+
+impl Future for HopTo {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<()> {
+        if self.0.is_current() {
+            return Poll::Ready(());
+        }
+        assert!(crate::lane::current::task().is_some(), "only a task can move");
+        let moved = crate::lane::current::hop_to(self.0.clone());
+        assert!(moved.is_ok(), "this is a task");
+        Poll::Pending
+    }
+}

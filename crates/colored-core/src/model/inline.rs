@@ -1,0 +1,104 @@
+//! A call that runs at once when the lane is idle, against those who push.
+
+use super::doubles::{Port, Witness, gate, lane, spawn};
+use super::{check, check_within};
+use crate::lane::{LaneRef, callback};
+use crate::sync::Arc;
+use loom::thread;
+
+fn call_or_post(lane: &LaneRef, witness: &Arc<Witness>, mark: u32) {
+    let seen = Arc::clone(witness);
+    if let Err(later) = callback::run_inline(lane, move || seen.note(mark)) {
+        callback::post(lane, later);
+    }
+}
+
+/// What is pushed during the call runs after it, even if the link was not there yet.
+#[test]
+fn call_against_push() {
+    check(|| {
+        let port = Port::new();
+        let lane = lane(&port);
+        let witness = Arc::new(Witness::new());
+        let (other, seen, runner) = (lane.clone(), Arc::clone(&witness), Arc::clone(&port));
+        let thread = thread::spawn(move || {
+            let mark = Arc::clone(&seen);
+            callback::post(&other, move || mark.note(1));
+            runner.run_all();
+        });
+        call_or_post(&lane, &witness, 2);
+        thread.join().unwrap();
+        port.run_all();
+        assert_eq!(witness.marks().len(), 2);
+    });
+}
+
+/// Two pushers, so that the call can end while one is half done: it leaves its node behind.
+#[test]
+fn call_against_two_pushes() {
+    check_within(2, || {
+        let port = Port::new();
+        let lane = lane(&port);
+        let witness = Arc::new(Witness::new());
+        let threads = [1, 2].map(|mark| {
+            let (other, seen) = (lane.clone(), Arc::clone(&witness));
+            thread::spawn(move || callback::post(&other, move || seen.note(mark)))
+        });
+        call_or_post(&lane, &witness, 3);
+        drop(lane);
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        port.run_all();
+        assert_eq!(witness.marks().len(), 3);
+    });
+}
+
+/// Two calls: one runs at once, or one after the other.
+#[test]
+fn call_against_call() {
+    check(|| {
+        let port = Port::new();
+        let lane = lane(&port);
+        let witness = Arc::new(Witness::new());
+        let (other, seen, runner) = (lane.clone(), Arc::clone(&witness), Arc::clone(&port));
+        let thread = thread::spawn(move || {
+            call_or_post(&other, &seen, 1);
+            drop(other);
+            runner.run_all();
+        });
+        call_or_post(&lane, &witness, 2);
+        drop(lane);
+        thread.join().unwrap();
+        port.run_all();
+        assert_eq!(witness.marks().len(), 2);
+    });
+}
+
+/// A call against a wake-up of a task that waits on the lane.
+#[test]
+fn call_against_wake() {
+    check(|| {
+        let port = Port::new();
+        let lane = lane(&port);
+        let witness = Arc::new(Witness::new());
+        let (gate, wait) = gate();
+        let seen = Arc::clone(&witness);
+        let join = spawn(&lane, async move {
+            wait.await;
+            seen.touch();
+        });
+        port.run_all();
+        let runner = Arc::clone(&port);
+        let thread = thread::spawn(move || {
+            gate.open();
+            runner.run_all();
+        });
+        call_or_post(&lane, &witness, 2);
+        drop(lane);
+        thread.join().unwrap();
+        port.run_all();
+        assert!(join.is_finished());
+        assert_eq!(witness.marks().len(), 2);
+    });
+}

@@ -1,0 +1,253 @@
+//! A lane between those who push, the one who runs it, and the one who steals it.
+
+use super::doubles::{Endless, HopTo, OneTurn, Port, Witness, gate, lane, spawn};
+use super::{check, check_within};
+use crate::lane::{LaneRef, callback};
+use crate::sync::{Arc, Mutex};
+use loom::thread;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+fn post(lane: &LaneRef, witness: &Arc<Witness>, mark: u32) {
+    let witness = Arc::clone(witness);
+    callback::post(lane, move || witness.note(mark));
+}
+
+/// A push that meets a lane about to become idle is run, by the one or the other.
+#[test]
+fn push_against_idle() {
+    check(|| {
+        let port = Port::new();
+        let lane = lane(&port);
+        let witness = Arc::new(Witness::new());
+        post(&lane, &witness, 1);
+        let runner = Arc::clone(&port);
+        let thread = thread::spawn(move || runner.run_all());
+        post(&lane, &witness, 2);
+        port.run_all();
+        thread.join().unwrap();
+        port.run_all();
+        assert_eq!(witness.marks(), [1, 2]);
+    });
+}
+
+/// The lane is freed by whoever gives the last reference back, and nobody uses it afterwards.
+#[test]
+fn push_against_the_last_reference() {
+    check(|| {
+        let port = Port::new();
+        let lane = lane(&port);
+        let witness = Arc::new(Witness::new());
+        let runner = Arc::clone(&port);
+        post(&lane, &witness, 1);
+        let thread = thread::spawn(move || runner.run_all());
+        post(&lane, &witness, 2);
+        drop(lane);
+        thread.join().unwrap();
+        port.run_all();
+        assert_eq!(witness.marks(), [1, 2]);
+    });
+}
+
+/// Two threads push, a third runs one turn at a time and puts the lane back, whoever comes first
+/// takes it from there: exclusion, and the order of each producer.
+#[test]
+fn two_pushers_one_runner_one_thief() {
+    check_within(2, || {
+        let port = Port::new();
+        let lane = lane(&port);
+        let witness = Arc::new(Witness::new());
+        post(&lane, &witness, 0);
+        let pusher = {
+            let (lane, witness, port) = (lane.clone(), Arc::clone(&witness), Arc::clone(&port));
+            thread::spawn(move || {
+                post(&lane, &witness, 1);
+                port.run_one(&mut OneTurn);
+            })
+        };
+        let runner = Arc::clone(&port);
+        let runner = thread::spawn(move || {
+            runner.run_one(&mut OneTurn);
+        });
+        post(&lane, &witness, 2);
+        post(&lane, &witness, 3);
+        pusher.join().unwrap();
+        runner.join().unwrap();
+        port.run_all();
+        let marks = witness.marks();
+        let place = |mark| marks.iter().position(|own| *own == mark).expect("it ran");
+        assert_eq!(marks.len(), 4);
+        assert!(place(0) < place(2) && place(2) < place(3));
+    });
+}
+
+/// Polls itself to the end of the queue once.
+struct Yield(bool);
+
+impl Future for Yield {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        if self.0 {
+            return Poll::Ready(());
+        }
+        self.0 = true;
+        assert!(crate::lane::current::yield_task(cx.waker()));
+        Poll::Pending
+    }
+}
+
+/// A task that goes behind all others, while others come and its lane changes threads.
+#[test]
+fn rotate_against_push() {
+    check(|| {
+        let port = Port::new();
+        let lane = lane(&port);
+        let witness = Arc::new(Witness::new());
+        let join = spawn(&lane, Yield(false));
+        let runner = Arc::clone(&port);
+        let thread = thread::spawn(move || {
+            runner.run_one(&mut OneTurn);
+            runner.run_one(&mut Endless);
+        });
+        post(&lane, &witness, 1);
+        post(&lane, &witness, 2);
+        thread.join().unwrap();
+        port.run_all();
+        assert!(join.is_finished());
+        assert_eq!(witness.marks(), [1, 2]);
+    });
+}
+
+/// A task that waits is woken, while a callback runs on its lane: they exclude each other.
+#[test]
+fn wake_against_another_turn() {
+    check(|| {
+        let port = Port::new();
+        let lane = lane(&port);
+        let witness = Arc::new(Witness::new());
+        let (gate, wait) = gate();
+        let seen = Arc::clone(&witness);
+        let join = spawn(&lane, async move {
+            seen.touch();
+            wait.await;
+            seen.touch();
+        });
+        let runner = Arc::clone(&port);
+        let thread = thread::spawn(move || runner.run_all());
+        gate.open();
+        post(&lane, &witness, 1);
+        port.run_all();
+        thread.join().unwrap();
+        port.run_all();
+        assert!(join.is_finished(), "the wake-up was lost");
+        assert_eq!(witness.marks().len(), 3);
+    });
+}
+
+/// A task moves to another lane while it is woken: it is in one of the two, once, and both lanes
+/// are gone afterwards.
+#[test]
+fn hop_against_wake() {
+    check_within(2, || {
+        let port = Port::new();
+        let (from, to) = (lane(&port), lane(&port));
+        let (gate, wait) = gate();
+        let witness = Arc::new(Witness::new());
+        let seen = Arc::clone(&witness);
+        let target = to.clone();
+        let join = spawn(&from, async move {
+            // Leaves a waker behind, so that the wake-up may come at any point of the move.
+            let mut wait = wait;
+            let first = std::future::poll_fn(|cx| Poll::Ready(Pin::new(&mut wait).poll(cx))).await;
+            HopTo(target).await;
+            seen.touch();
+            if first.is_pending() {
+                wait.await;
+            }
+        });
+        drop(from);
+        let runner = Arc::clone(&port);
+        let thread = thread::spawn(move || {
+            gate.open();
+            runner.run_all();
+        });
+        post(&to, &witness, 1);
+        port.run_all();
+        thread.join().unwrap();
+        port.run_all();
+        assert!(join.is_finished(), "the wake-up was lost");
+        assert_eq!(witness.marks().len(), 2);
+    });
+}
+
+/// A task moves while it is aborted.
+#[test]
+fn hop_against_abort() {
+    check_within(2, || {
+        let port = Port::new();
+        let (from, to) = (lane(&port), lane(&port));
+        let (gate, wait) = gate();
+        let mut join = spawn(&from, async move {
+            HopTo(to).await;
+            wait.await;
+        });
+        drop(from);
+        let abort = join.abort_handle();
+        let runner = Arc::clone(&port);
+        let thread = thread::spawn(move || {
+            abort.abort();
+            runner.run_all();
+        });
+        port.run_all();
+        thread.join().unwrap();
+        port.run_all();
+        let error = join.try_take().expect("the abort was lost").expect_err("nobody opened");
+        assert!(error.is_cancelled());
+        drop(gate);
+    });
+}
+
+/// Two tasks of one lane complete on two threads, one after the other: each gives its reference
+/// back after it has given the lane away, and the later one frees it.
+#[test]
+fn two_releases_after_idle() {
+    check(|| {
+        let port = Port::new();
+        let lane = lane(&port);
+        let (gate, wait) = gate();
+        drop(spawn(&lane, wait));
+        drop(spawn(&lane, async {}));
+        drop(lane);
+        let runner = Arc::clone(&port);
+        let thread = thread::spawn(move || runner.run_all());
+        gate.open();
+        port.run_all();
+        thread.join().unwrap();
+        port.run_all();
+    });
+}
+
+/// References that a holder takes to its own lane and gives to another thread may come back before
+/// its slice ends, and before it has given its own one back.
+#[test]
+fn references_escape_their_slice() {
+    check(|| {
+        let port = Port::new();
+        let lane = lane(&port);
+        let sent = Arc::new(Mutex::new(Vec::new()));
+        let (out, own) = (Arc::clone(&sent), lane.clone());
+        callback::post(&lane, move || {
+            out.lock().extend([own.clone(), own.clone()]);
+            drop(own);
+        });
+        drop(lane);
+        let taker = Arc::clone(&sent);
+        let thread = thread::spawn(move || {
+            let taken = std::mem::take(&mut *taker.lock());
+            drop(taken);
+        });
+        port.run_all();
+        thread.join().unwrap();
+    });
+}

@@ -1,0 +1,126 @@
+//! Shutdown: every future is dropped, every worker stops. What is left over is a leak here, and
+//! what is waited for in vain a deadlock.
+
+use super::pool::{pool, start, step_until_idle};
+use super::{check, check_within};
+use crate::color::Color;
+use crate::lane::callback;
+use crate::sync::Arc;
+use loom::thread;
+use std::future::pending;
+
+/// A future that never ends; loom finds it if it is not dropped.
+async fn endless(payload: Arc<()>) {
+    pending::<()>().await;
+    drop(payload);
+}
+
+/// A lane that is in the table becomes idle with a waiting task.
+#[test]
+fn close_against_a_color() {
+    check_within(2, || {
+        let (handle, mut workers, beds) = pool(1);
+        drop(handle.spawn(Color::new(1), endless(Arc::new(()))));
+        let thread = start(workers.remove(0), &beds);
+        handle.scheduler().shut_down();
+        thread.join().unwrap();
+        assert_eq!(handle.scheduler().lanes(), 1);
+    });
+}
+
+/// A lane that is in no table becomes idle with a waiting task: the registry takes it, or is closed
+/// and the lane cancels it.
+#[test]
+fn close_against_track() {
+    check_within(2, || {
+        let (handle, mut workers, beds) = pool(1);
+        let join = handle.spawn_unique(endless(Arc::new(())));
+        let thread = start(workers.remove(0), &beds);
+        handle.scheduler().shut_down();
+        thread.join().unwrap();
+        assert!(join.is_finished());
+    });
+}
+
+/// A lane puts itself into the table, and becomes idle with a waiting task.
+#[test]
+fn close_against_publish() {
+    check_within(2, || {
+        let (handle, mut workers, beds) = pool(1);
+        let payload = Arc::new(());
+        let join = handle.spawn_unique(async move {
+            assert!(Color::current().is_some());
+            endless(payload).await;
+        });
+        let thread = start(workers.remove(0), &beds);
+        handle.scheduler().shut_down();
+        thread.join().unwrap();
+        assert!(join.is_finished());
+        assert_eq!(handle.scheduler().lanes(), 1);
+    });
+}
+
+/// What is spawned while the workers stop is run by them, or by the one who spawned it.
+#[test]
+fn stop_against_spawn() {
+    check_within(2, || {
+        let (handle, mut workers, beds) = pool(1);
+        let thread = start(workers.remove(0), &beds);
+        let late = handle.clone();
+        let spawner = thread::spawn(move || late.spawn_unique(endless(Arc::new(()))));
+        handle.scheduler().shut_down();
+        let join = spawner.join().unwrap();
+        thread.join().unwrap();
+        assert!(join.is_finished());
+    });
+}
+
+/// The same for a callback, and a thread that is no worker.
+#[test]
+fn stop_against_post() {
+    check_within(2, || {
+        let (handle, mut workers, beds) = pool(1);
+        let thread = start(workers.remove(0), &beds);
+        let lane = handle.lane(Color::new(1));
+        let poster = thread::spawn(move || {
+            let payload = Arc::new(());
+            callback::post(&lane, move || drop(payload));
+        });
+        handle.scheduler().shut_down();
+        poster.join().unwrap();
+        thread.join().unwrap();
+        assert_eq!(handle.scheduler().lanes(), 1);
+    });
+}
+
+/// Two workers: the last one to run out of work stops both.
+#[test]
+fn two_workers_stop() {
+    check_within(1, || {
+        let (handle, mut workers, beds) = pool(2);
+        let join = handle.spawn_unique(endless(Arc::new(())));
+        let threads = [workers.remove(0), workers.remove(0)].map(|worker| start(worker, &beds));
+        handle.scheduler().shut_down();
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        assert!(join.is_finished());
+    });
+}
+
+/// A task that waits is woken by somebody else while it is told to cancel.
+#[test]
+fn close_against_wake() {
+    check(|| {
+        let (handle, mut workers, _beds) = pool(1);
+        let (gate, wait) = super::doubles::gate();
+        let join = handle.spawn_unique(wait);
+        step_until_idle(&mut workers[0]);
+        let waker = thread::spawn(move || gate.open());
+        handle.scheduler().shut_down();
+        step_until_idle(&mut workers[0]);
+        waker.join().unwrap();
+        step_until_idle(&mut workers[0]);
+        assert!(join.is_finished());
+    });
+}

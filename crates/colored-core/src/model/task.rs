@@ -1,0 +1,240 @@
+//! The life of a task, with a run queue of one slot in place of a lane.
+
+use super::check;
+use super::doubles::{Wait, Witness, gate};
+use crate::queue::Node;
+use crate::sync::{Arc, Mutex};
+use crate::task::{Abort, Begun, Cell, Ended, Join, Schedule, TaskRef};
+use loom::thread;
+use std::pin::Pin;
+use std::ptr::NonNull;
+use std::task::{Context, Poll, Waker};
+
+/// Where the one task waits for its turn.
+struct Slot(Mutex<Option<Queued>>);
+
+struct Queued(NonNull<Node>);
+
+// SAFETY: a task that is ready may be run by any thread.
+unsafe impl Send for Queued {}
+
+#[derive(Clone, Copy)]
+struct Line(NonNull<Slot>);
+
+// SAFETY: the slot is shared by its lock, and freed after all threads have ended.
+unsafe impl Send for Line {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Line {}
+
+impl Schedule for Line {
+    unsafe fn schedule(self, node: NonNull<Node>) {
+        let before = self.slot().0.lock().replace(Queued(node));
+        assert!(before.is_none(), "a task is scheduled once at a time");
+    }
+}
+
+impl Line {
+    fn new() -> Self {
+        Self(NonNull::from(Box::leak(Box::new(Slot(Mutex::new(None))))))
+    }
+
+    fn slot(&self) -> &Slot {
+        // SAFETY: freed by `close` only.
+        unsafe { self.0.as_ref() }
+    }
+
+    fn close(self) {
+        assert!(self.slot().0.lock().is_none(), "nothing is left");
+        // SAFETY: from a box; all other threads have ended.
+        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+    }
+
+    fn spawn<F>(self, future: F) -> Join<F::Output, Self>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send,
+    {
+        // SAFETY: `Send`, and borrows nothing.
+        let task = unsafe { Cell::allocate(future, self, 0) };
+        // SAFETY: fresh, so this is the party that may move it.
+        unsafe { self.schedule(task.cast()) };
+        // SAFETY: the second reference is the handle's.
+        unsafe { Join::new(task) }
+    }
+
+    /// One turn of the task, if it is ready: what a lane does.
+    fn turn(self) -> bool {
+        let Some(Queued(node)) = self.slot().0.lock().take() else { return false };
+        // SAFETY: a scheduled task is alive.
+        let task = unsafe { TaskRef::<Self>::from_node(node) };
+        // SAFETY: this thread has taken it out of the slot: it is the holder.
+        let begun = unsafe { task.begin() };
+        let done = if begun == Begun::Cancel {
+            // SAFETY: as above.
+            unsafe { task.cancel() };
+            true
+        } else {
+            // SAFETY: as above.
+            unsafe { task.poll() }
+        };
+        if done {
+            // SAFETY: as above.
+            unsafe { task.complete() };
+            // SAFETY: complete, and out of the slot.
+            unsafe { task.release() };
+        // SAFETY: as above.
+        } else if let Ended::Reschedule = unsafe { task.end() } {
+            // SAFETY: it was woken meanwhile, and so is still this party's to move.
+            unsafe { self.schedule(task.node()) };
+        }
+        true
+    }
+
+    fn turns(self) {
+        while self.turn() {}
+    }
+}
+
+/// Waits, and leaves a mark in state without a lock at each poll.
+struct Marked {
+    wait: Wait,
+    witness: Arc<Witness>,
+}
+
+impl Future for Marked {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        self.witness.touch();
+        Pin::new(&mut self.wait).poll(cx)
+    }
+}
+
+impl Drop for Marked {
+    fn drop(&mut self) {
+        self.witness.touch();
+    }
+}
+
+/// A wake-up that comes before, during or after the poll causes another one, exactly once at a
+/// time, and whoever runs that one sees what the last poll left.
+#[test]
+fn wake_against_poll() {
+    check(|| {
+        let line = Line::new();
+        let (gate, wait) = gate();
+        let witness = Arc::new(Witness::new());
+        let join = line.spawn(Marked { wait, witness: Arc::clone(&witness) });
+        let thread = thread::spawn(move || {
+            gate.open();
+            line.turns();
+        });
+        line.turns();
+        thread.join().unwrap();
+        line.turns();
+        assert!(join.is_finished(), "the wake-up was lost");
+        drop(join);
+        assert!((2..=3).contains(&witness.marks().len()));
+        line.close();
+    });
+}
+
+/// Many wakers of one task: one of them schedules it, the others do nothing, the last frees it.
+#[test]
+fn wakers_against_each_other() {
+    struct Leave(Arc<Mutex<Vec<Waker>>>);
+    impl Future for Leave {
+        type Output = ();
+        fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+            let mut wakers = self.0.lock();
+            if wakers.is_empty() {
+                wakers.extend([cx.waker().clone(), cx.waker().clone()]);
+                return Poll::Pending;
+            }
+            Poll::Ready(())
+        }
+    }
+    check(|| {
+        let line = Line::new();
+        let wakers = Arc::new(Mutex::new(Vec::new()));
+        drop(line.spawn(Leave(Arc::clone(&wakers))));
+        line.turns();
+        let other = wakers.lock().remove(0);
+        let own = wakers.lock()[0].clone();
+        let thread = thread::spawn(move || {
+            other.wake();
+            line.turns();
+        });
+        own.wake_by_ref();
+        line.turns();
+        thread.join().unwrap();
+        line.turns();
+        drop(own);
+        drop(wakers);
+        line.close();
+    });
+}
+
+/// An abort ends the task in one of two ways, and drops the future once.
+#[test]
+fn abort_against_poll() {
+    check(|| {
+        let line = Line::new();
+        let (gate, wait) = gate();
+        let witness = Arc::new(Witness::new());
+        let mut join = line.spawn(Marked { wait, witness: Arc::clone(&witness) });
+        let abort: Abort<Line> = join.abort_handle();
+        let thread = thread::spawn(move || {
+            abort.abort();
+            line.turns();
+        });
+        line.turns();
+        thread.join().unwrap();
+        line.turns();
+        let error = join.try_take().expect("the abort was lost").expect_err("nobody opened");
+        assert!(error.is_cancelled());
+        drop((join, gate));
+        line.close();
+    });
+}
+
+/// An abort and a wake-up at the same time: the task is done either way.
+#[test]
+fn abort_against_wake() {
+    check(|| {
+        let line = Line::new();
+        let (gate, wait) = gate();
+        let mut join = line.spawn(wait);
+        line.turns();
+        let abort = join.abort_handle();
+        let thread = thread::spawn(move || {
+            abort.abort();
+            line.turns();
+        });
+        gate.open();
+        line.turns();
+        thread.join().unwrap();
+        line.turns();
+        assert!(join.try_take().is_some(), "both were lost");
+        drop(join);
+        line.close();
+    });
+}
+
+/// The last reference goes on any of three threads: freed once, after everybody's use.
+#[test]
+fn last_reference() {
+    check(|| {
+        let line = Line::new();
+        let (gate, wait) = gate();
+        let join = line.spawn(wait);
+        let abort = join.abort_handle();
+        let thread = thread::spawn(move || drop(abort));
+        let other = thread::spawn(move || drop(join));
+        gate.open();
+        line.turns();
+        thread.join().unwrap();
+        other.join().unwrap();
+        line.close();
+    });
+}
