@@ -29,7 +29,7 @@ fn a_hundred_thousand_uncolored_tasks_share_state_without_a_lock() {
         let threads: Vec<_> = (0..4).map(|_| thread::spawn(spawner(12_500))).collect();
         let tasks: Vec<_> = (0..4)
             .map(|_| {
-                let mut batch = spawner(1_250);
+                let batch = spawner(1_250);
                 spawn(async move {
                     for _ in 0..10 {
                         batch();
