@@ -1,0 +1,102 @@
+//! G6: no worker stays parked while a lane is runnable and stealable.
+
+use crate::support::attempts::within;
+use crate::support::{alone, block, runtime, shared};
+use colored::{spawn_colored, spawn_unique};
+use std::sync::mpsc;
+use std::sync::{Arc, Barrier};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long the last of `lanes` lanes waits that a worker queues on itself before it gets stuck.
+fn last_start(workers: usize, lanes: usize) -> Duration {
+    let runtime = runtime(workers);
+    // Everybody is parked and has been for a while.
+    crate::support::wait_until(|| runtime.metrics().parked == workers);
+    thread::sleep(Duration::from_millis(20));
+    let (started, starts) = mpsc::channel();
+    let stuck = runtime.handle().spawn_unique(async move {
+        for _ in 0..lanes {
+            let started = started.clone();
+            drop(spawn_unique(async move { started.send(Instant::now()).unwrap() }));
+        }
+        let begin = Instant::now();
+        block(Duration::from_millis(100));
+        begin
+    });
+    let starts: Vec<_> = starts.iter().collect();
+    assert_eq!(starts.len(), lanes);
+    let begin = runtime.run(stuck).unwrap();
+    starts.into_iter().map(|start| start.saturating_duration_since(begin)).max().unwrap()
+}
+
+#[test]
+fn a_hundred_lanes_behind_a_stuck_worker_start_elsewhere_within_10_ms() {
+    alone(|| within(Duration::from_millis(10), || last_start(2, 100)));
+    alone(|| within(Duration::from_millis(10), || last_start(8, 100)));
+}
+
+/// The lane that a worker would run next causes no wake-up. The reactor thread finds it: its slow
+/// tick is 5 ms, and it takes two of them to tell stuck from busy.
+#[test]
+fn one_lane_behind_a_stuck_worker_starts_elsewhere_within_15_ms() {
+    alone(|| within(Duration::from_millis(15), || last_start(2, 1)));
+    alone(|| within(Duration::from_millis(15), || last_start(8, 1)));
+}
+
+#[test]
+fn as_many_lanes_run_at_once_as_there_are_workers() {
+    shared(|| {
+        for workers in [2, 3, 8, 16] {
+            let runtime = runtime(workers);
+            for round in 0..50 {
+                // Ends only if nobody stays parked: every worker has to come.
+                let meeting = Arc::new(Barrier::new(workers));
+                let meet = move |meeting: Arc<Barrier>| async move { drop(meeting.wait()) };
+                let tasks: Vec<_> = if round % 2 == 0 {
+                    // Queued by one worker: to be stolen.
+                    runtime.run(async move {
+                        (0..workers).map(|_| spawn_unique(meet(Arc::clone(&meeting)))).collect()
+                    })
+                } else {
+                    // Queued by a foreign thread: to be fetched.
+                    let handle = runtime.handle();
+                    (0..workers).map(|_| handle.spawn_unique(meet(Arc::clone(&meeting)))).collect()
+                };
+                for task in tasks {
+                    runtime.run(task).unwrap();
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn no_wake_up_is_lost_between_a_foreign_thread_and_parking_workers() {
+    shared(|| {
+        for workers in [1, 2, 8] {
+            let runtime = runtime(workers);
+            let (tell, told) = mpsc::channel();
+            for number in 0..4_000u64 {
+                let tell = tell.clone();
+                drop(runtime.handle().spawn_colored(number % 3, async move {
+                    tell.send(number).unwrap();
+                }));
+                assert_eq!(told.recv().unwrap(), number);
+            }
+        }
+    });
+}
+
+#[test]
+fn no_wake_up_is_lost_between_workers() {
+    crate::support::run(8, async {
+        for round in 0..2_000u64 {
+            let (to, from) = colored::sync::oneshot::channel();
+            let (back, answer) = colored::sync::oneshot::channel();
+            drop(spawn_colored(round, async move { back.send(from.await.unwrap()).unwrap() }));
+            drop(spawn_unique(async move { to.send(round).unwrap() }));
+            assert_eq!(answer.await.unwrap(), round);
+        }
+    });
+}

@@ -1,0 +1,16 @@
+//! The tests of the runtime as a whole: one file for each guarantee of `docs/guarantees.md`, and one
+//! for each part of the face that spans several.
+//!
+//! They assert counts and traces. Where a bound is a time, the test runs alone, and the bound must be
+//! met by one of a few attempts: a neighbour on the machine can spoil an attempt, a fault of the
+//! runtime spoils them all. What counts for the whole process runs in a process of its own.
+
+mod support;
+
+mod g01_exclusion;
+mod g02_order;
+mod g03_serial;
+mod g04_no_leak;
+mod g05_exact_colors;
+mod g06_work_conservation;
+mod g07_bounded_turns;

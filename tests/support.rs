@@ -1,0 +1,131 @@
+//! What the suites share.
+
+pub(crate) mod attempts;
+pub(crate) mod child;
+pub(crate) mod drops;
+pub(crate) mod echo;
+pub(crate) mod gate;
+pub(crate) mod process;
+mod watchdog;
+pub(crate) mod witness;
+
+use colored::Runtime;
+use std::panic;
+use std::sync::{Arc, Mutex, Once, PoisonError, RwLock};
+use std::thread;
+use std::time::Duration;
+
+/// Tests that measure time have the process to themselves.
+static TURN: RwLock<()> = RwLock::new(());
+
+/// What a deliberate panic says: the hook keeps quiet about it.
+pub(crate) const ON_PURPOSE: &str = "on purpose";
+
+/// Runs a test beside others.
+pub(crate) fn shared<R>(body: impl FnOnce() -> R) -> R {
+    quiet();
+    let _turn = TURN.read().unwrap_or_else(PoisonError::into_inner);
+    let _watch = watchdog::arm();
+    body()
+}
+
+/// Runs a test while no other runs.
+pub(crate) fn alone<R>(body: impl FnOnce() -> R) -> R {
+    quiet();
+    let _turn = TURN.write().unwrap_or_else(PoisonError::into_inner);
+    let _watch = watchdog::arm();
+    body()
+}
+
+/// A runtime with so many workers.
+pub(crate) fn runtime(workers: usize) -> Runtime {
+    Runtime::builder().workers(workers).build().expect("the runtime starts")
+}
+
+/// Runs a main future, beside other tests, on a runtime with so many workers.
+pub(crate) fn run<F>(workers: usize, main: F) -> F::Output
+where
+    F: Future<Output: Send + 'static> + Send + 'static,
+{
+    shared(|| runtime(workers).run(main))
+}
+
+/// Sleeps until `condition` holds. The watchdog ends a wait that has no end.
+pub(crate) fn wait_until(condition: impl Fn() -> bool) {
+    while !condition() {
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Blocks this thread, and with it its worker and its color, as a thoughtless call would.
+pub(crate) fn block(time: Duration) {
+    thread::sleep(time);
+}
+
+/// What a panic said.
+pub(crate) fn message(payload: &(dyn std::any::Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_default()
+}
+
+/// Runs `f`, which must panic, and returns what it said.
+pub(crate) fn panic_of<R>(f: impl FnOnce() -> R) -> String {
+    let result = panic::catch_unwind(panic::AssertUnwindSafe(f));
+    message(&*result.err().expect("it was to panic"))
+}
+
+fn quiet() {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let default = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !message(info.payload()).contains(ON_PURPOSE) {
+                default(info);
+            }
+        }));
+    });
+}
+
+/// Small random numbers, the same in every run.
+pub(crate) struct Dice(u64);
+
+impl Dice {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    /// A number below `bound`.
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 32) % bound
+    }
+}
+
+/// What happened, in order.
+pub(crate) struct Trace<T>(Arc<Mutex<Vec<T>>>);
+
+impl<T> Trace<T> {
+    pub(crate) fn new() -> Self {
+        Self(Arc::default())
+    }
+
+    pub(crate) fn push(&self, event: T) {
+        self.0.lock().unwrap().push(event);
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.lock().unwrap().len()
+    }
+
+    pub(crate) fn take(&self) -> Vec<T> {
+        std::mem::take(&mut *self.0.lock().unwrap())
+    }
+}
+
+impl<T> Clone for Trace<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}

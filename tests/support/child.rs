@@ -1,0 +1,32 @@
+//! Tests in a process of their own: this binary again, with one test.
+
+use std::env;
+use std::process::Command;
+
+const VARIABLE: &str = "COLORED_TESTS_CHILD";
+
+/// Runs `body` in a process of its own. `module` is `module_path!()`, `function` the calling test.
+pub(crate) fn run(module: &str, function: &str, body: impl FnOnce()) {
+    run_after("", module, function, body);
+}
+
+/// As [`run`], after a line for the shell such as `ulimit -n 64`.
+pub(crate) fn run_after(line: &str, module: &str, function: &str, body: impl FnOnce()) {
+    let (_, suite) = module.split_once("::").expect("a module of this crate");
+    let test = format!("{suite}::{function}");
+    if env::var(VARIABLE).is_ok_and(|name| name == test) {
+        return body();
+    }
+    let output = Command::new("sh")
+        .args(["-c", &format!("{line}\nexec \"$0\" \"$@\"")])
+        .arg(env::current_exe().expect("the path of this binary"))
+        .args(["--exact", &test, "--nocapture", "--test-threads=1"])
+        .env(VARIABLE, &test)
+        .output()
+        .expect("this binary can be run again");
+    let said = String::from_utf8_lossy(&output.stdout);
+    let cried = String::from_utf8_lossy(&output.stderr);
+    // A name that is no test's would pass with nothing run.
+    let passed = output.status.success() && said.contains("1 passed");
+    assert!(passed, "in a process of its own: {}\n{said}\n{cried}", output.status);
+}

@@ -1,0 +1,68 @@
+//! Detects that two parties are inside at once.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// State that is exact only if its users exclude each other: every access is a load and a store
+/// apart, so of two at once one is lost.
+///
+/// The accesses are relaxed atomics, so that a failure is a wrong count and not undefined behaviour.
+/// They do not hide a missing ordering between two polls of one color: that is the models' business.
+#[derive(Debug, Default)]
+pub(crate) struct Witness {
+    inside: AtomicBool,
+    count: AtomicU64,
+    overlaps: AtomicU64,
+}
+
+impl Witness {
+    /// So many.
+    pub(crate) fn many(count: usize) -> Box<[Self]> {
+        (0..count).map(|_| Self::default()).collect()
+    }
+
+    /// Goes in, counts, and comes out.
+    pub(crate) fn touch(&self) {
+        self.enter(|| ());
+    }
+
+    /// Goes in, counts, runs `f`, and comes out.
+    pub(crate) fn enter<R>(&self, f: impl FnOnce() -> R) -> R {
+        if self.inside.load(Ordering::Relaxed) {
+            self.overlaps.fetch_add(1, Ordering::Relaxed);
+        }
+        self.inside.store(true, Ordering::Relaxed);
+        let count = self.count.load(Ordering::Relaxed);
+        let result = f();
+        std::hint::spin_loop();
+        self.count.store(count + 1, Ordering::Relaxed);
+        if !self.inside.load(Ordering::Relaxed) {
+            self.overlaps.fetch_add(1, Ordering::Relaxed);
+        }
+        self.inside.store(false, Ordering::Relaxed);
+        result
+    }
+
+    /// How often somebody has been inside.
+    ///
+    /// # Panics
+    ///
+    /// If two were at once.
+    pub(crate) fn count(&self) -> u64 {
+        let overlaps = self.overlaps.load(Ordering::Relaxed);
+        assert_eq!(overlaps, 0, "two polls of one color at once");
+        self.count.load(Ordering::Relaxed)
+    }
+
+    /// The sum of their counts.
+    pub(crate) fn total(witnesses: &[Self]) -> u64 {
+        witnesses.iter().map(Self::count).sum()
+    }
+}
+
+#[test]
+fn an_overlap_is_seen() {
+    let witness = Witness::default();
+    witness.enter(|| witness.touch());
+    let said = super::panic_of(|| witness.count());
+    assert!(said.contains("at once"), "{said}");
+}
