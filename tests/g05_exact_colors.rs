@@ -77,7 +77,9 @@ fn colors_that_share_a_hash_overlap_in_time() {
             let tasks: Vec<_> = (1..=COLORS as u64)
                 .map(|color| {
                     let meeting = Arc::clone(&meeting);
-                    let meet = async move { drop(meeting.wait()) };
+                    let meet = async move {
+                        let _ = meeting.wait();
+                    };
                     runtime.handle().spawn_colored(color.wrapping_mul(stride), meet)
                 })
                 .collect();

@@ -52,7 +52,9 @@ fn as_many_lanes_run_at_once_as_there_are_workers() {
             for round in 0..50 {
                 // Ends only if nobody stays parked: every worker has to come.
                 let meeting = Arc::new(Barrier::new(workers));
-                let meet = move |meeting: Arc<Barrier>| async move { drop(meeting.wait()) };
+                let meet = move |meeting: Arc<Barrier>| async move {
+                    let _ = meeting.wait();
+                };
                 let tasks: Vec<_> = if round % 2 == 0 {
                     // Queued by one worker: to be stolen.
                     runtime.run(async move {

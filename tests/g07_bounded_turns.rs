@@ -32,7 +32,8 @@ fn two_walkers(steps: usize, pause: Duration) -> Vec<u64> {
     let trace = Trace::new();
     let ours = trace.clone();
     run(1, async move {
-        let walkers = [1, 2].map(|color| spawn_colored(color, walk(ours.clone(), color, steps, pause)));
+        let walkers =
+            [1, 2].map(|color| spawn_colored(color, walk(ours.clone(), color, steps, pause)));
         for walker in walkers {
             walker.await.unwrap();
         }

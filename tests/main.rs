@@ -5,6 +5,7 @@
 //! met by one of a few attempts: a neighbour on the machine can spoil an attempt, a fault of the
 //! runtime spoils them all. What counts for the whole process runs in a process of its own.
 
+#![allow(dead_code)]
 mod support;
 
 mod g01_exclusion;

@@ -220,8 +220,10 @@ impl<T: Send + 'static> Inner<T> {
 impl<T: Send + 'static> Drop for Inner<T> {
     fn drop(&mut self) {
         let value = self.value.with_mut(|value| {
-            // SAFETY: the last owner is going, and nobody reads the place again.
-            unsafe { ManuallyDrop::take(&mut *value) }
+            // SAFETY: the last owner is going: nobody else has a reference.
+            let value = unsafe { &mut *value };
+            // SAFETY: nobody reads the place again.
+            unsafe { ManuallyDrop::take(value) }
         });
         if !std::mem::needs_drop::<T>() || self.lane.is_current() {
             drop(value);

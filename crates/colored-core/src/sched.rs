@@ -33,6 +33,7 @@ pub(crate) use self::enter::with_handle;
 pub(crate) use self::guest::{block_on, spawn_local};
 
 use self::idle::Idle;
+use self::local::Spares;
 use self::registry::Registry;
 use self::remote::{Guests, Remote};
 use crate::color::Color;
@@ -67,7 +68,7 @@ pub struct Scheduler {
     park: Box<dyn Park>,
     depot: memory::Depot,
     /// Lanes that no worker has room for, in batches.
-    spares: Mutex<Vec<Vec<Box<Lane>>>>,
+    spares: Mutex<Vec<Spares>>,
     /// Everything is to be cancelled.
     closing: AtomicBool,
     /// Every lane has been told to cancel its tasks.
@@ -79,7 +80,7 @@ pub struct Scheduler {
 impl Scheduler {
     /// A scheduler with so many workers, to be stepped by somebody. `seed` decides in which order
     /// victims are tried.
-    pub fn new(workers: usize, seed: u64, park: Box<dyn Park>) -> (Handle, Vec<Worker>) {
+    pub fn with_workers(workers: usize, seed: u64, park: Box<dyn Park>) -> (Handle, Vec<Worker>) {
         assert!(workers > 0, "a scheduler has at least one worker");
         let deques: Vec<Deque<ReadyLane>> = (0..workers).map(|_| Deque::new()).collect();
         let remotes = deques.iter().map(|deque| CachePadded::new(Remote::new(deque.stealer())));
@@ -196,7 +197,7 @@ impl Scheduler {
 
     /// Takes a batch of lanes that a worker has no room for. They own the scheduler, so none may
     /// stay when it ends: the last worker takes them out.
-    fn keep_spares(&self, batch: Vec<Box<Lane>>) {
+    fn keep_spares(&self, batch: Spares) {
         let mut spares = self.spares.lock();
         if self.is_closing() || spares.len() >= SPARE_BATCHES {
             drop(spares);
@@ -206,7 +207,7 @@ impl Scheduler {
         }
     }
 
-    fn take_spares(&self) -> Option<Vec<Box<Lane>>> {
+    fn take_spares(&self) -> Option<Spares> {
         self.spares.lock().pop()
     }
 
@@ -253,8 +254,10 @@ impl Dispatch for Scheduler {
             unsafe { lane.get() }.release_last(refs).then_some(lane)
         };
         if let Some(lane) = free {
+            // SAFETY: out of the table, but not freed yet.
+            let unreferenced = unsafe { lane.get() };
             // SAFETY: unreferenced.
-            let index = unsafe { lane.get().track_index() };
+            let index = unsafe { unreferenced.track_index() };
             self.registry.remove(index);
             self.recycle(lane);
         }

@@ -38,7 +38,7 @@ impl Pool {
     fn new(workers: usize) -> Self {
         let slots = (0..workers).map(|_| (Mutex::new(false), Condvar::new())).collect();
         let shell = Arc::new(Shell { slots, start: Instant::now() });
-        let (handle, workers) = Scheduler::new(workers, 7, Box::new(Port(shell.clone())));
+        let (handle, workers) = Scheduler::with_workers(workers, 7, Box::new(Port(shell.clone())));
         let run = |mut worker: Worker| {
             let shell = shell.clone();
             thread::spawn(move || {

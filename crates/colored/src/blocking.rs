@@ -2,6 +2,7 @@
 
 mod pool;
 
+use self::pool::Refused;
 pub(crate) use self::pool::{Class, Limits, Pool};
 
 use crate::driver::current;
@@ -16,7 +17,8 @@ use crate::task::JoinHandle;
 ///
 /// # Panics
 ///
-/// Outside a runtime. A panic of `f` goes to the handle.
+/// Outside a runtime; and if the system gives no thread although none is there that could take the
+/// call later. A panic of `f` goes to the handle.
 #[track_caller]
 pub fn spawn_blocking<T, F>(f: F) -> JoinHandle<T>
 where
@@ -26,14 +28,22 @@ where
     current::with(|context| submit(&context.driver.pool, Class::Work, f))
 }
 
+#[track_caller]
 pub(crate) fn submit<T, F>(pool: &Pool, class: Class, f: F) -> JoinHandle<T>
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
     let (job, handle) = colored_core::blocking(f);
-    // A job that the pool refuses is dropped, and so cancelled.
-    let _ = pool.submit(class, Box::new(move || job.run()));
+    match pool.submit(class, Box::new(move || job.run())) {
+        Ok(()) => {}
+        // Dropping a job cancels it, which the handle reports.
+        Err(Refused::ShutDown(job)) => drop(job),
+        Err(Refused::NoThread(job, error)) => {
+            drop(job);
+            panic!("the system gives no thread for a blocking call: {error}");
+        }
+    }
     handle
 }
 

@@ -184,8 +184,12 @@ impl Lane {
     ///
     /// The caller holds the lane.
     unsafe fn abort_waiting(&self) {
+        let next = |inner: &mut super::Inner| {
+            // SAFETY: the lane is held.
+            unsafe { inner.live.pop() }
+        };
         // SAFETY: the lane is held.
-        while let Some(task) = unsafe { self.with_inner(|inner| inner.live.pop()) } {
+        while let Some(task) = unsafe { self.with_inner(next) } {
             // SAFETY: a task in the list is not complete, so the runtime's reference exists.
             unsafe { task.abort() };
         }

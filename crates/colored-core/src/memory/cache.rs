@@ -70,15 +70,16 @@ struct Slot {
 }
 
 impl Slot {
-    const EMPTY: Self =
-        Self { loaded: Cell::new(Magazine::EMPTY), spare: Cell::new(Magazine::EMPTY) };
+    const fn empty() -> Self {
+        Self { loaded: Cell::new(Magazine::EMPTY), spare: Cell::new(Magazine::EMPTY) }
+    }
 }
 
 thread_slot!(static CACHE: Cell<*const Cache> = Cell::new(ptr::null()));
 
 impl Cache {
     pub(crate) fn new() -> Self {
-        Self { classes: [const { Slot::EMPTY }; CLASSES], depot: Cell::new(ptr::null()) }
+        Self { classes: [const { Slot::empty() }; CLASSES], depot: Cell::new(ptr::null()) }
     }
 
     /// Serves this thread from the cache while `f` runs.

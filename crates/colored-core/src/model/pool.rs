@@ -51,7 +51,7 @@ impl Park for Port {
 
 pub(crate) fn pool(workers: usize) -> (Handle, Vec<Worker>, Arc<Beds>) {
     let beds = Arc::new(Beds((0..workers).map(|_| Flag::clear()).collect()));
-    let (handle, workers) = Scheduler::new(workers, 7, Box::new(Port(Arc::clone(&beds))));
+    let (handle, workers) = Scheduler::with_workers(workers, 7, Box::new(Port(Arc::clone(&beds))));
     (handle, workers, beds)
 }
 

@@ -21,6 +21,11 @@ use crate::sync::{AtomicUsize, Mutex, Ordering, fence};
 const SEARCHING: usize = 1;
 const PARKED: usize = 1 << 16;
 
+/// How many workers search.
+fn searching(word: usize) -> usize {
+    word % PARKED
+}
+
 pub(super) struct Idle {
     /// `searching + 2¹⁶ · parked`.
     word: AtomicUsize,
@@ -58,7 +63,7 @@ impl Idle {
         fence(Ordering::SeqCst);
         // Ordering: ordered by the fence.
         let word = self.word.load(Ordering::Relaxed);
-        if word % PARKED != 0 || word / PARKED == 0 {
+        if searching(word) != 0 || word / PARKED == 0 {
             return None;
         }
         self.pop_sleeper()
@@ -69,7 +74,7 @@ impl Idle {
         let mut sleepers = self.sleepers.lock();
         // Ordering: the lock orders all changes of the parked count, and the fence in `notify`
         // the rest.
-        if self.word.load(Ordering::Relaxed) % PARKED != 0 {
+        if searching(self.word.load(Ordering::Relaxed)) != 0 {
             return None;
         }
         let worker = sleepers.pop()?;
@@ -82,7 +87,7 @@ impl Idle {
     pub(super) fn start_searching(&self) -> bool {
         // Ordering: hint only; too many searchers are a waste, not an error.
         let word = self.word.load(Ordering::Relaxed);
-        if 2 * (word % PARKED) >= self.workers {
+        if 2 * searching(word) >= self.workers {
             return false;
         }
         // Ordering: a producer that sees this count relies on what `stop_searching` and `park` do.
@@ -93,7 +98,7 @@ impl Idle {
     /// A searcher has found something; true if it was the last one, and must notify.
     pub(super) fn stop_searching(&self) -> bool {
         // Ordering: whoever must be woken is found by `notify`, which fences.
-        self.word.fetch_sub(SEARCHING, Ordering::Relaxed) % PARKED == SEARCHING
+        searching(self.word.fetch_sub(SEARCHING, Ordering::Relaxed)) == 1
     }
 
     /// A worker goes to sleep. It must look at all queues afterwards, and may park if they are

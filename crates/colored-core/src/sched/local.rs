@@ -15,12 +15,15 @@ use std::ptr;
 /// that count between the cores.
 const SPARES: usize = 64;
 
+/// Lanes keep their place: they are boxed, and the box is what is handed on.
+pub(super) type Spares = Vec<Box<Lane>>;
+
 /// One worker's own half, as far as it is used from within a poll.
 pub(super) struct Local {
     handle: Handle,
     index: usize,
     pub(super) deque: Deque<ReadyLane>,
-    spares: RefCell<Vec<Box<Lane>>>,
+    spares: RefCell<Spares>,
     cache: memory::Cache,
     /// Events are being handed out: wake nobody before they all are.
     batching: Cell<bool>,

@@ -122,8 +122,10 @@ impl Worker {
 
     fn find(&mut self) -> Option<ReadyLane> {
         self.steps = self.steps.wrapping_add(1);
-        let urgent =
-            (self.steps % INJECTOR_STEPS == 0).then(|| self.local.scheduler().injector.pop());
+        let urgent = self
+            .steps
+            .is_multiple_of(INJECTOR_STEPS)
+            .then(|| self.local.scheduler().injector.pop());
         urgent.flatten().or_else(|| self.find_here()).or_else(|| self.find_elsewhere())
     }
 
@@ -131,14 +133,14 @@ impl Worker {
     #[inline]
     fn find_here(&mut self) -> Option<ReadyLane> {
         let remote = self.local.remote();
-        if self.steps % 2 == 0 && remote.has_inbox() {
+        if self.steps.is_multiple_of(2) && remote.has_inbox() {
             return remote.take_inbox();
         }
-        if self.streak < NEXT_STREAK {
-            if let Some(lane) = remote.take_next() {
-                self.streak += 1;
-                return Some(lane);
-            }
+        if self.streak < NEXT_STREAK
+            && let Some(lane) = remote.take_next()
+        {
+            self.streak += 1;
+            return Some(lane);
         }
         self.streak = 0;
         self.local.deque.pop().or_else(|| remote.take_next()).or_else(|| remote.take_inbox())

@@ -34,7 +34,7 @@ const JOINER: usize = 1 << 5;
 const REF: usize = 1 << 6;
 
 const PLACED: usize = NOTIFIED | RUNNING | COMPLETE;
-const SPAWNED: usize = NOTIFIED | INTEREST | 2 * REF;
+const SPAWNED: usize = NOTIFIED | INTEREST | (2 * REF);
 
 /// The state word.
 #[derive(Debug)]

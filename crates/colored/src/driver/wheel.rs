@@ -174,6 +174,7 @@ impl Wheel {
     }
 
     /// How many timers there are.
+    #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.lock().levels.len()
     }

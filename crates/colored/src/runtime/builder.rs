@@ -109,7 +109,7 @@ impl Builder {
         let driver = Arc::new(Driver::new(workers, pool)?);
         let port = Port { driver: Arc::clone(&driver), start: Instant::now() };
         let seed = self.seed.unwrap_or_else(random_seed);
-        let (core, cores) = Scheduler::new(workers, seed, Box::new(port));
+        let (core, cores) = Scheduler::with_workers(workers, seed, Box::new(port));
         let handle = Handle::new(core, driver);
         let threads = Threads::start(&handle, cores, &self.thread_name, threads::pins(self.pin))?;
         Ok(Runtime { handle, threads })

@@ -65,6 +65,7 @@ impl Levels {
     }
 
     /// How many timers there are.
+    #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.slab.len()
     }
