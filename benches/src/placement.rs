@@ -2,8 +2,7 @@
 //!
 //! A client and a server that take turns are placed by the kernel on one core or on two, by
 //! chance, and the second is fifteen times as slow: waking an idle core takes longer than all
-//! else. So the round-trip rows choose, and the
-//! load generator stays where it is.
+//! else. So the round-trip rows choose, and the load generator stays where it is.
 
 use rustix::thread::{CpuSet, Pid, sched_getaffinity, sched_setaffinity};
 use std::fs;
