@@ -1,38 +1,57 @@
-//! hyper on `colored`: interim, replaced by the glue crate's own branch.
+//! HTTP on the `colored` runtime: hyper 1, and whatever speaks to it, such as axum and tonic.
+//!
+//! | | |
+//! |---|---|
+//! | [`serve`], [`serve_with`] | a server: HTTP/1 and HTTP/2, parallel connections, graceful shutdown |
+//! | [`client`] | a client with a pool of connections |
+//! | [`tower`] | makes a tower service, such as an axum `Router`, fit for [`serve`] |
+//! | [`ColoredExecutor`], [`ColoredTimer`] | what hyper asks of a runtime, for builders of one's own |
+//!
+//! ```no_run
+//! use colored_hyper::serve;
+//! use hyper::body::Incoming;
+//! use hyper::service::service_fn;
+//! use hyper::{Request, Response};
+//!
+//! #[colored::main]
+//! async fn main() -> std::io::Result<()> {
+//!     let listener = colored::net::TcpListener::bind("127.0.0.1:8080").await?;
+//!     let hello = service_fn(async |_: Request<Incoming>| {
+//!         Ok::<_, hyper::Error>(Response::new(String::from("Hello, World!")))
+//!     });
+//!     serve(listener, hello).await?;
+//!     Ok(())
+//! }
+//! ```
+//!
+//! Which requests may overlap is a matter of color: see [`Coloring`]. By default each connection has a
+//! color of its own, so connections run in parallel, and what belongs to one connection needs no lock.
 
-use std::pin::Pin;
-use std::time::{Duration, Instant};
+mod client;
+mod executor;
+mod serve;
+mod timer;
 
-/// hyper's timer.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ColoredTimer;
+pub use self::client::{ClientStream, Connector, client, client_builder};
+pub use self::executor::ColoredExecutor;
+pub use self::serve::{Coloring, DrainTimeout, Serve, ServeError, Serving, serve, serve_with};
+pub use self::timer::ColoredTimer;
 
-struct Sleep(colored::time::Sleep);
+use hyper_util::service::TowerToHyperService;
 
-impl Future for Sleep {
-    type Output = ();
-    fn poll(
-        mut self: Pin<&mut Self>,
-        cx: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<Self::Output> {
-        Pin::new(&mut self.0).poll(cx)
-    }
-}
-
-impl hyper::rt::Sleep for Sleep {}
-
-impl hyper::rt::Timer for ColoredTimer {
-    fn sleep(&self, duration: Duration) -> Pin<Box<dyn hyper::rt::Sleep>> {
-        Box::pin(Sleep(colored::time::sleep(duration)))
-    }
-    fn sleep_until(&self, deadline: Instant) -> Pin<Box<dyn hyper::rt::Sleep>> {
-        Box::pin(Sleep(colored::time::sleep_until(deadline)))
-    }
-    fn reset(&self, sleep: &mut Pin<Box<dyn hyper::rt::Sleep>>, new_deadline: Instant) {
-        if let Some(sleep) = sleep.as_mut().downcast_mut_pin::<Sleep>() {
-            Pin::new(&mut sleep.get_mut().0).reset(new_deadline);
-        } else {
-            *sleep = self.sleep_until(new_deadline);
-        }
-    }
+/// Makes a tower service fit for [`serve`]. It is cloned for each request, as tower's services
+/// expect; for an axum `Router` that is one count up and one down.
+///
+/// ```no_run
+/// # async fn example(listener: colored::net::TcpListener) -> std::io::Result<()> {
+/// use axum::{Router, routing::get};
+///
+/// let router: Router = Router::new().route("/", get(async || "Hello, World!"));
+/// colored_hyper::serve(listener, colored_hyper::tower(router)).await?;
+/// # Ok(())
+/// # }
+/// ```
+#[must_use]
+pub fn tower<S>(service: S) -> TowerToHyperService<S> {
+    TowerToHyperService::new(service)
 }

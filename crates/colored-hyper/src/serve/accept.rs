@@ -1,0 +1,121 @@
+//! The accept loop.
+
+use super::connection::Protocol;
+use super::drain::{Drain, Phase};
+use super::{DrainTimeout, Serve, ServeError, Settings};
+use crate::ColoredTimer;
+use colored::time::timeout;
+use hyper::body::{Body, Incoming};
+use hyper::server::conn::http2;
+use hyper::service::Service;
+use hyper::{Request, Response};
+use std::error::Error;
+use std::fmt;
+use std::future::poll_fn;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+/// A server that runs; see [`Serve`].
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct Serving(Pin<Box<dyn Future<Output = Result<(), DrainTimeout>> + Send>>);
+
+impl Future for Serving {
+    type Output = Result<(), DrainTimeout>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        self.0.as_mut().poll(cx)
+    }
+}
+
+impl fmt::Debug for Serving {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Serving").finish_non_exhaustive()
+    }
+}
+
+impl<M, S, B> IntoFuture for Serve<M>
+where
+    M: FnMut(SocketAddr) -> S + Send + 'static,
+    S: Service<Request<Incoming>, Response = Response<B>> + Send + 'static,
+    S::Future: Send + 'static,
+    S::Error: Into<Box<dyn Error + Send + Sync>>,
+    B: Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    type Output = Result<(), DrainTimeout>;
+    type IntoFuture = Serving;
+
+    fn into_future(self) -> Serving {
+        Serving(Box::pin(run(self)))
+    }
+}
+
+async fn run<M, S, B>(serve: Serve<M>) -> Result<(), DrainTimeout>
+where
+    M: FnMut(SocketAddr) -> S + Send + 'static,
+    S: Service<Request<Incoming>, Response = Response<B>> + Send + 'static,
+    S::Future: Send + 'static,
+    S::Error: Into<Box<dyn Error + Send + Sync>>,
+    B: Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    let Serve { listener, mut make, mut signal, settings } = serve;
+    let Settings { coloring, max_connections, drain_timeout, .. } = settings;
+    let protocol = Arc::new(settings.into_protocol());
+    let drain = Drain::new();
+    loop {
+        let accepted = poll_fn(|cx| {
+            if signal.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(None);
+            }
+            ready!(drain.poll_fewer_than(max_connections, cx));
+            listener.poll_accept(cx).map(Some)
+        });
+        let (stream, peer) = match accepted.await {
+            Some(Ok(accepted)) => accepted,
+            // The listener makes the next accept wait.
+            Some(Err(error)) => {
+                (protocol.on_error)(&ServeError::Accept(error));
+                continue;
+            }
+            None => break,
+        };
+        // An error means that the connection is broken, which shows when it is read.
+        let _ = stream.set_nodelay(true);
+        let (service, protocol, open) = (make(peer), Arc::clone(&protocol), drain.open());
+        coloring.spawn(peer, async move { protocol.run(stream, peer, service, open).await });
+    }
+    drop(listener);
+    drain.enter(Phase::Drain);
+    let drained = poll_fn(|cx| drain.poll_fewer_than(1, cx));
+    let Some(limit) = drain_timeout else {
+        drained.await;
+        return Ok(());
+    };
+    if timeout(limit, drained).await.is_ok() {
+        return Ok(());
+    }
+    let connections = drain.connections();
+    drain.enter(Phase::Cut);
+    Err(DrainTimeout { connections, timeout: limit })
+}
+
+impl Settings {
+    /// What connections need, once the coloring is known.
+    fn into_protocol(self) -> Protocol {
+        let mut http2 = http2::Builder::new(self.coloring.of_streams());
+        http2.timer(ColoredTimer);
+        self.set_http2.into_iter().for_each(|set| set(&mut http2));
+        Protocol {
+            version: self.version,
+            header_read_timeout: self.header_read_timeout,
+            on_error: self.on_error,
+            http1: self.http1,
+            http2,
+        }
+    }
+}

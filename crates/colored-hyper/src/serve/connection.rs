@@ -1,0 +1,132 @@
+//! The task of one connection.
+
+use super::drain::{Open, Phase};
+use super::preface::Prefaced;
+use super::{OnError, ServeError};
+use crate::ColoredExecutor;
+use colored::net::TcpStream;
+use colored::time::{Duration, timeout};
+use hyper::body::{Body, Incoming};
+use hyper::server::conn::{http1, http2};
+use hyper::service::Service;
+use hyper::{Request, Response};
+use std::error::Error;
+use std::future::poll_fn;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::{Pin, pin};
+use std::task::Poll;
+
+/// A version of HTTP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Version {
+    Http1,
+    Http2,
+}
+
+/// What all connections of a server have in common.
+pub(super) struct Protocol {
+    pub(super) version: Option<Version>,
+    pub(super) header_read_timeout: Option<Duration>,
+    pub(super) on_error: OnError,
+    pub(super) http1: http1::Builder,
+    pub(super) http2: http2::Builder<ColoredExecutor>,
+}
+
+impl Protocol {
+    /// Serves one connection to its end.
+    pub(super) async fn run<S, B>(
+        &self,
+        stream: TcpStream,
+        peer: SocketAddr,
+        service: S,
+        mut open: Open,
+    ) where
+        S: Service<Request<Incoming>, Response = Response<B>> + Send + 'static,
+        S::Future: Send + 'static,
+        S::Error: Into<Box<dyn Error + Send + Sync>>,
+        B: Body + Send + 'static,
+        B::Data: Send,
+        B::Error: Into<Box<dyn Error + Send + Sync>>,
+    {
+        if let Err(error) = self.serve(stream, peer, service, &mut open).await {
+            (self.on_error)(&error);
+        }
+    }
+
+    async fn serve<S, B>(
+        &self,
+        stream: TcpStream,
+        peer: SocketAddr,
+        service: S,
+        open: &mut Open,
+    ) -> Result<(), ServeError>
+    where
+        S: Service<Request<Incoming>, Response = Response<B>> + Send + 'static,
+        S::Future: Send + 'static,
+        S::Error: Into<Box<dyn Error + Send + Sync>>,
+        B: Body + Send + 'static,
+        B::Data: Send,
+        B::Error: Into<Box<dyn Error + Send + Sync>>,
+    {
+        let mut io = Prefaced::new(stream);
+        let version = match self.version(&mut io, open).await {
+            Ok(Some(version)) => version,
+            Ok(None) => return Ok(()),
+            Err(error) => return Err(ServeError::Preface { peer, error }),
+        };
+        let ended = match version {
+            Version::Http1 => {
+                let connection = self.http1.serve_connection(io, service).with_upgrades();
+                drive(connection, open, |connection| connection.graceful_shutdown()).await
+            }
+            Version::Http2 => {
+                let connection = self.http2.serve_connection(io, service);
+                drive(connection, open, |connection| connection.graceful_shutdown()).await
+            }
+        };
+        ended.map_err(|error| ServeError::Connection { peer, error })
+    }
+
+    /// The version to speak; `None` if the connection ends before its first request.
+    async fn version(&self, io: &mut Prefaced, open: &mut Open) -> io::Result<Option<Version>> {
+        if self.version == Some(Version::Http1) {
+            return Ok(self.version);
+        }
+        // hyper has no time-out before the first byte of HTTP/2, so this is read here in any case.
+        let mut reading = pin!(async {
+            let Some(limit) = self.header_read_timeout else { return io.version().await };
+            timeout(limit, io.version()).await.map_err(|_| {
+                let text = format!("the client did not begin in {limit:?}");
+                io::Error::new(io::ErrorKind::TimedOut, text)
+            })?
+        });
+        let read = poll_fn(|cx| match open.poll(cx) {
+            Phase::Serve => reading.as_mut().poll(cx),
+            Phase::Drain | Phase::Cut => Poll::Ready(Ok(None)),
+        });
+        Ok(read.await?.map(|version| self.version.unwrap_or(version)))
+    }
+}
+
+/// Drives a connection of hyper to its end, and tells it when to come to one.
+async fn drive<C>(connection: C, open: &mut Open, finish: fn(Pin<&mut C>)) -> hyper::Result<()>
+where
+    C: Future<Output = hyper::Result<()>>,
+{
+    let mut connection = pin!(connection);
+    let mut finishing = false;
+    poll_fn(|cx| {
+        match open.poll(cx) {
+            Phase::Serve => {}
+            Phase::Drain if finishing => {}
+            Phase::Drain => {
+                finishing = true;
+                finish(connection.as_mut());
+            }
+            Phase::Cut => return Poll::Ready(Ok(())),
+        }
+        connection.as_mut().poll(cx)
+    })
+    .await
+}

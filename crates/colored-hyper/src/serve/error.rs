@@ -1,0 +1,87 @@
+//! What can go wrong with a server.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// Something that went wrong while serving, and did not end the server. See
+/// [`Serve::on_error`](crate::Serve::on_error).
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// No connection could be accepted, above all for want of descriptors. The listener waits a
+    /// while and goes on; none is lost.
+    Accept(io::Error),
+    /// A connection ended before it was clear which version of HTTP the client speaks; of kind
+    /// [`TimedOut`](io::ErrorKind::TimedOut) if that took it too long.
+    Preface {
+        /// The client.
+        peer: SocketAddr,
+        /// Why.
+        error: io::Error,
+    },
+    /// A connection ended by a mistake of the client, an error of the service, or a failure of the
+    /// network.
+    Connection {
+        /// The client.
+        peer: SocketAddr,
+        /// Why.
+        error: hyper::Error,
+    },
+}
+
+impl fmt::Display for ServeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ServeError::Accept(error) => write!(f, "cannot accept a connection: {error}"),
+            ServeError::Preface { peer, error } => {
+                write!(f, "connection of {peer} ended before its first request: {error}")
+            }
+            ServeError::Connection { peer, error } => {
+                write!(f, "connection of {peer} ended: {error}")?;
+                match error.source() {
+                    Some(source) => write!(f, ": {source}"),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+}
+
+impl Error for ServeError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            ServeError::Accept(error) | ServeError::Preface { error, .. } => Some(error),
+            ServeError::Connection { error, .. } => Some(error),
+        }
+    }
+}
+
+/// The time for a graceful shutdown was over before all connections were closed; the rest were cut
+/// off.
+///
+/// Turns into an [`io::Error`] of kind [`TimedOut`](io::ErrorKind::TimedOut).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DrainTimeout {
+    /// How many connections were cut off.
+    pub connections: usize,
+    /// How long the server waited.
+    pub timeout: Duration,
+}
+
+impl fmt::Display for DrainTimeout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { connections, timeout } = self;
+        write!(f, "{connections} connections were cut off, still busy {timeout:?} after shutdown")
+    }
+}
+
+impl Error for DrainTimeout {}
+
+impl From<DrainTimeout> for io::Error {
+    fn from(error: DrainTimeout) -> io::Error {
+        io::Error::new(io::ErrorKind::TimedOut, error)
+    }
+}

@@ -1,0 +1,89 @@
+//! Which version of HTTP a client speaks.
+
+use super::connection::Version;
+use colored::io::AsyncReadExt;
+use colored::net::TcpStream;
+use hyper::rt::{Read, ReadBufCursor, Write};
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// What every HTTP/2 connection begins with (RFC 9113, section 3.4) and no HTTP/1 request does.
+const HTTP2: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// A connection whose first bytes may have been read already, and are read again.
+pub(super) struct Prefaced {
+    stream: TcpStream,
+    bytes: [u8; HTTP2.len()],
+    /// `bytes[next..end]` is still to be read.
+    next: usize,
+    end: usize,
+}
+
+impl Prefaced {
+    pub(super) fn new(stream: TcpStream) -> Prefaced {
+        Prefaced { stream, bytes: [0; HTTP2.len()], next: 0, end: 0 }
+    }
+
+    /// Reads until the version is clear; `None` if the client closes without a word.
+    pub(super) async fn version(&mut self) -> io::Result<Option<Version>> {
+        while self.end < HTTP2.len() {
+            match self.stream.read(&mut self.bytes[self.end..]).await? {
+                0 if self.end == 0 => return Ok(None),
+                // hyper has the words for half a request.
+                0 => return Ok(Some(Version::Http1)),
+                n => self.end += n,
+            }
+            if !HTTP2.starts_with(&self.bytes[..self.end]) {
+                return Ok(Some(Version::Http1));
+            }
+        }
+        Ok(Some(Version::Http2))
+    }
+}
+
+impl Read for Prefaced {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        mut buf: ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.next == self.end {
+            return Read::poll_read(Pin::new(&mut self.stream), cx, buf);
+        }
+        let n = buf.remaining().min(self.end - self.next);
+        buf.put_slice(&self.bytes[self.next..self.next + n]);
+        self.next += n;
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl Write for Prefaced {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Write::poll_write(Pin::new(&mut self.stream), cx, buf)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Write::poll_write_vectored(Pin::new(&mut self.stream), cx, bufs)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        Write::is_write_vectored(&self.stream)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Write::poll_flush(Pin::new(&mut self.stream), cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Write::poll_shutdown(Pin::new(&mut self.stream), cx)
+    }
+}

@@ -1,0 +1,143 @@
+//! Graceful shutdown.
+
+use crate::support::*;
+use bytes::Bytes;
+use colored::io::AsyncWriteExt;
+use colored::net::TcpStream;
+use colored::sync::Notify;
+use colored_hyper::{Coloring, Serve, serve};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::service::{Service, service_fn};
+use hyper::{Request, Response};
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Lets a handler wait until the test says so.
+#[derive(Clone, Default)]
+struct Gate {
+    entered: Arc<Notify>,
+    open: Arc<Notify>,
+}
+
+impl Gate {
+    fn service(
+        &self,
+    ) -> impl Service<
+        Request<Incoming>,
+        Response = Response<Full<Bytes>>,
+        Error = Infallible,
+        Future: Send + 'static,
+    > + Clone
+    + Send
+    + 'static {
+        let gate = self.clone();
+        service_fn(move |_| {
+            let gate = gate.clone();
+            async move {
+                gate.entered.notify_one();
+                gate.open.notified().await;
+                Ok(Response::new(Full::from("late")))
+            }
+        })
+    }
+}
+
+#[colored::test(workers = 2)]
+async fn what_is_under_way_finishes_and_what_is_idle_is_closed() {
+    let gate = Gate::default();
+    let server = start(|listener| serve(listener, gate.service())).await;
+    let addr = server.addr;
+    let (mut busy, mut silent, mut begun) =
+        (raw(&server).await, raw(&server).await, raw(&server).await);
+    begun.write_all(b"PRI").await.unwrap();
+    busy.write_all(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n").await.unwrap();
+    within(gate.entered.notified()).await;
+
+    let end = server.stop();
+    assert_eq!(rest(&mut silent).await, "");
+    assert_eq!(rest(&mut begun).await, "");
+    let refused = within(TcpStream::connect(addr)).await.unwrap_err();
+    assert_eq!(refused.kind(), std::io::ErrorKind::ConnectionRefused);
+    assert!(!end.is_finished());
+
+    gate.open.notify_one();
+    let response = rest(&mut busy).await;
+    assert!(response.ends_with("late") && response.contains("connection: close"), "{response}");
+    within(end).await.unwrap().unwrap();
+}
+
+#[colored::test(workers = 2)]
+async fn http2_requests_under_way_finish() {
+    for coloring in [Coloring::Connection, Coloring::Stream, Coloring::Default] {
+        let gate = Gate::default();
+        let server = start(|listener| serve(listener, gate.service()).coloring(coloring)).await;
+        let mut client = http2(&server).await;
+        let response = colored::spawn_unique(client.send_request(post(server.uri(), "")));
+        within(gate.entered.notified()).await;
+        let addr = server.addr;
+        let end = server.stop();
+        while within(TcpStream::connect(addr)).await.is_ok() {}
+        assert!(!end.is_finished());
+        gate.open.notify_one();
+        assert_eq!(text(within(response).await.unwrap().unwrap()).await, "late");
+        within(end).await.unwrap().unwrap();
+    }
+}
+
+#[colored::test(workers = 2)]
+async fn the_rest_is_cut_off_when_the_time_is_over() {
+    let gate = Gate::default();
+    let server = start(|listener| serve(listener, gate.service()).drain_timeout(SHORT)).await;
+    let mut http1 = raw(&server).await;
+    http1.write_all(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n").await.unwrap();
+    within(gate.entered.notified()).await;
+    let mut client = http2(&server).await;
+    let http2 = colored::spawn_unique(client.send_request(post(server.uri(), "")));
+    within(gate.entered.notified()).await;
+
+    let begin = Instant::now();
+    let error = within(server.stop()).await.unwrap().unwrap_err();
+    assert!(begin.elapsed() >= SHORT);
+    assert_eq!((error.connections, error.timeout), (2, SHORT));
+    assert_eq!(std::io::Error::from(error).kind(), std::io::ErrorKind::TimedOut);
+    assert_eq!(rest(&mut http1).await, "");
+    within(http2).await.unwrap().unwrap_err();
+}
+
+#[colored::test(workers = 2)]
+async fn a_server_without_connections_ends_at_once() {
+    let server = start(|listener| serve(listener, service_fn(echo))).await;
+    server.end().await;
+}
+
+#[colored::test(workers = 2)]
+async fn a_panic_of_the_service_ends_its_connection_only() {
+    let service = service_fn(async |request: Request<Incoming>| -> Answer {
+        assert!(request.uri().path() == "/", "a planned panic");
+        echo(request).await
+    });
+    let server = start(|listener| serve(listener, service)).await;
+    let (mut good, mut bad) = (raw(&server).await, raw(&server).await);
+    bad.write_all(b"GET /bad HTTP/1.1\r\nhost: a\r\n\r\n").await.unwrap();
+    assert_eq!(rest(&mut bad).await, "");
+    let request = "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\nok";
+    exchange(&mut good, request, "ok").await;
+    server.end().await;
+}
+
+#[colored::test(workers = 2)]
+async fn dropping_the_server_stops_accepting_and_leaves_the_connections() {
+    let listener = colored::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let addr = listener.local_addr().unwrap();
+    let serving: Serve<_> = serve(listener, service_fn(echo));
+    let task = colored::spawn_unique(serving.into_future());
+    let mut stream = within(TcpStream::connect(addr)).await.unwrap();
+    let request = "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\nok";
+    exchange(&mut stream, request, "ok").await;
+    task.abort();
+    assert!(within(task).await.unwrap_err().is_cancelled());
+    exchange(&mut stream, request, "ok").await;
+    assert!(within(TcpStream::connect(addr)).await.is_err());
+}

@@ -1,0 +1,118 @@
+//! Slow clients, and many.
+
+use crate::support::*;
+use colored::io::AsyncWriteExt;
+use colored::net::TcpStream;
+use colored::time::{Duration, Instant, sleep};
+use colored_hyper::serve;
+use hyper::service::service_fn;
+
+/// A server with a short time-out, and its errors.
+async fn impatient(http2_only: bool) -> (Server, Log) {
+    let log = Log::default();
+    let errors = log.clone();
+    let server = start(|listener| {
+        let serve = serve(listener, service_fn(echo)).header_read_timeout(SHORT);
+        let serve = serve.on_error(move |error| errors.add(error));
+        if http2_only { serve.http2_only() } else { serve }
+    })
+    .await;
+    (server, log)
+}
+
+#[colored::test(workers = 2)]
+async fn a_client_that_says_nothing_or_too_little_is_let_go() {
+    for http2_only in [false, true] {
+        for word in ["", "P", "PRI * HTTP/2.0"] {
+            let (server, log) = impatient(http2_only).await;
+            let mut stream = raw(&server).await;
+            stream.write_all(word.as_bytes()).await.unwrap();
+            let begin = Instant::now();
+            assert_eq!(rest(&mut stream).await, "");
+            assert!(begin.elapsed() + Duration::from_millis(5) >= SHORT);
+            let error = log.first().await;
+            assert!(error.ends_with("first request: the client did not begin in 100ms"), "{error}");
+            server.end().await;
+        }
+    }
+}
+
+#[colored::test(workers = 2)]
+async fn headers_that_trickle_in_are_not_waited_for() {
+    let (server, log) = impatient(false).await;
+    let stream = raw(&server).await;
+    let drip = async |mut stream: &TcpStream| {
+        let _ = stream.write_all(b"GET / HTTP/1.1\r\n").await;
+        for n in 0.. {
+            let header = format!("x-{n}: y\r\n");
+            if stream.write_all(header.as_bytes()).await.is_err() {
+                return;
+            }
+            sleep(Duration::from_millis(10)).await;
+        }
+    };
+    // The write fails when the server has closed: each byte in time is not enough.
+    within(drip(&stream)).await;
+    assert!(log.first().await.contains("read header from client timeout"));
+    server.end().await;
+}
+
+#[colored::test(workers = 2)]
+async fn an_idle_connection_is_closed_and_that_is_no_error_of_the_request_before() {
+    let (server, _) = impatient(false).await;
+    let mut stream = raw(&server).await;
+    let request = "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\nok";
+    exchange(&mut stream, request, "ok").await;
+    sleep(SHORT / 2).await;
+    exchange(&mut stream, request, "ok").await;
+    let begin = Instant::now();
+    rest(&mut stream).await;
+    assert!(begin.elapsed() + Duration::from_millis(20) >= SHORT, "{:?}", begin.elapsed());
+    server.end().await;
+}
+
+#[colored::test(workers = 2)]
+async fn a_client_that_just_closes_is_no_error() {
+    let (server, log) = impatient(false).await;
+    drop(raw(&server).await);
+    sleep(SHORT).await;
+    assert_eq!(log.lines(), [""; 0]);
+    server.end().await;
+}
+
+#[colored::test(workers = 2)]
+async fn nonsense_is_an_error_with_the_peer_in_it() {
+    let (server, log) = impatient(false).await;
+    let mut stream = raw(&server).await;
+    let peer = stream.local_addr().unwrap();
+    stream.write_all(b"nonsense\r\n\r\n").await.unwrap();
+    assert!(rest(&mut stream).await.starts_with("HTTP/1.1 400 "));
+    assert!(log.first().await.starts_with(&format!("connection of {peer} ended: ")));
+    server.end().await;
+}
+
+#[colored::test(workers = 2)]
+async fn no_more_connections_than_allowed() {
+    let server = start(|listener| serve(listener, service_fn(echo)).max_connections(2)).await;
+    let request = "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\nok";
+    let (mut first, mut second) = (raw(&server).await, raw(&server).await);
+    exchange(&mut first, request, "ok").await;
+    exchange(&mut second, request, "ok").await;
+    let mut third = raw(&server).await;
+    third.write_all(request.as_bytes()).await.unwrap();
+    let answer = colored::time::timeout(SHORT, third.readable()).await;
+    assert!(answer.is_err(), "a third connection was served");
+    drop(first);
+    exchange(&mut third, "", "ok").await;
+    server.end().await;
+}
+
+#[test]
+#[should_panic = "max_connections(0): a server needs at least 1 connection"]
+fn a_server_without_connections_is_refused() {
+    let runtime = colored::Runtime::builder().workers(1).build().unwrap();
+    runtime.block_on(async {
+        let listener = colored::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        drop(serve(listener, service_fn(echo)).max_connections(0));
+    });
+}

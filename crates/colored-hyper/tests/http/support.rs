@@ -1,0 +1,171 @@
+//! Servers to talk to, and raw connections to talk with.
+
+use bytes::Bytes;
+use colored::io::{AsyncReadExt, AsyncWriteExt};
+use colored::net::{TcpListener, TcpStream};
+use colored::sync::oneshot;
+use colored::time::{Duration, timeout};
+use colored::{Color, JoinHandle};
+use colored_hyper::{ClientStream, ColoredExecutor, Connector, DrainTimeout, Serve};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::client::conn::http2;
+use hyper::{Request, Response, Uri};
+use hyper_util::client::legacy::Client;
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use tower_service::Service;
+
+pub(crate) type Answer = Result<Response<Full<Bytes>>, Infallible>;
+pub(crate) type Pool = Client<Connector, Full<Bytes>>;
+
+/// Far longer than any wait in these tests should be.
+pub(crate) const LONG: Duration = Duration::from_secs(20);
+/// What a test waits for something to time out.
+pub(crate) const SHORT: Duration = Duration::from_millis(100);
+
+/// A server that runs until it is told to stop.
+pub(crate) struct Server {
+    pub(crate) addr: SocketAddr,
+    stop: oneshot::Sender<()>,
+    task: JoinHandle<Result<(), DrainTimeout>>,
+}
+
+/// Starts the server that `make` makes of a listener on a free port.
+pub(crate) async fn start<M>(make: impl FnOnce(TcpListener) -> Serve<M>) -> Server
+where
+    Serve<M>: IntoFuture<Output = Result<(), DrainTimeout>>,
+    <Serve<M> as IntoFuture>::IntoFuture: Send + 'static,
+{
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let addr = listener.local_addr().unwrap();
+    let (stop, stopped) = oneshot::channel();
+    let serve = make(listener).with_graceful_shutdown(async { drop(stopped.await) });
+    Server { addr, stop, task: colored::spawn_unique(serve.into_future()) }
+}
+
+impl Server {
+    pub(crate) fn uri(&self) -> Uri {
+        format!("http://{}/", self.addr).parse().unwrap()
+    }
+
+    /// Gives the signal.
+    pub(crate) fn stop(self) -> JoinHandle<Result<(), DrainTimeout>> {
+        self.stop.send(()).unwrap();
+        self.task
+    }
+
+    /// Gives the signal and waits for the end.
+    pub(crate) async fn end(self) {
+        within(self.stop()).await.unwrap().unwrap();
+    }
+}
+
+/// The output of `future`, which must not take long.
+pub(crate) async fn within<F: Future>(future: F) -> F::Output {
+    timeout(LONG, future).await.expect("this takes too long")
+}
+
+/// Says which color the request runs under.
+pub(crate) async fn color(_: Request<Incoming>) -> Answer {
+    let color = Color::current().expect("a request has a color");
+    Ok(Response::new(Full::from(color.to_string())))
+}
+
+/// Gives the body of the request back.
+pub(crate) async fn echo(request: Request<Incoming>) -> Answer {
+    let body = request.into_body().collect().await.unwrap().to_bytes();
+    Ok(Response::new(Full::from(body)))
+}
+
+pub(crate) fn post(uri: Uri, body: impl Into<Bytes>) -> Request<Full<Bytes>> {
+    Request::post(uri).body(Full::from(body.into())).unwrap()
+}
+
+pub(crate) async fn text(response: Response<Incoming>) -> String {
+    let bytes = within(response.into_body().collect()).await.unwrap().to_bytes();
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// One HTTP/2 connection. All of its tasks share a color: hyper's client fails a request that it
+/// is still sending when the server says that it goes away.
+pub(crate) async fn http2(server: &Server) -> http2::SendRequest<Full<Bytes>> {
+    let stream: ClientStream = Connector::new().call(server.uri()).await.unwrap();
+    let color = Color::unique();
+    let executor = ColoredExecutor::fixed(color);
+    let (send, connection) = http2::handshake(executor, stream.into_inner()).await.unwrap();
+    drop(colored::spawn_colored(color, connection));
+    send
+}
+
+/// One raw connection.
+pub(crate) async fn raw(server: &Server) -> TcpStream {
+    within(TcpStream::connect(server.addr)).await.unwrap()
+}
+
+/// Sends `request` and reads one response that ends with `end`.
+pub(crate) async fn exchange(stream: &mut TcpStream, request: &str, end: &str) -> String {
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut response = Vec::new();
+    while !response.ends_with(end.as_bytes()) {
+        let n = within(stream.read_buf(&mut response)).await.unwrap();
+        assert!(n > 0, "closed after {:?}", String::from_utf8_lossy(&response));
+    }
+    String::from_utf8(response).unwrap()
+}
+
+/// Everything until the server closes, gently or not.
+pub(crate) async fn rest(stream: &mut TcpStream) -> String {
+    let mut rest = Vec::new();
+    drop(within(stream.read_to_end(&mut rest)).await);
+    String::from_utf8_lossy(&rest).into_owned()
+}
+
+/// A list to be filled by closures.
+#[derive(Clone, Default)]
+pub(crate) struct Log(Arc<Mutex<Vec<String>>>);
+
+impl Log {
+    pub(crate) fn add(&self, line: impl ToString) {
+        self.0.lock().unwrap().push(line.to_string());
+    }
+
+    pub(crate) fn lines(&self) -> Vec<String> {
+        self.0.lock().unwrap().clone()
+    }
+
+    /// Waits for the first line.
+    pub(crate) async fn first(&self) -> String {
+        within(async {
+            loop {
+                if let Some(line) = self.lines().into_iter().next() {
+                    return line;
+                }
+                colored::time::sleep(Duration::from_millis(2)).await;
+            }
+        })
+        .await
+    }
+}
+
+/// Counts how many are inside at once.
+#[derive(Default)]
+pub(crate) struct Inside {
+    now: AtomicUsize,
+    pub(crate) most: AtomicUsize,
+}
+
+impl Inside {
+    /// Is inside for a while, without awaiting.
+    pub(crate) fn stay(&self, until: impl Fn(usize) -> bool) {
+        let now = self.now.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most.fetch_max(now, Ordering::SeqCst);
+        let begin = std::time::Instant::now();
+        while begin.elapsed() < SHORT && !until(self.most.load(Ordering::SeqCst)) {
+            std::thread::yield_now();
+        }
+        self.now.fetch_sub(1, Ordering::SeqCst);
+    }
+}
