@@ -28,7 +28,7 @@ where
     client_builder(ColoredExecutor::unique()).build(Connector::new())
 }
 
-/// The settings of a [`client`], with our timers set; `executor` chooses the color of its
+/// The settings of a [`client`](crate::client()), with our timers set; `executor` chooses the color of its
 /// connections.
 #[must_use]
 pub fn client_builder(executor: ColoredExecutor) -> Builder {
@@ -38,7 +38,7 @@ pub fn client_builder(executor: ColoredExecutor) -> Builder {
     builder
 }
 
-/// Makes the connections of a [`client`]: TCP without TLS, with `TCP_NODELAY`.
+/// Makes the connections of a [`client`](crate::client()): TCP without TLS, with `TCP_NODELAY`.
 #[derive(Clone, Copy, Debug)]
 pub struct Connector {
     limit: Option<Duration>,
@@ -110,7 +110,7 @@ fn target(uri: &Uri) -> io::Result<(&str, u16)> {
     Ok((bare.unwrap_or(host), uri.port_u16().unwrap_or(80)))
 }
 
-/// A connection of a [`client`].
+/// A connection of a [`client`](crate::client()).
 #[derive(Debug)]
 pub struct ClientStream(TcpStream);
 

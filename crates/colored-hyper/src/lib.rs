@@ -2,9 +2,9 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`serve`], [`serve_with`] | a server: HTTP/1 and HTTP/2, parallel connections, graceful shutdown |
-//! | [`client`] | a client with a pool of connections |
-//! | [`tower`] | makes a tower service, such as an axum `Router`, fit for [`serve`] |
+//! | [`serve`](crate::serve()), [`serve_with`] | a server: HTTP/1 and HTTP/2, parallel connections, graceful shutdown |
+//! | [`client`](crate::client()) | a client with a pool of connections |
+//! | [`tower`] | makes a tower service, such as an axum `Router`, fit for [`serve`](crate::serve()) |
 //! | [`ColoredExecutor`], [`ColoredTimer`] | what hyper asks of a runtime, for builders of one's own |
 //!
 //! ```no_run
@@ -39,7 +39,7 @@ pub use self::timer::ColoredTimer;
 
 use hyper_util::service::TowerToHyperService;
 
-/// Makes a tower service fit for [`serve`]. It is cloned for each request, as tower's services
+/// Makes a tower service fit for [`serve`](crate::serve()). It is cloned for each request, as tower's services
 /// expect; for an axum `Router` that is one count up and one down.
 ///
 /// ```no_run

@@ -38,7 +38,7 @@ where
     serve_with(listener, move |_| service.clone())
 }
 
-/// [`serve`] with a service that `make` makes for each connection, given the address of the peer.
+/// [`serve`](crate::serve()) with a service that `make` makes for each connection, given the address of the peer.
 /// `make` runs under the color of the accept loop, which is the caller's.
 pub fn serve_with<M, S>(listener: TcpListener, make: M) -> Serve<M>
 where
@@ -65,7 +65,7 @@ const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(30);
 /// What supervisors commonly grant before they kill.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A server that has not begun: settings, and `.await` to run it. Made by [`serve`] and
+/// A server that has not begun: settings, and `.await` to run it. Made by [`serve`](crate::serve()) and
 /// [`serve_with`].
 ///
 /// It runs until the signal of [`with_graceful_shutdown`](Serve::with_graceful_shutdown), or for

@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 ///
 /// A builder of hyper that is given none has no time-outs: the one on reading the headers of a
 /// request, which keeps slow clients from holding connections for ever, is then silently off.
-/// [`serve`](crate::serve) and [`client`](crate::client) always set this one.
+/// [`serve`](crate::serve()) and [`client`](crate::client()) always set this one.
 ///
 /// Costs one allocation for each timer that hyper makes, and an entry in the timer wheel once it
 /// has to wait.
