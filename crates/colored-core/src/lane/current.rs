@@ -25,7 +25,7 @@ thread_slot!(static CURRENT: Current = Current {
     yielded: Cell::new(false),
 });
 
-/// The time in which this thread holds a lane. Ends with [`Hold::finish`].
+/// The time in which this thread holds a lane.
 pub(super) struct Hold {
     outer: Option<LanePtr>,
     outer_task: Option<TaskRef<LanePtr>>,
