@@ -60,6 +60,9 @@ pub(crate) struct Cache {
     depot: Cell<*const Depot>,
 }
 
+// SAFETY: the cache has its blocks wherever it goes, and the depot is looked at inside `enter` only.
+unsafe impl Send for Cache {}
+
 /// Two magazines, so that allocating and freeing in turn at a boundary does not go to the depot.
 struct Slot {
     loaded: Cell<Magazine>,
