@@ -15,3 +15,7 @@ mod g04_no_leak;
 mod g05_exact_colors;
 mod g06_work_conservation;
 mod g07_bounded_turns;
+mod g08_destructors;
+mod g09_panics;
+mod g10_hostage;
+mod g11_color_per_poll;

@@ -3,6 +3,7 @@
 pub mod budget;
 mod cell;
 mod color;
+mod contain;
 mod lane;
 mod memory;
 #[cfg(all(test, colored_loom))]
@@ -17,6 +18,7 @@ mod task;
 
 pub use self::cell::{AccessError, Call, ColorCell};
 pub use self::color::Color;
+pub use self::contain::contain;
 pub use self::sched::{Entered, Handle, Nested, Park, Scheduler, Step, Worker, WorkerMetrics};
 pub use self::spawn::{
     AbortHandle, Hop, Job, JoinHandle, YieldNow, blocking, current_task, hop, spawn_here,

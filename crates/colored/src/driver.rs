@@ -18,6 +18,7 @@ use self::park::Parker;
 use self::reactor::Shard;
 use self::wheel::Wheel;
 use crate::blocking::Pool;
+use colored_core::contain;
 use std::fmt;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -126,7 +127,7 @@ impl Driver {
         let mut wakers = Vec::new();
         self.shards.iter().for_each(|shard| shard.shut_down(&mut wakers));
         self.wheels.iter().for_each(|wheel| wakers.extend(wheel.close()));
-        wakers.into_iter().for_each(Waker::wake);
+        wakers.into_iter().for_each(|waker| contain(|| waker.wake()));
     }
 }
 

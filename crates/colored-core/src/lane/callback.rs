@@ -3,6 +3,7 @@
 use super::current::Hold;
 use super::slice::After;
 use super::{LaneRef, ReadyLane};
+use crate::contain::contain;
 use crate::memory;
 use crate::queue::{Kind, Node, Unlinked};
 use crate::sync::{Arc, UnsafeCell};
@@ -58,7 +59,7 @@ unsafe fn run_closure<F: FnOnce()>(node: NonNull<Node>, cancel: bool) {
     });
     if let Some(closure) = closure {
         // The panic hook has reported it; nobody waits for the result.
-        let _ = catch_unwind(AssertUnwindSafe(|| if cancel { drop(closure) } else { closure() }));
+        contain(|| if cancel { drop(closure) } else { closure() });
     }
 }
 

@@ -5,6 +5,7 @@ use super::id::Id;
 use super::live::Links;
 use super::state::{Begun, Completed, Ended, State};
 use super::{Schedule, waker};
+use crate::contain::contain;
 use crate::memory;
 use crate::queue::{Kind, Node};
 use crate::sync::UnsafeCell;
@@ -118,7 +119,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
             Ok(()) => output,
             Err(payload) => {
                 // The output's own destructor may panic as well; that one adds nothing.
-                let _ = catch_unwind(AssertUnwindSafe(|| drop(output)));
+                contain(|| drop(output));
                 // SAFETY: the task is alive.
                 Err(JoinError::panicked(unsafe { task.as_ref() }.id, payload))
             }
@@ -185,7 +186,7 @@ unsafe fn drop_output<F: Future, S: Schedule>(task: NonNull<Header<S>>) {
         // SAFETY: the caller has the right to the output.
         let output = std::mem::replace(unsafe { &mut *stage }, Stage::Gone);
         // A destructor that panics must not take the worker with it.
-        let _ = catch_unwind(AssertUnwindSafe(|| drop(output)));
+        contain(|| drop(output));
     };
     // SAFETY: the task is complete and the caller is its handle, or its holder with no handle.
     unsafe { Cell::<F, S>::with_stage(task, drop_it) };
@@ -375,7 +376,7 @@ impl<S: Schedule> TaskRef<S> {
                 // `COMPLETE`, the waker is shared for reading.
                 if let Some(waker) = unsafe { &*waker } {
                     // A foreign waker may panic; the worker must not care.
-                    let _ = catch_unwind(AssertUnwindSafe(|| waker.wake_by_ref()));
+                    contain(|| waker.wake_by_ref());
                 }
             }),
         }

@@ -14,7 +14,7 @@
 //! wakes up next rings the [`Bell`].
 
 use super::{Driver, current, polled};
-use colored_core::Handle;
+use colored_core::{Handle, contain};
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::task::Waker;
@@ -138,7 +138,8 @@ impl Watch {
             self.look_at_shard(shard);
         }
         self.look_at_wheels();
-        self.wakers.drain(..).for_each(Waker::wake);
+        // A waker may be anybody's code; the thread must outlive its panic.
+        self.wakers.drain(..).for_each(|waker| contain(|| waker.wake()));
     }
 
     fn look_at_workers(&mut self) {

@@ -2,10 +2,9 @@
 
 use super::handle::Handle;
 use crate::driver::{Driver, backstop, current};
-use colored_core::{Step, Worker};
+use colored_core::{Step, Worker, contain};
 use core_affinity::CoreId;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::task::Waker;
 use std::thread::{self, JoinHandle};
@@ -185,7 +184,7 @@ fn wake_all(worker: &mut Worker, wakers: &mut Vec<Waker>) {
     worker.batch(|| {
         for waker in wakers.drain(..) {
             // A waker may be anybody's code; the worker must outlive its panic.
-            let _ = catch_unwind(AssertUnwindSafe(|| waker.wake()));
+            contain(|| waker.wake());
         }
     });
 }

@@ -3,11 +3,12 @@
 use std::{
     collections::VecDeque,
     mem,
-    panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
+
+use colored_core::contain;
 
 use super::{Class, Job, Limits, Refused, Stats, name::thread_name};
 
@@ -196,14 +197,5 @@ impl Crew {
     fn lock(&self) -> MutexGuard<'_, State> {
         // Nothing under the lock is left half-done by a panic.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Runs `f`, whose panic has been reported by the hook and is nobody's here.
-fn contain(f: impl FnOnce()) {
-    if let Err(payload) = catch_unwind(AssertUnwindSafe(f)) {
-        // The payload may panic when it is dropped, and that one's payload too.
-        let again = catch_unwind(AssertUnwindSafe(|| drop(payload)));
-        mem::forget(again);
     }
 }

@@ -1,0 +1,161 @@
+//! G10: sockets and timers are nobody's hostage.
+
+use crate::support::attempts::{percentile, within};
+use crate::support::{alone, block, echo, runtime};
+use colored::Runtime;
+use colored::net::TcpStream;
+use colored::time::{Instant, sleep};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Barrier};
+use std::thread;
+use std::time::Duration;
+
+const SOCKETS: usize = 100;
+const BUSY: Duration = Duration::from_millis(200);
+const BOUND: Duration = Duration::from_millis(15);
+
+/// As [`block`], but the worker keeps its CPU, as far as the system lets it.
+fn spin(time: Duration) {
+    let end = Instant::now() + time;
+    while Instant::now() < end {
+        thread::yield_now();
+    }
+}
+
+/// The worst of a hundred round trips, but one, while `disturb` runs again and again.
+fn disturbed(
+    clients: &Runtime,
+    streams: Vec<TcpStream>,
+    rounds: usize,
+    mut disturb: impl FnMut(),
+) -> Duration {
+    let measured = clients.handle().spawn(echo::measure(streams, rounds as u64));
+    while !measured.is_finished() {
+        disturb();
+    }
+    let times = clients.run(measured).unwrap();
+    assert_eq!(times.len(), SOCKETS * rounds, "each was answered");
+    percentile(times, 99)
+}
+
+/// `busy` of the server's workers are each inside one poll of 200 ms, over and over.
+fn beside_busy_polls(workers: usize, busy: usize, poll: fn(Duration)) {
+    alone(|| {
+        let (server, clients) = (runtime(workers), runtime(1));
+        let address = echo::serve(server.handle());
+        within(BOUND, || {
+            let streams = echo::connect(&clients, address, SOCKETS);
+            disturbed(&clients, streams, 80, || {
+                let stuck: Vec<_> =
+                    (0..busy).map(|_| server.handle().spawn_unique(async move { poll(BUSY) })).collect();
+                for stuck in stuck {
+                    clients.run(stuck).unwrap();
+                }
+            })
+        });
+    });
+}
+
+#[test]
+fn echoes_beside_one_of_two_workers_blocked() {
+    beside_busy_polls(2, 1, block);
+}
+
+#[test]
+fn echoes_beside_one_of_two_workers_spinning() {
+    beside_busy_polls(2, 1, spin);
+}
+
+#[test]
+fn echoes_beside_all_workers_but_one_blocked() {
+    beside_busy_polls(8, 7, block);
+}
+
+/// Sixteen workers have two shards, and those with even numbers poll the first.
+#[test]
+fn echoes_beside_a_whole_shard_blocked() {
+    const WORKERS: usize = 16;
+    alone(|| {
+        let (server, clients) = (runtime(WORKERS), runtime(1));
+        let address = echo::serve(server.handle());
+        within(BOUND, || {
+            let streams = echo::connect(&clients, address, SOCKETS);
+            disturbed(&clients, streams, 80, || {
+                // When all are in here, each is on another worker.
+                let meeting = Arc::new(Barrier::new(WORKERS));
+                let meet = || {
+                    let meeting = Arc::clone(&meeting);
+                    server.handle().spawn_unique(async move {
+                        meeting.wait();
+                        let even = number_of_this_worker() % 2 == 0;
+                        if even {
+                            block(BUSY);
+                        }
+                        even
+                    })
+                };
+                let polls: Vec<_> = (0..WORKERS).map(|_| meet()).collect();
+                let blocked = polls.into_iter().map(|poll| clients.run(poll).unwrap());
+                let blocked = blocked.filter(|blocked| *blocked).count();
+                assert_eq!(blocked, WORKERS / 2, "the whole shard, and nobody else");
+            })
+        });
+    });
+}
+
+fn number_of_this_worker() -> usize {
+    let thread = thread::current();
+    let name = thread.name().expect("a worker has a name");
+    name.rsplit_once("-w").and_then(|(_, number)| number.parse().ok()).expect("it ends with -wN")
+}
+
+/// The timer lies in the wheel of a worker that then gets stuck.
+#[test]
+fn a_timer_fires_while_its_worker_is_stuck() {
+    alone(|| {
+        let runtime = runtime(2);
+        within(BOUND, || {
+            let (armed, arming) = std::sync::mpsc::channel();
+            let over = Arc::new(AtomicBool::new(false));
+            let ours = Arc::clone(&over);
+            let late = runtime.handle().spawn_unique(async move {
+                let due = Instant::now() + Duration::from_millis(20);
+                let timer = colored::spawn_unique(async move {
+                    armed.send(thread::current().id()).unwrap();
+                    sleep(due.saturating_duration_since(Instant::now())).await;
+                    ours.store(true, Ordering::Release);
+                    Instant::now().saturating_duration_since(due)
+                });
+                timer.await.unwrap()
+            });
+            let worker = arming.recv().unwrap();
+            // Both workers take one of these at first; the one that armed the timer stays.
+            let meeting = Arc::new(Barrier::new(2));
+            for _ in 0..2 {
+                let meeting = Arc::clone(&meeting);
+                drop(runtime.handle().spawn_unique(async move {
+                    meeting.wait();
+                    if thread::current().id() == worker {
+                        block(Duration::from_millis(100));
+                    }
+                }));
+            }
+            runtime.run(late).unwrap()
+        });
+    });
+}
+
+#[test]
+fn all_is_delivered_when_all_workers_have_been_stuck() {
+    alone(|| {
+        let (server, clients) = (runtime(2), runtime(1));
+        let address = echo::serve(server.handle());
+        let streams = echo::connect(&clients, address, SOCKETS);
+        // Nobody can answer while they block; nothing is lost by it.
+        let worst = disturbed(&clients, streams, 5, || {
+            let stuck = [(); 2].map(|()| server.handle().spawn_unique(async { block(BUSY) }));
+            stuck.into_iter().for_each(|stuck| clients.run(stuck).unwrap());
+        });
+        assert!(worst >= Duration::from_millis(50), "the workers were stuck, and yet: {worst:?}");
+    });
+}
