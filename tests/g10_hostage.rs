@@ -46,8 +46,9 @@ fn beside_busy_polls(workers: usize, busy: usize, poll: fn(Duration)) {
         within(BOUND, || {
             let streams = echo::connect(&clients, address, SOCKETS);
             disturbed(&clients, streams, 80, || {
-                let stuck: Vec<_> =
-                    (0..busy).map(|_| server.handle().spawn_unique(async move { poll(BUSY) })).collect();
+                let stuck: Vec<_> = (0..busy)
+                    .map(|_| server.handle().spawn_unique(async move { poll(BUSY) }))
+                    .collect();
                 for stuck in stuck {
                     clients.run(stuck).unwrap();
                 }
