@@ -122,8 +122,10 @@ impl<T: Send + 'static> Drop for Shared<T> {
         if self.clones.fetch_sub(1, Ordering::AcqRel) > 1 {
             return;
         }
-        // SAFETY: the last clone is going, and nobody reads the place again.
-        let lane = unsafe { ManuallyDrop::take(&mut self.0.as_mut().lane) };
+        // SAFETY: the last clone is going; the posts that are left do not look at the lane.
+        let lane = unsafe { &raw mut (*self.0.as_ptr()).lane };
+        // SAFETY: nobody reads the place again.
+        let lane = ManuallyDrop::into_inner(unsafe { lane.read() });
         let end = End(self.0);
         if let Err(later) = callback::run_inline(&lane, move || drop(end)) {
             callback::post(&lane, later);
