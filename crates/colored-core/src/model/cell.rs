@@ -3,13 +3,41 @@
 use super::doubles::{Port, lane};
 use super::{check, check_within};
 use crate::cell::ColorCell;
-use crate::lane::LaneRef;
 use crate::sync::Arc;
 use loom::thread;
+use std::sync::Arc as Unmodelled;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A cell whose value is a count, and something that loom misses if it is not dropped.
-fn cell(lane: LaneRef) -> ColorCell<(usize, Arc<()>)> {
-    ColorCell::on_lane(lane, (0, Arc::new(())))
+/// Posts that have run, seen from outside of the value; `ENDED` more when the value is gone.
+type Trace = Unmodelled<AtomicUsize>;
+
+const ENDED: usize = 100;
+
+/// The value of a cell: it says when it is dropped, and loom misses it if it is not.
+struct Value(Trace, #[expect(dead_code, reason = "for its drop")] Arc<()>);
+
+impl Drop for Value {
+    fn drop(&mut self) {
+        self.0.fetch_add(ENDED, Ordering::Relaxed);
+    }
+}
+
+fn cell(port: &Arc<Port>) -> (ColorCell<Value>, Trace) {
+    let trace = Trace::default();
+    (ColorCell::on_lane(lane(port), Value(Trace::clone(&trace), Arc::new(()))), trace)
+}
+
+/// A post that fails if the value has gone before its turn.
+fn post(cell: &ColorCell<Value>, trace: &Trace) {
+    let (trace, witness) = (Trace::clone(trace), Arc::new(()));
+    cell.post(move |_| {
+        assert!(trace.fetch_add(1, Ordering::Relaxed) < ENDED, "the value ended before a post");
+        drop(witness);
+    });
+}
+
+fn assert_ran(trace: &Trace, posts: usize) {
+    assert_eq!(trace.load(Ordering::Relaxed), ENDED + posts, "posts and the end");
 }
 
 /// Two posters give their clones back while the lane is run: the value outlives both posts.
@@ -17,23 +45,19 @@ fn cell(lane: LaneRef) -> ColorCell<(usize, Arc<()>)> {
 fn posts_against_the_end() {
     check_within(2, || {
         let port = Port::new();
-        let cell = cell(lane(&port));
-        let other = cell.clone();
-        let runner = Arc::clone(&port);
+        let (cell, trace) = cell(&port);
+        let (other, seen, runner) = (cell.clone(), Trace::clone(&trace), Arc::clone(&port));
         let poster = thread::spawn(move || {
-            let witness = Arc::new(());
-            other.post(move |value| {
-                value.0 += 1;
-                drop(witness);
-            });
+            post(&other, &seen);
             drop(other);
             runner.run_all();
         });
-        cell.post(|value| value.0 += 1);
+        post(&cell, &trace);
         drop(cell);
         port.run_all();
         poster.join().unwrap();
         port.run_all();
+        assert_ran(&trace, 2);
     });
 }
 
@@ -42,17 +66,18 @@ fn posts_against_the_end() {
 fn the_end_inside_a_post() {
     check(|| {
         let port = Port::new();
-        let cell = cell(lane(&port));
-        let inner = cell.clone();
+        let (cell, trace) = cell(&port);
         let runner = Arc::clone(&port);
         let thread = thread::spawn(move || runner.run_all());
+        let last = cell.clone();
         cell.post(move |value| {
-            drop(inner);
-            value.0 += 1;
+            drop(last);
+            assert_eq!(value.0.fetch_add(1, Ordering::Relaxed), 0, "the value ended in use");
         });
         drop(cell);
         thread.join().unwrap();
         port.run_all();
+        assert_ran(&trace, 1);
     });
 }
 
@@ -61,17 +86,21 @@ fn the_end_inside_a_post() {
 fn post_against_call() {
     check_within(2, || {
         let port = Port::new();
-        let cell = cell(lane(&port));
-        let other = cell.clone();
-        let runner = Arc::clone(&port);
+        let (cell, trace) = cell(&port);
+        let (other, seen, runner) = (cell.clone(), Trace::clone(&trace), Arc::clone(&port));
         let poster = thread::spawn(move || {
-            other.post(|value| value.0 += 1);
+            post(&other, &seen);
             drop(other);
             runner.run_all();
         });
-        let _ = cell.call_now(|value| value.0 += 1);
+        if cell.call_now(|_| ()).is_err() {
+            post(&cell, &trace);
+        } else {
+            trace.fetch_add(1, Ordering::Relaxed);
+        }
         drop(cell);
         poster.join().unwrap();
         port.run_all();
+        assert_ran(&trace, 2);
     });
 }
