@@ -1,9 +1,10 @@
 //! Magazines and the depot.
 
 use super::{GRAIN, LARGEST, class};
-use crate::sync::{Mutex, thread_slot};
+use crate::sync::{AtomicUsize, Mutex, Ordering, thread_slot};
 use std::alloc::{self, Layout};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::mem;
 use std::ptr::{self, NonNull};
 
 const CLASSES: usize = LARGEST / GRAIN;
@@ -11,52 +12,95 @@ const CLASSES: usize = LARGEST / GRAIN;
 /// Blocks in a full magazine.
 ///
 /// `benches/ratio.rs`, `spawn_many`: 32 costs 4 % more than 64, 256 gains nothing.
-const ROUNDS: u32 = 64;
+const ROUNDS: usize = 64;
 
-/// Full magazines of a class that the depot keeps: what comes beyond is freed.
-const FULL: usize = 64;
+/// Bytes that the depot keeps: what comes beyond is freed. A burst of 50,000 tasks or posts fits.
+const KEPT: usize = 512 << 10;
 
-/// The first word of a free block.
-struct Free {
-    next: *mut Free,
-}
+/// Free blocks of one class. An array beside them, not a list through them: a free block was last
+/// touched by another core more often than not, and popping from a list would wait for it.
+#[derive(Default)]
+struct Magazine(Vec<NonNull<u8>>);
 
-/// A list of free blocks of one class. Whoever moves it out of its place leaves an empty one there.
-#[derive(Clone, Copy)]
-struct Magazine {
-    first: *mut Free,
-    rounds: u32,
-}
+// SAFETY: whoever has the magazine has its blocks.
+unsafe impl Send for Magazine {}
 
 impl Magazine {
-    const EMPTY: Self = Self { first: ptr::null_mut(), rounds: 0 };
-}
+    fn take(&mut self) -> Option<NonNull<u8>> {
+        self.0.pop()
+    }
 
-// SAFETY: whoever has the list has its blocks.
-unsafe impl Send for Magazine {}
+    fn is_full(&self) -> bool {
+        self.0.len() == ROUNDS
+    }
+
+    fn keep(&mut self, block: NonNull<u8>) {
+        if self.0.capacity() == 0 {
+            self.0.reserve_exact(ROUNDS);
+        }
+        self.0.push(block);
+    }
+
+    fn free(self, class: usize) {
+        let layout = Layout::from_size_align((class + 1) * GRAIN, GRAIN).expect("a small layout");
+        for block in self.0 {
+            // SAFETY: a block of the class has the class's layout.
+            unsafe { alloc::dealloc(block.as_ptr(), layout) };
+        }
+    }
+}
 
 /// The full magazines of a runtime.
 pub(crate) struct Depot {
     classes: [Mutex<Vec<Magazine>>; CLASSES],
+    /// Bytes in all of them.
+    kept: AtomicUsize,
 }
 
 impl Default for Depot {
     fn default() -> Self {
-        Self { classes: [const { Mutex::new(Vec::new()) }; CLASSES] }
+        Self { classes: [const { Mutex::new(Vec::new()) }; CLASSES], kept: AtomicUsize::new(0) }
     }
+}
+
+impl Depot {
+    #[cold]
+    fn take(&self, class: usize) -> Option<Magazine> {
+        let magazine = self.classes[class].lock().pop()?;
+        // Ordering: a figure, not a signal.
+        self.kept.fetch_sub(bytes_of(class), Ordering::Relaxed);
+        Some(magazine)
+    }
+
+    /// Takes a full magazine.
+    #[cold]
+    fn keep(&self, class: usize, magazine: Magazine) {
+        // Ordering: as in `take`.
+        if self.kept.fetch_add(bytes_of(class), Ordering::Relaxed) < KEPT {
+            self.classes[class].lock().push(magazine);
+        } else {
+            self.kept.fetch_sub(bytes_of(class), Ordering::Relaxed);
+            magazine.free(class);
+        }
+    }
+}
+
+/// Bytes in a full magazine.
+fn bytes_of(class: usize) -> usize {
+    (class + 1) * GRAIN * ROUNDS
 }
 
 impl Drop for Depot {
     fn drop(&mut self) {
         for (class, full) in self.classes.iter().enumerate() {
-            full.lock().drain(..).for_each(|magazine| free_all(class, magazine));
+            full.lock().drain(..).for_each(|magazine| magazine.free(class));
         }
     }
 }
 
 /// A worker's free blocks.
 pub(crate) struct Cache {
-    classes: [Slot; CLASSES],
+    classes: [RefCell<Slot>; CLASSES],
     depot: Cell<*const Depot>,
 }
 
@@ -64,22 +108,17 @@ pub(crate) struct Cache {
 unsafe impl Send for Cache {}
 
 /// Two magazines, so that allocating and freeing in turn at a boundary does not go to the depot.
+#[derive(Default)]
 struct Slot {
-    loaded: Cell<Magazine>,
-    spare: Cell<Magazine>,
-}
-
-impl Slot {
-    const fn empty() -> Self {
-        Self { loaded: Cell::new(Magazine::EMPTY), spare: Cell::new(Magazine::EMPTY) }
-    }
+    loaded: Magazine,
+    spare: Magazine,
 }
 
 thread_slot!(static CACHE: Cell<*const Cache> = Cell::new(ptr::null()));
 
 impl Cache {
     pub(crate) fn new() -> Self {
-        Self { classes: [const { Slot::empty() }; CLASSES], depot: Cell::new(ptr::null()) }
+        Self { classes: std::array::from_fn(|_| RefCell::default()), depot: Cell::new(ptr::null()) }
     }
 
     /// Serves this thread from the cache while `f` runs.
@@ -96,14 +135,6 @@ impl Cache {
         f()
     }
 
-    /// Frees everything.
-    pub(crate) fn clear(&self) {
-        for (class, slot) in self.classes.iter().enumerate() {
-            free_all(class, slot.loaded.replace(Magazine::EMPTY));
-            free_all(class, slot.spare.replace(Magazine::EMPTY));
-        }
-    }
-
     fn depot(&self) -> &Depot {
         // SAFETY: `enter` borrows it for as long as the cache serves.
         unsafe { &*self.depot.get() }
@@ -111,54 +142,44 @@ impl Cache {
 
     #[inline]
     fn take(&self, class: usize) -> Option<NonNull<u8>> {
-        let slot = &self.classes[class];
-        let mut loaded = slot.loaded.get();
-        if loaded.rounds == 0 {
-            loaded = slot.spare.replace(Magazine::EMPTY);
-            if loaded.rounds == 0 {
-                loaded = self.depot().classes[class].lock().pop()?;
-            }
+        let mut slot = self.classes[class].borrow_mut();
+        slot.loaded.take().or_else(|| self.reload(class, &mut slot))
+    }
+
+    #[cold]
+    fn reload(&self, class: usize, slot: &mut Slot) -> Option<NonNull<u8>> {
+        mem::swap(&mut slot.loaded, &mut slot.spare);
+        if slot.loaded.0.is_empty() {
+            slot.loaded = self.depot().take(class)?;
         }
-        let block = NonNull::new(loaded.first)?;
-        // SAFETY: a block in a magazine is free, and begins with its link.
-        loaded.first = unsafe { block.as_ref() }.next;
-        loaded.rounds -= 1;
-        slot.loaded.set(loaded);
-        Some(block.cast())
+        slot.loaded.take()
     }
 
     #[inline]
     fn keep(&self, class: usize, block: NonNull<u8>) {
-        let slot = &self.classes[class];
-        let mut loaded = slot.loaded.get();
-        if loaded.rounds == ROUNDS {
-            let full = slot.spare.replace(loaded);
-            if full.rounds > 0 {
-                self.return_full(class, full);
-            }
-            loaded = Magazine::EMPTY;
+        let mut slot = self.classes[class].borrow_mut();
+        if slot.loaded.is_full() {
+            self.unload(class, &mut slot);
         }
-        let free = block.cast::<Free>();
-        // SAFETY: the block is free, and large and aligned enough for a link.
-        unsafe { free.write(Free { next: loaded.first }) };
-        slot.loaded.set(Magazine { first: free.as_ptr(), rounds: loaded.rounds + 1 });
+        slot.loaded.keep(block);
     }
 
     #[cold]
-    fn return_full(&self, class: usize, magazine: Magazine) {
-        let mut full = self.depot().classes[class].lock();
-        if full.len() < FULL {
-            full.push(magazine);
-        } else {
-            drop(full);
-            free_all(class, magazine);
+    fn unload(&self, class: usize, slot: &mut Slot) {
+        mem::swap(&mut slot.loaded, &mut slot.spare);
+        if slot.loaded.is_full() {
+            self.depot().keep(class, mem::take(&mut slot.loaded));
         }
     }
 }
 
 impl Drop for Cache {
     fn drop(&mut self) {
-        self.clear();
+        for (class, slot) in self.classes.iter_mut().enumerate() {
+            let slot = mem::take(slot.get_mut());
+            slot.loaded.free(class);
+            slot.spare.free(class);
+        }
     }
 }
 
@@ -199,14 +220,4 @@ fn from_system(layout: Layout) -> NonNull<u8> {
     // SAFETY: not of size zero.
     let block = unsafe { alloc::alloc(layout) };
     NonNull::new(block).unwrap_or_else(|| alloc::handle_alloc_error(layout))
-}
-
-fn free_all(class: usize, mut magazine: Magazine) {
-    let layout = Layout::from_size_align((class + 1) * GRAIN, GRAIN).expect("a small layout");
-    while let Some(block) = NonNull::new(magazine.first) {
-        // SAFETY: a block in a magazine is free, and begins with its link.
-        magazine.first = unsafe { block.as_ref() }.next;
-        // SAFETY: a block of the class has the class's layout.
-        unsafe { alloc::dealloc(block.as_ptr().cast(), layout) };
-    }
 }
