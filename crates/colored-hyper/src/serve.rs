@@ -137,8 +137,8 @@ impl<M> Serve<M> {
 
     /// How long a client may take to send the first bytes of a connection, and how long for the
     /// headers of each HTTP/1 request; between two requests it is how long an idle connection stays
-    /// open. `None`: for ever, which lets a few slow clients hold all connections. Default: 30
-    /// seconds.
+    /// open, and the end of one is no error. `None`: for ever, which lets a few slow clients hold all
+    /// connections. Default: 30 seconds.
     ///
     /// An HTTP/2 connection that has begun may be idle for ever, and so may a body be slow: see
     /// `keep_alive_interval` under [`http2`](Serve::http2), and use a layer with a time-out.

@@ -6,6 +6,8 @@ use colored::net::TcpStream;
 use hyper::rt::{Read, ReadBufCursor, Write};
 use std::io::{self, IoSlice};
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
 /// What every HTTP/2 connection begins with (RFC 9113, section 3.4) and no HTTP/1 request does.
@@ -18,11 +20,33 @@ pub(super) struct Prefaced {
     /// `bytes[next..end]` is still to be read.
     next: usize,
     end: usize,
+    answered: Answered,
+}
+
+/// Whether the last bytes on a connection were the server's: between two requests that tells a client
+/// who is idle from one who is slow.
+#[derive(Clone, Default)]
+pub(super) struct Answered(Arc<AtomicBool>);
+
+impl Answered {
+    pub(super) fn get(&self) -> bool {
+        // Ordering: the task of the connection reads what it wrote.
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn set(&self, answered: bool) {
+        // Ordering: see `get`.
+        self.0.store(answered, Ordering::Relaxed);
+    }
 }
 
 impl Prefaced {
     pub(super) fn new(stream: TcpStream) -> Prefaced {
-        Prefaced { stream, bytes: [0; HTTP2.len()], next: 0, end: 0 }
+        Prefaced { stream, bytes: [0; HTTP2.len()], next: 0, end: 0, answered: Answered::default() }
+    }
+
+    pub(super) fn answered(&self) -> Answered {
+        self.answered.clone()
     }
 
     /// Reads until the version is clear; `None` if the client closes without a word.
@@ -49,7 +73,11 @@ impl Read for Prefaced {
         mut buf: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
         if self.next == self.end {
-            return Read::poll_read(Pin::new(&mut self.stream), cx, buf);
+            let read = Read::poll_read(Pin::new(&mut self.stream), cx, buf);
+            if read.is_ready() {
+                self.answered.set(false);
+            }
+            return read;
         }
         let n = buf.remaining().min(self.end - self.next);
         buf.put_slice(&self.bytes[self.next..self.next + n]);
@@ -64,6 +92,7 @@ impl Write for Prefaced {
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
+        self.answered.set(true);
         Write::poll_write(Pin::new(&mut self.stream), cx, buf)
     }
 
@@ -72,6 +101,7 @@ impl Write for Prefaced {
         cx: &mut Context<'_>,
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        self.answered.set(true);
         Write::poll_write_vectored(Pin::new(&mut self.stream), cx, bufs)
     }
 

@@ -69,6 +69,20 @@ async fn what_is_under_way_finishes_and_what_is_idle_is_closed() {
 }
 
 #[colored::test(workers = 2)]
+async fn what_is_kept_alive_is_closed() {
+    let server = start(|listener| serve(listener, service_fn(echo)).drain_timeout(None)).await;
+    let (mut http1, mut http2) = (raw(&server).await, http2(&server).await);
+    let request = "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\nok";
+    exchange(&mut http1, request, "ok").await;
+    let response = within(http2.send_request(post(server.uri(), "ok"))).await.unwrap();
+    assert_eq!(text(response).await, "ok");
+    // Both clients stay, and would for ever.
+    server.end().await;
+    assert_eq!(rest(&mut http1).await, "");
+    within(http2.send_request(post("http://a/".parse().unwrap(), ""))).await.unwrap_err();
+}
+
+#[colored::test(workers = 2)]
 async fn http2_requests_under_way_finish() {
     for coloring in [Coloring::Connection, Coloring::Stream, Coloring::Default] {
         let gate = Gate::default();
