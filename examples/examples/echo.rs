@@ -22,11 +22,13 @@ async fn main() -> Result<(), Failure> {
     loop {
         // A failure is a lack of descriptors; the listener waits a while before the next attempt.
         match listener.accept().await {
-            Ok((stream, peer)) => drop(colored::spawn_unique(async move {
-                if let Err(error) = echo(stream).await {
-                    eprintln!("{peer}: {error}");
-                }
-            })),
+            Ok((stream, peer)) => {
+                colored::spawn_unique(async move {
+                    if let Err(error) = echo(stream).await {
+                        eprintln!("{peer}: {error}");
+                    }
+                });
+            }
             Err(error) => eprintln!("{error}"),
         }
     }

@@ -17,8 +17,7 @@ use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use std::convert::Infallible;
 
-const USAGE: &str =
-    "http [--addr HOST:PORT] [--workers N] [--pin] [--coloring connection|default]";
+const USAGE: &str = "http [--addr HOST:PORT] [--workers N] [--pin] [--coloring connection|default]";
 
 const COLORINGS: [(&str, Coloring); 2] =
     [("connection", Coloring::Connection), ("default", Coloring::Default)];

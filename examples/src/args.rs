@@ -47,11 +47,7 @@ impl Args {
     /// # Errors
     ///
     /// If the value is missing or is not a `T`, which `expected` describes.
-    pub fn value<T: FromStr>(
-        &mut self,
-        name: &str,
-        expected: &str,
-    ) -> Result<Option<T>, Failure> {
+    pub fn value<T: FromStr>(&mut self, name: &str, expected: &str) -> Result<Option<T>, Failure> {
         let Some(place) = self.words.iter().position(|word| word == name) else {
             return Ok(None);
         };
