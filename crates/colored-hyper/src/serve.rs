@@ -6,10 +6,12 @@ mod connection;
 mod drain;
 mod error;
 mod preface;
+mod upgrade;
 
 pub use self::accept::Serving;
 pub use self::coloring::Coloring;
 pub use self::error::{DrainTimeout, ServeError};
+pub use self::upgrade::into_tcp;
 
 use self::connection::Version;
 use crate::{ColoredExecutor, ColoredTimer};
@@ -155,6 +157,23 @@ impl<M> Serve<M> {
     ///
     /// A connection that was upgraded, to a web socket for instance, is no longer the server's: it
     /// is not waited for.
+    ///
+    /// ```no_run
+    /// # use colored_hyper::serve;
+    /// # use hyper::{Request, Response, body::Incoming, service::service_fn};
+    /// # async fn example(listener: colored::net::TcpListener) -> std::io::Result<()> {
+    /// # let service = service_fn(async |_: Request<Incoming>| {
+    /// #     Ok::<_, hyper::Error>(Response::new(String::new()))
+    /// # });
+    /// let (stop, stopped) = colored::sync::oneshot::channel::<()>();
+    /// let signal = async { drop(stopped.await) };
+    /// let server = colored::spawn(serve(listener, service).with_graceful_shutdown(signal).into_future());
+    /// // When the time has come:
+    /// drop(stop);
+    /// server.await??;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn with_graceful_shutdown(
         mut self,
         signal: impl Future<Output = ()> + Send + 'static,

@@ -9,7 +9,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Instant;
 
-const CLIENTS: usize = 16;
+const CLIENTS: usize = 8;
 const REQUESTS: usize = 50;
 const PAGES: usize = 20;
 

@@ -60,7 +60,7 @@ pub(crate) fn parse(head: &[u8]) -> io::Result<Url> {
 }
 
 static BLOCKED: LazyLock<Vec<String>> =
-    LazyLock::new(|| (0..20_000).map(|n| format!("ads-{n}.example")).collect());
+    LazyLock::new(|| (0..10_000).map(|n| format!("ads-{n}.example")).collect());
 
 /// Asks the origin for a page.
 pub(crate) async fn fetch(url: &Url) -> io::Result<Page> {

@@ -33,7 +33,7 @@ fn each_fetches_a_page_once_under_load() {
     let lines = Running::start("proxy", "--check").end();
     assert_eq!(lines.len(), 3);
     for (line, coloring) in lines.iter().zip(["serial", "parse", "full"]) {
-        assert!(line.trim_start().starts_with(&format!("{coloring}: 800 requests in ")), "{line}");
+        assert!(line.trim_start().starts_with(&format!("{coloring}: 400 requests in ")), "{line}");
         assert!(line.ends_with("each of 20 pages fetched once"), "{line}");
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
@@ -48,12 +48,15 @@ impl Running {
     /// What it prints until it ends, which must be without an error.
     pub(crate) fn end(mut self) -> Vec<String> {
         let mut lines = Vec::new();
-        while let Ok(line) = self.lines.recv_timeout(LONG) {
-            lines.push(line);
+        loop {
+            match self.lines.recv_timeout(LONG) {
+                Ok(line) => lines.push(line),
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => panic!("it does not end: {lines:?}"),
+            }
         }
-        let status = self.child.try_wait().expect("it can be waited for");
-        // It closes its output a moment before it ends.
-        let status = status.map_or_else(|| self.child.wait(), Ok).expect("it ends");
+        // It has closed its output.
+        let status = self.child.wait().expect("it ends");
         assert!(status.success(), "{status}: {lines:?}");
         lines
     }

@@ -1,6 +1,7 @@
 //! Which version of HTTP a client speaks.
 
 use super::connection::Version;
+use bytes::Bytes;
 use colored::io::AsyncReadExt;
 use colored::net::TcpStream;
 use hyper::rt::{Read, ReadBufCursor, Write};
@@ -43,6 +44,11 @@ impl Answered {
 impl Prefaced {
     pub(super) fn new(stream: TcpStream) -> Prefaced {
         Prefaced { stream, bytes: [0; HTTP2.len()], next: 0, end: 0, answered: Answered::default() }
+    }
+
+    /// The socket, and the bytes that are still to be read again.
+    pub(super) fn into_parts(self) -> (TcpStream, Bytes) {
+        (self.stream, Bytes::copy_from_slice(&self.bytes[self.next..self.end]))
     }
 
     pub(super) fn answered(&self) -> Answered {

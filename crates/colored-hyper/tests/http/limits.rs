@@ -89,6 +89,23 @@ async fn half_a_second_request_is_an_error() {
 }
 
 #[colored::test(workers = 2)]
+async fn an_http2_client_that_answers_no_ping_is_let_go() {
+    let server = start(|listener| {
+        serve(listener, service_fn(echo)).http2(|http2| {
+            http2.keep_alive_interval(SHORT).keep_alive_timeout(SHORT);
+        })
+    })
+    .await;
+    let begin = Instant::now();
+    let mut stream = raw(&server).await;
+    // An empty SETTINGS frame, and then nothing.
+    stream.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0").await.unwrap();
+    rest(&mut stream).await;
+    assert!(begin.elapsed() >= 2 * SHORT);
+    server.end().await;
+}
+
+#[colored::test(workers = 2)]
 async fn a_client_that_just_closes_is_no_error() {
     let log = Log::default();
     let errors = log.clone();
