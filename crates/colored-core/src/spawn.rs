@@ -89,7 +89,6 @@ pub fn current_task() -> Option<Id> {
 /// # Errors
 ///
 /// [`JoinError`] if the task panicked, was aborted, or was still there when its runtime shut down.
-#[must_use = "dropping a `JoinHandle` detaches its task; use `drop` to say so"]
 pub struct JoinHandle<T>(Join<T, LanePtr>);
 
 impl<T> JoinHandle<T> {

@@ -19,6 +19,17 @@ use tower_service::Service;
 /// Each connection is a task under a color of its own. A connection that nobody has used for 90
 /// seconds is closed. It speaks `http` only; for TLS, wrap [`Connector`] and hand it to
 /// [`client_builder`].
+///
+/// ```no_run
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// use http_body_util::{BodyExt, Empty};
+///
+/// let client = colored_hyper::client::<Empty<&[u8]>>();
+/// let answer = client.get("http://127.0.0.1:8080/".parse()?).await?;
+/// println!("{:?}", answer.into_body().collect().await?.to_bytes());
+/// # Ok(())
+/// # }
+/// ```
 #[must_use]
 pub fn client<B>() -> Client<Connector, B>
 where

@@ -5,6 +5,7 @@
 //! | [`serve`](crate::serve()), [`serve_with`] | a server: HTTP/1 and HTTP/2, parallel connections, graceful shutdown |
 //! | [`client`](crate::client()) | a client with a pool of connections |
 //! | [`tower`] | makes a tower service, such as an axum `Router`, fit for [`serve`](crate::serve()) |
+//! | [`into_tcp`] | the socket of an upgraded connection, for web sockets and other protocols |
 //! | [`ColoredExecutor`], [`ColoredTimer`] | what hyper asks of a runtime, for builders of one's own |
 //!
 //! ```no_run
@@ -34,7 +35,9 @@ mod timer;
 
 pub use self::client::{ClientStream, Connector, client, client_builder};
 pub use self::executor::ColoredExecutor;
-pub use self::serve::{Coloring, DrainTimeout, Serve, ServeError, Serving, serve, serve_with};
+pub use self::serve::{
+    Coloring, DrainTimeout, Serve, ServeError, Serving, into_tcp, serve, serve_with,
+};
 pub use self::timer::ColoredTimer;
 
 use hyper_util::service::TowerToHyperService;

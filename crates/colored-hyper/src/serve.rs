@@ -6,10 +6,12 @@ mod connection;
 mod drain;
 mod error;
 mod preface;
+mod upgrade;
 
 pub use self::accept::Serving;
 pub use self::coloring::Coloring;
 pub use self::error::{DrainTimeout, ServeError};
+pub use self::upgrade::into_tcp;
 
 use self::connection::Version;
 use crate::{ColoredExecutor, ColoredTimer};
@@ -137,8 +139,8 @@ impl<M> Serve<M> {
 
     /// How long a client may take to send the first bytes of a connection, and how long for the
     /// headers of each HTTP/1 request; between two requests it is how long an idle connection stays
-    /// open. `None`: for ever, which lets a few slow clients hold all connections. Default: 30
-    /// seconds.
+    /// open, and the end of one is no error. `None`: for ever, which lets a few slow clients hold all
+    /// connections. Default: 30 seconds.
     ///
     /// An HTTP/2 connection that has begun may be idle for ever, and so may a body be slow: see
     /// `keep_alive_interval` under [`http2`](Serve::http2), and use a layer with a time-out.
@@ -155,6 +157,23 @@ impl<M> Serve<M> {
     ///
     /// A connection that was upgraded, to a web socket for instance, is no longer the server's: it
     /// is not waited for.
+    ///
+    /// ```no_run
+    /// # use colored_hyper::serve;
+    /// # use hyper::{Request, Response, body::Incoming, service::service_fn};
+    /// # async fn example(listener: colored::net::TcpListener) -> std::io::Result<()> {
+    /// # let service = service_fn(async |_: Request<Incoming>| {
+    /// #     Ok::<_, hyper::Error>(Response::new(String::new()))
+    /// # });
+    /// let (stop, stopped) = colored::sync::oneshot::channel::<()>();
+    /// let signal = async { drop(stopped.await) };
+    /// let server = colored::spawn(serve(listener, service).with_graceful_shutdown(signal).into_future());
+    /// // When the time has come:
+    /// drop(stop);
+    /// server.await??;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn with_graceful_shutdown(
         mut self,
         signal: impl Future<Output = ()> + Send + 'static,

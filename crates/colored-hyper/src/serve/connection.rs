@@ -77,8 +77,13 @@ impl Protocol {
         };
         let ended = match version {
             Version::Http1 => {
+                let answered = io.answered();
                 let connection = self.http1.serve_connection(io, service).with_upgrades();
-                drive(connection, open, |connection| connection.graceful_shutdown()).await
+                match drive(connection, open, |connection| connection.graceful_shutdown()).await {
+                    // hyper has one time-out for half a request and for none.
+                    Err(error) if error.is_timeout() && answered.get() => Ok(()),
+                    ended => ended,
+                }
             }
             Version::Http2 => {
                 let connection = self.http2.serve_connection(io, service);

@@ -1,11 +1,14 @@
 //! Which version of HTTP a client speaks.
 
 use super::connection::Version;
+use bytes::Bytes;
 use colored::io::AsyncReadExt;
 use colored::net::TcpStream;
 use hyper::rt::{Read, ReadBufCursor, Write};
 use std::io::{self, IoSlice};
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
 /// What every HTTP/2 connection begins with (RFC 9113, section 3.4) and no HTTP/1 request does.
@@ -18,11 +21,38 @@ pub(super) struct Prefaced {
     /// `bytes[next..end]` is still to be read.
     next: usize,
     end: usize,
+    answered: Answered,
+}
+
+/// Whether the last bytes on a connection were the server's: between two requests that tells a client
+/// who is idle from one who is slow.
+#[derive(Clone, Default)]
+pub(super) struct Answered(Arc<AtomicBool>);
+
+impl Answered {
+    pub(super) fn get(&self) -> bool {
+        // Ordering: the task of the connection reads what it wrote.
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn set(&self, answered: bool) {
+        // Ordering: see `get`.
+        self.0.store(answered, Ordering::Relaxed);
+    }
 }
 
 impl Prefaced {
     pub(super) fn new(stream: TcpStream) -> Prefaced {
-        Prefaced { stream, bytes: [0; HTTP2.len()], next: 0, end: 0 }
+        Prefaced { stream, bytes: [0; HTTP2.len()], next: 0, end: 0, answered: Answered::default() }
+    }
+
+    /// The socket, and the bytes that are still to be read again.
+    pub(super) fn into_parts(self) -> (TcpStream, Bytes) {
+        (self.stream, Bytes::copy_from_slice(&self.bytes[self.next..self.end]))
+    }
+
+    pub(super) fn answered(&self) -> Answered {
+        self.answered.clone()
     }
 
     /// Reads until the version is clear; `None` if the client closes without a word.
@@ -49,7 +79,11 @@ impl Read for Prefaced {
         mut buf: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
         if self.next == self.end {
-            return Read::poll_read(Pin::new(&mut self.stream), cx, buf);
+            let read = Read::poll_read(Pin::new(&mut self.stream), cx, buf);
+            if read.is_ready() {
+                self.answered.set(false);
+            }
+            return read;
         }
         let n = buf.remaining().min(self.end - self.next);
         buf.put_slice(&self.bytes[self.next..self.next + n]);
@@ -64,6 +98,7 @@ impl Write for Prefaced {
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
+        self.answered.set(true);
         Write::poll_write(Pin::new(&mut self.stream), cx, buf)
     }
 
@@ -72,6 +107,7 @@ impl Write for Prefaced {
         cx: &mut Context<'_>,
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        self.answered.set(true);
         Write::poll_write_vectored(Pin::new(&mut self.stream), cx, bufs)
     }
 

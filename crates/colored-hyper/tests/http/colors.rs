@@ -2,6 +2,7 @@
 
 use crate::support::*;
 use colored::Color;
+use colored::time::Duration;
 use colored_hyper::{Coloring, serve, serve_with};
 use hyper::Request;
 use hyper::body::Incoming;
@@ -74,13 +75,13 @@ async fn http2_requests_share_the_color_of_the_connection_or_have_their_own() {
 }
 
 /// The most requests of one HTTP/2 connection that are inside their handlers at once.
-async fn most_streams_at_once(coloring: Coloring) -> usize {
+async fn most_streams_at_once(coloring: Coloring, stay: Duration) -> usize {
     let inside = Arc::new(Inside::default());
     let counter = Arc::clone(&inside);
     let handler = service_fn(move |request: Request<Incoming>| {
         let counter = Arc::clone(&counter);
         async move {
-            counter.stay(|most| most > 1);
+            counter.stay(stay);
             echo(request).await
         }
     });
@@ -102,21 +103,21 @@ async fn most_streams_at_once(coloring: Coloring) -> usize {
 
 #[colored::test(workers = 3)]
 async fn streams_overlap_only_in_colors_of_their_own() {
-    assert_eq!(most_streams_at_once(Coloring::Connection).await, 1);
-    assert_eq!(most_streams_at_once(Coloring::Default).await, 1);
-    assert!(most_streams_at_once(Coloring::Stream).await > 1);
+    assert_eq!(most_streams_at_once(Coloring::Connection, SHORT).await, 1);
+    assert_eq!(most_streams_at_once(Coloring::Default, SHORT).await, 1);
+    assert!(most_streams_at_once(Coloring::Stream, LONG).await > 1);
 }
 
 #[colored::test(workers = 3)]
 async fn connections_overlap_unless_they_share_a_color() {
-    for (coloring, parallel) in [(Coloring::Connection, true), (Coloring::Default, false)] {
+    for (coloring, stay) in [(Coloring::Connection, LONG), (Coloring::Default, SHORT)] {
         let inside = Arc::new(Inside::default());
         let counter = Arc::clone(&inside);
         let server = start(|listener| {
             let make = move |_| {
                 let counter = Arc::clone(&counter);
                 service_fn(move |request: Request<Incoming>| {
-                    counter.stay(|most| most > 1);
+                    counter.stay(stay);
                     color(request)
                 })
             };
@@ -136,6 +137,7 @@ async fn connections_overlap_unless_they_share_a_color() {
         for request in requests {
             colors.insert(within(request).await.unwrap());
         }
+        let parallel = stay == LONG;
         assert_eq!(inside.most.load(Ordering::SeqCst) > 1, parallel, "{coloring:?}");
         assert_eq!(colors.len(), if parallel { 3 } else { 1 });
         server.end().await;

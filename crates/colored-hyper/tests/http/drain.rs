@@ -5,7 +5,7 @@ use bytes::Bytes;
 use colored::io::AsyncWriteExt;
 use colored::net::TcpStream;
 use colored::sync::Notify;
-use colored_hyper::{Coloring, Serve, serve};
+use colored_hyper::{Coloring, Serve, into_tcp, serve};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::service::{Service, service_fn};
@@ -69,6 +69,20 @@ async fn what_is_under_way_finishes_and_what_is_idle_is_closed() {
 }
 
 #[colored::test(workers = 2)]
+async fn what_is_kept_alive_is_closed() {
+    let server = start(|listener| serve(listener, service_fn(echo)).drain_timeout(None)).await;
+    let (mut http1, mut http2) = (raw(&server).await, http2(&server).await);
+    let request = "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\nok";
+    exchange(&mut http1, request, "ok").await;
+    let response = within(http2.send_request(post(server.uri(), "ok"))).await.unwrap();
+    assert_eq!(text(response).await, "ok");
+    // Both clients stay, and would for ever.
+    server.end().await;
+    assert_eq!(rest(&mut http1).await, "");
+    within(http2.send_request(post("http://a/".parse().unwrap(), ""))).await.unwrap_err();
+}
+
+#[colored::test(workers = 2)]
 async fn http2_requests_under_way_finish() {
     for coloring in [Coloring::Connection, Coloring::Stream, Coloring::Default] {
         let gate = Gate::default();
@@ -104,6 +118,30 @@ async fn the_rest_is_cut_off_when_the_time_is_over() {
     assert_eq!(std::io::Error::from(error).kind(), std::io::ErrorKind::TimedOut);
     assert_eq!(rest(&mut http1).await, "");
     within(http2).await.unwrap().unwrap_err();
+}
+
+#[colored::test(workers = 2)]
+async fn an_upgraded_connection_is_no_longer_the_servers() {
+    let service = service_fn(async |request: Request<Incoming>| -> Answer {
+        colored::spawn_unique(async {
+            let upgraded = hyper::upgrade::on(request).await.unwrap();
+            let (mut stream, said) = into_tcp(upgraded).unwrap();
+            stream.write_all(&said).await.unwrap();
+            let (mut read, mut write) = stream.split();
+            colored::io::copy(&mut read, &mut write).await.unwrap();
+        });
+        let answer = Response::builder().status(101).header("connection", "upgrade");
+        Ok(answer.header("upgrade", "echo").body(Full::default()).unwrap())
+    });
+    let server = start(|listener| serve(listener, service).drain_timeout(None)).await;
+    let mut stream = raw(&server).await;
+    let head = "GET / HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: echo\r\n\r\n";
+    // What follows the head at once is not lost.
+    let answer = exchange(&mut stream, &format!("{head}first"), "first").await;
+    assert!(answer.starts_with("HTTP/1.1 101 "), "{answer}");
+    exchange(&mut stream, "second", "second").await;
+    server.end().await;
+    exchange(&mut stream, "third", "third").await;
 }
 
 #[colored::test(workers = 2)]

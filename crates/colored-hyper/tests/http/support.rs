@@ -158,12 +158,12 @@ pub(crate) struct Inside {
 }
 
 impl Inside {
-    /// Is inside for a while, without awaiting.
-    pub(crate) fn stay(&self, until: impl Fn(usize) -> bool) {
+    /// Stays inside, without awaiting, until somebody else comes or the time is over.
+    pub(crate) fn stay(&self, limit: Duration) {
         let now = self.now.fetch_add(1, Ordering::SeqCst) + 1;
         self.most.fetch_max(now, Ordering::SeqCst);
         let begin = std::time::Instant::now();
-        while begin.elapsed() < SHORT && !until(self.most.load(Ordering::SeqCst)) {
+        while begin.elapsed() < limit && self.most.load(Ordering::SeqCst) == 1 {
             std::thread::yield_now();
         }
         self.now.fetch_sub(1, Ordering::SeqCst);

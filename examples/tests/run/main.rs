@@ -1,0 +1,10 @@
+//! Runs each example as a newcomer would, and looks at what it says.
+//!
+//! `cargo test` builds the examples; `cargo test --test run` alone does not.
+
+mod bank;
+mod counter;
+mod echo;
+mod http;
+mod proxy;
+mod support;
