@@ -5,13 +5,19 @@
 //! (Bonwick and Adams, 2001): lists of 64 blocks. Full ones go to the runtime's depot, empty
 //! ones are exchanged there for full ones: one lock per so many blocks.
 //!
+//! Callbacks, which are freed soon, come from [`chunk`]s instead.
+//!
 //! The blocks are the global allocator's. Other threads allocate and free there directly, and a block
 //! may take either way. The models and the sanitizers see the plain allocator only.
 
 #[cfg_attr(any(colored_loom, colored_sanitize), path = "memory/plain.rs")]
 mod cache;
+#[cfg(not(any(colored_loom, colored_sanitize)))]
+mod chunk;
 
-pub(crate) use self::cache::{Cache, Depot, allocate, release};
+pub(crate) use self::cache::{
+    Cache, Depot, allocate, allocate_short_lived, release, release_short_lived,
+};
 
 use std::alloc::Layout;
 

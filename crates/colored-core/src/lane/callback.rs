@@ -48,11 +48,16 @@ pub(crate) fn close(lane: &LaneRef) {
 
 #[inline]
 fn push<F: FnOnce() + Send + 'static>(lane: &LaneRef, kind: Kind, f: F) {
+    let layout = Layout::new::<Callback<F>>();
+    let (place, free): (_, unsafe fn(NonNull<Node>)) = match memory::allocate_short_lived(layout) {
+        Some(place) => (place, free_short_lived),
+        None => (memory::allocate(layout), free_block::<F>),
+    };
+    let place = place.cast::<Callback<F>>();
     let callback = Callback {
-        header: Header { node: Node::new(kind, 0), run: run_closure::<F>, free: free_block::<F> },
+        header: Header { node: Node::new(kind, 0), run: run_closure::<F>, free },
         closure: UnsafeCell::new(Some(f)),
     };
-    let place = memory::allocate(Layout::new::<Callback<F>>()).cast::<Callback<F>>();
     // SAFETY: the place is new, and of the callback's layout.
     unsafe { place.write(callback) };
     let node = place.cast::<Node>();
@@ -82,6 +87,11 @@ unsafe fn free_block<F>(node: NonNull<Node>) {
     // The closure has been taken out; the rest needs no destructor.
     // SAFETY: allocated with this layout, and out of its chain.
     unsafe { memory::release(node.cast(), Layout::new::<Callback<F>>()) };
+}
+
+unsafe fn free_short_lived(node: NonNull<Node>) {
+    // SAFETY: as in `free_block`.
+    unsafe { memory::release_short_lived(node.cast()) };
 }
 
 /// Runs the closure, or drops it if `cancel`.

@@ -1,5 +1,6 @@
 //! Magazines and the depot.
 
+use super::chunk::{self, Chunk, Front};
 use super::{GRAIN, LARGEST, class};
 use crate::sync::{AtomicUsize, Mutex, Ordering, thread_slot};
 use std::alloc::{self, Layout};
@@ -14,8 +15,11 @@ const CLASSES: usize = LARGEST / GRAIN;
 /// `benches/ratio.rs`, `spawn_many`: 32 costs 4 % more than 64, 256 gains nothing.
 const ROUNDS: usize = 64;
 
-/// Bytes that the depot keeps: what comes beyond is freed. A burst of 50,000 tasks or posts fits.
-const KEPT: usize = 512 << 10;
+/// Bytes in magazines that the depot keeps: what comes beyond is freed. A burst of 50,000 tasks fits.
+const KEPT: usize = 8 << 20;
+
+/// Chunks that the depot keeps: 4 MiB, a burst of 80,000 posts.
+const CHUNKS: usize = (4 << 20) / chunk::SIZE;
 
 /// Free blocks of one class. An array beside them, not a list through them: a free block was last
 /// touched by another core more often than not, and popping from a list would wait for it.
@@ -55,11 +59,16 @@ pub(crate) struct Depot {
     classes: [Mutex<Vec<Magazine>>; CLASSES],
     /// Bytes in all of them.
     kept: AtomicUsize,
+    chunks: Mutex<Vec<Chunk>>,
 }
 
 impl Default for Depot {
     fn default() -> Self {
-        Self { classes: [const { Mutex::new(Vec::new()) }; CLASSES], kept: AtomicUsize::new(0) }
+        Self {
+            classes: [const { Mutex::new(Vec::new()) }; CLASSES],
+            chunks: Mutex::new(Vec::new()),
+            kept: AtomicUsize::new(0),
+        }
     }
 }
 
@@ -85,6 +94,23 @@ impl Depot {
     }
 }
 
+impl Depot {
+    fn take_chunk(&self) -> Option<Chunk> {
+        self.chunks.lock().pop()
+    }
+
+    #[cold]
+    fn keep_chunk(&self, chunk: Chunk) {
+        let mut chunks = self.chunks.lock();
+        if chunks.len() < CHUNKS {
+            chunks.push(chunk);
+        } else {
+            drop(chunks);
+            drop(chunk);
+        }
+    }
+}
+
 /// Bytes in a full magazine.
 fn bytes_of(class: usize) -> usize {
     (class + 1) * GRAIN * ROUNDS
@@ -101,6 +127,7 @@ impl Drop for Depot {
 /// A worker's free blocks.
 pub(crate) struct Cache {
     classes: [RefCell<Slot>; CLASSES],
+    front: RefCell<Option<Front>>,
     depot: Cell<*const Depot>,
 }
 
@@ -118,7 +145,11 @@ thread_slot!(static CACHE: Cell<*const Cache> = Cell::new(ptr::null()));
 
 impl Cache {
     pub(crate) fn new() -> Self {
-        Self { classes: std::array::from_fn(|_| RefCell::default()), depot: Cell::new(ptr::null()) }
+        Self {
+            classes: std::array::from_fn(|_| RefCell::default()),
+            front: RefCell::new(None),
+            depot: Cell::new(ptr::null()),
+        }
     }
 
     /// Serves this thread from the cache while `f` runs.
@@ -173,8 +204,26 @@ impl Cache {
     }
 }
 
+impl Cache {
+    #[inline]
+    fn take_short_lived(&self, layout: Layout) -> Option<NonNull<u8>> {
+        let mut front = self.front.borrow_mut();
+        let block = front.as_mut().and_then(|front| front.take(layout));
+        block.or_else(|| self.next_chunk(&mut front).take(layout))
+    }
+
+    #[cold]
+    fn next_chunk<'a>(&self, front: &'a mut Option<Front>) -> &'a mut Front {
+        if let Some(chunk) = front.take().and_then(Front::settle) {
+            self.depot().keep_chunk(chunk);
+        }
+        front.insert(Front::new(self.depot().take_chunk().unwrap_or_else(Chunk::new)))
+    }
+}
+
 impl Drop for Cache {
     fn drop(&mut self) {
+        drop(self.front.take().and_then(Front::settle));
         for (class, slot) in self.classes.iter_mut().enumerate() {
             let slot = mem::take(slot.get_mut());
             slot.loaded.free(class);
@@ -213,6 +262,29 @@ pub(crate) unsafe fn release(block: NonNull<u8>, layout: Layout) {
     if with(|cache| cache.keep(class, block)).is_none() {
         // SAFETY: a block of a class has the class's layout.
         unsafe { alloc::dealloc(block.as_ptr(), rounded) };
+    }
+}
+
+/// A block for something that is freed soon, if this thread has such.
+#[inline]
+pub(crate) fn allocate_short_lived(layout: Layout) -> Option<NonNull<u8>> {
+    if layout.size() > LARGEST || layout.align() > GRAIN {
+        return None;
+    }
+    with(|cache| cache.take_short_lived(layout)).flatten()
+}
+
+/// Gives a block back.
+///
+/// # Safety
+///
+/// From [`allocate_short_lived`], and not used any more.
+#[inline]
+pub(crate) unsafe fn release_short_lived(block: NonNull<u8>) {
+    // SAFETY: by contract.
+    if let Some(chunk) = unsafe { chunk::release(block) } {
+        // On a thread that keeps nothing the chunk is freed with the closure.
+        with(move |cache| cache.depot().keep_chunk(chunk));
     }
 }
 

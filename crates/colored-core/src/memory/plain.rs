@@ -36,3 +36,15 @@ pub(crate) unsafe fn release(block: NonNull<u8>, layout: Layout) {
     // SAFETY: by contract.
     unsafe { alloc::dealloc(block.as_ptr(), layout) };
 }
+
+/// See `cache.rs`.
+pub(crate) fn allocate_short_lived(_layout: Layout) -> Option<NonNull<u8>> {
+    None
+}
+
+/// # Safety
+///
+/// Never called: there are no such blocks.
+pub(crate) unsafe fn release_short_lived(_block: NonNull<u8>) {
+    unreachable!("`allocate_short_lived` gives none");
+}
