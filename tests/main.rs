@@ -20,6 +20,8 @@ mod g10_hostage;
 mod g11_color_per_poll;
 
 mod bad_input;
+mod cells;
+mod entry;
 mod idle;
 mod shutdown;
 mod threads;
