@@ -62,7 +62,10 @@ fn an_unknown_host_is_named() {
     run(2, async {
         let error = TcpStream::connect("no-such-host.invalid:80").await.unwrap_err();
         let expected = "a name that the resolver of this system knows";
-        assert_says(&error.to_string(), &["cannot resolve host \"no-such-host.invalid\"", expected]);
+        assert_says(
+            &error.to_string(),
+            &["cannot resolve host \"no-such-host.invalid\"", expected],
+        );
     });
 }
 
@@ -197,7 +200,10 @@ async fn exhaust() {
     assert!((2..=10).contains(&errors.len()), "{} errors", errors.len());
     assert!(spent <= STARVED / 10, "{spent:?} of CPU time in {STARVED:?} of waiting");
     let text = errors[0].to_string();
-    assert_says(&text, &[&format!("cannot accept on {addr}"), "every descriptor", "ulimit -n", "stay queued"]);
+    assert_says(
+        &text,
+        &[&format!("cannot accept on {addr}"), "every descriptor", "ulimit -n", "stay queued"],
+    );
     let source = errors[0].get_ref().and_then(|error| error.source()).unwrap();
     assert_eq!(source.downcast_ref::<std::io::Error>().unwrap().raw_os_error(), Some(24));
 

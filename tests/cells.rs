@@ -106,7 +106,9 @@ fn a_second_access_further_up_the_stack_is_refused() {
         cell.with(|value| {
             assert_eq!(again.try_with(|_| ()), Err(AccessError::InUse));
             assert!(panic_of(|| again.with(|_| ())).contains("further up the stack"));
-            assert!(panic_of(|| poll_once(pin!(again.call(|_| ())))).contains("further up the stack"));
+            assert!(
+                panic_of(|| poll_once(pin!(again.call(|_| ())))).contains("further up the stack")
+            );
             // Not now, but as soon as the color is free again.
             again.post(|value| *value *= 10);
             *value += 1;

@@ -41,8 +41,14 @@ fn run_makes_the_main_future_a_task_of_the_workers() {
         assert_eq!((color, id), (Some(Color::DEFAULT), true));
         assert_ne!(thread, caller, "the caller sleeps");
         // What it leaves behind goes on.
-        let left = runtime.run(async { spawn(async { yield_now().await }) });
-        runtime.run(left).unwrap();
+        let (tell, told) = mpsc::channel();
+        runtime.run(async move {
+            drop(spawn(async move {
+                yield_now().await;
+                tell.send(5).unwrap();
+            }));
+        });
+        assert_eq!(told.recv(), Ok(5));
     });
 }
 
@@ -76,7 +82,8 @@ fn a_guest_runs_only_what_is_its_own() {
         let runtime = runtime(1);
         let caller = here();
         runtime.block_on(async {
-            let tasks: Vec<_> = (0..200).map(|number| spawn_colored(number, async { here() })).collect();
+            let tasks: Vec<_> =
+                (0..200).map(|number| spawn_colored(number, async { here() })).collect();
             for task in tasks {
                 assert_ne!(task.await.unwrap(), caller);
             }
@@ -154,13 +161,13 @@ fn what_is_local_to_a_guest_ends_with_it() {
             }
         }
         let note = Note(Rc::clone(&dropped_on));
-        let left = runtime.block_on(async {
+        let (left,) = runtime.block_on(async {
             let left = spawn_local(async move {
                 let _held = (guard, note);
                 pending::<()>().await;
             });
             yield_now().await;
-            left
+            (left,)
         });
         assert!(left.is_finished());
         assert_eq!(dropped_on.get(), Some(caller));
@@ -229,7 +236,7 @@ fn unique_colors_are_in_parallel_and_here_is_in_line() {
         let meeting = Arc::new(Barrier::new(3));
         let meet = || {
             let meeting = Arc::clone(&meeting);
-            spawn_unique(async move { drop(meeting.wait()) })
+            spawn_unique(async move { meeting.wait().is_leader() })
         };
         for task in [meet(), meet(), meet()] {
             task.await.unwrap();
@@ -386,7 +393,7 @@ fn runtimes_in_one_process_have_colors_of_their_own() {
         let meeting = Arc::new(Barrier::new(2));
         let meet = |runtime: &Runtime| {
             let meeting = Arc::clone(&meeting);
-            runtime.handle().spawn_colored(RED, async move { drop(meeting.wait()) })
+            runtime.handle().spawn_colored(RED, async move { meeting.wait().is_leader() })
         };
         let tasks = (meet(&first), meet(&second));
         first.run(tasks.1).unwrap();

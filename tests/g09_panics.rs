@@ -4,7 +4,7 @@ use crate::support::gate::Gate;
 use crate::support::{
     ON_PURPOSE, alone, block, child, message, panic_of, process, run, runtime, shared, wait_until,
 };
-use colored::{ColorCell, Color, Handle, spawn_blocking, spawn_colored, spawn_unique, yield_now};
+use colored::{Color, ColorCell, Handle, spawn_blocking, spawn_colored, spawn_unique, yield_now};
 use std::panic::panic_any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -40,7 +40,10 @@ fn the_payload_reaches_the_handle() {
     run(2, async {
         let text = spawn_colored(RED, async { panic!("{ON_PURPOSE} {}", 7) }).await.unwrap_err();
         assert!(text.is_panic() && !text.is_cancelled());
-        assert_eq!(text.to_string(), format!("task {} panicked with message \"on purpose 7\"", text.id()));
+        assert_eq!(
+            text.to_string(),
+            format!("task {} panicked with message \"on purpose 7\"", text.id())
+        );
         assert_eq!(message(&*text.into_panic()), "on purpose 7");
         let number = spawn_unique(async { panic_any(42_u8) }).await.unwrap_err();
         assert_eq!(number.into_panic().downcast_ref(), Some(&42_u8));
@@ -159,9 +162,8 @@ fn panic_in_the_reactor_thread() {
     let grumpy = Arc::new(Grumpy(AtomicUsize::new(0)));
     let waker = Waker::from(Arc::clone(&grumpy));
     let _inside = runtime.enter();
-    let mut timers: Vec<_> = (0..3)
-        .map(|_| Box::pin(colored::time::sleep(Duration::from_millis(30))))
-        .collect();
+    let mut timers: Vec<_> =
+        (0..3).map(|_| Box::pin(colored::time::sleep(Duration::from_millis(30)))).collect();
     for timer in &mut timers {
         assert_eq!(timer.as_mut().poll(&mut Context::from_waker(&waker)), Poll::Pending);
     }

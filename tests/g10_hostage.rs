@@ -46,8 +46,9 @@ fn beside_busy_polls(workers: usize, busy: usize, poll: fn(Duration)) {
         within(BOUND, || {
             let streams = echo::connect(&clients, address, SOCKETS);
             disturbed(&clients, streams, 80, || {
-                let stuck: Vec<_> =
-                    (0..busy).map(|_| server.handle().spawn_unique(async move { poll(BUSY) })).collect();
+                let stuck: Vec<_> = (0..busy)
+                    .map(|_| server.handle().spawn_unique(async move { poll(BUSY) }))
+                    .collect();
                 for stuck in stuck {
                     clients.run(stuck).unwrap();
                 }
@@ -87,7 +88,7 @@ fn echoes_beside_a_whole_shard_blocked() {
                     let meeting = Arc::clone(&meeting);
                     server.handle().spawn_unique(async move {
                         meeting.wait();
-                        let even = number_of_this_worker() % 2 == 0;
+                        let even = number_of_this_worker().is_multiple_of(2);
                         if even {
                             block(BUSY);
                         }

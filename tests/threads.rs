@@ -23,7 +23,7 @@ fn life(builder: colored::Builder, expected: &[&str]) {
     let calls = runtime.run(async {
         let _ = net::lookup_host("localhost:1").await;
         let meeting = Arc::new(Barrier::new(2));
-        let call = |meeting: Arc<Barrier>| spawn_blocking(move || drop(meeting.wait()));
+        let call = |meeting: Arc<Barrier>| spawn_blocking(move || meeting.wait().is_leader());
         [call(Arc::clone(&meeting)), call(meeting)]
     });
     for call in calls {
@@ -50,8 +50,15 @@ fn every_thread_has_a_name_and_none_is_left_behind() {
                 "colored-w2",
             ];
             life(Runtime::builder(), &expected);
-            let expected =
-                ["api-blk-0", "api-blk-1", "api-dns-0", "api-reactor", "api-w0", "api-w1", "api-w2"];
+            let expected = [
+                "api-blk-0",
+                "api-blk-1",
+                "api-dns-0",
+                "api-reactor",
+                "api-w0",
+                "api-w1",
+                "api-w2",
+            ];
             life(Runtime::builder().thread_name("api").pin(true), &expected);
         });
     });

@@ -4,6 +4,7 @@ pub use self::keep_alive::KeepAlive;
 pub use self::listen::ListenOptions;
 pub use self::listener::TcpListener;
 pub use self::owned::{OwnedReadHalf, OwnedWriteHalf, ReuniteError};
+#[cfg(any(feature = "futures-io", feature = "hyper"))]
 pub(super) use self::socket::{Socket, for_readers, for_writers};
 pub use self::split::{ReadHalf, WriteHalf};
 pub use self::stream::TcpStream;
