@@ -69,6 +69,13 @@ impl Color {
         Self { key, unique: true }
     }
 
+    /// Makes every run of a model see the same serial numbers.
+    #[cfg(colored_loom)]
+    pub(crate) fn restart_serial_numbers() {
+        // Ordering: one thread.
+        NEXT_BLOCK.store(1, Ordering::Relaxed);
+    }
+
     /// Whether this is [`Color::DEFAULT`].
     #[must_use]
     #[inline]

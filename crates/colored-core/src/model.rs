@@ -30,6 +30,7 @@ mod shutdown;
 mod table;
 mod task;
 
+use crate::color::Color;
 use loom::model::Builder;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -57,6 +58,7 @@ fn count(preemptions: usize, model: impl Fn() + Send + Sync + 'static) -> usize 
     builder.max_branches = 20_000;
     builder.check(move || {
         counter.fetch_add(1, Ordering::Relaxed);
+        Color::restart_serial_numbers();
         model();
     });
     executions.load(Ordering::Relaxed)

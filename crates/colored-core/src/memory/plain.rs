@@ -19,8 +19,6 @@ impl Cache {
     pub(crate) fn enter<R>(&self, _depot: &Depot, f: impl FnOnce() -> R) -> R {
         f()
     }
-
-    pub(crate) fn clear(&self) {}
 }
 
 pub(crate) fn allocate(layout: Layout) -> NonNull<u8> {

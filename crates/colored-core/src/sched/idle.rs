@@ -14,7 +14,8 @@
 //! parked, or a searcher.
 //!
 //! A searcher that P2 saw stops searching in one of three ways: it finds a lane, and then, if it was
-//! the last searcher, wakes another; or it parks, and then looks again (W2); or it goes on.
+//! the last searcher, wakes another; or it parks, and then looks again (W2), and if there is
+//! something it is a searcher again; or it goes on.
 
 use crate::sync::{AtomicUsize, Mutex, Ordering, fence};
 
@@ -113,6 +114,17 @@ impl Idle {
         // Ordering: between W1 and W2; pairs with the fence in `notify`.
         fence(Ordering::SeqCst);
         parked
+    }
+
+    /// A worker that has announced its sleep has found the queues not empty: it searches again. It
+    /// must not just be busy, for who saw it search relies on what it does when it finds a lane.
+    pub(super) fn search_again(&self, worker: usize) {
+        let mut sleepers = self.sleepers.lock();
+        if let Some(place) = sleepers.iter().position(|sleeper| *sleeper == worker) {
+            sleepers.swap_remove(place);
+            // Ordering: the lock orders all changes of the parked count.
+            self.word.fetch_sub(PARKED - SEARCHING, Ordering::Relaxed);
+        }
     }
 
     /// A worker wakes up. True if it was chosen by [`Idle::notify`], and so counts as searching;

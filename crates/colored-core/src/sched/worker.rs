@@ -217,12 +217,12 @@ impl Worker {
     fn go_to_sleep(&mut self) -> Step {
         let scheduler = self.local.scheduler();
         let parked = scheduler.idle.park(self.local.index(), self.searching);
-        self.searching = false;
-        // From here on this worker counts as parked, whatever it finds: the next step unparks it.
-        self.parked = true;
-        if scheduler.has_work_for(self.local.index()) {
+        self.searching = scheduler.has_work_for(self.local.index());
+        if self.searching {
+            scheduler.idle.search_again(self.local.index());
             return Step::Ran;
         }
+        self.parked = true;
         if scheduler.may_stop(parked) {
             self.local.enter(|| scheduler.drain());
             while let Some(lanes) = scheduler.take_spares() {
