@@ -219,3 +219,34 @@ fn unsafe_stays_where_it_is() {
     }
     assert_none(faults);
 }
+
+/// The page of guarantees names tests and models: they exist, and no guarantee is without.
+#[test]
+fn the_tests_that_the_docs_name_exist() {
+    let text = fs::read_to_string(root().join("docs/guarantees.md")).expect("the page is there");
+    let (mut faults, mut named) = (Vec::new(), 0);
+    for section in text.split("\n## G").skip(1) {
+        let title = section.lines().next().expect("a title");
+        let names = section.split('`').skip(1).step_by(2).filter_map(|name| name.split_once("::"));
+        // Such as `Color::DEFAULT`.
+        let names =
+            names.filter(|(file, _)| file.starts_with(char::is_lowercase) && *file != "colored");
+        let before = named;
+        for (file, function) in names {
+            named += 1;
+            let places =
+                [format!("tests/{file}.rs"), format!("crates/colored-core/src/model/{file}.rs")];
+            let has = |place: &String| {
+                let source = fs::read_to_string(root().join(place)).unwrap_or_default();
+                source.contains(&format!("#[test]\nfn {function}()"))
+                    || source.contains(&format!("\")]\nfn {function}()"))
+            };
+            if !places.iter().any(has) {
+                faults.push(format!("G{title}: there is no test `{file}::{function}`"));
+            }
+        }
+        assert!(named > before, "G{title} names no test");
+    }
+    assert!(named > 60, "{named} names: the page has another form now");
+    assert_none(faults);
+}
