@@ -181,6 +181,10 @@ impl Scheduler {
 
     /// Takes a lane from a thread that is no worker, or that cannot keep it.
     fn inject(&self, lane: ReadyLane) {
+        if self.is_told() {
+            self.cancel(lane);
+            return;
+        }
         self.injector.push(lane);
         self.notify();
         self.drain_if_stopped();

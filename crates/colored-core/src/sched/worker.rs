@@ -248,8 +248,7 @@ impl Scheduler {
     /// Whether the worker that is about to park, the `parked`-th, may stop for good: everything has
     /// been told to cancel, and all workers have run out of things to run.
     fn may_stop(&self, parked: usize) -> bool {
-        // Ordering: pairs with the Release in `shutdown`: what was told is in the queues, or done.
-        if !self.told.load(Ordering::Acquire) {
+        if !self.is_told() {
             return false;
         }
         if parked == self.remotes.len() && !self.stopped.swap(true, Ordering::SeqCst) {
