@@ -1,15 +1,15 @@
 //! [`ColorCell`]: state that belongs to a color, and so needs no lock.
 
 mod call;
+mod inner;
 
 pub use self::call::Call;
 
+use self::inner::Shared;
 use crate::color::Color;
 use crate::lane::{LaneRef, callback};
 use crate::sched::Handle;
-use crate::sync::{Arc, UnsafeCell};
 use std::fmt;
-use std::mem::ManuallyDrop;
 
 /// A value that is used under one color only.
 ///
@@ -23,25 +23,13 @@ use std::mem::ManuallyDrop;
 /// | anywhere, for a result | [`call`](Self::call) | two compare-exchanges if the color is idle, else a callback and two wake-ups |
 /// | anywhere, without waiting | [`post`](Self::post) | one allocation, one swap |
 ///
-/// Clones share the value. When the last one goes, the value is dropped under its color.
+/// Clones share the value. When the last one goes, the value is dropped under its color: at once if
+/// the color is idle, else behind everything that is scheduled there.
 ///
 /// `T` need not be `Sync`: no two threads ever look at it at the same time.
 pub struct ColorCell<T: Send + 'static> {
-    inner: Arc<Inner<T>>,
+    inner: Shared<T>,
 }
-
-struct Inner<T: Send + 'static> {
-    lane: LaneRef,
-    /// Whether somebody is inside. Only touched by the holder of the lane.
-    busy: UnsafeCell<bool>,
-    value: UnsafeCell<ManuallyDrop<T>>,
-}
-
-// SAFETY: value and flag are reached by the holder of the lane only (`Inner::with`), and by the
-// last owner's drop; the lane's hand-over orders one holder's use before the next one's.
-unsafe impl<T: Send> Send for Inner<T> {}
-// SAFETY: as for `Send`; a shared reference gives no other way to the value.
-unsafe impl<T: Send> Sync for Inner<T> {}
 
 /// Why a value cannot be reached right now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,15 +92,14 @@ impl<T: Send + 'static> ColorCell<T> {
         Self::on_lane(handle.lane(color), value)
     }
 
-    fn on_lane(lane: LaneRef, value: T) -> Self {
-        let value = UnsafeCell::new(ManuallyDrop::new(value));
-        Self { inner: Arc::new(Inner { lane, busy: UnsafeCell::new(false), value }) }
+    pub(crate) fn on_lane(lane: LaneRef, value: T) -> Self {
+        Self { inner: Shared::new(lane, value) }
     }
 
     /// The cell's color.
     #[must_use]
     pub fn color(&self) -> Color {
-        self.inner.lane.color()
+        self.inner.lane().color()
     }
 
     /// Uses the value, from inside its color.
@@ -135,7 +122,7 @@ impl<T: Send + 'static> ColorCell<T> {
     /// If the caller runs under another color or none, or inside another access to the same cell.
     /// `f` is dropped unused.
     pub fn try_with<R>(&self, f: impl FnOnce(&mut T) -> R) -> Result<R, AccessError> {
-        if !self.inner.lane.is_current() {
+        if !self.inner.lane().is_current() {
             return Err(AccessError::WrongColor { cell: self.color(), current: Color::current() });
         }
         // SAFETY: this thread holds the lane.
@@ -167,13 +154,12 @@ impl<T: Send + 'static> ColorCell<T> {
     /// does not wait for it. A panic of `f` is reported by the panic hook and goes no further. If the
     /// runtime shuts down first, `f` is dropped under the color.
     pub fn post<F: FnOnce(&mut T) + Send + 'static>(&self, f: F) {
-        let cell = self.clone();
-        callback::post(&self.inner.lane, move || cell.with(f));
+        self.inner.post(f);
     }
 
     /// Runs `f` at once if the color is idle or the caller's own.
-    fn call_now<R, F: FnOnce(&mut T) -> R>(&self, f: F) -> Result<R, F> {
-        if self.inner.lane.is_current() {
+    pub(crate) fn call_now<R, F: FnOnce(&mut T) -> R>(&self, f: F) -> Result<R, F> {
+        if self.inner.lane().is_current() {
             return Ok(self.with(f));
         }
         // The slot gives `f` back if the lane is not idle.
@@ -182,61 +168,16 @@ impl<T: Send + 'static> ColorCell<T> {
             let f = slot.take().expect("run once");
             self.with(f)
         };
-        match callback::run_inline(&self.inner.lane, run) {
+        match callback::run_inline(self.inner.lane(), run) {
             Ok(result) => Ok(result),
             Err(_) => Err(slot.take().expect("not run")),
         }
     }
 }
 
-impl<T: Send + 'static> Inner<T> {
-    /// # Safety
-    ///
-    /// The caller holds the lane.
-    unsafe fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> Result<R, AccessError> {
-        struct Leave<'a>(&'a UnsafeCell<bool>);
-        impl Drop for Leave<'_> {
-            fn drop(&mut self) {
-                self.0.with_mut(|busy| {
-                    // SAFETY: the lane is still held.
-                    unsafe { *busy = false }
-                });
-            }
-        }
-        let was_busy = self.busy.with_mut(|busy| {
-            // SAFETY: the holder alone touches the flag.
-            std::mem::replace(unsafe { &mut *busy }, true)
-        });
-        if was_busy {
-            return Err(AccessError::InUse);
-        }
-        let _leave = Leave(&self.busy);
-        Ok(self.value.with_mut(|value| {
-            // SAFETY: the holder alone reaches the value, and the flag keeps a second access out.
-            f(unsafe { &mut *value })
-        }))
-    }
-}
-
-impl<T: Send + 'static> Drop for Inner<T> {
-    fn drop(&mut self) {
-        let value = self.value.with_mut(|value| {
-            // SAFETY: the last owner is going: nobody else has a reference.
-            let value = unsafe { &mut *value };
-            // SAFETY: nobody reads the place again.
-            unsafe { ManuallyDrop::take(value) }
-        });
-        if !std::mem::needs_drop::<T>() || self.lane.is_current() {
-            drop(value);
-        } else if let Err(later) = callback::run_inline(&self.lane, move || drop(value)) {
-            callback::post(&self.lane, later);
-        }
-    }
-}
-
 impl<T: Send + 'static> Clone for ColorCell<T> {
     fn clone(&self) -> Self {
-        Self { inner: Arc::clone(&self.inner) }
+        Self { inner: self.inner.clone() }
     }
 }
 

@@ -8,7 +8,8 @@
 //! | [`LanePtr`] | a task's pointer to its lane; the task counts as an owner until it completes | no |
 //! | [`ReadyLane`] | **the right to run the lane**, a value that cannot be copied | no |
 //!
-//! Everything in a lane's chain owns one reference, so a lane that is held or queued is alive.
+//! Everything in a lane's chain owns one reference, or relies on a cell's, which goes with
+//! something that is scheduled later: so a lane that is held or queued is alive.
 //! A task's reference is given back by the lane's holder only, and after it has given the right
 //! away: while it runs a slice, the holder counts in a thread-local ([`current`]) and settles once.
 //!
@@ -253,10 +254,11 @@ impl LanePtr {
     ///
     /// # Safety
     ///
-    /// As for [`Chain::push`], and the node owns a reference to this lane.
+    /// As for [`Chain::push`], and the node owns a reference to this lane or is
+    /// [`Kind::Uncounted`].
     #[inline]
     pub(crate) unsafe fn push(self, node: NonNull<Node>) {
-        // SAFETY: the node's reference.
+        // SAFETY: the node's reference, or the caller's.
         let lane = unsafe { self.get() };
         // SAFETY: in no chain yet, so it is ours to read.
         let pin = unsafe { node.as_ref() }.pin;
@@ -367,7 +369,7 @@ pub(crate) fn current_color() -> Option<Color> {
 pub(crate) struct ReadyLane(LanePtr);
 
 impl ReadyLane {
-    /// The lane. Alive: it is runnable, so its chain has a node, which owns a reference.
+    /// The lane. Alive: it is runnable, so its chain has a node, which keeps it.
     pub(crate) fn lane(&self) -> &Lane {
         // SAFETY: see above.
         unsafe { self.0.get() }

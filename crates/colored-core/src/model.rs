@@ -19,6 +19,7 @@
 //! else.
 
 mod canary;
+mod cell;
 mod chain;
 mod doubles;
 mod inline;

@@ -83,11 +83,14 @@ struct Witness {
     count: UnsafeCell<u64>,
 }
 
+// SAFETY: touched by whoever runs under its color only, which is what the test is about: were it
+// not so, `inside` would tell.
 unsafe impl Sync for Witness {}
 
 impl Witness {
     fn touch(&self) {
         assert!(!self.inside.swap(true, Ordering::Relaxed), "two at once under one color");
+        // SAFETY: the caller runs under the witness's color.
         unsafe { *self.count.get() += 1 };
         std::hint::black_box(0);
         assert!(self.inside.swap(false, Ordering::Relaxed));
@@ -131,6 +134,7 @@ fn colors_exclude_and_all_is_run() {
             }
         };
         pool.handle.block_on(all).unwrap().unwrap();
+        // SAFETY: all tasks are done.
         let total: u64 = witnesses.iter().map(|w| unsafe { *w.count.get() }).sum();
         assert_eq!(total, 2000 * 51);
         pool.stop();

@@ -99,7 +99,7 @@ where
 {
     let slot = Arc::new(Mutex::new(Slot::Waiting(f, waker)));
     let turn = Turn { cell: cell.clone(), slot: Arc::clone(&slot) };
-    callback::post(&cell.inner.lane, move || turn.run());
+    callback::post(cell.inner.lane(), move || turn.run());
     slot
 }
 

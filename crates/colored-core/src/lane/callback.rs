@@ -30,6 +30,17 @@ pub(crate) fn post<F: FnOnce() + Send + 'static>(lane: &LaneRef, f: F) {
     push(lane, Kind::Callback, f);
 }
 
+/// As [`post`], without a reference to the lane.
+///
+/// # Safety
+///
+/// Somebody's reference to the lane is given back only after something has run there that is
+/// scheduled after this.
+#[inline]
+pub(crate) unsafe fn post_uncounted<F: FnOnce() + Send + 'static>(lane: &LaneRef, f: F) {
+    push(lane, Kind::Uncounted, f);
+}
+
 /// Tells the lane to cancel the tasks that wait in it.
 pub(crate) fn close(lane: &LaneRef) {
     push(lane, Kind::Close, || ());
@@ -45,8 +56,12 @@ fn push<F: FnOnce() + Send + 'static>(lane: &LaneRef, kind: Kind, f: F) {
     // SAFETY: the place is new, and of the callback's layout.
     unsafe { place.write(callback) };
     let node = place.cast::<Node>();
-    let lane = lane.for_node().into_counted();
-    // SAFETY: in no chain, freed by the lane after its turn, and it owns the reference just made.
+    let lane = match kind {
+        Kind::Uncounted => lane.ptr(),
+        _ => lane.for_node().into_counted(),
+    };
+    // SAFETY: in no chain, freed by the lane after its turn, and it owns the reference just made or
+    // needs none.
     unsafe { lane.push(node) };
 }
 

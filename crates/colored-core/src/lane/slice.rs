@@ -42,6 +42,8 @@ pub(super) enum After {
     Rotate,
     /// A callback that has run.
     Free,
+    /// A callback that has run and owns no reference.
+    FreeUncounted,
     /// The node of an inline call: it lives in the lane, and the caller keeps that alive.
     Inline,
     /// As `Inline`, when the caller is gone and the node owns a reference.
@@ -127,6 +129,11 @@ impl Lane {
                 // SAFETY: of that kind, and it has not run yet.
                 unsafe { callback::run(node, closing) };
                 After::Free
+            }
+            Kind::Uncounted => {
+                // SAFETY: as above.
+                unsafe { callback::run(node, closing) };
+                After::FreeUncounted
             }
             Kind::Close => {
                 // SAFETY: by contract.
@@ -329,6 +336,8 @@ impl After {
                 // SAFETY: it has run and is in no chain.
                 unsafe { callback::free(node) };
             }
+            // SAFETY: it has run and is in no chain.
+            After::FreeUncounted => unsafe { callback::free(node) },
             After::Inline => {}
             After::InlineCounted => hold.owe(-1),
             After::Rotate => unreachable!("it stays in the chain"),

@@ -41,6 +41,8 @@ pub(crate) enum Kind {
     Task,
     /// The first field of a callback: a closure that runs once.
     Callback,
+    /// A callback that owns no reference to its lane.
+    Uncounted,
     /// A callback without a closure: tells the lane to cancel its tasks.
     Close,
     /// The lane's own node, at its head while a call runs inline.

@@ -1,0 +1,111 @@
+//! The end of a cell: posts reach the value without a reference.
+
+use super::doubles::{Port, lane};
+use super::{check, check_within};
+use crate::cell::ColorCell;
+use crate::sync::Arc;
+use loom::thread;
+use std::sync::Arc as Unmodelled;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Posts that have run, seen from outside of the value; `ENDED` more when the value is gone.
+type Trace = Unmodelled<AtomicUsize>;
+
+const ENDED: usize = 100;
+
+/// The value of a cell: it says when it is dropped, and loom misses it if it is not.
+struct Value(Trace, #[expect(dead_code, reason = "for its drop")] Arc<()>);
+
+impl Drop for Value {
+    fn drop(&mut self) {
+        self.0.fetch_add(ENDED, Ordering::Relaxed);
+    }
+}
+
+fn cell(port: &Arc<Port>) -> (ColorCell<Value>, Trace) {
+    let trace = Trace::default();
+    (ColorCell::on_lane(lane(port), Value(Trace::clone(&trace), Arc::new(()))), trace)
+}
+
+/// Counts a post. One after the end is an end too many: a panic would go no further than the post.
+fn note(trace: &Trace) {
+    let too_late = trace.fetch_add(1, Ordering::Relaxed) >= ENDED;
+    trace.fetch_add(if too_late { ENDED } else { 0 }, Ordering::Relaxed);
+}
+
+fn post(cell: &ColorCell<Value>, trace: &Trace) {
+    let (trace, witness) = (Trace::clone(trace), Arc::new(()));
+    cell.post(move |_| {
+        note(&trace);
+        drop(witness);
+    });
+}
+
+fn assert_ran(trace: &Trace, posts: usize) {
+    assert_eq!(trace.load(Ordering::Relaxed), ENDED + posts, "posts and the end");
+}
+
+/// Two posters give their clones back while the lane is run: the value outlives both posts.
+#[test]
+fn posts_against_the_end() {
+    check_within(2, || {
+        let port = Port::new();
+        let (cell, trace) = cell(&port);
+        let (other, seen, runner) = (cell.clone(), Trace::clone(&trace), Arc::clone(&port));
+        let poster = thread::spawn(move || {
+            post(&other, &seen);
+            drop(other);
+            runner.run_all();
+        });
+        post(&cell, &trace);
+        drop(cell);
+        port.run_all();
+        poster.join().unwrap();
+        port.run_all();
+        assert_ran(&trace, 2);
+    });
+}
+
+/// A turn drops the last clone while it is inside the value: the end waits for its turn.
+#[test]
+fn the_end_inside_a_post() {
+    check(|| {
+        let port = Port::new();
+        let (cell, trace) = cell(&port);
+        let runner = Arc::clone(&port);
+        let thread = thread::spawn(move || runner.run_all());
+        let last = cell.clone();
+        cell.post(move |value| {
+            drop(last);
+            note(&value.0);
+        });
+        drop(cell);
+        thread.join().unwrap();
+        port.run_all();
+        assert_ran(&trace, 1);
+    });
+}
+
+/// A poster against one that calls at once and is the last.
+#[test]
+fn post_against_call() {
+    check_within(2, || {
+        let port = Port::new();
+        let (cell, trace) = cell(&port);
+        let (other, seen, runner) = (cell.clone(), Trace::clone(&trace), Arc::clone(&port));
+        let poster = thread::spawn(move || {
+            post(&other, &seen);
+            drop(other);
+            runner.run_all();
+        });
+        if cell.call_now(|_| ()).is_err() {
+            post(&cell, &trace);
+        } else {
+            trace.fetch_add(1, Ordering::Relaxed);
+        }
+        drop(cell);
+        poster.join().unwrap();
+        port.run_all();
+        assert_ran(&trace, 2);
+    });
+}
