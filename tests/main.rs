@@ -24,4 +24,5 @@ mod cells;
 mod entry;
 mod idle;
 mod shutdown;
+mod tasks;
 mod threads;
