@@ -173,6 +173,81 @@ fn what_is_local_to_a_guest_ends_with_it() {
     });
 }
 
+/// Drops what is local where it is local, under its color, though its color may be busy elsewhere.
+#[test]
+fn what_is_local_to_a_worker_ends_there_with_the_runtime() {
+    struct Note(ThreadId, mpsc::Sender<bool>);
+    impl Drop for Note {
+        fn drop(&mut self) {
+            self.1.send(here() == self.0).unwrap();
+        }
+    }
+    shared(|| {
+        for _ in 0..20 {
+            let (runtime, drops) = (runtime(4), Drops::default());
+            let (tell, told) = mpsc::channel();
+            let makers: Vec<_> = (0..32)
+                .map(|number| {
+                    let (tell, guard) = (tell.clone(), drops.under(number % 3));
+                    runtime.handle().spawn_colored(number % 3, async move {
+                        drop(spawn_local(async move {
+                            let _held = (guard, Note(here(), tell), Rc::new(()));
+                            wander_at_home(number as usize % 5).await;
+                        }));
+                    })
+                })
+                .collect();
+            for maker in makers {
+                runtime.run(maker).unwrap();
+            }
+            drop(tell);
+            runtime.shutdown_timeout(Duration::from_secs(60)).unwrap();
+            drops.assert_exact(32);
+            assert_eq!(told.iter().filter(|at_home| *at_home).count(), 32);
+        }
+    });
+}
+
+async fn wander_at_home(steps: usize) {
+    for _ in 0..steps {
+        yield_now().await;
+    }
+    pending::<()>().await;
+}
+
+/// A guest that comes while the runtime ends gets its answer, or is told that there is none; it does
+/// not wait for ever.
+#[test]
+fn guests_that_race_with_shutdown_are_let_go() {
+    shared(|| {
+        for round in 0..50 {
+            let runtime = runtime(2);
+            let guests: Vec<_> = (0..4)
+                .map(|_| {
+                    let handle = runtime.handle().clone();
+                    thread::spawn(move || {
+                        panic_of(|| {
+                            loop {
+                                drop(handle.spawn(async {}));
+                                handle.block_on(async {
+                                    let _ = spawn(yield_now()).await;
+                                    let _ = spawn_local(yield_now()).await;
+                                });
+                            }
+                        })
+                    })
+                })
+                .collect();
+            thread::sleep(Duration::from_micros(100 * round));
+            runtime.shutdown_timeout(Duration::from_secs(60)).unwrap();
+            for guest in guests {
+                let said = guest.join().unwrap();
+                assert_eq!(said, "the runtime was shut down while `block_on` waited");
+            }
+        }
+    });
+}
+
 #[test]
 fn many_guests_and_a_main_future_take_turns() {
     shared(|| {
