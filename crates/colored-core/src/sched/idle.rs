@@ -116,8 +116,9 @@ impl Idle {
         parked
     }
 
-    /// A worker that has announced its sleep has found the queues not empty: it searches again. It
-    /// must not just be busy, for who saw it search relies on what it does when it finds a lane.
+    /// A worker that has announced its sleep has found the queues not empty, or has been sent a lane
+    /// that only it may run: it searches again. It must not just be busy, for who saw it search
+    /// relies on what it does when it finds a lane.
     pub(super) fn search_again(&self, worker: usize) {
         let mut sleepers = self.sleepers.lock();
         if let Some(place) = sleepers.iter().position(|sleeper| *sleeper == worker) {
