@@ -190,8 +190,10 @@ fn what_is_local_to_a_worker_ends_there_with_the_runtime() {
                 .map(|number| {
                     let (tell, guard) = (tell.clone(), drops.under(number % 3));
                     runtime.handle().spawn_colored(number % 3, async move {
+                        // Made here: the shutdown may come before the first poll.
+                        let held = (guard, Note(here(), tell), Rc::new(()));
                         drop(spawn_local(async move {
-                            let _held = (guard, Note(here(), tell), Rc::new(()));
+                            let _held = held;
                             wander_at_home(number as usize % 5).await;
                         }));
                     })
