@@ -88,7 +88,7 @@ fn echoes_beside_a_whole_shard_blocked() {
                     let meeting = Arc::clone(&meeting);
                     server.handle().spawn_unique(async move {
                         meeting.wait();
-                        let even = number_of_this_worker() % 2 == 0;
+                        let even = number_of_this_worker().is_multiple_of(2);
                         if even {
                             block(BUSY);
                         }

@@ -5,7 +5,6 @@
 //! met by one of a few attempts: a neighbour on the machine can spoil an attempt, a fault of the
 //! runtime spoils them all. What counts for the whole process runs in a process of its own.
 
-#![allow(dead_code)]
 mod support;
 
 mod g01_exclusion;
@@ -19,3 +18,11 @@ mod g08_destructors;
 mod g09_panics;
 mod g10_hostage;
 mod g11_color_per_poll;
+
+mod bad_input;
+mod cells;
+mod entry;
+mod idle;
+mod shutdown;
+mod tasks;
+mod threads;

@@ -37,6 +37,13 @@ pub(crate) fn alone<R>(body: impl FnOnce() -> R) -> R {
     body()
 }
 
+/// Runs a test that leaves the machine alone, beside others and beside those that measure time.
+pub(crate) fn watched<R>(body: impl FnOnce() -> R) -> R {
+    quiet();
+    let _watch = watchdog::arm();
+    body()
+}
+
 /// A runtime with so many workers.
 pub(crate) fn runtime(workers: usize) -> Runtime {
     Runtime::builder().workers(workers).build().expect("the runtime starts")

@@ -135,8 +135,9 @@ impl<T: Send + 'static> ColorCell<T> {
     /// scheduled under the color, behind everything that is scheduled there already. The task does
     /// not move.
     ///
-    /// Cancel safe: a call that is dropped before `f` has begun drops `f` under the cell's color;
-    /// one that has begun goes on.
+    /// Cancel safe: a call that is dropped while `f` waits for its turn drops `f` under the cell's
+    /// color; one whose `f` has begun goes on. A call that was never polled still owns `f`, and
+    /// drops it wherever it is dropped.
     ///
     /// # Panics
     ///

@@ -173,6 +173,8 @@ impl Scheduler {
         match self.remotes.get(pin as usize - 1) {
             Some(remote) => {
                 remote.put(lane);
+                // It must not count as parked, or all seem to have run out of work (`may_stop`).
+                self.idle.search_again(pin as usize - 1);
                 self.park.unpark(pin as usize - 1);
             }
             None => self.guests.put(pin, lane),
@@ -181,6 +183,10 @@ impl Scheduler {
 
     /// Takes a lane from a thread that is no worker, or that cannot keep it.
     fn inject(&self, lane: ReadyLane) {
+        if self.is_told() {
+            self.cancel(lane);
+            return;
+        }
         self.injector.push(lane);
         self.notify();
         self.drain_if_stopped();

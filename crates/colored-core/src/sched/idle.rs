@@ -103,21 +103,28 @@ impl Idle {
     }
 
     /// A worker goes to sleep. It must look at all queues afterwards, and may park if they are
-    /// empty. Returns how many workers are parked now.
-    pub(super) fn park(&self, worker: usize, searching: bool) -> usize {
+    /// empty.
+    pub(super) fn park(&self, worker: usize, searching: bool) {
         let change = PARKED - if searching { SEARCHING } else { 0 };
         let mut sleepers = self.sleepers.lock();
         sleepers.push(worker);
         // Ordering: W1; ordered by the fence.
-        let parked = self.word.fetch_add(change, Ordering::Relaxed) / PARKED + 1;
+        self.word.fetch_add(change, Ordering::Relaxed);
         drop(sleepers);
         // Ordering: between W1 and W2; pairs with the fence in `notify`.
         fence(Ordering::SeqCst);
-        parked
     }
 
-    /// A worker that has announced its sleep has found the queues not empty: it searches again. It
-    /// must not just be busy, for who saw it search relies on what it does when it finds a lane.
+    /// Whether all workers are parked and `empty` says that nothing is queued, at one moment: a
+    /// worker leaves the parked ones, under this lock, before it takes a lane.
+    pub(super) fn all_parked_and(&self, empty: impl FnOnce() -> bool) -> bool {
+        let sleepers = self.sleepers.lock();
+        sleepers.len() == self.workers && empty()
+    }
+
+    /// A worker that has announced its sleep has found the queues not empty, or has been sent a lane
+    /// that only it may run: it searches again. It must not just be busy, for who saw it search
+    /// relies on what it does when it finds a lane.
     pub(super) fn search_again(&self, worker: usize) {
         let mut sleepers = self.sleepers.lock();
         if let Some(place) = sleepers.iter().position(|sleeper| *sleeper == worker) {

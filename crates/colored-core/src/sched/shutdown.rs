@@ -5,8 +5,10 @@
 //! 2. Every lane, from the table and from the registry, gets a node that aborts its waiting tasks;
 //!    aborting puts each on its lane, where its turn comes.
 //! 3. `told` is set: when all workers are parked there is nothing left, and they stop.
-//! 4. What is still made runnable afterwards (a late spawn, a cell dropped by a foreign thread) is
-//!    run by the thread that made it runnable: [`Scheduler::drain`].
+//! 4. What other threads make runnable from then on (a late spawn, a cell dropped) they run
+//!    themselves: [`Scheduler::cancel`]. So those who go on spawning cannot keep the workers from
+//!    ever having nothing left. What they had injected just before, when the workers stop, is run by
+//!    whoever sees both: [`Scheduler::drain`].
 
 use super::Scheduler;
 use super::remote::Remote;
@@ -42,6 +44,12 @@ impl Scheduler {
         self.stopped.load(Ordering::SeqCst)
     }
 
+    /// Whether every lane has been told to cancel its tasks.
+    pub(super) fn is_told(&self) -> bool {
+        // Ordering: pairs with the Release in `shut_down`: what was told is in the queues, or done.
+        self.told.load(Ordering::Acquire)
+    }
+
     /// After a lane was injected: if there is no worker left to come for it, runs it here.
     pub(super) fn drain_if_stopped(&self) {
         // Ordering: pairs with the swap in `may_stop`: either the worker that stops last sees the
@@ -57,13 +65,32 @@ impl Scheduler {
         // Ordering: as in `drain_if_stopped`.
         fence(Ordering::SeqCst);
         while let Some(lane) = self.any_ready() {
+            self.cancel(lane);
+        }
+    }
+
+    /// Runs a lane on this thread until it is idle, cancelling all its tasks.
+    pub(super) fn cancel(&self, mut lane: ReadyLane) {
+        loop {
             match lane.run(&mut Cancel) {
-                Slice::Idle => {}
-                Slice::More(lane) => self.injector.push(lane),
-                // What is pinned to a thread that has gone can be dropped on no other: it leaks.
-                Slice::Elsewhere(lane, _) => drop(lane.into_raw()),
+                Slice::Idle => return,
+                Slice::More(rest) => lane = rest,
+                // What is pinned to a worker that has gone can be dropped on no other: it leaks. A
+                // guest stays until all that is pinned to it is done.
+                Slice::Elsewhere(lane, pin) if self.has_gone(pin) => {
+                    let _leaked = lane.into_raw();
+                    return;
+                }
+                Slice::Elsewhere(lane, pin) => {
+                    self.send(pin, lane);
+                    return;
+                }
             }
         }
+    }
+
+    fn has_gone(&self, pin: u32) -> bool {
+        self.has_stopped() && pin as usize <= self.remotes.len()
     }
 
     fn any_ready(&self) -> Option<ReadyLane> {

@@ -1,11 +1,13 @@
 //! One worker, advanced a step at a time.
 
 use super::local::Local;
+use super::remote::Remote;
 use super::{Handle, Scheduler};
 use crate::lane::{ReadyLane, Runner, Slice};
 use crate::queue::Deque;
 use crate::rng::Rng;
 use crate::sync::Ordering;
+use crossbeam_utils::CachePadded;
 
 /// Polls in a slice.
 ///
@@ -216,14 +218,14 @@ impl Worker {
     #[cold]
     fn go_to_sleep(&mut self) -> Step {
         let scheduler = self.local.scheduler();
-        let parked = scheduler.idle.park(self.local.index(), self.searching);
+        scheduler.idle.park(self.local.index(), self.searching);
         self.searching = scheduler.has_work_for(self.local.index());
         if self.searching {
             scheduler.idle.search_again(self.local.index());
             return Step::Ran;
         }
         self.parked = true;
-        if scheduler.may_stop(parked) {
+        if scheduler.may_stop() {
             self.local.enter(|| scheduler.drain());
             while let Some(lanes) = scheduler.take_spares() {
                 drop(lanes);
@@ -245,14 +247,19 @@ impl Scheduler {
             || self.remotes.iter().any(|remote| !remote.stealer.is_empty())
     }
 
-    /// Whether the worker that is about to park, the `parked`-th, may stop for good: everything has
-    /// been told to cancel, and all workers have run out of things to run.
-    fn may_stop(&self, parked: usize) -> bool {
-        // Ordering: pairs with the Release in `shutdown`: what was told is in the queues, or done.
-        if !self.told.load(Ordering::Acquire) {
+    /// Whether a worker that is about to park may stop for good: everything has been told to cancel,
+    /// and all workers have run out of things to run.
+    fn may_stop(&self) -> bool {
+        if !self.is_told() {
             return false;
         }
-        if parked == self.remotes.len() && !self.stopped.swap(true, Ordering::SeqCst) {
+        let nothing_left = || {
+            let empty = |remote: &CachePadded<Remote>| {
+                !remote.has_inbox() && !remote.has_next() && remote.stealer.is_empty()
+            };
+            self.injector.is_empty() && self.remotes.iter().all(empty)
+        };
+        if self.idle.all_parked_and(nothing_left) && !self.stopped.swap(true, Ordering::SeqCst) {
             for worker in 0..self.remotes.len() {
                 self.park.unpark(worker);
             }

@@ -1,0 +1,245 @@
+//! What users get wrong: each mistake is an error that says what was wrong and what is allowed, and
+//! nothing is lost or spins because of it.
+
+use crate::support::process::CpuTime;
+use crate::support::{child, panic_of, run, runtime, shared};
+use colored::io::{AsyncReadExt, AsyncWriteExt};
+use colored::net::{TcpListener, TcpStream};
+use colored::time::{Duration, Instant, sleep};
+use colored::{Color, ColorCell, Runtime};
+use std::fs::File;
+use std::io::ErrorKind;
+use std::net::{SocketAddr, TcpStream as StdStream};
+use std::sync::Arc;
+use std::task::{Context, Waker};
+
+#[track_caller]
+fn assert_says(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "{text:?} does not say {part:?}");
+    }
+}
+
+#[test]
+fn settings_out_of_range_name_themselves_and_the_range() {
+    type Set = fn(colored::Builder) -> colored::Builder;
+    let cases: [(Set, &[&str]); 5] = [
+        (|builder| builder.workers(0), &["workers(0)", "1 to 1024", "one per available CPU"]),
+        (|builder| builder.workers(1025), &["workers(1025)", "1 to 1024"]),
+        (|builder| builder.blocking_threads(0), &["blocking_threads(0)", "1 to 65536", "512"]),
+        (|builder| builder.blocking_threads(65_537), &["blocking_threads(65537)", "1 to 65536"]),
+        (|builder| builder.thread_name("a\0b"), &["thread_name(\"a\\0b\")", "NUL"]),
+    ];
+    for (set, parts) in cases {
+        let error = set(Runtime::builder()).build().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidInput);
+        assert_says(&error.to_string(), parts);
+    }
+}
+
+#[test]
+fn addresses_that_are_none_say_what_one_looks_like() {
+    run(1, async {
+        for (text, wrong) in [
+            ("localhost", "there is no port"),
+            (":80", "there is no host"),
+            ("localhost:65536", "0 to 65535"),
+            ("::1:80", "needs brackets"),
+        ] {
+            let error = TcpStream::connect(text).await.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidInput);
+            assert_says(&error.to_string(), &[text, wrong, "expected HOST:PORT"]);
+        }
+        let nowhere: &[SocketAddr] = &[];
+        let error = TcpListener::bind(nowhere).await.unwrap_err();
+        assert_says(&error.to_string(), &["an empty list", "at least one is needed"]);
+    });
+}
+
+/// `.invalid` is nobody's, by RFC 2606.
+#[test]
+fn an_unknown_host_is_named() {
+    run(2, async {
+        let error = TcpStream::connect("no-such-host.invalid:80").await.unwrap_err();
+        let expected = "a name that the resolver of this system knows";
+        assert_says(
+            &error.to_string(),
+            &["cannot resolve host \"no-such-host.invalid\"", expected],
+        );
+    });
+}
+
+#[test]
+fn a_refused_connect_names_every_address_that_was_tried() {
+    run(2, async {
+        // Ports of the reserved range, where nobody listens.
+        let closed = ["127.0.0.1:1", "127.0.0.1:2"];
+        let addrs = closed.map(|addr| addr.parse::<SocketAddr>().unwrap());
+        let error = TcpStream::connect(addrs).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ConnectionRefused);
+        assert_says(&error.to_string(), &closed);
+    });
+}
+
+#[test]
+fn a_port_in_use_is_named_and_stays_with_its_owner() {
+    run(2, async {
+        let owner = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let addr = owner.local_addr().unwrap();
+        let error = TcpListener::bind(addr).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::AddrInUse);
+        assert_says(&error.to_string(), &[&format!("cannot listen on {addr}")]);
+        let client = TcpStream::connect(addr).await.unwrap();
+        let (_, peer) = owner.accept().await.unwrap();
+        assert_eq!(peer, client.local_addr().unwrap());
+    });
+}
+
+#[test]
+fn blocking_on_a_worker_says_what_to_do_instead() {
+    shared(|| {
+        let runtime = Arc::new(runtime(2));
+        for workers in [1, 2] {
+            let other = crate::support::runtime(workers);
+            let (inner, handle) = (Arc::clone(&runtime), other.handle().clone());
+            let texts = runtime.run(async move {
+                let texts = [
+                    panic_of(|| inner.run(async {})),
+                    panic_of(|| inner.block_on(async {})),
+                    // Another runtime's workers are as blocked as one's own.
+                    panic_of(|| handle.block_on(async {})),
+                ];
+                drop(inner);
+                texts
+            });
+            assert_says(&texts[0], &["`Runtime::run` inside a task", "spawn the future instead"]);
+            for text in &texts[1..] {
+                assert_says(text, &["`block_on` inside a task", "`.await`", "`spawn_blocking`"]);
+            }
+        }
+        let text = runtime.block_on(async { panic_of(|| runtime.block_on(async {})) });
+        assert_says(&text, &["`block_on` inside a task", "`.await`"]);
+        // The mistakes have cost nothing: everything still works.
+        assert_eq!(runtime.run(async { 1 }) + runtime.block_on(async { 2 }), 3);
+    });
+}
+
+#[test]
+fn outside_a_runtime_everything_says_where_it_belongs() {
+    fn poll<F: Future>(future: F) {
+        let mut future = std::pin::pin!(future);
+        let _ = future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    }
+    const PLACES: [&str; 3] = ["`#[colored::main]`", "`Runtime::run`", "`Runtime::block_on`"];
+    let spawns: [(&str, &mut dyn FnMut()); 4] = [
+        ("`spawn`", &mut || drop(colored::spawn(async {}))),
+        ("`spawn_colored`", &mut || drop(colored::spawn_colored(1, async {}))),
+        ("`spawn_unique`", &mut || drop(colored::spawn_unique(async {}))),
+        ("`Handle::current`", &mut || drop(colored::Handle::current())),
+    ];
+    for (name, call) in spawns {
+        let text = panic_of(call);
+        assert_says(&text, &[name, "outside a runtime"]);
+        assert_says(&text, &PLACES);
+    }
+    let leaves: [&mut dyn FnMut(); 4] = [
+        &mut || drop(colored::spawn_blocking(|| ())),
+        &mut || poll(sleep(Duration::from_millis(1))),
+        &mut || poll(TcpListener::bind("127.0.0.1:0")),
+        &mut || poll(TcpStream::connect("127.0.0.1:9")),
+    ];
+    for call in leaves {
+        let text = panic_of(call);
+        assert_says(&text, &["no `colored` runtime", "`Handle::enter`"]);
+        assert_says(&text, &PLACES);
+    }
+    let others: [(&mut dyn FnMut(), &[&str]); 5] = [
+        (&mut || drop(colored::spawn_here(async {})), &["`spawn_here`", "inside a task"]),
+        (&mut || drop(colored::spawn_local(async {})), &["`spawn_local`", "inside `block_on`"]),
+        (&mut || poll(colored::hop(Color::new(7))), &["`hop(", "only a task of a runtime"]),
+        (&mut || drop(ColorCell::new(Color::new(7), ())), &["`ColorCell::new", "inside one"]),
+        (&mut || assert_ne!(colored::task::id(), colored::task::id()), &["outside a task"]),
+    ];
+    for (call, parts) in others {
+        assert_says(&panic_of(call), parts);
+    }
+    assert!(colored::Handle::try_current().is_none() && Color::current().is_none());
+}
+
+/// The listener says so, waits longer each time, and takes everybody in when it can again.
+#[test]
+fn accept_without_descriptors_backs_off_and_recovers() {
+    shared(|| {
+        child::run_after(
+            "ulimit -n 64",
+            module_path!(),
+            "accept_without_descriptors_backs_off_and_recovers",
+            || runtime(2).run(exhaust()),
+        );
+    });
+}
+
+async fn exhaust() {
+    const CLIENTS: usize = 4;
+    const STARVED: Duration = Duration::from_millis(1500);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let addr = listener.local_addr().unwrap();
+    let mut cpu = CpuTime::open();
+    let clients: Vec<_> = (0..CLIENTS).map(|_| StdStream::connect(addr).unwrap()).collect();
+    let mut hoard = Vec::new();
+    while let Ok(file) = File::open("/dev/null") {
+        hoard.push(file);
+    }
+    let (begin, before) = (Instant::now(), cpu.read());
+    let mut errors = Vec::new();
+    while begin.elapsed() < STARVED {
+        errors.push(listener.accept().await.unwrap_err());
+    }
+    let spent = cpu.read() - before;
+    // At 0, 5, 15, 35, 75, 155, 315, 635, 1275 and 2275 ms: late, perhaps, but never more.
+    assert!((2..=10).contains(&errors.len()), "{} errors", errors.len());
+    assert!(spent <= STARVED / 10, "{spent:?} of CPU time in {STARVED:?} of waiting");
+    let text = errors[0].to_string();
+    assert_says(
+        &text,
+        &[&format!("cannot accept on {addr}"), "every descriptor", "ulimit -n", "stay queued"],
+    );
+    let source = errors[0].get_ref().and_then(|error| error.source()).unwrap();
+    assert_eq!(source.downcast_ref::<std::io::Error>().unwrap().raw_os_error(), Some(24));
+
+    drop(hoard);
+    for client in clients {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        stream.write_all(b"welcome").await.unwrap();
+        drop(client);
+    }
+    // And the pause is over: the next one is let in at once.
+    let mut client = TcpStream::connect(addr).await.unwrap();
+    let begin = Instant::now();
+    let (mut stream, _) = listener.accept().await.unwrap();
+    assert!(begin.elapsed() < Duration::from_millis(500));
+    stream.write_all(b"!").await.unwrap();
+    assert_eq!(client.read(&mut [0; 2]).await.unwrap(), 1);
+}
+
+/// A runtime that cannot have its selector says so, and leaves nothing behind.
+#[test]
+fn a_runtime_without_descriptors_does_not_start() {
+    shared(|| {
+        child::run_after(
+            "ulimit -n 64",
+            module_path!(),
+            "a_runtime_without_descriptors_does_not_start",
+            || {
+                let mut hoard = Vec::new();
+                while let Ok(file) = File::open("/dev/null") {
+                    hoard.push(file);
+                }
+                let error = Runtime::builder().workers(2).build().unwrap_err();
+                assert_eq!(error.raw_os_error().or(Some(24)), Some(24), "{error}");
+                drop(hoard);
+                assert_eq!(runtime(2).run(async { 5 }), 5);
+            },
+        );
+    });
+}

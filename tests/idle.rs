@@ -1,0 +1,108 @@
+//! Who has nothing to do does nothing.
+//!
+//! A thread that the system has not given a CPU between two looks has run no instruction, and so made
+//! no system call. Linux counts the nanoseconds and the switches of every thread.
+
+use crate::support::process::{self, Thread};
+use crate::support::{block, child, echo, runtime, wait_until, watched};
+use colored::sync::oneshot;
+use colored::time::{Duration, sleep};
+use colored::{Runtime, spawn_blocking, spawn_unique};
+use std::collections::BTreeMap;
+use std::future::pending;
+use std::thread;
+
+/// All threads but the calling one.
+fn others() -> BTreeMap<u32, Thread> {
+    let mut threads = process::threads();
+    threads.remove(&process::this_thread());
+    threads
+}
+
+/// Asserts that no other thread runs for `time`.
+fn assert_still(time: Duration) {
+    let before = others();
+    block(time);
+    assert_eq!(others(), before, "a thread has run");
+}
+
+fn count(prefix: &str) -> usize {
+    others().values().filter(|thread| thread.name.starts_with(prefix)).count()
+}
+
+/// Two shards, nine workers and a guest: connections, a far timer, waiting tasks; all after some use.
+fn settled() -> (Runtime, Vec<Box<dyn Send>>) {
+    let runtime = runtime(9);
+    let address = echo::serve(runtime.handle());
+    let streams = echo::connect(&runtime, address, 20);
+    let held = runtime.handle().spawn_unique(async move {
+        let _streams = streams;
+        pending::<()>().await;
+    });
+    drop(runtime.handle().spawn(sleep(Duration::from_secs(3600))));
+    runtime.run(async {
+        let busy: Vec<_> = (0..1000).map(|_| spawn_unique(colored::yield_now())).collect();
+        for task in busy {
+            task.await.unwrap();
+        }
+    });
+    let handle = runtime.handle().clone();
+    let (end, ended) = oneshot::channel::<()>();
+    let guest = thread::spawn(move || handle.block_on(async { drop(ended.await) }));
+    wait_until(|| runtime.metrics().parked == 9);
+    (runtime, vec![Box::new(end), Box::new(guest), Box::new(held)])
+}
+
+/// Ticks of the reactor thread until it sleeps, and then some.
+const SETTLE: Duration = Duration::from_millis(200);
+
+#[test]
+fn an_idle_process_makes_no_system_call_for_five_seconds() {
+    let body = || {
+        let (runtime, _held) = settled();
+        // Pool threads that wait for more; they would retire after ten seconds.
+        runtime.run(async { spawn_blocking(|| ()).await.unwrap() });
+        block(SETTLE);
+        assert_eq!((count("colored-w"), count("colored-blk")), (9, 1));
+        assert_still(Duration::from_secs(5));
+    };
+    watched(|| {
+        child::run(module_path!(), "an_idle_process_makes_no_system_call_for_five_seconds", body);
+    });
+}
+
+#[test]
+fn pool_threads_retire_and_all_is_still() {
+    let body = || {
+        let (runtime, _held) = settled();
+        runtime.run(async {
+            let calls: Vec<_> = (0..5).map(|_| spawn_blocking(|| block(SETTLE))).collect();
+            for call in calls {
+                call.await.unwrap();
+            }
+        });
+        assert_eq!(count("colored-blk"), 5);
+        wait_until(|| count("colored-blk") == 0);
+        block(SETTLE);
+        assert_still(Duration::from_secs(1));
+    };
+    watched(|| child::run(module_path!(), "pool_threads_retire_and_all_is_still", body));
+}
+
+/// The canary: one timer that ticks, and the process is not idle.
+#[test]
+fn a_ticker_is_noticed() {
+    let body = || {
+        let (runtime, _held) = settled();
+        drop(runtime.handle().spawn(async {
+            loop {
+                sleep(Duration::from_millis(50)).await;
+            }
+        }));
+        block(SETTLE);
+        let before = others();
+        block(SETTLE);
+        assert_ne!(others(), before);
+    };
+    watched(|| child::run(module_path!(), "a_ticker_is_noticed", body));
+}

@@ -1,0 +1,253 @@
+//! The shape of the workspace, held to what is written down here: imports point down, the core knows
+//! no operating system, and `unsafe` stays where it is.
+
+mod layering;
+mod source;
+
+use layering::Crate;
+use source::Source;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// By crate, its modules from bottom to top. A module imports from layers below its own; two of one
+/// layer do not know each other. The root of a crate, where all come together, may import everything.
+const CRATES: [Crate; 4] = [
+    Crate {
+        sources: "crates/colored-core/src",
+        layers: &[
+            &["sync"],
+            &["budget", "color", "contain", "memory", "queue", "rng"],
+            &["task"],
+            &["lane"],
+            &["table"],
+            &["sched"],
+            &["cell", "spawn"],
+            &["model"],
+        ],
+        exceptions: &[],
+    },
+    Crate {
+        sources: "crates/colored/src",
+        layers: &[
+            &["budget"],
+            &["driver"],
+            &["blocking"],
+            &["io", "sync", "task", "time"],
+            &["net"],
+            &["runtime"],
+            &["__private"],
+        ],
+        exceptions: &[
+            // The driver owns the pool, which uses nothing of the driver's and could stand below it
+            // as a module of its own; `blocking` itself, the public call, looks up the driver.
+            ("driver", "blocking"),
+            // For `JoinHandle`, which is the core's and only re-exported there.
+            ("blocking", "task"),
+        ],
+    },
+    Crate {
+        sources: "crates/colored-hyper/src",
+        layers: &[&["executor", "timer"], &["client", "serve"]],
+        exceptions: &[],
+    },
+    Crate {
+        sources: "crates/colored-macros/src",
+        layers: &[&["errors", "nearest"], &["function", "options"], &["entry"]],
+        exceptions: &[],
+    },
+];
+
+/// What the core must not name: it runs in a model checker, in simulations, and in any shell.
+const NOT_IN_THE_CORE: [&str; 19] = [
+    "colored",
+    "core_affinity",
+    "libc",
+    "mio",
+    "rustix",
+    "socket2",
+    "std::env",
+    "std::fs",
+    "std::net",
+    "std::os",
+    "std::process::Command",
+    "std::process::exit",
+    "std::thread::current",
+    "std::thread::park",
+    "std::thread::sleep",
+    "std::thread::spawn",
+    "std::time::Instant",
+    "std::time::SystemTime",
+    "tokio",
+];
+
+/// What the core must take from its `sync`, so that the models see it, and who need not.
+const FOR_THE_MODELS: [&str; 2] = ["std::sync", "std::cell::UnsafeCell"];
+const UNSEEN_BY_THE_MODELS: [&str; 4] = [
+    // Counters that only have to count.
+    "color.rs",
+    "task/id.rs",
+    "sync/",
+    "model",
+];
+
+/// The only files with `unsafe` in them.
+const UNSAFE: [&str; 30] = [
+    "benches/src/counting.rs",
+    "crates/colored-core/src/cell.rs",
+    "crates/colored-core/src/cell/inner.rs",
+    "crates/colored-core/src/lane.rs",
+    "crates/colored-core/src/lane/callback.rs",
+    "crates/colored-core/src/lane/current.rs",
+    "crates/colored-core/src/lane/slice.rs",
+    "crates/colored-core/src/memory/cache.rs",
+    "crates/colored-core/src/memory/plain.rs",
+    "crates/colored-core/src/model/canary.rs",
+    "crates/colored-core/src/model/chain.rs",
+    "crates/colored-core/src/model/doubles.rs",
+    "crates/colored-core/src/model/task.rs",
+    "crates/colored-core/src/queue/chain.rs",
+    "crates/colored-core/src/sched.rs",
+    "crates/colored-core/src/sched/guest.rs",
+    "crates/colored-core/src/sched/local.rs",
+    "crates/colored-core/src/sched/registry.rs",
+    "crates/colored-core/src/sched/remote.rs",
+    "crates/colored-core/src/spawn.rs",
+    "crates/colored-core/src/sync/model.rs",
+    "crates/colored-core/src/table.rs",
+    "crates/colored-core/src/task.rs",
+    "crates/colored-core/src/task/cell.rs",
+    "crates/colored-core/src/task/error.rs",
+    "crates/colored-core/src/task/join.rs",
+    "crates/colored-core/src/task/live.rs",
+    "crates/colored-core/src/task/waker.rs",
+    "crates/colored-core/tests/storm.rs",
+    "crates/colored/src/net/uninit.rs",
+];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace is the directory above")
+}
+
+/// The Rust files below a folder of the workspace, by their paths from there.
+fn sources(folder: &str) -> Vec<(String, Source)> {
+    let mut found = Vec::new();
+    let mut folders = vec![root().join(folder)];
+    while let Some(folder) = folders.pop() {
+        let entries = fs::read_dir(&folder)
+            .unwrap_or_else(|error| panic!("cannot list {}: {error}", folder.display()));
+        for path in entries.map(|entry| entry.expect("the folder can be read").path()) {
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                found.push(path);
+            }
+        }
+    }
+    assert!(!found.is_empty(), "there is no Rust file below {folder}");
+    found.sort();
+    found.into_iter().map(|path| (relative(&path, folder), read(&path))).collect()
+}
+
+fn relative(path: &Path, folder: &str) -> String {
+    let path: PathBuf = path.strip_prefix(root().join(folder)).expect("it was found there").into();
+    path.to_str().expect("a name in UTF-8").replace('\\', "/")
+}
+
+fn read(path: &Path) -> Source {
+    Source::parse(&fs::read_to_string(path).expect("the file can be read"))
+}
+
+#[track_caller]
+fn assert_none(faults: Vec<String>) {
+    assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
+}
+
+#[test]
+fn imports_point_down() {
+    let check = |of: &Crate| layering::faults(of, &sources(of.sources));
+    assert_none(CRATES.iter().flat_map(check).collect());
+}
+
+#[test]
+fn every_crate_has_its_layers() {
+    let crates = fs::read_dir(root().join("crates")).expect("there are crates");
+    for entry in crates {
+        let name = entry.expect("the folder can be read").file_name();
+        let name = format!("crates/{}/src", name.to_str().expect("a name in UTF-8"));
+        assert!(CRATES.iter().any(|of| of.sources == name), "{name} has no layers yet");
+    }
+}
+
+#[test]
+fn the_core_knows_no_operating_system() {
+    let mut faults = Vec::new();
+    for (file, source) in sources("crates/colored-core/src") {
+        let unseen = UNSEEN_BY_THE_MODELS.iter().any(|start| file.starts_with(start));
+        for path in source.paths() {
+            let names = |prefix: &&str| path.starts_with(prefix);
+            if NOT_IN_THE_CORE.iter().any(names) {
+                faults.push(format!("{file}:{}: `{path}` is for the shell", path.line));
+            }
+            if !unseen && FOR_THE_MODELS.iter().any(names) {
+                faults.push(format!(
+                    "{file}:{}: `{path}` hides from the models: use `crate::sync`",
+                    path.line
+                ));
+            }
+        }
+    }
+    assert_none(faults);
+}
+
+#[test]
+fn unsafe_stays_where_it_is() {
+    let mut faults = Vec::new();
+    for folder in ["crates", "benches", "examples", "tests"] {
+        for (file, source) in sources(folder) {
+            let file = format!("{folder}/{file}");
+            if file.contains("/ui/fail/") {
+                // Mistakes, which are to be refused.
+                continue;
+            }
+            match (source.first("unsafe"), UNSAFE.contains(&file.as_str())) {
+                (Some(line), false) => faults.push(format!(
+                    "{file}:{line}: `unsafe` in a file that is not in the list of tests/layers"
+                )),
+                (None, true) => faults.push(format!("{file}: no longer `unsafe`: off the list")),
+                _ => {}
+            }
+        }
+    }
+    assert_none(faults);
+}
+
+/// The page of guarantees names tests and models: they exist, and no guarantee is without.
+#[test]
+fn the_tests_that_the_docs_name_exist() {
+    let text = fs::read_to_string(root().join("docs/guarantees.md")).expect("the page is there");
+    let (mut faults, mut named) = (Vec::new(), 0);
+    for section in text.split("\n## G").skip(1) {
+        let title = section.lines().next().expect("a title");
+        let names = section.split('`').skip(1).step_by(2).filter_map(|name| name.split_once("::"));
+        // Such as `Color::DEFAULT`.
+        let names =
+            names.filter(|(file, _)| file.starts_with(char::is_lowercase) && *file != "colored");
+        let before = named;
+        for (file, function) in names {
+            named += 1;
+            let places =
+                [format!("tests/{file}.rs"), format!("crates/colored-core/src/model/{file}.rs")];
+            let has = |place: &String| {
+                let source = fs::read_to_string(root().join(place)).unwrap_or_default();
+                source.contains(&format!("#[test]\nfn {function}()"))
+                    || source.contains(&format!("\")]\nfn {function}()"))
+            };
+            if !places.iter().any(has) {
+                faults.push(format!("G{title}: there is no test `{file}::{function}`"));
+            }
+        }
+        assert!(named > before, "G{title} names no test");
+    }
+    assert!(named > 60, "{named} names: the page has another form now");
+    assert_none(faults);
+}

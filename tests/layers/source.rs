@@ -1,0 +1,212 @@
+//! Just enough of Rust: the names in a file, without comments and strings, and the paths they form.
+
+use std::fmt;
+
+/// A file, as words and punctuation.
+pub(crate) struct Source(Vec<Token>);
+
+struct Token {
+    text: String,
+    line: usize,
+}
+
+/// A path of at least two segments, such as `super::lane::Slice`, and where it stands.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct UsePath {
+    pub(crate) segments: Vec<String>,
+    pub(crate) line: usize,
+    /// The modules of this file around it.
+    pub(crate) inside: Vec<String>,
+}
+
+impl UsePath {
+    /// Whether the path begins with this one.
+    pub(crate) fn starts_with(&self, prefix: &str) -> bool {
+        let mut segments = self.segments.iter();
+        prefix.split("::").all(|part| segments.next().is_some_and(|segment| segment == part))
+    }
+}
+
+impl fmt::Display for UsePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.segments.join("::"))
+    }
+}
+
+impl Source {
+    pub(crate) fn parse(text: &str) -> Self {
+        let chars: Vec<char> = text.chars().collect();
+        let mut tokens = Vec::new();
+        let (mut at, mut line) = (0, 1);
+        while at < chars.len() {
+            let begin = at;
+            at = skip(&chars, at);
+            if at == begin {
+                let word = chars[at..].iter().take_while(|c| is_word(**c)).count();
+                let colons = chars[at..].starts_with(&[':', ':']);
+                at += if colons { 2 } else { word.max(1) };
+                let text: String = chars[begin..at].iter().collect();
+                tokens.push(Token { text, line });
+            }
+            line += chars[begin..at].iter().filter(|c| **c == '\n').count();
+        }
+        tokens.retain(|token| !token.text.trim().is_empty());
+        Self(tokens)
+    }
+
+    /// The line where a word stands first.
+    pub(crate) fn first(&self, word: &str) -> Option<usize> {
+        self.0.iter().find(|token| token.text == word).map(|token| token.line)
+    }
+
+    /// Every path, those of `use` trees written out.
+    pub(crate) fn paths(&self) -> Vec<UsePath> {
+        let (mut paths, mut at) = (Vec::new(), 0);
+        // Modules of this file that are open, with the depth of braces outside them.
+        let (mut open, mut depth) = (Vec::<(String, usize)>::new(), 0);
+        while at < self.0.len() {
+            let begin = at;
+            match self.text(at) {
+                "mod" if self.text(at + 2) == "{" => {
+                    open.push((self.text(at + 1).to_owned(), depth))
+                }
+                "{" => depth += 1,
+                "}" => {
+                    depth -= 1;
+                    open.pop_if(|(_, outside)| *outside == depth);
+                }
+                _ => {}
+            }
+            at += 1;
+            if self.is_name(begin) && self.text(begin + 1) == "::" {
+                let inside: Vec<_> = open.iter().map(|(name, _)| name.clone()).collect();
+                at = self.tree(begin, &mut Vec::new(), &mut |segments, line| {
+                    paths.push(UsePath {
+                        segments: segments.to_vec(),
+                        line,
+                        inside: inside.clone(),
+                    });
+                });
+            }
+        }
+        paths
+    }
+
+    /// Follows one tree from a name on; gives what comes after it.
+    fn tree(
+        &self,
+        mut at: usize,
+        before: &mut Vec<String>,
+        found: &mut impl FnMut(&[String], usize),
+    ) -> usize {
+        let (known, line) = (before.len(), self.0[at].line);
+        loop {
+            before.push(self.text(at).to_owned());
+            at += 1;
+            if self.text(at) != "::" {
+                break;
+            }
+            match self.text(at + 1) {
+                "{" => {
+                    at += 2;
+                    while at < self.0.len() && self.text(at) != "}" {
+                        let is_tree = self.is_name(at) || self.text(at) == "*";
+                        at = if is_tree { self.tree(at, before, found) } else { at + 1 };
+                    }
+                    before.truncate(known);
+                    return at + 1;
+                }
+                _ if self.is_name(at + 1) || self.text(at + 1) == "*" => at += 1,
+                // Such as the generics of a call.
+                _ => break,
+            }
+        }
+        if before.len() > 1 {
+            found(before, line);
+        }
+        before.truncate(known);
+        if self.text(at) == "as" { at + 2 } else { at }
+    }
+
+    fn text(&self, at: usize) -> &str {
+        self.0.get(at).map_or("", |token| &token.text)
+    }
+
+    fn is_name(&self, at: usize) -> bool {
+        self.text(at).starts_with(|c: char| is_word(c) && !c.is_ascii_digit())
+    }
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// Behind the comment, the string or the character that begins here, if one does.
+fn skip(chars: &[char], at: usize) -> usize {
+    let rest = &chars[at..];
+    let starts = |text: &str| text.chars().zip(rest).filter(|(a, b)| a == *b).count() == text.len();
+    let quoted = |quote: char, from: usize| {
+        let mut end = from;
+        while end < rest.len() && rest[end] != quote {
+            end += if rest[end] == '\\' { 2 } else { 1 };
+        }
+        at + (end + 1).min(rest.len())
+    };
+    if starts("//") {
+        return at + rest.iter().position(|c| *c == '\n').unwrap_or(rest.len());
+    }
+    if starts("/*") {
+        let close = rest.windows(2).position(|pair| pair == ['*', '/']);
+        return at + close.map_or(rest.len(), |close| close + 2);
+    }
+    if starts("\"") {
+        return quoted('"', 1);
+    }
+    let hashes = rest[1..].iter().take_while(|c| **c == '#').count();
+    let after_word = at > 0 && is_word(chars[at - 1]);
+    if starts("r") && !after_word && rest.get(1 + hashes) == Some(&'"') {
+        let end: Vec<_> = std::iter::once('"').chain(std::iter::repeat_n('#', hashes)).collect();
+        let body = 2 + hashes;
+        let close = rest[body..].windows(end.len()).position(|part| part == end);
+        return at + close.map_or(rest.len(), |close| body + close + end.len());
+    }
+    // A lifetime has no second quote behind its first letter.
+    if starts("'") && (rest.get(1) == Some(&'\\') || rest.get(2) == Some(&'\'')) {
+        return quoted('\'', 1);
+    }
+    at
+}
+
+#[test]
+fn paths_are_found_and_comments_and_strings_are_not() {
+    let source = Source::parse(
+        r##"
+        //! [`crate::above`]
+        use std::{fmt, io::{self, Read as _}};
+        pub(crate) use self::a::*;
+        /* use crate::no::A; */
+        fn f<'a>(x: &'a str) -> crate::b::C { let _ = ('"', '\'', "crate::no::B \" ", r#"crate::no::"C"#); super::d::<u8>() }
+        mod tests { use super::e::F; fn g() { std::mem::drop(1) } }
+        use crate::h::I;
+        "##,
+    );
+    let seen: Vec<_> = source
+        .paths()
+        .into_iter()
+        .map(|path| format!("{}{path}:{}", path.inside.concat(), path.line))
+        .collect();
+    let expected = [
+        "std::fmt:3",
+        "std::io::self:3",
+        "std::io::Read:3",
+        "self::a::*:4",
+        "crate::b::C:6",
+        "super::d:6",
+        "testssuper::e::F:7",
+        "testsstd::mem::drop:7",
+        "crate::h::I:8",
+    ];
+    assert_eq!(seen, expected);
+    assert_eq!(source.first("mod"), Some(7));
+    assert_eq!(source.first("no"), None);
+}
