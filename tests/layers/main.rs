@@ -29,7 +29,7 @@ const CRATES: [Crate; 4] = [
     Crate {
         sources: "crates/colored/src",
         layers: &[
-            &["budget"],
+            &["budget", "pool"],
             &["driver"],
             &["blocking"],
             &["io", "sync", "task", "time"],
@@ -37,13 +37,7 @@ const CRATES: [Crate; 4] = [
             &["runtime"],
             &["__private"],
         ],
-        exceptions: &[
-            // The driver owns the pool, which uses nothing of the driver's and could stand below it
-            // as a module of its own; `blocking` itself, the public call, looks up the driver.
-            ("driver", "blocking"),
-            // For `JoinHandle`, which is the core's and only re-exported there.
-            ("blocking", "task"),
-        ],
+        exceptions: &[],
     },
     Crate {
         sources: "crates/colored-hyper/src",

@@ -4,6 +4,7 @@ use crate::sync::thread_slot;
 use std::cell::Cell;
 use std::fmt;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash};
+#[cfg(not(colored_loom))]
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The key that decides which tasks may overlap: tasks of equal colors never run at the same time
@@ -24,7 +25,21 @@ pub struct Color {
 /// between all cores.
 const BLOCK: u64 = 1024;
 
-static NEXT_BLOCK: AtomicU64 = AtomicU64::new(1);
+#[cfg(not(colored_loom))]
+fn next_block() -> u64 {
+    static NEXT_BLOCK: AtomicU64 = AtomicU64::new(1);
+    // Ordering: only the distinctness of the blocks matters.
+    NEXT_BLOCK.fetch_add(1, Ordering::Relaxed)
+}
+
+// All threads of a model are one thread of the system, which may run other models before and after.
+#[cfg(colored_loom)]
+std::thread_local!(static NEXT_BLOCK: Cell<u64> = const { Cell::new(1) });
+
+#[cfg(colored_loom)]
+fn next_block() -> u64 {
+    NEXT_BLOCK.with(|next| next.replace(next.get() + 1))
+}
 
 thread_slot!(static NEXT: Cell<u64> = Cell::new(0));
 
@@ -60,8 +75,7 @@ impl Color {
         let key = NEXT.with(|next| {
             let mut key = next.get();
             if key % BLOCK == 0 {
-                // Ordering: only the distinctness of the blocks matters.
-                key = NEXT_BLOCK.fetch_add(1, Ordering::Relaxed) * BLOCK;
+                key = next_block() * BLOCK;
             }
             next.set(key + 1);
             key
@@ -72,8 +86,7 @@ impl Color {
     /// Makes every run of a model see the same serial numbers.
     #[cfg(colored_loom)]
     pub(crate) fn restart_serial_numbers() {
-        // Ordering: one thread.
-        NEXT_BLOCK.store(1, Ordering::Relaxed);
+        NEXT_BLOCK.with(|next| next.set(1));
     }
 
     /// Whether this is [`Color::DEFAULT`].

@@ -1,12 +1,8 @@
 //! Calls that may block, on threads of their own.
 
-mod pool;
-
-use self::pool::Refused;
-pub(crate) use self::pool::{Class, Limits, Pool};
-
 use crate::driver::current;
-use crate::task::JoinHandle;
+use crate::pool::{Class, Pool, Refused};
+use colored_core::JoinHandle;
 
 /// Runs `f` on a thread that may block, and gives its result to the handle.
 ///

@@ -17,7 +17,7 @@ use self::clock::Clock;
 use self::park::Parker;
 use self::reactor::Shard;
 use self::wheel::Wheel;
-use crate::blocking::Pool;
+use crate::pool::Pool;
 use colored_core::contain;
 use std::fmt;
 use std::io;
@@ -147,12 +147,12 @@ impl Driver {
     /// A driver for timers on a clock of the test's own.
     pub(crate) fn with_clock(clock: Clock, workers: usize) -> Driver {
         let shards = Box::new([Shard::new().expect("the system has a selector")]);
-        Self::with(clock, shards, workers, Pool::new(&crate::blocking::Limits::default()))
+        Self::with(clock, shards, workers, Pool::new(&crate::pool::Limits::default()))
     }
 
     /// A driver with these shards, for sockets whose events the test fetches itself.
     pub(crate) fn with_shards(shards: Box<[Shard]>) -> Driver {
-        Self::with(Clock::new(), shards, 1, Pool::new(&crate::blocking::Limits::default()))
+        Self::with(Clock::new(), shards, 1, Pool::new(&crate::pool::Limits::default()))
     }
 
     /// Whether the worker has been unparked since the last call.

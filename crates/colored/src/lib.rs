@@ -5,6 +5,7 @@ mod budget;
 mod driver;
 pub mod io;
 pub mod net;
+mod pool;
 pub mod runtime;
 pub mod sync;
 pub mod task;

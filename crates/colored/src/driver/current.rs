@@ -5,17 +5,19 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 /// A thread's place in a runtime, as far as I/O is concerned.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Context {
     pub(crate) driver: Arc<Driver>,
     /// Which worker this thread is, if it is one.
     pub(crate) worker: Option<usize>,
 }
 
-thread_local!(static CURRENT: RefCell<Option<Context>> = const { RefCell::new(None) });
+// Counted, so that what keeps its driver for a short time, as a timer does, counts on a line that no
+// other thread counts on.
+thread_local!(static CURRENT: RefCell<Option<Arc<Context>>> = const { RefCell::new(None) });
 
 /// Calls `f` with this thread's driver; `None` outside a runtime.
-pub(crate) fn try_with<R>(f: impl FnOnce(&Context) -> R) -> Option<R> {
+pub(crate) fn try_with<R>(f: impl FnOnce(&Arc<Context>) -> R) -> Option<R> {
     CURRENT.with(|current| current.borrow().as_ref().map(f))
 }
 
@@ -25,7 +27,7 @@ pub(crate) fn try_with<R>(f: impl FnOnce(&Context) -> R) -> Option<R> {
 ///
 /// Outside a runtime.
 #[track_caller]
-pub(crate) fn with<R>(f: impl FnOnce(&Context) -> R) -> R {
+pub(crate) fn with<R>(f: impl FnOnce(&Arc<Context>) -> R) -> R {
     match try_with(f) {
         Some(result) => result,
         None => panic!(
@@ -38,13 +40,13 @@ pub(crate) fn with<R>(f: impl FnOnce(&Context) -> R) -> R {
 
 /// Makes `context` this thread's until the guard is dropped.
 pub(crate) fn enter(context: Context) -> Entered {
-    Entered { outer: CURRENT.with(|current| current.replace(Some(context))) }
+    Entered { outer: CURRENT.with(|current| current.replace(Some(Arc::new(context)))) }
 }
 
 /// Gives the thread back to the runtime it was in before, if any.
 #[derive(Debug)]
 pub(crate) struct Entered {
-    outer: Option<Context>,
+    outer: Option<Arc<Context>>,
 }
 
 impl Drop for Entered {

@@ -23,6 +23,7 @@ const WAITING: u32 = 2;
 const POLLING: u32 = 3;
 
 #[derive(Debug, Default)]
+#[repr(align(128))]
 pub(super) struct Parker {
     state: AtomicU32,
     lock: Mutex<()>,

@@ -39,6 +39,7 @@ const WAKE: Token = Token(usize::MAX);
 const EVENTS: usize = 1024;
 
 /// One mio `Poll` and the sockets registered with it.
+#[repr(align(128))]
 pub(crate) struct Shard {
     poller: Mutex<Poller>,
     registry: Registry,

@@ -32,6 +32,7 @@ const BATCH: usize = 256;
 ///
 /// Inserting, resetting and cancelling take constant time. A timer is moved at
 /// most eight times, once for each level, before it is due.
+#[repr(align(128))]
 pub(crate) struct Wheel {
     state: Mutex<State>,
     /// No later than the first event; `u64::MAX` when there is none. Cancelling

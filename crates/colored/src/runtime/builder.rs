@@ -3,8 +3,8 @@
 use super::Runtime;
 use super::handle::Handle;
 use super::threads::{self, Threads};
-use crate::blocking::{Limits, Pool};
 use crate::driver::Driver;
+use crate::pool::{Limits, Pool};
 use colored_core::{Park, Scheduler};
 use std::io;
 use std::sync::Arc;

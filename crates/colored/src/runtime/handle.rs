@@ -2,8 +2,9 @@
 
 use super::metrics::Metrics;
 use super::resume;
-use crate::blocking::{self, Class};
+use crate::blocking;
 use crate::driver::{Driver, current};
+use crate::pool::Class;
 use crate::task::JoinHandle;
 use colored_core::{Color, ColorCell, Nested};
 use std::fmt;
@@ -130,7 +131,7 @@ impl Handle {
 
     /// Whether this thread is one of the runtime's workers.
     pub(super) fn is_current_worker(&self) -> bool {
-        let own = |context: &current::Context| {
+        let own = |context: &Arc<current::Context>| {
             context.worker.is_some() && Arc::ptr_eq(&context.driver, &self.driver)
         };
         current::try_with(own).unwrap_or(false)

@@ -11,7 +11,7 @@ use crate::driver::{
 /// A timer that was put into a wheel. It stays in that wheel, whichever worker
 /// polls, resets or drops it. Dropping it cancels it.
 pub(super) struct Timer {
-    driver: Arc<Driver>,
+    home: Arc<Context>,
     wheel: usize,
     key: Key,
 }
@@ -21,7 +21,7 @@ impl Timer {
     ///
     /// Gives `None` when the deadline has been reached.
     pub(super) fn new(
-        context: &Context,
+        context: &Arc<Context>,
         deadline: Instant,
         waker: &Waker,
     ) -> Result<Option<Timer>, Closed> {
@@ -36,28 +36,28 @@ impl Timer {
         if earliest && context.worker != Some(wheel) {
             driver.wheel_earlier(wheel);
         }
-        Ok(Some(Timer { driver: driver.clone(), wheel, key }))
+        Ok(Some(Timer { home: Arc::clone(context), wheel, key }))
     }
 
     /// Makes the timer wake `waker` if `deadline`, which it was set to, is ahead.
     /// Otherwise, and when it has fired, gives false.
     pub(super) fn wait(&self, deadline: Instant, waker: &Waker) -> bool {
-        !is_due(&self.driver, self.wheel, deadline)
-            && self.driver.wheels[self.wheel].update_waker(self.key, waker)
+        !is_due(&self.home.driver, self.wheel, deadline)
+            && self.home.driver.wheels[self.wheel].update_waker(self.key, waker)
     }
 
     /// The present by the clock that the timer goes by.
     pub(super) fn now(&self) -> Instant {
-        self.driver.clock.now()
+        self.home.driver.clock.now()
     }
 
     /// Moves the timer. False when it has fired.
     pub(super) fn reset(&self, deadline: Instant) -> bool {
-        let deadline = self.driver.clock.deadline_tick(deadline);
-        match self.driver.wheels[self.wheel].reset(self.key, deadline) {
+        let deadline = self.home.driver.clock.deadline_tick(deadline);
+        match self.home.driver.wheels[self.wheel].reset(self.key, deadline) {
             Reset::Moved { earliest } => {
                 if earliest && !self.is_at_home() {
-                    self.driver.wheel_earlier(self.wheel);
+                    self.home.driver.wheel_earlier(self.wheel);
                 }
                 true
             }
@@ -67,8 +67,8 @@ impl Timer {
 
     /// Whether this thread is the worker whose wheel it is.
     fn is_at_home(&self) -> bool {
-        let at_home = |context: &Context| {
-            context.worker == Some(self.wheel) && Arc::ptr_eq(&context.driver, &self.driver)
+        let at_home = |context: &Arc<Context>| {
+            context.worker == Some(self.wheel) && Arc::ptr_eq(&context.driver, &self.home.driver)
         };
         current::try_with(at_home).unwrap_or(false)
     }
@@ -76,7 +76,7 @@ impl Timer {
 
 impl Drop for Timer {
     fn drop(&mut self) {
-        self.driver.wheels[self.wheel].cancel(self.key);
+        self.home.driver.wheels[self.wheel].cancel(self.key);
     }
 }
 
