@@ -2,8 +2,8 @@
 //!
 //! No thread, no clock, no socket: whoever calls [`Worker::step`] decides which thread a worker is,
 //! and [`Park`] tells the time and wakes sleepers. So the code that ships also runs in a model
-//! checker, and as many workers in one thread. This page is the design; each module has the details.
-//! The crate is internal to `colored-rt`: its interface changes without notice.
+//! checker, and as many workers in one thread. This page is the design; each module has the
+//! details. The crate is internal to `colored-rt`: its interface changes without notice.
 //!
 //! # Words
 //!
@@ -31,15 +31,15 @@
 //! # The life of a task
 //!
 //! 1. **Spawn.** [`Handle::spawn_colored`] finds the lane of the color in the table, or makes it.
-//!    Future, state and output share one allocation, which has two references: the runtime's and the
-//!    handle's. The task also owns a reference to its lane until it is complete or hops.
+//!    Future, state and output share one allocation, which has two references: the runtime's and
+//!    the handle's. The task also owns a reference to its lane until it is complete or hops.
 //! 2. **Schedule.** The task's node is pushed on the lane's chain. A push that finds the chain idle
 //!    makes its thread the holder, which gets the right to run the lane as a value
 //!    (`lane::ReadyLane`).
 //! 3. **Dispatch.** That value goes into the `next` slot of the worker that pushed, into the
 //!    injector from any other thread, or into the inbox of the thread that the node is pinned to.
-//! 4. **Slice.** A worker takes the value and runs the lane. The node at the head stays in the chain
-//!    while it runs, so nobody else can claim the lane meanwhile.
+//! 4. **Slice.** A worker takes the value and runs the lane. The node at the head stays in the
+//!    chain while it runs, so nobody else can claim the lane meanwhile.
 //! 5. **Poll.** `NOTIFIED` becomes `RUNNING` in one exchange and the future is polled, with the
 //!    color, the task and a fresh [`budget`] in thread-locals.
 //! 6. **Wait.** If the future is pending, the node is taken out of the chain *first*, and `RUNNING`
@@ -47,14 +47,14 @@
 //!    schedules the task again; a wake after that schedules it itself. Whichever moves the node is
 //!    the only party that may read the task's lane. A task that was woken during its poll, or
 //!    yields, goes behind the others without leaving the chain.
-//! 7. **Hop.** The task is given its new lane while it is still `RUNNING`, and is pushed there after
-//!    it has left the old one: it is in one chain at a time.
-//! 8. **End.** The future is dropped in place, under its color, the output stored, and `COMPLETE` set
-//!    with the same exchange that finds the joiner's waker. When the node is out of the chain, the
-//!    runtime gives its reference back.
-//! 9. **Idle.** Taking out the last node makes the chain idle and ends the hold. References that the
-//!    holder took and gave back are settled once for the slice; the last one retires the lane under
-//!    the lock of its table shard.
+//! 7. **Hop.** The task is given its new lane while it is still `RUNNING`, and is pushed there
+//!    after it has left the old one: it is in one chain at a time.
+//! 8. **End.** The future is dropped in place, under its color, the output stored, and `COMPLETE`
+//!    set with the same exchange that finds the joiner's waker. When the node is out of the chain,
+//!    the runtime gives its reference back.
+//! 9. **Idle.** Taking out the last node makes the chain idle and ends the hold. References that
+//!    the holder took and gave back are settled once for the slice; the last one retires the lane
+//!    under the lock of its table shard.
 //!
 //! An abort is a wake with a flag: the next turn drops the future instead of polling it. Shutdown
 //! does the same to every task (`sched/shutdown.rs`).
