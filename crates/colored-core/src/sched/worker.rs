@@ -49,6 +49,11 @@ pub enum Step {
 }
 
 /// One worker's own half of the scheduler.
+///
+/// It may be sent to the thread that is to step it, and stays there: what [`spawn_local`] pins to a
+/// worker need not be `Send`.
+///
+/// [`spawn_local`]: crate::spawn_local
 pub struct Worker {
     local: Local,
     rng: Rng,
@@ -98,7 +103,8 @@ impl Worker {
         self.local.batch(f)
     }
 
-    /// Finds a lane and runs a slice of it.
+    /// Finds a lane and runs a slice of it: up to 64 polls or 200 µs, whichever comes first, and at
+    /// least one poll. Every step of a worker must be on one and the same thread.
     pub fn step(&mut self) -> Step {
         self.wake_up();
         match self.find() {
