@@ -23,6 +23,7 @@ mod bad_input;
 mod cells;
 mod entry;
 mod idle;
+mod local;
 mod shutdown;
 mod tasks;
 mod threads;

@@ -20,11 +20,12 @@ use std::fmt;
 /// | from | use | cost |
 /// |---|---|---|
 /// | the cell's color | [`with`](Self::with) | a comparison |
-/// | anywhere, for a result | [`call`](Self::call) | two compare-exchanges if the color is idle, else a callback and two wake-ups |
+/// | anywhere, for a result | [`call`](Self::call) | two compare-exchanges and a count up and down if the color is idle, else a callback, a shared slot and a wake-up |
 /// | anywhere, without waiting | [`post`](Self::post) | one allocation, one swap |
 ///
 /// Clones share the value. When the last one goes, the value is dropped under its color: at once if
-/// the color is idle, else behind everything that is scheduled there.
+/// the color is idle, else behind everything that is scheduled there. If its destructor panics, the
+/// panic reaches whoever dropped the last clone in the first case, and the panic hook in the second.
 ///
 /// `T` need not be `Sync`: no two threads ever look at it at the same time.
 pub struct ColorCell<T: Send + 'static> {
@@ -135,9 +136,8 @@ impl<T: Send + 'static> ColorCell<T> {
     /// scheduled under the color, behind everything that is scheduled there already. The task does
     /// not move.
     ///
-    /// Cancel safe: a call that is dropped while `f` waits for its turn drops `f` under the cell's
-    /// color; one whose `f` has begun goes on. A call that was never polled still owns `f`, and
-    /// drops it wherever it is dropped.
+    /// Cancel safe: a call that is dropped before its first poll drops `f` there and then; one that
+    /// is scheduled drops `f` under the cell's color, unless it has begun, when it goes on.
     ///
     /// # Panics
     ///
@@ -151,8 +151,11 @@ impl<T: Send + 'static> ColorCell<T> {
     }
 
     /// Schedules `f` under the cell's color, behind everything that is scheduled there already, and
-    /// does not wait for it. A panic of `f` is reported by the panic hook and goes no further. If the
-    /// runtime shuts down first, `f` is dropped under the color.
+    /// does not wait for it. Works on any thread. What one thread posts runs in that order. Nothing
+    /// bounds how much may wait: a poster that outruns the color fills the memory.
+    ///
+    /// A panic of `f` is reported by the panic hook and goes no further. If the runtime shuts down
+    /// first, `f` is dropped under the color.
     pub fn post<F: FnOnce(&mut T) + Send + 'static>(&self, f: F) {
         self.inner.post(f);
     }

@@ -35,7 +35,7 @@ use crate::color::Color;
 use crate::queue::{Chain, Kind, Node, Pushed};
 use crate::sync::{Arc, AtomicBool, AtomicUsize, Ordering, UnsafeCell};
 use crate::task::{LiveList, Schedule};
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 
 /// What a lane needs of the scheduler above it.
 pub(crate) trait Dispatch: Send + Sync {
@@ -54,7 +54,7 @@ pub(crate) trait Dispatch: Send + Sync {
 
     /// Remembers a lane that has waiting tasks and is in no table; false if the scheduler is
     /// closing and the lane must be cancelled instead.
-    fn track(&self, lane: LanePtr) -> Result<u32, Closing>;
+    fn track(&self, lane: LanePtr) -> Result<u64, Closing>;
 
     /// Makes a lane findable by its color. The caller holds it.
     fn publish(&self, lane: LanePtr);
@@ -65,7 +65,7 @@ pub(crate) trait Dispatch: Send + Sync {
 pub(crate) struct Closing;
 
 /// Not tracked.
-pub(crate) const UNTRACKED: u32 = u32::MAX;
+pub(crate) const UNTRACKED: u64 = u64::MAX;
 
 /// One color's lane.
 #[repr(C)]
@@ -86,7 +86,7 @@ struct Inner {
     live: LiveList<LanePtr>,
     /// The head has run, but could not be unlinked yet.
     stalled: Option<slice::After>,
-    track: u32,
+    track: u64,
 }
 
 // SAFETY: `inner` is touched by the holder only, and the right to hold moves between threads with
@@ -139,6 +139,11 @@ impl Lane {
         self.color
     }
 
+    /// Whether this is a lane of that scheduler.
+    pub(crate) fn is_of<D: Dispatch>(&self, scheduler: &D) -> bool {
+        ptr::addr_eq(&raw const *self.port, scheduler)
+    }
+
     pub(crate) fn is_published(&self) -> bool {
         // Ordering: set by the holder; others learn it through the table's lock, and the last owner
         // through the count (`LanePtr::release`).
@@ -178,7 +183,7 @@ impl Lane {
     /// # Safety
     ///
     /// The caller holds the lane, or the lane is unreferenced.
-    pub(crate) unsafe fn track_index(&self) -> u32 {
+    pub(crate) unsafe fn track_index(&self) -> u64 {
         self.inner.with(|inner| {
             // SAFETY: by contract nobody writes it meanwhile.
             unsafe { (*inner).track }

@@ -1,5 +1,156 @@
 //! The scheduler of the `colored` runtime, with no operating system in it.
 //!
+//! No thread, no clock, no socket: whoever calls [`Worker::step`] decides which thread a worker is,
+//! and [`Park`] tells the time and wakes sleepers. So the code that ships also runs in a model
+//! checker, and as many workers in one thread. This page is the design; each module has the
+//! details. The crate is internal to `colored-rt`: its interface changes without notice.
+//!
+//! # Words
+//!
+//! | word | meaning |
+//! |---|---|
+//! | **color** | [`Color`], the key. Two tasks of one color never run at the same time |
+//! | **task** | one future in one allocation ([`task`]). It has one color at a time, and can move |
+//! | **callback** | a closure that runs once under a color: a post or a call of a [`ColorCell`] |
+//! | **lane** | the live queue of one color and the right to run it ([`lane`]) |
+//! | **chain** | the linked list inside a lane ([`queue`]). Its nodes are the first fields of tasks and callbacks |
+//! | **holder** | the thread that has the right to run a lane. It alone takes nodes out of the chain |
+//! | **slice** | one turn of a lane: a bounded number of polls, then the lane goes back |
+//! | **worker** | [`Worker`]: runs slices, one lane after another |
+//! | **deque** | a worker's queue of lanes. Thieves take whole lanes from its old end |
+//! | **`next` slot** | the one lane that a worker runs before those in its deque |
+//! | **injector** | the queue of lanes that other threads made runnable |
+//! | **inbox** | lanes whose next task is pinned to that one thread |
+//! | **guest** | a thread inside [`Handle::block_on`]: it runs only what is pinned to it |
+//! | **hop** | a task moves to another color ([`hop`]) |
+//! | **park** | a worker sleeps because nothing is runnable |
+//!
+//! A task is *scheduled* onto its lane. A lane is *dispatched* to a worker, which *runs* a slice of
+//! it and *polls* its tasks. A lane that is idle and unreferenced is *retired*.
+//!
+//! # The life of a task
+//!
+//! 1. **Spawn.** [`Handle::spawn_colored`] finds the lane of the color in the table, or makes it.
+//!    Future, state and output share one allocation, which has two references: the runtime's and
+//!    the handle's. The task also owns a reference to its lane until it is complete or hops.
+//! 2. **Schedule.** The task's node is pushed on the lane's chain. A push that finds the chain idle
+//!    makes its thread the holder, which gets the right to run the lane as a value
+//!    (`lane::ReadyLane`).
+//! 3. **Dispatch.** That value goes into the `next` slot of the worker that pushed, into the
+//!    injector from any other thread, or into the inbox of the thread that the node is pinned to.
+//! 4. **Slice.** A worker takes the value and runs the lane. The node at the head stays in the
+//!    chain while it runs, so nobody else can claim the lane meanwhile.
+//! 5. **Poll.** `NOTIFIED` becomes `RUNNING` in one exchange and the future is polled, with the
+//!    color, the task and a fresh [`budget`] in thread-locals.
+//! 6. **Wait.** If the future is pending, the node is taken out of the chain *first*, and `RUNNING`
+//!    cleared *then*. A wake before that is found by the clearing exchange, and the same thread
+//!    schedules the task again; a wake after that schedules it itself. Whichever moves the node is
+//!    the only party that may read the task's lane. A task that was woken during its poll, or
+//!    yields, goes behind the others without leaving the chain.
+//! 7. **Hop.** The task is given its new lane while it is still `RUNNING`, and is pushed there
+//!    after it has left the old one: it is in one chain at a time.
+//! 8. **End.** The future is dropped in place, under its color, the output stored, and `COMPLETE`
+//!    set with the same exchange that finds the joiner's waker. When the node is out of the chain,
+//!    the runtime gives its reference back.
+//! 9. **Idle.** Taking out the last node makes the chain idle and ends the hold. References that
+//!    the holder took and gave back are settled once for the slice; the last one retires the lane
+//!    under the lock of its table shard.
+//!
+//! An abort is a wake with a flag: the next turn drops the future instead of polling it. Shutdown
+//! does the same to every task (`sched/shutdown.rs`).
+//!
+//! # Layers
+//!
+//! A module imports from rows above its own only. The root and the tests import everything.
+//!
+//! | modules | what they are | port to the layer above |
+//! |---|---|---|
+//! | `sync` | atomics, cells and locks: `std`'s or loom's | |
+//! | [`budget`], `color`, [`contain`](mod@contain), [`memory`], [`queue`], `rng` | the leaves: keys, chains, deques, free lists | |
+//! | [`task`] | state word, cell, waker, handle | `Schedule`: a task is ready |
+//! | [`lane`] | exclusion and order; slices; callbacks | `Dispatch`: a lane is runnable |
+//! | [`table`] | the exact map from colors to lanes | |
+//! | [`sched`] | workers, stealing, sleep, guests, shutdown | [`Park`]: nothing to run |
+//! | [`cell`], [`spawn`] | what users call | |
+//! | `model` | the loom models | |
+//!
+//! # Invariants
+//!
+//! Numbered as in `docs/guarantees.md`, which also names the tests. The models are in `src/model/`.
+//!
+//! | | kept how | argument | models |
+//! |---|---|---|---|
+//! | **G1** exclusion | A chain hands the right to run out once, to the push or claim that finds it idle. `ReadyLane` is that right: not `Clone`, consumed by `run`. A lane that waits in a deque is a `ReadyLane` in a deque | [`queue`], `queue/chain.rs`; [`lane`] | `chain`, `lane`, `inline` |
+//! | **G2** order | The order of a lane is the order of the swaps on its chain's tail. The chain belongs to the lane, so a steal does not touch it | `queue/chain.rs`; [`lane`] | `chain`, `lane` |
+//! | **G3** serial by default | There is no task without a lane; whoever names no color gets that of [`Color::DEFAULT`]. A guest's future is a pinned task on it | `sched/guest.rs` | `scheduler` |
+//! | **G4** no leak of color | The color is an argument of the spawn. Only [`spawn_here`] and [`spawn_local`] read the lane that runs | | none: nothing interleaves |
+//! | **G5** exact colors | The table compares whole colors. A published lane's count reaches zero only under its shard's lock, under which look-ups add to it | [`table`] | `table` |
+//! | **G6** work conservation | Who publishes a lane then looks for sleepers; who goes to sleep announces it, then looks at the queues. A fence stands between the two steps of each. A `next` slot is exempt: it may be stolen once its worker is late, and [`Scheduler::rescue`] finds it | `sched/idle.rs` | `scheduler` |
+//! | **G7** bounded turns | A worker ends a slice after 64 polls or 200 µs and puts the lane behind all others. At most 3 lanes in a row come from the `next` slot; the injector is looked at every 61 steps; an inbox every other step | `sched/worker.rs`, `lane/slice.rs`, [`budget`] | none: tests count turns |
+//! | **G8** destructors on color | Only the holder drops a future, so a cancellation waits for its turn. A waiting task is on the list of its lane; a lane with such a list is in the table or in the registry, where a shutdown finds it. A task pinned to a thread that has gone is leaked: no other may drop it | `sched/shutdown.rs`, `task/live.rs` | `shutdown`, `task`, `join` |
+//! | **G9** panic isolation | Polls, callbacks and destructors run inside `catch_unwind`; foreign wakers inside [`contain()`] | `task/cell.rs` | none |
+//! | **G11** color per poll | The hold ends with the slice, and thread-locals say what is held. A [`ColorCell`] gives its value to a closure, never across an await | `lane/current.rs`, [`cell`] | `cell`, `inline` |
+//!
+//! G10 (I/O is nobody's hostage) is kept by the shell above this crate.
+//!
+//! The models run the code that ships, with `std` exchanged for loom in `sync` and the deques for
+//! locked ones. `model/canary.rs` holds models that must fail. What loom cannot explore (many
+//! workers, long runs, real deques) is left to `tests/storm.rs` and to the workspace's `tests/`.
+//!
+//! # Memory order
+//!
+//! Every atomic operation has a comment that begins with `Ordering:` and names its partner, or says
+//! that it is a hint. From far away there are five pairs:
+//!
+//! | what is handed over | released by | acquired by |
+//! |---|---|---|
+//! | a lane's content, holder to holder | the exchange of the chain's tail to null | the swap or exchange that claims the idle chain |
+//! | a task or callback, producer to holder | the swap of the tail, the store of the link | the load of the link |
+//! | a task's future and lane, poll to poll | clearing `RUNNING` | the wake that sets `NOTIFIED`, and the exchange that begins the poll |
+//! | the output and the joiner's waker | setting `COMPLETE`, `JOINER` | the other side's load or exchange of the state word |
+//! | a lane, worker to worker | the deque, the injector, the `next` slot, an inbox's lock | the same |
+//!
+//! Two places need a total order, and use `fence(SeqCst)` between a store and a load on both sides:
+//! sleep against dispatch (`sched/idle.rs`), and the last worker's end against a late dispatch
+//! (`sched/shutdown.rs`). Reference counts go up with `Relaxed`, down with `Release`, and the last
+//! owner acquires.
+//!
+//! # Costs
+//!
+//! Atomic read-modify-writes (RMW) of the common case, all locks uncontended. Loads and stores are
+//! not counted; an uncontended lock is two RMWs.
+//!
+//! | operation | RMWs |
+//! |---|---|
+//! | push on a lane that is held | 1: the tail |
+//! | push on an idle lane, by a worker | 2: the tail, the `next` slot; and one fence if others could run something now |
+//! | push on an idle lane, by another thread | 5 and two fences: the tail, the injector's two, the count of the lane's port up and down |
+//! | spawn | the push, and for the lane: 0 by [`spawn_here`], or in the default color while it runs here; 1 in the default color from elsewhere; 1 and a lock in a named one; 0 in a fresh one with a spare lane. On a worker the memory comes from its own free lists |
+//! | drop of a handle | 1 before the task's first poll, 2 later |
+//! | poll that completes | 3: begin, complete, the runtime's reference |
+//! | poll that waits | 2: begin, end |
+//! | wake | 1 if the task is scheduled already, else 1 and a push |
+//! | head leaves the chain | 0 if its successor can be seen, else 1 |
+//! | yield | 2, or 3 with others behind: the tail, the state word at both ends. No wake |
+//! | hop | the target lane (as for a spawn), the push there, 1 to leave, 1 to begin |
+//! | lane taken from the `next` slot, or the own deque | 1 |
+//! | steal | 1 for up to half of the victim's lanes, 2 for the count of searchers |
+//! | end of a slice | at most 1 for all lane references taken and given back in it |
+//! | post | the push; 1 for the block's chunk when it has run. No reference, of lane or cell |
+//! | call, color idle | 2 exchanges, as for a lock; the cell's count up and down |
+//! | call, caller's own color | the cell's count up and down |
+//! | call, color busy | a callback with a reference of lane and cell, a locked slot for the result, a wake |
+//!
+//! # Sources
+//!
+//! * The chain is the queue lock of Mellor-Crummey and Scott (1991), with a run queue in place of
+//!   the waiting threads.
+//! * Deques and injector are `crossbeam-deque`'s, after Chase and Lev (2005).
+//! * Magazines and depot are those of Bonwick and Adams (2001).
+//! * The sleep protocol is Dekker's: each side writes its own word, then reads the other's.
+//! * The unit of queueing and stealing is the color, not the event, as in Mely (Gaud and others,
+//!   2010), which took colors from libasync-smp (Zeldovich and others, 2003).
+
 pub mod budget;
 mod cell;
 mod color;

@@ -2,7 +2,7 @@
 //!
 //! Spawning and posting allocate at one place and free at another, often on another thread, which is
 //! the slow case of most allocators. So a worker keeps what it frees, by size, in two *magazines*
-//! (Bonwick and Adams, 2001): lists of 64 blocks. Full ones go to the runtime's depot, empty
+//! (Bonwick and Adams, 2001) of 64 blocks. Full ones go to the runtime's depot, empty
 //! ones are exchanged there for full ones: one lock per so many blocks.
 //!
 //! Callbacks, which are freed soon, come from [`chunk`]s instead.

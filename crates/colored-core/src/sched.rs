@@ -269,8 +269,11 @@ impl Dispatch for Scheduler {
         }
     }
 
-    fn track(&self, lane: LanePtr) -> Result<u32, Closing> {
-        let shard = local::with(|local| local.map_or(0, |local| local.index()));
+    fn track(&self, lane: LanePtr) -> Result<u64, Closing> {
+        let shard = local::with(|local| match local {
+            Some(local) if std::ptr::eq(local.scheduler(), self) => local.index(),
+            _ => 0,
+        });
         self.registry.insert(shard, lane)
     }
 

@@ -68,6 +68,10 @@ pub fn spawn_local<F: Future + 'static>(future: F) -> Result<JoinHandle<F::Outpu
 impl Color {
     /// The color that the caller runs under: in a task, a callback or a destructor of theirs. `None`
     /// on a thread that runs nothing for a runtime.
+    ///
+    /// Whoever knows a color can spawn under it. So the first call in a task that was spawned under
+    /// a fresh color enters that color into the table, under a lock; every other call reads a
+    /// thread-local.
     #[must_use]
     pub fn current() -> Option<Color> {
         lane::current_color()
@@ -93,7 +97,8 @@ pub struct JoinHandle<T>(Join<T, LanePtr>);
 
 impl<T> JoinHandle<T> {
     /// Asks that the task be cancelled: its future is dropped, under its color, when its turn comes
-    /// the next time. If it is complete by then, nothing happens.
+    /// the next time. If it is complete by then, nothing happens. Returns at once; await the handle
+    /// to know when the future is gone. A blocking call is cancelled only if it has not begun.
     pub fn abort(&self) {
         self.0.abort();
     }
@@ -177,8 +182,12 @@ pub struct Hop(Color);
 /// that was scheduled there before.
 ///
 /// The whole task moves. Inside `join!` or `select!` the other branches are polled under the new
-/// color as well from then on. Ready at once if the task is there already. Dropping the future
-/// before it is ready leaves the task wherever it is. Costs one scheduling.
+/// color as well from then on. Ready at once if the task is there already. Costs one scheduling,
+/// and a look-up in the table of colors unless `color` is the default one.
+///
+/// Not cancel safe: a hop that is dropped after its first poll, as the losing branch of a `select!`
+/// is, still moves the task when that poll of the task ends. Of two hops in one poll the later one
+/// counts.
 ///
 /// # Panics
 ///

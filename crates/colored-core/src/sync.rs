@@ -1,7 +1,8 @@
 //! The only door to concurrency: atomics, cells and locks.
 //!
 //! The rest of the crate names the types of this module and never `std::sync` or `loom`, so one
-//! source is both the product and the model. The switch is the cfg `colored_loom` alone: gating it
+//! source is both the product and the model. (Two counters that only have to count, in `color.rs`
+//! and `task/id.rs`, are `std`'s.) The switch is the cfg `colored_loom` alone: gating it
 //! on `test` as well would leave integration tests with a model that checks nothing.
 
 #[cfg(colored_loom)]

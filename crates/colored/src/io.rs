@@ -1,7 +1,8 @@
 //! Reading and writing: tokio's traits and helpers, and what sockets are waited for.
 //!
-//! The traits are tokio's own, so everything that is written against them works with our sockets:
-//! TLS, HTTP, codecs, compression. None of this needs a tokio runtime, and none is started.
+//! Everything here but [`Interest`] and [`Ready`] is a re-export. The traits are tokio's own, so
+//! everything that is written against them works with our sockets: TLS, HTTP, codecs, compression.
+//! None of this needs a tokio runtime, and none is started.
 //!
 //! The cooperative budget of tokio does not act here. Our sockets have one of their own: a task
 //! that finds its sockets always ready yields to its color and its neighbours now and then. Pure

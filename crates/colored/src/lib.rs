@@ -1,4 +1,149 @@
-//! An async runtime whose tasks are serialized by color.
+//! An async runtime whose tasks are serialized by color: two tasks of one [`Color`] never run at
+//! the same time and run in the order in which they were scheduled, tasks of different colors run
+//! in parallel on all cores.
+//!
+//! A program that names no color runs as if it had one thread. It becomes parallel one
+//! [`spawn_colored`] at a time, and state that belongs to a color needs no lock.
+//!
+//! ```no_run
+//! use colored::net::{TcpListener, TcpStream};
+//! use colored::{Color, ColorCell};
+//! use std::collections::HashMap;
+//!
+//! #[colored::main]
+//! async fn main() -> std::io::Result<()> {
+//!     let hits = ColorCell::new(Color::of("hits"), HashMap::new()); // no lock
+//!     let listener = TcpListener::bind("127.0.0.1:8080").await?;
+//!     loop {
+//!         let (stream, peer) = listener.accept().await?;
+//!         let hits = hits.clone();
+//!         // Connections run in parallel; each is serial in itself.
+//!         let _detached = colored::spawn_colored(Color::unique(), async move {
+//!             hits.call(move |hits| *hits.entry(peer.ip()).or_insert(0) += 1).await;
+//!             serve(stream).await
+//!         });
+//!     }
+//! }
+//!
+//! async fn serve(mut stream: TcpStream) -> std::io::Result<()> {
+//!     let (mut reader, mut writer) = stream.split();
+//!     colored::io::copy(&mut reader, &mut writer).await?;
+//!     Ok(())
+//! }
+//! ```
+//!
+//! The package is `colored-rt`; the package named `colored` is another one, for coloring terminals.
+//! A program that uses both renames one of them in its `Cargo.toml`, and tells the attributes:
+//! `#[rt::main(crate = ::rt)]`.
+//!
+//! # Entering
+//!
+//! | | runs its future | the future is | afterwards |
+//! |---|---|---|---|
+//! | [`#[colored::main]`](macro@main), [`#[colored::test]`](macro@test) | on any worker of a new runtime | `Send` | the runtime is shut down |
+//! | the same with `local` | on the calling thread | any | the same |
+//! | [`Runtime::run`] | on any worker | `Send + 'static` | other tasks go on |
+//! | [`Runtime::block_on`], [`Handle::block_on`] | on the calling thread | any, may borrow | other tasks go on; its [`spawn_local`] tasks are aborted |
+//! | [`Handle`] | spawns from any thread | `Send + 'static` | |
+//!
+//! In all of them the main future is a task under [`Color::DEFAULT`]: it never overlaps anything
+//! that names no color. `run` and the plain attributes cost no thread switch per poll; `block_on`
+//! does, when the color is busy on a worker.
+//!
+//! # Spawning
+//!
+//! Every function schedules the task behind what is scheduled under its color already. Between
+//! colors there is no order.
+//!
+//! | | color | the future is | runs on |
+//! |---|---|---|---|
+//! | [`spawn`] | [`Color::DEFAULT`] | `Send` | any worker |
+//! | [`spawn_colored`] | the one named | `Send` | any worker |
+//! | [`spawn_here`] | the caller's | `Send` | any worker |
+//! | [`spawn_unique`] | a fresh one: parallel with everything | `Send` | any worker |
+//! | [`spawn_local`] | the caller's, or the default one | any | this thread |
+//! | [`spawn_blocking`] | none, and no order | a closure, `Send` | a thread that may block |
+//!
+//! A color is not inherited: what a task of some color hands to [`spawn`] runs under the default
+//! one. Dropping a [`JoinHandle`] detaches its task. An abort, a panic and the end of the runtime
+//! drop the task's future under its color.
+//!
+//! # What happens at an await
+//!
+//! The color is held for one poll and released at every `.await` that has to wait. In between,
+//! other tasks of the same color may run. So:
+//!
+//! * Code without an await is atomic for its color.
+//! * What was read before an await may have changed after it: look again, or keep read and write in
+//!   one piece of code without an await.
+//! * What must stay as it is across an await needs an owner: a local variable of the task, or the
+//!   guard of a [`sync::Mutex`]. Holding a guard across an await stops nobody of the color but
+//!   those who want the same lock.
+//!
+//! # Cells and hops
+//!
+//! A [`ColorCell`] is a value that one color owns. There are two ways to get at the state of
+//! another color:
+//!
+//! * **Call the cell**: [`ColorCell::call`] runs a closure over there and gives its result,
+//!   [`ColorCell::post`] does not wait. The task stays under its color. If the cell's color is
+//!   idle, a call runs at once on the caller's thread. Best for short accesses without an await.
+//! * **Hop**: [`hop`] moves the task itself, and everything after it runs under the other color,
+//!   until it hops again. Best for several accesses, or for work that awaits in between.
+//!
+//! ```
+//! use colored::{Color, ColorCell, hop};
+//!
+//! # #[colored::main(workers = 2)]
+//! # async fn main() {
+//! let (here, there) = (Color::new(1), Color::new(2));
+//! let log = ColorCell::new(there, Vec::new());
+//! let task = colored::spawn_colored(here, async move {
+//!     log.call(|log| log.push("called")).await; // the task stays under `here`
+//!     hop(there).await;
+//!     log.with(|log| log.push("hopped")); // under `there` from now on
+//!     log.with(|log| log.len())
+//! });
+//! assert_eq!(task.await.unwrap(), 2);
+//! # }
+//! ```
+//!
+//! # Other crates
+//!
+//! * tokio's `AsyncRead` and `AsyncWrite` are the traits of our sockets, and are in [`io`]. What is
+//!   written against them works: TLS, codecs, protocols.
+//! * `tokio::sync` needs no runtime, and is in [`sync`]. `tokio::select!` and `tokio::join!` need
+//!   none either.
+//! * `tokio::spawn`, `tokio::time`, `tokio::net`, `tokio::fs`, `tokio::signal` and `tokio::process`
+//!   want a tokio runtime and panic without one. Here: [`spawn`], [`time`], [`net`]; there is no
+//!   file, signal or process module yet, and [`spawn_blocking`] serves for files.
+//! * hyper, axum and tonic: the crate `colored-rt-hyper`.
+//! * futures-io and hyper's traits are on the sockets behind the features below.
+//! * Executors of one's own: [`JoinHandle`], [`ColorCell::call`] and all of [`sync`] may be awaited
+//!   in any of them. Sockets and timers belong to the runtime in which they were made or first
+//!   polled.
+//!
+//! # Features
+//!
+//! | feature | default | what it adds |
+//! |---|---|---|
+//! | `macros` | yes | [`#[colored::main]`](macro@main), [`#[colored::test]`](macro@test) |
+//! | `futures-io` | no | the futures-io traits on sockets |
+//! | `hyper` | no | hyper's `Read` and `Write` on sockets |
+//!
+//! # Platforms
+//!
+//! Rust 1.88 or later. Readiness comes from mio: epoll on Linux and Android, kqueue on macOS and
+//! the BSDs, the completion port on Windows. The tests run on Linux. What differs:
+//!
+//! | | |
+//! |---|---|
+//! | number of workers | [`std::thread::available_parallelism`]; on Linux it knows the affinity mask and the cgroup quota |
+//! | [`Builder::pin`] | Linux and Windows bind a worker to its CPU, macOS takes it as a hint. Where the system refuses, the worker stays unpinned |
+//! | thread names | Linux shows the first 15 bytes |
+//! | `SO_REUSEADDR` | on by default, except on Windows, where it would let others take the port |
+//! | `SO_REUSEPORT` | on unix, without Solaris and illumos |
+//! | keep-alive | no interval on OpenBSD; no count of probes on OpenBSD and Windows |
 
 mod blocking;
 mod budget;

@@ -1,4 +1,33 @@
 //! A runtime: its threads, and how it is built, entered and shut down.
+//!
+//! | type | what it is |
+//! |---|---|
+//! | [`Runtime`] | the owner: dropping it shuts the runtime down |
+//! | [`Builder`] | its settings: workers, pinning, blocking threads, names |
+//! | [`Handle`] | spawns on it from any thread, and does not keep it running |
+//! | [`Metrics`] | what its workers have done so far |
+//!
+//! A runtime has one thread for each worker (`colored-w0`, ..), a reactor thread (`colored-reactor`)
+//! and blocking threads as they are needed. When nothing is runnable they all sleep, and the process
+//! makes no system call.
+//!
+//! ```
+//! use colored::{Color, Runtime};
+//!
+//! # fn main() -> std::io::Result<()> {
+//! let runtime = Runtime::builder().workers(2).build()?;
+//! let sum = runtime.run(async {
+//!     let squares = [1, 2, 3].map(|n| colored::spawn_colored(Color::new(n), async move { n * n }));
+//!     let mut sum = 0;
+//!     for square in squares {
+//!         sum += square.await.unwrap();
+//!     }
+//!     sum
+//! });
+//! assert_eq!(sum, 14);
+//! # Ok(())
+//! # }
+//! ```
 
 mod builder;
 mod handle;

@@ -65,8 +65,10 @@ where
                 Err(f) => this.stage = Stage::Posted(post(&this.cell, f, cx.waker().clone())),
             },
             Stage::Posted(slot) => {
+                // A waker is anybody's code: it is cloned before the lock, and dropped after it.
+                let waker = cx.waker().clone();
                 let mut guard = slot.lock();
-                match std::mem::replace(&mut *guard, Slot::Cancelled) {
+                let _old = match std::mem::replace(&mut *guard, Slot::Cancelled) {
                     Slot::Ready(Ok(result)) => return Poll::Ready(result),
                     Slot::Ready(Err(payload)) => {
                         drop(guard);
@@ -77,9 +79,15 @@ where
                         panic!("the runtime of {:?} shut down before the call ran", this.cell)
                     }
                     Slot::Abandoned(_) => unreachable!("only a drop abandons the call"),
-                    Slot::Waiting(f, _) => *guard = Slot::Waiting(f, cx.waker().clone()),
-                    Slot::Taken(_) => *guard = Slot::Taken(Some(cx.waker().clone())),
-                }
+                    Slot::Waiting(f, old) => {
+                        *guard = Slot::Waiting(f, waker);
+                        Some(old)
+                    }
+                    Slot::Taken(old) => {
+                        *guard = Slot::Taken(Some(waker));
+                        old
+                    }
+                };
                 drop(guard);
                 this.stage = Stage::Posted(slot);
             }

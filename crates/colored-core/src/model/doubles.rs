@@ -58,7 +58,7 @@ impl Dispatch for Port {
         }
     }
 
-    fn track(&self, _lane: LanePtr) -> Result<u32, Closing> {
+    fn track(&self, _lane: LanePtr) -> Result<u64, Closing> {
         Ok(0)
     }
 

@@ -66,8 +66,16 @@ impl<T> Injector<T> {
         self.0.lock().push_back(item);
     }
 
-    pub(crate) fn steal_batch(&self, _into: &Deque<T>) -> Option<T> {
-        self.pop()
+    /// Takes two: between the queues the second is in neither, as in the original.
+    pub(crate) fn steal_batch(&self, into: &Deque<T>) -> Option<T> {
+        let mut lanes = self.0.lock();
+        let first = lanes.pop_front()?;
+        let second = lanes.pop_front();
+        drop(lanes);
+        if let Some(second) = second {
+            into.push(second);
+        }
+        Some(first)
     }
 
     pub(crate) fn pop(&self) -> Option<T> {

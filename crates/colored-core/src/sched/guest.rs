@@ -6,6 +6,7 @@
 //! main future needs neither `Send` nor `'static`.
 
 use super::remote::Guest;
+use super::worker::SLICE_POLLS;
 use super::{Handle, Scheduler, local, spawn_on};
 use crate::color::Color;
 use crate::lane::{LanePtr, LaneRef, Runner, Slice, current};
@@ -43,7 +44,7 @@ impl Stay {
         let scheduler = self.handle.scheduler();
         while !done() {
             let lane = self.guest.wait();
-            let mut turn = Turn { scheduler, pin: self.guest.pin };
+            let mut turn = Turn { scheduler, pin: self.guest.pin, polls: 0 };
             match lane.run(&mut turn) {
                 Slice::Idle => {}
                 Slice::More(lane) | Slice::Elsewhere(lane, 0) => scheduler.inject(lane),
@@ -55,10 +56,13 @@ impl Stay {
 
 impl Drop for Stay {
     fn drop(&mut self) {
-        for task in self.locals.borrow().iter() {
-            task.abort();
+        // A destructor may spawn another.
+        while let locals = self.locals.take()
+            && !locals.is_empty()
+        {
+            locals.iter().for_each(Abort::abort);
+            self.run_until(|| locals.iter().all(Abort::is_finished));
         }
-        self.run_until(|| self.locals.borrow().iter().all(Abort::is_finished));
         STAY.with(|current| current.set(ptr::null()));
         self.handle.scheduler().guests.leave(&self.guest);
     }
@@ -72,6 +76,7 @@ pub(super) fn with_handle<R>(f: impl FnOnce(Option<&Handle>) -> R) -> R {
 struct Turn<'a> {
     scheduler: &'a Scheduler,
     pin: u32,
+    polls: u32,
 }
 
 impl Runner for Turn<'_> {
@@ -84,7 +89,8 @@ impl Runner for Turn<'_> {
     }
 
     fn goes_on(&mut self) -> bool {
-        true
+        self.polls += 1;
+        self.polls < SLICE_POLLS
     }
 }
 
@@ -138,8 +144,14 @@ pub(crate) fn block_on<F: Future>(
 /// or the default one. Gives it back on any other thread.
 pub(crate) fn spawn_local<F: Future + 'static>(future: F) -> Result<Join<F::Output, LanePtr>, F> {
     let as_guest = Stay::current(|stay| stay.map(|stay| (stay.handle.clone(), stay.guest.pin)));
-    let place = as_guest
-        .or_else(|| local::with(|local| local.map(|local| (local.handle().clone(), local.pin()))));
+    let as_worker = || {
+        local::with(|local| {
+            let local = local?;
+            local.settle_down();
+            Some((local.handle().clone(), local.pin()))
+        })
+    };
+    let place = as_guest.or_else(as_worker);
     let Some((handle, pin)) = place else { return Err(future) };
     let lane = here_or_default(&handle);
     // SAFETY: pinned to this thread; borrows nothing.
@@ -155,8 +167,14 @@ pub(crate) fn spawn_local<F: Future + 'static>(future: F) -> Result<Join<F::Outp
     Ok(join)
 }
 
+/// The current lane, if it is of the same scheduler: the pin means nothing to another one, whose
+/// lane this thread may hold because it calls one of its cells.
 fn here_or_default(handle: &Handle) -> LaneRef {
-    let Some(lane) = current::lane() else { return handle.lane(Color::DEFAULT) };
+    let here = current::lane().filter(|lane| {
+        // SAFETY: this thread holds it.
+        unsafe { lane.get() }.is_of(handle.scheduler())
+    });
+    let Some(lane) = here else { return handle.lane(Color::DEFAULT) };
     current::retain(lane);
     // SAFETY: just counted.
     unsafe { LaneRef::from_counted(lane) }

@@ -98,8 +98,10 @@ impl Idle {
 
     /// A searcher has found something; true if it was the last one, and must notify.
     pub(super) fn stop_searching(&self) -> bool {
-        // Ordering: whoever must be woken is found by `notify`, which fences.
-        searching(self.word.fetch_sub(SEARCHING, Ordering::Relaxed)) == 1
+        // Ordering: Release pairs with the Acquire in `park`: the searcher that is left, and relies
+        // on this one to have looked, sees what it put into its deque. Whoever must be woken is
+        // found by `notify`, which fences.
+        searching(self.word.fetch_sub(SEARCHING, Ordering::Release)) == 1
     }
 
     /// A worker goes to sleep. It must look at all queues afterwards, and may park if they are
@@ -108,8 +110,8 @@ impl Idle {
         let change = PARKED - if searching { SEARCHING } else { 0 };
         let mut sleepers = self.sleepers.lock();
         sleepers.push(worker);
-        // Ordering: W1; ordered by the fence.
-        self.word.fetch_add(change, Ordering::Relaxed);
+        // Ordering: W1 is ordered by the fence; Acquire pairs with the Release in `stop_searching`.
+        self.word.fetch_add(change, Ordering::Acquire);
         drop(sleepers);
         // Ordering: between W1 and W2; pairs with the fence in `notify`.
         fence(Ordering::SeqCst);

@@ -9,6 +9,7 @@ use crate::queue::Deque;
 use crate::sync::thread_slot;
 use std::cell::{Cell, RefCell};
 use std::ptr;
+use std::thread::{self, ThreadId};
 
 /// Spare lanes in a batch: a worker keeps up to two. A lane is made and retired with every task of a
 /// fresh color, often by different workers, and it owns the scheduler: making one anew would bounce
@@ -25,6 +26,8 @@ pub(super) struct Local {
     pub(super) deque: Deque<ReadyLane>,
     spares: RefCell<Spares>,
     cache: memory::Cache,
+    /// The thread that something is pinned to, if anything is.
+    home: Cell<Option<ThreadId>>,
     /// Events are being handed out: wake nobody before they all are.
     batching: Cell<bool>,
 }
@@ -48,6 +51,7 @@ impl Local {
             deque,
             spares: RefCell::new(Vec::new()),
             cache: memory::Cache::new(),
+            home: Cell::new(None),
             batching: Cell::new(false),
         }
     }
@@ -81,6 +85,25 @@ impl Local {
 
     pub(super) fn index(&self) -> usize {
         self.index
+    }
+
+    /// From now on only this thread may be the worker: a future that cannot leave it is pinned here.
+    pub(super) fn settle_down(&self) {
+        self.assert_at_home();
+        self.home.set(Some(thread::current().id()));
+    }
+
+    #[inline]
+    pub(super) fn assert_at_home(&self) {
+        if let Some(home) = self.home.get() {
+            let here = thread::current().id();
+            assert!(
+                home == here,
+                "worker {} has futures of `spawn_local` and must stay on the thread {home:?}, but is \
+                 stepped on {here:?}",
+                self.index
+            );
+        }
     }
 
     /// What tasks that only this worker may run are pinned to.

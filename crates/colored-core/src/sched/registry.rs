@@ -24,7 +24,7 @@ impl Registry {
     }
 
     /// Enters a lane; the index to remove it by.
-    pub(super) fn insert(&self, shard: usize, lane: LanePtr) -> Result<u32, Closing> {
+    pub(super) fn insert(&self, shard: usize, lane: LanePtr) -> Result<u64, Closing> {
         let mut slots = self.shards[shard].lock();
         if slots.closed {
             return Err(Closing);
@@ -39,20 +39,20 @@ impl Registry {
                 u32::try_from(slots.lanes.len() - 1).expect("fewer than 2³² lanes")
             }
         };
-        let count = u32::try_from(self.shards.len()).expect("fewer than 2¹⁶ workers");
-        Ok(slot * count + u32::try_from(shard).expect("fewer than 2¹⁶ workers"))
+        Ok(u64::from(slot) * self.shards.len() as u64 + shard as u64)
     }
 
     /// Removes what `insert` entered, if it did.
-    pub(super) fn remove(&self, index: u32) {
+    pub(super) fn remove(&self, index: u64) {
         if index == UNTRACKED {
             return;
         }
-        let (slot, shard) =
-            (index as usize / self.shards.len(), index as usize % self.shards.len());
-        let mut slots = self.shards[shard].lock();
-        slots.lanes[slot] = None;
-        slots.free.push(slot as u32);
+        let shards = self.shards.len() as u64;
+        let mut slots = self.shards[(index % shards) as usize].lock();
+        // Both fit: `insert` had them so.
+        let slot = (index / shards) as u32;
+        slots.lanes[slot as usize] = None;
+        slots.free.push(slot);
         if slots.free.len() == slots.lanes.len() && slots.lanes.len() > 1024 {
             // A crowd has come and gone: give its memory back.
             (slots.lanes, slots.free) = (Vec::new(), Vec::new());

@@ -13,7 +13,7 @@ use crossbeam_utils::CachePadded;
 ///
 /// `benches/ratio.rs`: `yield_many` gains 15 % from 8 to 64 and nothing beyond; the wait behind a
 /// saturated color grows with it.
-const SLICE_POLLS: u32 = 64;
+pub(super) const SLICE_POLLS: u32 = 64;
 
 /// Nanoseconds after which a slice ends even with polls left.
 const SLICE_NANOS: u64 = 200_000;
@@ -51,6 +51,11 @@ pub enum Step {
 }
 
 /// One worker's own half of the scheduler.
+///
+/// It may be sent to the thread that is to step it, and stays there: what [`spawn_local`] pins to a
+/// worker need not be `Send`.
+///
+/// [`spawn_local`]: crate::spawn_local
 pub struct Worker {
     local: Local,
     rng: Rng,
@@ -100,8 +105,14 @@ impl Worker {
         self.local.batch(f)
     }
 
-    /// Finds a lane and runs a slice of it.
+    /// Finds a lane and runs a slice of it: up to 64 polls or 200 µs, whichever comes first, and at
+    /// least one poll. Every step of a worker must be on one and the same thread.
+    ///
+    /// # Panics
+    ///
+    /// On another thread than that of a [`spawn_local`](crate::spawn_local) under this worker.
     pub fn step(&mut self) -> Step {
+        self.local.assert_at_home();
         self.wake_up();
         match self.find() {
             Some(lane) => {
@@ -152,6 +163,10 @@ impl Worker {
     fn find_elsewhere(&mut self) -> Option<ReadyLane> {
         let scheduler = self.local.scheduler();
         if let Some(lane) = scheduler.injector.steal_batch(&self.local.deque) {
+            // Who looked while the rest was between the queues has seen it in neither.
+            if !self.searching && self.local.deque.len() > 0 {
+                scheduler.notify();
+            }
             return Some(lane);
         }
         if !self.searching {
@@ -203,7 +218,8 @@ impl Worker {
         };
         let local = &self.local;
         let slice = local.enter(|| lane.run(&mut turn));
-        let polls = u64::from(turn.polls);
+        // The turn that left the lane idle has not asked whether to go on.
+        let polls = u64::from(turn.polls) + u64::from(matches!(slice, Slice::Idle));
         remote.counters.polls.add(polls);
         remote.slice_ends();
         match slice {

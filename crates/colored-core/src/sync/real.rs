@@ -29,7 +29,8 @@ impl<T> UnsafeCell<T> {
     }
 }
 
-/// A lock that ignores poisoning: no user code runs under any lock of this crate.
+/// A lock that ignores poisoning: the only user code that runs under one is the clone or drop of a
+/// foreign waker, and a panic there leaves nothing half done.
 #[derive(Debug, Default)]
 pub(crate) struct Mutex<T>(std::sync::Mutex<T>);
 

@@ -92,6 +92,10 @@ fn look_up(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
 /// # Errors
 ///
 /// When the text is no `host:port`, or the name cannot be resolved. The error names it.
+///
+/// # Panics
+///
+/// Outside a runtime, if there is a name to look up; and if the runtime shuts down meanwhile.
 pub async fn lookup_host(
     host: impl ToSocketAddrs,
 ) -> io::Result<impl Iterator<Item = SocketAddr> + Send + 'static> {

@@ -75,6 +75,10 @@ impl Handle {
     }
 
     /// Runs `f` on a thread that may block; see [`spawn_blocking`](crate::spawn_blocking).
+    ///
+    /// # Panics
+    ///
+    /// If the system gives no thread although none is there that could take the call later.
     pub fn spawn_blocking<T, F>(&self, f: F) -> JoinHandle<T>
     where
         F: FnOnce() -> T + Send + 'static,
