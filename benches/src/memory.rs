@@ -27,17 +27,18 @@ pub fn run(options: &Options, allocator: &'static Counting) {
     if !rows.iter().any(|row| options.matches(row)) {
         return;
     }
-    let on = Runtimes::start();
-    let serial = tasks(allocator, on.serial(), colored::spawn);
-    let unique = tasks(allocator, on.unique(), colored::spawn_unique);
-    let tokio = tasks(allocator, on.tokio(), tokio::spawn);
+    // Runtimes of its own for every figure: they keep what has been freed, and what is taken from
+    // there is not counted.
+    let serial = tasks(allocator, Runtimes::start().serial(), colored::spawn);
+    let unique = tasks(allocator, Runtimes::start().unique(), colored::spawn_unique);
+    let tokio = tasks(allocator, Runtimes::start().tokio(), tokio::spawn);
     let mut next = FIRST_COLOR;
-    let named = tasks(allocator, on.serial(), move |task| {
+    let named = tasks(allocator, Runtimes::start().serial(), move |task| {
         next += 1;
         colored::spawn_colored(Color::new(next), task)
     });
     let color = named - serial;
-    let cell = cells(allocator, on.serial());
+    let cell = cells(allocator, Runtimes::start().serial());
     let figures = [
         (serial, "tokio", tokio),
         (unique, "tokio", tokio),

@@ -173,3 +173,8 @@ pub mod __private;
 // `colored`: it is what the compiler then does not find there, and so the message.
 #[doc(hidden)]
 pub use __private as __private_of_colored_rt_a_renamed_runtime_needs_the_crate_option;
+
+// Compiles the code of the front page.
+#[cfg(all(doctest, feature = "macros"))]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
