@@ -11,7 +11,7 @@ use std::task::{Context, Poll};
 
 /// Units a poll begins with.
 ///
-/// tokio's value. `benches/ratio.rs` does not tell 64 from 256 apart.
+/// tokio's value.
 pub const PER_POLL: u32 = 128;
 
 const UNCONSTRAINED: u32 = u32::MAX;
