@@ -1,10 +1,11 @@
 //! Shutdown: every future is dropped, every worker stops. What is left over is a leak here, and
 //! what is waited for in vain a deadlock.
 
-use super::pool::{pool, start, step_until_idle};
+use super::pool::{Flag, pool, start, step_until_idle};
 use super::{check, check_within};
 use crate::color::Color;
 use crate::lane::callback;
+use crate::spawn::spawn_local;
 use crate::sync::Arc;
 use loom::thread;
 use std::future::pending;
@@ -105,6 +106,28 @@ fn two_workers_stop() {
             thread.join().unwrap();
         }
         assert!(join.is_finished());
+    });
+}
+
+/// A lane is sent to the worker that what comes next is pinned to, while the others run out of work:
+/// nobody stops before it has been run there.
+#[test]
+fn stop_against_send() {
+    check_within(2, || {
+        let (handle, mut workers, beds) = pool(2);
+        let pinned = Flag::new();
+        let (set, payload) = (Arc::clone(&pinned), Arc::new(()));
+        drop(handle.spawn(Color::new(1), async move {
+            drop(spawn_local(endless(payload)).ok().expect("on a worker"));
+            set.set();
+        }));
+        let threads = [workers.remove(0), workers.remove(0)].map(|worker| start(worker, &beds));
+        pinned.wait();
+        handle.scheduler().shut_down();
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        assert_eq!(handle.scheduler().lanes(), 1);
     });
 }
 
