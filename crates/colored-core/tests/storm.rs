@@ -178,6 +178,7 @@ fn shutdown_drops_every_future_on_its_color() {
     }
     let pool = Pool::new(3);
     let drops = Arc::new(AtomicUsize::new(0));
+    let begun = Arc::new(AtomicUsize::new(0));
     for i in 0..1000 {
         let color = Color::new(i % 10);
         let check = Check(color, drops.clone());
@@ -186,13 +187,14 @@ fn shutdown_drops_every_future_on_its_color() {
             std::future::pending::<()>().await;
         };
         drop(pool.handle.spawn_colored(color, task));
-        let unique = drops.clone();
+        let (unique, begun) = (drops.clone(), begun.clone());
         let lonely = async move {
             let _check = Check(Color::current().unwrap(), unique);
+            begun.fetch_add(1, Ordering::Relaxed);
             std::future::pending::<()>().await;
         };
         drop(pool.handle.spawn_alone(lonely));
-        let silent = drops.clone();
+        let silent = Count(drops.clone());
         struct Count(Arc<AtomicUsize>);
         impl Drop for Count {
             fn drop(&mut self) {
@@ -200,11 +202,14 @@ fn shutdown_drops_every_future_on_its_color() {
             }
         }
         drop(pool.handle.spawn_alone(async move {
-            let _count = Count(silent);
+            let _count = silent;
             std::future::pending::<()>().await;
         }));
     }
-    thread::sleep(Duration::from_millis(20));
+    // Who has not begun knows no color to check.
+    while begun.load(Ordering::Relaxed) < 1000 {
+        thread::yield_now();
+    }
     let handle = pool.handle.clone();
     pool.stop();
     assert_eq!(drops.load(Ordering::Relaxed), 3000);
