@@ -2,7 +2,8 @@
 #![cfg(not(colored_loom))]
 
 use colored_core::{
-    Color, ColorCell, Handle, Park, Scheduler, Step, Worker, hop, spawn_here, yield_now,
+    Color, ColorCell, Handle, Park, Scheduler, Step, Worker, hop, spawn_here, spawn_local,
+    yield_now,
 };
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -235,4 +236,28 @@ fn cells_of_the_own_color_may_leave_before_the_slice_ends() {
     });
     pool.handle.block_on(task).unwrap().unwrap().unwrap();
     pool.stop();
+}
+
+/// A future that cannot leave its thread would do so with its worker.
+#[test]
+fn a_worker_with_local_futures_refuses_another_thread() {
+    let shell =
+        Arc::new(Shell { slots: vec![(Mutex::new(false), Condvar::new())], start: Instant::now() });
+    let (handle, mut workers) = Scheduler::with_workers(1, 7, Box::new(Port(shell)));
+    let mut worker = workers.remove(0);
+    let step_elsewhere = |mut worker: Worker| {
+        thread::spawn(move || {
+            let _ = worker.step();
+            worker
+        })
+        .join()
+    };
+    worker = step_elsewhere(worker).expect("nothing keeps it yet");
+    drop(handle.spawn_colored(Color::new(1), async {
+        drop(spawn_local(std::future::pending::<()>()).expect("on a worker"));
+    }));
+    while worker.step() == Step::Ran {}
+    let panic = step_elsewhere(worker).err().expect("it has settled here");
+    let said = panic.downcast_ref::<String>().expect("a message");
+    assert!(said.contains("must stay on the thread"), "{said}");
 }
