@@ -84,7 +84,7 @@ impl Color {
     }
 
     /// Makes every run of a model see the same serial numbers.
-    #[cfg(colored_loom)]
+    #[cfg(all(test, colored_loom))]
     pub(crate) fn restart_serial_numbers() {
         NEXT_BLOCK.with(|next| next.set(1));
     }
