@@ -83,6 +83,12 @@ impl Color {
         Self { key, unique: true }
     }
 
+    /// The color with these parts ([`Color::number`], [`Color::is_unique`]).
+    #[inline]
+    pub(crate) const fn from_parts(key: u64, unique: bool) -> Self {
+        Self { key, unique }
+    }
+
     /// Makes every run of a model see the same serial numbers.
     #[cfg(all(test, colored_loom))]
     pub(crate) fn restart_serial_numbers() {

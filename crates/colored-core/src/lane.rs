@@ -75,9 +75,11 @@ pub(crate) struct Lane {
     /// Holder only.
     inner: UnsafeCell<Inner>,
     port: Arc<dyn Dispatch>,
-    color: Color,
     /// At the head while a call runs inline.
     inline: Node,
+    /// The color, in two parts that leave no gap.
+    number: u64,
+    unique: bool,
     /// Whether the table has it. Set once, by the holder.
     published: AtomicBool,
 }
@@ -115,15 +117,16 @@ impl Lane {
                 track: UNTRACKED,
             }),
             port,
-            color,
             inline: Node::new(Kind::Inline, 0),
+            number: color.number(),
+            unique: color.is_unique(),
             published: AtomicBool::new(tenure != Tenure::Unpublished),
         }
     }
 
     /// Makes an unreferenced lane that was in no table, or has left it, into a fresh one.
     pub(crate) fn renew(&mut self, color: Color) {
-        self.color = color;
+        (self.number, self.unique) = (color.number(), color.is_unique());
         // Ordering: exclusive access.
         self.refs.store(1, Ordering::Relaxed);
         self.published.store(false, Ordering::Relaxed);
@@ -136,7 +139,7 @@ impl Lane {
     }
 
     pub(crate) fn color(&self) -> Color {
-        self.color
+        Color::from_parts(self.number, self.unique)
     }
 
     /// Whether this is a lane of that scheduler.
@@ -365,7 +368,7 @@ pub(crate) fn current_color() -> Option<Color> {
     if lane_ref.set_published() {
         lane_ref.port.publish(lane);
     }
-    Some(lane_ref.color)
+    Some(lane_ref.color())
 }
 
 /// The right to run a lane. Whoever has it must run the lane or hand it on.
