@@ -20,10 +20,12 @@ mod g10_hostage;
 mod g11_color_per_poll;
 
 mod bad_input;
+mod budget;
 mod cells;
 mod entry;
 mod idle;
 mod local;
 mod shutdown;
+mod task_local;
 mod tasks;
 mod threads;

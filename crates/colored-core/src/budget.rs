@@ -51,7 +51,7 @@ pub fn has_remaining() -> bool {
 }
 
 /// Runs `f` with no limit, and restores the rest afterwards, also when `f` panics.
-pub fn unconstrained<R>(f: impl FnOnce() -> R) -> R {
+pub fn unlimited<R>(f: impl FnOnce() -> R) -> R {
     let _restore = Restore(LEFT.with(|left| left.replace(UNCONSTRAINED)));
     f()
 }
@@ -80,7 +80,7 @@ impl Drop for Restore {
 
 #[cfg(all(test, not(colored_loom)))]
 mod tests {
-    use super::{PER_POLL, fresh, give_back, has_remaining, poll_proceed, unconstrained};
+    use super::{PER_POLL, fresh, give_back, has_remaining, poll_proceed, unlimited};
     use std::task::{Context, Waker};
 
     #[test]
@@ -92,7 +92,7 @@ mod tests {
             }
             assert!(!has_remaining());
             assert!(poll_proceed(&mut cx).is_pending());
-            assert!(unconstrained(|| poll_proceed(&mut cx).is_ready()));
+            assert!(unlimited(|| poll_proceed(&mut cx).is_ready()));
             give_back();
             assert!(poll_proceed(&mut cx).is_ready());
             assert!(poll_proceed(&mut cx).is_pending());

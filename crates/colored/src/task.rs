@@ -12,8 +12,13 @@
 //! A color is held for one poll and released at every `.await`: other tasks of the color may run in
 //! between. A color is not inherited: only [`spawn_here`] and [`spawn_local`] look at the caller's.
 
+mod local;
+mod unconstrained;
+
+pub use self::local::{LocalKey, NotInScope, Scope};
+pub use self::unconstrained::{Unconstrained, unconstrained};
 pub use crate::blocking::spawn_blocking;
-pub use colored_core::budget::{has_remaining as has_budget_remaining, unconstrained};
+pub use colored_core::budget::has_remaining as has_budget_remaining;
 pub use colored_core::{AbortHandle, Hop, Id, JoinError, JoinHandle, YieldNow, hop, yield_now};
 
 use colored_core::{Color, Handle};
@@ -136,8 +141,12 @@ pub fn try_id() -> Option<Id> {
 }
 
 /// Takes one unit of the cooperative budget, and lets others run first if there is none: for loops
-/// that always find something to do and otherwise would not return from their poll. A poll begins
-/// with 128 units. Cancel safe. Outside a runtime it never waits.
+/// that always find something to do and otherwise would not return from their poll.
+///
+/// Every poll of a task begins with 128 units, of which each socket operation, timer, call of a cell
+/// and join handle that has something to give takes one as well. It waits for the next poll of its
+/// task only, and so behind what is scheduled under the color by then. Cancel safe. Inside
+/// [`unconstrained`] and outside a runtime it never waits. Costs a look at a thread-local.
 pub async fn consume_budget() {
     poll_fn(colored_core::budget::poll_proceed).await;
 }
