@@ -20,6 +20,7 @@ mod g10_hostage;
 mod g11_color_per_poll;
 
 mod bad_input;
+mod bounds;
 mod cells;
 mod entry;
 mod idle;
