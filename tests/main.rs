@@ -21,6 +21,7 @@ mod g11_color_per_poll;
 
 mod bad_input;
 mod budget;
+mod bounds;
 mod cells;
 mod entry;
 mod idle;

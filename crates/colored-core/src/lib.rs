@@ -72,6 +72,7 @@
 //! | [`table`] | the exact map from colors to lanes | |
 //! | [`sched`] | workers, stealing, sleep, guests, shutdown | [`Park`]: nothing to run |
 //! | [`cell`], [`spawn`] | what users call | |
+//! | [`bound`](Bound) | admission to a color: who comes in, who waits | |
 //! | `model` | the loom models | |
 //!
 //! # Invariants
@@ -151,6 +152,7 @@
 //! * The unit of queueing and stealing is the color, not the event, as in Mely (Gaud and others,
 //!   2010), which took colors from libasync-smp (Zeldovich and others, 2003).
 
+mod bound;
 pub mod budget;
 mod cell;
 mod color;
@@ -167,6 +169,10 @@ mod sync;
 mod table;
 mod task;
 
+pub use self::bound::{
+    Bound, BoundedCell, Closed, Line, Place, Post, Reserve, Spawn, Standing, Ticket, TrySendError,
+    TrySpawnError,
+};
 pub use self::cell::{AccessError, Call, ColorCell};
 pub use self::color::Color;
 pub use self::contain::contain;

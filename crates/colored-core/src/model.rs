@@ -18,6 +18,7 @@
 //! The [`canary`] holds models that must fail: a suite that has stopped looking passes everything
 //! else.
 
+mod bound;
 mod canary;
 mod cell;
 mod chain;

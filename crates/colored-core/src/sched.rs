@@ -156,6 +156,11 @@ impl Scheduler {
         (now == beat && now % 2 == 1, now)
     }
 
+    /// What time it is: nanoseconds of [`Park::now`].
+    pub(crate) fn now(&self) -> u64 {
+        self.park.now()
+    }
+
     /// Wakes one worker if some worker is parked and none is looking for work already.
     fn notify(&self) {
         if let Some(worker) = self.idle.notify() {
@@ -383,6 +388,16 @@ where
     let lane = unsafe { LaneRef::from_counted(lane) };
     // SAFETY: the future is `Send` and borrows nothing.
     Ok(unsafe { spawn_on(lane, future, 0) })
+}
+
+/// Spawns on a lane that the caller has.
+pub(crate) fn spawn_on_lane<F>(lane: &LaneRef, future: F) -> Join<F::Output, LanePtr>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    // SAFETY: the future is `Send` and borrows nothing.
+    unsafe { spawn_on(lane.for_node(), future, 0) }
 }
 
 /// # Safety

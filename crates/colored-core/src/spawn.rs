@@ -1,7 +1,7 @@
 //! What users do with tasks: spawn, join, abort, move, yield.
 
 use crate::color::Color;
-use crate::lane::{self, LanePtr, current};
+use crate::lane::{self, LanePtr, LaneRef, current};
 use crate::sched::{self, Handle, Nested};
 use crate::task::{self, Abort, Begun, Id, Join, JoinError, TaskRef};
 use std::fmt;
@@ -63,6 +63,15 @@ where
 /// The future, if this thread is neither a worker nor inside `block_on`.
 pub fn spawn_local<F: Future + 'static>(future: F) -> Result<JoinHandle<F::Output>, F> {
     sched::spawn_local(future).map(JoinHandle)
+}
+
+/// Spawns a task on a lane that the caller has.
+pub(crate) fn spawn_on<F>(lane: &LaneRef, future: F) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    JoinHandle(sched::spawn_on_lane(lane, future))
 }
 
 impl Color {

@@ -108,6 +108,12 @@
 //! # }
 //! ```
 //!
+//! # Bounds
+//!
+//! A color takes whatever it is given. A [`Bound`] in front of it admits a number of tasks and
+//! calls at a time: others wait in line, or by a `try_` function learn that there is no room.
+//! What runs under the color itself is never made to wait. See [`bound`].
+//!
 //! # Other crates
 //!
 //! * tokio's `AsyncRead` and `AsyncWrite` are the traits of our sockets, and are in [`io`]. What is
@@ -146,6 +152,7 @@
 //! | keep-alive | no interval on OpenBSD; no count of probes on OpenBSD and Windows |
 
 mod blocking;
+pub mod bound;
 mod budget;
 mod driver;
 pub mod io;
@@ -158,6 +165,7 @@ pub mod time;
 
 pub use colored_core::{AccessError, Call, Color, ColorCell};
 
+pub use self::bound::{Bound, BoundedCell, Closed, TrySendError, TrySpawnError};
 pub use self::runtime::{Builder, Handle, Runtime};
 pub use self::task::{
     AbortHandle, JoinError, JoinHandle, hop, spawn, spawn_blocking, spawn_colored, spawn_here,

@@ -6,7 +6,7 @@ use crate::blocking;
 use crate::driver::{Driver, current};
 use crate::pool::Class;
 use crate::task::JoinHandle;
-use colored_core::{Color, ColorCell, Nested};
+use colored_core::{Bound, Color, ColorCell, Nested};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -90,6 +90,17 @@ impl Handle {
     /// Gives `value` to `color` of this runtime; see [`ColorCell::new`].
     pub fn cell<T: Send + 'static>(&self, color: impl Into<Color>, value: T) -> ColorCell<T> {
         ColorCell::new_in(&self.core, color.into(), value)
+    }
+
+    /// A bound of `capacity` items for `color` of this runtime; see [`Bound::new`].
+    ///
+    /// # Panics
+    ///
+    /// If the capacity is 0, or more than 2⁶⁰.
+    #[must_use]
+    #[track_caller]
+    pub fn bound(&self, color: impl Into<Color>, capacity: usize) -> Bound {
+        Bound::new_in(&self.core, color.into(), capacity)
     }
 
     /// See [`Runtime::block_on`](super::Runtime::block_on).

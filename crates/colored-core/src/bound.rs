@@ -1,0 +1,246 @@
+//! [`Bound`]: admission to a color, so that it is not given more than it can do.
+//!
+//! Whoever has a [`Place`] is counted. A place is taken at a gate ([`gate`]), moves into the task or
+//! the callback that is admitted, and is given back when that is gone: by whichever way it goes, so
+//! aborts, panics and shutdowns give it back as well. The bound stands before the lane and leaves
+//! the lane alone: a color without a bound pays nothing.
+
+mod admit;
+mod cell;
+mod error;
+pub(crate) mod gate;
+mod line;
+mod place;
+mod word;
+
+pub use self::admit::{Post, Reserve, Spawn};
+pub use self::cell::BoundedCell;
+pub use self::error::{Closed, TrySendError, TrySpawnError};
+pub use self::line::{Line, Standing, Ticket};
+pub use self::place::Place;
+
+use self::gate::{Gate, Refused};
+use crate::color::Color;
+use crate::lane::LaneRef;
+use crate::sched::Handle;
+use crate::spawn::JoinHandle;
+use crate::sync::{Arc, AtomicU64, Ordering};
+use std::fmt;
+use std::time::Duration;
+
+/// A limit to what one color is given: at most `capacity` items at a time.
+///
+/// | an item is | it is counted |
+/// |---|---|
+/// | a task, from [`spawn`](Self::spawn) | from its admission until its future has been dropped |
+/// | a call or post of a [`cell`](Self::cell) | from its admission until its closure has run or been dropped |
+/// | a [`Place`] | until it is used, or dropped |
+///
+/// So the bound limits what waits and what is under way together: the length of the color's queue,
+/// and the memory of its tasks. Only what comes through the bound or its clones is counted; another
+/// bound of the same color has a count of its own.
+///
+/// **Order.** Whoever waits for room is admitted in the order of the first polls. Nobody overtakes:
+/// while there is a line, `try_` says [`Full`](TrySendError::Full). Once admitted, items take their
+/// places in the color's order (G2).
+///
+/// **Sends to oneself do not wait.** What runs under the bound's own color is admitted at once, over
+/// the capacity and past the line: it would wait for itself. So [`depth`](Self::depth) may exceed
+/// the capacity, by the number of such items; nobody else is admitted until it is below again. This
+/// does not help two bounds whose tasks each wait to be admitted by the other, nor a task that was
+/// admitted, hopped away, and waits for admission from there: they need `try_`, or a
+/// post from outside a task. Callbacks do not await, and so cannot get into this.
+///
+/// **The end.** [`close`](Self::close) ends admission: whoever waits, or comes later, gets the item
+/// back. Dropping the last clone closes nothing.
+///
+/// **Costs**, in atomic read-modify-writes of the common case: 2 to come and go, 2 for the count of
+/// clones. What is queued reads the clock twice (some 20 ns each on Linux), a call that runs at once
+/// does not. Waiting costs a lock on both sides, and one wake-up. The color itself, and all others,
+/// pay nothing.
+///
+/// ```
+/// # use colored_core::{Bound, Color, TrySpawnError};
+/// # use colored_core::{Park, Scheduler, Step};
+/// # struct NoPark;
+/// # impl Park for NoPark { fn unpark(&self, _: usize) {} fn now(&self) -> u64 { 0 } }
+/// # let (handle, mut workers) = Scheduler::with_workers(1, 1, Box::new(NoPark));
+/// # let _entered = handle.enter();
+/// let disk = Bound::new(Color::of("disk"), 1);
+/// let first = disk.try_spawn(async { 1 });
+/// assert!(first.is_ok());
+/// assert_eq!(disk.depth(), 1);
+/// match disk.try_spawn(async { 2 }) {
+///     Err(TrySpawnError::Full(_later)) => {}
+///     other => panic!("{other:?}"),
+/// }
+/// # while workers[0].step() == Step::Ran {}
+/// assert_eq!(disk.depth(), 0);
+/// ```
+#[derive(Clone)]
+pub struct Bound {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    gate: Gate,
+    lane: LaneRef,
+    /// Nanoseconds that the item which began last had been scheduled.
+    waited: AtomicU64,
+    /// For the clock.
+    handle: Handle,
+}
+
+impl Bound {
+    /// A bound of `capacity` items for `color`, in the runtime that the calling thread works for.
+    ///
+    /// # Panics
+    ///
+    /// Outside a runtime: [`Bound::new_in`] names one. If the capacity is 0, or more than 2⁶⁰.
+    #[must_use]
+    #[track_caller]
+    pub fn new(color: Color, capacity: usize) -> Self {
+        let Some(handle) = Handle::with_current(|handle| handle.cloned()) else {
+            panic!(
+                "`Bound::new({color}, {capacity})` outside a runtime: call it inside one, or use \
+                 `Handle::bound`"
+            )
+        };
+        Self::new_in(&handle, color, capacity)
+    }
+
+    /// A bound of `capacity` items for `color` in the runtime of `handle`.
+    ///
+    /// # Panics
+    ///
+    /// If the capacity is 0, or more than 2⁶⁰.
+    #[must_use]
+    #[track_caller]
+    pub fn new_in(handle: &Handle, color: Color, capacity: usize) -> Self {
+        let gate = Gate::new(capacity);
+        let (lane, handle) = (handle.lane(color), handle.clone());
+        Self { inner: Arc::new(Inner { gate, lane, waited: AtomicU64::new(0), handle }) }
+    }
+
+    /// Waits for room, then spawns a task under the color. At once from under the color itself.
+    ///
+    /// Cancel safe: dropped before it is ready, it has spawned nothing, and leaves the line.
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`], with the future, if the bound is closed before there is room.
+    pub fn spawn<F>(&self, future: F) -> Spawn<'_, F>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        Spawn::new(self, future)
+    }
+
+    /// Spawns a task under the color if there is room now, or the caller runs under the color.
+    ///
+    /// # Errors
+    ///
+    /// [`TrySpawnError`], with the future.
+    pub fn try_spawn<F>(&self, future: F) -> Result<JoinHandle<F::Output>, TrySpawnError<F>>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        match self.enter() {
+            Ok(place) => Ok(place.spawn(future)),
+            Err(refused) => Err(refused.with(future)),
+        }
+    }
+
+    /// Waits for room, and takes it before there is an item. Cancel safe: dropped before it is ready,
+    /// it leaves the line, and a place that it was given on the way goes to the next.
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`] if the bound is closed before there is room.
+    pub fn reserve(&self) -> Reserve<'_> {
+        Reserve::new(self)
+    }
+
+    /// Takes room for an item if there is any now, or the caller runs under the color.
+    ///
+    /// # Errors
+    ///
+    /// [`TrySendError`].
+    pub fn try_reserve(&self) -> Result<Place, TrySendError<()>> {
+        self.enter().map_err(|refused| refused.with(()))
+    }
+
+    /// Gives `value` to the color, behind this bound.
+    #[must_use]
+    pub fn cell<T: Send + 'static>(&self, value: T) -> BoundedCell<T> {
+        BoundedCell::new(self.clone(), value)
+    }
+
+    /// The color.
+    #[must_use]
+    pub fn color(&self) -> Color {
+        self.inner.lane.color()
+    }
+
+    /// How many items may be inside.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.inner.gate.capacity()
+    }
+
+    /// How many items are inside: scheduled, under way, or a [`Place`]. More than the capacity if
+    /// the color has sent to itself. A figure of a moment that may be over.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        self.inner.gate.inside()
+    }
+
+    /// How many wait for room. Takes the lock of the line.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.inner.gate.waiting()
+    }
+
+    /// How long the item that began last had been scheduled under the color by then: the color's
+    /// delay, without the time spent waiting for room. Zero before the first.
+    #[must_use]
+    pub fn waited(&self) -> Duration {
+        // Ordering: a figure, not a signal.
+        Duration::from_nanos(self.inner.waited.load(Ordering::Relaxed))
+    }
+
+    /// Ends admission, for all clones and cells. Whoever waits gets the item back, as do all that
+    /// come later. What is inside goes on; when [`depth`](Self::depth) is 0 afterwards, it has all
+    /// gone and nothing comes any more.
+    pub fn close(&self) {
+        self.inner.gate.close();
+    }
+
+    /// Whether it has been closed.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.inner.gate.is_closed()
+    }
+}
+
+impl Refused {
+    fn with<T>(self, item: T) -> TrySendError<T> {
+        match self {
+            Self::Full => TrySendError::Full(item),
+            Self::Closed => TrySendError::Closed(item),
+        }
+    }
+}
+
+impl fmt::Debug for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bound")
+            .field("color", &self.color())
+            .field("capacity", &self.capacity())
+            .field("depth", &self.depth())
+            .field("is_closed", &self.is_closed())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,157 @@
+//! Waiting for room.
+
+use super::error::Closed;
+use super::gate::{Refused, Waited};
+use super::line::Ticket;
+use super::place::Place;
+use super::{Bound, BoundedCell};
+use crate::budget;
+use crate::spawn::JoinHandle;
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+/// The future of [`Bound::reserve`].
+#[must_use = "futures do nothing unless awaited"]
+pub struct Reserve<'a> {
+    bound: &'a Bound,
+    ticket: Option<Ticket>,
+}
+
+impl<'a> Reserve<'a> {
+    pub(super) fn new(bound: &'a Bound) -> Self {
+        Self { bound, ticket: None }
+    }
+
+    fn give_up(&mut self) {
+        if let Some(ticket) = self.ticket.take() {
+            self.bound.inner.gate.cancel(ticket);
+        }
+    }
+}
+
+impl Future for Reserve<'_> {
+    type Output = Result<Place, Closed<()>>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        ready!(budget::poll_proceed(cx));
+        let this = &mut *self;
+        let inner = &this.bound.inner;
+        if inner.lane.is_current() {
+            // It may have begun to wait elsewhere, and hopped here.
+            this.give_up();
+            return Poll::Ready(match inner.gate.enter_over() {
+                Ok(()) => Ok(Place::of(inner)),
+                Err(_) => Err(Closed(())),
+            });
+        }
+        let waited = match this.ticket.take() {
+            None => inner.gate.enter_or_wait(cx.waker()),
+            Some(ticket) => inner.gate.look(ticket, cx.waker()),
+        };
+        match waited {
+            Waited::Entered => Poll::Ready(Ok(Place::of(inner))),
+            Waited::Closed => Poll::Ready(Err(Closed(()))),
+            Waited::Waits(ticket) => {
+                this.ticket = Some(ticket);
+                budget::give_back();
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl Drop for Reserve<'_> {
+    fn drop(&mut self) {
+        self.give_up();
+    }
+}
+
+impl fmt::Debug for Reserve<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reserve").field("bound", self.bound).finish_non_exhaustive()
+    }
+}
+
+impl Bound {
+    /// Goes in without waiting.
+    pub(super) fn enter(&self) -> Result<Place, Refused> {
+        let inner = &self.inner;
+        if inner.lane.is_current() { inner.gate.enter_over() } else { inner.gate.try_enter() }?;
+        Ok(Place::of(inner))
+    }
+}
+
+const TWICE: &str = "polled again after it had given its result";
+
+/// The future of [`Bound::spawn`].
+#[must_use = "futures do nothing unless awaited"]
+#[derive(Debug)]
+pub struct Spawn<'a, F> {
+    reserve: Reserve<'a>,
+    future: Option<F>,
+}
+
+impl<'a, F> Spawn<'a, F> {
+    pub(super) fn new(bound: &'a Bound, future: F) -> Self {
+        Self { reserve: bound.reserve(), future: Some(future) }
+    }
+}
+
+// The future is pinned when it is a task.
+impl<F> Unpin for Spawn<'_, F> {}
+
+impl<F> Future for Spawn<'_, F>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    type Output = Result<JoinHandle<F::Output>, Closed<F>>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let place = ready!(Pin::new(&mut self.reserve).poll(cx));
+        let future = self.future.take().expect(TWICE);
+        Poll::Ready(match place {
+            Ok(place) => Ok(place.spawn(future)),
+            Err(Closed(())) => Err(Closed(future)),
+        })
+    }
+}
+
+/// The future of [`BoundedCell::post`].
+#[must_use = "futures do nothing unless awaited"]
+#[derive(Debug)]
+pub struct Post<'a, T: Send + 'static, F> {
+    reserve: Reserve<'a>,
+    cell: &'a BoundedCell<T>,
+    f: Option<F>,
+}
+
+impl<'a, T: Send + 'static, F> Post<'a, T, F> {
+    pub(super) fn new(cell: &'a BoundedCell<T>, f: F) -> Self {
+        Self { reserve: cell.bound().reserve(), cell, f: Some(f) }
+    }
+}
+
+// The closure is never pinned.
+impl<T: Send + 'static, F> Unpin for Post<'_, T, F> {}
+
+impl<T, F> Future for Post<'_, T, F>
+where
+    T: Send + 'static,
+    F: FnOnce(&mut T) + Send + 'static,
+{
+    type Output = Result<(), Closed<F>>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let place = ready!(Pin::new(&mut self.reserve).poll(cx));
+        let f = self.f.take().expect(TWICE);
+        Poll::Ready(match place {
+            Ok(place) => {
+                self.cell.post_with(place, f);
+                Ok(())
+            }
+            Err(Closed(())) => Err(Closed(f)),
+        })
+    }
+}

@@ -1,0 +1,128 @@
+//! [`Place`]: the right to have one item under a bound, and the items that have it.
+
+use super::{Bound, Inner};
+use crate::spawn::{self, JoinHandle};
+use crate::sync::{Arc, Ordering};
+use pin_project_lite::pin_project;
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// Room for one item under a [`Bound`], from [`Bound::reserve`]. It is counted while it lives, and
+/// dropping it gives it to whoever waits.
+///
+/// For taking room before there is work: an accept loop that reserves first leaves what it cannot
+/// serve in the backlog of its socket.
+pub struct Place(Arc<Inner>);
+
+impl Place {
+    /// For an item that has gone in.
+    pub(super) fn of(inner: &Arc<Inner>) -> Self {
+        Self(Arc::clone(inner))
+    }
+
+    /// Spawns a task under the color of the bound. The task has the place until its future has been
+    /// dropped. Also after a [`Bound::close`]: the place was there before.
+    pub fn spawn<F>(self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        let inner = Arc::clone(&self.0);
+        let item = self.scheduled_now();
+        spawn::spawn_on(&inner.lane, Task { future, item })
+    }
+
+    /// The bound.
+    #[must_use]
+    pub fn bound(&self) -> Bound {
+        Bound { inner: Arc::clone(&self.0) }
+    }
+
+    /// For an item that is scheduled next.
+    pub(super) fn scheduled_now(self) -> Item {
+        let since = self.0.handle.scheduler().now();
+        Item { place: self, since: Some(since) }
+    }
+
+    /// For an item that does not wait.
+    pub(super) fn begins_at_once(self) -> Item {
+        self.note_waited(0);
+        Item { place: self, since: None }
+    }
+
+    fn note_waited(&self, nanos: u64) {
+        // Ordering: a figure, not a signal.
+        self.0.waited.store(nanos, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.gate.leave();
+    }
+}
+
+impl fmt::Debug for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Place").field(&self.0.lane.color()).finish()
+    }
+}
+
+/// The place of an item that is scheduled, or has begun.
+pub(super) struct Item {
+    place: Place,
+    /// When it was scheduled: nanoseconds of the scheduler. None once it has begun.
+    since: Option<u64>,
+}
+
+impl Item {
+    /// The item begins, if it has not.
+    #[inline]
+    pub(super) fn begin(&mut self) {
+        if let Some(since) = self.since.take() {
+            let now = self.place.0.handle.scheduler().now();
+            self.place.note_waited(now.saturating_sub(since));
+        }
+    }
+}
+
+/// A closure that has a place until it has run, or is dropped.
+pub(super) struct Turn<F> {
+    f: F,
+    item: Item,
+}
+
+impl<F> Turn<F> {
+    pub(super) fn new(f: F, item: Item) -> Self {
+        Self { f, item }
+    }
+
+    pub(super) fn run<T, R>(mut self, value: &mut T) -> R
+    where
+        F: FnOnce(&mut T) -> R,
+    {
+        self.item.begin();
+        (self.f)(value)
+    }
+}
+
+pin_project! {
+    /// A future that has a place; it is dropped before it gives the place back.
+    struct Task<F> {
+        #[pin]
+        future: F,
+        item: Item,
+    }
+}
+
+impl<F: Future> Future for Task<F> {
+    type Output = F::Output;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let this = self.project();
+        this.item.begin();
+        this.future.poll(cx)
+    }
+}

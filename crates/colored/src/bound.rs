@@ -1,0 +1,35 @@
+//! Admission to a color: [`Bound`] limits what one color is given.
+//!
+//! Colors take whatever is spawned under them, and a color that is given more than it can do grows
+//! without limit. A [`Bound`] stands in front of one: who comes through it waits for room, or, by a
+//! `try_` function, learns that there is none and sheds. What does not come in is given back:
+//! nothing is lost.
+//!
+//! ```
+//! use colored::{Bound, Color, TrySendError};
+//!
+//! # #[colored::main(workers = 2)]
+//! # async fn main() {
+//! let disk = Bound::new(Color::of("disk"), 64);
+//!
+//! // Waits while 64 tasks are queued or under way.
+//! let read = disk.spawn(async { "a block" }).await.unwrap();
+//! assert_eq!(read.await.unwrap(), "a block");
+//!
+//! // State behind the same bound.
+//! let log = disk.cell(Vec::new());
+//! log.call(|log| log.push("read")).await.unwrap();
+//! match log.try_post(|log| log.push("again")) {
+//!     Ok(()) => {}
+//!     Err(TrySendError::Full(_entry)) => println!("too busy to log"),
+//!     Err(TrySendError::Closed(_entry)) => println!("it is over"),
+//! }
+//!
+//! disk.close();
+//! assert!(disk.spawn(async {}).await.is_err());
+//! # }
+//! ```
+
+pub use colored_core::{
+    Bound, BoundedCell, Closed, Place, Post, Reserve, Spawn, TrySendError, TrySpawnError,
+};
