@@ -20,9 +20,10 @@ mod g10_hostage;
 mod g11_color_per_poll;
 
 mod bad_input;
-mod budget;
 mod bounds;
+mod budget;
 mod cells;
+mod color_local;
 mod entry;
 mod idle;
 mod local;

@@ -30,7 +30,7 @@ const CRATES: [Crate; 4] = [
     Crate {
         sources: "crates/colored/src",
         layers: &[
-            &["budget", "pool"],
+            &["budget", "color_local", "pool"],
             &["driver"],
             &["blocking"],
             &["bound", "io", "sync", "task", "time"],
@@ -86,13 +86,14 @@ const UNSEEN_BY_THE_MODELS: [&str; 4] = [
 ];
 
 /// The only files with `unsafe` in them.
-const UNSAFE: [&str; 31] = [
+const UNSAFE: [&str; 33] = [
     "benches/src/counting.rs",
     "crates/colored-core/src/cell.rs",
     "crates/colored-core/src/cell/inner.rs",
     "crates/colored-core/src/lane.rs",
     "crates/colored-core/src/lane/callback.rs",
     "crates/colored-core/src/lane/current.rs",
+    "crates/colored-core/src/lane/locals.rs",
     "crates/colored-core/src/lane/slice.rs",
     "crates/colored-core/src/memory/cache.rs",
     "crates/colored-core/src/memory/chunk.rs",
@@ -107,6 +108,7 @@ const UNSAFE: [&str; 31] = [
     "crates/colored-core/src/sched/local.rs",
     "crates/colored-core/src/sched/registry.rs",
     "crates/colored-core/src/sched/remote.rs",
+    "crates/colored-core/src/sched/retire.rs",
     "crates/colored-core/src/spawn.rs",
     "crates/colored-core/src/sync/model.rs",
     "crates/colored-core/src/table.rs",

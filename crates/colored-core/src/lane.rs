@@ -27,6 +27,7 @@
 
 pub(crate) mod callback;
 pub(crate) mod current;
+pub(crate) mod locals;
 mod slice;
 
 pub(crate) use self::slice::{Runner, Slice};
@@ -89,6 +90,8 @@ struct Inner {
     /// The head has run, but could not be unlinked yet.
     stalled: Option<slice::After>,
     track: u64,
+    /// The color's own values, if it has any.
+    locals: Option<Box<locals::Locals>>,
 }
 
 // SAFETY: `inner` is touched by the holder only, and the right to hold moves between threads with
@@ -115,6 +118,7 @@ impl Lane {
                 live: LiveList::new(),
                 stalled: None,
                 track: UNTRACKED,
+                locals: None,
             }),
             port,
             inline: Node::new(Kind::Inline, 0),
@@ -134,7 +138,7 @@ impl Lane {
             // SAFETY: exclusive access.
             let inner = unsafe { &mut *inner };
             debug_assert!(inner.live.is_empty() && inner.stalled.is_none());
-            inner.track = UNTRACKED;
+            debug_assert!(inner.locals.is_none() && inner.track == UNTRACKED);
         });
     }
 
@@ -181,16 +185,14 @@ impl Lane {
         self.refs.fetch_sub(refs, Ordering::AcqRel) == refs
     }
 
-    /// Where the registry of unpublished lanes has it.
+    /// Where the registry of unpublished lanes has it; the caller takes it out there.
     ///
     /// # Safety
     ///
-    /// The caller holds the lane, or the lane is unreferenced.
-    pub(crate) unsafe fn track_index(&self) -> u64 {
-        self.inner.with(|inner| {
-            // SAFETY: by contract nobody writes it meanwhile.
-            unsafe { (*inner).track }
-        })
+    /// The lane is unreferenced.
+    pub(crate) unsafe fn untrack(&self) -> u64 {
+        // SAFETY: nobody holds an unreferenced lane.
+        unsafe { self.with_inner(|inner| std::mem::replace(&mut inner.track, UNTRACKED)) }
     }
 }
 
@@ -298,6 +300,14 @@ impl LaneRef {
     /// The caller gives one reference.
     pub(crate) unsafe fn from_counted(lane: LanePtr) -> Self {
         Self(lane)
+    }
+
+    /// A reference to the lane that this thread holds, if it holds one. Counted as by
+    /// [`LaneRef::for_node`], and for the same use.
+    fn of_holder() -> Option<Self> {
+        let lane = current::lane()?;
+        current::retain(lane);
+        Some(Self(lane))
     }
 
     /// A reference for a node that is pushed on this lane next. The holder counts it only when its

@@ -54,7 +54,8 @@
 //!    the runtime gives its reference back.
 //! 9. **Idle.** Taking out the last node makes the chain idle and ends the hold. References that
 //!    the holder took and gave back are settled once for the slice; the last one retires the lane
-//!    under the lock of its table shard.
+//!    under the lock of its table shard; if the color has values of its own ([`ColorLocal`]), they
+//!    are dropped in one more turn first.
 //!
 //! An abort is a wake with a flag: the next turn drops the future instead of polling it. Shutdown
 //! does the same to every task (`sched/shutdown.rs`).
@@ -68,7 +69,7 @@
 //! | `sync` | atomics, cells and locks: `std`'s or loom's | |
 //! | [`budget`], `color`, [`contain`](mod@contain), [`memory`], [`queue`], `rng` | the leaves: keys, chains, deques, free lists | |
 //! | [`task`] | state word, cell, waker, handle | `Schedule`: a task is ready |
-//! | [`lane`] | exclusion and order; slices; callbacks | `Dispatch`: a lane is runnable |
+//! | [`lane`] | exclusion and order; slices; callbacks; the values of a color | `Dispatch`: a lane is runnable |
 //! | [`table`] | the exact map from colors to lanes | |
 //! | [`sched`] | workers, stealing, sleep, guests, shutdown | [`Park`]: nothing to run |
 //! | [`cell`], [`spawn`] | what users call | |
@@ -88,7 +89,7 @@
 //! | **G5** exact colors | The table compares whole colors. A published lane's count reaches zero only under its shard's lock, under which look-ups add to it | [`table`] | `table` |
 //! | **G6** work conservation | Who publishes a lane then looks for sleepers; who goes to sleep announces it, then looks at the queues. A fence stands between the two steps of each. A `next` slot is exempt: it may be stolen once its worker is late, and [`Scheduler::rescue`] finds it | `sched/idle.rs` | `scheduler` |
 //! | **G7** bounded turns | A worker ends a slice after 64 polls or 200 µs and puts the lane behind all others. At most 3 lanes in a row come from the `next` slot; the injector is looked at every 61 steps; an inbox every other step | `sched/worker.rs`, `lane/slice.rs`, [`budget`] | none: tests count turns |
-//! | **G8** destructors on color | Only the holder drops a future, so a cancellation waits for its turn. A waiting task is on the list of its lane; a lane with such a list is in the table or in the registry, where a shutdown finds it. A task pinned to a thread that has gone is leaked: no other may drop it | `sched/shutdown.rs`, `task/live.rs` | `shutdown`, `task`, `join` |
+//! | **G8** destructors on color | Only the holder drops a future, so a cancellation waits for its turn. A waiting task is on the list of its lane; a lane with such a list is in the table or in the registry, where a shutdown finds it. A task pinned to a thread that has gone is leaked: no other may drop it | `sched/shutdown.rs`, `task/live.rs`, `lane/locals.rs` | `shutdown`, `task`, `join`, `locals` |
 //! | **G9** panic isolation | Polls, callbacks and destructors run inside `catch_unwind`; foreign wakers inside [`contain()`] | `task/cell.rs` | none |
 //! | **G11** color per poll | The hold ends with the slice, and thread-locals say what is held. A [`ColorCell`] gives its value to a closure, never across an await | `lane/current.rs`, [`cell`] | `cell`, `inline` |
 //!
@@ -137,6 +138,7 @@
 //! | lane taken from the `next` slot, or the own deque | 1 |
 //! | steal | 1 for up to half of the victim's lanes, 2 for the count of searchers |
 //! | end of a slice | at most 1 for all lane references taken and given back in it |
+//! | use of a color's own value | 0; when the color goes idle, a callback |
 //! | post | the push; 1 for the block's chunk when it has run. No reference, of lane or cell |
 //! | call, color idle | 2 exchanges, as for a lock; the cell's count up and down |
 //! | call, caller's own color | the cell's count up and down |
@@ -176,6 +178,7 @@ pub use self::bound::{
 pub use self::cell::{AccessError, Call, ColorCell};
 pub use self::color::Color;
 pub use self::contain::contain;
+pub use self::lane::locals::{ColorLocal, ColorLocalError};
 pub use self::sched::{Entered, Handle, Nested, Park, Scheduler, Step, Worker, WorkerMetrics};
 pub use self::spawn::{
     AbortHandle, Hop, Job, JoinHandle, YieldNow, blocking, current_task, hop, spawn_here,

@@ -26,6 +26,7 @@ mod doubles;
 mod inline;
 mod join;
 mod lane;
+mod locals;
 mod pool;
 mod scheduler;
 mod shutdown;

@@ -20,6 +20,7 @@ mod idle;
 mod local;
 mod registry;
 mod remote;
+mod retire;
 mod shutdown;
 mod worker;
 
@@ -256,22 +257,7 @@ impl Dispatch for Scheduler {
 
     fn retire(&self, lane: LanePtr, refs: usize) {
         // SAFETY: the caller's references.
-        let published = unsafe { lane.get() }.is_published();
-        let free = if published {
-            // SAFETY: the caller's references.
-            unsafe { self.table.release(lane, refs) }
-        } else {
-            // SAFETY: the caller's references; whoever could add one would have published it.
-            unsafe { lane.get() }.release_last(refs).then_some(lane)
-        };
-        if let Some(lane) = free {
-            // SAFETY: out of the table, but not freed yet.
-            let unreferenced = unsafe { lane.get() };
-            // SAFETY: unreferenced.
-            let index = unsafe { unreferenced.track_index() };
-            self.registry.remove(index);
-            self.recycle(lane);
-        }
+        unsafe { self.release(lane, refs) };
     }
 
     fn track(&self, lane: LanePtr) -> Result<u64, Closing> {

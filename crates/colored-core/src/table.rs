@@ -11,6 +11,7 @@
 //! or none.
 
 use crate::color::Color;
+use crate::lane::locals::Last;
 use crate::lane::{Lane, LanePtr, LaneRef};
 use crate::sync::Mutex;
 use crossbeam_utils::CachePadded;
@@ -73,20 +74,24 @@ impl Table {
         self.shard(hash).lock().insert_unique(hash, lane, rehash);
     }
 
-    /// Gives references back; the lane, out of the table, if none is left.
+    /// Gives references back. If none is left the lane is out of the table, or kept for its values.
     ///
     /// # Safety
     ///
     /// The caller owns the references and does not use the lane afterwards.
-    pub(crate) unsafe fn release(&self, lane: LanePtr, refs: usize) -> Option<LanePtr> {
+    pub(crate) unsafe fn release(&self, lane: LanePtr, refs: usize) -> Option<Last> {
         let hash = self.hash(color_of(lane));
         let mut shard = self.shard(hash).lock();
         // SAFETY: the caller's references.
         if !unsafe { lane.get() }.release_last(refs) {
             return None;
         }
-        let entry = shard.find_entry(hash, |found| *found == lane).ok()?;
-        Some(entry.remove().0)
+        // SAFETY: unreferenced, and the lock keeps look-ups out.
+        let last = unsafe { Last::of(lane) };
+        if let Last::Gone(lane) = last {
+            shard.find_entry(hash, |found| *found == lane).ok()?.remove();
+        }
+        Some(last)
     }
 
     /// References to all lanes.

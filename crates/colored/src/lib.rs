@@ -114,6 +114,12 @@
 //! calls at a time: others wait in line, or by a `try_` function learn that there is no room.
 //! What runs under the color itself is never made to wait. See [`bound`].
 //!
+//! # State without an argument
+//!
+//! Code that has no argument to hand state through reaches it by a static name: [`color_local!`] is
+//! state of whatever color runs, made on first use and dropped when the color is idle;
+//! [`task_local!`] is a value for the length of a future.
+//!
 //! # Other crates
 //!
 //! * tokio's `AsyncRead` and `AsyncWrite` are the traits of our sockets, and are in [`io`]. What is
@@ -154,6 +160,7 @@
 mod blocking;
 pub mod bound;
 mod budget;
+mod color_local;
 mod driver;
 pub mod io;
 pub mod net;
@@ -163,7 +170,7 @@ pub mod sync;
 pub mod task;
 pub mod time;
 
-pub use colored_core::{AccessError, Call, Color, ColorCell};
+pub use colored_core::{AccessError, Call, Color, ColorCell, ColorLocal, ColorLocalError};
 
 pub use self::bound::{Bound, BoundedCell, Closed, TrySendError, TrySpawnError};
 pub use self::runtime::{Builder, Handle, Runtime};

@@ -2,7 +2,7 @@
 
 use super::current::Hold;
 use super::slice::After;
-use super::{LaneRef, ReadyLane};
+use super::{LanePtr, LaneRef, ReadyLane};
 use crate::contain::contain;
 use crate::memory;
 use crate::queue::{Kind, Node, Unlinked};
@@ -27,7 +27,12 @@ struct Callback<F> {
 /// Runs `f` under the lane's color when its turn comes. If the scheduler shuts down first, `f` is
 /// dropped there instead.
 pub(crate) fn post<F: FnOnce() + Send + 'static>(lane: &LaneRef, f: F) {
-    push(lane, Kind::Callback, f);
+    post_owning(lane.for_node(), f);
+}
+
+/// As [`post`]; the callback takes the reference over.
+pub(super) fn post_owning<F: FnOnce() + Send + 'static>(lane: LaneRef, f: F) {
+    push(lane.into_counted(), Kind::Callback, f);
 }
 
 /// As [`post`], without a reference to the lane.
@@ -38,16 +43,17 @@ pub(crate) fn post<F: FnOnce() + Send + 'static>(lane: &LaneRef, f: F) {
 /// scheduled after this.
 #[inline]
 pub(crate) unsafe fn post_uncounted<F: FnOnce() + Send + 'static>(lane: &LaneRef, f: F) {
-    push(lane, Kind::Uncounted, f);
+    push(lane.ptr(), Kind::Uncounted, f);
 }
 
 /// Tells the lane to cancel the tasks that wait in it.
 pub(crate) fn close(lane: &LaneRef) {
-    push(lane, Kind::Close, || ());
+    push(lane.for_node().into_counted(), Kind::Close, || ());
 }
 
+/// Unless the node is [`Kind::Uncounted`], the caller gives it a reference.
 #[inline]
-fn push<F: FnOnce() + Send + 'static>(lane: &LaneRef, kind: Kind, f: F) {
+fn push<F: FnOnce() + Send + 'static>(lane: LanePtr, kind: Kind, f: F) {
     let layout = Layout::new::<Callback<F>>();
     let (place, free): (_, unsafe fn(NonNull<Node>)) = match memory::allocate_short_lived(layout) {
         Some(place) => (place, free_short_lived),
@@ -61,11 +67,7 @@ fn push<F: FnOnce() + Send + 'static>(lane: &LaneRef, kind: Kind, f: F) {
     // SAFETY: the place is new, and of the callback's layout.
     unsafe { place.write(callback) };
     let node = place.cast::<Node>();
-    let lane = match kind {
-        Kind::Uncounted => lane.ptr(),
-        _ => lane.for_node().into_counted(),
-    };
-    // SAFETY: in no chain, freed by the lane after its turn, and it owns the reference just made or
+    // SAFETY: in no chain, freed by the lane after its turn, and it owns the caller's reference or
     // needs none.
     unsafe { lane.push(node) };
 }

@@ -60,7 +60,7 @@ impl Hold {
     }
 
     pub(super) fn owed(&self) -> isize {
-        CURRENT.with(|current| current.owed.get())
+        owed()
     }
 }
 
@@ -110,6 +110,12 @@ pub(crate) fn is(lane: LanePtr) -> bool {
 #[inline]
 pub(crate) fn lane() -> Option<LanePtr> {
     CURRENT.with(|current| current.lane.get())
+}
+
+/// References to the lane that this thread holds which are taken, or given back if negative, and not
+/// counted yet.
+pub(super) fn owed() -> isize {
+    CURRENT.with(|current| current.owed.get())
 }
 
 /// The task that this thread polls.

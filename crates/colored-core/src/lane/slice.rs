@@ -138,6 +138,9 @@ impl Lane {
             Kind::Close => {
                 // SAFETY: by contract.
                 unsafe { self.abort_waiting() };
+                // Behind those tasks.
+                // SAFETY: by contract.
+                unsafe { self.end_locals() };
                 After::Free
             }
             Kind::Inline => unreachable!("an inline call is over before its lane is queued"),

@@ -1,4 +1,4 @@
-//! [`task_local!`](crate::task_local): a value for as long as one future runs.
+//! [`task_local!`](crate::task_local!): a value for as long as one future runs.
 //!
 //! The value lives in the future while that waits, and in a thread-local while it is polled or
 //! dropped: the two are exchanged on the way in and back on the way out, also when a panic leads
@@ -40,7 +40,7 @@ use std::thread::{self, AccessError};
 /// # }
 /// ```
 ///
-/// Each is a [`LocalKey`](crate::task::LocalKey). A task spawned inside a scope does not inherit the
+/// Each is a [`LocalKey`]. A task spawned inside a scope does not inherit the
 /// value: wrap its future in a scope of its own.
 #[macro_export]
 macro_rules! task_local {

@@ -1,11 +1,11 @@
-//! [`unconstrained`]: a future that has no budget.
+//! [`unconstrained()`]: a future that has no budget.
 
 use pin_project_lite::pin_project;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 pin_project! {
-    /// What [`unconstrained`] returns.
+    /// What [`unconstrained()`] returns.
     #[derive(Debug)]
     #[must_use = "futures do nothing unless awaited"]
     pub struct Unconstrained<F> {

@@ -1,0 +1,278 @@
+//! Values that belong to a color: made on first use under it, dropped under it when it is idle.
+//!
+//! They are the holder's, behind one pointer in the lane, and so they move with it from worker to
+//! worker, without a lock. A lane that has none pays for the pointer, and for one look at it when it
+//! retires.
+//!
+//! # How they end
+//!
+//! Values must be dropped under their color, but a lane that retires is run by nobody, and once it
+//! has left the table another lane of its color may run. So a lane with values does not retire:
+//!
+//! 1. Its last reference goes, under the lock of its table shard; nobody holds it, nobody can find
+//!    it. It has values, so it gets the reference back ([`Last::Kept`]) and stays in the table.
+//! 2. That reference schedules an [`End`] on it, which drops the values when its turn comes.
+//! 3. What the end gives back is the last reference again. Now there are no values: it retires.
+//!
+//! Somebody may find the lane between 1 and its turn. The end then sees one more reference than its
+//! own, and does nothing: the color is in use, and keeps its values up to the next last reference.
+//! Who finds it after that look is scheduled behind the end, and sees new values.
+//!
+//! At shutdown colors may be referenced for ever, by a cell or a handle. So where the waiting tasks
+//! of a lane are aborted, an end that asks for no count is scheduled behind them.
+
+use super::{Inner, Lane, LanePtr, LaneRef, callback, current};
+use crate::contain::contain;
+use crate::sync::Ordering;
+use std::any::Any;
+use std::error::Error;
+use std::fmt;
+use std::ptr::{self, NonNull};
+
+/// The values of one color, in the order in which they were made.
+pub(super) struct Locals(Vec<Entry>);
+
+struct Entry {
+    key: *const (),
+    /// `None` once it is dropped, up to the end of the turn in which all are.
+    value: Option<Value>,
+}
+
+/// Boxed, so that it keeps its place while others are made.
+type Value = Box<dyn Any + Send>;
+
+/// A value that every color has its own of; `color_local!` declares it.
+///
+/// It is made when something that runs under the color uses it for the first time: a poll, a
+/// callback of a cell, a destructor. It is dropped under its color when nothing refers to the color
+/// any more (no task, nothing scheduled, no cell), and at shutdown after the tasks of the color that
+/// exist then; a color that is used again afterwards makes a new one. The value made last is dropped
+/// first. Colors of two runtimes have nothing to do with each other, so each has its own.
+///
+/// No two threads ever look at one value at the same time, so it need not be `Sync`, and there is no
+/// lock. A use costs a look at a thread-local and at the values that the color has.
+///
+/// In the destructor of a value, those of its color that have been dropped already, and itself, are
+/// gone; others can be used, and made.
+pub struct ColorLocal<T: 'static> {
+    name: &'static str,
+    init: fn() -> T,
+}
+
+/// Why the value of a color cannot be reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ColorLocalError {
+    name: &'static str,
+    why: Why,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Why {
+    NoColor,
+    Dropped,
+}
+
+impl fmt::Display for ColorLocalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.name;
+        match self.why {
+            Why::NoColor => write!(
+                f,
+                "`{name}` belongs to a color, but the caller runs under none: use it in a task, in a \
+                 callback of a `ColorCell`, or in a destructor of theirs"
+            ),
+            Why::Dropped => write!(
+                f,
+                "`{name}` has been dropped: this is the destructor of a value of the same color"
+            ),
+        }
+    }
+}
+
+impl Error for ColorLocalError {}
+
+impl<T: Send + 'static> ColorLocal<T> {
+    /// For `color_local!`.
+    #[doc(hidden)]
+    pub const fn __new(name: &'static str, init: fn() -> T) -> Self {
+        Self { name, init }
+    }
+
+    /// Uses the value of the color that the caller runs under. May be nested: the values of all keys
+    /// are borrowed for reading, this one's too.
+    ///
+    /// # Panics
+    ///
+    /// Where [`try_with`](Self::try_with) gives an error; and with the panic of the initializer,
+    /// after which there is no value.
+    #[track_caller]
+    pub fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
+        match self.try_with(f) {
+            Ok(result) => result,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// Uses the value of the color that the caller runs under. May be nested.
+    ///
+    /// # Errors
+    ///
+    /// If the caller runs under no color, or in the destructor of a value of the color after this one
+    /// has been dropped. `f` is dropped unused.
+    pub fn try_with<R>(&'static self, f: impl FnOnce(&T) -> R) -> Result<R, ColorLocalError> {
+        let error = |why| ColorLocalError { name: self.name, why };
+        let lane = current::lane().ok_or(error(Why::NoColor))?;
+        // SAFETY: this thread holds it.
+        let lane = unsafe { lane.get() };
+        // SAFETY: as above.
+        let value = match unsafe { lane.with_inner(|inner| inner.local(self)) } {
+            Found::Here(value) => value,
+            Found::Dropped => return Err(error(Why::Dropped)),
+            Found::Not => self.make(lane),
+        };
+        // SAFETY: a value is dropped in a turn of its own, or further down this stack when its entry
+        // is empty; so it stays, in its box, for the rest of this turn. Only the holder reaches it,
+        // and never for writing.
+        Ok(f(unsafe { value.as_ref() }))
+    }
+
+    /// The caller holds the lane. An initializer that uses its own key has made the value already:
+    /// that one stays.
+    #[cold]
+    fn make(&'static self, lane: &Lane) -> NonNull<T> {
+        let mut value = Some(Box::new((self.init)()));
+        let insert = |inner: &mut Inner| {
+            if let Found::Here(there) = inner.local(self) {
+                return there;
+            }
+            let value = value.take().map(|value| value as Value);
+            let entry = Entry { key: self.key(), value };
+            inner.locals.get_or_insert_with(|| Box::new(Locals(Vec::new()))).0.push(entry);
+            match inner.local(self) {
+                Found::Here(made) => made,
+                Found::Dropped | Found::Not => unreachable!("it has just been put there"),
+            }
+        };
+        // SAFETY: this thread holds the lane.
+        unsafe { lane.with_inner(insert) }
+    }
+
+    fn key(&'static self) -> *const () {
+        ptr::from_ref(self).cast()
+    }
+}
+
+impl<T: 'static> fmt::Debug for ColorLocal<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ColorLocal").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+enum Found<T> {
+    Here(NonNull<T>),
+    Dropped,
+    Not,
+}
+
+impl Inner {
+    fn local<T: Send>(&self, local: &'static ColorLocal<T>) -> Found<T> {
+        let entries = self.locals.as_ref().map_or(&[][..], |locals| &locals.0);
+        let Some(entry) = entries.iter().find(|entry| entry.key == local.key()) else {
+            return Found::Not;
+        };
+        match &entry.value {
+            Some(value) => {
+                Found::Here(value.downcast_ref().map(NonNull::from).expect("a key has one type"))
+            }
+            None => Found::Dropped,
+        }
+    }
+
+    /// Takes out the value that was made last. After the last one, forgets that there were any.
+    fn take_local(&mut self) -> Option<Value> {
+        let entries = self.locals.as_mut()?.0.iter_mut().rev();
+        let value = entries.filter_map(|entry| entry.value.take()).next();
+        if value.is_none() {
+            self.locals = None;
+        }
+        value
+    }
+}
+
+/// The end of a lane's last reference.
+pub(crate) enum Last {
+    /// The lane can be freed.
+    Gone(LanePtr),
+    /// It has values: this is its last reference again, for [`end`].
+    Kept(LaneRef),
+}
+
+impl Last {
+    /// # Safety
+    ///
+    /// The lane is unreferenced, and nobody finds it before this returns.
+    pub(crate) unsafe fn of(ptr: LanePtr) -> Self {
+        // SAFETY: not freed yet.
+        let lane = unsafe { ptr.get() };
+        // SAFETY: nobody holds an unreferenced lane.
+        if !unsafe { lane.with_inner(|inner| inner.locals.is_some()) } {
+            return Self::Gone(ptr);
+        }
+        // Ordering: who finds the lane next does so through a lock that the caller has, or by what
+        // is scheduled on it.
+        lane.refs.store(1, Ordering::Relaxed);
+        Self::Kept(LaneRef(ptr))
+    }
+}
+
+/// Drops the values of a lane under it, unless it is in use again by then.
+pub(crate) fn end(lane: LaneRef) {
+    let end = End { in_any_case: false };
+    callback::post_owning(lane, move || drop(end));
+}
+
+/// What ends the values does so when it is dropped: a callback that is cancelled does it too.
+struct End {
+    in_any_case: bool,
+}
+
+impl Drop for End {
+    fn drop(&mut self) {
+        let lane = current::lane().expect("a callback runs, and is dropped, under its lane");
+        // SAFETY: this thread holds it.
+        let lane = unsafe { lane.get() };
+        if !self.in_any_case && lane.has_other_owners() {
+            return;
+        }
+        // SAFETY: as above.
+        while let Some(value) = unsafe { lane.with_inner(Inner::take_local) } {
+            contain(|| drop(value));
+        }
+    }
+}
+
+impl Lane {
+    /// Drops the values behind what is scheduled now, whoever owns the lane.
+    ///
+    /// # Safety
+    ///
+    /// The caller holds the lane.
+    pub(super) unsafe fn end_locals(&self) {
+        // SAFETY: by contract.
+        if unsafe { self.with_inner(|inner| inner.locals.is_some()) }
+            && let Some(lane) = LaneRef::of_holder()
+        {
+            let end = End { in_any_case: true };
+            callback::post_owning(lane, move || drop(end));
+        }
+    }
+
+    /// Whether there is a reference beside the one of the callback that asks.
+    fn has_other_owners(&self) -> bool {
+        // Ordering: a reference that this misses was not there when the holder before this turn
+        // ended, so it comes from the table. What its owner schedules comes behind this turn, as if
+        // it had looked the lane up later.
+        let counted = self.refs.load(Ordering::Relaxed);
+        counted.checked_add_signed(current::owed()) != Some(1)
+    }
+}
