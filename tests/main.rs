@@ -23,6 +23,7 @@ mod bad_input;
 mod budget;
 mod cells;
 mod entry;
+mod exclusive;
 mod idle;
 mod local;
 mod shutdown;
