@@ -25,6 +25,7 @@ mod budget;
 mod cells;
 mod color_local;
 mod entry;
+mod exclusive;
 mod idle;
 mod local;
 mod shutdown;

@@ -21,6 +21,7 @@ const CRATES: [Crate; 4] = [
             &["lane"],
             &["table"],
             &["sched"],
+            &["exclusive"],
             &["cell", "spawn"],
             &["bound"],
             &["model"],
@@ -86,13 +87,16 @@ const UNSEEN_BY_THE_MODELS: [&str; 4] = [
 ];
 
 /// The only files with `unsafe` in them.
-const UNSAFE: [&str; 33] = [
+const UNSAFE: &[&str] = &[
     "benches/src/counting.rs",
     "crates/colored-core/src/cell.rs",
+    "crates/colored-core/src/cell/exclusive.rs",
     "crates/colored-core/src/cell/inner.rs",
+    "crates/colored-core/src/exclusive.rs",
     "crates/colored-core/src/lane.rs",
     "crates/colored-core/src/lane/callback.rs",
     "crates/colored-core/src/lane/current.rs",
+    "crates/colored-core/src/lane/keep.rs",
     "crates/colored-core/src/lane/locals.rs",
     "crates/colored-core/src/lane/slice.rs",
     "crates/colored-core/src/memory/cache.rs",
@@ -105,6 +109,7 @@ const UNSAFE: [&str; 33] = [
     "crates/colored-core/src/queue/chain.rs",
     "crates/colored-core/src/sched.rs",
     "crates/colored-core/src/sched/guest.rs",
+    "crates/colored-core/src/sched/keepers.rs",
     "crates/colored-core/src/sched/local.rs",
     "crates/colored-core/src/sched/registry.rs",
     "crates/colored-core/src/sched/remote.rs",
@@ -117,6 +122,7 @@ const UNSAFE: [&str; 33] = [
     "crates/colored-core/src/task/error.rs",
     "crates/colored-core/src/task/join.rs",
     "crates/colored-core/src/task/live.rs",
+    "crates/colored-core/src/task/section.rs",
     "crates/colored-core/src/task/waker.rs",
     "crates/colored-core/tests/storm.rs",
     "crates/colored/src/net/uninit.rs",

@@ -1,6 +1,7 @@
 //! [`ColorCell`]: state that belongs to a color, and so needs no lock.
 
 mod call;
+mod exclusive;
 mod inner;
 
 pub use self::call::Call;
@@ -14,12 +15,13 @@ use std::fmt;
 /// A value that is used under one color only.
 ///
 /// The color is the lock: whatever runs under it has the value to itself. Access is a closure that
-/// does not await, so a borrow of the value can never live across an await, and code that would
-/// hold it there does not compile.
+/// does not await, so a borrow of the value does not live across an await, and code that would hold
+/// it there does not compile. Only [`exclusive`](Self::exclusive), which says so, is different.
 ///
 /// | from | use | cost |
 /// |---|---|---|
 /// | the cell's color | [`with`](Self::with) | a comparison |
+/// | the cell's color, across awaits | [`exclusive`](Self::exclusive) | a section |
 /// | anywhere, for a result | [`call`](Self::call) | two compare-exchanges and a count up and down if the color is idle, else a callback, a shared slot and a wake-up |
 /// | anywhere, without waiting | [`post`](Self::post) | one allocation, one swap |
 ///
@@ -43,7 +45,8 @@ pub enum AccessError {
         /// The caller's color, if it has one.
         current: Option<Color>,
     },
-    /// The caller is inside the closure of another access to the same cell.
+    /// The caller is inside the closure of another access to the same cell, or beside an
+    /// [`exclusive`](ColorCell::exclusive) one in the same task.
     InUse,
 }
 
@@ -61,8 +64,8 @@ impl fmt::Display for AccessError {
                  `call` or `post`"
             ),
             Self::InUse => f.write_str(
-                "this `ColorCell` is in use further up the stack: an access must not be nested \
-                 in another one to the same cell",
+                "this `ColorCell` is in use, further up the stack or in a section of the same task: \
+                 an access must not be nested in another one to the same cell",
             ),
         }
     }
@@ -120,8 +123,8 @@ impl<T: Send + 'static> ColorCell<T> {
     ///
     /// # Errors
     ///
-    /// If the caller runs under another color or none, or inside another access to the same cell.
-    /// `f` is dropped unused.
+    /// If the caller runs under another color or none, or inside another access to the same cell, or
+    /// beside an exclusive one. `f` is dropped unused.
     pub fn try_with<R>(&self, f: impl FnOnce(&mut T) -> R) -> Result<R, AccessError> {
         if !self.inner.lane().is_current() {
             return Err(AccessError::WrongColor { cell: self.color(), current: Color::current() });

@@ -15,10 +15,12 @@
 //!
 //! # Exclusion (G1)
 //!
-//! A `ReadyLane` is made in two places: by the push, or the claim, that found the chain idle. It is
-//! consumed by [`ReadyLane::run`], which either gives it back or ends with the chain idle. So there
-//! is at most one for a lane at any time, and only its owner polls. A lane in a deque is a
-//! `ReadyLane` in a deque: what a thief takes is idle and whole.
+//! A `ReadyLane` is made in two places: by the push, or the claim, that found the chain idle; and by
+//! the wake of a task that has kept the lane. It is consumed by [`ReadyLane::run`], which gives it
+//! back, or ends with the chain idle, or leaves it to the task at the head: that one keeps the lane
+//! while it waits (`lane/keep.rs`), and its state says to whom the right goes. So there is at most one for
+//! a lane at any time, and only its owner polls. A lane in a deque is a `ReadyLane` in a deque: what
+//! a thief takes is idle and whole.
 //!
 //! # Order (G2)
 //!
@@ -27,15 +29,17 @@
 
 pub(crate) mod callback;
 pub(crate) mod current;
+mod keep;
 pub(crate) mod locals;
 mod slice;
 
+pub(crate) use self::keep::Keeper;
 pub(crate) use self::slice::{Runner, Slice};
 
 use crate::color::Color;
 use crate::queue::{Chain, Kind, Node, Pushed};
 use crate::sync::{Arc, AtomicBool, AtomicUsize, Ordering, UnsafeCell};
-use crate::task::{LiveList, Schedule};
+use crate::task::{LiveList, Schedule, TaskRef};
 use std::ptr::{self, NonNull};
 
 /// What a lane needs of the scheduler above it.
@@ -59,6 +63,13 @@ pub(crate) trait Dispatch: Send + Sync {
 
     /// Makes a lane findable by its color. The caller holds it.
     fn publish(&self, lane: LanePtr);
+
+    /// Remembers a task that is about to wait and keeps its lane, so that a shutdown can abort it:
+    /// what is pushed on such a lane has no turn. Not if the scheduler is closing.
+    fn enter_keeper(&self, task: TaskRef<LanePtr>) -> Result<Keeper, Closing>;
+
+    /// Forgets the task again, before it leaves the lane.
+    fn remove_keeper(&self, keeper: Keeper);
 }
 
 /// The scheduler is shutting down.
@@ -89,6 +100,8 @@ struct Inner {
     live: LiveList<LanePtr>,
     /// The head has run, but could not be unlinked yet.
     stalled: Option<slice::After>,
+    /// The task at the head has waited with the lane, and the scheduler knows it.
+    keeper: Option<Keeper>,
     track: u64,
     /// The color's own values, if it has any.
     locals: Option<Box<locals::Locals>>,
@@ -117,6 +130,7 @@ impl Lane {
             inner: UnsafeCell::new(Inner {
                 live: LiveList::new(),
                 stalled: None,
+                keeper: None,
                 track: UNTRACKED,
                 locals: None,
             }),
@@ -138,7 +152,8 @@ impl Lane {
             // SAFETY: exclusive access.
             let inner = unsafe { &mut *inner };
             debug_assert!(inner.live.is_empty() && inner.stalled.is_none());
-            debug_assert!(inner.locals.is_none() && inner.track == UNTRACKED);
+            debug_assert!(inner.keeper.is_none() && inner.locals.is_none());
+            debug_assert!(inner.track == UNTRACKED);
         });
     }
 
@@ -275,10 +290,18 @@ impl LanePtr {
         // SAFETY: by contract.
         if let Pushed::Claimed = unsafe { lane.chain.push(node) } {
             // The right to run keeps the lane alive up to the hand-over.
-            if let Err(ready) = lane.port.dispatch_here(ReadyLane(self), pin) {
-                let port = Arc::clone(&lane.port);
-                port.dispatch(ready, pin);
-            }
+            lane.dispatch(ReadyLane(self), pin);
+        }
+    }
+}
+
+impl Lane {
+    /// Hands this lane to a thread that may run what is pinned to `pin`.
+    #[inline]
+    fn dispatch(&self, ready: ReadyLane, pin: u32) {
+        if let Err(ready) = self.port.dispatch_here(ready, pin) {
+            let port = Arc::clone(&self.port);
+            port.dispatch(ready, pin);
         }
     }
 }
@@ -288,6 +311,14 @@ impl Schedule for LanePtr {
     unsafe fn schedule(self, node: NonNull<Node>) {
         // SAFETY: a task that is not complete owns a reference to its lane.
         unsafe { self.push(node) };
+    }
+
+    unsafe fn resume(self, node: NonNull<Node>) {
+        // SAFETY: a task that is not complete owns a reference to its lane.
+        let lane = unsafe { self.get() };
+        // SAFETY: at the head of the chain of a lane that is the caller's to run.
+        let pin = unsafe { node.as_ref() }.pin;
+        lane.dispatch(ReadyLane(self), pin);
     }
 }
 

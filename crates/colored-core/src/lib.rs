@@ -23,6 +23,7 @@
 //! | **inbox** | lanes whose next task is pinned to that one thread |
 //! | **guest** | a thread inside [`Handle::block_on`]: it runs only what is pinned to it |
 //! | **hop** | a task moves to another color ([`hop`]) |
+//! | **section** | the time in which a task keeps its lane across its awaits ([`exclusive()`]) |
 //! | **park** | a worker sleeps because nothing is runnable |
 //!
 //! A task is *scheduled* onto its lane. A lane is *dispatched* to a worker, which *runs* a slice of
@@ -47,6 +48,9 @@
 //!    schedules the task again; a wake after that schedules it itself. Whichever moves the node is
 //!    the only party that may read the task's lane. A task that was woken during its poll, or
 //!    yields, goes behind the others without leaving the chain.
+//!    A task with an open section **keeps its lane**: the node stays at the head, and the exchange
+//!    that clears `RUNNING` leaves the right to run the lane to whoever wakes the task, which
+//!    dispatches the lane instead of pushing the node (`lane/keep.rs`).
 //! 7. **Hop.** The task is given its new lane while it is still `RUNNING`, and is pushed there
 //!    after it has left the old one: it is in one chain at a time.
 //! 8. **End.** The future is dropped in place, under its color, the output stored, and `COMPLETE`
@@ -72,6 +76,7 @@
 //! | [`lane`] | exclusion and order; slices; callbacks; the values of a color | `Dispatch`: a lane is runnable |
 //! | [`table`] | the exact map from colors to lanes | |
 //! | [`sched`] | workers, stealing, sleep, guests, shutdown | [`Park`]: nothing to run |
+//! | `exclusive` | sections | |
 //! | [`cell`], [`spawn`] | what users call | |
 //! | [`bound`](Bound) | admission to a color: who comes in, who waits | |
 //! | `model` | the loom models | |
@@ -82,16 +87,16 @@
 //!
 //! | | kept how | argument | models |
 //! |---|---|---|---|
-//! | **G1** exclusion | A chain hands the right to run out once, to the push or claim that finds it idle. `ReadyLane` is that right: not `Clone`, consumed by `run`. A lane that waits in a deque is a `ReadyLane` in a deque | [`queue`], `queue/chain.rs`; [`lane`] | `chain`, `lane`, `inline` |
+//! | **G1** exclusion | A chain hands the right to run out once, to the push or claim that finds it idle. `ReadyLane` is that right: not `Clone`, consumed by `run`. A lane that waits in a deque is a `ReadyLane` in a deque; one that a waiting task keeps goes to the one wake that schedules the task | [`queue`], `queue/chain.rs`; [`lane`] | `chain`, `lane`, `inline`, `exclusive` |
 //! | **G2** order | The order of a lane is the order of the swaps on its chain's tail. The chain belongs to the lane, so a steal does not touch it | `queue/chain.rs`; [`lane`] | `chain`, `lane` |
 //! | **G3** serial by default | There is no task without a lane; whoever names no color gets that of [`Color::DEFAULT`]. A guest's future is a pinned task on it | `sched/guest.rs` | `scheduler` |
 //! | **G4** no leak of color | The color is an argument of the spawn. Only [`spawn_here`] and [`spawn_local`] read the lane that runs | | none: nothing interleaves |
 //! | **G5** exact colors | The table compares whole colors. A published lane's count reaches zero only under its shard's lock, under which look-ups add to it | [`table`] | `table` |
 //! | **G6** work conservation | Who publishes a lane then looks for sleepers; who goes to sleep announces it, then looks at the queues. A fence stands between the two steps of each. A `next` slot is exempt: it may be stolen once its worker is late, and [`Scheduler::rescue`] finds it | `sched/idle.rs` | `scheduler` |
 //! | **G7** bounded turns | A worker ends a slice after 64 polls or 200 µs and puts the lane behind all others. At most 3 lanes in a row come from the `next` slot; the injector is looked at every 61 steps; an inbox every other step | `sched/worker.rs`, `lane/slice.rs`, [`budget`] | none: tests count turns |
-//! | **G8** destructors on color | Only the holder drops a future, so a cancellation waits for its turn. A waiting task is on the list of its lane; a lane with such a list is in the table or in the registry, where a shutdown finds it. A task pinned to a thread that has gone is leaked: no other may drop it | `sched/shutdown.rs`, `task/live.rs`, `lane/locals.rs` | `shutdown`, `task`, `join`, `locals` |
+//! | **G8** destructors on color | Only the holder drops a future, so a cancellation waits for its turn. A waiting task is on the list of its lane; a lane with such a list is in the table or in the registry, where a shutdown finds it; one that keeps its lane is in a list of such tasks. A task pinned to a thread that has gone is leaked: no other may drop it | `sched/shutdown.rs`, `sched/keepers.rs`, `task/live.rs`, `lane/locals.rs` | `shutdown`, `task`, `join`, `exclusive`, `locals` |
 //! | **G9** panic isolation | Polls, callbacks and destructors run inside `catch_unwind`; foreign wakers inside [`contain()`] | `task/cell.rs` | none |
-//! | **G11** color per poll | The hold ends with the slice, and thread-locals say what is held. A [`ColorCell`] gives its value to a closure, never across an await | `lane/current.rs`, [`cell`] | `cell`, `inline` |
+//! | **G11** color per poll | The hold ends with the slice, and thread-locals say what is held. A [`ColorCell`] gives its value to a closure, never across an await. A section is a count in the task's state: while it is not zero, a poll that ends leaves lane and node where they are | `lane/current.rs`, `lane/keep.rs`, [`cell`] | `cell`, `inline`, `exclusive` |
 //!
 //! G10 (I/O is nobody's hostage) is kept by the shell above this crate.
 //!
@@ -108,6 +113,7 @@
 //! |---|---|---|
 //! | a lane's content, holder to holder | the exchange of the chain's tail to null | the swap or exchange that claims the idle chain |
 //! | a task or callback, producer to holder | the swap of the tail, the store of the link | the load of the link |
+//! | the content of a lane that a task keeps | clearing `RUNNING` with `KEPT` | the wake that sets `NOTIFIED` |
 //! | a task's future and lane, poll to poll | clearing `RUNNING` | the wake that sets `NOTIFIED`, and the exchange that begins the poll |
 //! | the output and the joiner's waker | setting `COMPLETE`, `JOINER` | the other side's load or exchange of the state word |
 //! | a lane, worker to worker | the deque, the injector, the `next` slot, an inbox's lock | the same |
@@ -135,6 +141,7 @@
 //! | head leaves the chain | 0 if its successor can be seen, else 1 |
 //! | yield | 2, or 3 with others behind: the tail, the state word at both ends. No wake |
 //! | hop | the target lane (as for a spawn), the push there, 1 to leave, 1 to begin |
+//! | section | 2, and for the first wait in it a lock, twice. A wait in a section costs what others cost, a wake there no push: it dispatches the lane |
 //! | lane taken from the `next` slot, or the own deque | 1 |
 //! | steal | 1 for up to half of the victim's lanes, 2 for the count of searchers |
 //! | end of a slice | at most 1 for all lane references taken and given back in it |
@@ -159,6 +166,7 @@ pub mod budget;
 mod cell;
 mod color;
 mod contain;
+mod exclusive;
 mod lane;
 mod memory;
 #[cfg(all(test, colored_loom))]
@@ -178,6 +186,7 @@ pub use self::bound::{
 pub use self::cell::{AccessError, Call, ColorCell};
 pub use self::color::Color;
 pub use self::contain::contain;
+pub use self::exclusive::{Exclusive, exclusive};
 pub use self::lane::locals::{ColorLocal, ColorLocalError};
 pub use self::sched::{Entered, Handle, Nested, Park, Scheduler, Step, Worker, WorkerMetrics};
 pub use self::spawn::{

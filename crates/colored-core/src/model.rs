@@ -23,6 +23,7 @@ mod canary;
 mod cell;
 mod chain;
 mod doubles;
+mod exclusive;
 mod inline;
 mod join;
 mod lane;

@@ -17,6 +17,7 @@
 mod enter;
 mod guest;
 mod idle;
+mod keepers;
 mod local;
 mod registry;
 mod remote;
@@ -34,16 +35,17 @@ pub(crate) use self::enter::with_handle;
 pub(crate) use self::guest::{block_on, spawn_local};
 
 use self::idle::Idle;
+use self::keepers::Keepers;
 use self::local::Spares;
 use self::registry::Registry;
 use self::remote::{Guests, Remote};
 use crate::color::Color;
-use crate::lane::{Closing, Dispatch, Lane, LanePtr, LaneRef, ReadyLane, Tenure, current};
+use crate::lane::{Closing, Dispatch, Keeper, Lane, LanePtr, LaneRef, ReadyLane, Tenure, current};
 use crate::memory;
 use crate::queue::{Deque, Injector};
 use crate::sync::{Arc, AtomicBool, Mutex, Ordering, arc_dyn};
 use crate::table::Table;
-use crate::task::{self, Join};
+use crate::task::{self, Join, TaskRef};
 use crossbeam_utils::CachePadded;
 
 /// What the scheduler asks of the operating system.
@@ -62,6 +64,7 @@ const SPARE_BATCHES: usize = 64;
 pub struct Scheduler {
     table: Table,
     registry: Registry,
+    keepers: Keepers,
     injector: Injector<ReadyLane>,
     idle: Idle,
     remotes: Box<[CachePadded<Remote>]>,
@@ -88,6 +91,7 @@ impl Scheduler {
         let scheduler = Arc::new(Self {
             table: Table::new(seed),
             registry: Registry::new(workers),
+            keepers: Keepers::new(workers),
             injector: Injector::new(),
             idle: Idle::new(workers),
             remotes: remotes.collect(),
@@ -198,6 +202,14 @@ impl Scheduler {
         self.drain_if_stopped();
     }
 
+    /// The part of what is sharded by worker that this thread uses.
+    fn shard(&self) -> usize {
+        local::with(|local| match local {
+            Some(local) if std::ptr::eq(local.scheduler(), self) => local.index(),
+            _ => 0,
+        })
+    }
+
     fn recycle(&self, lane: LanePtr) {
         // SAFETY: the lane has just been found unreferenced.
         let lane = unsafe { lane.into_box() };
@@ -261,11 +273,15 @@ impl Dispatch for Scheduler {
     }
 
     fn track(&self, lane: LanePtr) -> Result<u64, Closing> {
-        let shard = local::with(|local| match local {
-            Some(local) if std::ptr::eq(local.scheduler(), self) => local.index(),
-            _ => 0,
-        });
-        self.registry.insert(shard, lane)
+        self.registry.insert(self.shard(), lane)
+    }
+
+    fn enter_keeper(&self, task: TaskRef<LanePtr>) -> Result<Keeper, Closing> {
+        self.keepers.enter(self.shard(), task)
+    }
+
+    fn remove_keeper(&self, keeper: Keeper) {
+        self.keepers.remove(keeper);
     }
 
     fn publish(&self, lane: LanePtr) {

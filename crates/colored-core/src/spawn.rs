@@ -1,10 +1,12 @@
 //! What users do with tasks: spawn, join, abort, move, yield.
 
 use crate::color::Color;
+use crate::exclusive;
 use crate::lane::{self, LanePtr, LaneRef, current};
 use crate::sched::{self, Handle, Nested};
 use crate::task::{self, Abort, Begun, Id, Join, JoinError, TaskRef};
 use std::fmt;
+use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -185,7 +187,10 @@ impl fmt::Debug for AbortHandle {
 /// Moves the current task under another color; see [`hop`].
 #[derive(Debug)]
 #[must_use = "futures do nothing unless awaited"]
-pub struct Hop(Color);
+pub struct Hop {
+    color: Color,
+    site: &'static Location<'static>,
+}
 
 /// Moves the current task under `color`: the code after the await runs under it, after everything
 /// that was scheduled there before.
@@ -200,22 +205,27 @@ pub struct Hop(Color);
 ///
 /// # Panics
 ///
-/// If it is polled outside a task of a runtime.
+/// If it is polled outside a task of a runtime, or in a task that holds its color in a section
+/// ([`exclusive`](crate::exclusive)).
+#[track_caller]
 pub fn hop(color: Color) -> Hop {
-    Hop(color)
+    Hop { color, site: Location::caller() }
 }
 
 impl Future for Hop {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let color = self.0;
+        let Self { color, site } = *self;
         let lane = Handle::with_current(|handle| handle.map(|handle| handle.lane(color)));
         let (Some(lane), Some(task)) = (lane, current::task()) else {
             panic!("`hop({color})` outside a task: only a task of a runtime can move to a color")
         };
         if lane.is_current() {
             return Poll::Ready(());
+        }
+        if task.has_sections() {
+            in_a_section(color, site);
         }
         if !task.owns(cx.waker()) {
             // A combinator polls what it was woken for; the move wakes the task alone.
@@ -224,6 +234,20 @@ impl Future for Hop {
         let moved = current::hop_to(lane);
         debug_assert!(moved.is_ok(), "this is a task");
         Poll::Pending
+    }
+}
+
+#[cold]
+fn in_a_section(color: Color, site: &'static Location<'static>) -> ! {
+    match exclusive::inside() {
+        Some(section) => panic!(
+            "`hop({color})` at {site} inside the section of {section}: a section holds the color \
+             where it began until it ends"
+        ),
+        None => panic!(
+            "`hop({color})` at {site} beside a section of the same task, which holds the color where \
+             it began until it ends"
+        ),
     }
 }
 

@@ -15,7 +15,7 @@
 //! # References
 //!
 //! One belongs to the runtime until the task is complete and unlinked, one to the handle, one to
-//! every waker. The runtime's is why a task that waits for a wake-up that never comes is found at
+//! every waker and open section. The runtime's is why a task that waits for a wake-up that never comes is found at
 //! shutdown, and why a wake that won the right to schedule may use the task without one of its own.
 //!
 //! The layer does not know lanes: [`Schedule`] is the arrow that goes up.
@@ -25,6 +25,7 @@ mod error;
 mod id;
 mod join;
 mod live;
+mod section;
 mod state;
 mod waker;
 
@@ -34,7 +35,8 @@ pub use self::id::Id;
 pub(crate) use self::cell::{Cell, TaskRef};
 pub(crate) use self::join::{Abort, Join};
 pub(crate) use self::live::LiveList;
-pub(crate) use self::state::{Begun, Ended};
+pub(crate) use self::section::Section;
+pub(crate) use self::state::{Begun, Ended, Kept, Wants};
 
 use crate::queue::Node;
 use std::ptr::NonNull;
@@ -49,4 +51,12 @@ pub(crate) trait Schedule: Copy + Send + Sync + 'static {
     /// `self` is the task's lane, read by the party that may move the node, and the caller is that
     /// party. After the call it is not, and may touch the task only if it has a reference.
     unsafe fn schedule(self, node: NonNull<Node>);
+
+    /// Takes a task that has kept its lane and has just become ready: the lane goes on, with this
+    /// node at its head.
+    ///
+    /// # Safety
+    ///
+    /// As for `schedule`, and the task has kept the lane: the caller has the right to run it.
+    unsafe fn resume(self, node: NonNull<Node>);
 }

@@ -79,6 +79,8 @@
 //! * What must stay as it is across an await needs an owner: a local variable of the task, or the
 //!   guard of a [`sync::Mutex`]. Holding a guard across an await stops nobody of the color but
 //!   those who want the same lock.
+//! * [`exclusive`] holds the color across awaits, by name: nothing else of the color runs until the
+//!   section is done or dropped. [`ColorCell::exclusive`] gives `&mut T` in such a section.
 //!
 //! # Cells and hops
 //!
@@ -170,7 +172,9 @@ pub mod sync;
 pub mod task;
 pub mod time;
 
-pub use colored_core::{AccessError, Call, Color, ColorCell, ColorLocal, ColorLocalError};
+pub use colored_core::{
+    AccessError, Call, Color, ColorCell, ColorLocal, ColorLocalError, Exclusive, exclusive,
+};
 
 pub use self::bound::{Bound, BoundedCell, Closed, TrySendError, TrySpawnError};
 pub use self::runtime::{Builder, Handle, Runtime};

@@ -11,8 +11,8 @@
 
 use super::AccessError;
 use crate::lane::{LaneRef, callback};
-use crate::sync::{AtomicUsize, Ordering, UnsafeCell};
-use std::mem::{self, ManuallyDrop};
+use crate::sync::{AtomicBool, AtomicUsize, Ordering, UnsafeCell};
+use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::ptr::NonNull;
 
@@ -20,8 +20,9 @@ pub(super) struct Inner<T> {
     lane: ManuallyDrop<LaneRef>,
     /// Clones of the cell.
     clones: AtomicUsize,
-    /// Whether somebody is inside. Only touched by the holder of the lane.
-    busy: UnsafeCell<bool>,
+    /// Whether somebody is inside: set by the holder of the lane, cleared by whoever set it, which
+    /// may be far away by then (`exclusive.rs`).
+    busy: AtomicBool,
     value: UnsafeCell<T>,
 }
 
@@ -36,27 +37,52 @@ impl<T> Inner<T> {
     ///
     /// The caller holds the lane.
     pub(super) unsafe fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> Result<R, AccessError> {
-        struct Leave<'a>(&'a UnsafeCell<bool>);
-        impl Drop for Leave<'_> {
-            fn drop(&mut self) {
-                self.0.with_mut(|busy| {
-                    // SAFETY: the lane is still held.
-                    unsafe { *busy = false }
-                });
-            }
-        }
-        let was_busy = self.busy.with_mut(|busy| {
-            // SAFETY: the holder alone touches the flag.
-            mem::replace(unsafe { &mut *busy }, true)
-        });
-        if was_busy {
-            return Err(AccessError::InUse);
-        }
-        let _leave = Leave(&self.busy);
+        // SAFETY: by contract.
+        let _busy = unsafe { self.occupy() }?;
         Ok(self.value.with_mut(|value| {
             // SAFETY: the holder alone reaches the value, and the flag keeps a second access out.
             f(unsafe { &mut *value })
         }))
+    }
+
+    /// Keeps everybody else out for as long as the mark lives.
+    ///
+    /// # Safety
+    ///
+    /// The caller holds the lane.
+    #[inline]
+    pub(super) unsafe fn occupy(&self) -> Result<Busy<'_>, AccessError> {
+        // Ordering: Acquire pairs with the Release of a mark that was dropped far from the lane. Two
+        // holders do not meet here, so no exchange is needed.
+        if self.busy.load(Ordering::Acquire) {
+            return Err(AccessError::InUse);
+        }
+        // Ordering: read by the holder, whom the lane's hand-over orders.
+        self.busy.store(true, Ordering::Relaxed);
+        Ok(Busy(&self.busy))
+    }
+
+    /// The value.
+    ///
+    /// # Safety
+    ///
+    /// The caller uses the reference while it has the mark, once, and either holds the lane or only
+    /// drops what has the reference.
+    #[expect(clippy::mut_from_ref, reason = "the mark keeps everybody else out")]
+    pub(super) unsafe fn value(&self) -> &mut T {
+        // SAFETY: by contract nobody else has one.
+        self.value.with_mut(|value| unsafe { &mut *value })
+    }
+}
+
+/// Somebody is inside.
+pub(super) struct Busy<'a>(&'a AtomicBool);
+
+impl Drop for Busy<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        // Ordering: pairs with the Acquire in `occupy`.
+        self.0.store(false, Ordering::Release);
     }
 }
 
@@ -74,7 +100,7 @@ impl<T: Send + 'static> Shared<T> {
         let inner = Box::new(Inner {
             lane: ManuallyDrop::new(lane),
             clones: AtomicUsize::new(1),
-            busy: UnsafeCell::new(false),
+            busy: AtomicBool::new(false),
             value: UnsafeCell::new(value),
         });
         Self(NonNull::from(Box::leak(inner)))
@@ -88,7 +114,7 @@ impl<T: Send + 'static> Shared<T> {
             let inner = unsafe { cell.get() };
             // SAFETY: a callback runs under its lane.
             if let Err(error) = unsafe { inner.with(f) } {
-                unreachable!("nobody else is inside when a turn begins: {error}")
+                panic!("a post has no access to the value any more: {error}")
             }
         };
         // SAFETY: the cell keeps its lane up to its end, which comes behind this turn.

@@ -6,7 +6,7 @@ use super::{LanePtr, LaneRef, ReadyLane};
 use crate::contain::contain;
 use crate::memory;
 use crate::queue::{Kind, Node, Unlinked};
-use crate::sync::{Arc, UnsafeCell};
+use crate::sync::UnsafeCell;
 use std::alloc::Layout;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
@@ -154,9 +154,7 @@ pub(crate) fn run_inline<F: FnOnce() -> R, R>(lane: &LaneRef, f: F) -> Result<R,
         // SAFETY: the head is alive.
         let pin = unsafe { lane.chain.head().as_ref() }.pin;
         hold.has_ended();
-        if let Err(ready) = lane.port.dispatch_here(ReadyLane(ptr), pin) {
-            Arc::clone(&lane.port).dispatch(ready, pin);
-        }
+        lane.dispatch(ReadyLane(ptr), pin);
     }
     drop(hold);
     result.map_err(|payload| resume_unwind(payload))

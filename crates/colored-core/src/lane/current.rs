@@ -1,6 +1,7 @@
 //! What this thread is running: the lane it holds, the task it polls.
 
 use super::{LanePtr, LaneRef};
+use crate::color::Color;
 use crate::sync::thread_slot;
 use crate::task::TaskRef;
 use std::cell::Cell;
@@ -159,6 +160,13 @@ pub(crate) fn hop_to(lane: LaneRef) -> Result<(), LaneRef> {
         }));
         Ok(())
     })
+}
+
+/// Where the current task has asked to go in this poll.
+pub(crate) fn hops_to() -> Option<Color> {
+    let lane = CURRENT.with(|current| current.hop.get())?;
+    // SAFETY: `hop_to` left a reference, which this thread alone takes back.
+    Some(unsafe { lane.get() }.color())
 }
 
 /// Asks that the current task run again, without the cost of a wake. False if `waker` is not the

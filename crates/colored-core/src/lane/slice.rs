@@ -4,7 +4,7 @@ use super::current::{self, Hold};
 use super::{Closing, Lane, LanePtr, ReadyLane, UNTRACKED, callback};
 use crate::budget;
 use crate::queue::{Kind, Node, Rotated, Unlinked};
-use crate::task::{Begun, Ended, Schedule, TaskRef};
+use crate::task::{Begun, Ended, Kept, Schedule, TaskRef, Wants};
 use std::ptr::NonNull;
 
 /// The thread that runs a slice.
@@ -21,7 +21,7 @@ pub(crate) trait Runner {
 #[must_use]
 #[derive(Debug)]
 pub(crate) enum Slice {
-    /// The lane is idle, and perhaps gone.
+    /// The lane is idle, or waits with the task that keeps it; and perhaps it is gone.
     Idle,
     /// There is more to run.
     More(ReadyLane),
@@ -40,6 +40,8 @@ pub(super) enum After {
     Hop,
     /// A task that runs again behind the others. It stays in the chain.
     Rotate,
+    /// A task that keeps the lane. It stays at the head.
+    Keep,
     /// A callback that has run.
     Free,
     /// A callback that has run and owns no reference.
@@ -172,9 +174,15 @@ impl Lane {
                 // SAFETY: as above.
                 unsafe { inner.live.insert(task) };
             }
+            inner.keeper.is_some()
         };
         // SAFETY: the lane is held.
-        unsafe { self.with_inner(list) };
+        let has_kept = unsafe { self.with_inner(list) };
+        let wants = if done { Wants::Wait } else { task.wants() };
+        if has_kept && wants != Wants::Lane {
+            // SAFETY: the lane is held, and the task keeps it no longer.
+            unsafe { self.forget_keeper() };
+        }
         if done {
             // SAFETY: the output has been stored.
             unsafe { task.complete() };
@@ -185,7 +193,17 @@ impl Lane {
             unsafe { task.set_lane(lane.into_counted()) };
             return After::Hop;
         }
-        if asked.yielded || task.is_notified() { After::Rotate } else { After::End }
+        match wants {
+            Wants::Lane => {
+                if asked.yielded {
+                    // SAFETY: it is at the head, and has the next turn.
+                    unsafe { task.wake() };
+                }
+                After::Keep
+            }
+            Wants::Wait if !asked.yielded => After::End,
+            Wants::Wait | Wants::Again => After::Rotate,
+        }
     }
 
     /// Marks all waiting tasks for cancellation.
@@ -253,6 +271,17 @@ impl LanePtr {
         // SAFETY: the right to run keeps the lane alive.
         let lane = unsafe { self.get() };
         let head = lane.chain.head();
+        let mut after = after;
+        if after == After::Keep {
+            // SAFETY: only tasks keep a lane, and a scheduled one is alive.
+            let task = unsafe { TaskRef::<LanePtr>::from_node(head) };
+            // SAFETY: the lane is held, and the head has been polled.
+            match unsafe { self.keep(task, hold) } {
+                Kept::Waiting => return Unlinked::Idle,
+                Kept::Again => return Unlinked::More,
+                Kept::Over => after = After::End,
+            }
+        }
         let unlinked = if after == After::Rotate {
             match lane.chain.rotate_head() {
                 Rotated::Stalled => Unlinked::Stalled,
@@ -343,7 +372,7 @@ impl After {
             After::FreeUncounted => unsafe { callback::free(node) },
             After::Inline => {}
             After::InlineCounted => hold.owe(-1),
-            After::Rotate => unreachable!("it stays in the chain"),
+            After::Rotate | After::Keep => unreachable!("it stays in the chain"),
         }
     }
 }

@@ -1,9 +1,11 @@
 //! What stands in for the rest of the world: a scheduler that only collects, a future that waits.
 
 use crate::color::Color;
-use crate::lane::{Closing, Dispatch, Lane, LanePtr, LaneRef, ReadyLane, Runner, Slice, Tenure};
+use crate::lane::{
+    Closing, Dispatch, Keeper, Lane, LanePtr, LaneRef, ReadyLane, Runner, Slice, Tenure,
+};
 use crate::sync::{Arc, Mutex, UnsafeCell, arc_dyn};
-use crate::task::{Cell, Join};
+use crate::task::{Cell, Join, TaskRef};
 use std::collections::VecDeque;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
@@ -63,6 +65,12 @@ impl Dispatch for Port {
     }
 
     fn publish(&self, _lane: LanePtr) {}
+
+    fn enter_keeper(&self, _task: TaskRef<LanePtr>) -> Result<Keeper, Closing> {
+        Ok(Keeper::new(0))
+    }
+
+    fn remove_keeper(&self, _keeper: Keeper) {}
 }
 
 /// A lane of `port`.

@@ -3,7 +3,8 @@
 //! 1. `closing` is set: from now on a task whose turn comes is cancelled instead of polled, and a
 //!    lane that becomes idle with waiting tasks aborts them, for the registry is closed.
 //! 2. Every lane, from the table and from the registry, gets a node that aborts its waiting tasks;
-//!    aborting puts each on its lane, where its turn comes.
+//!    aborting puts each on its lane, where its turn comes. A task that keeps its lane would never
+//!    let that node have its turn: each of those is aborted directly (`sched/keepers.rs`).
 //! 3. `told` is set: when all workers are parked there is nothing left, and they stop.
 //! 4. What other threads make runnable from then on (a late spawn, a cell dropped) they run
 //!    themselves: [`Scheduler::cancel`]. So those who go on spawning cannot keep the workers from
@@ -29,6 +30,10 @@ impl Scheduler {
         let lanes = self.registry.close().into_iter().chain(self.table.all());
         for lane in lanes {
             callback::close(&lane);
+        }
+        // One that is in no list is in a poll, and will find the list closed, or its lane is queued.
+        for task in self.keepers.close() {
+            task.abort();
         }
         // Ordering: pairs with the Acquire in `may_stop`.
         self.told.store(true, Ordering::Release);

@@ -3,7 +3,7 @@
 use super::error::JoinError;
 use super::id::Id;
 use super::live::Links;
-use super::state::{Begun, Completed, Ended, State};
+use super::state::{Begun, Completed, Ended, Kept, State, Wants, Woken};
 use super::{Schedule, waker};
 use crate::contain::contain;
 use crate::memory;
@@ -206,17 +206,25 @@ unsafe fn free_cell<F: Future, S: Schedule>(task: NonNull<Header<S>>) {
     unsafe { ptr::drop_in_place(task.cast::<Cell<F, S>>().as_ptr()) };
 }
 
-/// Puts a task on its lane.
+/// Does what a transition of the state says.
 ///
 /// # Safety
 ///
-/// The caller is the party that may move the task, and gives that right away.
+/// The caller's transition of this task's state returned `woken`. If that is `Schedule` or `Resume`
+/// the runtime's reference keeps the task alive until its poll.
 #[inline]
-pub(super) unsafe fn schedule<S: Schedule>(task: NonNull<Header<S>>) {
-    // SAFETY: the right to move includes the right to read the lane, and keeps the task alive.
-    let lane = unsafe { TaskRef(task).lane() };
-    // SAFETY: as above.
-    unsafe { lane.schedule(task.cast()) };
+pub(super) unsafe fn act<S: Schedule>(task: NonNull<Header<S>>, woken: Woken) {
+    // SAFETY: who made the task ready is the party that may move it, and so read its lane.
+    let lane = || unsafe { TaskRef(task).lane() };
+    match woken {
+        // SAFETY: as above.
+        Woken::Schedule => unsafe { lane().schedule(task.cast()) },
+        // SAFETY: as above, and it has kept its lane.
+        Woken::Resume => unsafe { lane().resume(task.cast()) },
+        Woken::Nothing => {}
+        // SAFETY: that was the last reference.
+        Woken::Free => unsafe { free(task) },
+    }
 }
 
 /// Gives one reference back.
@@ -383,8 +391,36 @@ impl<S: Schedule> TaskRef<S> {
     }
 
     #[inline]
+    pub(crate) fn wants(self) -> Wants {
+        self.header().state.wants()
+    }
+
+    #[inline]
     pub(crate) fn is_notified(self) -> bool {
         self.header().state.is_notified()
+    }
+
+    /// Whether it has an open section. From within its poll.
+    pub(crate) fn has_sections(self) -> bool {
+        self.header().state.has_sections()
+    }
+
+    /// Wakes the task as a waker of its own would.
+    ///
+    /// # Safety
+    ///
+    /// The caller knows the task to be alive until its next turn.
+    pub(crate) unsafe fn wake(self) {
+        let woken = self.header().state.wake();
+        // SAFETY: what the transition said about this task.
+        unsafe { act(self.0, woken) };
+    }
+
+    /// # Safety
+    ///
+    /// The caller holds the task's lane, at whose head it is, and has polled it.
+    pub(crate) unsafe fn end_keeping(self) -> Kept {
+        self.header().state.end_keeping()
     }
 
     /// # Safety
@@ -409,10 +445,9 @@ impl<S: Schedule> TaskRef<S> {
     ///
     /// The caller knows the task to be alive until its next turn.
     pub(crate) unsafe fn abort(self) {
-        if let super::state::Woken::Schedule = self.header().state.abort() {
-            // SAFETY: this call made it ready.
-            unsafe { schedule(self.0) };
-        }
+        let woken = self.header().state.abort();
+        // SAFETY: what the transition said about this task.
+        unsafe { act(self.0, woken) };
     }
 
     /// Gives the runtime's reference back.

@@ -53,8 +53,8 @@ impl<T, S: Schedule> Join<T, S> {
     }
 
     pub(crate) fn abort_handle(&self) -> Abort<S> {
-        self.header().state.retain();
-        Abort(self.task)
+        // SAFETY: the handle's reference.
+        unsafe { TaskRef(self.task).abort_handle() }
     }
 
     /// The output, if the task is complete.
@@ -142,6 +142,17 @@ pub(crate) struct Abort<S: Schedule>(NonNull<Header<S>>);
 unsafe impl<S: Schedule> Send for Abort<S> {}
 // SAFETY: as for `Send`.
 unsafe impl<S: Schedule> Sync for Abort<S> {}
+
+impl<S: Schedule> TaskRef<S> {
+    /// # Safety
+    ///
+    /// The task is alive.
+    pub(crate) unsafe fn abort_handle(self) -> Abort<S> {
+        // SAFETY: by contract.
+        unsafe { self.0.as_ref() }.state.retain();
+        Abort(self.0)
+    }
+}
 
 impl<S: Schedule> Abort<S> {
     fn header(&self) -> &Header<S> {

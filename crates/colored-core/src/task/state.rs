@@ -8,13 +8,16 @@
 //! | `ABORTED` | an abort | nobody | instead of the next poll the future is dropped |
 //! | `INTEREST` | the spawn | the handle's drop | somebody wants the output |
 //! | `JOINER` | the handle | the handle | the joiner's waker is set, and is the task's to read |
+//! | `KEPT` | the lane's holder | the lane's holder | while it waits, its lane waits with it |
+//! | sections | the task's own polls | anybody | how many sections of it are open: it keeps its lane |
 //!
-//! | `NOTIFIED` | `RUNNING` | the task's node is | the next wake |
-//! |---|---|---|---|
-//! | 0 | 0 | in no chain | sets `NOTIFIED` and puts the node on the task's lane |
-//! | 1 | 0 | in its lane's chain | does nothing |
-//! | 0 | 1 | at the head of its lane's chain | sets `NOTIFIED` |
-//! | 1 | 1 | at the head of its lane's chain | does nothing |
+//! | `NOTIFIED` | `RUNNING` | `KEPT` | the task's node is | the next wake |
+//! |---|---|---|---|---|
+//! | 0 | 0 | 0 | in no chain | sets `NOTIFIED` and puts the node on the task's lane |
+//! | 0 | 0 | 1 | at the head of its lane's chain, which nobody runs | sets `NOTIFIED` and dispatches the lane |
+//! | 1 | 0 | | in its lane's chain | does nothing |
+//! | 0 | 1 | | at the head of its lane's chain | sets `NOTIFIED` |
+//! | 1 | 1 | | at the head of its lane's chain | does nothing |
 //!
 //! So at any time at most one party may move the node: whoever turned `00` into `10`, until the
 //! poll; then the lane's holder, until it clears `RUNNING`. The same party, and no other, may read
@@ -22,6 +25,11 @@
 //! moves finds `RUNNING` or `NOTIFIED` and does not look at the lane.
 //!
 //! A task woken during its own poll is scheduled when that poll ends.
+//!
+//! A task that keeps its lane gives two rights away with the exchange that clears `RUNNING`: to move
+//! the node, and to run the lane. Whoever turns `00` into `10` has both. Sections are counted here,
+//! and not in the lane, so that one can end anywhere: the last one to end wakes a task that waits,
+//! and the lane's holder finds that there is nothing left to keep it for.
 
 use crate::sync::{AtomicUsize, Ordering};
 
@@ -31,7 +39,12 @@ const COMPLETE: usize = 1 << 2;
 const ABORTED: usize = 1 << 3;
 const INTEREST: usize = 1 << 4;
 const JOINER: usize = 1 << 5;
-const REF: usize = 1 << 6;
+const KEPT: usize = 1 << 6;
+const SECTION: usize = 1 << 7;
+/// Sections of one task that can be open at once.
+pub(crate) const MOST_SECTIONS: usize = 127;
+const SECTIONS: usize = SECTION * MOST_SECTIONS;
+const REF: usize = 1 << 14;
 
 const PLACED: usize = NOTIFIED | RUNNING | COMPLETE;
 const SPAWNED: usize = NOTIFIED | INTEREST | (2 * REF);
@@ -46,6 +59,8 @@ pub(crate) struct State(AtomicUsize);
 pub(crate) enum Woken {
     /// The caller has made it ready and must put it on its lane.
     Schedule,
+    /// As `Schedule`, but it has kept its lane, at whose head it is: the caller must dispatch that.
+    Resume,
     /// Somebody else will poll it, or nobody needs to.
     Nothing,
     /// As `Nothing`, and the reference given up was the last: free it.
@@ -68,6 +83,30 @@ pub(crate) enum Ended {
     Waiting,
     /// It was woken meanwhile: put it on its lane.
     Reschedule,
+}
+
+/// What a task wants that has returned from its poll and is not ready.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wants {
+    /// To wait.
+    Wait,
+    /// To be polled again: it has been woken meanwhile.
+    Again,
+    /// To keep its lane, whether it waits or not.
+    Lane,
+}
+
+/// What became of a task that keeps its lane.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kept {
+    /// It waits. Task and lane may already run elsewhere: touch neither.
+    Waiting,
+    /// It was woken meanwhile, and the lane is still the caller's: it has the next turn.
+    Again,
+    /// Its last section has ended meanwhile: end its poll as any other's. It is still `RUNNING`.
+    Over,
 }
 
 /// Who is waiting for the output that has just been stored.
@@ -106,8 +145,7 @@ impl State {
         // Ordering: Release makes what the waker wrote visible to the poll it causes (`begin`
         // acquires), also when the flag was set already; Acquire lets the caller read the lane
         // that the last poll left (`end` releases).
-        let before = self.0.fetch_or(NOTIFIED, Ordering::AcqRel);
-        if before & PLACED == 0 { Woken::Schedule } else { Woken::Nothing }
+        Self::woken(self.0.fetch_or(NOTIFIED, Ordering::AcqRel))
     }
 
     /// A waker fired and its reference goes.
@@ -119,7 +157,7 @@ impl State {
             let after = (before | NOTIFIED) - REF;
             // Ordering: as in `wake`; Release also orders this owner's use before the free.
             match self.0.compare_exchange_weak(before, after, Ordering::AcqRel, Ordering::Relaxed) {
-                Ok(_) if before & PLACED == 0 => return Woken::Schedule,
+                Ok(_) if before & PLACED == 0 => return Self::woken(before),
                 Ok(_) if after / REF == 0 => {
                     self.acquire_last();
                     return Woken::Free;
@@ -133,8 +171,17 @@ impl State {
     /// Somebody aborts the task.
     pub(crate) fn abort(&self) -> Woken {
         // Ordering: as in `wake`.
-        let before = self.0.fetch_or(NOTIFIED | ABORTED, Ordering::AcqRel);
-        if before & PLACED == 0 { Woken::Schedule } else { Woken::Nothing }
+        Self::woken(self.0.fetch_or(NOTIFIED | ABORTED, Ordering::AcqRel))
+    }
+
+    /// What a wake must do that found this word.
+    #[inline]
+    fn woken(before: usize) -> Woken {
+        match (before & PLACED == 0, before & KEPT == 0) {
+            (true, true) => Woken::Schedule,
+            (true, false) => Woken::Resume,
+            (false, _) => Woken::Nothing,
+        }
     }
 
     /// Its turn has come. Holder only.
@@ -148,10 +195,22 @@ impl State {
         if before & ABORTED == 0 { Begun::Poll } else { Begun::Cancel }
     }
 
-    /// Whether it has been woken since its poll began. Holder only; false may be out of date.
+    /// What it wants after its poll. Holder only; may be out of date: it may have been woken, or
+    /// its last section ended, meanwhile.
     #[inline]
+    pub(crate) fn wants(&self) -> Wants {
+        // Ordering: hint only, `end` and `end_keeping` decide.
+        let word = self.0.load(Ordering::Relaxed);
+        match (word & SECTIONS == 0, word & NOTIFIED == 0) {
+            (true, true) => Wants::Wait,
+            (true, false) => Wants::Again,
+            (false, _) => Wants::Lane,
+        }
+    }
+
+    /// Whether it has been woken since its poll began. Holder only; false may be out of date.
     pub(crate) fn is_notified(&self) -> bool {
-        // Ordering: hint only, `end` decides.
+        // Ordering: hint only.
         self.0.load(Ordering::Relaxed) & NOTIFIED != 0
     }
 
@@ -159,7 +218,7 @@ impl State {
     #[inline]
     pub(crate) fn end(&self) -> Ended {
         // Ordering: Release hands the future and the lane to whoever schedules it next.
-        let before = self.0.fetch_and(!RUNNING, Ordering::AcqRel);
+        let before = self.0.fetch_and(!(RUNNING | KEPT), Ordering::AcqRel);
         debug_assert_eq!(before & (RUNNING | COMPLETE), RUNNING, "only a running task ends a poll");
         if before & NOTIFIED == 0 { Ended::Waiting } else { Ended::Reschedule }
     }
@@ -170,13 +229,73 @@ impl State {
         // Ordering: hint only, the exchange decides.
         let mut before = self.0.load(Ordering::Relaxed);
         loop {
-            let after = (before | NOTIFIED) & !RUNNING;
+            let after = (before | NOTIFIED) & !(RUNNING | KEPT);
             // Ordering: as in `end`.
             match self.0.compare_exchange_weak(before, after, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) => return,
                 Err(now) => before = now,
             }
         }
+    }
+
+    /// The poll was not ready and the task keeps its lane. Holder only; the node stays at the head.
+    pub(crate) fn end_keeping(&self) -> Kept {
+        // Ordering: hint only, the exchange decides.
+        let mut before = self.0.load(Ordering::Relaxed);
+        loop {
+            if before & SECTIONS == 0 {
+                return Kept::Over;
+            }
+            let (after, kept) = match before & NOTIFIED == 0 {
+                true => ((before | KEPT) & !RUNNING, Kept::Waiting),
+                false => (before & !RUNNING, Kept::Again),
+            };
+            // Ordering: Release hands the future and the lane to whoever wakes the task.
+            match self.0.compare_exchange_weak(before, after, Ordering::AcqRel, Ordering::Relaxed) {
+                Ok(_) => return kept,
+                Err(now) => before = now,
+            }
+        }
+    }
+
+    /// A section of the task begins, with a reference. From within its poll only; false if there
+    /// are too many.
+    pub(crate) fn enter_section(&self) -> bool {
+        // Ordering: only this thread adds sections now, so there are no more than it sees.
+        if self.0.load(Ordering::Relaxed) & SECTIONS == SECTIONS {
+            return false;
+        }
+        // Ordering: the end of this poll releases it; a reference as in `retain`.
+        self.0.fetch_add(SECTION + REF, Ordering::Relaxed);
+        true
+    }
+
+    /// A section ends, and its reference goes. From anywhere.
+    pub(crate) fn leave_section(&self) -> Woken {
+        // Ordering: hint only, the exchange decides.
+        let mut before = self.0.load(Ordering::Relaxed);
+        loop {
+            let left = before - SECTION - REF;
+            let resumes = left & SECTIONS == 0 && before & (PLACED | KEPT) == KEPT;
+            let after = if resumes { left | NOTIFIED } else { left };
+            // Ordering: as in `wake_and_release`.
+            match self.0.compare_exchange_weak(before, after, Ordering::AcqRel, Ordering::Relaxed) {
+                Ok(_) if resumes => return Woken::Resume,
+                Ok(_) if after / REF == 0 => {
+                    self.acquire_last();
+                    return Woken::Free;
+                }
+                Ok(_) => return Woken::Nothing,
+                Err(now) => before = now,
+            }
+        }
+    }
+
+    /// Whether a section is open. From within its poll.
+    pub(crate) fn has_sections(&self) -> bool {
+        // Ordering: sections are added by this thread; one that ends elsewhere meanwhile may be seen
+        // late.
+        self.0.load(Ordering::Relaxed) & SECTIONS != 0
     }
 
     /// The output is stored. Holder only.

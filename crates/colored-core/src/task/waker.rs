@@ -1,7 +1,6 @@
 //! The waker of a task: one reference to it.
 
 use super::cell::Header;
-use super::state::Woken;
 use super::{Schedule, cell};
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
@@ -46,23 +45,17 @@ unsafe fn clone<S: Schedule>(data: *const ()) -> RawWaker {
 unsafe fn wake_by_ref<S: Schedule>(data: *const ()) {
     let task = header::<S>(data);
     // SAFETY: the waker holds a reference.
-    if let Woken::Schedule = unsafe { task.as_ref() }.state.wake() {
-        // SAFETY: this call made the task ready, so it is the party that moves it.
-        unsafe { cell::schedule(task) };
-    }
+    let woken = unsafe { task.as_ref() }.state.wake();
+    // SAFETY: what the transition said about this task.
+    unsafe { cell::act(task, woken) };
 }
 
 unsafe fn wake<S: Schedule>(data: *const ()) {
     let task = header::<S>(data);
     // SAFETY: the waker holds a reference until this very transition.
-    match unsafe { task.as_ref() }.state.wake_and_release() {
-        // SAFETY: this call made the task ready: it is the party that moves it, and the runtime's
-        // reference keeps it alive until its poll.
-        Woken::Schedule => unsafe { cell::schedule(task) },
-        // SAFETY: that was the last reference.
-        Woken::Free => unsafe { cell::free(task) },
-        Woken::Nothing => {}
-    }
+    let woken = unsafe { task.as_ref() }.state.wake_and_release();
+    // SAFETY: what the transition said about this task.
+    unsafe { cell::act(task, woken) };
 }
 
 unsafe fn release<S: Schedule>(data: *const ()) {

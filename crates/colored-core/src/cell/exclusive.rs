@@ -1,0 +1,68 @@
+//! [`ColorCell::exclusive`]: the value across awaits.
+//!
+//! The section keeps everybody else of the color from running, and the cell's mark keeps the other
+//! branches of the same task out. If the future is taken out of its task and dropped elsewhere, the
+//! borrow of the value ends first, then the mark, then the section: whoever comes in next sees all
+//! of it.
+
+use super::{AccessError, ColorCell};
+use crate::color::Color;
+use crate::exclusive::exclusive_at;
+use std::panic::Location;
+
+impl<T: Send + 'static> ColorCell<T> {
+    /// Uses the value, from inside its color, across awaits: an [`exclusive`](crate::exclusive)
+    /// section that has the value to itself.
+    ///
+    /// Nothing else of the color runs meanwhile. Other branches of the same task do, and to them the
+    /// value is [`InUse`](AccessError::InUse). What was called or posted to the cell meanwhile runs
+    /// afterwards. All that is said of `exclusive` holds here too; the value is as `f` has left it,
+    /// whether `f` is done, was dropped or has panicked.
+    ///
+    /// ```
+    /// # use colored_core as colored;
+    /// # fn doc(cell: colored::ColorCell<Vec<u32>>) -> impl Future<Output = ()> {
+    /// # async fn next() -> u32 { 1 }
+    /// async move {
+    ///     let total: u32 = cell
+    ///         .exclusive(async |list| {
+    ///             list.push(next().await); // `list` is a `&mut Vec<u32>`
+    ///             list.iter().sum()
+    ///         })
+    ///         .await;
+    ///     assert_eq!(total, 1);
+    /// }
+    /// # }
+    /// ```
+    ///
+    /// Costs what a section costs.
+    ///
+    /// # Panics
+    ///
+    /// When it is polled, where [`with`](Self::with) would, or `exclusive`.
+    #[track_caller]
+    pub fn exclusive<'a, R, F>(&'a self, f: F) -> impl Future<Output = R> + use<'a, T, R, F>
+    where
+        F: AsyncFnOnce(&mut T) -> R,
+    {
+        let site = Location::caller();
+        exclusive_at(site, async move {
+            if !self.inner.lane().is_current() {
+                let wrong =
+                    AccessError::WrongColor { cell: self.color(), current: Color::current() };
+                panic!("{site}: {wrong}")
+            }
+            // SAFETY: the caller's poll holds the lane, which is this one.
+            let busy = match unsafe { self.inner.occupy() } {
+                Ok(busy) => busy,
+                Err(error) => panic!("{site}: {error}"),
+            };
+            // SAFETY: the mark outlives the borrow. This future is polled by the task in which the
+            // section began only, which keeps the lane; elsewhere it can only be dropped.
+            let value = unsafe { self.inner.value() };
+            let result = f(value).await;
+            drop(busy);
+            result
+        })
+    }
+}

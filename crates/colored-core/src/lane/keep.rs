@@ -1,0 +1,98 @@
+//! A task that waits and keeps its lane.
+//!
+//! The node stays at the head, and nobody has the lane: not a worker, not a queue. The right to run
+//! it goes with the right to move the node, in the exchange that ends the poll, to whoever wakes the
+//! task (table in `task/state.rs`). That one dispatches the lane, whose first turn is the task's
+//! again. What is pushed meanwhile finds the chain held, and waits behind.
+//!
+//! A shutdown cannot reach such a lane from behind, for the node that it pushes has no turn. So
+//! before a task waits with its lane for the first time in a section, the scheduler learns of it; if
+//! that is shutting down already, the task is aborted here.
+
+use super::current::Hold;
+use super::{Closing, Lane, LanePtr};
+use crate::task::{Kept, TaskRef};
+use std::num::NonZeroU32;
+
+/// Where the scheduler remembers a task that keeps its lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Keeper(NonZeroU32);
+
+impl Keeper {
+    pub(crate) fn new(index: u32) -> Self {
+        let number = index.checked_add(1).and_then(NonZeroU32::new);
+        Self(number.expect("fewer than 2³² tasks keep their lanes"))
+    }
+
+    pub(crate) fn index(self) -> u32 {
+        self.0.get() - 1
+    }
+}
+
+impl LanePtr {
+    /// Ends the poll of the head, which has an open section and is not ready. [`Kept::Waiting`]:
+    /// this thread does not hold the lane any more.
+    ///
+    /// # Safety
+    ///
+    /// The caller holds the lane, and `task` is at its head and has been polled.
+    #[cold]
+    pub(super) unsafe fn keep(self, task: TaskRef<LanePtr>, hold: &Hold) -> Kept {
+        // SAFETY: the right to run keeps the lane alive.
+        let lane = unsafe { self.get() };
+        // This may be the end of the hold: what was taken must be counted before.
+        if hold.owed() > 0 {
+            lane.retain(hold.take_owed().unsigned_abs());
+        }
+        if !task.is_notified() {
+            // SAFETY: the lane is held.
+            unsafe { lane.announce(task) };
+        }
+        // SAFETY: by contract.
+        let kept = unsafe { task.end_keeping() };
+        match kept {
+            Kept::Again => {}
+            // SAFETY: the lane is still held, and the task is about to leave it.
+            Kept::Over => unsafe { lane.forget_keeper() },
+            Kept::Waiting => {
+                hold.has_ended();
+                let owed = hold.take_owed();
+                debug_assert!(owed <= 0, "what was taken has been counted");
+                if owed < 0 {
+                    // SAFETY: the references were given to the holder.
+                    unsafe { self.release(owed.unsigned_abs()) };
+                }
+            }
+        }
+        kept
+    }
+}
+
+impl Lane {
+    /// # Safety
+    ///
+    /// The caller holds the lane, and `task` is at its head and has been polled.
+    unsafe fn announce(&self, task: TaskRef<LanePtr>) {
+        // SAFETY: the lane is held.
+        if unsafe { self.with_inner(|inner| inner.keeper.is_some()) } {
+            return;
+        }
+        match self.port.enter_keeper(task) {
+            // SAFETY: the lane is held.
+            Ok(keeper) => unsafe { self.with_inner(|inner| inner.keeper = Some(keeper)) },
+            // SAFETY: it is at the head, and its next turn is this lane's next.
+            Err(Closing) => unsafe { task.abort() },
+        }
+    }
+
+    /// # Safety
+    ///
+    /// The caller holds the lane, and the task at the head leaves it.
+    #[cold]
+    pub(super) unsafe fn forget_keeper(&self) {
+        // SAFETY: the lane is held.
+        if let Some(keeper) = unsafe { self.with_inner(|inner| inner.keeper.take()) } {
+            self.port.remove_keeper(keeper);
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! A task that keeps its lane, against all who want it to go on, to end, or to give the lane back.
+
+use super::doubles::{OneTurn, Port, Wait, Witness, gate, lane, spawn};
+use super::pool::{pool, start, step_until_idle};
+use super::{check, check_within};
+use crate::color::Color;
+use crate::exclusive::{Exclusive, exclusive};
+use crate::lane::{LaneRef, callback};
+use crate::sync::{Arc, Mutex};
+use loom::thread;
+use std::future::{Future, pending, poll_fn};
+use std::pin::Pin;
+use std::task::Poll;
+
+fn post(lane: &LaneRef, witness: &Arc<Witness>, mark: u32) {
+    let witness = Arc::clone(witness);
+    callback::post(lane, move || witness.note(mark));
+}
+
+/// Leaves marks 1 and 2 around a wait.
+async fn marked(wait: Wait, witness: Arc<Witness>) {
+    witness.note(1);
+    wait.await;
+    witness.note(2);
+}
+
+/// A wake that comes when the poll ends: the lane goes on, with this task, and nobody came between.
+#[test]
+fn wake_against_keep() {
+    check(|| {
+        let port = Port::new();
+        let lane = lane(&port);
+        let witness = Arc::new(Witness::new());
+        let (gate, wait) = gate();
+        let join = spawn(&lane, exclusive(marked(wait, Arc::clone(&witness))));
+        post(&lane, &witness, 3);
+        drop(lane);
+        let runner = Arc::clone(&port);
+        let thread = thread::spawn(move || {
+            gate.open();
+            runner.run_all();
+        });
+        port.run_all();
+        thread.join().unwrap();
+        port.run_all();
+        assert!(join.is_finished(), "the wake-up was lost");
+        assert_eq!(witness.marks(), [1, 2, 3]);
+    });
+}
+
+/// What another thread pushes while the task keeps its lane, goes on, or is about to.
+#[test]
+fn push_against_keep() {
+    check(|| {
+        let port = Port::new();
+        let lane = lane(&port);
+        let witness = Arc::new(Witness::new());
+        let (gate, wait) = gate();
+        let join = spawn(&lane, exclusive(marked(wait, Arc::clone(&witness))));
+        let (seen, runner) = (Arc::clone(&witness), Arc::clone(&port));
+        let thread = thread::spawn(move || {
+            post(&lane, &seen, 3);
+            runner.run_all();
+        });
+        port.run_one(&mut OneTurn);
+        gate.open();
+        port.run_all();
+        thread.join().unwrap();
+        port.run_all();
+        assert!(join.is_finished(), "the wake-up was lost");
+        let marks: Vec<_> = witness.marks();
+        assert_eq!(marks, [1, 2, 3]);
+    });
+}
+
+/// The section ends and the task is aborted: one of the two, and the lane goes on.
+#[test]
+fn release_against_abort() {
+    check_within(2, || {
+        let port = Port::new();
+        let lane = lane(&port);
+        let witness = Arc::new(Witness::new());
+        let (gate, wait) = gate();
+        let mut join = spawn(&lane, async move {
+            exclusive(wait).await;
+            pending::<()>().await;
+        });
+        port.run_all();
+        post(&lane, &witness, 1);
+        drop(lane);
+        let (abort, runner) = (join.abort_handle(), Arc::clone(&port));
+        let thread = thread::spawn(move || {
+            abort.abort();
+            runner.run_all();
+        });
+        gate.open();
+        port.run_all();
+        thread.join().unwrap();
+        port.run_all();
+        let error = join.try_take().expect("the abort was lost").expect_err("it never ends");
+        assert!(error.is_cancelled());
+        assert_eq!(witness.marks(), [1]);
+    });
+}
+
+type Stray = Arc<Mutex<Option<Pin<Box<Exclusive<std::future::Pending<()>>>>>>>;
+
+/// Polls a section once and puts it where others can drop it.
+async fn lose_a_section(place: Stray, wait: Wait) {
+    let mut section = Box::pin(exclusive(pending()));
+    poll_fn(|cx| Poll::Ready(section.as_mut().poll(cx).is_pending())).await;
+    *place.lock() = Some(section);
+    wait.await;
+}
+
+/// A section is dropped far from its task, while that goes to sleep, or wakes up.
+#[test]
+fn release_from_afar() {
+    check_within(2, || {
+        let port = Port::new();
+        let lane = lane(&port);
+        let witness = Arc::new(Witness::new());
+        let (gate, wait) = gate();
+        let place = Stray::new(Mutex::new(None));
+        let join = spawn(&lane, lose_a_section(Arc::clone(&place), wait));
+        post(&lane, &witness, 1);
+        drop(lane);
+        let (stray, runner) = (Arc::clone(&place), Arc::clone(&port));
+        let thread = thread::spawn(move || {
+            let section = stray.lock().take();
+            drop(section);
+            runner.run_all();
+        });
+        port.run_all();
+        thread.join().unwrap();
+        let section = place.lock().take();
+        drop(section);
+        port.run_all();
+        assert_eq!(witness.marks(), [1], "the lane was not given back");
+        gate.open();
+        port.run_all();
+        assert!(join.is_finished());
+    });
+}
+
+/// A section is dropped far from its task, while that is aborted: the task is freed once.
+#[test]
+fn release_from_afar_against_abort() {
+    check_within(2, || {
+        let port = Port::new();
+        let lane = lane(&port);
+        let witness = Arc::new(Witness::new());
+        let (gate, wait) = gate();
+        let place = Stray::new(Mutex::new(None));
+        let join = spawn(&lane, lose_a_section(Arc::clone(&place), wait));
+        port.run_all();
+        post(&lane, &witness, 1);
+        drop(lane);
+        let runner = Arc::clone(&port);
+        let thread = thread::spawn(move || {
+            let section = place.lock().take();
+            drop(section);
+            runner.run_all();
+        });
+        join.abort();
+        drop(join);
+        port.run_all();
+        thread.join().unwrap();
+        port.run_all();
+        assert_eq!(witness.marks(), [1]);
+        drop(gate);
+    });
+}
+
+/// A shutdown finds a task that keeps its lane, or the task finds the shutdown; and what waits
+/// behind it is cancelled too.
+#[test]
+fn shutdown_against_keep() {
+    check_within(2, || {
+        let (handle, mut workers, beds) = pool(1);
+        let payload = Arc::new(());
+        let join = handle.spawn(Color::new(1), async move {
+            exclusive(pending::<()>()).await;
+            drop(payload);
+        });
+        let behind = handle.spawn(Color::new(1), async {});
+        let thread = start(workers.remove(0), &beds);
+        handle.scheduler().shut_down();
+        thread.join().unwrap();
+        assert!(join.is_finished() && behind.is_finished());
+        assert_eq!(handle.scheduler().lanes(), 1);
+    });
+}
+
+/// The same against a wake-up, when the lane is in no table.
+#[test]
+fn shutdown_against_wake() {
+    check_within(2, || {
+        let (handle, mut workers, _beds) = pool(1);
+        let (gate, wait) = gate();
+        let join = handle.spawn_unique(exclusive(wait));
+        step_until_idle(&mut workers[0]);
+        let waker = thread::spawn(move || gate.open());
+        handle.scheduler().shut_down();
+        step_until_idle(&mut workers[0]);
+        waker.join().unwrap();
+        step_until_idle(&mut workers[0]);
+        assert!(join.is_finished());
+    });
+}

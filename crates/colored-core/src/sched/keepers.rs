@@ -1,0 +1,68 @@
+//! The tasks that wait and keep their lanes: so that a shutdown can abort them.
+//!
+//! What a shutdown pushes on such a lane has no turn before the task's section ends, and it need not
+//! ever end. A task is entered by its lane's holder when it waits with its lane for the first time,
+//! and removed by the holder before it leaves the lane: so what is entered is alive.
+
+use crate::lane::{Closing, Keeper, LanePtr};
+use crate::sync::Mutex;
+use crate::task::{Abort, TaskRef};
+use crossbeam_utils::CachePadded;
+
+/// One list per worker, so that no lock is shared in normal operation.
+pub(super) struct Keepers {
+    shards: Box<[CachePadded<Mutex<Slots>>]>,
+}
+
+#[derive(Default)]
+struct Slots {
+    tasks: Vec<Option<TaskRef<LanePtr>>>,
+    free: Vec<u32>,
+    closed: bool,
+}
+
+// SAFETY: what is entered is alive until it is removed, which takes the lock; and all that is done
+// with it is to take a reference.
+unsafe impl Send for Slots {}
+
+impl Keepers {
+    pub(super) fn new(shards: usize) -> Self {
+        let shard = |_| CachePadded::new(Mutex::new(Slots::default()));
+        Self { shards: (0..shards).map(shard).collect() }
+    }
+
+    pub(super) fn enter(&self, shard: usize, task: TaskRef<LanePtr>) -> Result<Keeper, Closing> {
+        let mut slots = self.shards[shard].lock();
+        if slots.closed {
+            return Err(Closing);
+        }
+        let slot = slots.free.pop().map_or(slots.tasks.len(), |slot| slot as usize);
+        if slot == slots.tasks.len() {
+            slots.tasks.push(None);
+        }
+        slots.tasks[slot] = Some(task);
+        let index = slot * self.shards.len() + shard;
+        Ok(Keeper::new(u32::try_from(index).expect("fewer than 2³² tasks keep their lanes")))
+    }
+
+    pub(super) fn remove(&self, keeper: Keeper) {
+        let (shards, index) = (self.shards.len(), keeper.index() as usize);
+        let mut slots = self.shards[index % shards].lock();
+        let slot = index / shards;
+        slots.tasks[slot] = None;
+        // It fits: the whole index does.
+        slots.free.push(slot as u32);
+    }
+
+    /// Lets nobody in any more, and returns references to all that are.
+    pub(super) fn close(&self) -> Vec<Abort<LanePtr>> {
+        let mut tasks = Vec::new();
+        for shard in &self.shards {
+            let mut slots = shard.lock();
+            slots.closed = true;
+            // SAFETY: what is entered is alive until it is removed, which needs the lock.
+            tasks.extend(slots.tasks.iter().flatten().map(|task| unsafe { task.abort_handle() }));
+        }
+        tasks
+    }
+}
