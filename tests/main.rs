@@ -28,6 +28,8 @@ mod entry;
 mod exclusive;
 mod idle;
 mod local;
+mod read;
+mod several;
 mod shutdown;
 mod task_local;
 mod tasks;

@@ -3,10 +3,27 @@
 mod call;
 mod exclusive;
 mod inner;
+mod read;
+mod set;
+mod several;
+mod slot;
+mod when;
 
 pub use self::call::Call;
+pub use self::read::Read;
+pub use self::set::{Cells, Shared};
+pub use self::several::Several;
+pub use self::when::{When, when};
 
-use self::inner::Shared;
+/// What sets of cells are made of: not for users.
+#[doc(hidden)]
+pub mod sets {
+    pub use super::set::{IntoPart, Part, Reach, Reads, Set, Tuple, Writes};
+    pub use super::several::Slice;
+    pub use crate::lane::claim::{Claim, Want};
+}
+
+use self::inner::Owner;
 use crate::color::Color;
 use crate::lane::{LaneRef, callback};
 use crate::sched::Handle;
@@ -31,7 +48,7 @@ use std::fmt;
 ///
 /// `T` need not be `Sync`: no two threads ever look at it at the same time.
 pub struct ColorCell<T: Send + 'static> {
-    inner: Shared<T>,
+    inner: Owner<T>,
 }
 
 /// Why a value cannot be reached right now.
@@ -97,13 +114,30 @@ impl<T: Send + 'static> ColorCell<T> {
     }
 
     pub(crate) fn on_lane(lane: LaneRef, value: T) -> Self {
-        Self { inner: Shared::new(lane, value) }
+        Self { inner: Owner::new(lane, value) }
     }
 
     /// The cell's color.
     #[must_use]
     pub fn color(&self) -> Color {
         self.inner.lane().color()
+    }
+
+    /// Whether both are clones of one cell.
+    ///
+    /// ```
+    /// # use colored_core::ColorCell;
+    /// # fn example(cell: &ColorCell<i32>) {
+    /// assert!(cell.same(&cell.clone()));
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn same(&self, other: &Self) -> bool {
+        self.id() == other.id()
+    }
+
+    fn id(&self) -> *const () {
+        std::ptr::from_ref(&*self.inner).cast()
     }
 
     /// Uses the value, from inside its color.

@@ -28,12 +28,17 @@
 //! lane, not to a worker: stealing the lane moves it unchanged.
 
 pub(crate) mod callback;
+pub(crate) mod claim;
 pub(crate) mod current;
+pub(crate) mod gate;
 mod keep;
 pub(crate) mod locals;
+mod order;
+mod release;
 mod slice;
 
 pub(crate) use self::keep::Keeper;
+pub(crate) use self::order::Order;
 pub(crate) use self::slice::{Runner, Slice};
 
 use crate::color::Color;
@@ -70,6 +75,15 @@ pub(crate) trait Dispatch: Send + Sync {
 
     /// Forgets the task again, before it leaves the lane.
     fn remove_keeper(&self, keeper: Keeper);
+
+    /// Whether everything is to be cancelled.
+    fn is_closing(&self) -> bool;
+
+    /// An unused lane, made into one of that color, if this thread has one at hand.
+    fn spare(&self, color: Color) -> Option<Box<Lane>>;
+
+    /// What those who want several lanes at once take turns by.
+    fn order(&self) -> &Order;
 }
 
 /// The scheduler is shutting down.
@@ -87,8 +101,10 @@ pub(crate) struct Lane {
     /// Holder only.
     inner: UnsafeCell<Inner>,
     port: Arc<dyn Dispatch>,
-    /// At the head while a call runs inline.
+    /// At the head while a call runs inline, or while readers are inside.
     inline: Node,
+    /// How many readers are inside ([`gate`]).
+    readers: AtomicUsize,
     /// The color, in two parts that leave no gap.
     number: u64,
     unique: bool,
@@ -136,6 +152,7 @@ impl Lane {
             }),
             port,
             inline: Node::new(Kind::Inline, 0),
+            readers: AtomicUsize::new(0),
             number: color.number(),
             unique: color.is_unique(),
             published: AtomicBool::new(tenure != Tenure::Unpublished),
@@ -159,6 +176,21 @@ impl Lane {
 
     pub(crate) fn color(&self) -> Color {
         Color::from_parts(self.number, self.unique)
+    }
+
+    /// Where the lane is in an order of all lanes, by which several are taken.
+    fn rank(&self) -> (u64, bool, usize) {
+        (self.number, self.unique, ptr::from_ref(self).addr())
+    }
+
+    /// A lane of the same scheduler under a fresh color.
+    fn spare(&self) -> LaneRef {
+        let color = Color::unique();
+        let lane = self.port.spare(color).unwrap_or_else(|| {
+            Box::new(Self::new(color, Arc::clone(&self.port), Tenure::Unpublished))
+        });
+        // SAFETY: a fresh lane has one reference.
+        unsafe { LaneRef::from_counted(LanePtr::from_box(lane)) }
     }
 
     /// Whether this is a lane of that scheduler.

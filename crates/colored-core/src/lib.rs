@@ -183,7 +183,9 @@ pub use self::bound::{
     Bound, BoundedCell, Closed, Line, Place, Post, Reserve, Spawn, Standing, Ticket, TrySendError,
     TrySpawnError,
 };
-pub use self::cell::{AccessError, Call, ColorCell};
+#[doc(hidden)]
+pub use self::cell::sets;
+pub use self::cell::{AccessError, Call, Cells, ColorCell, Read, Several, Shared, When, when};
 pub use self::color::Color;
 pub use self::contain::contain;
 pub use self::exclusive::{Exclusive, exclusive};

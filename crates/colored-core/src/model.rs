@@ -24,6 +24,7 @@ mod cell;
 mod chain;
 mod doubles;
 mod exclusive;
+mod gate;
 mod inline;
 mod join;
 mod lane;
@@ -33,6 +34,7 @@ mod scheduler;
 mod shutdown;
 mod table;
 mod task;
+mod when;
 
 use crate::color::Color;
 use loom::model::Builder;

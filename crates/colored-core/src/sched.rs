@@ -40,7 +40,9 @@ use self::local::Spares;
 use self::registry::Registry;
 use self::remote::{Guests, Remote};
 use crate::color::Color;
-use crate::lane::{Closing, Dispatch, Keeper, Lane, LanePtr, LaneRef, ReadyLane, Tenure, current};
+use crate::lane::{
+    Closing, Dispatch, Keeper, Lane, LanePtr, LaneRef, Order, ReadyLane, Tenure, current,
+};
 use crate::memory;
 use crate::queue::{Deque, Injector};
 use crate::sync::{Arc, AtomicBool, Mutex, Ordering, arc_dyn};
@@ -69,6 +71,7 @@ pub struct Scheduler {
     idle: Idle,
     remotes: Box<[CachePadded<Remote>]>,
     guests: Guests,
+    order: Order,
     park: Box<dyn Park>,
     depot: memory::Depot,
     /// Lanes that no worker has room for, in batches.
@@ -96,6 +99,7 @@ impl Scheduler {
             idle: Idle::new(workers),
             remotes: remotes.collect(),
             guests: Guests::new(workers),
+            order: Order::default(),
             park,
             depot: memory::Depot::default(),
             spares: Mutex::new(Vec::new()),
@@ -287,6 +291,21 @@ impl Dispatch for Scheduler {
     fn publish(&self, lane: LanePtr) {
         self.table.insert(lane);
     }
+
+    fn is_closing(&self) -> bool {
+        Scheduler::is_closing(self)
+    }
+
+    fn spare(&self, color: Color) -> Option<Box<Lane>> {
+        local::with(|local| match local {
+            Some(local) if std::ptr::eq(local.scheduler(), self) => local.reuse(color),
+            _ => self.take_spare(color),
+        })
+    }
+
+    fn order(&self) -> &Order {
+        &self.order
+    }
 }
 
 /// Spawns tasks on a scheduler. Cheap to clone.
@@ -338,11 +357,7 @@ impl Handle {
     fn unique_lane(&self) -> LaneRef {
         let color = Color::unique();
         let scheduler = self.scheduler();
-        let reused = local::with(|local| match local {
-            Some(local) if std::ptr::eq(local.scheduler(), scheduler) => local.reuse(color),
-            _ => scheduler.take_spare(color),
-        });
-        let lane = reused.unwrap_or_else(|| {
+        let lane = scheduler.spare(color).unwrap_or_else(|| {
             let port = arc_dyn!(Arc::clone(&self.inner.scheduler) => dyn Dispatch);
             Box::new(Lane::new(color, port, Tenure::Unpublished))
         });

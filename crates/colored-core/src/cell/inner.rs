@@ -62,6 +62,17 @@ impl<T> Inner<T> {
         Ok(Busy(&self.busy))
     }
 
+    /// Whether a reader may look: while it is inside, nobody can occupy the cell.
+    pub(super) fn admits_readers(&self) -> Result<(), AccessError> {
+        // Ordering: as in `occupy`.
+        if self.busy.load(Ordering::Acquire) { Err(AccessError::InUse) } else { Ok(()) }
+    }
+
+    /// The value, as the holder of the lane or the readers reach it.
+    pub(super) fn place(&self) -> &UnsafeCell<T> {
+        &self.value
+    }
+
     /// The value.
     ///
     /// # Safety
@@ -87,15 +98,16 @@ impl Drop for Busy<'_> {
 }
 
 /// One clone's pointer.
-pub(super) struct Shared<T: Send + 'static>(NonNull<Inner<T>>);
+pub(super) struct Owner<T: Send + 'static>(NonNull<Inner<T>>);
 
 // SAFETY: value and flag are reached by the holder of the lane only (`Inner::with`), and by the end
-// of the cell; the lane's hand-over orders one holder's use before the next one's.
-unsafe impl<T: Send> Send for Shared<T> {}
+// of the cell; the lane's hand-over orders one holder's use before the next one's. Readers reach the
+// value together, which asks for `T: Sync` (`ColorCell::read`, `ColorCell::shared`).
+unsafe impl<T: Send> Send for Owner<T> {}
 // SAFETY: as for `Send`; a shared reference gives no other way to the value.
-unsafe impl<T: Send> Sync for Shared<T> {}
+unsafe impl<T: Send> Sync for Owner<T> {}
 
-impl<T: Send + 'static> Shared<T> {
+impl<T: Send + 'static> Owner<T> {
     pub(super) fn new(lane: LaneRef, value: T) -> Self {
         let inner = Box::new(Inner {
             lane: ManuallyDrop::new(lane),
@@ -122,7 +134,7 @@ impl<T: Send + 'static> Shared<T> {
     }
 }
 
-impl<T: Send + 'static> Deref for Shared<T> {
+impl<T: Send + 'static> Deref for Owner<T> {
     type Target = Inner<T>;
 
     #[inline]
@@ -132,7 +144,7 @@ impl<T: Send + 'static> Deref for Shared<T> {
     }
 }
 
-impl<T: Send + 'static> Clone for Shared<T> {
+impl<T: Send + 'static> Clone for Owner<T> {
     #[inline]
     fn clone(&self) -> Self {
         // Ordering: as for any reference count.
@@ -142,7 +154,7 @@ impl<T: Send + 'static> Clone for Shared<T> {
     }
 }
 
-impl<T: Send + 'static> Drop for Shared<T> {
+impl<T: Send + 'static> Drop for Owner<T> {
     fn drop(&mut self) {
         // Ordering: Release orders this clone's posts before the end, Acquire the others'.
         if self.clones.fetch_sub(1, Ordering::AcqRel) > 1 {
@@ -162,7 +174,7 @@ impl<T: Send + 'static> Drop for Shared<T> {
 /// A pointer that a turn uses before the end of the cell.
 struct Uncounted<T>(NonNull<Inner<T>>);
 
-// SAFETY: as for `Shared`.
+// SAFETY: as for `Owner`.
 unsafe impl<T: Send> Send for Uncounted<T> {}
 
 impl<T> Uncounted<T> {
@@ -178,7 +190,7 @@ impl<T> Uncounted<T> {
 /// Frees the cell when it is dropped.
 struct End<T>(NonNull<Inner<T>>);
 
-// SAFETY: as for `Shared`.
+// SAFETY: as for `Owner`.
 unsafe impl<T: Send> Send for End<T> {}
 
 impl<T> Drop for End<T> {

@@ -2,10 +2,10 @@
 
 use super::current::Hold;
 use super::slice::After;
-use super::{LanePtr, LaneRef, ReadyLane};
+use super::{LanePtr, LaneRef};
 use crate::contain::contain;
 use crate::memory;
-use crate::queue::{Kind, Node, Unlinked};
+use crate::queue::{Kind, Node};
 use crate::sync::UnsafeCell;
 use std::alloc::Layout;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -135,27 +135,7 @@ pub(crate) fn run_inline<F: FnOnce() -> R, R>(lane: &LaneRef, f: F) -> Result<R,
     }
     let hold = Hold::begin(ptr);
     let result = catch_unwind(AssertUnwindSafe(f));
-    // SAFETY: this thread holds the lane, and what is at its head has run.
-    let unlinked = unsafe { ptr.unlink(After::Inline, &hold, None) };
-    if unlinked == Unlinked::Stalled {
-        // The node stays in the chain for now, so like everything there it owns a reference.
-        lane.retain(1);
-        // SAFETY: this thread holds the lane.
-        unsafe { lane.with_inner(|inner| inner.stalled = Some(After::InlineCounted)) };
-    }
-    if unlinked != Unlinked::Idle {
-        let owed = hold.take_owed();
-        if owed > 0 {
-            lane.retain(owed.unsigned_abs());
-        } else if owed < 0 {
-            // SAFETY: the references were given to the holder; `lane` is one more.
-            unsafe { ptr.release(owed.unsigned_abs()) };
-        }
-        // SAFETY: the head is alive.
-        let pin = unsafe { lane.chain.head().as_ref() }.pin;
-        hold.has_ended();
-        lane.dispatch(ReadyLane(ptr), pin);
-    }
-    drop(hold);
+    // SAFETY: this thread holds the lane, what is at its head has run, and `lane` outlives this.
+    unsafe { ptr.end_hold(After::Inline, hold, None) };
     result.map_err(|payload| resume_unwind(payload))
 }

@@ -1,7 +1,8 @@
 //! One turn of a lane: a bounded number of polls, then it goes back.
 
 use super::current::{self, Hold};
-use super::{Closing, Lane, LanePtr, ReadyLane, UNTRACKED, callback};
+use super::gate::LetIn;
+use super::{Closing, Lane, LanePtr, ReadyLane, UNTRACKED, callback, claim, gate};
 use crate::budget;
 use crate::queue::{Kind, Node, Rotated, Unlinked};
 use crate::task::{Begun, Ended, Kept, Schedule, TaskRef, Wants};
@@ -27,6 +28,8 @@ pub(crate) enum Slice {
     More(ReadyLane),
     /// What comes next is pinned to somebody else.
     Elsewhere(ReadyLane, u32),
+    /// The lane is a behavior's now, or its readers'.
+    Taken,
 }
 
 /// What remains to be done with a head that has had its turn, once it is out of the chain.
@@ -50,11 +53,23 @@ pub(super) enum After {
     Inline,
     /// As `Inline`, when the caller is gone and the node owns a reference.
     InlineCounted,
+    /// A claim whose behavior has run.
+    Claim,
+}
+
+/// What came of the head's turn.
+enum Turned {
+    /// It is over, and this remains.
+    Over(ReadyLane, After),
+    /// The head is where it was.
+    NotYet(ReadyLane),
+    /// The lane is somebody else's.
+    Taken,
 }
 
 impl ReadyLane {
     /// Runs the lane until it is idle, `runner` says stop, or the next turn is somebody else's.
-    pub(crate) fn run(self, runner: &mut impl Runner) -> Slice {
+    pub(crate) fn run(mut self, runner: &mut impl Runner) -> Slice {
         let hold = Hold::begin(self.0);
         // SAFETY: the right to run keeps the lane alive.
         let lane = unsafe { self.0.get() };
@@ -71,8 +86,24 @@ impl ReadyLane {
                         self.count_owed(&hold);
                         return Slice::Elsewhere(self, pin);
                     }
-                    // SAFETY: this thread holds the lane, and may run its head.
-                    unsafe { lane.turn(node, runner.is_closing()) }
+                    let closing = runner.is_closing();
+                    // SAFETY: the head is alive.
+                    match unsafe { node.as_ref() }.kind {
+                        // SAFETY: this thread holds the lane, by `hold`, and may run its head.
+                        Kind::Claim | Kind::Read => match unsafe { self.share(&hold, closing) } {
+                            Turned::Over(lane, after) => {
+                                self = lane;
+                                after
+                            }
+                            Turned::NotYet(lane) => {
+                                lane.count_owed(&hold);
+                                return Slice::More(lane);
+                            }
+                            Turned::Taken => return Slice::Taken,
+                        },
+                        // SAFETY: this thread holds the lane, and may run its head.
+                        _ => unsafe { lane.turn(node, closing) },
+                    }
                 }
             };
             // SAFETY: this thread holds the lane, and the turn of its head is over.
@@ -87,17 +118,36 @@ impl ReadyLane {
         }
     }
 
+    /// The turn of a head that wants the lane itself.
+    ///
+    /// # Safety
+    ///
+    /// This thread holds the lane, by `hold`, and a claim or a reader is at the head.
+    #[cold]
+    unsafe fn share(self, hold: &Hold, closing: bool) -> Turned {
+        let node = self.lane().chain.head();
+        // SAFETY: the head is alive.
+        if unsafe { node.as_ref() }.kind == Kind::Claim {
+            self.count_owed(hold);
+            // SAFETY: by contract.
+            return match unsafe { claim::grant(self, node, closing) } {
+                Some(lane) => Turned::Over(lane, After::Claim),
+                None => Turned::Taken,
+            };
+        }
+        // SAFETY: by contract.
+        match unsafe { gate::let_in(self, hold, closing) } {
+            LetIn::Open => Turned::Taken,
+            LetIn::Nobody(lane) => Turned::Over(lane, After::InlineCounted),
+            LetIn::Stalled(lane) => Turned::NotYet(lane),
+        }
+    }
+
     /// Counts what was taken and given back meanwhile. What is in the chain owns references, so
     /// this never gives the last one back.
     fn count_owed(&self, hold: &Hold) {
-        let owed = hold.take_owed();
-        if owed > 0 {
-            self.lane().retain(owed.unsigned_abs());
-        } else if owed < 0 {
-            // SAFETY: the references were given to the holder, and the node at the head has one
-            // more.
-            unsafe { self.0.release(owed.unsigned_abs()) };
-        }
+        // SAFETY: the hold is of this lane, which the node at the head keeps.
+        unsafe { self.0.settle(hold) };
     }
 }
 
@@ -146,6 +196,7 @@ impl Lane {
                 After::Free
             }
             Kind::Inline => unreachable!("an inline call is over before its lane is queued"),
+            Kind::Claim | Kind::Read => unreachable!("they take the lane itself"),
         }
     }
 
@@ -373,6 +424,8 @@ impl After {
             After::Inline => {}
             After::InlineCounted => hold.owe(-1),
             After::Rotate | After::Keep => unreachable!("it stays in the chain"),
+            // SAFETY: it has had its turn and is in no chain.
+            After::Claim => unsafe { claim::free(node) },
         }
     }
 }

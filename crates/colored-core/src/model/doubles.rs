@@ -2,7 +2,7 @@
 
 use crate::color::Color;
 use crate::lane::{
-    Closing, Dispatch, Keeper, Lane, LanePtr, LaneRef, ReadyLane, Runner, Slice, Tenure,
+    Closing, Dispatch, Keeper, Lane, LanePtr, LaneRef, Order, ReadyLane, Runner, Slice, Tenure,
 };
 use crate::sync::{Arc, Mutex, UnsafeCell, arc_dyn};
 use crate::task::{Cell, Join, TaskRef};
@@ -13,11 +13,12 @@ use std::task::{Context, Poll, Waker};
 /// A scheduler that collects the lanes that became runnable.
 pub(crate) struct Port {
     ready: Mutex<VecDeque<ReadyLane>>,
+    order: Order,
 }
 
 impl Port {
     pub(crate) fn new() -> Arc<Self> {
-        Arc::new(Self { ready: Mutex::new(VecDeque::new()) })
+        Arc::new(Self { ready: Mutex::new(VecDeque::new()), order: Order::default() })
     }
 
     pub(crate) fn take(&self) -> Option<ReadyLane> {
@@ -28,7 +29,7 @@ impl Port {
     pub(crate) fn run_one(&self, runner: &mut impl Runner) -> bool {
         let Some(lane) = self.take() else { return false };
         match lane.run(runner) {
-            Slice::Idle => {}
+            Slice::Idle | Slice::Taken => {}
             Slice::More(lane) | Slice::Elsewhere(lane, _) => self.ready.lock().push_back(lane),
         }
         true
@@ -71,12 +72,29 @@ impl Dispatch for Port {
     }
 
     fn remove_keeper(&self, _keeper: Keeper) {}
+
+    fn is_closing(&self) -> bool {
+        false
+    }
+
+    fn spare(&self, _color: Color) -> Option<Box<Lane>> {
+        None
+    }
+
+    fn order(&self) -> &Order {
+        &self.order
+    }
 }
 
 /// A lane of `port`.
 pub(crate) fn lane(port: &Arc<Port>) -> LaneRef {
+    lane_of(port, 1)
+}
+
+/// A lane of `port` under that color.
+pub(crate) fn lane_of(port: &Arc<Port>, color: u64) -> LaneRef {
     let port = arc_dyn!(Arc::clone(port) => dyn Dispatch);
-    let lane = Box::new(Lane::new(Color::new(1), port, Tenure::Unpublished));
+    let lane = Box::new(Lane::new(Color::new(color), port, Tenure::Unpublished));
     // SAFETY: a new lane has one reference.
     unsafe { LaneRef::from_counted(LanePtr::from_box(lane)) }
 }

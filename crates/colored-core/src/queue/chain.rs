@@ -22,6 +22,8 @@
 //! * A producer writes into its predecessor after its swap. The predecessor is alive: it can leave
 //!   the queue only by an unlink that found its `next` set (then the producer has written) or
 //!   that moved `tail` from it to null (then no producer got it as predecessor).
+//! * A node that is taken out from the place behind the head leaves by the same rule: its link is
+//!   set, or `tail` is moved from it to the head. The head of the holder may be exchanged likewise.
 //! * Holder-only data is handed from holder to holder: the releasing compare-exchange to null
 //!   happens before the claiming swap that reads that null.
 
@@ -45,8 +47,12 @@ pub(crate) enum Kind {
     Uncounted,
     /// A callback without a closure: tells the lane to cancel its tasks.
     Close,
-    /// The lane's own node, at its head while a call runs inline.
+    /// The lane's own node, at its head while a call runs inline, and while readers are inside.
     Inline,
+    /// The first field of a claim: takes the whole lane for a behavior.
+    Claim,
+    /// The first field of a visitor: reads what the color owns, beside others that read.
+    Read,
 }
 
 /// The link that everything in a [`Chain`] begins with.
@@ -239,6 +245,82 @@ impl Chain {
         let pushed = unsafe { self.push(head) };
         debug_assert_eq!(pushed, Pushed::Behind, "the caller holds the chain");
         Rotated::Moved
+    }
+
+    /// Whether `node` is the last in line. Any thread; may be out of date.
+    #[inline]
+    pub(crate) fn last(&self) -> *const Node {
+        // Ordering: Acquire pairs with the Release of the change that is seen, so that what this
+        // thread knows of the chain, and of the words that go with it, is not older.
+        self.tail.load(Ordering::Acquire)
+    }
+
+    /// Puts `node` in the place of the head, which is then out. Holder only. If a producer behind
+    /// the head is half done nothing changes, and the answer is false.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Chain::try_claim`].
+    pub(crate) unsafe fn replace_head(&self, node: NonNull<Node>) -> bool {
+        let head = self.head();
+        let mut next = Self::next_of(head);
+        if next.is_null() {
+            // Ordering: Release publishes the node's empty link to the producer that finds it as
+            // predecessor. Nothing is read after a failure but `next`, acquired on its own.
+            let moved = self.tail.compare_exchange(
+                head.as_ptr(),
+                node.as_ptr(),
+                Ordering::Release,
+                Ordering::Relaxed,
+            );
+            if moved.is_ok() {
+                self.set_head(node.as_ptr());
+                return true;
+            }
+            match Self::await_next(head) {
+                Some(found) => next = found,
+                None => return false,
+            }
+        }
+        // SAFETY: alive, and in no chain that others can see.
+        let link = unsafe { &node.as_ref().next };
+        // Ordering: the holder alone reads the link, and hands it on with the chain.
+        link.store(next, Ordering::Relaxed);
+        self.set_head(node.as_ptr());
+        true
+    }
+
+    /// Takes the node behind the head out, if there is one, it is of that kind, and no producer
+    /// behind it is half done. Holder only.
+    pub(crate) fn take_second(&self, kind: Kind) -> Option<NonNull<Node>> {
+        let head = self.head();
+        let second = NonNull::new(Self::next_of(head))?;
+        // SAFETY: what is in the chain is alive.
+        if unsafe { second.as_ref() }.kind != kind {
+            return None;
+        }
+        // SAFETY: as above.
+        let link = unsafe { &head.as_ref().next };
+        let mut third = Self::next_of(second);
+        if third.is_null() {
+            // Ordering: published by the exchange: a producer that finds the head as predecessor
+            // writes the link after this.
+            link.store(ptr::null_mut(), Ordering::Relaxed);
+            // Ordering: as in `replace_head`.
+            let moved = self.tail.compare_exchange(
+                second.as_ptr(),
+                head.as_ptr(),
+                Ordering::Release,
+                Ordering::Relaxed,
+            );
+            if moved.is_ok() {
+                return Some(second);
+            }
+            third = Self::await_next(second).unwrap_or(second.as_ptr());
+        }
+        // Ordering: as in `replace_head`; no producer has the head as predecessor.
+        link.store(third, Ordering::Relaxed);
+        (third != second.as_ptr()).then_some(second)
     }
 
     fn set_head(&self, node: *mut Node) {

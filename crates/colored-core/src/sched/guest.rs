@@ -46,7 +46,7 @@ impl Stay {
             let lane = self.guest.wait();
             let mut turn = Turn { scheduler, pin: self.guest.pin, polls: 0 };
             match lane.run(&mut turn) {
-                Slice::Idle => {}
+                Slice::Idle | Slice::Taken => {}
                 Slice::More(lane) | Slice::Elsewhere(lane, 0) => scheduler.inject(lane),
                 Slice::Elsewhere(lane, pin) => scheduler.send(pin, lane),
             }

@@ -78,7 +78,7 @@ impl Scheduler {
     pub(super) fn cancel(&self, mut lane: ReadyLane) {
         loop {
             match lane.run(&mut Cancel) {
-                Slice::Idle => return,
+                Slice::Idle | Slice::Taken => return,
                 Slice::More(rest) => lane = rest,
                 // What is pinned to a worker that has gone can be dropped on no other: it leaks. A
                 // guest stays until all that is pinned to it is done.

@@ -226,7 +226,7 @@ impl Worker {
         remote.counters.polls.add(polls);
         remote.slice_ends();
         match slice {
-            Slice::Idle => {}
+            Slice::Idle | Slice::Taken => {}
             Slice::More(lane) => local.requeue(lane),
             Slice::Elsewhere(lane, 0) => local.requeue(lane),
             Slice::Elsewhere(lane, pin) => local.scheduler().send(pin, lane),

@@ -1,0 +1,192 @@
+//! [`ColorCell::read`]: looks at a value beside others who only look.
+
+use super::ColorCell;
+use super::slot::{Outcome, Slot};
+use crate::budget;
+use crate::contain::contain;
+use crate::lane::gate::{self, Visit};
+use crate::sync::Arc;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// The future of [`ColorCell::read`].
+#[must_use = "futures do nothing unless awaited"]
+pub struct Read<T: Send + 'static, F, R> {
+    cell: ColorCell<T>,
+    stage: Stage<F, R>,
+}
+
+enum Stage<F, R> {
+    Unstarted(F),
+    Scheduled(Arc<Slot<F, R>>),
+    Done,
+}
+
+impl<T: Send + Sync + 'static> ColorCell<T> {
+    /// Looks at the value, beside others who only look, and waits for the result.
+    ///
+    /// Readers of one color run in parallel, and with none of its tasks, callbacks, calls and
+    /// destructors. The order is that of scheduling: a read sees what was scheduled on the color before
+    /// it, and what is scheduled after it waits until it is over. So endless readers starve no writer,
+    /// nor the other way round.
+    ///
+    /// `f` runs at once on this thread if the color is idle or others are reading and nobody waits, or
+    /// if the color is the caller's own; otherwise on some worker, when its turn comes. It runs *beside*
+    /// the color, not under it: [`Color::current`](crate::Color::current) is the caller's color in the
+    /// first case and a fresh one in the other, and [`ColorCell::with`] is refused.
+    ///
+    /// Cancel safe: a read that is dropped before its first poll drops `f` there and then; one that is
+    /// scheduled drops `f` under the cell's color, unless its turn has come, when it goes on.
+    ///
+    /// Costs three atomic exchanges if the color is idle, two if others are reading, and a count of the
+    /// cell up and down. If it has to wait: an allocation, a shared slot for the result, a lane of its
+    /// own, and a wake-up. All readers write to one word: on many cores a value that is read only now and
+    /// then, and for long, gains more than one that is read all the time and briefly.
+    ///
+    /// # Panics
+    ///
+    /// With the panic of `f`; inside an access to the same cell, from under its color; and if the
+    /// runtime shuts down before `f` has run.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use colored_core::{Color, ColorCell, Handle};
+    /// async fn total(prices: &ColorCell<Vec<u64>>) -> u64 {
+    ///     prices.read(|prices| prices.iter().sum()).await
+    /// }
+    /// ```
+    pub fn read<R, F>(&self, f: F) -> Read<T, F, R>
+    where
+        F: FnOnce(&T) -> R + Send + 'static,
+        R: Send + 'static,
+    {
+        Read { cell: self.clone(), stage: Stage::Unstarted(f) }
+    }
+
+    /// Runs `f` at once if it need not wait.
+    pub(crate) fn read_now<R, F: FnOnce(&T) -> R>(&self, f: F) -> Result<R, F> {
+        if self.inner.lane().is_current() {
+            return Ok(self.with(|value| f(value)));
+        }
+        // The slot gives `f` back if the reader must wait.
+        let mut slot = Some(f);
+        let run = || self.look(slot.take().expect("run once"));
+        match gate::read_inline(self.inner.lane(), run) {
+            Ok(result) => Ok(result),
+            Err(_) => Err(slot.take().expect("not run")),
+        }
+    }
+
+    /// Looks at the value. The caller is a reader that is inside.
+    fn look<R>(&self, f: impl FnOnce(&T) -> R) -> R {
+        if let Err(error) = self.inner.admits_readers() {
+            panic!("{error}");
+        }
+        self.inner.place().with(|value| {
+            // SAFETY: while readers are inside nobody holds the lane, and so nobody changes the value.
+            f(unsafe { &*value })
+        })
+    }
+}
+
+// The closure is never pinned.
+impl<T: Send + 'static, F, R> Unpin for Read<T, F, R> {}
+
+impl<T, F, R> Future for Read<T, F, R>
+where
+    T: Send + Sync + 'static,
+    F: FnOnce(&T) -> R + Send + 'static,
+    R: Send + 'static,
+{
+    type Output = R;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<R> {
+        if budget::poll_proceed(cx).is_pending() {
+            return Poll::Pending;
+        }
+        let this = &mut *self;
+        match std::mem::replace(&mut this.stage, Stage::Done) {
+            Stage::Unstarted(f) => match this.cell.read_now(f) {
+                Ok(result) => return Poll::Ready(result),
+                Err(f) => {
+                    let slot = Arc::new(Slot::new(f, cx.waker().clone()));
+                    let visit =
+                        Reading { cell: this.cell.clone(), slot: Arc::clone(&slot), f: None };
+                    gate::post(this.cell.inner.lane(), visit);
+                    this.stage = Stage::Scheduled(slot);
+                }
+            },
+            Stage::Scheduled(slot) => match slot.poll(cx.waker()) {
+                Some(Outcome::Done(result)) => return Poll::Ready(result),
+                Some(Outcome::Panicked(payload)) => resume_unwind(payload),
+                Some(Outcome::Cancelled) => {
+                    panic!("the runtime of {:?} shut down before the read ran", this.cell)
+                }
+                None => this.stage = Stage::Scheduled(slot),
+            },
+            Stage::Done => panic!("a `Read` was polled again after it had given the result"),
+        }
+        budget::give_back();
+        Poll::Pending
+    }
+}
+
+impl<T: Send + 'static, F, R> Drop for Read<T, F, R> {
+    fn drop(&mut self) {
+        if let Stage::Scheduled(slot) = &self.stage {
+            slot.abandon();
+        }
+    }
+}
+
+impl<T: Send + 'static, F, R> fmt::Debug for Read<T, F, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Read").field("cell", &self.cell).finish_non_exhaustive()
+    }
+}
+
+/// The color's half.
+struct Reading<T: Send + 'static, F, R> {
+    slot: Arc<Slot<F, R>>,
+    f: Option<F>,
+    cell: ColorCell<T>,
+}
+
+impl<T: Send + 'static, F, R> Reading<T, F, R> {
+    fn settle(&self, outcome: Outcome<R>) {
+        if let Some(waker) = self.slot.finish(outcome) {
+            contain(|| waker.wake());
+        }
+    }
+}
+
+impl<T, F, R> Visit for Reading<T, F, R>
+where
+    T: Send + Sync + 'static,
+    F: FnOnce(&T) -> R + Send + 'static,
+    R: Send + 'static,
+{
+    fn begin(&mut self, closing: bool) -> bool {
+        self.f = self.slot.begin();
+        if closing {
+            self.cancel();
+        }
+        self.f.is_some()
+    }
+
+    fn run(&mut self) {
+        let Some(f) = self.f.take() else { return };
+        let result = catch_unwind(AssertUnwindSafe(|| self.cell.look(f)));
+        self.settle(result.into());
+    }
+
+    fn cancel(&mut self) {
+        if let Some(f) = self.f.take() {
+            contain(|| drop(f));
+            self.settle(Outcome::Cancelled);
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Where a future and those who run its closure meet.
+
+use crate::contain::contain;
+use crate::sync::Mutex;
+use std::any::Any;
+use std::task::Waker;
+use std::{mem, thread};
+
+/// A closure on its way to where it runs, and its result on the way back.
+pub(super) struct Slot<F, R>(Mutex<State<F, R>>);
+
+enum State<F, R> {
+    /// The closure has not begun.
+    Waiting(F, Waker),
+    /// It has not begun and nobody waits for it: whose turn it is drops it.
+    Abandoned(F),
+    /// It has begun.
+    Begun(Waker),
+    /// It has begun and nobody waits for it, or all is over.
+    Alone,
+    /// It is over.
+    Over(Outcome<R>),
+}
+
+/// What became of a closure.
+pub(super) enum Outcome<R> {
+    Done(R),
+    Panicked(Box<dyn Any + Send>),
+    /// The runtime shut down before it ran.
+    Cancelled,
+}
+
+impl<R> From<thread::Result<R>> for Outcome<R> {
+    fn from(result: thread::Result<R>) -> Self {
+        match result {
+            Ok(result) => Self::Done(result),
+            Err(payload) => Self::Panicked(payload),
+        }
+    }
+}
+
+impl<F, R> Slot<F, R> {
+    pub(super) fn new(f: F, waker: Waker) -> Self {
+        Self(Mutex::new(State::Waiting(f, waker)))
+    }
+
+    /// The outcome, once; or the waker to be called when it is there.
+    pub(super) fn poll(&self, waker: &Waker) -> Option<Outcome<R>> {
+        // A waker is anybody's code: it is cloned before the lock, and dropped after it.
+        let waker = waker.clone();
+        let mut state = self.0.lock();
+        let (next, _old) = match mem::replace(&mut *state, State::Alone) {
+            State::Over(outcome) => return Some(outcome),
+            State::Waiting(f, old) => (State::Waiting(f, waker), old),
+            State::Begun(old) => (State::Begun(waker), old),
+            State::Abandoned(_) | State::Alone => unreachable!("nobody waits any more"),
+        };
+        *state = next;
+        drop(state);
+        None
+    }
+
+    /// Its turn has come. An abandoned closure is dropped here.
+    pub(super) fn begin(&self) -> Option<F> {
+        let mut state = self.0.lock();
+        match mem::replace(&mut *state, State::Alone) {
+            State::Waiting(f, waker) => {
+                *state = State::Begun(waker);
+                Some(f)
+            }
+            abandoned => {
+                drop(state);
+                contain(|| drop(abandoned));
+                None
+            }
+        }
+    }
+
+    /// What has begun is over. An outcome that nobody waits for is dropped here. Whom to wake.
+    pub(super) fn finish(&self, outcome: Outcome<R>) -> Option<Waker> {
+        let mut state = self.0.lock();
+        if let State::Begun(waker) = mem::replace(&mut *state, State::Alone) {
+            *state = State::Over(outcome);
+            return Some(waker);
+        }
+        drop(state);
+        contain(|| drop(outcome));
+        None
+    }
+
+    /// The future is dropped.
+    pub(super) fn abandon(&self) {
+        let mut state = self.0.lock();
+        let before = match mem::replace(&mut *state, State::Alone) {
+            State::Waiting(f, waker) => {
+                *state = State::Abandoned(f);
+                State::Begun(waker)
+            }
+            before => before,
+        };
+        drop(state);
+        drop(before);
+    }
+}

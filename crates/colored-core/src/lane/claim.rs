@@ -1,0 +1,464 @@
+//! Claims: how a closure gets several lanes at once.
+//!
+//! A **behavior** is a closure that wants some lanes, each for itself alone or together with other
+//! readers. It has a **claim** for each of them, a node of that lane's chain. When the claim's turn comes
+//! the lane is the behavior's: the slice ends, the right to run the lane goes to nobody else, and the
+//! claim stays at the head (or, if it is shared, is counted in at the [`gate`]). Whoever grants the last
+//! one runs the closure there and then, and gives all lanes back: the claims have had their turns.
+//!
+//! So a behavior waits as nodes of chains, never as a thread, and what is behind a claim waits as behind
+//! any other node. It is order, not time, that keeps two behaviors from waiting for each other:
+//! [`order`](super::order).
+//!
+//! # The word `waiting`
+//!
+//! It counts the lanes that are missing, and one for the thread that enqueues. An exchange that takes the
+//! last one acquires what all others released: all lanes, as their holders left them. That thread is the
+//! holder of all of them until it has given them back.
+//!
+//! # References
+//!
+//! A claim has one of the behavior until it is out of its chain and its lane given back, the future has
+//! one, and one belongs to the run. The behavior's cells keep the lanes.
+//!
+//! # At once
+//!
+//! If all lanes are idle, [`run_now`] takes them with their own nodes, as an inline call does, and no
+//! behavior is made. It never waits: if one is not idle, those before it are given back.
+
+use super::current::{self, Hold};
+use super::order;
+use super::slice::After;
+use super::{LanePtr, LaneRef, ReadyLane, callback, gate};
+use crate::contain::contain;
+use crate::queue::{Kind, Node, Pushed};
+use crate::sync::{AtomicUsize, Ordering};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
+use std::task::Waker;
+use std::thread;
+
+/// How a lane is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Together with other readers.
+    Shared,
+    /// For itself alone.
+    Exclusive,
+}
+
+/// A lane that is wanted. Whoever has it keeps the lane alive.
+#[derive(Clone, Copy, Debug)]
+pub struct Want {
+    lane: LanePtr,
+    mode: Mode,
+}
+
+impl Want {
+    pub(crate) fn new(lane: &LaneRef, mode: Mode) -> Self {
+        Self { lane: lane.ptr(), mode }
+    }
+
+    /// Whether both are of one lane.
+    pub(crate) fn is_of(self, lane: LanePtr) -> bool {
+        self.lane == lane
+    }
+
+    pub(crate) fn lane(self) -> LanePtr {
+        self.lane
+    }
+
+    pub(crate) fn is_exclusive(self) -> bool {
+        self.mode == Mode::Exclusive
+    }
+
+    /// # Safety
+    ///
+    /// The lane is alive.
+    unsafe fn rank(self) -> (u64, bool, usize) {
+        // SAFETY: by contract.
+        unsafe { self.lane.get() }.rank()
+    }
+}
+
+/// Leaves each lane once, in the order of all lanes, and returns how many there are. Who wants a lane for
+/// itself alone has it for the set's other cells too.
+///
+/// # Safety
+///
+/// The lanes are alive.
+pub(crate) unsafe fn sort(wants: &mut [Want]) -> usize {
+    // SAFETY: by contract.
+    wants.sort_unstable_by_key(|want| (unsafe { want.rank() }, want.mode == Mode::Shared));
+    let mut kept = 0;
+    for index in 0..wants.len() {
+        if kept == 0 || wants[kept - 1].lane != wants[index].lane {
+            wants[kept] = wants[index];
+            kept += 1;
+        }
+    }
+    kept
+}
+
+/// Runs `f` now and on this thread, if all lanes are idle, this thread's own, or open for readers where
+/// that is enough; gives it back otherwise. `color` is that one of the lanes, wanted for itself alone, whose
+/// color `f` runs under. `f` is told which lane was this thread's own.
+///
+/// # Safety
+///
+/// The lanes are alive up to the end of this call, and `wants` is [sorted](sort).
+pub(crate) unsafe fn run_now<F, R>(
+    wants: &[Want],
+    color: Option<LanePtr>,
+    f: F,
+) -> Result<thread::Result<R>, F>
+where
+    F: FnOnce(Option<LanePtr>) -> R,
+{
+    let own = current::lane();
+    let wanted = || wants.iter().filter(|want| own != Some(want.lane));
+    // SAFETY: by contract.
+    let missed = wanted().position(|want| !unsafe { want.try_take() });
+    if let Some(taken) = missed {
+        // SAFETY: taken just now.
+        wanted().take(taken).for_each(|want| unsafe { want.give_back() });
+        return Err(f);
+    }
+    let result = {
+        // SAFETY: taken just now, or this thread's own.
+        let _hold = unsafe { Under::begin(color) };
+        catch_unwind(AssertUnwindSafe(|| f(own)))
+    };
+    // SAFETY: taken above.
+    wanted().for_each(|want| unsafe { want.give_back() });
+    Ok(result)
+}
+
+impl Want {
+    /// # Safety
+    ///
+    /// The lane is alive.
+    #[inline]
+    unsafe fn try_take(&self) -> bool {
+        // SAFETY: by contract.
+        let lane = unsafe { self.lane.get() };
+        match self.mode {
+            // SAFETY: the node lives in the lane, and is reset whenever it leaves the chain.
+            Mode::Exclusive => unsafe { lane.chain.try_claim(NonNull::from(&lane.inline)) },
+            Mode::Shared => gate::try_enter(lane),
+        }
+    }
+
+    /// # Safety
+    ///
+    /// Of [`Want::try_take`], once; the lane is alive up to the end of this call.
+    #[inline]
+    unsafe fn give_back(&self) {
+        match self.mode {
+            // The lane was idle, so no task has been polled.
+            // SAFETY: this thread holds the lane, with its own node at the head.
+            Mode::Exclusive => unsafe {
+                self.lane.end_hold(After::Inline, Hold::begin(self.lane), None);
+            },
+            // SAFETY: entered.
+            Mode::Shared => unsafe { gate::leave(self.lane) },
+        }
+    }
+}
+
+/// The time in which this thread runs under one of the lanes that it holds.
+struct Under(Option<(LanePtr, Hold)>);
+
+impl Under {
+    /// # Safety
+    ///
+    /// This thread holds the lane, and something keeps the lane alive while this lives.
+    unsafe fn begin(lane: Option<LanePtr>) -> Self {
+        let lane = lane.filter(|lane| !current::is(*lane));
+        Self(lane.map(|lane| (lane, Hold::begin(lane))))
+    }
+}
+
+impl Drop for Under {
+    fn drop(&mut self) {
+        if let Some((lane, hold)) = &self.0 {
+            // SAFETY: by the contract of `begin`.
+            unsafe { lane.settle(hold) };
+        }
+    }
+}
+
+/// What every behavior begins with.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Header {
+    /// Lanes that are missing, and one for the thread that enqueues.
+    waiting: AtomicUsize,
+    refs: AtomicUsize,
+    vtable: &'static Vtable,
+    /// Whose color the closure runs under.
+    color: Option<LanePtr>,
+}
+
+/// What can be done with a behavior whose type is forgotten.
+#[derive(Debug)]
+pub(crate) struct Vtable {
+    /// Runs the closure, or drops it if the second argument is true, and lets nothing unwind. Whom to
+    /// wake when the lanes have been given back. The caller has all lanes.
+    pub(crate) run: unsafe fn(NonNull<Header>, bool) -> Option<Waker>,
+    /// Its claims. They do not move, and are the same each time.
+    pub(crate) claims: unsafe fn(NonNull<Header>) -> *const [Claim],
+    /// Frees the behavior, and lets nothing unwind.
+    pub(crate) free: unsafe fn(NonNull<Header>),
+}
+
+impl Header {
+    /// Of a behavior that wants so many lanes. The future has a reference.
+    pub(crate) fn new(wants: usize, color: Option<LanePtr>, vtable: &'static Vtable) -> Self {
+        Self {
+            waiting: AtomicUsize::new(wants + 1),
+            refs: AtomicUsize::new(wants + 2),
+            vtable,
+            color,
+        }
+    }
+}
+
+/// A behavior's node for one lane.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Claim {
+    waiting: gate::Waiting,
+    behavior: NonNull<Header>,
+    want: Want,
+}
+
+impl Claim {
+    /// A claim of what is wanted; of nothing, to fill a place.
+    pub(crate) fn new(want: Option<Want>) -> Self {
+        let nothing = Want { lane: LanePtr::nowhere(), mode: Mode::Exclusive };
+        let want = want.unwrap_or(nothing);
+        let kind = match want.mode {
+            Mode::Exclusive => Kind::Claim,
+            Mode::Shared => Kind::Read,
+        };
+        let waiting = gate::Waiting::new(kind, gate::CLAIM);
+        Self { waiting, behavior: NonNull::dangling(), want }
+    }
+
+    /// The behavior has got its place.
+    pub(crate) fn belong_to(&mut self, behavior: NonNull<Header>) {
+        self.behavior = behavior;
+    }
+}
+
+/// # Safety
+///
+/// The behavior is alive while the claims are used.
+unsafe fn claims<'a>(behavior: NonNull<Header>) -> &'a [Claim] {
+    // SAFETY: by contract.
+    let claims = unsafe { behavior.as_ref() }.vtable.claims;
+    // SAFETY: by contract.
+    let claims = unsafe { claims(behavior) };
+    // SAFETY: nobody changes a claim but by its node, which is shared.
+    unsafe { &*claims }
+}
+
+/// Gives a reference to the behavior back.
+///
+/// # Safety
+///
+/// The caller has one, and does not use it again.
+pub(crate) unsafe fn release(behavior: NonNull<Header>) {
+    // SAFETY: the caller's reference.
+    let header = unsafe { behavior.as_ref() };
+    // Ordering: Release orders this owner's use before the free, Acquire the others'.
+    if header.refs.fetch_sub(1, Ordering::AcqRel) == 1 {
+        // SAFETY: it was the last one.
+        unsafe { (header.vtable.free)(behavior) };
+    }
+}
+
+/// Puts a behavior's claims on their lanes, and runs it if that is all it took; true if so. Then whom it
+/// would have woken is the caller.
+///
+/// # Safety
+///
+/// The behavior is fresh and its claims belong to it; the caller keeps the future's reference, and the
+/// behavior keeps the lanes.
+pub(crate) unsafe fn enqueue(behavior: NonNull<Header>) -> bool {
+    // SAFETY: the caller's reference.
+    let claims = unsafe { claims(behavior) };
+    let (mut granted, mut opening) = (1, 0_u64);
+    let push = |(index, claim): (usize, &Claim)| {
+        // SAFETY: the behavior keeps it.
+        let lane = unsafe { claim.want.lane.get() };
+        // SAFETY: in no chain, and the behavior keeps claim and lane until it is out again.
+        let pushed = unsafe { lane.chain.push(NonNull::from(claim).cast()) };
+        match (pushed, claim.want.mode) {
+            (Pushed::Behind, _) => {}
+            (Pushed::Claimed, Mode::Exclusive) => granted += 1,
+            (Pushed::Claimed, Mode::Shared) => opening |= 1 << index,
+        }
+    };
+    let lanes = claims.iter().map(|claim| claim.want.lane);
+    // SAFETY: the behavior keeps them, and the count that is this thread's keeps the behavior.
+    unsafe { order::as_one_step(lanes, || claims.iter().enumerate().for_each(push)) };
+    for (index, claim) in claims.iter().enumerate().filter(|_| opening != 0) {
+        if opening & (1 << index) != 0 {
+            // SAFETY: the behavior keeps it.
+            let lane = unsafe { claim.want.lane.get() };
+            // A worker opens the gate.
+            lane.dispatch(ReadyLane(claim.want.lane), 0);
+        }
+    }
+    // SAFETY: the caller's reference.
+    if !unsafe { take(behavior, granted) } {
+        return false;
+    }
+    // SAFETY: that was the last one.
+    drop(unsafe { run(behavior, None, false) });
+    true
+}
+
+/// Grants so many; true if nothing is missing any more. Otherwise the behavior may be gone.
+///
+/// # Safety
+///
+/// Each is granted once.
+unsafe fn take(behavior: NonNull<Header>, granted: usize) -> bool {
+    // SAFETY: what is missing keeps the behavior.
+    let waiting = unsafe { &behavior.as_ref().waiting };
+    // Ordering: Release hands the lane, as its holder leaves it, to who takes the last one; Acquire takes
+    // the others.
+    waiting.fetch_sub(granted, Ordering::AcqRel) == granted
+}
+
+/// Runs a behavior, and gives back all its lanes but `kept`, which the caller goes on with. Whom to wake.
+///
+/// # Safety
+///
+/// Nothing is missing, and nobody else runs it.
+unsafe fn run(behavior: NonNull<Header>, kept: Option<LanePtr>, cancel: bool) -> Option<Waker> {
+    // SAFETY: one reference belongs to the run.
+    let header = unsafe { behavior.as_ref() };
+    let waker = {
+        // SAFETY: the lane is one of those that the behavior has and keeps.
+        let _hold = unsafe { Under::begin(header.color) };
+        // SAFETY: by contract.
+        unsafe { (header.vtable.run)(behavior, cancel) }
+    };
+    // SAFETY: as above.
+    for Claim { want: Want { lane, mode }, .. } in unsafe { claims(behavior) } {
+        match mode {
+            _ if kept == Some(*lane) => {}
+            Mode::Exclusive => {
+                // SAFETY: the behavior keeps it.
+                let closing = unsafe { lane.get() }.port.is_closing();
+                // SAFETY: held, with the claim at the head; the run's reference keeps the lane.
+                unsafe { lane.end_hold(After::Claim, Hold::begin(*lane), Some(closing)) };
+            }
+            Mode::Shared => {
+                // SAFETY: counted in, and the run's reference keeps the lane.
+                unsafe { gate::leave(*lane) };
+                // SAFETY: the claim's, whose node was taken out when it was let in.
+                unsafe { release(behavior) };
+            }
+        }
+    }
+    // SAFETY: the run's.
+    unsafe { release(behavior) };
+    waker
+}
+
+/// Gives the lane to the behavior whose claim is at its head. If that was the last one, the behavior runs
+/// and the lane comes back: then the claim has had its turn.
+///
+/// # Safety
+///
+/// A node of [`Kind::Claim`] is at the head of the lane; what this thread owes of it is settled.
+#[cold]
+pub(super) unsafe fn grant(
+    ready: ReadyLane,
+    node: NonNull<Node>,
+    closing: bool,
+) -> Option<ReadyLane> {
+    // SAFETY: the claim is in a chain.
+    let behavior = unsafe { node.cast::<Claim>().as_ref() }.behavior;
+    // SAFETY: its turn comes once.
+    if !unsafe { take(behavior, 1) } {
+        let _granted = ready.into_raw();
+        return None;
+    }
+    // SAFETY: that was the last one.
+    if let Some(waker) = unsafe { run(behavior, Some(ready.0), closing) } {
+        contain(|| waker.wake());
+    }
+    Some(ready)
+}
+
+/// Gives back the reference of a claim that is out of its chain.
+///
+/// # Safety
+///
+/// `node` begins a claim, has had its turn, and is in no chain.
+pub(super) unsafe fn free(node: NonNull<Node>) {
+    // SAFETY: by contract.
+    let behavior = unsafe { node.cast::<Claim>().as_ref() }.behavior;
+    // SAFETY: the claim's.
+    unsafe { release(behavior) };
+}
+
+/// A shared claim wants in, even if its future is gone: others wait for their lanes' turns to end.
+pub(super) unsafe fn begins(_node: NonNull<Node>, _closing: bool) -> bool {
+    true
+}
+
+pub(super) unsafe fn never_freed(_node: NonNull<Node>) {
+    unreachable!("a shared claim wants in");
+}
+
+/// A shared claim is counted in.
+///
+/// # Safety
+///
+/// `node` begins a claim, and is in no chain.
+pub(super) unsafe fn admit(node: NonNull<Node>) {
+    // SAFETY: by contract.
+    let claim = unsafe { node.cast::<Claim>().as_ref() };
+    let (behavior, lane) = (claim.behavior, claim.want.lane);
+    // SAFETY: admitted once.
+    if unsafe { take(behavior, 1) } {
+        // The holder has others to let in: somebody else may run it.
+        let complete = Complete(Some(behavior));
+        // SAFETY: the behavior keeps it.
+        let spare = unsafe { lane.get() }.spare();
+        callback::post(&spare, move || complete.run());
+    }
+}
+
+/// A behavior that nothing is missing for. It is cancelled if this is dropped.
+struct Complete(Option<NonNull<Header>>);
+
+// SAFETY: a behavior may run on any thread.
+unsafe impl Send for Complete {}
+
+impl Complete {
+    fn run(mut self) {
+        self.finish(false);
+    }
+
+    fn finish(&mut self, cancel: bool) {
+        let Some(behavior) = self.0.take() else { return };
+        // SAFETY: complete, and taken out above.
+        if let Some(waker) = unsafe { run(behavior, None, cancel) } {
+            contain(|| waker.wake());
+        }
+    }
+}
+
+impl Drop for Complete {
+    fn drop(&mut self) {
+        self.finish(true);
+    }
+}

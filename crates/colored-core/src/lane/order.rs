@@ -1,0 +1,86 @@
+//! In which order those come who want several lanes at once.
+//!
+//! A behavior ([`claim`](super::claim)) puts one node on each of its lanes, and waits until all of
+//! them are at the head. If two behaviors could come to two common lanes in different orders, each
+//! would wait for the other for ever. So the pushes of one behavior are one step for all others that
+//! have a lane in common: it takes the locks of all its lanes first, in the order of the locks'
+//! addresses, and gives them back when the last node is in its chain. Nobody waits for a lane under a
+//! lock, and no foreign code runs there.
+//!
+//! This is two-phase locking, of the enqueueing only, as in the queues of Behaviour-Oriented
+//! Concurrency (Cheeseman and others, OOPSLA 2023). Hence the order is one for all: say that one
+//! behavior comes before another if it does so on some lane. Then it gave that lane's lock back before
+//! the other took it, and so before the other had all of its locks. *The moment at which a behavior has
+//! all its locks* grows along every such pair, and a circle would have to lead back to an earlier one.
+//!
+//! A node that wants one lane only waits for no other lane, and so is part of no circle: tasks, posts,
+//! calls, and behaviors over one lane take no lock. Nor does who takes idle lanes at once, or gives up:
+//! it never waits.
+
+use super::LanePtr;
+use crate::sync::Mutex;
+use crossbeam_utils::CachePadded;
+use std::ptr;
+
+/// How many locks a scheduler has. The number comes out of thin air: two behaviors without a common
+/// lane collide at one in so many.
+#[cfg(not(colored_loom))]
+const LOCKS: usize = 64;
+#[cfg(colored_loom)]
+const LOCKS: usize = 2;
+
+/// The locks of one scheduler.
+#[derive(Debug)]
+pub(crate) struct Order([CachePadded<Mutex<()>>; LOCKS]);
+
+impl Default for Order {
+    fn default() -> Self {
+        Self(std::array::from_fn(|_| CachePadded::default()))
+    }
+}
+
+impl Order {
+    fn lock_of(&self, lane: u64) -> &Mutex<()> {
+        // The bits in the middle of the product depend on the most bits of the color.
+        let mixed = u128::from(lane) * 0x9e37_79b9_7f4a_7c15;
+        &self.0[(mixed >> 61) as usize % LOCKS]
+    }
+}
+
+/// Runs `enqueue`, which puts nodes on several lanes, as one step for all who share a lane.
+///
+/// # Safety
+///
+/// The lanes are alive, and stay so while the locks are held.
+pub(super) unsafe fn as_one_step<R, L>(lanes: L, enqueue: impl FnOnce() -> R) -> R
+where
+    L: ExactSizeIterator<Item = LanePtr> + Clone,
+{
+    if lanes.len() < 2 {
+        return enqueue();
+    }
+    // SAFETY: by contract.
+    unsafe { lock_above(ptr::null(), lanes, enqueue) }
+}
+
+/// Takes the locks behind `below`, one by one.
+///
+/// # Safety
+///
+/// As for [`as_one_step`].
+unsafe fn lock_above<R, L>(below: *const Mutex<()>, lanes: L, enqueue: impl FnOnce() -> R) -> R
+where
+    L: Iterator<Item = LanePtr> + Clone,
+{
+    let locks = lanes.clone().map(|lane| {
+        // SAFETY: by contract.
+        let lane = unsafe { lane.get() };
+        lane.port.order().lock_of(lane.number)
+    });
+    let next =
+        locks.filter(|lock| ptr::from_ref(*lock) > below).min_by_key(|lock| ptr::from_ref(*lock));
+    let Some(lock) = next else { return enqueue() };
+    let _guard = lock.lock();
+    // SAFETY: by contract.
+    unsafe { lock_above(lock, lanes, enqueue) }
+}

@@ -1,0 +1,52 @@
+//! The end of a hold that is no slice: of an inline call, of a claim, of a gate.
+
+use super::current::Hold;
+use super::slice::After;
+use super::{LanePtr, ReadyLane};
+use crate::queue::Unlinked;
+
+impl LanePtr {
+    /// Takes the head out, which has had its turn, and hands on what is behind it.
+    ///
+    /// # Safety
+    ///
+    /// This thread holds the lane, by `hold`, and something outlives this call that keeps the lane
+    /// alive. `closing` is as for [`LanePtr::unlink`].
+    pub(super) unsafe fn end_hold(self, after: After, hold: Hold, closing: Option<bool>) {
+        // SAFETY: by contract.
+        let unlinked = unsafe { self.unlink(after, &hold, closing) };
+        if unlinked == Unlinked::Idle {
+            return;
+        }
+        // SAFETY: by contract.
+        let lane = unsafe { self.get() };
+        if unlinked == Unlinked::Stalled && after == After::Inline {
+            // The node stays in the chain for now, so like everything there it owns a reference.
+            lane.retain(1);
+            // SAFETY: this thread holds the lane.
+            unsafe { lane.with_inner(|inner| inner.stalled = Some(After::InlineCounted)) };
+        }
+        // SAFETY: this thread holds the lane, which something else keeps alive.
+        unsafe { self.settle(&hold) };
+        // SAFETY: the head is alive.
+        let pin = unsafe { lane.chain.head().as_ref() }.pin;
+        hold.has_ended();
+        lane.dispatch(ReadyLane(self), pin);
+    }
+
+    /// Counts the references that were taken and given back during `hold`.
+    ///
+    /// # Safety
+    ///
+    /// `hold` is of this lane, and something keeps the lane alive beside what is given back.
+    pub(super) unsafe fn settle(self, hold: &Hold) {
+        let owed = hold.take_owed();
+        if owed > 0 {
+            // SAFETY: by contract.
+            unsafe { self.get() }.retain(owed.unsigned_abs());
+        } else if owed < 0 {
+            // SAFETY: the references were given to the holder.
+            unsafe { self.release(owed.unsigned_abs()) };
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Readers beside each other, against those who write.
+
+use super::doubles::{OneTurn, Port, Witness, lane};
+use super::{check, check_within};
+use crate::cell::ColorCell;
+use crate::queue::{Chain, Kind, Node, Pushed, Unlinked};
+use crate::sync::{Arc, Mutex};
+use loom::thread;
+use std::pin::Pin;
+use std::ptr::NonNull;
+use std::task::{Context, Poll, Waker};
+
+type Cell = ColorCell<()>;
+type Pending = Pin<Box<dyn Future<Output = usize> + Send>>;
+
+fn poll(future: &mut Pending) -> Option<usize> {
+    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(seen) => Some(seen),
+        Poll::Pending => None,
+    }
+}
+
+/// A read that has been polled once.
+enum Read {
+    Done(usize),
+    Waits(Pending),
+}
+
+/// Counts the marks, as a reader.
+fn read(cell: &Cell, witness: &Arc<Witness>) -> Read {
+    let witness = Arc::clone(witness);
+    let mut future: Pending = Box::pin(cell.read(move |()| witness.marks().len()));
+    poll(&mut future).map_or(Read::Waits(future), Read::Done)
+}
+
+impl Read {
+    /// How many marks it saw.
+    fn seen(self) -> usize {
+        match self {
+            Self::Done(seen) => seen,
+            Self::Waits(mut future) => poll(&mut future).expect("it never went in"),
+        }
+    }
+}
+
+fn write(cell: &Cell, witness: &Arc<Witness>) {
+    let witness = Arc::clone(witness);
+    cell.post(move |()| witness.touch());
+}
+
+/// Two readers and a writer, each on a thread of its own; all run what they find.
+#[test]
+fn two_readers_and_a_writer() {
+    check_within(2, || {
+        let port = Port::new();
+        let cell = ColorCell::on_lane(lane(&port), ());
+        let witness = Arc::new(Witness::new());
+        let readers = [(), ()].map(|()| {
+            let (cell, witness) = (cell.clone(), Arc::clone(&witness));
+            thread::spawn(move || read(&cell, &witness))
+        });
+        write(&cell, &witness);
+        port.run_all();
+        let readers = readers.map(|thread| thread.join().unwrap());
+        port.run_all();
+        for reader in readers {
+            assert!(reader.seen() <= 1);
+        }
+        assert_eq!(witness.marks().len(), 1);
+    });
+}
+
+/// The last one leaves while a writer pushes: one of them sees to it that the writer runs.
+#[test]
+fn leave_against_push() {
+    check(|| {
+        let port = Port::new();
+        let cell = ColorCell::on_lane(lane(&port), ());
+        let witness = Arc::new(Witness::new());
+        let (writer, seen, runner) = (cell.clone(), Arc::clone(&witness), Arc::clone(&port));
+        let thread = thread::spawn(move || {
+            write(&writer, &seen);
+            drop(writer);
+            runner.run_all();
+        });
+        let read = read(&cell, &witness);
+        drop(cell);
+        thread.join().unwrap();
+        port.run_all();
+        assert!(read.seen() <= 1);
+        assert_eq!(witness.marks().len(), 1);
+    });
+}
+
+/// Readers that wait are let in together, while another one comes, and a writer behind all of them: it
+/// comes last, and each sees what was written before it.
+#[test]
+fn let_in_against_push() {
+    check_within(2, || {
+        let port = Port::new();
+        let cell = ColorCell::on_lane(lane(&port), ());
+        let witness = Arc::new(Witness::new());
+        write(&cell, &witness);
+        let first = read(&cell, &witness);
+        let thread = {
+            let (cell, witness) = (cell.clone(), Arc::clone(&witness));
+            thread::spawn(move || {
+                let second = read(&cell, &witness);
+                write(&cell, &witness);
+                second
+            })
+        };
+        port.run_one(&mut OneTurn);
+        port.run_all();
+        let second = thread.join().unwrap();
+        port.run_all();
+        assert_eq!(first.seen(), 1);
+        assert_eq!(second.seen(), 1);
+        assert_eq!(witness.marks().len(), 2);
+    });
+}
+
+/// Readers who were let in are on two threads when the gate closes.
+#[test]
+fn two_who_waited_leave() {
+    check_within(2, || {
+        let port = Port::new();
+        let cell = ColorCell::on_lane(lane(&port), ());
+        let witness = Arc::new(Witness::new());
+        write(&cell, &witness);
+        let readers = [read(&cell, &witness), read(&cell, &witness)];
+        write(&cell, &witness);
+        drop(cell);
+        // The writer, and the readers into lanes of their own.
+        port.run_one(&mut OneTurn);
+        port.run_one(&mut OneTurn);
+        let runner = Arc::clone(&port);
+        let thread = thread::spawn(move || runner.run_all());
+        port.run_all();
+        thread.join().unwrap();
+        port.run_all();
+        for reader in readers {
+            assert_eq!(reader.seen(), 1);
+        }
+        assert_eq!(witness.marks().len(), 2);
+    });
+}
+
+/// A read is dropped while its turn comes.
+#[test]
+fn drop_against_let_in() {
+    check(|| {
+        let port = Port::new();
+        let cell = ColorCell::on_lane(lane(&port), ());
+        let payload = Arc::new(());
+        cell.post(|()| ());
+        let mut future = Box::pin(cell.read(move |()| drop(payload)));
+        let polled = future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        assert!(polled.is_pending());
+        drop(cell);
+        let runner = Arc::clone(&port);
+        let thread = thread::spawn(move || runner.run_all());
+        drop(future);
+        thread.join().unwrap();
+        port.run_all();
+    });
+}
+
+/// Nodes that outlive the model, and are freed by the test.
+struct Nodes([NonNull<Node>; 5]);
+
+// SAFETY: a node is made to be shared.
+unsafe impl Send for Nodes {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Nodes {}
+
+/// The head is exchanged and what is behind it taken out, while two producers push: none is lost, and
+/// none that has been taken out is written to.
+#[test]
+fn exchange_against_push() {
+    check(|| {
+        let kinds = [Kind::Read, Kind::Read, Kind::Read, Kind::Read, Kind::Inline];
+        let nodes = Nodes(kinds.map(|kind| NonNull::from(Box::leak(Box::new(Node::new(kind, 0))))));
+        let shared = Arc::new((Chain::new(), nodes, Mutex::new(Vec::new())));
+        let (chain, nodes, taken) = (&shared.0, &shared.1.0, &shared.2);
+        let take = |node: NonNull<Node>| {
+            taken.lock().push(nodes.iter().position(|own| *own == node).expect("one of ours"));
+            // SAFETY: out of the chain, and taken once.
+            drop(unsafe { Box::from_raw(node.as_ptr()) });
+        };
+        // SAFETY: in no chain.
+        assert_eq!(unsafe { chain.push(nodes[0]) }, Pushed::Claimed);
+        // SAFETY: in no chain.
+        assert_eq!(unsafe { chain.push(nodes[1]) }, Pushed::Behind);
+        let threads = [2, 3].map(|index| {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || {
+                // SAFETY: in no chain, and freed only when it has been taken out.
+                let pushed = unsafe { shared.0.push(shared.1.0[index]) };
+                assert_eq!(pushed, Pushed::Behind, "the chain is held");
+            })
+        });
+        // SAFETY: fresh, and alive to the end of the model.
+        while !unsafe { chain.replace_head(nodes[4]) } {
+            thread::yield_now();
+        }
+        take(nodes[0]);
+        while let Some(node) = chain.take_second(Kind::Read) {
+            take(node);
+        }
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        loop {
+            let head = chain.head();
+            let unlinked = chain.unlink_head();
+            assert_ne!(unlinked, Unlinked::Stalled, "no producer is left");
+            take(head);
+            if unlinked == Unlinked::Idle {
+                break;
+            }
+        }
+        let mut taken = taken.lock().clone();
+        assert!(taken.starts_with(&[0]) && taken.len() == nodes.len());
+        taken.sort_unstable();
+        assert_eq!(taken, [0, 1, 2, 3, 4]);
+    });
+}
