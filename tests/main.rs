@@ -19,6 +19,7 @@ mod g09_panics;
 mod g10_hostage;
 mod g11_color_per_poll;
 
+mod admission;
 mod bad_input;
 mod bounds;
 mod budget;

@@ -34,7 +34,7 @@ const CRATES: [Crate; 4] = [
             &["budget", "color_local", "pool"],
             &["driver"],
             &["blocking"],
-            &["bound", "io", "sync", "task", "time"],
+            &["admission", "bound", "io", "sync", "task", "time"],
             &["net"],
             &["runtime"],
             &["__private"],

@@ -29,6 +29,9 @@
 //! assert!(disk.spawn(async {}).await.is_err());
 //! # }
 //! ```
+//!
+//! To limit how long admitted work waits, rather than how much there is of it, see
+//! [`admission`](crate::admission).
 
 pub use colored_core::{
     Bound, BoundedCell, Closed, Place, Post, Reserve, Spawn, TrySendError, TrySpawnError,

@@ -114,7 +114,8 @@
 //!
 //! A color takes whatever it is given. A [`Bound`] in front of it admits a number of tasks and
 //! calls at a time: others wait in line, or by a `try_` function learn that there is no room.
-//! What runs under the color itself is never made to wait. See [`bound`].
+//! What runs under the color itself is never made to wait. See [`bound`]. Where not the number counts
+//! but the delay, [`admission`] refuses what would begin too late.
 //!
 //! # State without an argument
 //!
@@ -159,6 +160,7 @@
 //! | `SO_REUSEPORT` | on unix, without Solaris and illumos |
 //! | keep-alive | no interval on OpenBSD; no count of probes on OpenBSD and Windows |
 
+pub mod admission;
 mod blocking;
 pub mod bound;
 mod budget;

@@ -1,0 +1,306 @@
+//! Admission by delay: under overload, refuse early what would come too late.
+//!
+//! A server that is given twice what it can do, and takes it all, answers everything too late, and
+//! soon nobody waits for the answers any more. An [`Admission`] measures how long work waits before
+//! it begins, and refuses as much as is needed to keep that near a target. What a color or a stage
+//! can do need not be known, and may change.
+//!
+//! ```
+//! use colored::admission::Admission;
+//! use colored::{Color, spawn_colored};
+//! use std::time::Duration;
+//!
+//! # #[colored::main(workers = 2)]
+//! # async fn main() {
+//! let admission = Admission::new(Duration::from_millis(20));
+//! // For each request that arrives:
+//! match admission.admit() {
+//!     // It may begin when its color comes to it, if that is soon enough.
+//!     Ok(permit) => {
+//!         let work = permit.run(async { "the answer" });
+//!         match spawn_colored(Color::of("requests"), work).await.unwrap() {
+//!             Ok(answer) => assert_eq!(answer, "the answer"),
+//!             Err(overloaded) => println!("503: {overloaded}"),
+//!         }
+//!     }
+//!     Err(overloaded) => println!("503: {overloaded}"),
+//! }
+//! # }
+//! ```
+//!
+//! # How it decides
+//!
+//! *Delay* is the time from [`admit`](Admission::admit) to [`begin`](Permit::begin), on the system's
+//! monotonic clock. How long work takes after that does not matter here. There are three gates:
+//!
+//! | gate | refuses | for |
+//! |---|---|---|
+//! | CoDel, at arrival | one, and ever more of them, once nothing has waited for less than the target for an interval | senders that slow down when they are refused |
+//! | the door, at arrival | while more wait than will begin within one target if the queue stands, and within four if it does not | senders that do not |
+//! | the valve, at its turn | what has waited for more than two targets | certainty |
+//!
+//! So nothing begins that has waited for more than two targets, whatever happens. What waits is
+//! bounded by what arrives within two targets after idleness, and afterwards by what begins within
+//! four. A queue that empties now and then is a burst, and bursts pass: a queue must stand for an
+//! interval before CoDel or the stricter door act.
+//!
+//! **Idle.** When nothing waits, all but CoDel's last rate is forgotten, and that after 16
+//! intervals: nothing is refused in the first moments of load, whatever was before.
+//!
+//! **Order.** Permits may begin in any order, but the controller takes the queue for first-in
+//! first-out, which colors and stages are.
+//!
+//! # Sources
+//!
+//! * The delay of what begins, its minimum over an interval, and the law of refusals: K. Nichols
+//!   and V. Jacobson, "Controlling Queue Delay", ACM Queue 10(5), 2012; RFC 8289.
+//! * To refuse at the door, by the delay that is seen: M. Welsh, "An Architecture for Highly
+//!   Concurrent, Well-Conditioned Internet Services", 2002 (SEDA).
+
+mod codel;
+mod control;
+mod door;
+mod metrics;
+mod run;
+#[cfg(test)]
+mod tests;
+
+pub use self::metrics::Metrics;
+pub use self::run::Run;
+
+use self::control::Control;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The interval of CoDel, in targets.
+///
+/// RFC 8289 section 4.3 wants a target of 5 to 10 % of the interval.
+const TARGETS: u32 = 10;
+
+/// Keeps the delay of work near a target by refusing some of it; see the [module](self).
+///
+/// Clones share their state. Works inside and outside of runtimes. [`admit`](Self::admit) and
+/// [`begin`](Permit::begin) cost a look at the clock and a lock that is held for some 20 ns.
+#[derive(Clone)]
+pub struct Admission {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    control: Mutex<Control>,
+    running: AtomicU64,
+    origin: Instant,
+    target: Duration,
+    interval: Duration,
+}
+
+impl Admission {
+    /// Holds a delay of `target`: the time that work may wait for its turn. CoDel's interval is ten
+    /// targets.
+    ///
+    /// The target should be longer than a piece of work takes, divided by how many run at once: else
+    /// hardly anything may wait.
+    ///
+    /// # Panics
+    ///
+    /// As [`with_interval`](Self::with_interval).
+    #[must_use]
+    #[track_caller]
+    pub fn new(target: Duration) -> Self {
+        Self::with_interval(target, target.saturating_mul(TARGETS))
+    }
+
+    /// Holds a delay of `target`, and takes a queue for standing when nothing in it has waited for
+    /// less during `interval`. The longer the interval, the longer the bursts that pass unharmed, and
+    /// the later senders are told of a small but lasting overload.
+    ///
+    /// # Panics
+    ///
+    /// If the target is zero, or longer than the interval, or the interval longer than a year.
+    #[must_use]
+    #[track_caller]
+    pub fn with_interval(target: Duration, interval: Duration) -> Self {
+        const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
+        assert!(
+            !target.is_zero() && target <= interval && interval <= YEAR,
+            "an admission with target {target:?} and interval {interval:?}: the target must be \
+             above zero, the interval as long or longer, up to a year"
+        );
+        let control = Mutex::new(Control::new(nanos(target), nanos(interval)));
+        let (running, origin) = (AtomicU64::new(0), Instant::now());
+        Self { shared: Arc::new(Shared { control, running, origin, target, interval }) }
+    }
+
+    /// Admits work that arrives now, or refuses it.
+    ///
+    /// # Errors
+    ///
+    /// [`Overloaded`]: answer so, or close the connection, at once.
+    pub fn admit(&self) -> Result<Permit, Overloaded> {
+        let (mut control, now) = self.shared.lock();
+        if control.arrive(now) {
+            drop(control);
+            Ok(Permit { shared: Arc::clone(&self.shared), arrived: now, waits: true })
+        } else {
+            Err(Overloaded { gate: Gate::Door, delay: Duration::from_nanos(control.delay(now)) })
+        }
+    }
+
+    /// What has been done so far, and how it stands.
+    #[must_use]
+    pub fn metrics(&self) -> Metrics {
+        let (control, now) = self.shared.lock();
+        // Ordering: a figure, not a signal.
+        Metrics::of(&control, now, self.shared.running.load(Ordering::Relaxed))
+    }
+
+    /// The delay now; see [`Metrics::delay`].
+    #[must_use]
+    pub fn delay(&self) -> Duration {
+        let (control, now) = self.shared.lock();
+        Duration::from_nanos(control.delay(now))
+    }
+
+    /// The delay that is held.
+    #[must_use]
+    pub fn target(&self) -> Duration {
+        self.shared.target
+    }
+
+    /// For how long a queue must stand.
+    #[must_use]
+    pub fn interval(&self) -> Duration {
+        self.shared.interval
+    }
+}
+
+impl Shared {
+    /// The controller, and what time it is. The clock is read under the lock, so that the controller
+    /// never sees it go back.
+    fn lock(&self) -> (MutexGuard<'_, Control>, u64) {
+        let control = self.control.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = nanos(self.origin.elapsed());
+        (control, now)
+    }
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+impl fmt::Debug for Admission {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Admission")
+            .field("target", &self.target())
+            .field("metrics", &self.metrics())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Work that has been admitted and waits for its turn. Dropping it abandons it.
+#[must_use = "dropping the permit abandons the work"]
+pub struct Permit {
+    shared: Arc<Shared>,
+    arrived: u64,
+    waits: bool,
+}
+
+impl Permit {
+    /// The turn has come. Call it right before the work, under its color.
+    ///
+    /// # Errors
+    ///
+    /// [`Overloaded`] if it has waited for more than two targets: do not do the work.
+    pub fn begin(mut self) -> Result<Running, Overloaded> {
+        self.waits = false;
+        let (mut control, now) = self.shared.lock();
+        let begins = control.turn(self.arrived, now);
+        drop(control);
+        if !begins {
+            let delay = Duration::from_nanos(now.saturating_sub(self.arrived));
+            return Err(Overloaded { gate: Gate::Valve, delay });
+        }
+        // Ordering: a figure, not a signal.
+        self.shared.running.fetch_add(1, Ordering::Relaxed);
+        Ok(Running { shared: Arc::clone(&self.shared) })
+    }
+
+    /// A future that [begins](Self::begin) with its first poll, for spawning. If it has waited for
+    /// too long by then, `future` is never polled, and the result is [`Overloaded`].
+    pub fn run<F: Future>(self, future: F) -> Run<F> {
+        Run::new(self, future)
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        if self.waits {
+            self.shared.lock().0.abandon();
+        }
+    }
+}
+
+impl fmt::Debug for Permit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Permit").field("arrived", &Duration::from_nanos(self.arrived)).finish()
+    }
+}
+
+/// Work that has begun; drop it when the work is done. It only counts.
+#[must_use = "it is counted as running for as long as this lives"]
+pub struct Running {
+    shared: Arc<Shared>,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Ordering: a figure, not a signal.
+        self.shared.running.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl fmt::Debug for Running {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Running")
+    }
+}
+
+/// There is too much to do: the work was refused, and has not begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overloaded {
+    gate: Gate,
+    delay: Duration,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Gate {
+    Door,
+    Valve,
+}
+
+impl Overloaded {
+    /// Whether it had been admitted, and waited for too long.
+    #[must_use]
+    pub fn was_admitted(&self) -> bool {
+        self.gate == Gate::Valve
+    }
+
+    /// How long it had waited, if it was admitted; else the delay of others then.
+    #[must_use]
+    pub fn delay(&self) -> Duration {
+        self.delay
+    }
+}
+
+impl fmt::Display for Overloaded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.gate {
+            Gate::Door => write!(f, "overloaded: refused while others wait for {:?}", self.delay),
+            Gate::Valve => write!(f, "overloaded: shed after it had waited for {:?}", self.delay),
+        }
+    }
+}
+
+impl std::error::Error for Overloaded {}

@@ -1,0 +1,127 @@
+//! `Admission` on real colors. What it decides when is tested in virtual time, beside its code.
+
+use crate::support::gate::Gate;
+use crate::support::{block, panic_of, run, runtime, shared, wait_until};
+use colored::admission::{Admission, Overloaded};
+use colored::{Color, spawn_unique};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+const RED: Color = Color::new(1);
+
+#[test]
+fn what_waits_for_too_long_is_shed_unpolled() {
+    shared(|| {
+        let runtime = runtime(2);
+        let admission = Admission::new(Duration::from_millis(5));
+        let gate = Gate::close(runtime.handle(), RED);
+        let polled = Arc::new(AtomicUsize::new(0));
+        let tasks: Vec<_> = (0..10)
+            .map(|_| {
+                let polled = Arc::clone(&polled);
+                let permit = admission.admit().expect("it was idle");
+                let work = async move { polled.fetch_add(1, Ordering::Relaxed) };
+                runtime.handle().spawn_colored(RED, permit.run(work))
+            })
+            .collect();
+        assert_eq!((admission.metrics().waiting, admission.metrics().admitted), (10, 10));
+        block(Duration::from_millis(25));
+        assert!(admission.delay() >= Duration::from_millis(25), "seen while nothing moves");
+        let door = admission.admit().map(drop).unwrap_err();
+        assert!(!door.was_admitted() && door.to_string().contains("refused"), "{door}");
+        gate.open();
+        for task in tasks {
+            let valve: Overloaded = runtime.block_on(task).unwrap().unwrap_err();
+            assert!(valve.was_admitted() && valve.delay() >= Duration::from_millis(25));
+            assert!(valve.to_string().contains("shed"), "{valve}");
+        }
+        let metrics = admission.metrics();
+        assert_eq!((metrics.shed, metrics.rejected, metrics.begun), (10, 1, 0));
+        assert_eq!(polled.load(Ordering::Relaxed), 0);
+        // Idle again: everything comes in.
+        assert!(admission.admit().unwrap().begin().is_ok());
+    });
+}
+
+#[test]
+fn what_goes_away_is_not_counted_as_waiting_or_running() {
+    run(2, async {
+        let admission = Admission::new(Duration::from_secs(1));
+        drop(admission.admit().unwrap());
+        drop(admission.admit().unwrap().run(async {}));
+        let running = admission.admit().unwrap().begin().unwrap();
+        let never = std::future::pending::<()>();
+        let task = spawn_unique(admission.admit().unwrap().run(never));
+        let clone = admission.clone();
+        while clone.metrics().running < 2 {
+            colored::yield_now().await;
+        }
+        task.abort();
+        assert!(task.await.unwrap_err().is_cancelled());
+        assert_eq!(admission.metrics().running, 1);
+        drop(running);
+        let metrics = admission.metrics();
+        assert_eq!((metrics.admitted, metrics.abandoned, metrics.begun), (4, 2, 2));
+        assert_eq!((metrics.waiting, metrics.running), (0, 0));
+        assert_eq!(admission.admit().unwrap().run(async { 7 }).await, Ok(7));
+    });
+}
+
+/// A color is given some four times what it can do: what it begins has not waited for longer than
+/// two targets, everything is accounted for, and the color stays busy.
+#[test]
+fn an_overloaded_color_begins_nothing_late_and_loses_nothing() {
+    shared(|| {
+        const TARGET: Duration = Duration::from_millis(10);
+        const WORK: Duration = Duration::from_micros(500);
+        let runtime = runtime(2);
+        let admission = Admission::new(TARGET);
+        let refused = Arc::new(AtomicUsize::new(0));
+        let (start, mut arrivals) = (Instant::now(), 0_u64);
+        while start.elapsed() < 40 * TARGET {
+            arrivals += 1;
+            match admission.admit() {
+                Ok(permit) => {
+                    let refused = Arc::clone(&refused);
+                    let work = permit.run(async { block(WORK) });
+                    drop(runtime.handle().spawn_colored(RED, async move {
+                        if let Err(late) = work.await {
+                            assert!(late.delay() > 2 * TARGET);
+                            refused.fetch_add(1, Ordering::Relaxed);
+                        }
+                    }));
+                }
+                Err(overloaded) => assert!(!overloaded.was_admitted()),
+            }
+            block(WORK / 8);
+        }
+        wait_until(|| {
+            let metrics = admission.metrics();
+            metrics.waiting == 0 && metrics.running == 0
+        });
+        let metrics = admission.metrics();
+        assert_eq!(metrics.admitted + metrics.rejected, arrivals);
+        assert_eq!(metrics.admitted, metrics.begun + metrics.shed);
+        assert_eq!(metrics.abandoned, 0);
+        assert_eq!(metrics.shed as usize, refused.load(Ordering::Relaxed));
+        assert!(metrics.rejected > 0 && metrics.begun > 100, "{metrics:?}");
+    });
+}
+
+#[test]
+fn settings_out_of_range_are_named() {
+    let year = Duration::from_secs(365 * 24 * 3600);
+    for (target, interval) in [
+        (Duration::ZERO, Duration::from_secs(1)),
+        (Duration::from_secs(2), Duration::from_secs(1)),
+        (Duration::from_secs(1), 2 * year),
+    ] {
+        let said = panic_of(|| Admission::with_interval(target, interval));
+        assert!(said.contains("above zero") && said.contains("up to a year"), "{said}");
+    }
+    let admission = Admission::new(Duration::from_millis(20));
+    assert_eq!(admission.target(), Duration::from_millis(20));
+    assert_eq!(admission.interval(), Duration::from_millis(200));
+    assert!(format!("{admission:?}").contains("20ms"));
+}
