@@ -32,6 +32,7 @@ mod local;
 mod read;
 mod several;
 mod shutdown;
+mod stage;
 mod task_local;
 mod tasks;
 mod threads;

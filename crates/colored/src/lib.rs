@@ -115,7 +115,8 @@
 //! A color takes whatever it is given. A [`Bound`] in front of it admits a number of tasks and
 //! calls at a time: others wait in line, or by a `try_` function learn that there is no room.
 //! What runs under the color itself is never made to wait. See [`bound`]. Where not the number counts
-//! but the delay, [`admission`] refuses what would begin too late.
+//! but the delay, [`admission`] refuses what would begin too late. A [`stage`] is a handler behind a
+//! bounded queue, with batches, for pipelines.
 //!
 //! # State without an argument
 //!
@@ -170,6 +171,7 @@ pub mod io;
 pub mod net;
 mod pool;
 pub mod runtime;
+pub mod stage;
 pub mod sync;
 pub mod task;
 pub mod time;

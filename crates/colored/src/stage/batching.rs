@@ -1,0 +1,273 @@
+//! How many events a batch has.
+//!
+//! A batch shares the cost of coming to the handler, and of what the handler does once for all of
+//! them. The larger it is, the longer the others wait. So the adaptive size is, as in SEDA, the
+//! smallest that has nearly the best throughput. It is a power of two, and found by climbing: now and
+//! then the size in use and a neighbour take turns, a few measurements each, and the neighbour has to
+//! win nearly all of the pairs. So what slows both down does not count, nor does one measurement that
+//! somebody else on the machine has spoilt. Only a saturated queue tells: a batch that was not full
+//! says nothing about its limit.
+
+/// The larger of two sizes must be better by this, to be worth the wait.
+///
+/// Out of thin air: less is lost among the noise of a shared machine.
+const WORTH: f64 = 1.05;
+
+/// Batches that one measurement takes: enough to make a look at the clock cheap.
+const BATCHES: u32 = 16;
+
+/// Pairs of measurements in a trial, and how many the neighbour must win.
+const PAIRS: u32 = 5;
+const WINS: u32 = 4;
+
+/// Measurements between trials: one in eighteen is of a size that loses.
+const REST: u32 = 160;
+
+/// Measurements until a trial is made again that ended because the queue was not saturated.
+const RETRY: u32 = 4;
+
+/// The size of the batches of a stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Batch {
+    /// At most so many events.
+    Fixed(usize),
+    /// The smallest power of two up to `max` that has nearly the best throughput.
+    Adaptive {
+        /// The largest size tried.
+        max: usize,
+    },
+}
+
+/// A function of the batches that were taken, and when. It knows no clock.
+#[derive(Debug)]
+pub(super) enum Batching {
+    Fixed(usize),
+    Adaptive(Climb),
+}
+
+impl Batching {
+    pub(super) fn new(batch: Batch) -> Self {
+        match batch {
+            Batch::Fixed(size) => Self::Fixed(size),
+            Batch::Adaptive { max } => Self::Adaptive(Climb::new(max)),
+        }
+    }
+
+    /// How many events the next batch may have.
+    pub(super) fn limit(&self) -> usize {
+        match self {
+            Self::Fixed(size) => *size,
+            Self::Adaptive(climb) => 1 << climb.exponent(),
+        }
+    }
+
+    /// A batch of so many events was taken, and `left` are left. `now` in nanoseconds, if it is asked
+    /// for.
+    pub(super) fn took(&mut self, events: usize, left: usize, now: impl FnOnce() -> u64) {
+        if let Self::Adaptive(climb) = self {
+            climb.took(events, left, now);
+        }
+    }
+}
+
+/// Sizes are exponents of two here.
+#[derive(Debug)]
+pub(super) struct Climb {
+    at: u32,
+    largest: u32,
+    trial: Option<Trial>,
+    /// Measurements until the next trial.
+    rest: u32,
+    /// When the measurement began, and the batches since then.
+    since: Option<u64>,
+    batches: u32,
+}
+
+/// The size in use against the next larger or smaller one.
+#[derive(Debug)]
+struct Trial {
+    upward: bool,
+    pairs: u32,
+    wins: u32,
+    /// The first half of a pair: nanoseconds for an event with the size in use.
+    own: Option<f64>,
+}
+
+impl Climb {
+    fn new(max: usize) -> Self {
+        let largest = max.max(1).ilog2();
+        let mut climb = Self { at: 0, largest, trial: None, rest: REST, since: None, batches: 0 };
+        climb.try_next(true);
+        climb
+    }
+
+    fn exponent(&self) -> u32 {
+        match &self.trial {
+            Some(Trial { own: Some(_), upward: true, .. }) => self.at + 1,
+            Some(Trial { own: Some(_), upward: false, .. }) => self.at - 1,
+            _ => self.at,
+        }
+    }
+
+    fn took(&mut self, events: usize, left: usize, now: impl FnOnce() -> u64) {
+        if events < 1 << self.exponent() || left == 0 {
+            // Back to the size in use: a larger one may never be filled.
+            self.since = None;
+            if self.trial.take().is_some() {
+                self.rest = RETRY;
+            }
+            return;
+        }
+        let Some(since) = self.since else {
+            (self.since, self.batches) = (Some(now()), 0);
+            return;
+        };
+        self.batches += 1;
+        if self.batches == BATCHES {
+            let events = (1_u64 << self.exponent()) * u64::from(BATCHES);
+            self.measured(now().saturating_sub(since) as f64 / events as f64);
+            // The batch just taken has the old size still.
+            self.since = None;
+        }
+    }
+
+    /// An event took so long.
+    fn measured(&mut self, time: f64) {
+        let Some(trial) = &mut self.trial else {
+            self.rest -= 1;
+            if self.rest == 0 {
+                self.try_next(true);
+            }
+            return;
+        };
+        let Some(own) = trial.own.take() else {
+            trial.own = Some(time);
+            return;
+        };
+        trial.pairs += 1;
+        let wins = if trial.upward { time * WORTH < own } else { time < own * WORTH };
+        trial.wins += u32::from(wins);
+        if trial.pairs == PAIRS {
+            self.decide();
+        }
+    }
+
+    /// Who has won goes on in the same direction.
+    fn decide(&mut self) {
+        let Some(Trial { upward, wins, .. }) = self.trial.take() else { return };
+        match (wins >= WINS, upward) {
+            (true, true) => self.at += 1,
+            (true, false) => self.at -= 1,
+            (false, true) => return self.try_next(false),
+            (false, false) => return self.end_trial(),
+        }
+        self.try_next(upward);
+    }
+
+    fn try_next(&mut self, upward: bool) {
+        self.end_trial();
+        let upward = upward && self.at < self.largest;
+        if upward || self.at > 0 {
+            self.trial = Some(Trial { upward, pairs: 0, wins: 0, own: None });
+        }
+    }
+
+    fn end_trial(&mut self) {
+        (self.trial, self.rest) = (None, REST);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Batch, Batching};
+
+    /// A stage with a full queue: a batch takes `dispatch`, and each of its events `event`.
+    struct Sim {
+        batching: Batching,
+        now: u64,
+        noise: u64,
+    }
+
+    impl Sim {
+        fn new(max: usize) -> Self {
+            Self { batching: Batching::new(Batch::Adaptive { max }), now: 0, noise: 1 }
+        }
+
+        /// So many batches; returns events in each on average.
+        fn run(&mut self, batches: u32, dispatch: u64, event: u64) -> f64 {
+            let mut events = 0;
+            for _ in 0..batches {
+                let limit = self.batching.limit();
+                let now = self.now;
+                self.batching.took(limit, 1_000_000, || now);
+                // A percent or two of noise, and now and then a neighbour on the machine.
+                self.noise = self.noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                let time = dispatch + event * limit as u64;
+                let late = if self.noise >> 56 == 0 { 20 * time } else { 0 };
+                self.now += time + time * (self.noise >> 33 & 0xf) / 1000 + late;
+                events += limit;
+            }
+            events as f64 / f64::from(batches)
+        }
+    }
+
+    #[test]
+    fn a_handler_that_gains_nothing_gets_small_batches() {
+        let mut sim = Sim::new(256);
+        sim.run(10_000, 0, 1_000);
+        let mean = sim.run(100_000, 0, 1_000);
+        assert!(mean < 2.5, "{mean} events in a batch");
+    }
+
+    #[test]
+    fn a_dear_dispatch_gets_batches_that_make_it_cheap() {
+        for (dispatch, event, largest) in
+            [(1_000, 100, 256.0), (200, 20, 256.0), (10_000, 100, 1024.0), (100, 100, 64.0)]
+        {
+            let mut sim = Sim::new(1024);
+            sim.run(20_000, dispatch, event);
+            let mean = sim.run(100_000, dispatch, event);
+            // What an event costs, beside what it would cost in the largest batch.
+            let cost = |size: f64| dispatch as f64 / size + event as f64;
+            let waste = cost(mean) / cost(1024.0);
+            assert!(waste < 1.2, "{dispatch}/{event}: {mean} events, {waste}");
+            assert!(mean < 1.2 * largest, "{dispatch}/{event}: {mean} events, and less would do");
+        }
+    }
+
+    #[test]
+    fn it_follows_a_change() {
+        let mut sim = Sim::new(256);
+        assert!(sim.run(50_000, 0, 1_000) < 3.0);
+        sim.run(50_000, 10_000, 100);
+        let large = sim.run(50_000, 10_000, 100);
+        assert!(large > 64.0, "{large}");
+        sim.run(200_000, 0, 1_000);
+        let small = sim.run(50_000, 0, 1_000);
+        assert!(small < 16.0, "{small}");
+    }
+
+    #[test]
+    fn a_queue_that_is_not_full_says_nothing() {
+        let mut batching = Batching::new(Batch::Adaptive { max: 64 });
+        for _ in 0..10_000 {
+            batching.took(1, 0, || panic!("nobody looks at the clock"));
+        }
+        assert_eq!(batching.limit(), 1);
+        let mut fixed = Batching::new(Batch::Fixed(7));
+        fixed.took(7, 7, || panic!("nobody looks at the clock"));
+        assert_eq!(fixed.limit(), 7);
+    }
+
+    #[test]
+    fn the_largest_size_is_a_limit() {
+        for (max, largest) in [(1, 1), (2, 2), (100, 64), (128, 128)] {
+            let mut sim = Sim::new(max);
+            for _ in 0..200 {
+                sim.run(100, 1_000_000, 1);
+                assert!(sim.batching.limit() <= max);
+            }
+            assert!(sim.run(1_000, 1_000_000, 1) > largest as f64 / 2.0);
+        }
+    }
+}

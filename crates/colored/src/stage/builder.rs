@@ -1,0 +1,145 @@
+//! [`Builder`]: what a stage is like.
+
+use super::Stage;
+use super::batching::Batch;
+use super::handler::Handler;
+use super::partition::Partition;
+use super::run;
+use super::shared::{Route, Shared};
+use colored_core::{Color, Handle};
+use std::fmt;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash};
+use std::sync::Arc;
+use std::time::Instant;
+
+const CAPACITY: usize = 1024;
+const BATCH: usize = 64;
+const PARTITIONS: usize = 65_536;
+
+/// What a stage is like, before it is built.
+#[must_use = "a stage begins with `build`"]
+pub struct Builder<E> {
+    capacity: usize,
+    color: Option<Color>,
+    partitions: usize,
+    route: Option<Route<E>>,
+    batch: Batch,
+}
+
+impl<E: Send + 'static> Builder<E> {
+    /// A serial stage under a color of its own, with room for 1024 events and batches of up to 64.
+    pub fn new() -> Self {
+        let batch = Batch::Fixed(BATCH);
+        Self { capacity: CAPACITY, color: None, partitions: 1, route: None, batch }
+    }
+
+    /// How many events may be queued, from 1: those that have been accepted and are in no batch yet.
+    /// Each partition has an equal share of it, rounded up, so that none takes the room of others.
+    pub fn capacity(mut self, events: usize) -> Self {
+        self.capacity = events;
+        self
+    }
+
+    /// Handles events under this color rather than a fresh one, beside what else has the color: state
+    /// of the color needs no lock. Partitions of one color overlap only while their handlers wait.
+    pub fn color(mut self, color: impl Into<Color>) -> Self {
+        self.color = Some(color.into());
+        self
+    }
+
+    /// Handles events in up to `partitions` batches at once, from 1 to 65536, each partition under a
+    /// fresh color unless [`color`](Self::color) names one. Events with equal keys are of one
+    /// partition, and keep their order. `key` is called by the sender, once for each event.
+    pub fn parallel<K, F>(mut self, partitions: usize, key: F) -> Self
+    where
+        K: Hash,
+        F: Fn(&E) -> K + Send + Sync + 'static,
+    {
+        self.partitions = partitions;
+        let hasher = BuildHasherDefault::<DefaultHasher>::default();
+        self.route = Some(Box::new(move |event| {
+            // The high bits of the product: every part of the hash counts, and nothing is divided.
+            let scaled = u128::from(hasher.hash_one(key(event))) * partitions as u128;
+            (scaled >> 64) as usize
+        }));
+        self
+    }
+
+    /// How many events a batch has at most.
+    pub fn batch(mut self, batch: Batch) -> Self {
+        self.batch = batch;
+        self
+    }
+
+    /// Starts the stage, in the runtime that the calling thread works for. Each partition gets a clone
+    /// of the handler.
+    ///
+    /// # Panics
+    ///
+    /// As [`build_with`](Self::build_with).
+    #[track_caller]
+    pub fn build<H: Handler<E> + Clone>(self, handler: H) -> Stage<E> {
+        self.build_with(|_| handler.clone())
+    }
+
+    /// As [`build`](Self::build), with a handler for each partition made by `make`, which is given the
+    /// partition's number.
+    ///
+    /// # Panics
+    ///
+    /// Outside a runtime; and if a number is out of range.
+    #[track_caller]
+    pub fn build_with<H: Handler<E>>(self, make: impl FnMut(usize) -> H) -> Stage<E> {
+        self.assert_in_range();
+        let Some(handle) = Handle::with_current(|handle| handle.cloned()) else {
+            panic!(
+                "`stage::Builder::build` outside a runtime: call it inside one, or while the guard \
+                 of `Handle::enter` lives"
+            )
+        };
+        let (room, origin) = (self.capacity.div_ceil(self.partitions), Instant::now());
+        let partitions = (0..self.partitions).map(|_| Partition::new(room, self.batch, origin));
+        let route = self.route.filter(|_| self.partitions > 1);
+        let shared = Arc::new(Shared::new(partitions.collect(), route));
+        let tasks = (0..self.partitions).map(make).enumerate();
+        // All handlers exist before the first task begins: a panic of `make` leaves nothing behind.
+        let tasks: Vec<_> =
+            tasks.map(|(index, handler)| run::task(&shared, index, handler)).collect();
+        for task in tasks {
+            drop(match self.color {
+                Some(color) => handle.spawn_colored(color, task),
+                None => handle.spawn_alone(task),
+            });
+        }
+        Stage::new(shared)
+    }
+
+    #[track_caller]
+    fn assert_in_range(&self) {
+        let (partitions, capacity) = (self.partitions, self.capacity);
+        assert!(
+            (1..=PARTITIONS).contains(&partitions),
+            "a stage with {partitions} partitions: it must be from 1 to {PARTITIONS}"
+        );
+        assert!(capacity > 0, "a stage with capacity 0: it must be 1 or more");
+        let (Batch::Fixed(size) | Batch::Adaptive { max: size }) = self.batch;
+        assert!(size > 0, "a stage with batches of 0 events: it must be 1 or more");
+    }
+}
+
+impl<E: Send + 'static> Default for Builder<E> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<E> fmt::Debug for Builder<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("capacity", &self.capacity)
+            .field("color", &self.color)
+            .field("partitions", &self.partitions)
+            .field("batch", &self.batch)
+            .finish_non_exhaustive()
+    }
+}

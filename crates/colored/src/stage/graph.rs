@@ -1,0 +1,79 @@
+//! [`Graph`]: stages that end in order.
+
+use super::Stage;
+use super::metrics::Metrics;
+use super::shared::Shared;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+
+/// Stages that send to each other, ended in order: who sends before who receives, so that every
+/// event which was accepted is handled.
+///
+/// Add each stage after those that it sends to, which is the order in which they can be built. A
+/// graph does not keep its stages open.
+#[derive(Default)]
+pub struct Graph {
+    nodes: Vec<(String, Arc<dyn Node>)>,
+}
+
+trait Node: Send + Sync {
+    fn close(&self);
+    fn drained(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
+    fn metrics(&self) -> Metrics;
+}
+
+impl<E: Send> Node for Shared<E> {
+    fn close(&self) {
+        Shared::close(self);
+    }
+
+    fn drained(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(Shared::drained(self))
+    }
+
+    fn metrics(&self) -> Metrics {
+        Shared::metrics(self)
+    }
+}
+
+impl Graph {
+    /// A graph with no stages.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a stage, after those that it sends to, and returns it.
+    pub fn add<E: Send + 'static>(&mut self, name: impl Into<String>, stage: Stage<E>) -> Stage<E> {
+        let node: Arc<dyn Node> = Arc::clone(stage.shared()) as _;
+        self.nodes.push((name.into(), node));
+        stage
+    }
+
+    /// Closes and drains one stage after another, the one that was added last first, and returns what
+    /// each has done, in the order in which they were added. When it returns, every event that any
+    /// of them accepted has been handled, or lost by a panic of its handler.
+    ///
+    /// Where stages send in a circle, an event that comes round to a stage which has been closed is
+    /// given back to its sender. Dropped before it is ready, it leaves the stages that it has not come
+    /// to open.
+    pub async fn drain(self) -> Vec<(String, Metrics)> {
+        for (_, node) in self.nodes.iter().rev() {
+            node.close();
+            node.drained().await;
+        }
+        self.nodes.into_iter().map(|(name, node)| (name, node.metrics())).collect()
+    }
+
+    /// The names of the stages, and what each has done so far, in the order in which they were added.
+    pub fn metrics(&self) -> impl Iterator<Item = (&str, Metrics)> {
+        self.nodes.iter().map(|(name, node)| (name.as_str(), node.metrics()))
+    }
+}
+
+impl fmt::Debug for Graph {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.metrics()).finish()
+    }
+}

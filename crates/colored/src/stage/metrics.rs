@@ -1,0 +1,58 @@
+//! What a stage has done.
+
+use super::partition::Counts;
+use std::time::Duration;
+
+/// What a stage has done so far, and how it stands; from [`Stage::metrics`](super::Stage::metrics).
+/// Sums over its partitions, which are looked at one after another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Metrics {
+    /// Events that came in.
+    pub accepted: u64,
+    /// Events of batches that are done.
+    pub handled: u64,
+    /// Events of batches whose handler panicked, or that were left when the runtime shut down.
+    pub lost: u64,
+    /// Batches taken.
+    pub batches: u64,
+    /// Events in these batches.
+    pub taken: u64,
+    /// Panics of the handler.
+    pub panics: u64,
+    /// Senders that wait for room.
+    pub senders: usize,
+    /// How many events a batch may have now, in the partition where it is most.
+    pub batch_limit: usize,
+    /// How long an event waited until its batch was taken: of one event in 16, the last; in the
+    /// partition where it is most.
+    pub delay: Duration,
+}
+
+impl Metrics {
+    pub(super) fn of(partitions: impl Iterator<Item = Counts>) -> Self {
+        partitions.fold(Self::default(), |sum, counts| Self {
+            accepted: sum.accepted + counts.accepted,
+            handled: sum.handled + counts.handled,
+            lost: sum.lost + counts.lost,
+            batches: sum.batches + counts.batches,
+            taken: sum.taken + counts.taken,
+            panics: sum.panics + counts.panics,
+            senders: sum.senders + counts.waiting,
+            batch_limit: sum.batch_limit.max(counts.limit),
+            delay: sum.delay.max(Duration::from_nanos(counts.delay)),
+        })
+    }
+
+    /// Events that are queued, or in a batch that is being handled.
+    #[must_use]
+    pub fn depth(&self) -> u64 {
+        self.accepted - self.handled - self.lost
+    }
+
+    /// Events in a batch on average; 0 before the first.
+    #[must_use]
+    pub fn mean_batch(&self) -> f64 {
+        if self.batches == 0 { 0.0 } else { self.taken as f64 / self.batches as f64 }
+    }
+}

@@ -1,0 +1,79 @@
+//! [`Sending`]: waiting for room.
+
+use super::Stage;
+use super::partition::Refused;
+use super::run::is_inside;
+use crate::budget;
+use colored_core::{Closed, Ticket};
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+/// The future of [`Stage::send`].
+#[must_use = "futures do nothing unless awaited"]
+pub struct Sending<'a, E> {
+    stage: &'a Stage<E>,
+    event: Option<E>,
+    /// In the line of the event's partition, with it.
+    ticket: Option<(usize, Ticket)>,
+}
+
+impl<'a, E> Sending<'a, E> {
+    pub(super) fn new(stage: &'a Stage<E>, event: E) -> Self {
+        Self { stage, event: Some(event), ticket: None }
+    }
+
+    fn give_up(&mut self) {
+        if let Some((index, ticket)) = self.ticket.take() {
+            self.stage.shared().partitions[index].give_up(ticket);
+        }
+    }
+}
+
+// The event is never pinned.
+impl<E> Unpin for Sending<'_, E> {}
+
+impl<E> Future for Sending<'_, E> {
+    type Output = Result<(), Closed<E>>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        ready!(budget::poll_proceed(cx));
+        let this = &mut *self;
+        let event = this.event.take().expect("polled again after it had given its result");
+        let shared = this.stage.shared();
+        // The key of an event that has waited is not asked for again.
+        let waited = this.ticket.take();
+        let index = waited.as_ref().map_or_else(|| shared.index_of(&event), |(index, _)| *index);
+        let partition = &shared.partitions[index];
+        let pushed = match waited {
+            None => match partition.push(event, || is_inside(shared)) {
+                Ok(()) => Ok(()),
+                Err((event, Refused::Closed)) => Err((event, None)),
+                Err((event, Refused::Full)) => partition.push_or_wait(event, cx.waker()),
+            },
+            Some((_, ticket)) => partition.push_waited(event, ticket, cx.waker()),
+        };
+        match pushed {
+            Ok(()) => Poll::Ready(Ok(())),
+            Err((event, None)) => Poll::Ready(Err(Closed(event))),
+            Err((event, Some(ticket))) => {
+                this.event = Some(event);
+                this.ticket = Some((index, ticket));
+                budget::give_back();
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl<E> Drop for Sending<'_, E> {
+    fn drop(&mut self) {
+        self.give_up();
+    }
+}
+
+impl<E> fmt::Debug for Sending<'_, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sending").field("waits", &self.ticket.is_some()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,58 @@
+//! What the handles and the tasks of a stage share.
+
+use super::metrics::Metrics;
+use super::partition::Partition;
+use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio::sync::Notify;
+
+/// Which partition an event belongs to.
+pub(super) type Route<E> = Box<dyn Fn(&E) -> usize + Send + Sync>;
+
+pub(super) struct Shared<E> {
+    pub(super) partitions: Box<[Partition<E>]>,
+    /// None if there is one partition only.
+    route: Option<Route<E>>,
+    /// Partitions whose task lives.
+    live: AtomicUsize,
+    drained: Notify,
+}
+
+impl<E> Shared<E> {
+    pub(super) fn new(partitions: Box<[Partition<E>]>, route: Option<Route<E>>) -> Self {
+        let live = AtomicUsize::new(partitions.len());
+        Self { partitions, route, live, drained: Notify::new() }
+    }
+
+    /// The partition of an event.
+    #[inline]
+    pub(super) fn index_of(&self, event: &E) -> usize {
+        self.route.as_ref().map_or(0, |route| route(event))
+    }
+
+    pub(super) fn close(&self) {
+        self.partitions.iter().for_each(Partition::close);
+    }
+
+    pub(super) fn partition_has_ended(&self) {
+        // Ordering: what the handlers did happens before the return of `drained`: Release here,
+        // Acquire there.
+        if self.live.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.drained.notify_waiters();
+        }
+    }
+
+    pub(super) async fn drained(&self) {
+        let mut notified = pin!(self.drained.notified());
+        // Waits from here on; the count is looked at afterwards.
+        notified.as_mut().enable();
+        // Ordering: as in `partition_has_ended`.
+        if self.live.load(Ordering::Acquire) > 0 {
+            notified.await;
+        }
+    }
+
+    pub(super) fn metrics(&self) -> Metrics {
+        Metrics::of(self.partitions.iter().map(Partition::counts))
+    }
+}

@@ -1,0 +1,554 @@
+//! Stages: bounded queues, batches, partitions, and graphs that end in order.
+
+use crate::support::drops::Drops;
+use crate::support::gate::Gate;
+use crate::support::witness::Witness;
+use crate::support::{Dice, ON_PURPOSE, Trace, panic_of, run, runtime, shared, wait_until};
+use colored::stage::{Batch, Builder, Events, Graph, Handler, Stage, each};
+use colored::sync::Notify;
+use colored::{Closed, Color, ColorCell, TrySendError, spawn_unique, yield_now};
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier, OnceLock};
+use std::task::{Context, Poll, Waker};
+
+const RED: Color = Color::new(1);
+
+fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+    future.poll(&mut Context::from_waker(Waker::noop()))
+}
+
+/// Notes its events, and waits in between. It must never be used twice at once.
+struct Slow {
+    trace: Trace<u32>,
+    inside: Arc<Witness>,
+    drops: Option<Drops>,
+}
+
+impl Handler<u32> for Slow {
+    async fn handle(&mut self, events: &mut Events<u32>) {
+        for event in events {
+            self.inside.touch();
+            yield_now().await;
+            self.trace.push(event);
+        }
+    }
+}
+
+impl Drop for Slow {
+    fn drop(&mut self) {
+        if let Some(drops) = &self.drops {
+            drop(drops.under(RED));
+        }
+    }
+}
+
+#[test]
+fn a_serial_stage_is_serial_also_while_its_handler_waits() {
+    run(4, async {
+        let (trace, inside) = (Trace::new(), Arc::new(Witness::default()));
+        let overlap = Arc::new(AtomicUsize::new(0));
+        let (seen, witness) = (trace.clone(), Arc::clone(&inside));
+        let handler = move |events: Events<u32>| {
+            let (seen, witness, overlap) =
+                (seen.clone(), Arc::clone(&witness), Arc::clone(&overlap));
+            async move {
+                assert_eq!(overlap.fetch_add(1, Ordering::Relaxed), 0, "two batches at once");
+                for event in events {
+                    witness.touch();
+                    yield_now().await;
+                    seen.push(event);
+                }
+                overlap.fetch_sub(1, Ordering::Relaxed);
+            }
+        };
+        let stage = Builder::new().capacity(16).batch(Batch::Fixed(8)).build(handler);
+        for event in 0..10_000 {
+            stage.send(event).await.unwrap();
+        }
+        stage.close();
+        stage.drained().await;
+        assert_eq!(trace.take(), (0..10_000).collect::<Vec<_>>());
+        assert_eq!(inside.count(), 10_000);
+        let metrics = stage.metrics();
+        assert_eq!((metrics.handled, metrics.lost, metrics.panics), (10_000, 0, 0));
+        assert!(metrics.mean_batch() > 1.0 && metrics.batch_limit == 8, "{metrics:?}");
+    });
+}
+
+#[test]
+fn a_parallel_stage_handles_as_many_batches_at_once_as_it_has_partitions() {
+    run(4, async {
+        let barrier = Arc::new(Barrier::new(4));
+        let meets = Arc::clone(&barrier);
+        // Nobody gets through before all four are inside, each on a worker of its own.
+        let stage = Builder::new().parallel(4, |event: &u32| *event).batch(Batch::Fixed(1)).build(
+            each(move |_event: u32| {
+                meets.wait();
+            }),
+        );
+        // Keys are spread by a hash: these are one of each partition, four times.
+        let (mut keys, mut seen) = (Vec::new(), [false; 4]);
+        for key in 0.. {
+            let partition = partition_of(key, 4);
+            if !std::mem::replace(&mut seen[partition], true) {
+                keys.push(key);
+            }
+            if keys.len() == 4 {
+                break;
+            }
+        }
+        for _ in 0..4 {
+            for key in &keys {
+                stage.send(*key).await.unwrap();
+            }
+        }
+        stage.close();
+        stage.drained().await;
+        assert_eq!(stage.metrics().handled, 16);
+    });
+}
+
+/// Where a key goes, seen from outside: the partition whose handler gets it.
+fn partition_of(key: u32, partitions: usize) -> usize {
+    let (sent, came) = std::sync::mpsc::channel();
+    let stage = Builder::new().parallel(partitions, |key: &u32| *key).build_with(|number| {
+        let sent = sent.clone();
+        each(move |_| sent.send(number).expect("the test waits"))
+    });
+    stage.try_send(key).unwrap();
+    came.recv().unwrap()
+}
+
+#[test]
+fn events_of_one_key_keep_their_order() {
+    run(4, async {
+        let last = Arc::new(std::sync::Mutex::new(vec![0; 100]));
+        let check = Arc::clone(&last);
+        let stage = Builder::new()
+            .capacity(64)
+            .parallel(8, |(key, _): &(usize, u32)| *key)
+            .batch(Batch::Adaptive { max: 32 })
+            .build(each(move |(key, number): (usize, u32)| {
+                let before = std::mem::replace(&mut check.lock().unwrap()[key], number);
+                assert_eq!(before + 1, number, "key {key}");
+            }));
+        let senders: Vec<_> = (0..10)
+            .map(|sender| {
+                let stage = stage.clone();
+                spawn_unique(async move {
+                    for number in 1..=200 {
+                        for key in (sender * 10)..(sender * 10 + 10) {
+                            stage.send((key, number)).await.unwrap();
+                        }
+                    }
+                })
+            })
+            .collect();
+        for sender in senders {
+            sender.await.unwrap();
+        }
+        stage.close();
+        stage.drained().await;
+        let metrics = stage.metrics();
+        assert_eq!((metrics.handled, metrics.panics), (20_000, 0));
+        assert!(last.lock().unwrap().iter().all(|last| *last == 200));
+    });
+}
+
+#[test]
+fn no_more_is_queued_than_the_capacity_and_the_rest_waits_in_line() {
+    shared(|| {
+        let runtime = runtime(2);
+        let _entered = runtime.handle().enter();
+        let gate = Gate::close(runtime.handle(), RED);
+        let trace = Trace::new();
+        let seen = trace.clone();
+        let stage = Builder::new().capacity(10).color(RED).batch(Batch::Fixed(4)).build(
+            move |events: Events<u32>| {
+                seen.push(events.collect::<Vec<_>>());
+                async {}
+            },
+        );
+        for event in 0..10 {
+            stage.try_send(event).unwrap();
+        }
+        assert_eq!(stage.try_send(10), Err(TrySendError::Full(10)));
+        let mut first = Box::pin(stage.send(10));
+        let mut gone = Box::pin(stage.send(11));
+        let mut second = Box::pin(stage.send(12));
+        for waiter in [&mut first, &mut gone, &mut second] {
+            assert!(poll_once(waiter.as_mut()).is_pending());
+        }
+        drop(gone);
+        assert_eq!((stage.depth(), stage.metrics().senders), (10, 2));
+        gate.open();
+        runtime.block_on(async {
+            assert_eq!(first.await, Ok(()));
+            assert_eq!(second.await, Ok(()));
+            stage.close();
+            stage.drained().await;
+        });
+        let batches = trace.take();
+        assert_eq!(batches.concat(), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12]);
+        assert_eq!(batches[0], [0, 1, 2, 3], "as many as a batch has");
+        assert!(batches.iter().all(|batch| batch.len() <= 4));
+        assert_eq!(stage.metrics().batches, batches.len() as u64);
+    });
+}
+
+/// Room that a waiter was given and does not want is the next one's.
+#[test]
+fn a_sender_that_goes_away_gives_its_room_on() {
+    run(2, async {
+        let gate = Arc::new(Notify::new());
+        let opened = Arc::clone(&gate);
+        let stage =
+            Builder::new().capacity(1).batch(Batch::Fixed(1)).build(move |events: Events<u32>| {
+                let opened = Arc::clone(&opened);
+                async move {
+                    opened.notified().await;
+                    drop(events);
+                }
+            });
+        stage.send(0).await.unwrap();
+        while stage.metrics().batches == 0 {
+            yield_now().await;
+        }
+        stage.send(1).await.unwrap();
+        let (mut called, mut next) = (Box::pin(stage.send(2)), Box::pin(stage.send(3)));
+        assert!(poll_once(called.as_mut()).is_pending());
+        assert!(poll_once(next.as_mut()).is_pending());
+        gate.notify_one();
+        while stage.metrics().senders == 2 {
+            yield_now().await;
+        }
+        assert_eq!(stage.try_send(4), Err(TrySendError::Full(4)), "the room is reserved");
+        drop(called);
+        assert_eq!(poll_once(next.as_mut()), Poll::Ready(Ok(())));
+        stage.close();
+        for _ in 0..2 {
+            gate.notify_one();
+            yield_now().await;
+            while stage.depth() > 1 {
+                yield_now().await;
+            }
+        }
+        gate.notify_one();
+        stage.drained().await;
+        assert_eq!(stage.metrics().handled, 3);
+    });
+}
+
+#[test]
+fn a_stage_that_sends_to_itself_does_not_wait() {
+    for partitions in [1, 3] {
+        run(2, async move {
+            // Each event of generation n makes two of n - 1, with room for one.
+            let own: Arc<OnceLock<Stage<u32>>> = Arc::default();
+            let again = Arc::clone(&own);
+            let stage = Builder::new()
+                .capacity(1)
+                .parallel(partitions, |event: &u32| *event)
+                .build(move |events: Events<u32>| {
+                    let again = Arc::clone(&again);
+                    async move {
+                        let stage = again.get().expect("set before the first event");
+                        for event in events.filter(|event| *event > 0) {
+                            stage.send(event - 1).await.unwrap();
+                            yield_now().await;
+                            stage.try_send(event - 1).unwrap();
+                        }
+                    }
+                });
+            own.set(stage.clone()).unwrap();
+            stage.send(10).await.unwrap();
+            while stage.depth() > 0 {
+                yield_now().await;
+            }
+            assert_eq!(stage.metrics().handled, (1 << 11) - 1, "{partitions} partitions");
+            stage.close();
+            stage.drained().await;
+        });
+    }
+}
+
+#[test]
+fn close_gives_back_what_waits_and_handles_what_was_accepted() {
+    shared(|| {
+        let runtime = runtime(2);
+        let _entered = runtime.handle().enter();
+        let gate = Gate::close(runtime.handle(), RED);
+        let (trace, drops) = (Trace::new(), Drops::default());
+        let handler =
+            Slow { trace: trace.clone(), inside: Arc::default(), drops: Some(drops.clone()) };
+        let mut handler = Some(handler);
+        let stage = Builder::new()
+            .capacity(2)
+            .color(RED)
+            .build_with(|_| handler.take().expect("one partition"));
+        stage.try_send(1).unwrap();
+        stage.try_send(2).unwrap();
+        let mut waits = Box::pin(stage.send(3));
+        assert!(poll_once(waits.as_mut()).is_pending());
+        assert!(!stage.is_closed());
+        stage.close();
+        stage.close();
+        assert!(stage.is_closed());
+        assert_eq!(poll_once(waits.as_mut()), Poll::Ready(Err(Closed(3))));
+        assert_eq!(stage.try_send(4), Err(TrySendError::Closed(4)));
+        assert_eq!(poll_once(pin!(stage.send(5))), Poll::Ready(Err(Closed(5))));
+        assert!(poll_once(pin!(stage.drained())).is_pending());
+        gate.open();
+        runtime.block_on(async {
+            stage.drained().await;
+            stage.drained().await;
+        });
+        // The handler has been dropped by then, under its color.
+        drops.assert_exact(1);
+        assert_eq!(trace.take(), [1, 2]);
+    });
+}
+
+#[test]
+fn the_last_sender_closes() {
+    run(2, async {
+        let trace = Trace::new();
+        let seen = trace.clone();
+        let last = Builder::new().build(each(move |event: u32| seen.push(event)));
+        let stage = {
+            let next = last.clone();
+            Builder::new().build(move |events: Events<u32>| {
+                let next = next.clone();
+                async move {
+                    for event in events {
+                        next.send(event).await.unwrap();
+                    }
+                }
+            })
+        };
+        let (end, clone) = (last.clone(), stage.clone());
+        drop(last);
+        for event in 0..100 {
+            stage.send(event).await.unwrap();
+        }
+        drop(stage);
+        yield_now().await;
+        assert!(!clone.is_closed());
+        // With the first stage its handler goes, and with that all but one sender of the second.
+        drop(clone);
+        while trace.len() < 100 {
+            yield_now().await;
+        }
+        assert!(!end.is_closed());
+        end.close();
+        end.drained().await;
+        assert_eq!(trace.take(), (0..100).collect::<Vec<_>>());
+    });
+}
+
+#[test]
+fn a_panic_costs_one_batch() {
+    run(2, async {
+        let trace = Trace::new();
+        let seen = trace.clone();
+        let mut batches = 0;
+        let stage = Builder::new().batch(Batch::Fixed(1)).build(each(move |event: u32| {
+            batches += 1;
+            assert!(event % 10 != 3, "{ON_PURPOSE}");
+            seen.push((event, batches));
+        }));
+        for event in 0..100 {
+            stage.send(event).await.unwrap();
+        }
+        stage.close();
+        stage.drained().await;
+        let metrics = stage.metrics();
+        assert_eq!((metrics.handled, metrics.lost, metrics.panics), (90, 10, 10));
+        assert_eq!(metrics.depth(), 0);
+        // The handler is the same one as before.
+        let expected: Vec<_> =
+            (0..100).filter(|event| event % 10 != 3).map(|event| (event, event + 1)).collect();
+        assert_eq!(trace.take(), expected);
+    });
+}
+
+/// A destructor that panics, in what a panicking handler leaves behind.
+#[test]
+fn what_a_panic_leaves_behind_may_panic_too() {
+    struct Poison;
+    impl Drop for Poison {
+        fn drop(&mut self) {
+            panic!("{ON_PURPOSE}");
+        }
+    }
+    shared(|| {
+        let runtime = runtime(1);
+        let _entered = runtime.handle().enter();
+        let gate = Gate::close(runtime.handle(), RED);
+        let stage = Builder::new().color(RED).build(each(|_poison: Poison| ()));
+        for _ in 0..5 {
+            assert!(stage.try_send(Poison).is_ok());
+        }
+        stage.close();
+        gate.open();
+        runtime.block_on(stage.drained());
+        let metrics = stage.metrics();
+        assert_eq!((metrics.lost, metrics.panics, metrics.batches), (5, 1, 1));
+    });
+}
+
+#[test]
+fn the_color_named_is_the_handlers() {
+    run(2, async {
+        let cell = ColorCell::new(RED, 0);
+        let own = cell.clone();
+        let stage = Builder::new()
+            .color(RED)
+            .parallel(4, |event: &u32| *event)
+            .build(each(move |event: u32| own.with(|sum| *sum += event)));
+        for event in 1..=100 {
+            stage.send(event).await.unwrap();
+        }
+        stage.close();
+        stage.drained().await;
+        assert_eq!(cell.call(|sum| *sum).await, 5_050);
+    });
+}
+
+#[test]
+fn a_graph_drains_in_order_and_everything_is_handled() {
+    run(4, async {
+        for round in 0..20 {
+            let mut graph = Graph::new();
+            let sum = Arc::new(AtomicUsize::new(0));
+            let total = Arc::clone(&sum);
+            let add = each(move |n: usize| {
+                total.fetch_add(n, Ordering::Relaxed);
+            });
+            let last = graph.add("sum", Builder::new().capacity(3).build(add));
+            let mut next = last;
+            for (step, name) in ["c", "b", "a"].into_iter().enumerate() {
+                let to = next.clone();
+                let pass = move |events: Events<usize>| {
+                    let to = to.clone();
+                    async move {
+                        for event in events {
+                            to.send(event + 1).await.expect("it is closed later");
+                        }
+                    }
+                };
+                let builder = Builder::new().capacity(5).parallel(step + 1, |n: &usize| *n);
+                let batch =
+                    if round % 2 == 0 { Batch::Fixed(4) } else { Batch::Adaptive { max: 8 } };
+                next = graph.add(name, builder.batch(batch).build(pass));
+            }
+            for n in 0..500 {
+                next.send(n).await.unwrap();
+            }
+            let done = graph.drain().await;
+            let names: Vec<_> = done.iter().map(|(name, _)| name.as_str()).collect();
+            assert_eq!(names, ["sum", "c", "b", "a"]);
+            for (name, metrics) in &done {
+                let counts = (metrics.accepted, metrics.handled, metrics.depth());
+                assert_eq!(counts, (500, 500, 0), "{name}");
+            }
+            assert_eq!(sum.load(Ordering::Relaxed), 500 * 499 / 2 + 3 * 500);
+            assert!(next.is_closed());
+        }
+    });
+}
+
+/// Senders of all kinds against a close: each event has been handled, or was given back.
+#[test]
+fn close_at_any_moment_loses_nothing() {
+    run(4, async {
+        for round in 0..200_u64 {
+            let handled = Arc::new(AtomicUsize::new(0));
+            let count = Arc::clone(&handled);
+            let stage = Builder::new()
+                .capacity(4)
+                .parallel(2, |event: &u64| *event)
+                .batch(Batch::Fixed(3))
+                .build(each(move |_| {
+                    count.fetch_add(1, Ordering::Relaxed);
+                }));
+            let senders: Vec<_> = (0..6)
+                .map(|seed| {
+                    let stage = stage.clone();
+                    spawn_unique(async move {
+                        let mut dice = Dice::new(round * 6 + seed);
+                        let mut accepted = 0;
+                        for event in 0..20 {
+                            let sent = match dice.below(4) {
+                                0 => stage.try_send(event).is_ok(),
+                                1 => matches!(
+                                    poll_once(pin!(stage.send(event))),
+                                    Poll::Ready(Ok(()))
+                                ),
+                                _ => stage.send(event).await.is_ok(),
+                            };
+                            accepted += usize::from(sent);
+                        }
+                        accepted
+                    })
+                })
+                .collect();
+            for _ in 0..round % 20 {
+                yield_now().await;
+            }
+            stage.close();
+            let mut accepted = 0;
+            for sender in senders {
+                accepted += sender.await.unwrap();
+            }
+            stage.drained().await;
+            assert_eq!(handled.load(Ordering::Relaxed), accepted, "round {round}");
+            assert_eq!(stage.metrics().accepted, accepted as u64);
+        }
+    });
+}
+
+#[test]
+fn the_end_of_the_runtime_ends_its_stages() {
+    shared(|| {
+        let (home, other) = (runtime(1), runtime(1));
+        let entered = home.handle().enter();
+        let stage = Builder::new().capacity(1).batch(Batch::Fixed(1)).build(
+            |events: Events<u32>| async move {
+                let _events = events;
+                std::future::pending::<()>().await;
+            },
+        );
+        drop(entered);
+        stage.try_send(1).unwrap();
+        wait_until(|| stage.metrics().batches == 1);
+        stage.try_send(2).unwrap();
+        let sender = stage.clone();
+        let waits = other.handle().spawn(async move { sender.send(3).await });
+        wait_until(|| stage.metrics().senders == 1);
+        drop(home);
+        assert_eq!(other.block_on(waits).unwrap(), Err(Closed(3)));
+        other.block_on(stage.drained());
+        let metrics = stage.metrics();
+        assert_eq!((metrics.lost, metrics.panics, metrics.depth()), (2, 0, 0));
+        assert_eq!(stage.try_send(4), Err(TrySendError::Closed(4)));
+    });
+}
+
+#[test]
+fn mistakes_are_named() {
+    let nothing = || each(|_: u32| ());
+    let outside = panic_of(|| Builder::new().build(nothing()));
+    assert!(outside.contains("outside a runtime"), "{outside}");
+    run(1, async move {
+        let parallel = panic_of(|| Builder::new().parallel(0, |n: &u32| *n).build(nothing()));
+        assert!(parallel.contains("0 partitions") && parallel.contains("1 to 65536"), "{parallel}");
+        let capacity = panic_of(|| Builder::new().capacity(0).build(nothing()));
+        assert!(capacity.contains("capacity 0"), "{capacity}");
+        for batch in [Batch::Fixed(0), Batch::Adaptive { max: 0 }] {
+            let said = panic_of(|| Builder::new().batch(batch).build(nothing()));
+            assert!(said.contains("batches of 0"), "{said}");
+        }
+    });
+}
