@@ -28,6 +28,7 @@ mod entry;
 mod exclusive;
 mod idle;
 mod local;
+mod pinned;
 mod shutdown;
 mod task_local;
 mod tasks;

@@ -35,7 +35,7 @@ const CRATES: [Crate; 4] = [
             &["driver"],
             &["blocking"],
             &["bound", "io", "sync", "task", "time"],
-            &["net"],
+            &["net", "pinned"],
             &["runtime"],
             &["__private"],
         ],

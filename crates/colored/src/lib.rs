@@ -116,6 +116,10 @@
 //! calls at a time: others wait in line, or by a `try_` function learn that there is no room.
 //! What runs under the color itself is never made to wait. See [`bound`].
 //!
+//! A value that must stay on one thread, because it is not `Send` or belongs to a library that wants
+//! it so, lives in a [`PinnedCell`]: the same calls, and a thread of its own choice, also the one that
+//! is inside `block_on`.
+//!
 //! # State without an argument
 //!
 //! Code that has no argument to hand state through reaches it by a static name: [`color_local!`] is
@@ -166,6 +170,7 @@ mod color_local;
 mod driver;
 pub mod io;
 pub mod net;
+pub mod pinned;
 mod pool;
 pub mod runtime;
 pub mod sync;
@@ -177,6 +182,7 @@ pub use colored_core::{
 };
 
 pub use self::bound::{Bound, BoundedCell, Closed, TrySendError, TrySpawnError};
+pub use self::pinned::PinnedCell;
 pub use self::runtime::{Builder, Handle, Runtime};
 pub use self::task::{
     AbortHandle, JoinError, JoinHandle, hop, spawn, spawn_blocking, spawn_colored, spawn_here,
