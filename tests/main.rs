@@ -31,6 +31,7 @@ mod idle;
 mod local;
 mod read;
 mod several;
+mod pinned;
 mod shutdown;
 mod stage;
 mod task_local;

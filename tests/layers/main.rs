@@ -35,7 +35,7 @@ const CRATES: [Crate; 4] = [
             &["driver"],
             &["blocking"],
             &["admission", "bound", "io", "sync", "task", "time"],
-            &["net", "stage"],
+            &["net", "pinned", "stage"],
             &["runtime"],
             &["__private"],
         ],

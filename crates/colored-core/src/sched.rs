@@ -33,6 +33,7 @@ pub use self::guest::Nested;
 
 pub(crate) use self::enter::with_handle;
 pub(crate) use self::guest::{block_on, spawn_local};
+pub(crate) use self::remote::post_to_worker;
 
 use self::idle::Idle;
 use self::keepers::Keepers;
@@ -268,7 +269,12 @@ impl Dispatch for Scheduler {
     }
 
     fn dispatch(&self, lane: ReadyLane, pin: u32) {
-        if pin == 0 { self.inject(lane) } else { self.send(pin, lane) }
+        if pin == 0 {
+            self.inject(lane);
+        } else {
+            self.send(pin, lane);
+            self.drain_if_stopped();
+        }
     }
 
     fn retire(&self, lane: LanePtr, refs: usize) {

@@ -29,6 +29,20 @@ impl Handle {
         JoinHandle(self.spawn_unique(future))
     }
 
+    /// Runs `f` once under a color, on the thread of a worker, behind what is scheduled under the
+    /// color already. If the scheduler shuts down first, `f` is dropped under the color, on any
+    /// thread.
+    ///
+    /// # Errors
+    ///
+    /// `f`, if there is no such worker.
+    pub fn post_to_worker<F>(&self, worker: usize, color: Color, f: F) -> Result<(), F>
+    where
+        F: FnOnce() + Send + 'static,
+    {
+        sched::post_to_worker(self, worker, color, f)
+    }
+
     /// Runs a future under [`Color::DEFAULT`] on this thread, which runs nothing else meanwhile.
     ///
     /// # Errors

@@ -118,6 +118,10 @@
 //! but the delay, [`admission`] refuses what would begin too late. A [`stage`] is a handler behind a
 //! bounded queue, with batches, for pipelines.
 //!
+//! A value that must stay on one thread, because it is not `Send` or belongs to a library that wants
+//! it so, lives in a [`PinnedCell`]: the same calls, and a thread of its own choice, also the one that
+//! is inside `block_on`.
+//!
 //! # State without an argument
 //!
 //! Code that has no argument to hand state through reaches it by a static name: [`color_local!`] is
@@ -169,6 +173,7 @@ mod color_local;
 mod driver;
 pub mod io;
 pub mod net;
+pub mod pinned;
 mod pool;
 pub mod runtime;
 pub mod stage;
@@ -182,6 +187,7 @@ pub use colored_core::{
 };
 
 pub use self::bound::{Bound, BoundedCell, Closed, TrySendError, TrySpawnError};
+pub use self::pinned::PinnedCell;
 pub use self::runtime::{Builder, Handle, Runtime};
 pub use self::task::{
     AbortHandle, JoinError, JoinHandle, hop, spawn, spawn_blocking, spawn_colored, spawn_here,

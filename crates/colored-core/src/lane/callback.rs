@@ -32,7 +32,13 @@ pub(crate) fn post<F: FnOnce() + Send + 'static>(lane: &LaneRef, f: F) {
 
 /// As [`post`]; the callback takes the reference over.
 pub(super) fn post_owning<F: FnOnce() + Send + 'static>(lane: LaneRef, f: F) {
-    push(lane.into_counted(), Kind::Callback, f);
+    push(lane.into_counted(), Kind::Callback, 0, f);
+}
+
+/// As [`post`], on the thread that `pin` says. If the scheduler shuts down first, `f` may be dropped
+/// on another one: that thread may have gone.
+pub(crate) fn post_pinned<F: FnOnce() + Send + 'static>(lane: &LaneRef, pin: u32, f: F) {
+    push(lane.for_node().into_counted(), Kind::Callback, pin, f);
 }
 
 /// As [`post`], without a reference to the lane.
@@ -43,17 +49,17 @@ pub(super) fn post_owning<F: FnOnce() + Send + 'static>(lane: LaneRef, f: F) {
 /// scheduled after this.
 #[inline]
 pub(crate) unsafe fn post_uncounted<F: FnOnce() + Send + 'static>(lane: &LaneRef, f: F) {
-    push(lane.ptr(), Kind::Uncounted, f);
+    push(lane.ptr(), Kind::Uncounted, 0, f);
 }
 
 /// Tells the lane to cancel the tasks that wait in it.
 pub(crate) fn close(lane: &LaneRef) {
-    push(lane.for_node().into_counted(), Kind::Close, || ());
+    push(lane.for_node().into_counted(), Kind::Close, 0, || ());
 }
 
 /// Unless the node is [`Kind::Uncounted`], the caller gives it a reference.
 #[inline]
-fn push<F: FnOnce() + Send + 'static>(lane: LanePtr, kind: Kind, f: F) {
+fn push<F: FnOnce() + Send + 'static>(lane: LanePtr, kind: Kind, pin: u32, f: F) {
     let layout = Layout::new::<Callback<F>>();
     let (place, free): (_, unsafe fn(NonNull<Node>)) = match memory::allocate_short_lived(layout) {
         Some(place) => (place, free_short_lived),
@@ -61,7 +67,7 @@ fn push<F: FnOnce() + Send + 'static>(lane: LanePtr, kind: Kind, f: F) {
     };
     let place = place.cast::<Callback<F>>();
     let callback = Callback {
-        header: Header { node: Node::new(kind, 0), run: run_closure::<F>, free },
+        header: Header { node: Node::new(kind, pin), run: run_closure::<F>, free },
         closure: UnsafeCell::new(Some(f)),
     };
     // SAFETY: the place is new, and of the callback's layout.

@@ -82,7 +82,13 @@ impl ReadyLane {
                     let node = lane.chain.head();
                     // SAFETY: the head is alive.
                     let pin = unsafe { node.as_ref() }.pin;
-                    if !runner.may_run(pin) {
+                    // A closure that is only to be dropped is, wherever this is: the thread that it
+                    // is pinned to may have gone.
+                    let dropped = || {
+                        // SAFETY: the head is alive.
+                        unsafe { node.as_ref() }.kind == Kind::Callback && runner.is_closing()
+                    };
+                    if !runner.may_run(pin) && !dropped() {
                         self.count_owed(&hold);
                         return Slice::Elsewhere(self, pin);
                     }

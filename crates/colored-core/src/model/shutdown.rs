@@ -94,6 +94,27 @@ fn stop_against_post() {
     });
 }
 
+/// The same for a callback that is pinned to a worker: it is run there, or dropped by whoever comes
+/// too late for it, and what stands behind it is cancelled.
+#[test]
+fn stop_against_a_pinned_post() {
+    check_within(2, || {
+        let (handle, mut workers, beds) = pool(1);
+        let thread = start(workers.remove(0), &beds);
+        let late = handle.clone();
+        let poster = thread::spawn(move || {
+            let payload = Arc::new(());
+            late.post_to_worker(0, Color::new(1), move || drop(payload)).ok().expect("a worker");
+            late.spawn(Color::new(1), endless(Arc::new(())))
+        });
+        handle.scheduler().shut_down();
+        let join = poster.join().unwrap();
+        thread.join().unwrap();
+        assert!(join.is_finished());
+        assert_eq!(handle.scheduler().lanes(), 1);
+    });
+}
+
 /// Two workers: the last one to run out of work stops both.
 #[test]
 fn two_workers_stop() {

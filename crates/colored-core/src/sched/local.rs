@@ -1,6 +1,6 @@
 //! What a worker reaches through its thread: its deque, its `next` slot, its spare lanes.
 
-use super::remote::Remote;
+use super::remote::{Remote, pin_of};
 use super::{Handle, Scheduler};
 use crate::color::Color;
 use crate::lane::{Lane, ReadyLane};
@@ -108,7 +108,7 @@ impl Local {
 
     /// What tasks that only this worker may run are pinned to.
     pub(super) fn pin(&self) -> u32 {
-        u32::try_from(self.index + 1).expect("fewer than 2¹⁶ workers")
+        pin_of(self.index)
     }
 
     /// Takes a lane that this worker has made runnable.

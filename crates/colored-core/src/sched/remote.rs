@@ -1,10 +1,31 @@
 //! What other threads may touch of a worker or a guest.
 
-use crate::lane::{Lane, ReadyLane};
+use super::Handle;
+use crate::color::Color;
+use crate::lane::{Lane, ReadyLane, callback};
 use crate::queue::Stealer;
 use crate::sync::{Arc, AtomicBool, AtomicPtr, AtomicU64, Condvar, Mutex, Ordering};
 use std::collections::VecDeque;
 use std::ptr::{self, NonNull};
+
+/// Runs `f` under a color on the thread of a worker; gives it back if there is no such worker.
+pub(crate) fn post_to_worker<F: FnOnce() + Send + 'static>(
+    handle: &Handle,
+    worker: usize,
+    color: Color,
+    f: F,
+) -> Result<(), F> {
+    if worker >= handle.scheduler().workers() {
+        return Err(f);
+    }
+    callback::post_pinned(&handle.lane(color), pin_of(worker), f);
+    Ok(())
+}
+
+/// What only this worker may run is pinned to.
+pub(super) fn pin_of(worker: usize) -> u32 {
+    u32::try_from(worker + 1).expect("fewer than 2¹⁶ workers")
+}
 
 /// A worker as other threads see it.
 pub(super) struct Remote {
@@ -194,7 +215,7 @@ pub(super) struct Guest {
 
 impl Guests {
     pub(super) fn new(workers: usize) -> Self {
-        let first = u32::try_from(workers + 1).expect("fewer than 2¹⁶ workers");
+        let first = pin_of(workers);
         Self { slots: Mutex::new(Vec::new()), first }
     }
 

@@ -8,8 +8,8 @@
 //! 3. `told` is set: when all workers are parked there is nothing left, and they stop.
 //! 4. What other threads make runnable from then on (a late spawn, a cell dropped) they run
 //!    themselves: [`Scheduler::cancel`]. So those who go on spawning cannot keep the workers from
-//!    ever having nothing left. What they had injected just before, when the workers stop, is run by
-//!    whoever sees both: [`Scheduler::drain`].
+//!    ever having nothing left. What they had injected, or sent to a worker, just
+//!    before, when the workers stop, is run by whoever sees both: [`Scheduler::drain`].
 
 use super::Scheduler;
 use super::remote::Remote;
@@ -99,8 +99,10 @@ impl Scheduler {
     }
 
     fn any_ready(&self) -> Option<ReadyLane> {
-        let of_worker =
-            |remote: &CachePadded<Remote>| remote.take_next().or_else(|| remote.stealer.steal());
+        let of_worker = |remote: &CachePadded<Remote>| {
+            let queued = remote.take_next().or_else(|| remote.stealer.steal());
+            queued.or_else(|| remote.take_inbox())
+        };
         self.injector.pop().or_else(|| self.remotes.iter().find_map(of_worker))
     }
 }

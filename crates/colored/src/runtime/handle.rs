@@ -4,6 +4,7 @@ use super::metrics::Metrics;
 use super::resume;
 use crate::blocking;
 use crate::driver::{Driver, current};
+use crate::pinned::{NoWorker, PinnedCell};
 use crate::pool::Class;
 use crate::task::JoinHandle;
 use colored_core::{Bound, Color, ColorCell, Nested};
@@ -90,6 +91,20 @@ impl Handle {
     /// Gives `value` to `color` of this runtime; see [`ColorCell::new`].
     pub fn cell<T: Send + 'static>(&self, color: impl Into<Color>, value: T) -> ColorCell<T> {
         ColorCell::new_in(&self.core, color.into(), value)
+    }
+
+    /// Has a value made on a worker of this runtime; see [`PinnedCell::on_worker`].
+    ///
+    /// # Errors
+    ///
+    /// If there is no such worker.
+    pub fn pinned_cell<T: 'static>(
+        &self,
+        worker: usize,
+        color: impl Into<Color>,
+        make: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<PinnedCell<T>, NoWorker> {
+        PinnedCell::new_in(&self.core, worker, color.into(), make)
     }
 
     /// A bound of `capacity` items for `color` of this runtime; see [`Bound::new`].
