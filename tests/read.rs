@@ -145,7 +145,8 @@ fn writers_are_alone_and_what_readers_see_is_whole() {
     });
 }
 
-/// There is always a reader inside; a writer gets through nevertheless, and before those who come after it.
+/// There is always a reader inside; a writer gets through nevertheless, and before those who come
+/// after it.
 #[test]
 fn endless_readers_do_not_starve_a_writer() {
     shared(|| {
@@ -162,7 +163,8 @@ fn endless_readers_do_not_starve_a_writer() {
                         let (inside, stop) = (Arc::clone(&inside), Arc::clone(&stop));
                         let overlap = move |_: &u64| {
                             let all = inside.fetch_add(1, Ordering::SeqCst);
-                            // Not before another one has come in, or somebody waits who keeps it out.
+                            // Not before another one has come in, or somebody waits who keeps it
+                            // out.
                             for _ in 0..2_000 {
                                 if inside.load(Ordering::SeqCst) != all + 1
                                     || stop.load(Ordering::Relaxed)
@@ -229,8 +231,8 @@ fn reads_and_writes_of_one_producer_keep_their_order() {
     });
 }
 
-/// A queue of writers and readers behind a held color: the order is that in which they came, whatever is
-/// read together.
+/// A queue of writers and readers behind a held color: the order is that in which they came,
+/// whatever is read together.
 #[test]
 fn what_waits_comes_in_its_order() {
     shared(|| {
@@ -372,7 +374,8 @@ fn shutdown_drops_the_readers_that_wait_and_tells_their_futures() {
     });
 }
 
-/// Tasks of the color, calls and behaviors keep apart; readers of all sorts keep apart from all of them.
+/// Tasks of the color, calls and behaviors keep apart; readers of all sorts keep apart from all of
+/// them.
 #[test]
 fn readers_keep_apart_from_everything_else_of_their_color() {
     const ROUNDS: u64 = 1_000;
@@ -435,8 +438,8 @@ impl Access {
     }
 }
 
-/// Behaviors that share one cell and have another one for themselves are inside together, also those who
-/// had to wait.
+/// Behaviors that share one cell and have another one for themselves are inside together, also
+/// those who had to wait.
 #[test]
 fn behaviors_that_share_a_cell_run_together() {
     const SIDES: usize = 3;
@@ -473,8 +476,8 @@ fn behaviors_that_share_a_cell_run_together() {
     });
 }
 
-/// A writer behind a behavior that shares the cell waits until the behavior has run, and a reader behind the
-/// writer sees what it wrote.
+/// A writer behind a behavior that shares the cell waits until the behavior has run, and a reader
+/// behind the writer sees what it wrote.
 #[test]
 fn a_shared_claim_has_its_place_in_the_order_of_its_color() {
     shared(|| {

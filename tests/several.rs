@@ -119,8 +119,8 @@ fn it_runs_at_once_and_under_the_first_color_if_all_are_idle_or_the_callers_own(
     });
 }
 
-/// A caller that runs under one of the colors and has to wait for another one: its own color goes on
-/// meanwhile.
+/// A caller that runs under one of the colors and has to wait for another one: its own color goes
+/// on meanwhile.
 #[test]
 fn a_caller_under_one_of_the_colors_may_have_to_wait_for_the_other() {
     shared(|| {
@@ -188,8 +188,8 @@ fn money_is_exact_over_transfers_that_have_to_wait() {
     });
 }
 
-/// Behaviors over random sets, all scheduled by one thread while every color is held: each color sees
-/// them in that order.
+/// Behaviors over random sets, all scheduled by one thread while every color is held: each color
+/// sees them in that order.
 #[test]
 fn overlapping_sets_run_in_the_order_in_which_they_were_scheduled() {
     shared(|| {

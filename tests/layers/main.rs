@@ -107,6 +107,8 @@ const UNSAFE: &[&str] = &[
     "crates/colored-core/src/lane/order.rs",
     "crates/colored-core/src/lane/release.rs",
     "crates/colored-core/src/lane/slice.rs",
+    "crates/colored-core/src/lane/visit.rs",
+    "crates/colored-core/src/lane/want.rs",
     "crates/colored-core/src/memory/cache.rs",
     "crates/colored-core/src/memory/chunk.rs",
     "crates/colored-core/src/memory/plain.rs",

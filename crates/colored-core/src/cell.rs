@@ -20,7 +20,8 @@ pub use self::when::{When, when};
 pub mod sets {
     pub use super::set::{IntoPart, Part, Reach, Reads, Set, Tuple, Writes};
     pub use super::several::Slice;
-    pub use crate::lane::claim::{Claim, Want};
+    pub use crate::lane::claim::Claim;
+    pub use crate::lane::want::Want;
 }
 
 use self::inner::Owner;
@@ -44,7 +45,8 @@ use std::fmt;
 ///
 /// Clones share the value. When the last one goes, the value is dropped under its color: at once if
 /// the color is idle, else behind everything that is scheduled there. If its destructor panics, the
-/// panic reaches whoever dropped the last clone in the first case, and the panic hook in the second.
+/// panic reaches whoever dropped the last clone in the first case, and the panic hook in the
+/// second.
 ///
 /// `T` need not be `Sync`: no two threads ever look at it at the same time.
 pub struct ColorCell<T: Send + 'static> {
@@ -157,8 +159,8 @@ impl<T: Send + 'static> ColorCell<T> {
     ///
     /// # Errors
     ///
-    /// If the caller runs under another color or none, or inside another access to the same cell, or
-    /// beside an exclusive one. `f` is dropped unused.
+    /// If the caller runs under another color or none, or inside another access to the same cell,
+    /// or beside an exclusive one. `f` is dropped unused.
     pub fn try_with<R>(&self, f: impl FnOnce(&mut T) -> R) -> Result<R, AccessError> {
         if !self.inner.lane().is_current() {
             return Err(AccessError::WrongColor { cell: self.color(), current: Color::current() });

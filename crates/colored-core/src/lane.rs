@@ -9,18 +9,18 @@
 //! | [`ReadyLane`] | **the right to run the lane**, a value that cannot be copied | no |
 //!
 //! Everything in a lane's chain owns one reference, or relies on a cell's, which goes with
-//! something that is scheduled later: so a lane that is held or queued is alive.
-//! A task's reference is given back by the lane's holder only, and after it has given the right
-//! away: while it runs a slice, the holder counts in a thread-local ([`current`]) and settles once.
+//! something that is scheduled later: so a lane that is held or queued is alive. A task's reference
+//! is given back by the lane's holder only, and after it has given the right away: while it runs a
+//! slice, the holder counts in a thread-local ([`current`]) and settles once.
 //!
 //! # Exclusion (G1)
 //!
-//! A `ReadyLane` is made in two places: by the push, or the claim, that found the chain idle; and by
-//! the wake of a task that has kept the lane. It is consumed by [`ReadyLane::run`], which gives it
-//! back, or ends with the chain idle, or leaves it to the task at the head: that one keeps the lane
-//! while it waits (`lane/keep.rs`), and its state says to whom the right goes. So there is at most one for
-//! a lane at any time, and only its owner polls. A lane in a deque is a `ReadyLane` in a deque: what
-//! a thief takes is idle and whole.
+//! A `ReadyLane` is made in two places: by the push, or the claim, that found the chain idle; and
+//! by the wake of a task that has kept the lane. It is consumed by [`ReadyLane::run`], which gives
+//! it back, or ends with the chain idle, or leaves it to the task at the head: that one keeps the
+//! lane while it waits (`lane/keep.rs`), and its state says to whom the right goes. So there is at
+//! most one for a lane at any time, and only its owner polls. A lane in a deque is a `ReadyLane` in
+//! a deque: what a thief takes is idle and whole.
 //!
 //! # Order (G2)
 //!
@@ -36,6 +36,8 @@ pub(crate) mod locals;
 mod order;
 mod release;
 mod slice;
+pub(crate) mod visit;
+pub(crate) mod want;
 
 pub(crate) use self::keep::Keeper;
 pub(crate) use self::order::Order;

@@ -52,8 +52,8 @@ impl<T> Inner<T> {
     /// The caller holds the lane.
     #[inline]
     pub(super) unsafe fn occupy(&self) -> Result<Busy<'_>, AccessError> {
-        // Ordering: Acquire pairs with the Release of a mark that was dropped far from the lane. Two
-        // holders do not meet here, so no exchange is needed.
+        // Ordering: Acquire pairs with the Release of a mark that was dropped far from the lane.
+        // Two holders do not meet here, so no exchange is needed.
         if self.busy.load(Ordering::Acquire) {
             return Err(AccessError::InUse);
         }
@@ -101,8 +101,8 @@ impl Drop for Busy<'_> {
 pub(super) struct Owner<T: Send + 'static>(NonNull<Inner<T>>);
 
 // SAFETY: value and flag are reached by the holder of the lane only (`Inner::with`), and by the end
-// of the cell; the lane's hand-over orders one holder's use before the next one's. Readers reach the
-// value together, which asks for `T: Sync` (`ColorCell::read`, `ColorCell::shared`).
+// of the cell; the lane's hand-over orders one holder's use before the next one's. Readers reach
+// the value together, which asks for `T: Sync` (`ColorCell::read`, `ColorCell::shared`).
 unsafe impl<T: Send> Send for Owner<T> {}
 // SAFETY: as for `Send`; a shared reference gives no other way to the value.
 unsafe impl<T: Send> Sync for Owner<T> {}

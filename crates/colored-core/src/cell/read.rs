@@ -4,7 +4,8 @@ use super::ColorCell;
 use super::slot::{Outcome, Slot};
 use crate::budget;
 use crate::contain::contain;
-use crate::lane::gate::{self, Visit};
+use crate::lane::gate;
+use crate::lane::visit::{self, Visit};
 use crate::sync::Arc;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -28,22 +29,22 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
     /// Looks at the value, beside others who only look, and waits for the result.
     ///
     /// Readers of one color run in parallel, and with none of its tasks, callbacks, calls and
-    /// destructors. The order is that of scheduling: a read sees what was scheduled on the color before
-    /// it, and what is scheduled after it waits until it is over. So endless readers starve no writer,
-    /// nor the other way round.
+    /// destructors. The order is that of scheduling: a read sees what was scheduled on the color
+    /// before it, and what is scheduled after it waits until it is over. So endless readers starve
+    /// no writer, nor the other way round.
     ///
-    /// `f` runs at once on this thread if the color is idle or others are reading and nobody waits, or
-    /// if the color is the caller's own; otherwise on some worker, when its turn comes. It runs *beside*
-    /// the color, not under it: [`Color::current`](crate::Color::current) is the caller's color in the
-    /// first case and a fresh one in the other, and [`ColorCell::with`] is refused.
+    /// `f` runs at once on this thread if the color is idle or others are reading and nobody waits,
+    /// or if the color is the caller's own; otherwise on some worker, when its turn comes. It runs
+    /// *beside* the color, not under it: [`Color::current`](crate::Color::current) is the caller's
+    /// color in the first case and a fresh one in the other, and [`ColorCell::with`] is refused.
     ///
-    /// Cancel safe: a read that is dropped before its first poll drops `f` there and then; one that is
-    /// scheduled drops `f` under the cell's color, unless its turn has come, when it goes on.
+    /// Cancel safe: a read that is dropped before its first poll drops `f` there and then; one that
+    /// is scheduled drops `f` under the cell's color, unless its turn has come, when it goes on.
     ///
-    /// Costs three atomic exchanges if the color is idle, two if others are reading, and a count of the
-    /// cell up and down. If it has to wait: an allocation, a shared slot for the result, a lane of its
-    /// own, and a wake-up. All readers write to one word: on many cores a value that is read only now and
-    /// then, and for long, gains more than one that is read all the time and briefly.
+    /// Costs three atomic exchanges if the color is idle, two if others are reading, and a count of
+    /// the cell up and down. If it has to wait: an allocation, a shared slot for the result, a lane
+    /// of its own, and a wake-up. All readers write to one word: on many cores a value that is read
+    /// only now and then, and for long, gains more than one that is read all the time and briefly.
     ///
     /// # Panics
     ///
@@ -86,7 +87,8 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
             panic!("{error}");
         }
         self.inner.place().with(|value| {
-            // SAFETY: while readers are inside nobody holds the lane, and so nobody changes the value.
+            // SAFETY: while readers are inside nobody holds the lane, and so nobody changes the
+            // value.
             f(unsafe { &*value })
         })
     }
@@ -115,7 +117,7 @@ where
                     let slot = Arc::new(Slot::new(f, cx.waker().clone()));
                     let visit =
                         Reading { cell: this.cell.clone(), slot: Arc::clone(&slot), f: None };
-                    gate::post(this.cell.inner.lane(), visit);
+                    visit::post(this.cell.inner.lane(), visit);
                     this.stage = Stage::Scheduled(slot);
                 }
             },

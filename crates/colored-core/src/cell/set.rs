@@ -2,14 +2,16 @@
 
 use super::ColorCell;
 use super::inner::Busy;
-use crate::lane::claim::{Claim, Mode, Want};
+use crate::lane::claim::Claim;
+use crate::lane::want::{Mode, Want};
 use std::fmt;
 
-/// Several cells: tuples of one to eight of `&ColorCell<T>` and [`cell.shared()`](ColorCell::shared);
-/// and `&[ColorCell<T>]`, `&Vec<ColorCell<T>>`, arrays by reference, arrays and `Vec` by value.
+/// Several cells: tuples of one to eight of `&ColorCell<T>` and
+/// [`cell.shared()`](ColorCell::shared); and `&[ColorCell<T>]`, `&Vec<ColorCell<T>>`, arrays by
+/// reference, arrays and `Vec` by value.
 ///
-/// The closure `F` gets for each element of a tuple a `&mut T`, or a `&T` of what is shared; for the
-/// others one [`Several`](super::Several).
+/// The closure `F` gets for each element of a tuple a `&mut T`, or a `&T` of what is shared; for
+/// the others one [`Several`](super::Several).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no set of cells that `when` could hand to this closure",
     label = "wants a tuple of one to eight `&ColorCell<T>` or `cell.shared()`, with a closure of as many \
@@ -50,14 +52,14 @@ pub trait Set<F, R>: Send + 'static {
     unsafe fn run(&self, own: impl Fn(Want) -> bool, f: F) -> R;
 }
 
-/// A cell of which the closure of a [`when`](super::when) only wants to look at the value, beside others
-/// who only look: see [`ColorCell::shared`].
+/// A cell of which the closure of a [`when`](super::when) only wants to look at the value, beside
+/// others who only look: see [`ColorCell::shared`].
 #[derive(Clone, Copy)]
 pub struct Shared<'a, T: Send + Sync + 'static>(&'a ColorCell<T>);
 
 impl<T: Send + Sync + 'static> ColorCell<T> {
-    /// The cell, shared: inside a [`when`](super::when) the closure gets a `&T`, and runs in parallel with
-    /// others who only look, as with [`ColorCell::read`].
+    /// The cell, shared: inside a [`when`](super::when) the closure gets a `&T`, and runs in
+    /// parallel with others who only look, as with [`ColorCell::read`].
     ///
     /// ```
     /// # use colored_core::{ColorCell, when};
@@ -195,8 +197,8 @@ impl<T: Send + Sync + 'static> Part for Reads<T> {
             Reach::Again => None,
         };
         self.0.inner.place().with(|value| {
-            // SAFETY: nobody changes the value: readers are inside, or this thread holds the lane and
-            // everything else is refused.
+            // SAFETY: nobody changes the value: readers are inside, or this thread holds the lane
+            // and everything else is refused.
             f(unsafe { &*value })
         })
     }
@@ -236,8 +238,8 @@ macro_rules! nest {
     };
     ($set:ident $f:ident $reach:ident [$($value:ident)*] $index:tt $this:ident $($rest:tt)*) => {{
         let rest = |$this| nest!($set $f $reach [$($value)* $this] $($rest)*);
-        // SAFETY: by the contract of `Set::run`; the closure is generic over the time for which it may
-        // use what it gets, and so cannot keep it.
+        // SAFETY: by the contract of `Set::run`; the closure is generic over the time for which it
+        // may use what it gets, and so cannot keep it.
         unsafe { $set.$index.with($reach($index), rest) }
     }};
 }

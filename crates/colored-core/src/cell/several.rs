@@ -2,16 +2,17 @@
 
 use super::ColorCell;
 use super::set::{Cells, Set, occupy};
-use crate::lane::claim::{Claim, Mode, Want};
+use crate::lane::claim::Claim;
+use crate::lane::want::{Mode, Want};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
-/// The values of several cells of one type, inside a [`when`](super::when) over a slice, an array or a
-/// `Vec`: by the places of their cells.
+/// The values of several cells of one type, inside a [`when`](super::when) over a slice, an array
+/// or a `Vec`: by the places of their cells.
 ///
-/// A cell may be at several places. They are the same value then, and so only one value at a time can
-/// be borrowed to be changed.
+/// A cell may be at several places. They are the same value then, and so only one value at a time
+/// can be borrowed to be changed.
 ///
 /// ```
 /// # use colored_core::{ColorCell, when};
@@ -54,8 +55,8 @@ impl<T: Send + 'static> Index<usize> for Several<'_, T> {
     #[track_caller]
     fn index(&self, index: usize) -> &T {
         self.cells[index].inner.place().with(|value| {
-            // SAFETY: all cells are this closure's while it runs (`Set::run`), and the only way to a
-            // value that can be changed borrows `self` for itself.
+            // SAFETY: all cells are this closure's while it runs (`Set::run`), and the only way to
+            // a value that can be changed borrows `self` for itself.
             unsafe { &*value }
         })
     }
@@ -65,8 +66,8 @@ impl<T: Send + 'static> IndexMut<usize> for Several<'_, T> {
     #[track_caller]
     fn index_mut(&mut self, index: usize) -> &mut T {
         self.cells[index].inner.place().with_mut(|value| {
-            // SAFETY: as above, and `self` is borrowed for this value alone, also if another place is of
-            // the same cell.
+            // SAFETY: as above, and `self` is borrowed for this value alone, also if another place
+            // is of the same cell.
             unsafe { &mut *value }
         })
     }

@@ -5,7 +5,8 @@ use super::slot::{Outcome, Slot};
 use crate::budget;
 use crate::contain::contain;
 use crate::lane::LanePtr;
-use crate::lane::claim::{self, Claim, Header, Want};
+use crate::lane::claim::{self, Claim, Header};
+use crate::lane::want::{self, Want};
 use crate::memory;
 use std::alloc::Layout;
 use std::fmt;
@@ -14,8 +15,8 @@ use std::pin::Pin;
 use std::ptr::{self, NonNull};
 use std::task::{Context, Poll, Waker};
 
-/// Runs `f` with the values of several cells at once, when it has all of them for itself, and waits for
-/// the result.
+/// Runs `f` with the values of several cells at once, when it has all of them for itself, and waits
+/// for the result.
 ///
 /// ```
 /// use colored_core::{ColorCell, when};
@@ -33,38 +34,39 @@ use std::task::{Context, Poll, Waker};
 /// }
 /// ```
 ///
-/// The cells are one to eight `&ColorCell<T>` in a tuple, of any types and colors; the closure gets a
-/// `&mut T` of each. An element [`cell.shared()`](ColorCell::shared) gives a `&T`, and lets others look at
-/// the cell at the same time. A slice, an array or a `Vec` of cells gives one [`Several`](super::Several).
-/// Cells of one color are fine.
+/// The cells are one to eight `&ColorCell<T>` in a tuple, of any types and colors; the closure gets
+/// a `&mut T` of each. An element [`cell.shared()`](ColorCell::shared) gives a `&T`, and lets
+/// others look at the cell at the same time. A slice, an array or a `Vec` of cells gives one
+/// [`Several`](super::Several). Cells of one color are fine.
 ///
-/// **No deadlock.** While a `when` waits it blocks no thread: it stands in the line of each color, and
-/// what is behind it there waits, as behind any other. Two of them that have colors in common run in the
-/// order in which they were scheduled, the same for all colors they share, so none waits for one that
-/// waits for it. `f` does not await. As with any color: do not await inside a section that holds
-/// one of the colors what needs that color.
+/// **No deadlock.** While a `when` waits it blocks no thread: it stands in the line of each color,
+/// and what is behind it there waits, as behind any other. Two of them that have colors in common
+/// run in the order in which they were scheduled, the same for all colors they share, so none waits
+/// for one that waits for it. `f` does not await. As with any color: do not await inside a section
+/// that holds one of the colors what needs that color.
 ///
 /// **Where.** If all colors are idle, or one is the caller's own, `f` runs at once on this thread;
-/// otherwise on the worker that comes to the last one. [`Color::current`](crate::Color::current) is the
-/// color of the first cell that is not shared; if all are shared, as for [`ColorCell::read`]. The cells of
-/// other colors are reached through the arguments only; another access to one of the set, by
-/// [`ColorCell::with`] say, is refused.
+/// otherwise on the worker that comes to the last one. [`Color::current`](crate::Color::current) is
+/// the color of the first cell that is not shared; if all are shared, as for [`ColorCell::read`].
+/// The cells of other colors are reached through the arguments only; another access to one of the
+/// set, by [`ColorCell::with`] say, is refused.
 ///
-/// Cancel safe: a `when` that is dropped before its first poll drops `f` there and then; one that is
-/// scheduled drops `f` when it has its colors, and under them, unless it has begun, when it goes on.
+/// Cancel safe: a `when` that is dropped before its first poll drops `f` there and then; one that
+/// is scheduled drops `f` when it has its colors, and under them, unless it has begun, when it goes
+/// on.
 ///
 /// # Cost
 ///
-/// All colors idle: two atomic exchanges a color, and the count of each cell up and down; one cell costs as
-/// much as [`ColorCell::call`]. Otherwise one allocation (two for a slice), a swap and a count a
-/// color, a short lock for each color if there are several, and a wake-up. A color that is ready stands
-/// still until the others are: many wide sets that overlap run one after another.
+/// All colors idle: two atomic exchanges a color, and the count of each cell up and down; one cell
+/// costs as much as [`ColorCell::call`]. Otherwise one allocation (two for a slice), a swap and a
+/// count a color, a short lock for each color if there are several, and a wake-up. A color that is
+/// ready stands still until the others are: many wide sets that overlap run one after another.
 ///
 /// # Panics
 ///
-/// At this call, if a tuple has the same cell twice and not both times shared. Later with the panic of `f`,
-/// after which the colors go on; inside an access to one of the cells, from under its color; and if the
-/// runtime shuts down before `f` has run.
+/// At this call, if a tuple has the same cell twice and not both times shared. Later with the panic
+/// of `f`, after which the colors go on; inside an access to one of the cells, from under its
+/// color; and if the runtime shuts down before `f` has run.
 #[track_caller]
 pub fn when<S, F, R>(cells: S, f: F) -> When<S::Set, F, R>
 where
@@ -155,7 +157,7 @@ where
     let mut wants = set.wants();
     let wants = wants.as_mut();
     // SAFETY: the set keeps the lanes.
-    let lanes = unsafe { claim::sort(wants) };
+    let lanes = unsafe { want::sort(wants) };
     let wants = &wants[..lanes];
     let color = set.color().map(Want::lane);
     // Gives `f` back if it must wait.
@@ -166,7 +168,7 @@ where
         unsafe { set.run(|want| own.is_some_and(|own| want.is_of(own)), f) }
     };
     // SAFETY: the set keeps the lanes.
-    let ran = unsafe { claim::run_now(wants, color, run) };
+    let ran = unsafe { want::run_now(wants, color, run) };
     if let Ok(result) = ran {
         return Ok(result_of(result.into()));
     }

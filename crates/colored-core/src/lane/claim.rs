@@ -1,192 +1,39 @@
 //! Claims: how a closure gets several lanes at once.
 //!
 //! A **behavior** is a closure that wants some lanes, each for itself alone or together with other
-//! readers. It has a **claim** for each of them, a node of that lane's chain. When the claim's turn comes
-//! the lane is the behavior's: the slice ends, the right to run the lane goes to nobody else, and the
-//! claim stays at the head (or, if it is shared, is counted in at the [`gate`]). Whoever grants the last
-//! one runs the closure there and then, and gives all lanes back: the claims have had their turns.
+//! readers. It has a **claim** for each of them, a node of that lane's chain. When the claim's turn
+//! comes the lane is the behavior's: the slice ends, the right to run the lane goes to nobody else,
+//! and the claim stays at the head (or, if it is shared, is counted in at the [`gate`]). Whoever
+//! grants the last one runs the closure there and then, and gives all lanes back: the claims have
+//! had their turns.
 //!
-//! So a behavior waits as nodes of chains, never as a thread, and what is behind a claim waits as behind
-//! any other node. It is order, not time, that keeps two behaviors from waiting for each other:
-//! [`order`](super::order).
+//! So a behavior waits as nodes of chains, never as a thread, and what is behind a claim waits as
+//! behind any other node. It is order, not time, that keeps two behaviors from waiting for each
+//! other: [`order`](super::order).
 //!
 //! # The word `waiting`
 //!
-//! It counts the lanes that are missing, and one for the thread that enqueues. An exchange that takes the
-//! last one acquires what all others released: all lanes, as their holders left them. That thread is the
-//! holder of all of them until it has given them back.
+//! It counts the lanes that are missing, and one for the thread that enqueues. An exchange that
+//! takes the last one acquires what all others released: all lanes, as their holders left them.
+//! That thread is the holder of all of them until it has given them back.
 //!
 //! # References
 //!
-//! A claim has one of the behavior until it is out of its chain and its lane given back, the future has
-//! one, and one belongs to the run. The behavior's cells keep the lanes.
+//! A claim has one of the behavior until it is out of its chain and its lane given back, the future
+//! has one, and one belongs to the run. The behavior's cells keep the lanes.
 //!
-//! # At once
-//!
-//! If all lanes are idle, [`run_now`] takes them with their own nodes, as an inline call does, and no
-//! behavior is made. It never waits: if one is not idle, those before it are given back.
+//! If all lanes are idle no behavior is made: [`want`](super::want).
 
-use super::current::{self, Hold};
-use super::order;
+use super::current::Hold;
 use super::slice::After;
-use super::{LanePtr, LaneRef, ReadyLane, callback, gate};
+use super::visit::{self, Waiting};
+use super::want::{Mode, Under, Want};
+use super::{LanePtr, ReadyLane, callback, gate, order};
 use crate::contain::contain;
 use crate::queue::{Kind, Node, Pushed};
 use crate::sync::{AtomicUsize, Ordering};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 use std::task::Waker;
-use std::thread;
-
-/// How a lane is wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
-    /// Together with other readers.
-    Shared,
-    /// For itself alone.
-    Exclusive,
-}
-
-/// A lane that is wanted. Whoever has it keeps the lane alive.
-#[derive(Clone, Copy, Debug)]
-pub struct Want {
-    lane: LanePtr,
-    mode: Mode,
-}
-
-impl Want {
-    pub(crate) fn new(lane: &LaneRef, mode: Mode) -> Self {
-        Self { lane: lane.ptr(), mode }
-    }
-
-    /// Whether both are of one lane.
-    pub(crate) fn is_of(self, lane: LanePtr) -> bool {
-        self.lane == lane
-    }
-
-    pub(crate) fn lane(self) -> LanePtr {
-        self.lane
-    }
-
-    pub(crate) fn is_exclusive(self) -> bool {
-        self.mode == Mode::Exclusive
-    }
-
-    /// # Safety
-    ///
-    /// The lane is alive.
-    unsafe fn rank(self) -> (u64, bool, usize) {
-        // SAFETY: by contract.
-        unsafe { self.lane.get() }.rank()
-    }
-}
-
-/// Leaves each lane once, in the order of all lanes, and returns how many there are. Who wants a lane for
-/// itself alone has it for the set's other cells too.
-///
-/// # Safety
-///
-/// The lanes are alive.
-pub(crate) unsafe fn sort(wants: &mut [Want]) -> usize {
-    // SAFETY: by contract.
-    wants.sort_unstable_by_key(|want| (unsafe { want.rank() }, want.mode == Mode::Shared));
-    let mut kept = 0;
-    for index in 0..wants.len() {
-        if kept == 0 || wants[kept - 1].lane != wants[index].lane {
-            wants[kept] = wants[index];
-            kept += 1;
-        }
-    }
-    kept
-}
-
-/// Runs `f` now and on this thread, if all lanes are idle, this thread's own, or open for readers where
-/// that is enough; gives it back otherwise. `color` is that one of the lanes, wanted for itself alone, whose
-/// color `f` runs under. `f` is told which lane was this thread's own.
-///
-/// # Safety
-///
-/// The lanes are alive up to the end of this call, and `wants` is [sorted](sort).
-pub(crate) unsafe fn run_now<F, R>(
-    wants: &[Want],
-    color: Option<LanePtr>,
-    f: F,
-) -> Result<thread::Result<R>, F>
-where
-    F: FnOnce(Option<LanePtr>) -> R,
-{
-    let own = current::lane();
-    let wanted = || wants.iter().filter(|want| own != Some(want.lane));
-    // SAFETY: by contract.
-    let missed = wanted().position(|want| !unsafe { want.try_take() });
-    if let Some(taken) = missed {
-        // SAFETY: taken just now.
-        wanted().take(taken).for_each(|want| unsafe { want.give_back() });
-        return Err(f);
-    }
-    let result = {
-        // SAFETY: taken just now, or this thread's own.
-        let _hold = unsafe { Under::begin(color) };
-        catch_unwind(AssertUnwindSafe(|| f(own)))
-    };
-    // SAFETY: taken above.
-    wanted().for_each(|want| unsafe { want.give_back() });
-    Ok(result)
-}
-
-impl Want {
-    /// # Safety
-    ///
-    /// The lane is alive.
-    #[inline]
-    unsafe fn try_take(&self) -> bool {
-        // SAFETY: by contract.
-        let lane = unsafe { self.lane.get() };
-        match self.mode {
-            // SAFETY: the node lives in the lane, and is reset whenever it leaves the chain.
-            Mode::Exclusive => unsafe { lane.chain.try_claim(NonNull::from(&lane.inline)) },
-            Mode::Shared => gate::try_enter(lane),
-        }
-    }
-
-    /// # Safety
-    ///
-    /// Of [`Want::try_take`], once; the lane is alive up to the end of this call.
-    #[inline]
-    unsafe fn give_back(&self) {
-        match self.mode {
-            // The lane was idle, so no task has been polled.
-            // SAFETY: this thread holds the lane, with its own node at the head.
-            Mode::Exclusive => unsafe {
-                self.lane.end_hold(After::Inline, Hold::begin(self.lane), None);
-            },
-            // SAFETY: entered.
-            Mode::Shared => unsafe { gate::leave(self.lane) },
-        }
-    }
-}
-
-/// The time in which this thread runs under one of the lanes that it holds.
-struct Under(Option<(LanePtr, Hold)>);
-
-impl Under {
-    /// # Safety
-    ///
-    /// This thread holds the lane, and something keeps the lane alive while this lives.
-    unsafe fn begin(lane: Option<LanePtr>) -> Self {
-        let lane = lane.filter(|lane| !current::is(*lane));
-        Self(lane.map(|lane| (lane, Hold::begin(lane))))
-    }
-}
-
-impl Drop for Under {
-    fn drop(&mut self) {
-        if let Some((lane, hold)) = &self.0 {
-            // SAFETY: by the contract of `begin`.
-            unsafe { lane.settle(hold) };
-        }
-    }
-}
 
 /// What every behavior begins with.
 #[derive(Debug)]
@@ -203,8 +50,8 @@ pub(crate) struct Header {
 /// What can be done with a behavior whose type is forgotten.
 #[derive(Debug)]
 pub(crate) struct Vtable {
-    /// Runs the closure, or drops it if the second argument is true, and lets nothing unwind. Whom to
-    /// wake when the lanes have been given back. The caller has all lanes.
+    /// Runs the closure, or drops it if the second argument is true, and lets nothing unwind. Whom
+    /// to wake when the lanes have been given back. The caller has all lanes.
     pub(crate) run: unsafe fn(NonNull<Header>, bool) -> Option<Waker>,
     /// Its claims. They do not move, and are the same each time.
     pub(crate) claims: unsafe fn(NonNull<Header>) -> *const [Claim],
@@ -228,7 +75,7 @@ impl Header {
 #[derive(Debug)]
 #[repr(C)]
 pub struct Claim {
-    waiting: gate::Waiting,
+    waiting: Waiting,
     behavior: NonNull<Header>,
     want: Want,
 }
@@ -242,7 +89,7 @@ impl Claim {
             Mode::Exclusive => Kind::Claim,
             Mode::Shared => Kind::Read,
         };
-        let waiting = gate::Waiting::new(kind, gate::CLAIM);
+        let waiting = Waiting::new(kind, CLAIM);
         Self { waiting, behavior: NonNull::dangling(), want }
     }
 
@@ -279,13 +126,13 @@ pub(crate) unsafe fn release(behavior: NonNull<Header>) {
     }
 }
 
-/// Puts a behavior's claims on their lanes, and runs it if that is all it took; true if so. Then whom it
-/// would have woken is the caller.
+/// Puts a behavior's claims on their lanes, and runs it if that is all it took; true if so. Then
+/// whom it would have woken is the caller.
 ///
 /// # Safety
 ///
-/// The behavior is fresh and its claims belong to it; the caller keeps the future's reference, and the
-/// behavior keeps the lanes.
+/// The behavior is fresh and its claims belong to it; the caller keeps the future's reference, and
+/// the behavior keeps the lanes.
 pub(crate) unsafe fn enqueue(behavior: NonNull<Header>) -> bool {
     // SAFETY: the caller's reference.
     let claims = unsafe { claims(behavior) };
@@ -329,12 +176,13 @@ pub(crate) unsafe fn enqueue(behavior: NonNull<Header>) -> bool {
 unsafe fn take(behavior: NonNull<Header>, granted: usize) -> bool {
     // SAFETY: what is missing keeps the behavior.
     let waiting = unsafe { &behavior.as_ref().waiting };
-    // Ordering: Release hands the lane, as its holder leaves it, to who takes the last one; Acquire takes
-    // the others.
+    // Ordering: Release hands the lane, as its holder leaves it, to who takes the last one; Acquire
+    // takes the others.
     waiting.fetch_sub(granted, Ordering::AcqRel) == granted
 }
 
-/// Runs a behavior, and gives back all its lanes but `kept`, which the caller goes on with. Whom to wake.
+/// Runs a behavior, and gives back all its lanes but `kept`, which the caller goes on with. Whom to
+/// wake.
 ///
 /// # Safety
 ///
@@ -371,8 +219,8 @@ unsafe fn run(behavior: NonNull<Header>, kept: Option<LanePtr>, cancel: bool) ->
     waker
 }
 
-/// Gives the lane to the behavior whose claim is at its head. If that was the last one, the behavior runs
-/// and the lane comes back: then the claim has had its turn.
+/// Gives the lane to the behavior whose claim is at its head. If that was the last one, the
+/// behavior runs and the lane comes back: then the claim has had its turn.
 ///
 /// # Safety
 ///
@@ -409,12 +257,15 @@ pub(super) unsafe fn free(node: NonNull<Node>) {
     unsafe { release(behavior) };
 }
 
+/// What shared claims are, as visitors.
+const CLAIM: &visit::Vtable = &visit::Vtable { begin, admit, free: never_freed };
+
 /// A shared claim wants in, even if its future is gone: others wait for their lanes' turns to end.
-pub(super) unsafe fn begins(_node: NonNull<Node>, _closing: bool) -> bool {
+unsafe fn begin(_node: NonNull<Node>, _closing: bool) -> bool {
     true
 }
 
-pub(super) unsafe fn never_freed(_node: NonNull<Node>) {
+unsafe fn never_freed(_node: NonNull<Node>) {
     unreachable!("a shared claim wants in");
 }
 
@@ -423,7 +274,7 @@ pub(super) unsafe fn never_freed(_node: NonNull<Node>) {
 /// # Safety
 ///
 /// `node` begins a claim, and is in no chain.
-pub(super) unsafe fn admit(node: NonNull<Node>) {
+unsafe fn admit(node: NonNull<Node>) {
     // SAFETY: by contract.
     let claim = unsafe { node.cast::<Claim>().as_ref() };
     let (behavior, lane) = (claim.behavior, claim.want.lane);

@@ -2,20 +2,21 @@
 //!
 //! A behavior ([`claim`](super::claim)) puts one node on each of its lanes, and waits until all of
 //! them are at the head. If two behaviors could come to two common lanes in different orders, each
-//! would wait for the other for ever. So the pushes of one behavior are one step for all others that
-//! have a lane in common: it takes the locks of all its lanes first, in the order of the locks'
-//! addresses, and gives them back when the last node is in its chain. Nobody waits for a lane under a
-//! lock, and no foreign code runs there.
+//! would wait for the other for ever. So the pushes of one behavior are one step for all others
+//! that have a lane in common: it takes the locks of all its lanes first, in the order of the
+//! locks' addresses, and gives them back when the last node is in its chain. Nobody waits for a
+//! lane under a lock, and no foreign code runs there.
 //!
 //! This is two-phase locking, of the enqueueing only, as in the queues of Behaviour-Oriented
 //! Concurrency (Cheeseman and others, OOPSLA 2023). Hence the order is one for all: say that one
-//! behavior comes before another if it does so on some lane. Then it gave that lane's lock back before
-//! the other took it, and so before the other had all of its locks. *The moment at which a behavior has
-//! all its locks* grows along every such pair, and a circle would have to lead back to an earlier one.
+//! behavior comes before another if it does so on some lane. Then it gave that lane's lock back
+//! before the other took it, and so before the other had all of its locks. *The moment at which a
+//! behavior has all its locks* grows along every such pair, and a circle would have to lead back to
+//! an earlier one.
 //!
-//! A node that wants one lane only waits for no other lane, and so is part of no circle: tasks, posts,
-//! calls, and behaviors over one lane take no lock. Nor does who takes idle lanes at once, or gives up:
-//! it never waits.
+//! A node that wants one lane only waits for no other lane, and so is part of no circle: tasks,
+//! posts, calls, and behaviors over one lane take no lock. Nor does who takes idle lanes at once,
+//! or gives up: it never waits.
 
 use super::LanePtr;
 use crate::sync::Mutex;

@@ -92,8 +92,8 @@ fn leave_against_push() {
     });
 }
 
-/// Readers that wait are let in together, while another one comes, and a writer behind all of them: it
-/// comes last, and each sees what was written before it.
+/// Readers that wait are let in together, while another one comes, and a writer behind all of them:
+/// it comes last, and each sees what was written before it.
 #[test]
 fn let_in_against_push() {
     check_within(2, || {
@@ -117,6 +117,26 @@ fn let_in_against_push() {
         assert_eq!(first.seen(), 1);
         assert_eq!(second.seen(), 1);
         assert_eq!(witness.marks().len(), 2);
+    });
+}
+
+/// Who writes and then reads, while another one reads, sees what it has written: it does not go in
+/// beside the other one.
+#[test]
+fn write_and_read_beside_a_reader() {
+    check_within(2, || {
+        let port = Port::new();
+        let cell = ColorCell::on_lane(lane(&port), ());
+        let witness = Arc::new(Witness::new());
+        let (other, seen) = (cell.clone(), Arc::clone(&witness));
+        let thread = thread::spawn(move || read(&other, &seen));
+        write(&cell, &witness);
+        let ours = read(&cell, &witness);
+        port.run_all();
+        let theirs = thread.join().unwrap();
+        port.run_all();
+        assert_eq!(ours.seen(), 1);
+        assert!(theirs.seen() <= 1);
     });
 }
 
@@ -174,8 +194,8 @@ unsafe impl Send for Nodes {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Nodes {}
 
-/// The head is exchanged and what is behind it taken out, while two producers push: none is lost, and
-/// none that has been taken out is written to.
+/// The head is exchanged and what is behind it taken out, while two producers push: none is lost,
+/// and none that has been taken out is written to.
 #[test]
 fn exchange_against_push() {
     check(|| {

@@ -35,8 +35,8 @@ fn assert_done(behavior: Option<Pending>) {
     assert!(behavior.is_none_or(|mut behavior| poll(&mut behavior)), "it never got its lanes");
 }
 
-/// Two behaviors that name their cells in different orders, both lanes queued already, and a plain push:
-/// neither waits for the other for ever, and they exclude each other.
+/// Two behaviors that name their cells in different orders, both lanes queued already, and a plain
+/// push: neither waits for the other for ever, and they exclude each other.
 #[test]
 fn two_enqueue_and_a_push() {
     check_within(2, || {
@@ -86,8 +86,8 @@ fn two_at_once() {
     });
 }
 
-/// The lanes are granted on two threads: one of them runs the behavior, and what is behind it on either
-/// lane comes after it.
+/// The lanes are granted on two threads: one of them runs the behavior, and what is behind it on
+/// either lane comes after it.
 #[test]
 fn granted_on_two_threads() {
     check_within(2, || {
@@ -144,8 +144,8 @@ fn release_against_two_pushes() {
     });
 }
 
-/// The future is dropped while its lanes are granted: the closure runs or is dropped, once, and the cells
-/// go with the last of both.
+/// The future is dropped while its lanes are granted: the closure runs or is dropped, once, and the
+/// cells go with the last of both.
 #[test]
 fn drop_against_grant() {
     check_within(2, || {
@@ -231,8 +231,8 @@ fn shared_claim_against_reader_and_writer() {
     });
 }
 
-/// Shutdown while a behavior is enqueued by a thread that is no worker: the closure runs or is dropped, and
-/// nothing of it stays.
+/// Shutdown while a behavior is enqueued by a thread that is no worker: the closure runs or is
+/// dropped, and nothing of it stays.
 #[test]
 fn stop_against_enqueue() {
     check_within(2, || {

@@ -1,0 +1,163 @@
+//! Wanting several lanes, and taking them at once if they are idle.
+//!
+//! [`run_now`] takes each lane by its own node, as an inline call does, or enters its gate. It
+//! never waits: if one lane is not to be had, those before it are given back, and what was pushed
+//! meanwhile is handed on. So it can neither be part of a circle nor overtake anybody: who runs
+//! this way has found nobody before it on any of its lanes.
+
+use super::current::{self, Hold};
+use super::slice::After;
+use super::{LanePtr, LaneRef, gate};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
+use std::thread;
+
+/// How a lane is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Together with other readers.
+    Shared,
+    /// For itself alone.
+    Exclusive,
+}
+
+/// A lane that is wanted. Whoever has it keeps the lane alive.
+#[derive(Clone, Copy, Debug)]
+pub struct Want {
+    pub(super) lane: LanePtr,
+    pub(super) mode: Mode,
+}
+
+impl Want {
+    pub(crate) fn new(lane: &LaneRef, mode: Mode) -> Self {
+        Self { lane: lane.ptr(), mode }
+    }
+
+    /// Whether both are of one lane.
+    pub(crate) fn is_of(self, lane: LanePtr) -> bool {
+        self.lane == lane
+    }
+
+    pub(crate) fn lane(self) -> LanePtr {
+        self.lane
+    }
+
+    pub(crate) fn is_exclusive(self) -> bool {
+        self.mode == Mode::Exclusive
+    }
+
+    /// # Safety
+    ///
+    /// The lane is alive.
+    unsafe fn rank(self) -> (u64, bool, usize) {
+        // SAFETY: by contract.
+        unsafe { self.lane.get() }.rank()
+    }
+}
+
+/// Leaves each lane once, in the order of all lanes, and returns how many there are. Who wants a
+/// lane for itself alone has it for the set's other cells too.
+///
+/// # Safety
+///
+/// The lanes are alive.
+pub(crate) unsafe fn sort(wants: &mut [Want]) -> usize {
+    // SAFETY: by contract.
+    wants.sort_unstable_by_key(|want| (unsafe { want.rank() }, want.mode == Mode::Shared));
+    let mut kept = 0;
+    for index in 0..wants.len() {
+        if kept == 0 || wants[kept - 1].lane != wants[index].lane {
+            wants[kept] = wants[index];
+            kept += 1;
+        }
+    }
+    kept
+}
+
+/// Runs `f` now and on this thread, if all lanes are idle, this thread's own, or open for readers
+/// where that is enough; gives it back otherwise. `color` is that one of the lanes, wanted for
+/// itself alone, whose color `f` runs under. `f` is told which lane was this thread's own.
+///
+/// # Safety
+///
+/// The lanes are alive up to the end of this call, and `wants` is [sorted](sort).
+pub(crate) unsafe fn run_now<F, R>(
+    wants: &[Want],
+    color: Option<LanePtr>,
+    f: F,
+) -> Result<thread::Result<R>, F>
+where
+    F: FnOnce(Option<LanePtr>) -> R,
+{
+    let own = current::lane();
+    let wanted = || wants.iter().filter(|want| own != Some(want.lane));
+    // SAFETY: by contract.
+    let missed = wanted().position(|want| !unsafe { want.try_take() });
+    if let Some(taken) = missed {
+        // SAFETY: taken just now.
+        wanted().take(taken).for_each(|want| unsafe { want.give_back() });
+        return Err(f);
+    }
+    let result = {
+        // SAFETY: taken just now, or this thread's own.
+        let _hold = unsafe { Under::begin(color) };
+        catch_unwind(AssertUnwindSafe(|| f(own)))
+    };
+    // SAFETY: taken above.
+    wanted().for_each(|want| unsafe { want.give_back() });
+    Ok(result)
+}
+
+impl Want {
+    /// # Safety
+    ///
+    /// The lane is alive.
+    #[inline]
+    unsafe fn try_take(&self) -> bool {
+        // SAFETY: by contract.
+        let lane = unsafe { self.lane.get() };
+        match self.mode {
+            // SAFETY: the node lives in the lane, and is reset whenever it leaves the chain.
+            Mode::Exclusive => unsafe { lane.chain.try_claim(NonNull::from(&lane.inline)) },
+            Mode::Shared => gate::try_enter(lane),
+        }
+    }
+
+    /// # Safety
+    ///
+    /// Of [`Want::try_take`], once; the lane is alive up to the end of this call.
+    #[inline]
+    unsafe fn give_back(&self) {
+        match self.mode {
+            // The lane was idle, so no task has been polled.
+            // SAFETY: this thread holds the lane, with its own node at the head.
+            Mode::Exclusive => unsafe {
+                self.lane.end_hold(After::Inline, Hold::begin(self.lane), None);
+            },
+            // SAFETY: entered.
+            Mode::Shared => unsafe { gate::leave(self.lane) },
+        }
+    }
+}
+
+/// The time in which this thread runs under one of the lanes that it holds.
+pub(super) struct Under(Option<(LanePtr, Hold)>);
+
+impl Under {
+    /// # Safety
+    ///
+    /// This thread holds the lane, and something keeps the lane alive while this lives.
+    pub(super) unsafe fn begin(lane: Option<LanePtr>) -> Self {
+        let lane = lane.filter(|lane| !current::is(*lane));
+        Self(lane.map(|lane| (lane, Hold::begin(lane))))
+    }
+}
+
+impl Drop for Under {
+    fn drop(&mut self) {
+        if let Some((lane, hold)) = &self.0 {
+            // SAFETY: by the contract of `begin`.
+            unsafe { lane.settle(hold) };
+        }
+    }
+}
