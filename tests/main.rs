@@ -27,6 +27,7 @@ mod color_local;
 mod entry;
 mod exclusive;
 mod idle;
+mod lab;
 mod local;
 mod shutdown;
 mod task_local;

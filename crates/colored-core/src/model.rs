@@ -26,6 +26,7 @@ mod doubles;
 mod exclusive;
 mod inline;
 mod join;
+mod lab;
 mod lane;
 mod locals;
 mod pool;
