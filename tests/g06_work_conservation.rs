@@ -1,10 +1,9 @@
 //! G6: no worker stays parked while a lane is runnable and stealable.
 
 use crate::support::attempts::within;
-use crate::support::{alone, block, runtime, shared};
+use crate::support::{alone, block, meet, runtime, shared};
 use colored::{spawn_colored, spawn_unique};
 use std::sync::mpsc;
-use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -50,24 +49,7 @@ fn as_many_lanes_run_at_once_as_there_are_workers() {
         for workers in [2, 3, 8, 16] {
             let runtime = runtime(workers);
             for round in 0..50 {
-                // Ends only if nobody stays parked: every worker has to come.
-                let meeting = Arc::new(Barrier::new(workers));
-                let meet = move |meeting: Arc<Barrier>| async move {
-                    let _ = meeting.wait();
-                };
-                let tasks: Vec<_> = if round % 2 == 0 {
-                    // Queued by one worker: to be stolen.
-                    runtime.run(async move {
-                        (0..workers).map(|_| spawn_unique(meet(Arc::clone(&meeting)))).collect()
-                    })
-                } else {
-                    // Queued by a foreign thread: to be fetched.
-                    let handle = runtime.handle();
-                    (0..workers).map(|_| handle.spawn_unique(meet(Arc::clone(&meeting)))).collect()
-                };
-                for task in tasks {
-                    runtime.run(task).unwrap();
-                }
+                meet::all_at_once(&runtime, workers, round % 2 == 0);
             }
         }
     });

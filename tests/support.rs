@@ -5,7 +5,9 @@ pub(crate) mod child;
 pub(crate) mod drops;
 pub(crate) mod echo;
 pub(crate) mod gate;
+pub(crate) mod meet;
 pub(crate) mod process;
+pub(crate) mod storm;
 mod watchdog;
 pub(crate) mod witness;
 

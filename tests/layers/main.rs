@@ -78,9 +78,10 @@ const NOT_IN_THE_CORE: [&str; 19] = [
 
 /// What the core must take from its `sync`, so that the models see it, and who need not.
 const FOR_THE_MODELS: [&str; 2] = ["std::sync", "std::cell::UnsafeCell"];
-const UNSEEN_BY_THE_MODELS: [&str; 4] = [
+const UNSEEN_BY_THE_MODELS: [&str; 5] = [
     // Counters that only have to count.
     "color.rs",
+    "lane/ticket.rs",
     "task/id.rs",
     "sync/",
     "model",
@@ -107,6 +108,7 @@ const UNSAFE: &[&str] = &[
     "crates/colored-core/src/lane/order.rs",
     "crates/colored-core/src/lane/release.rs",
     "crates/colored-core/src/lane/slice.rs",
+    "crates/colored-core/src/lane/ticket.rs",
     "crates/colored-core/src/lane/visit.rs",
     "crates/colored-core/src/lane/want.rs",
     "crates/colored-core/src/memory/cache.rs",

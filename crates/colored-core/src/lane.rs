@@ -36,16 +36,18 @@ pub(crate) mod locals;
 mod order;
 mod release;
 mod slice;
+mod ticket;
 pub(crate) mod visit;
 pub(crate) mod want;
 
 pub(crate) use self::keep::Keeper;
 pub(crate) use self::order::Order;
 pub(crate) use self::slice::{Runner, Slice};
+pub(crate) use self::ticket::{FlatQueues, Ticket};
 
 use crate::color::Color;
 use crate::queue::{Chain, Kind, Node, Pushed};
-use crate::sync::{Arc, AtomicBool, AtomicUsize, Ordering, UnsafeCell};
+use crate::sync::{Arc, AtomicBool, AtomicU16, AtomicU32, AtomicUsize, Ordering, UnsafeCell};
 use crate::task::{LiveList, Schedule, TaskRef};
 use std::ptr::{self, NonNull};
 
@@ -86,6 +88,9 @@ pub(crate) trait Dispatch: Send + Sync {
 
     /// What those who want several lanes at once take turns by.
     fn order(&self) -> &Order;
+    /// Something that any worker may run was scheduled on a lane that is held or queued. Only told
+    /// while there are [`FlatQueues`].
+    fn announce(&self, _lane: &LaneRef) {}
 }
 
 /// The scheduler is shutting down.
@@ -112,6 +117,12 @@ pub(crate) struct Lane {
     unique: bool,
     /// Whether the table has it. Set once, by the holder.
     published: AtomicBool,
+    /// The right to run it has been left here (`ticket.rs`).
+    left: AtomicBool,
+    /// The worker on which it last ran, from 1; 0 if nobody asked for it. Holder only.
+    home: AtomicU16,
+    /// How many tickets there are.
+    tickets: AtomicU32,
 }
 
 struct Inner {
@@ -158,6 +169,9 @@ impl Lane {
             number: color.number(),
             unique: color.is_unique(),
             published: AtomicBool::new(tenure != Tenure::Unpublished),
+            left: AtomicBool::new(false),
+            home: AtomicU16::new(0),
+            tickets: AtomicU32::new(0),
         }
     }
 
@@ -167,6 +181,7 @@ impl Lane {
         // Ordering: exclusive access.
         self.refs.store(1, Ordering::Relaxed);
         self.published.store(false, Ordering::Relaxed);
+        self.home.store(0, Ordering::Relaxed);
         self.inner.with_mut(|inner| {
             // SAFETY: exclusive access.
             let inner = unsafe { &mut *inner };
@@ -204,6 +219,19 @@ impl Lane {
         // Ordering: set by the holder; others learn it through the table's lock, and the last owner
         // through the count (`LanePtr::release`).
         self.published.load(Ordering::Relaxed)
+    }
+
+    /// The worker that `set_home` has named last.
+    pub(crate) fn home(&self) -> Option<usize> {
+        // Ordering: the holder reads what a holder wrote, ordered by the chain; a hint for others.
+        usize::from(self.home.load(Ordering::Relaxed)).checked_sub(1)
+    }
+
+    /// Remembers a worker. Holder only.
+    pub(crate) fn set_home(&self, worker: usize) {
+        let home = u16::try_from(worker + 1).expect("fewer than 2¹⁶ workers");
+        // Ordering: see `home`.
+        self.home.store(home, Ordering::Relaxed);
     }
 
     /// Adds a reference to one that exists, or under the lock of the table that has the lane.
@@ -315,27 +343,36 @@ impl LanePtr {
     ///
     /// As for [`Chain::push`], and the node owns a reference to this lane or is
     /// [`Kind::Uncounted`].
-    #[inline]
+    #[inline(always)]
     pub(crate) unsafe fn push(self, node: NonNull<Node>) {
         // SAFETY: the node's reference, or the caller's.
         let lane = unsafe { self.get() };
         // SAFETY: in no chain yet, so it is ours to read.
         let pin = unsafe { node.as_ref() }.pin;
+        if ticket::are_announced() {
+            // SAFETY: by contract.
+            return unsafe { self.push_announced(node, pin) };
+        }
         // SAFETY: by contract.
         if let Pushed::Claimed = unsafe { lane.chain.push(node) } {
-            // The right to run keeps the lane alive up to the hand-over.
             lane.dispatch(ReadyLane(self), pin);
         }
     }
 }
 
+/// Kept out of the way of the workers.
+#[inline(never)]
+fn dispatch_from_outside(port: &Arc<dyn Dispatch>, lane: ReadyLane, pin: u32) {
+    Arc::clone(port).dispatch(lane, pin);
+}
+
 impl Lane {
     /// Hands this lane to a thread that may run what is pinned to `pin`.
-    #[inline]
+    #[inline(always)]
     fn dispatch(&self, ready: ReadyLane, pin: u32) {
+        // The right to run keeps the lane alive up to the hand-over.
         if let Err(ready) = self.port.dispatch_here(ready, pin) {
-            let port = Arc::clone(&self.port);
-            port.dispatch(ready, pin);
+            dispatch_from_outside(&self.port, ready, pin);
         }
     }
 }

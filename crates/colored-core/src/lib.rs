@@ -22,6 +22,7 @@
 //! | **injector** | the queue of lanes that other threads made runnable |
 //! | **inbox** | lanes whose next task is pinned to that one thread |
 //! | **guest** | a thread inside [`Handle::block_on`]: it runs only what is pinned to it |
+//! | **ticket** | an entry of a queue in which a lane may be more than once. The right to run the lane is then *left* in the lane |
 //! | **hop** | a task moves to another color ([`hop`]) |
 //! | **section** | the time in which a task keeps its lane across its awaits ([`exclusive()`]) |
 //! | **park** | a worker sleeps because nothing is runnable |
@@ -92,7 +93,7 @@
 //! | **G3** serial by default | There is no task without a lane; whoever names no color gets that of [`Color::DEFAULT`]. A guest's future is a pinned task on it | `sched/guest.rs` | `scheduler` |
 //! | **G4** no leak of color | The color is an argument of the spawn. Only [`spawn_here`] and [`spawn_local`] read the lane that runs | | none: nothing interleaves |
 //! | **G5** exact colors | The table compares whole colors. A published lane's count reaches zero only under its shard's lock, under which look-ups add to it | [`table`] | `table` |
-//! | **G6** work conservation | Who publishes a lane then looks for sleepers; who goes to sleep announces it, then looks at the queues. A fence stands between the two steps of each. A `next` slot is exempt: it may be stolen once its worker is late, and [`Scheduler::rescue`] finds it | `sched/idle.rs` | `scheduler` |
+//! | **G6** work conservation | Who publishes a lane then looks for sleepers; who goes to sleep announces it, then looks at the queues. A fence stands between the two steps of each. A `next` slot is exempt: it may be stolen once its worker is late, and [`Scheduler::rescue`] finds it | `sched/idle.rs`, `sched/lab.rs` | `scheduler`, `lab` |
 //! | **G7** bounded turns | A worker ends a slice after 64 polls or 200 µs and puts the lane behind all others. At most 3 lanes in a row come from the `next` slot; the injector is looked at every 61 steps; an inbox every other step | `sched/worker.rs`, `lane/slice.rs`, [`budget`] | none: tests count turns |
 //! | **G8** destructors on color | Only the holder drops a future, so a cancellation waits for its turn. A waiting task is on the list of its lane; a lane with such a list is in the table or in the registry, where a shutdown finds it; one that keeps its lane is in a list of such tasks. A task pinned to a thread that has gone is leaked: no other may drop it | `sched/shutdown.rs`, `sched/keepers.rs`, `task/live.rs`, `lane/locals.rs` | `shutdown`, `task`, `join`, `exclusive`, `locals` |
 //! | **G9** panic isolation | Polls, callbacks and destructors run inside `catch_unwind`; foreign wakers inside [`contain()`] | `task/cell.rs` | none |
@@ -130,7 +131,7 @@
 //!
 //! | operation | RMWs |
 //! |---|---|
-//! | push on a lane that is held | 1: the tail |
+//! | push on a lane that is held | 1: the tail. (Anywhere: a load that says whether flat queues want to hear of it) |
 //! | push on an idle lane, by a worker | 2: the tail, the `next` slot; and one fence if others could run something now |
 //! | push on an idle lane, by another thread | 5 and two fences: the tail, the injector's two, the count of the lane's port up and down |
 //! | spawn | the push, and for the lane: 0 by [`spawn_here`], or in the default color while it runs here; 1 in the default color from elsewhere; 1 and a lock in a named one; 0 in a fresh one with a spare lane. On a worker the memory comes from its own free lists |
@@ -190,7 +191,7 @@ pub use self::color::Color;
 pub use self::contain::contain;
 pub use self::exclusive::{Exclusive, exclusive};
 pub use self::lane::locals::{ColorLocal, ColorLocalError};
-pub use self::sched::{Entered, Handle, Nested, Park, Scheduler, Step, Worker, WorkerMetrics};
+pub use self::sched::{Entered, Handle, Nested, Park, Scheduler, Step, Worker, WorkerMetrics, lab};
 pub use self::spawn::{
     AbortHandle, Hop, Job, JoinHandle, YieldNow, blocking, current_task, hop, spawn_here,
     spawn_local, yield_now,

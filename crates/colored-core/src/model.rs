@@ -27,6 +27,7 @@ mod exclusive;
 mod gate;
 mod inline;
 mod join;
+mod lab;
 mod lane;
 mod locals;
 mod pool;

@@ -18,6 +18,7 @@ mod enter;
 mod guest;
 mod idle;
 mod keepers;
+pub mod lab;
 mod local;
 mod registry;
 mod remote;
@@ -37,6 +38,7 @@ pub(crate) use self::remote::post_to_worker;
 
 use self::idle::Idle;
 use self::keepers::Keepers;
+use self::lab::{Lab, Options};
 use self::local::Spares;
 use self::registry::Registry;
 use self::remote::{Guests, Remote};
@@ -83,13 +85,36 @@ pub struct Scheduler {
     told: AtomicBool,
     /// No worker will run anything any more.
     stopped: AtomicBool,
+    /// Polls in a slice of a guest.
+    slice_polls: u32,
+    /// What other than the plain options asks for.
+    lab: Option<Arc<Lab>>,
 }
 
 impl Scheduler {
     /// A scheduler with so many workers, to be stepped by somebody. `seed` decides in which order
     /// victims are tried.
     pub fn with_workers(workers: usize, seed: u64, park: Box<dyn Park>) -> (Handle, Vec<Worker>) {
+        Self::with_options(workers, seed, park, Options::default())
+    }
+
+    /// As [`Scheduler::with_workers`], with other queues, balancing and so on.
+    ///
+    /// # Panics
+    ///
+    /// If the options are not suitable ([`Options::check`]).
+    pub fn with_options(
+        workers: usize,
+        seed: u64,
+        park: Box<dyn Park>,
+        mut options: Options,
+    ) -> (Handle, Vec<Worker>) {
         assert!(workers > 0, "a scheduler has at least one worker");
+        options.check().unwrap_or_else(|unsuitable| panic!("{unsuitable}"));
+        let lab = Lab::new(&options, workers).map(Arc::new);
+        if let Some(lab) = &lab {
+            options.slice_polls = lab.slice_polls(options.slice_polls);
+        }
         let deques: Vec<Deque<ReadyLane>> = (0..workers).map(|_| Deque::new()).collect();
         let remotes = deques.iter().map(|deque| CachePadded::new(Remote::new(deque.stealer())));
         let scheduler = Arc::new(Self {
@@ -107,12 +132,14 @@ impl Scheduler {
             closing: AtomicBool::new(false),
             told: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
+            slice_polls: options.slice_polls,
+            lab,
         });
         let handle = Handle::new(scheduler);
         let workers = deques
             .into_iter()
             .enumerate()
-            .map(|(index, deque)| Worker::new(handle.clone(), index, deque, seed))
+            .map(|(index, deque)| Worker::new(handle.clone(), index, deque, seed, &options))
             .collect();
         (handle, workers)
     }
@@ -153,9 +180,18 @@ impl Scheduler {
     pub fn rescue(&self) {
         let stranded =
             |remote: &CachePadded<Remote>| remote.has_next() || !remote.stealer.is_empty();
-        if !self.injector.is_empty() || self.remotes.iter().any(stranded) {
+        let is_stranded = match &self.lab {
+            Some(lab) => self.is_lab_stranded(lab),
+            None => !self.injector.is_empty() || self.remotes.iter().any(stranded),
+        };
+        if is_stranded {
             self.notify();
         }
+    }
+
+    /// Whether workers take lanes from each other.
+    fn steals(&self) -> bool {
+        self.lab.as_deref().is_none_or(Lab::steals)
     }
 
     /// Whether a worker has been inside one slice since the call that returned `beat`; and the
@@ -202,8 +238,13 @@ impl Scheduler {
             self.cancel(lane);
             return;
         }
-        self.injector.push(lane);
-        self.notify();
+        match &self.lab {
+            Some(lab) => lab.inject(self, lane),
+            None => {
+                self.injector.push(lane);
+                self.notify();
+            }
+        }
         self.drain_if_stopped();
     }
 
@@ -311,6 +352,19 @@ impl Dispatch for Scheduler {
 
     fn order(&self) -> &Order {
         &self.order
+    }
+
+    fn announce(&self, lane: &LaneRef) {
+        let Some(lab) = &self.lab else { return };
+        if self.is_told() {
+            return;
+        }
+        let own = local::with(|local| match local {
+            Some(local) if std::ptr::eq(local.scheduler(), self) => Some(local.index()),
+            _ => None,
+        });
+        lab.announce(self, own, lane);
+        self.drain_if_stopped();
     }
 }
 

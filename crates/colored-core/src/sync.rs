@@ -13,6 +13,6 @@ mod imp;
 mod imp;
 
 pub(crate) use self::imp::{
-    Arc, AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Condvar, Mutex, Ordering, UnsafeCell,
-    arc_dyn, fence, spin_loop, thread_slot,
+    Arc, AtomicBool, AtomicPtr, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Condvar, Mutex,
+    Ordering, UnsafeCell, arc_dyn, fence, spin_loop, thread_slot,
 };

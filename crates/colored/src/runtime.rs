@@ -6,6 +6,7 @@
 //! | [`Builder`] | its settings: workers, pinning, blocking threads, names |
 //! | [`Handle`] | spawns on it from any thread, and does not keep it running |
 //! | [`Metrics`] | what its workers have done so far |
+//! | [`lab`] | other queues and other balancing |
 //!
 //! A runtime has one thread for each worker (`colored-w0`, ..), a reactor thread (`colored-reactor`)
 //! and blocking threads as they are needed. When nothing is runnable they all sleep, and the process
@@ -31,6 +32,7 @@
 
 mod builder;
 mod handle;
+pub mod lab;
 mod main_task;
 mod metrics;
 mod shutdown;

@@ -122,6 +122,8 @@ pub(crate) struct Cache {
     classes: [RefCell<Slot>; CLASSES],
     front: RefCell<Option<Front>>,
     depot: Cell<*const Depot>,
+    /// Whether it keeps anything.
+    keeps: bool,
 }
 
 // SAFETY: the cache has its blocks wherever it goes, and the depot is looked at inside `enter` only.
@@ -137,11 +139,13 @@ struct Slot {
 thread_slot!(static CACHE: Cell<*const Cache> = Cell::new(ptr::null()));
 
 impl Cache {
-    pub(crate) fn new() -> Self {
+    /// An empty cache; one that does not keep leaves all to the global allocator.
+    pub(crate) fn new(keeps: bool) -> Self {
         Self {
             classes: std::array::from_fn(|_| RefCell::default()),
             front: RefCell::new(None),
             depot: Cell::new(ptr::null()),
+            keeps,
         }
     }
 
@@ -155,7 +159,8 @@ impl Cache {
             }
         }
         self.depot.set(depot);
-        let _restore = Restore(CACHE.with(|cache| cache.replace(self)));
+        let serves = if self.keeps { ptr::from_ref(self) } else { ptr::null() };
+        let _restore = Restore(CACHE.with(|cache| cache.replace(serves)));
         f()
     }
 

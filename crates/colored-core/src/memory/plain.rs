@@ -12,7 +12,7 @@ pub(crate) struct Depot;
 pub(crate) struct Cache;
 
 impl Cache {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(_keeps: bool) -> Self {
         Self
     }
 

@@ -1,5 +1,6 @@
 //! A whole scheduler, with threads that sleep on a condition variable.
 
+use crate::sched::lab::Options;
 use crate::sched::{Handle, Park, Scheduler, Step, Worker};
 use crate::sync::{Arc, Condvar, Mutex};
 use loom::thread::{self, JoinHandle};
@@ -50,8 +51,13 @@ impl Park for Port {
 }
 
 pub(crate) fn pool(workers: usize) -> (Handle, Vec<Worker>, Arc<Beds>) {
+    pool_with(workers, Options::default())
+}
+
+pub(crate) fn pool_with(workers: usize, options: Options) -> (Handle, Vec<Worker>, Arc<Beds>) {
     let beds = Arc::new(Beds((0..workers).map(|_| Flag::clear()).collect()));
-    let (handle, workers) = Scheduler::with_workers(workers, 7, Box::new(Port(Arc::clone(&beds))));
+    let port = Box::new(Port(Arc::clone(&beds)));
+    let (handle, workers) = Scheduler::with_options(workers, 7, port, options);
     (handle, workers, beds)
 }
 

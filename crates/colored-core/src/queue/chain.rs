@@ -191,6 +191,12 @@ impl Chain {
         NonNull::new(head).expect("a held chain has a head")
     }
 
+    /// Whether nobody holds it; may be out of date.
+    pub(crate) fn is_idle(&self) -> bool {
+        // Ordering: a hint; what the caller knows to have been pushed before, it sees.
+        self.tail.load(Ordering::Relaxed).is_null()
+    }
+
     /// Whether a node behind the head can be seen. Holder only; false may be out of date.
     #[inline]
     pub(crate) fn has_more(&self) -> bool {

@@ -52,6 +52,10 @@ impl<T> Stealer<T> {
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
 }
 
 /// The queue of lanes that threads which are not workers made runnable, oldest first.
@@ -80,6 +84,10 @@ impl<T> Injector<T> {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
     }
 }
 

@@ -52,6 +52,10 @@ impl<T> Stealer<T> {
     pub(crate) fn is_empty(&self) -> bool {
         self.0.lock().is_empty()
     }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.lock().len()
+    }
 }
 
 #[derive(Debug)]
@@ -84,5 +88,9 @@ impl<T> Injector<T> {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.0.lock().is_empty()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.lock().len()
     }
 }

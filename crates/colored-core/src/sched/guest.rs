@@ -6,7 +6,6 @@
 //! main future needs neither `Send` nor `'static`.
 
 use super::remote::Guest;
-use super::worker::SLICE_POLLS;
 use super::{Handle, Scheduler, local, spawn_on};
 use crate::color::Color;
 use crate::lane::{LanePtr, LaneRef, Runner, Slice, current};
@@ -90,7 +89,7 @@ impl Runner for Turn<'_> {
 
     fn goes_on(&mut self) -> bool {
         self.polls += 1;
-        self.polls < SLICE_POLLS
+        self.polls < self.scheduler.slice_polls
     }
 }
 

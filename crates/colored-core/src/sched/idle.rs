@@ -126,14 +126,26 @@ impl Idle {
 
     /// A worker that has announced its sleep has found the queues not empty, or has been sent a lane
     /// that only it may run: it searches again. It must not just be busy, for who saw it search
-    /// relies on what it does when it finds a lane.
-    pub(super) fn search_again(&self, worker: usize) {
+    /// relies on what it does when it finds a lane. False if it was not parked.
+    pub(super) fn search_again(&self, worker: usize) -> bool {
         let mut sleepers = self.sleepers.lock();
-        if let Some(place) = sleepers.iter().position(|sleeper| *sleeper == worker) {
+        let place = sleepers.iter().position(|sleeper| *sleeper == worker);
+        if let Some(place) = place {
             sleepers.swap_remove(place);
             // Ordering: the lock orders all changes of the parked count.
             self.word.fetch_sub(PARKED - SEARCHING, Ordering::Relaxed);
         }
+        place.is_some()
+    }
+
+    /// After something was published that only this worker, or it before others, should find: true
+    /// if it was parked, and must be unparked. It counts as searching from now on. If it was not
+    /// parked, it looks before it parks.
+    pub(super) fn call(&self, worker: usize) -> bool {
+        // Ordering: between P1 and P2, as in `notify`.
+        fence(Ordering::SeqCst);
+        // Ordering: ordered by the fence.
+        self.word.load(Ordering::Relaxed) / PARKED != 0 && self.search_again(worker)
     }
 
     /// A worker wakes up. True if it was chosen by [`Idle::notify`], and so counts as searching;

@@ -1,5 +1,6 @@
 //! What a worker reaches through its thread: its deque, its `next` slot, its spare lanes.
 
+use super::lab::{Lab, Since};
 use super::remote::{Remote, pin_of};
 use super::{Handle, Scheduler};
 use crate::color::Color;
@@ -26,6 +27,9 @@ pub(super) struct Local {
     pub(super) deque: Deque<ReadyLane>,
     spares: RefCell<Spares>,
     cache: memory::Cache,
+    /// Whether memory and lanes are kept.
+    reuses: bool,
+    in_lab: bool,
     /// The thread that something is pinned to, if anything is.
     home: Cell<Option<ThreadId>>,
     /// Events are being handed out: wake nobody before they all are.
@@ -44,13 +48,15 @@ pub(super) fn with<R>(f: impl FnOnce(Option<&Local>) -> R) -> R {
 }
 
 impl Local {
-    pub(super) fn new(handle: Handle, index: usize, deque: Deque<ReadyLane>) -> Self {
+    pub(super) fn new(handle: Handle, index: usize, deque: Deque<ReadyLane>, reuses: bool) -> Self {
         Self {
+            in_lab: handle.scheduler().lab.is_some(),
             handle,
             index,
             deque,
             spares: RefCell::new(Vec::new()),
-            cache: memory::Cache::new(),
+            cache: memory::Cache::new(reuses),
+            reuses,
             home: Cell::new(None),
             batching: Cell::new(false),
         }
@@ -118,6 +124,7 @@ impl Local {
             self.scheduler().send(pin, lane);
             return;
         }
+        let Some(lane) = self.route(lane, Since::Scheduled) else { return };
         if let Some(displaced) = self.remote().swap_next(Some(lane)) {
             self.deque.push(displaced);
         }
@@ -127,8 +134,27 @@ impl Local {
     /// Puts a lane behind all others.
     #[inline]
     pub(super) fn requeue(&self, lane: ReadyLane) {
+        let Some(lane) = self.route(lane, Since::Ran) else { return };
         self.deque.push(lane);
         self.offer();
+    }
+
+    #[inline]
+    pub(super) fn is_in_lab(&self) -> bool {
+        self.in_lab
+    }
+
+    fn lab(&self) -> Option<&Lab> {
+        if self.in_lab { self.scheduler().lab.as_deref() } else { None }
+    }
+
+    /// Gives the lane back if it goes to this worker's own queue.
+    #[inline]
+    fn route(&self, lane: ReadyLane, since: Since) -> Option<ReadyLane> {
+        match self.lab() {
+            Some(lab) => lab.route(self.scheduler(), self.index, lane, since),
+            None => Some(lane),
+        }
     }
 
     /// Wakes a worker if there is more here than this one runs next.
@@ -139,7 +165,10 @@ impl Local {
         }
         let runnable = self.deque.len() + usize::from(self.remote().has_next());
         if runnable > 1 {
-            self.scheduler().notify();
+            match self.lab() {
+                Some(lab) => lab.offer(self),
+                None => self.scheduler().notify(),
+            }
         }
     }
 
@@ -155,6 +184,9 @@ impl Local {
     /// A spare lane, made fresh.
     #[inline]
     pub(super) fn reuse(&self, color: Color) -> Option<Box<Lane>> {
+        if !self.reuses {
+            return None;
+        }
         let mut spares = self.spares.borrow_mut();
         if spares.is_empty() {
             *spares = self.scheduler().take_spares()?;
@@ -167,6 +199,9 @@ impl Local {
     /// Keeps a lane for `reuse`.
     #[inline]
     pub(super) fn keep(&self, lane: Box<Lane>) {
+        if !self.reuses {
+            return;
+        }
         let mut spares = self.spares.borrow_mut();
         spares.push(lane);
         if spares.len() == 2 * SPARES {

@@ -4,7 +4,7 @@ use super::Handle;
 use crate::color::Color;
 use crate::lane::{Lane, ReadyLane, callback};
 use crate::queue::Stealer;
-use crate::sync::{Arc, AtomicBool, AtomicPtr, AtomicU64, Condvar, Mutex, Ordering};
+use crate::sync::{Arc, AtomicPtr, AtomicU64, AtomicUsize, Condvar, Mutex, Ordering};
 use std::collections::VecDeque;
 use std::ptr::{self, NonNull};
 
@@ -33,6 +33,7 @@ pub(super) struct Remote {
     /// The lane that it runs next: the one it has made runnable last. One word, so that a thief can
     /// take it when the worker stays in one poll for long.
     next: AtomicPtr<Lane>,
+    /// Lanes whose next task is pinned to it.
     inbox: Inbox,
     /// Odd while it runs a slice; grows by one at both ends.
     beat: AtomicU64,
@@ -120,6 +121,7 @@ impl Remote {
             polls: self.counters.polls.get(),
             slices: self.beat() / 2,
             steals: self.counters.steals.get(),
+            pushes: self.counters.pushes.get(),
             parks: self.counters.parks.get(),
         }
     }
@@ -135,6 +137,8 @@ pub struct WorkerMetrics {
     pub slices: u64,
     /// Times it took lanes from another worker.
     pub steals: u64,
+    /// Lanes that it has handed to a worker with fewer, where [`Balance`](super::lab::Balance) says so.
+    pub pushes: u64,
     /// Times it went to sleep.
     pub parks: u64,
 }
@@ -144,6 +148,7 @@ pub struct WorkerMetrics {
 pub(super) struct Counters {
     pub(super) polls: Counter,
     pub(super) steals: Counter,
+    pub(super) pushes: Counter,
     pub(super) parks: Counter,
 }
 
@@ -164,39 +169,43 @@ impl Counter {
     }
 }
 
-/// Lanes whose next task is pinned to one thread.
-struct Inbox {
+/// Lanes that others leave for one worker.
+pub(super) struct Inbox {
     lanes: Mutex<VecDeque<ReadyLane>>,
-    some: AtomicBool,
+    len: AtomicUsize,
 }
 
 impl Inbox {
-    fn new() -> Self {
-        Self { lanes: Mutex::new(VecDeque::new()), some: AtomicBool::new(false) }
+    pub(super) fn new() -> Self {
+        Self { lanes: Mutex::new(VecDeque::new()), len: AtomicUsize::new(0) }
     }
 
-    fn put(&self, lane: ReadyLane) {
+    pub(super) fn put(&self, lane: ReadyLane) {
         let mut lanes = self.lanes.lock();
         lanes.push_back(lane);
         // Ordering: the unpark that follows makes the owner look again.
-        self.some.store(true, Ordering::Relaxed);
+        self.len.store(lanes.len(), Ordering::Relaxed);
     }
 
     #[inline]
-    fn take(&self) -> Option<ReadyLane> {
+    pub(super) fn take(&self) -> Option<ReadyLane> {
         if !self.has_some() {
             return None;
         }
         let mut lanes = self.lanes.lock();
         let lane = lanes.pop_front();
         // Ordering: as in `put`; both are under the lock.
-        self.some.store(!lanes.is_empty(), Ordering::Relaxed);
+        self.len.store(lanes.len(), Ordering::Relaxed);
         lane
     }
 
-    fn has_some(&self) -> bool {
+    pub(super) fn has_some(&self) -> bool {
+        self.len() > 0
+    }
+
+    pub(super) fn len(&self) -> usize {
         // Ordering: as in `put`.
-        self.some.load(Ordering::Relaxed)
+        self.len.load(Ordering::Relaxed)
     }
 }
 

@@ -12,6 +12,7 @@
 //!    before, when the workers stop, is run by whoever sees both: [`Scheduler::drain`].
 
 use super::Scheduler;
+use super::lab::Lab;
 use super::remote::Remote;
 use crate::lane::{ReadyLane, Runner, Slice, callback};
 use crate::sync::{Ordering, fence};
@@ -72,6 +73,9 @@ impl Scheduler {
         while let Some(lane) = self.any_ready() {
             self.cancel(lane);
         }
+        if let Some(lab) = &self.lab {
+            lab.forget();
+        }
     }
 
     /// Runs a lane on this thread until it is idle, cancelling all its tasks.
@@ -103,7 +107,8 @@ impl Scheduler {
             let queued = remote.take_next().or_else(|| remote.stealer.steal());
             queued.or_else(|| remote.take_inbox())
         };
-        self.injector.pop().or_else(|| self.remotes.iter().find_map(of_worker))
+        let plain = self.injector.pop().or_else(|| self.remotes.iter().find_map(of_worker));
+        plain.or_else(|| self.lab.as_deref().and_then(Lab::any_ready))
     }
 }
 

@@ -1,24 +1,14 @@
 //! One worker, advanced a step at a time.
 
+use super::lab::{Lab, Options};
 use super::local::Local;
 use super::remote::Remote;
 use super::{Handle, Scheduler};
 use crate::lane::{ReadyLane, Runner, Slice};
 use crate::queue::Deque;
 use crate::rng::Rng;
-use crate::sync::Ordering;
+use crate::sync::{Arc, Ordering};
 use crossbeam_utils::CachePadded;
-
-/// Polls in a slice.
-///
-/// `benches/ratio.rs`, `yield_many`: 39 ns with 8, 37 ns with 64 and with 256; the wait behind a
-/// saturated color grows with it.
-pub(super) const SLICE_POLLS: u32 = 64;
-
-/// Nanoseconds after which a slice ends even with polls left.
-///
-/// `benches/ratio.rs`, `makespan`: 50, 200 and 1000 µs do not differ beyond the noise.
-const SLICE_NANOS: u64 = 200_000;
 
 /// Polls between two looks at the clock while polls are short: a look costs some 20 ns.
 const POLLS_PER_LOOK: u32 = 8;
@@ -32,7 +22,7 @@ const SLOW_NANOS: u64 = 16_000;
 const NEXT_STREAK: u8 = 3;
 
 /// Steps between two looks into the injector while there is other work.
-const INJECTOR_STEPS: u32 = 61;
+pub(super) const INJECTOR_STEPS: u32 = 61;
 
 /// How long a worker must have been in one slice before its `next` lane may be stolen.
 const LATE_NANOS: u64 = 50_000;
@@ -60,22 +50,34 @@ pub enum Step {
 ///
 /// [`spawn_local`]: crate::spawn_local
 pub struct Worker {
-    local: Local,
+    pub(super) local: Local,
     rng: Rng,
     pace: Pace,
-    steps: u32,
+    pub(super) steps: u32,
+    slice_polls: u32,
+    slice_nanos: u64,
     streak: u8,
-    searching: bool,
+    pub(super) searching: bool,
     parked: bool,
+    pub(super) lab: Option<Arc<Lab>>,
 }
 
 impl Worker {
-    pub(super) fn new(handle: Handle, index: usize, deque: Deque<ReadyLane>, seed: u64) -> Self {
+    pub(super) fn new(
+        handle: Handle,
+        index: usize,
+        deque: Deque<ReadyLane>,
+        seed: u64,
+        options: &Options,
+    ) -> Self {
         Self {
-            local: Local::new(handle, index, deque),
+            lab: handle.scheduler().lab.clone(),
+            local: Local::new(handle, index, deque, options.reuse),
             rng: Rng::new(seed ^ (index as u64 + 1)),
             pace: Pace::default(),
             steps: 0,
+            slice_polls: options.slice_polls,
+            slice_nanos: options.slice_nanos,
             streak: 0,
             searching: false,
             parked: false,
@@ -108,8 +110,8 @@ impl Worker {
         self.local.batch(f)
     }
 
-    /// Finds a lane and runs a slice of it: up to 64 polls or 200 µs, whichever comes first, and at
-    /// least one poll. Every step of a worker must be on one and the same thread.
+    /// Finds a lane and runs a slice of it: up to 64 polls or 200 µs ([`Options`]), whichever comes
+    /// first, and at least one poll. Every step of a worker must be on one and the same thread.
     ///
     /// # Panics
     ///
@@ -138,6 +140,9 @@ impl Worker {
 
     fn find(&mut self) -> Option<ReadyLane> {
         self.steps = self.steps.wrapping_add(1);
+        if self.local.is_in_lab() {
+            return self.find_in_lab();
+        }
         let urgent = self
             .steps
             .is_multiple_of(INJECTOR_STEPS)
@@ -146,8 +151,8 @@ impl Worker {
     }
 
     /// Looks at what belongs to this worker. What is pinned here takes turns with the rest.
-    #[inline]
-    fn find_here(&mut self) -> Option<ReadyLane> {
+    #[inline(always)]
+    pub(super) fn find_here(&mut self) -> Option<ReadyLane> {
         let remote = self.local.remote();
         if self.steps.is_multiple_of(2) && remote.has_inbox() {
             return remote.take_inbox();
@@ -163,7 +168,7 @@ impl Worker {
     }
 
     #[cold]
-    fn find_elsewhere(&mut self) -> Option<ReadyLane> {
+    pub(super) fn find_elsewhere(&mut self) -> Option<ReadyLane> {
         let scheduler = self.local.scheduler();
         if let Some(lane) = scheduler.injector.steal_batch(&self.local.deque) {
             // Who looked while the rest was between the queues has seen it in neither.
@@ -186,16 +191,20 @@ impl Worker {
     /// Tries every other worker once, from a random one on: half of what waits in its deque; and,
     /// only if all deques are empty, a `next` lane whose worker is late.
     fn steal(&mut self) -> Option<ReadyLane> {
+        let others = self.others();
         let scheduler = self.local.scheduler();
-        let remotes = &scheduler.remotes;
-        let start = self.rng.below(remotes.len());
-        let own = self.local.index();
-        let victims = || (0..remotes.len()).map(|i| (start + i) % remotes.len());
-        let others = || victims().filter(|victim| *victim != own).map(|victim| &remotes[victim]);
-        others().find_map(|victim| victim.stealer.steal_half(&self.local.deque)).or_else(|| {
+        let victims = || others.clone().map(|victim| &scheduler.remotes[victim]);
+        victims().find_map(|victim| victim.stealer.steal_half(&self.local.deque)).or_else(|| {
             let before = scheduler.park.now().saturating_sub(LATE_NANOS);
-            others().find_map(|victim| victim.steal_next(before))
+            victims().find_map(|victim| victim.steal_next(before))
         })
+    }
+
+    /// Every other worker once, from a random one on.
+    pub(super) fn others(&mut self) -> impl Iterator<Item = usize> + Clone + use<> {
+        let (workers, own) = (self.local.scheduler().remotes.len(), self.local.index());
+        let start = self.rng.below(workers);
+        (0..workers).map(move |i| (start + i) % workers).filter(move |victim| *victim != own)
     }
 
     /// The last searcher that finds something wakes the next one: there may be more.
@@ -215,6 +224,8 @@ impl Worker {
         let mut turn = Turn {
             scheduler: self.local.scheduler(),
             pin: self.local.pin(),
+            max_polls: self.slice_polls,
+            max_nanos: self.slice_nanos,
             polls: 0,
             start: self.pace.now,
             pace: &mut self.pace,
@@ -252,7 +263,7 @@ impl Worker {
             return Step::Stopped;
         }
         self.local.remote().counters.parks.add(1);
-        let late = scheduler.remotes.iter().any(|remote| remote.has_next());
+        let late = scheduler.steals() && scheduler.remotes.iter().any(|remote| remote.has_next());
         Step::Park(late.then_some(LATE_PARK_NANOS))
     }
 }
@@ -261,6 +272,9 @@ impl Scheduler {
     /// Whether a worker that is about to park could run something. Sequenced after the fence in
     /// `Idle::park`.
     fn has_work_for(&self, worker: usize) -> bool {
+        if let Some(lab) = &self.lab {
+            return self.has_lab_work_for(lab, worker);
+        }
         self.remotes[worker].has_inbox()
             || !self.injector.is_empty()
             || self.remotes.iter().any(|remote| !remote.stealer.is_empty())
@@ -276,7 +290,7 @@ impl Scheduler {
             let empty = |remote: &CachePadded<Remote>| {
                 !remote.has_inbox() && !remote.has_next() && remote.stealer.is_empty()
             };
-            self.injector.is_empty() && self.remotes.iter().all(empty)
+            self.injector.is_empty() && self.remotes.iter().all(empty) && self.is_lab_empty()
         };
         if self.idle.all_parked_and(nothing_left) && !self.stopped.swap(true, Ordering::SeqCst) {
             for worker in 0..self.remotes.len() {
@@ -324,6 +338,8 @@ impl Pace {
 struct Turn<'a> {
     scheduler: &'a Scheduler,
     pin: u32,
+    max_polls: u32,
+    max_nanos: u64,
     polls: u32,
     start: u64,
     pace: &'a mut Pace,
@@ -344,6 +360,6 @@ impl Runner for Turn<'_> {
     fn goes_on(&mut self) -> bool {
         self.polls += 1;
         self.pace.tick(self.scheduler);
-        self.polls < SLICE_POLLS && self.pace.now - self.start < SLICE_NANOS
+        self.polls < self.max_polls && self.pace.now - self.start < self.max_nanos
     }
 }

@@ -2,7 +2,7 @@
 
 pub(crate) use loom::cell::UnsafeCell;
 pub(crate) use loom::hint::spin_loop;
-pub(crate) use loom::sync::atomic::{AtomicBool, Ordering, fence};
+pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, Ordering, fence};
 pub(crate) use loom::sync::{Arc, MutexGuard};
 use std::ops::Deref;
 use std::thread;

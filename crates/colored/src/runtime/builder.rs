@@ -2,9 +2,11 @@
 
 use super::Runtime;
 use super::handle::Handle;
+use super::lab::{Balance, Placement, Queue};
 use super::threads::{self, Threads};
 use crate::driver::Driver;
 use crate::pool::{Limits, Pool};
+use colored_core::lab::Options;
 use colored_core::{Park, Scheduler};
 use std::io;
 use std::sync::Arc;
@@ -30,6 +32,7 @@ pub struct Builder {
     blocking_threads: usize,
     thread_name: String,
     seed: Option<u64>,
+    lab: Options,
 }
 
 impl Default for Builder {
@@ -47,6 +50,7 @@ impl Builder {
             blocking_threads: 512,
             thread_name: String::from("colored"),
             seed: None,
+            lab: Options::default(),
         }
     }
 
@@ -85,11 +89,49 @@ impl Builder {
         self
     }
 
+    /// Where runnable lanes wait; see [`lab`](super::lab). Default: [`Queue::PerWorker`].
+    pub fn queue(mut self, queue: Queue) -> Self {
+        self.lab.queue = queue;
+        self
+    }
+
+    /// How work gets from one worker to another; see [`lab`](super::lab). Default:
+    /// [`Balance::Steal`].
+    pub fn balance(mut self, balance: Balance) -> Self {
+        self.lab.balance = balance;
+        self
+    }
+
+    /// Which worker a lane goes to when it becomes runnable; see [`lab`](super::lab). Default:
+    /// [`Placement::Waker`].
+    pub fn placement(mut self, placement: Placement) -> Self {
+        self.lab.placement = placement;
+        self
+    }
+
+    /// How long the turn of a color is at most: so many polls of tasks and runs of callbacks, 1 to
+    /// 1,000,000, and so much time, 1 µs to 1 s, whichever comes first. A poll is not interrupted,
+    /// and the time is looked at after 8 of them, or after each while they are slow. Default: 64
+    /// polls, 200 µs.
+    pub fn slice(mut self, polls: u32, time: Duration) -> Self {
+        self.lab.slice_polls = polls;
+        self.lab.slice_nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        self
+    }
+
+    /// Whether workers keep the memory of tasks, callbacks and lanes for the next ones, instead of
+    /// giving it back to the global allocator. Default: yes.
+    pub fn reuse(mut self, reuse: bool) -> Self {
+        self.lab.reuse = reuse;
+        self
+    }
+
     /// Starts the runtime.
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if a setting is out of its range, naming it and the range; and what the system
+    /// `InvalidInput` if a setting is out of its range, or two do not go together, naming them and
+    /// what is allowed; and what the system
     /// answers when it refuses a thread or a selector.
     pub fn build(self) -> io::Result<Runtime> {
         let workers = match self.workers {
@@ -101,6 +143,7 @@ impl Builder {
             let text = format!("thread_name({:?}): a name has no NUL byte", self.thread_name);
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
+        self.lab.check().map_err(|text| io::Error::new(io::ErrorKind::InvalidInput, text))?;
         let pool = Pool::new(&Limits {
             max_threads: blocking,
             keep_alive: KEEP_ALIVE,
@@ -109,7 +152,7 @@ impl Builder {
         let driver = Arc::new(Driver::new(workers, pool)?);
         let port = Port { driver: Arc::clone(&driver), start: Instant::now() };
         let seed = self.seed.unwrap_or_else(random_seed);
-        let (core, cores) = Scheduler::with_workers(workers, seed, Box::new(port));
+        let (core, cores) = Scheduler::with_options(workers, seed, Box::new(port), self.lab);
         let handle = Handle::new(core, driver);
         let threads = Threads::start(&handle, cores, &self.thread_name, threads::pins(self.pin))?;
         Ok(Runtime { handle, threads })
