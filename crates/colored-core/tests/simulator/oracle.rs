@@ -5,15 +5,18 @@
 //! post), and what is done to it (a turn, a destructor). Between the two nothing of the program
 //! runs, so the order of schedule that the oracle writes down is the one of the core's queues.
 
+mod behaviors;
 mod callbacks;
 mod lanes;
 mod slices;
 mod tasks;
 
+pub(crate) use self::behaviors::Want;
 pub(crate) use self::callbacks::{CallKey, CellKey};
 pub(crate) use self::lanes::{Entry, Hue};
 pub(crate) use self::tasks::{End, Outcome};
 
+use self::behaviors::Behavior;
 use self::callbacks::{CallModel, CellModel};
 use self::lanes::Lanes;
 use self::slices::Slices;
@@ -50,6 +53,11 @@ pub(crate) struct Tally {
     pub(crate) unrun: u64,
     pub(crate) inline: u64,
     pub(crate) hops: u64,
+    pub(crate) sections: u64,
+    /// Closures that had several cells, or looked beside others.
+    pub(crate) behaviors: u64,
+    /// Most who looked at one color at once.
+    pub(crate) readers: u64,
     /// Most polls and callbacks in progress at once.
     pub(crate) deepest: u64,
 }
@@ -58,6 +66,7 @@ pub(crate) struct Oracle {
     pub(crate) tasks: Slab<Task>,
     pub(crate) cells: Slab<CellModel>,
     pub(crate) calls: Slab<CallModel>,
+    behaviors: Slab<Behavior>,
     pub(crate) lanes: Lanes,
     pub(crate) slices: Slices,
     pub(crate) tally: Tally,
@@ -74,6 +83,7 @@ impl Oracle {
             tasks: Slab::default(),
             cells: Slab::default(),
             calls: Slab::default(),
+            behaviors: Slab::default(),
             lanes: Lanes::new(profile.palette),
             slices: Slices::new(profile.workers),
             tally: Tally::default(),
@@ -108,6 +118,11 @@ impl Oracle {
         self.closing = true;
     }
 
+    /// Whether no task is left, and nobody waits for cells that stay up to the end.
+    pub(crate) fn is_calm(&self) -> bool {
+        self.tasks.len() + self.behaviors.len() == 0
+    }
+
     /// After the end of everything: nothing may be left.
     pub(crate) fn check_end(&mut self) {
         let tally = self.tally;
@@ -124,6 +139,9 @@ impl Oracle {
         }
         if tally.scheduled != tally.run + tally.unrun {
             self.violated("G8", format!("{tally:?}: callbacks are missing"));
+        }
+        if self.behaviors.len() > 0 {
+            self.violated("G8", format!("{} behaviors are left", self.behaviors.len()));
         }
         if self.cells.len() > 0 {
             self.violated("G8", format!("{} cells keep their values", self.cells.len()));

@@ -9,6 +9,7 @@
 mod callbacks;
 mod deeds;
 mod moves;
+mod several;
 mod stock;
 mod task;
 
@@ -69,12 +70,16 @@ pub(crate) enum Move {
     Join,
     Call,
     GiveUpCall,
+    When,
+    Read,
+    GiveUpWhen,
+    Section,
     Finish,
     Panic,
 }
 
 /// How a poll can end, and how often it does.
-pub(crate) const MOVES: [(Move, u32); 12] = [
+pub(crate) const MOVES: [(Move, u32); 16] = [
     (Move::Signal, 10),
     (Move::Yield, 8),
     (Move::WakeSelf, 4),
@@ -85,6 +90,10 @@ pub(crate) const MOVES: [(Move, u32); 12] = [
     (Move::Join, 5),
     (Move::Call, 8),
     (Move::GiveUpCall, 2),
+    (Move::When, 6),
+    (Move::Read, 6),
+    (Move::GiveUpWhen, 1),
+    (Move::Section, 4),
     (Move::Finish, 8),
     (Move::Panic, 1),
 ];
@@ -147,6 +156,9 @@ fn wind_up(world: &World) {
         handle.abort();
     }
     deeds::let_go(world, 16);
+    if world.oracle(|oracle| oracle.is_calm()) {
+        deeds::let_lasting_go(world);
+    }
 }
 
 /// Wakes those whose time has come.
@@ -164,4 +176,5 @@ pub(crate) fn let_all_go(world: &World) {
     wake_due(world);
     world.stock.forget_wakers();
     deeds::let_go(world, usize::MAX);
+    deeds::let_lasting_go(world);
 }

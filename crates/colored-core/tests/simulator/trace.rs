@@ -41,6 +41,8 @@ pub(crate) enum What {
     Inline,
     /// A call is given up: call.
     Abandon,
+    /// A `when` or `read`: which; 0 is made, 1 runs, 2 is dropped unrun.
+    Several,
     /// A cell is made: color, cell.
     Cell,
     /// The last owner of a cell goes: cell.

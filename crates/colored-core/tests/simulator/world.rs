@@ -8,7 +8,9 @@
 //! would be a violation of G1. That is sound because a worker's step keeps nothing in the thread
 //! that it does not put back: which worker this is, what it polls, its free lists and its budget
 //! are saved and restored in the manner of a stack (`Local::enter`, `Hold`, `Cache::enter`,
-//! `budget::fresh`), and no lock is held during a poll. What such a stack cannot show is a poll that
+//! `budget::fresh`), and no lock is held during a poll. The one thing that is not, the mark of a thread
+//! that is inside the future of an `exclusive`, is of no account: no time goes by in there
+//! (`program/several.rs`). What such a stack cannot show is a poll that
 //! ends before one that began inside it.
 //!
 //! A thread that is no worker is a task of another scheduler: its worker is entered and left like

@@ -65,6 +65,15 @@ impl Oracle {
         }
     }
 
+    /// The value is about to be looked at.
+    pub(crate) fn look(&mut self, cell: CellKey, found: u64) {
+        let accesses = self.cells.get(cell).map(|model| model.accesses);
+        if accesses != Some(found) {
+            let slot = cell.slot;
+            self.violated("G1", format!("cell {slot} counts {found} accesses, not {accesses:?}"));
+        }
+    }
+
     /// The turn of a callback is over, run or not.
     pub(crate) fn callback_ends(&mut self, hue: Hue, run: bool) {
         *(if run { &mut self.tally.run } else { &mut self.tally.unrun }) += 1;

@@ -21,6 +21,10 @@ pub(crate) enum Entry {
     Call(CallKey),
     /// A cell's value whose last owner has gone.
     LastOwner(CellKey),
+    /// What wants the lane together with others, for itself alone.
+    Claim(Key),
+    /// What only looks, beside others who do.
+    Look(Key),
 }
 
 impl fmt::Display for Entry {
@@ -30,6 +34,8 @@ impl fmt::Display for Entry {
             Entry::Post(number) => write!(f, "post {number}"),
             Entry::Call(key) => write!(f, "call {}", key.slot),
             Entry::LastOwner(key) => write!(f, "the end of cell {}", key.slot),
+            Entry::Claim(key) => write!(f, "the claim of behavior {}", key.slot),
+            Entry::Look(key) => write!(f, "reader {}", key.slot),
         }
     }
 }
@@ -52,6 +58,10 @@ pub(crate) struct Lane {
     pub(crate) named: bool,
     queue: VecDeque<Queued>,
     holder: Option<Entry>,
+    /// Who look at it right now.
+    readers: u32,
+    /// Counted as ready.
+    counted: bool,
     pub(crate) tasks: u32,
     pub(crate) cells: u32,
     pub(crate) ready: Ready,
@@ -67,13 +77,21 @@ pub(crate) struct Ready {
 }
 
 impl Lane {
+    /// Whether a worker must come to it. A claim, or a reader, may have had its turn and wait for
+    /// something else: that cannot be seen from outside.
     fn is_ready(&self) -> bool {
-        self.holder.is_none() && !self.queue.is_empty()
+        let queued = self.queue.front().map(|queued| queued.entry);
+        let runs = self.holder.is_some() || self.readers > 0;
+        !runs && !matches!(queued, None | Some(Entry::Claim(_) | Entry::Look(_)))
     }
 
     /// Whether something keeps it.
     pub(crate) fn is_kept(&self) -> bool {
-        self.tasks > 0 || self.cells > 0 || !self.queue.is_empty() || self.holder.is_some()
+        self.tasks > 0
+            || self.cells > 0
+            || !self.queue.is_empty()
+            || self.holder.is_some()
+            || self.readers > 0
     }
 }
 
@@ -149,6 +167,10 @@ impl Lanes {
         lanes.map(|(hue, lane)| (hue as Hue, lane))
     }
 
+    pub(crate) fn readers(&self, hue: Hue) -> u32 {
+        self.get(hue).readers
+    }
+
     pub(crate) fn front(&self, hue: Hue) -> Option<Entry> {
         self.get(hue).queue.front().map(|queued| queued.entry)
     }
@@ -157,9 +179,20 @@ impl Lanes {
         self.lanes.iter().find_map(|lane| lane.queue.front()).map(|queued| queued.entry)
     }
 
-    fn count_ready(&mut self) {
-        self.ready += 1;
-        self.most_ready = self.most_ready.max(self.ready);
+    /// A lane may have become ready, or be so no more.
+    fn count(&mut self, hue: Hue, now: Ready) {
+        let lane = self.get_mut(hue);
+        let ready = lane.is_ready();
+        if std::mem::replace(&mut lane.counted, ready) == ready {
+            return;
+        }
+        if ready {
+            lane.ready = now;
+            self.ready += 1;
+            self.most_ready = self.most_ready.max(self.ready);
+        } else {
+            self.ready -= 1;
+        }
     }
 }
 
@@ -172,12 +205,8 @@ impl Oracle {
     /// Something is scheduled.
     pub(crate) fn push(&mut self, hue: Hue, entry: Entry, soft: bool) {
         let ready = self.ready_now(!matches!(self.actor(), Actor::Worker(_)));
-        let lane = self.lanes.get_mut(hue);
-        lane.queue.push_back(Queued { entry, soft });
-        if lane.holder.is_none() && lane.queue.len() == 1 {
-            lane.ready = ready;
-            self.lanes.count_ready();
-        }
+        self.lanes.get_mut(hue).queue.push_back(Queued { entry, soft });
+        self.lanes.count(hue, ready);
     }
 
     fn ready_now(&self, injected: bool) -> Ready {
@@ -188,23 +217,33 @@ impl Oracle {
     /// in the queue.
     pub(crate) fn turn_begins(&mut self, hue: Hue, entry: Entry, aborted_by_end: bool) {
         self.exclude(hue, entry);
-        let lane = self.lanes.get_mut(hue);
-        if lane.is_ready() {
-            self.lanes.ready -= 1;
-        }
         self.keep_order(hue, entry, aborted_by_end);
         self.keep_bounds(hue);
-        self.lanes.get_mut(hue).holder = Some(entry);
+        self.hold(hue, entry);
         self.tally.deepest = self.tally.deepest.max(self.slices.depth());
     }
 
-    fn exclude(&mut self, hue: Hue, entry: Entry) {
+    fn hold(&mut self, hue: Hue, entry: Entry) {
+        self.lanes.get_mut(hue).holder = Some(entry);
+        self.count(hue);
+    }
+
+    fn count(&mut self, hue: Hue) {
+        let ready = self.ready_now(false);
+        self.lanes.count(hue, ready);
+    }
+
+    pub(super) fn exclude(&mut self, hue: Hue, entry: Entry) {
         if let Some(holder) = self.lanes.get(hue).holder {
             self.violated("G1", format!("{entry} of color {hue} begins while {holder} runs there"));
         }
+        let readers = self.lanes.get(hue).readers;
+        if readers > 0 {
+            self.violated("G1", format!("{entry} of color {hue} begins beside {readers} readers"));
+        }
     }
 
-    fn keep_order(&mut self, hue: Hue, entry: Entry, aborted_by_end: bool) {
+    pub(super) fn keep_order(&mut self, hue: Hue, entry: Entry, aborted_by_end: bool) {
         let queue = &mut self.lanes.get_mut(hue).queue;
         let place = queue.iter().position(|queued| queued.entry == entry);
         let Some(place) = place else {
@@ -237,13 +276,8 @@ impl Oracle {
 
     /// The turn is over.
     pub(crate) fn turn_ends(&mut self, hue: Hue) {
-        let ready = self.ready_now(false);
-        let lane = self.lanes.get_mut(hue);
-        lane.holder = None;
-        if lane.is_ready() {
-            lane.ready = ready;
-            self.lanes.count_ready();
-        }
+        self.lanes.get_mut(hue).holder = None;
+        self.count(hue);
         self.lanes.settle(hue);
     }
 
@@ -255,13 +289,63 @@ impl Oracle {
             let ahead = ahead.entry;
             self.violated("G2", format!("{entry} runs at once although {ahead} waits"));
         }
-        self.lanes.get_mut(hue).holder = Some(entry);
+        self.hold(hue, entry);
         self.tally.inline += 1;
+    }
+
+    /// A turn of a task that has kept its lane since the last one.
+    pub(super) fn kept_turn(&mut self, hue: Hue) {
+        if !self.closing
+            && let Err(what) = self.slices.turn(hue, self.now, (0, 0), 0, false)
+        {
+            self.violated("G7", what);
+        }
+    }
+
+    /// A claim has its turn: the lane is held, and nobody else runs there.
+    pub(super) fn claim_begins(&mut self, hue: Hue, entry: Entry) {
+        self.exclude(hue, entry);
+        self.keep_order(hue, entry, false);
+        self.hold(hue, entry);
+    }
+
+    /// Somebody looks, at once or in his turn: beside others who do, and after all who change
+    /// something.
+    pub(super) fn look_begins(&mut self, hue: Hue, entry: Entry) {
+        if let Some(holder) = self.lanes.get(hue).holder {
+            self.violated("G1", format!("{entry} looks at color {hue} while {holder} runs there"));
+        }
+        self.leave_queue(hue, entry);
+        self.lanes.get_mut(hue).readers += 1;
+        self.count(hue);
+    }
+
+    /// Takes somebody who only looks out of the queue, if he is there.
+    pub(super) fn leave_queue(&mut self, hue: Hue, entry: Entry) {
+        let queue = &mut self.lanes.get_mut(hue).queue;
+        let place = queue.iter().position(|queued| queued.entry == entry);
+        let mut ahead = queue.iter().take(place.unwrap_or(queue.len()));
+        let writer =
+            ahead.find(|queued| !queued.soft && !matches!(queued.entry, Entry::Look(_))).copied();
+        if let Some(place) = place {
+            queue.remove(place);
+        }
+        if let Some(writer) = writer.filter(|_| !self.closing) {
+            let what = format!("{entry} of color {hue} looks before {}", writer.entry);
+            self.violated("G2", what);
+        }
+        self.count(hue);
+    }
+
+    pub(super) fn look_ends(&mut self, hue: Hue) {
+        self.lanes.get_mut(hue).readers -= 1;
+        self.count(hue);
+        self.lanes.settle(hue);
     }
 
     /// Whether nothing runs or waits there. A shutdown puts something of its own there.
     pub(crate) fn must_be_idle(&self, hue: Hue) -> bool {
         let lane = self.lanes.get(hue);
-        !self.closing && lane.holder.is_none() && lane.queue.is_empty()
+        !self.closing && lane.holder.is_none() && lane.readers == 0 && lane.queue.is_empty()
     }
 }

@@ -44,6 +44,10 @@ pub(crate) struct Task {
     pin: Option<u32>,
     /// Whether somebody still has its handle.
     handle: bool,
+    /// It is in a section, and keeps its lane when it waits.
+    section: bool,
+    /// It waits, and has kept its lane.
+    keeps: bool,
 }
 
 impl Task {
@@ -63,6 +67,8 @@ impl Oracle {
             joiner: None,
             pin,
             handle: true,
+            section: false,
+            keeps: false,
         });
         self.tally.spawned += 1;
         self.lanes.get_mut(hue).tasks += 1;
@@ -92,7 +98,11 @@ impl Oracle {
         match task.state {
             State::Waiting => {
                 task.state = State::Scheduled;
-                let hue = task.hue;
+                let (hue, keeps) = (task.hue, task.keeps);
+                if keeps {
+                    // It is at the head of its lane all the time.
+                    return;
+                }
                 // A shutdown aborts what waits, in an order of its own.
                 self.push(hue, Entry::Task(key), closing);
             }
@@ -108,6 +118,11 @@ impl Oracle {
         self.wake(key);
     }
 
+    /// A section of a task begins or ends, in a poll.
+    pub(crate) fn section(&mut self, key: Key, open: bool) {
+        self.task(key).section = open;
+    }
+
     /// A poll begins.
     pub(crate) fn poll_begins(&mut self, key: Key) -> Hue {
         let closing = self.closing;
@@ -115,7 +130,11 @@ impl Oracle {
         let task = self.task(key);
         let (hue, aborted, pin, state) = (task.hue, task.aborted, task.pin, task.state);
         task.state = State::Running;
-        self.turn_begins(hue, Entry::Task(key), false);
+        if std::mem::take(&mut task.keeps) {
+            self.kept_turn(hue);
+        } else {
+            self.turn_begins(hue, Entry::Task(key), false);
+        }
         if state != State::Scheduled {
             self.violated("G1", format!("task {} is polled while it is {state:?}", key.slot));
         }
@@ -140,6 +159,11 @@ impl Oracle {
         let task = self.task(key);
         let from = task.hue;
         let notified = std::mem::take(&mut task.notified);
+        if task.section {
+            task.state = if notified { State::Scheduled } else { State::Waiting };
+            task.keeps = true;
+            return;
+        }
         let again = match end {
             End::Hops(to) => {
                 task.hue = to;
@@ -180,7 +204,11 @@ impl Oracle {
             State::Scheduled | State::Waiting => {
                 task.state = State::Running;
                 let by_end = closing && state == State::Waiting;
-                self.turn_begins(hue, Entry::Task(key), by_end);
+                if std::mem::take(&mut task.keeps) {
+                    self.kept_turn(hue);
+                } else {
+                    self.turn_begins(hue, Entry::Task(key), by_end);
+                }
                 if !aborted && !closing {
                     self.violated("G8", format!("task {} is dropped though alive", key.slot));
                 }

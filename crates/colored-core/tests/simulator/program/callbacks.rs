@@ -31,6 +31,15 @@ impl Value {
     }
 }
 
+impl Value {
+    /// Looks at the value; some time goes by.
+    pub(super) fn look(&self, world: &World) {
+        world.oracle(|oracle| oracle.look(self.cell, self.accesses));
+        world.spend(world.moment());
+        world.oracle(|oracle| oracle.look(self.cell, self.accesses));
+    }
+}
+
 impl Drop for Value {
     fn drop(&mut self) {
         World::with(|world| {

@@ -151,7 +151,9 @@ fn abort(world: &World) {
 }
 
 fn new_cell(world: &World) {
-    if world.stock.cells.borrow().len() >= world.profile.cells as usize {
+    let lasting = world.chance.one_in(2);
+    let cells = if lasting { &world.stock.lasting } else { &world.stock.cells };
+    if cells.borrow().len() >= world.profile.cells as usize {
         return;
     }
     let hue = world.some_hue();
@@ -159,7 +161,7 @@ fn new_cell(world: &World) {
     world.note(What::Cell, hue, key.slot);
     let color = color.expect("a color with a name");
     let cell = ColorCell::new_in(&world.handle, color, Value::new(key));
-    world.stock.cells.borrow_mut().push((key, cell));
+    cells.borrow_mut().push((key, cell));
     if world.fault.is_due(Fault::LeakedLane, world) {
         mem::forget(ColorCell::new_in(&world.handle, colored_core::Color::new(u64::MAX), ()));
     }
@@ -225,6 +227,13 @@ fn try_with(world: &World, here: Option<Hue>) {
         world.oracle(|oracle| oracle.violated("G1", what));
     }
     drop_cell(world, key, cell);
+}
+
+/// Lets go of the cells that stay up to the end.
+pub(super) fn let_lasting_go(world: &World) {
+    for (key, cell) in world.stock.lasting.take() {
+        drop_cell(world, key, cell);
+    }
 }
 
 /// Lets go of so many handles and cells.

@@ -2,13 +2,14 @@
 
 use super::callbacks::CallToken;
 use super::deeds;
+use super::several::{self, Behavior, Section};
 use super::task::{Output, Task};
 use super::{Move, callbacks};
 use crate::agenda::Event;
 use crate::oracle::{CallKey, CellKey, End, Outcome};
 use crate::slab::Key;
 use crate::trace::What;
-use crate::world::World;
+use crate::world::{Phase, World};
 use colored_core::{JoinError, JoinHandle, hop, yield_now};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
@@ -21,6 +22,8 @@ pub(super) enum Wait {
     Wake,
     Join(Key, JoinHandle<Output>),
     Call(PendingCall),
+    Behavior(Behavior),
+    Section(Section),
 }
 
 pub(super) struct PendingCall {
@@ -43,15 +46,19 @@ pub(super) fn still_waits(task: &mut Task, world: &World, cx: &mut Context<'_>) 
         Wait::Nothing | Wait::Wake => false,
         Wait::Join(child, handle) => joins(task, child, handle, world, cx),
         Wait::Call(call) => calls(task, call, world, cx),
+        Wait::Behavior(behavior) => several::waits(task, behavior, world, cx),
+        Wait::Section(section) => several::stays(task, section, world, cx),
     }
 }
 
 /// The task is no more: nor is what it waits for.
-pub(super) fn stop_waiting(wait: &mut Wait, world: &World) {
+pub(super) fn stop_waiting(task: Key, wait: &mut Wait, world: &World) {
     match std::mem::replace(wait, Wait::Nothing) {
         Wait::Nothing | Wait::Wake => {}
         Wait::Join(child, handle) => deeds::detach(world, child, handle),
         Wait::Call(call) => give_up(world, call),
+        Wait::Behavior(behavior) => several::give_up(world, behavior),
+        Wait::Section(section) => several::leave(task, world, section),
     }
 }
 
@@ -104,7 +111,24 @@ pub(super) fn make(task: &mut Task, next: Move, world: &World, cx: &mut Context<
                 return yield_here(cx);
             }
             if next == Move::GiveUpCall {
-                stop_waiting(&mut task.wait, world);
+                stop_waiting(task.key, &mut task.wait, world);
+                return yield_here(cx);
+            }
+        }
+        Move::When | Move::Read | Move::GiveUpWhen => {
+            let Some(behavior) = several::begin(task.key, next, world) else {
+                return yield_here(cx);
+            };
+            if !several::waits(task, behavior, world, cx) {
+                return yield_here(cx);
+            }
+            if next == Move::GiveUpWhen {
+                stop_waiting(task.key, &mut task.wait, world);
+                return yield_here(cx);
+            }
+        }
+        Move::Section => {
+            if !several::stays(task, several::enter(task.key, world), world, cx) {
                 return yield_here(cx);
             }
         }
@@ -196,7 +220,10 @@ fn calls(task: &mut Task, mut call: PendingCall, world: &World, cx: &mut Context
             false
         }
         Err(payload) => {
-            if payload.downcast_ref() != Some(&callbacks::PANIC) {
+            // What waits for a call when the end comes learns of it in this way.
+            let expected = world.phase.get() == Phase::Closing
+                || payload.downcast_ref() == Some(&callbacks::PANIC);
+            if !expected {
                 world.oracle(|oracle| oracle.violated("G9", "a call panics with something else"));
             }
             give_up(world, call);

@@ -28,6 +28,8 @@ pub(crate) struct Stock {
     /// Whose time has come.
     pub(crate) due: RefCell<Vec<Sleeper>>,
     pub(super) cells: RefCell<Vec<(CellKey, ColorCell<Value>)>>,
+    /// Cells that stay up to the end: sets of them may wait for their colors for long.
+    pub(super) lasting: RefCell<Vec<(CellKey, ColorCell<Value>)>>,
     pub(super) known: RefCell<Vec<Hue>>,
     pub(super) posts: Cell<u32>,
     /// The cell whose last owner is going on this thread, right now.
@@ -154,7 +156,8 @@ impl Stock {
     }
 
     pub(super) fn some_cell(&self, chance: &Chance) -> Option<(CellKey, ColorCell<Value>)> {
-        let cells = self.cells.borrow();
+        let lasting = chance.one_in(4);
+        let cells = if lasting { self.lasting.borrow() } else { self.cells.borrow() };
         (!cells.is_empty()).then(|| cells[chance.index(cells.len())].clone())
     }
 

@@ -136,7 +136,7 @@ impl Drop for Task {
             }
             let hue = world.oracle(|oracle| oracle.drop_begins(self.key));
             check_color(world, hue, self.nature.nosy);
-            moves::stop_waiting(&mut self.wait, world);
+            moves::stop_waiting(self.key, &mut self.wait, world);
             if world.chance.one_in(8) {
                 world.spend(world.moment());
             }
