@@ -252,8 +252,11 @@ fn the_tests_that_the_docs_name_exist() {
         let before = named;
         for (file, function) in names {
             named += 1;
-            let places =
-                [format!("tests/{file}.rs"), format!("crates/colored-core/src/model/{file}.rs")];
+            let places = [
+                format!("tests/{file}.rs"),
+                format!("crates/colored-core/src/model/{file}.rs"),
+                format!("crates/colored-core/tests/{file}/main.rs"),
+            ];
             let has = |place: &String| {
                 let source = fs::read_to_string(root().join(place)).unwrap_or_default();
                 source.contains(&format!("#[test]\nfn {function}()"))

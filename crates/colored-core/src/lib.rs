@@ -103,7 +103,8 @@
 //!
 //! The models run the code that ships, with `std` exchanged for loom in `sync` and the deques for
 //! locked ones. `model/canary.rs` holds models that must fail. What loom cannot explore (many
-//! workers, long runs, real deques) is left to `tests/storm.rs` and to the workspace's `tests/`.
+//! workers, long runs, real deques) is left to `tests/simulator/`, which steps up to 64 workers in
+//! virtual time from a seed, to `tests/storm.rs`, and to the workspace's `tests/`.
 //!
 //! # Memory order
 //!

@@ -28,7 +28,11 @@ impl Scheduler {
         }
         // A lane that is in neither list has no waiting task: it is queued, and what is in it will
         // be cancelled, or it is running, and will find the registry closed.
-        let lanes = self.registry.close().into_iter().chain(self.table.all());
+        let mut lanes = self.registry.close();
+        lanes.extend(self.table.all());
+        // The table's own order depends on serial numbers that other runtimes take part in: a
+        // simulation could not be run again.
+        lanes.sort_by_key(|lane| lane.color());
         for lane in lanes {
             callback::close(&lane);
         }

@@ -1,0 +1,41 @@
+//! Lies, of which each must be found: a checker that cannot fail checks nothing.
+
+use crate::world::World;
+
+/// A fault that is built into a run on purpose, once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    None,
+    /// A callback runs on the spot, whoever holds its color.
+    Unscheduled,
+    /// Two posts change places.
+    SwappedPosts,
+    /// A wake-up does not reach its task.
+    LostWake,
+    /// An unpark does not reach its worker.
+    LostUnpark,
+    /// A slice begins before the last one of its worker has ended.
+    EndlessSlice,
+    /// A lane stays in the table.
+    LeakedLane,
+    /// A future is never dropped.
+    ForgottenFuture,
+    /// A future is dropped twice.
+    DroppedTwice,
+    /// A task ends in another way than its handle says.
+    WrongOutcome,
+}
+
+impl Fault {
+    /// Whether it is to be committed now: once, when things have got going.
+    pub(crate) fn is_due(self, which: Fault, world: &World) -> bool {
+        let due = self == which
+            && !world.stock.fault_done.get()
+            && world.events() > 2000
+            && world.chance.one_in(4);
+        if due {
+            world.stock.fault_done.set(true);
+        }
+        due
+    }
+}

@@ -1,0 +1,207 @@
+//! Whole schedules of up to 64 workers, in virtual time and on one thread, from a seed.
+//!
+//! A seed is a program ([`profile`]), and every choice in its run: who steps next, how long a poll
+//! takes, what a task does. An [`oracle`] keeps a reference queue per color and the state of every
+//! task beside the run, and compares: G1 to G9, the counters, and that all ends. What the threads of
+//! a real machine do inside a queue is left to the models; what is here is everything above that,
+//! with many workers and for long.
+//!
+//! ```text
+//! cargo test -p colored-core --test simulator                                     a few seeds
+//! COLORED_SIM_SEEDS=1000 cargo test --release -p colored-core --test simulator    a thousand
+//! COLORED_SIM_SEED=17 cargo test --release -p colored-core --test simulator       that one again
+//! ```
+//!
+//! With `COLORED_SIM_LINES=5000` a failure shows so many lines of what came before it.
+#![cfg(not(colored_loom))]
+
+mod agenda;
+mod chance;
+mod fault;
+mod oracle;
+mod profile;
+mod program;
+mod run;
+mod slab;
+mod trace;
+mod world;
+
+use self::fault::Fault;
+use self::run::{Plan, Run};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Seeds and events of each, unless the environment says how many.
+#[cfg(debug_assertions)]
+const DEFAULT: (u64, u64) = (60, 20_000);
+#[cfg(not(debug_assertions))]
+const DEFAULT: (u64, u64) = (200, 100_000);
+
+/// A real thread needs a stack for as many steps inside one another as a world allows.
+const STACK: usize = 64 << 20;
+
+fn number(name: &str) -> Option<u64> {
+    let text = std::env::var(name).ok()?;
+    let number = text.parse();
+    Some(number.unwrap_or_else(|_| panic!("{name} is a number, not {text:?}")))
+}
+
+fn plan() -> Plan {
+    let lines = number("COLORED_SIM_LINES").unwrap_or(60);
+    Plan { events: DEFAULT.1, lines: lines as usize, fault: Fault::None }
+}
+
+/// Runs seeds on all cores, and hands each result to `each`.
+fn run_all(plan: Plan, seeds: std::ops::Range<u64>, mut each: impl FnMut(Run)) {
+    let next = AtomicU64::new(seeds.start);
+    let threads = thread::available_parallelism().map_or(1, |cores| cores.get());
+    let (results, arrived) = mpsc::channel();
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            let (results, next, seeds) = (results.clone(), &next, seeds.clone());
+            let work = move || {
+                // Ordering: only the distinctness of the seeds matters.
+                while let seed = next.fetch_add(1, Ordering::Relaxed)
+                    && seed < seeds.end
+                {
+                    if results.send(plan.run(seed)).is_err() {
+                        return;
+                    }
+                }
+            };
+            let thread = thread::Builder::new().stack_size(STACK);
+            thread.spawn_scoped(scope, work).expect("a thread");
+        }
+        drop(results);
+        for run in arrived {
+            each(run);
+        }
+    });
+}
+
+#[test]
+fn whole_schedules_keep_all_guarantees() {
+    let seeds = match number("COLORED_SIM_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => 1..1 + number("COLORED_SIM_SEEDS").unwrap_or(DEFAULT.0),
+    };
+    let count = seeds.end - seeds.start;
+    let start = Instant::now();
+    let mut kinds = BTreeMap::<_, Totals>::new();
+    run_all(plan(), seeds, |run| {
+        if let Some(violation) = &run.violation {
+            let seed = run.seed;
+            eprintln!("{}", run.lines);
+            panic!("seed {seed}: {violation}\nagain: COLORED_SIM_SEED={seed}");
+        }
+        kinds.entry(run.name).or_default().add(&run);
+    });
+    for (name, totals) in &kinds {
+        println!("{name:<14} {totals}");
+    }
+    let all = kinds.values().fold(0, |sum, totals| sum + totals.events);
+    let per_second = Duration::as_secs_f64(&start.elapsed());
+    println!("{count} seeds, {all} events, {:.1} seeds/s", count as f64 / per_second);
+    if count >= 60 {
+        assert!(kinds.values().all(Totals::is_varied), "a kind of program does too little");
+    }
+}
+
+/// What all programs of a kind have done together.
+#[derive(Default)]
+struct Totals {
+    seeds: u64,
+    events: u64,
+    turns: u64,
+    tasks: u64,
+    callbacks: u64,
+    hops: u64,
+    panics: u64,
+    aborts: u64,
+    deepest: u64,
+}
+
+impl Totals {
+    fn add(&mut self, run: &Run) {
+        self.seeds += 1;
+        self.events += run.events;
+        self.turns += run.turns;
+        self.tasks += run.tally.spawned;
+        self.callbacks += run.tally.run + run.tally.inline;
+        self.hops += run.tally.hops;
+        self.panics += run.tally.panicked;
+        self.aborts += run.tally.cancelled;
+        self.deepest = self.deepest.max(run.tally.deepest);
+    }
+
+    /// A simulation in which nothing happens finds nothing.
+    fn is_varied(&self) -> bool {
+        let happened = [self.tasks, self.callbacks, self.hops, self.panics, self.aborts];
+        happened.iter().all(|times| *times > 0) && self.deepest > 1
+    }
+}
+
+impl std::fmt::Display for Totals {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { seeds, events, turns, tasks, callbacks, hops, panics, aborts, deepest } = self;
+        write!(
+            f,
+            "{seeds:>4} seeds {events:>10} events {turns:>9} turns {tasks:>8} tasks {callbacks:>8} \
+             callbacks {hops:>7} hops {panics:>6} panics {aborts:>6} cancelled, {deepest} at once"
+        )
+    }
+}
+
+/// The same seed is the same run, in this process and, so, in the next: on other threads, after
+/// other runs, with other addresses and serial numbers.
+#[test]
+fn a_seed_is_replayed_exactly() {
+    let plan = Plan { events: 20_000, ..plan() };
+    let hashes = || {
+        let mut hashes = BTreeMap::new();
+        run_all(plan, 1..25, |run| {
+            hashes.insert(run.seed, (run.hash, run.events));
+        });
+        hashes
+    };
+    let (first, second) = (hashes(), hashes());
+    assert_eq!(first, second);
+    let different: std::collections::BTreeSet<_> = first.values().collect();
+    assert_eq!(different.len(), first.len(), "different seeds are different runs");
+}
+
+/// Every lie is found, and under the right name: a checker that cannot fail checks nothing.
+#[test]
+fn every_fault_is_found() {
+    let faults: [(Fault, &[&str]); 9] = [
+        (Fault::Unscheduled, &["G1", "G2", "G7"]),
+        (Fault::SwappedPosts, &["G2"]),
+        (Fault::LostWake, &["G6", "G8", "G2", "progress"]),
+        (Fault::LostUnpark, &["G6", "G7", "progress"]),
+        (Fault::EndlessSlice, &["G7"]),
+        (Fault::LeakedLane, &["G5"]),
+        (Fault::ForgottenFuture, &["G1", "G2", "G5", "G6", "G8", "progress"]),
+        (Fault::DroppedTwice, &["G8"]),
+        (Fault::WrongOutcome, &["G9"]),
+    ];
+    for (fault, expected) in faults {
+        let plan = Plan { events: 20_000, lines: 0, fault };
+        let (mut found, mut committed) = (0, 0);
+        run_all(plan, 1..31, |run| {
+            committed += u32::from(run.fault_done);
+            if let Some(violation) = run.violation {
+                assert!(run.fault_done, "{violation} without a fault");
+                let named = expected.contains(&violation.guarantee);
+                assert!(named, "{fault:?} in seed {} is found as {violation}", run.seed);
+                found += 1;
+            }
+        });
+        println!("{fault:?}: {found} of {committed}");
+        assert!(committed >= 5, "{fault:?} is committed in {committed} seeds of 30");
+        // Some do no harm: an outcome that nobody asks for, a park that ends by itself.
+        assert!(found >= 3, "{fault:?} is found {found} times of {committed}");
+    }
+}

@@ -1,0 +1,158 @@
+//! What must happen, computed beside what does: a reference queue per color, the state of every
+//! task, and the rules.
+//!
+//! The program tells the oracle what it does at the moment at which it does it (a spawn, a wake, a
+//! post), and what is done to it (a turn, a destructor). Between the two nothing of the program
+//! runs, so the order of schedule that the oracle writes down is the one of the core's queues.
+
+mod behaviors;
+mod callbacks;
+mod lanes;
+mod slices;
+mod tasks;
+
+pub(crate) use self::behaviors::Want;
+pub(crate) use self::callbacks::{CallKey, CellKey};
+pub(crate) use self::lanes::{Entry, Hue};
+pub(crate) use self::tasks::{End, Outcome};
+
+use self::behaviors::Behavior;
+use self::callbacks::{CallModel, CellModel};
+use self::lanes::Lanes;
+use self::slices::Slices;
+use self::tasks::Task;
+use crate::profile::Profile;
+use crate::slab::{Key, Slab};
+use crate::world::Actor;
+use std::fmt;
+
+/// A guarantee that was not kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Violation {
+    pub(crate) guarantee: &'static str,
+    pub(crate) what: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.guarantee, self.what)
+    }
+}
+
+/// How much of each thing there has been.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) spawned: u64,
+    pub(crate) finished: u64,
+    pub(crate) panicked: u64,
+    pub(crate) cancelled: u64,
+    pub(crate) outputs: u64,
+    pub(crate) outputs_dropped: u64,
+    pub(crate) scheduled: u64,
+    pub(crate) run: u64,
+    pub(crate) unrun: u64,
+    pub(crate) inline: u64,
+    pub(crate) hops: u64,
+    pub(crate) sections: u64,
+    /// Closures that had several cells, or looked beside others.
+    pub(crate) behaviors: u64,
+    /// Most who looked at one color at once.
+    pub(crate) readers: u64,
+    /// Most polls and callbacks in progress at once.
+    pub(crate) deepest: u64,
+}
+
+pub(crate) struct Oracle {
+    pub(crate) tasks: Slab<Task>,
+    pub(crate) cells: Slab<CellModel>,
+    pub(crate) calls: Slab<CallModel>,
+    behaviors: Slab<Behavior>,
+    pub(crate) lanes: Lanes,
+    pub(crate) slices: Slices,
+    pub(crate) tally: Tally,
+    /// Everything is to be cancelled.
+    pub(crate) closing: bool,
+    violation: Option<Violation>,
+    now: u64,
+    fair: u64,
+}
+
+impl Oracle {
+    pub(crate) fn new(profile: &Profile) -> Self {
+        Self {
+            tasks: Slab::default(),
+            cells: Slab::default(),
+            calls: Slab::default(),
+            behaviors: Slab::default(),
+            lanes: Lanes::new(profile.palette),
+            slices: Slices::new(profile.workers),
+            tally: Tally::default(),
+            closing: false,
+            violation: None,
+            now: 0,
+            fair: 0,
+        }
+    }
+
+    /// What the clocks say.
+    pub(crate) fn at(&mut self, now: u64, fair: u64) {
+        (self.now, self.fair) = (now, fair);
+    }
+
+    pub(crate) fn actor(&self) -> Actor {
+        self.slices.actor()
+    }
+
+    /// Writes a violation down. The first one counts.
+    #[cold]
+    pub(crate) fn violated(&mut self, guarantee: &'static str, what: impl fmt::Display) {
+        self.violation.get_or_insert(Violation { guarantee, what: what.to_string() });
+    }
+
+    pub(crate) fn violation(&self) -> Option<&Violation> {
+        self.violation.as_ref()
+    }
+
+    /// Everything is cancelled from now on.
+    pub(crate) fn close(&mut self) {
+        self.closing = true;
+    }
+
+    /// Whether no task is left, and nobody waits for cells that stay up to the end.
+    pub(crate) fn is_calm(&self) -> bool {
+        self.tasks.len() + self.behaviors.len() == 0
+    }
+
+    /// After the end of everything: nothing may be left.
+    pub(crate) fn check_end(&mut self) {
+        let tally = self.tally;
+        let ended = tally.finished + tally.panicked + tally.cancelled;
+        if tally.spawned != ended {
+            self.violated(
+                "G8",
+                format!("{} futures, of which {ended} were dropped", tally.spawned),
+            );
+        }
+        if tally.outputs != tally.outputs_dropped {
+            let (made, dropped) = (tally.outputs, tally.outputs_dropped);
+            self.violated("G8", format!("{made} outputs, of which {dropped} were dropped"));
+        }
+        if tally.scheduled != tally.run + tally.unrun {
+            self.violated("G8", format!("{tally:?}: callbacks are missing"));
+        }
+        if self.behaviors.len() > 0 {
+            self.violated("G8", format!("{} behaviors are left", self.behaviors.len()));
+        }
+        if self.cells.len() > 0 {
+            self.violated("G8", format!("{} cells keep their values", self.cells.len()));
+        }
+        if let Some(queued) = self.lanes.some_queued() {
+            self.violated("G6", format!("{queued} has never run"));
+        }
+    }
+
+    /// The task of a key, which the program knows to be there.
+    fn task(&mut self, key: Key) -> &mut Task {
+        self.tasks.get_mut(key).expect("the program names tasks that are there")
+    }
+}

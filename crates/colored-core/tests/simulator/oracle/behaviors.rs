@@ -1,0 +1,155 @@
+//! Closures that want several lanes at once, or a lane beside others who only look.
+
+use super::{Entry, Hue, Oracle};
+use crate::slab::Key;
+
+/// A lane that is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Want {
+    pub(crate) hue: Hue,
+    /// To look only.
+    pub(crate) shared: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Unstarted,
+    Waiting,
+    Running,
+    Done,
+}
+
+#[derive(Debug)]
+pub(crate) struct Behavior {
+    wants: Vec<Want>,
+    waiter: Option<Key>,
+    /// The color that its caller holds, and that it need not take.
+    own: Option<Hue>,
+    /// It has run in the poll of its caller, who need not be woken.
+    at_once: bool,
+    stage: Stage,
+}
+
+impl Want {
+    fn entry(self, key: Key) -> Entry {
+        if self.shared { Entry::Look(key) } else { Entry::Claim(key) }
+    }
+}
+
+impl Oracle {
+    /// A closure is made that wants the lanes of some cells: each once, and for itself alone if one of
+    /// its cells needs that.
+    pub(crate) fn behavior(&mut self, cells: &[Want], waiter: Key) -> Key {
+        let mut wants: Vec<Want> = Vec::new();
+        for cell in cells {
+            match wants.iter_mut().find(|want| want.hue == cell.hue) {
+                Some(want) => want.shared &= cell.shared,
+                None => wants.push(*cell),
+            }
+        }
+        self.tally.behaviors += 1;
+        let (waiter, stage) = (Some(waiter), Stage::Unstarted);
+        self.behaviors.insert(Behavior { wants, waiter, own: None, at_once: false, stage })
+    }
+
+    fn wants(&self, key: Key) -> Vec<Want> {
+        self.behaviors.get(key).expect("made").wants.clone()
+    }
+
+    /// It was polled, and has no result. The first time its claims have just been scheduled, all at
+    /// one moment.
+    pub(crate) fn behavior_is_pending(&mut self, key: Key) {
+        let Some(behavior) = self.behaviors.get_mut(key) else {
+            self.violated("G9", format!("behavior {} has run, and gives no result", key.slot));
+            return;
+        };
+        if behavior.stage != Stage::Unstarted {
+            return;
+        }
+        behavior.stage = Stage::Waiting;
+        let own = behavior.waiter.and_then(|waiter| self.hue_of(waiter));
+        let wants = self.wants(key);
+        if wants.iter().all(|want| own == Some(want.hue) || self.must_be_idle(want.hue)) {
+            self.violated("G2", format!("behavior {} waits, and all is idle", key.slot));
+        }
+        for want in wants {
+            self.push(want.hue, want.entry(key), self.closing);
+        }
+    }
+
+    /// Its closure begins, with all that it wants.
+    pub(crate) fn behavior_begins(&mut self, key: Key) {
+        let behavior = self.behaviors.get_mut(key).expect("made");
+        let (stage, waiter) = (behavior.stage, behavior.waiter);
+        behavior.stage = Stage::Running;
+        let at_once = stage == Stage::Unstarted;
+        let own = waiter.filter(|_| at_once).and_then(|waiter| self.hue_of(waiter));
+        let behavior = self.behaviors.get_mut(key).expect("made");
+        (behavior.own, behavior.at_once) = (own, at_once);
+        if !at_once && stage != Stage::Waiting {
+            self.violated("G8", format!("behavior {} runs while it is {stage:?}", key.slot));
+        }
+        for want in self.wants(key).into_iter().filter(|want| own != Some(want.hue)) {
+            match (want.shared, at_once) {
+                (true, _) => self.look_begins(want.hue, want.entry(key)),
+                (false, true) => self.inline_begins(want.hue, want.entry(key)),
+                (false, false) => self.claim_begins(want.hue, want.entry(key)),
+            }
+            let readers = u64::from(self.lanes.readers(want.hue));
+            self.tally.readers = self.tally.readers.max(readers);
+        }
+    }
+
+    /// Its closure ends.
+    pub(crate) fn behavior_ends(&mut self, key: Key) {
+        let behavior = self.behaviors.get_mut(key).expect("it runs");
+        behavior.stage = Stage::Done;
+        let (own, waiter, at_once) = (behavior.own, behavior.waiter, behavior.at_once);
+        for want in self.wants(key).into_iter().filter(|want| own != Some(want.hue)) {
+            if want.shared { self.look_ends(want.hue) } else { self.turn_ends(want.hue) }
+        }
+        match waiter {
+            Some(waiter) if !at_once => self.wake(waiter),
+            Some(_) => {}
+            None => drop(self.behaviors.remove(key)),
+        }
+    }
+
+    /// Its closure is dropped without having run: given up, or at the end.
+    pub(crate) fn behavior_unrun(&mut self, key: Key) {
+        let Some(behavior) = self.behaviors.remove(key) else {
+            self.violated("G8", format!("behavior {} is dropped again", key.slot));
+            return;
+        };
+        if behavior.stage == Stage::Unstarted {
+            return;
+        }
+        if behavior.waiter.is_some() && !self.closing {
+            self.violated("G8", format!("behavior {} is dropped unrun", key.slot));
+        }
+        for want in behavior.wants {
+            if want.shared {
+                self.leave_queue(want.hue, want.entry(key));
+            } else {
+                if !self.closing {
+                    self.claim_begins(want.hue, want.entry(key));
+                } else {
+                    self.leave_queue(want.hue, want.entry(key));
+                }
+                self.turn_ends(want.hue);
+            }
+        }
+        if let Some(waiter) = behavior.waiter {
+            self.wake(waiter);
+        }
+    }
+
+    /// The future of it goes.
+    pub(crate) fn behavior_given_up(&mut self, key: Key) {
+        let Some(behavior) = self.behaviors.get_mut(key) else { return };
+        behavior.waiter = None;
+        if behavior.stage == Stage::Done {
+            self.behaviors.remove(key);
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! What each task is doing, and so what a wake, an abort or the end of a poll does to its place.
+
+use super::{Entry, Hue, Oracle};
+use crate::slab::Key;
+use crate::world::Actor;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Scheduled,
+    Running,
+    Waiting,
+    Complete(Outcome),
+}
+
+/// How a task ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Value,
+    Panicked,
+    Cancelled,
+}
+
+/// How a poll that was not ready ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// It waits to be woken.
+    Waits,
+    /// It wants to run again behind the others.
+    Yields,
+    /// It goes on under another color.
+    Hops(Hue),
+}
+
+#[derive(Debug)]
+pub(crate) struct Task {
+    hue: Hue,
+    state: State,
+    /// Woken in its own poll.
+    notified: bool,
+    aborted: bool,
+    /// Who waits for its end.
+    joiner: Option<Key>,
+    /// The worker that it stays on.
+    pin: Option<u32>,
+    /// Whether somebody still has its handle.
+    handle: bool,
+    /// It is in a section, and keeps its lane when it waits.
+    section: bool,
+    /// It waits, and has kept its lane.
+    keeps: bool,
+}
+
+impl Task {
+    pub(crate) fn is_complete(&self) -> bool {
+        matches!(self.state, State::Complete(_))
+    }
+}
+
+impl Oracle {
+    /// A task is spawned.
+    pub(crate) fn spawn(&mut self, hue: Hue, pin: Option<u32>) -> Key {
+        let key = self.tasks.insert(Task {
+            hue,
+            state: State::Scheduled,
+            notified: false,
+            aborted: false,
+            joiner: None,
+            pin,
+            handle: true,
+            section: false,
+            keeps: false,
+        });
+        self.tally.spawned += 1;
+        self.lanes.get_mut(hue).tasks += 1;
+        self.push(hue, Entry::Task(key), false);
+        key
+    }
+
+    /// The worker that a task stays on.
+    pub(crate) fn pin_of(&self, key: Key) -> Option<u32> {
+        self.tasks.get(key)?.pin
+    }
+
+    /// The color of a task that is not complete.
+    pub(crate) fn hue_of(&self, key: Key) -> Option<Hue> {
+        self.tasks.get(key).map(|task| task.hue)
+    }
+
+    /// Whether a task is complete, or was and has no handle any more.
+    pub(crate) fn is_complete(&self, key: Key) -> bool {
+        self.tasks.get(key).is_none_or(Task::is_complete)
+    }
+
+    /// A waker of the task is woken.
+    pub(crate) fn wake(&mut self, key: Key) {
+        let closing = self.closing;
+        let Some(task) = self.tasks.get_mut(key) else { return };
+        match task.state {
+            State::Waiting => {
+                task.state = State::Scheduled;
+                let (hue, keeps) = (task.hue, task.keeps);
+                if keeps {
+                    // It is at the head of its lane all the time.
+                    return;
+                }
+                // A shutdown aborts what waits, in an order of its own.
+                self.push(hue, Entry::Task(key), closing);
+            }
+            State::Running => task.notified = true,
+            State::Scheduled | State::Complete(_) => {}
+        }
+    }
+
+    /// The task is aborted.
+    pub(crate) fn abort(&mut self, key: Key) {
+        let Some(task) = self.tasks.get_mut(key) else { return };
+        task.aborted = true;
+        self.wake(key);
+    }
+
+    /// A section of a task begins or ends, in a poll.
+    pub(crate) fn section(&mut self, key: Key, open: bool) {
+        self.task(key).section = open;
+    }
+
+    /// A poll begins.
+    pub(crate) fn poll_begins(&mut self, key: Key) -> Hue {
+        let closing = self.closing;
+        let actor = self.actor();
+        let task = self.task(key);
+        let (hue, aborted, pin, state) = (task.hue, task.aborted, task.pin, task.state);
+        task.state = State::Running;
+        if std::mem::take(&mut task.keeps) {
+            self.kept_turn(hue);
+        } else {
+            self.turn_begins(hue, Entry::Task(key), false);
+        }
+        if state != State::Scheduled {
+            self.violated("G1", format!("task {} is polled while it is {state:?}", key.slot));
+        }
+        if closing || aborted {
+            self.violated("G8", format!("task {} is polled after its abort", key.slot));
+        }
+        self.keep_thread(key, pin, actor);
+        hue
+    }
+
+    fn keep_thread(&mut self, key: Key, pin: Option<u32>, actor: Actor) {
+        if let Some(pin) = pin
+            && actor != Actor::Worker(pin)
+        {
+            let slot = key.slot;
+            self.violated("G8", format!("task {slot} belongs to worker {pin}, not {actor}"));
+        }
+    }
+
+    /// A poll ends, and the task is not complete.
+    pub(crate) fn poll_ends(&mut self, key: Key, end: End) {
+        let task = self.task(key);
+        let from = task.hue;
+        let notified = std::mem::take(&mut task.notified);
+        if task.section {
+            task.state = if notified { State::Scheduled } else { State::Waiting };
+            task.keeps = true;
+            return;
+        }
+        let again = match end {
+            End::Hops(to) => {
+                task.hue = to;
+                true
+            }
+            End::Yields => true,
+            End::Waits => notified,
+        };
+        task.state = if again { State::Scheduled } else { State::Waiting };
+        let to = task.hue;
+        if again {
+            // Another lane may become ready with it; its own goes on as before.
+            self.move_task(from, to);
+            self.push(to, Entry::Task(key), false);
+        }
+        self.turn_ends(from);
+    }
+
+    fn move_task(&mut self, from: Hue, to: Hue) {
+        self.lanes.get_mut(from).tasks -= 1;
+        self.lanes.get_mut(to).tasks += 1;
+        self.tally.hops += u64::from(from != to);
+    }
+
+    /// A future is about to be dropped. If that is not the end of a poll it is a turn.
+    pub(crate) fn drop_begins(&mut self, key: Key) -> Hue {
+        let (closing, actor) = (self.closing, self.actor());
+        let Some(task) = self.tasks.get_mut(key) else {
+            self.violated("G8", format!("the future of task {} is dropped again", key.slot));
+            return 0;
+        };
+        let (hue, aborted, pin, state) = (task.hue, task.aborted, task.pin, task.state);
+        match state {
+            State::Running => {}
+            State::Complete(_) => {
+                self.violated("G8", format!("the future of task {} is dropped twice", key.slot));
+            }
+            State::Scheduled | State::Waiting => {
+                task.state = State::Running;
+                let by_end = closing && state == State::Waiting;
+                if std::mem::take(&mut task.keeps) {
+                    self.kept_turn(hue);
+                } else {
+                    self.turn_begins(hue, Entry::Task(key), by_end);
+                }
+                if !aborted && !closing {
+                    self.violated("G8", format!("task {} is dropped though alive", key.slot));
+                }
+            }
+        }
+        self.keep_thread(key, pin, actor);
+        hue
+    }
+
+    /// The future is gone, and the output there.
+    pub(crate) fn complete(&mut self, key: Key, outcome: Outcome) {
+        match outcome {
+            Outcome::Value => self.tally.finished += 1,
+            Outcome::Panicked => self.tally.panicked += 1,
+            Outcome::Cancelled => self.tally.cancelled += 1,
+        }
+        let Some(task) = self.tasks.get_mut(key) else { return };
+        let (hue, joiner, handle) = (task.hue, task.joiner.take(), task.handle);
+        task.state = State::Complete(outcome);
+        if !handle {
+            self.tasks.remove(key);
+        }
+        if let Some(joiner) = joiner {
+            self.wake(joiner);
+        }
+        self.lanes.get_mut(hue).tasks -= 1;
+        self.turn_ends(hue);
+    }
+
+    /// Somebody waits for the end of a task that is not complete.
+    pub(crate) fn join(&mut self, key: Key, joiner: Key) {
+        self.task(key).joiner = Some(joiner);
+    }
+
+    /// A handle has given its output, or is dropped.
+    pub(crate) fn handle_gone(&mut self, key: Key) -> Option<Outcome> {
+        let task = self.tasks.get_mut(key)?;
+        (task.handle, task.joiner) = (false, None);
+        match task.state {
+            State::Complete(outcome) => {
+                self.tasks.remove(key);
+                Some(outcome)
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! What kind of program a seed is: numbers drawn once, from which every later choice follows.
+
+use crate::chance::Chance;
+use crate::program::{DEEDS, Deed, MOVES, Move};
+use std::fmt;
+
+/// How colors are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Spread {
+    Uniform,
+    /// A few are taken most of the time.
+    Skewed,
+    /// One is taken nine times of ten.
+    OneHot,
+}
+
+/// How the run ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// All tasks end first, and then the scheduler is shut down.
+    Quiet,
+    /// A shutdown at some moment, with everything in progress.
+    Abrupt,
+}
+
+pub(crate) struct Profile {
+    pub(crate) name: &'static str,
+    pub(crate) workers: u32,
+    /// Colors that have a number.
+    pub(crate) palette: u32,
+    pub(crate) spread: Spread,
+    /// Tasks that are alive while the program goes on, about.
+    pub(crate) population: u32,
+    /// Cells that the program keeps.
+    pub(crate) cells: u32,
+    /// Polls in a thousand during which the rest of the world goes on.
+    pub(crate) overlap: u32,
+    /// Steps that may be in progress at once.
+    pub(crate) depth: u32,
+    /// Nanoseconds of a poll, at most; short ones are likely.
+    pub(crate) poll_nanos: u32,
+    /// Nanoseconds of a long poll, at most.
+    pub(crate) long_nanos: u32,
+    /// Nanoseconds between two visits of other threads, at most.
+    pub(crate) visit_nanos: u32,
+    /// Nanoseconds that a worker takes to wake up, at most.
+    pub(crate) wake_nanos: u32,
+    /// Tasks in a thousand that look at their color.
+    pub(crate) nosy: u32,
+    /// Polls that a task has ahead of it, at most.
+    pub(crate) life: u32,
+    pub(crate) ending: Ending,
+    /// When an abrupt end comes, in events.
+    pub(crate) end_at: u64,
+    deeds: Vec<Deed>,
+    moves: Vec<Move>,
+}
+
+/// A kind of program: its name, and what is particular to it.
+type Kind = (&'static str, fn(&mut Profile, &Chance));
+
+const KINDS: [Kind; 8] = [
+    ("mixed", |_, _| {}),
+    ("one worker", |profile, chance| {
+        (profile.workers, profile.palette) = (1, chance.between(1, 24));
+        profile.population = chance.between(8, 60);
+    }),
+    ("few colors", |profile, chance| profile.palette = chance.between(1, 5)),
+    ("one hot color", |profile, _| profile.spread = Spread::OneHot),
+    ("unique colors", |profile, _| {
+        profile.deeds.extend([Deed::SpawnUnique; 12]);
+        profile.life = 4;
+    }),
+    ("cells", |profile, chance| {
+        profile.deeds.extend([Deed::Post; 12]);
+        profile.moves.extend([Move::Call; 12]);
+        profile.cells = chance.between(1, 40);
+    }),
+    ("endless", |profile, chance| {
+        (profile.workers, profile.palette) = (chance.between(1, 4), chance.between(2, 8));
+        profile.moves.extend([Move::Spin; 6]);
+        profile.population = chance.between(6, 30);
+    }),
+    ("long polls", |profile, _| {
+        profile.deeds.extend([Deed::LongPoll; 4]);
+        (profile.overlap, profile.depth) = (600, 48);
+    }),
+];
+
+impl Profile {
+    pub(crate) fn new(chance: &Chance, events: u64) -> Self {
+        let (name, adapt) = chance.of(&KINDS);
+        let ending = if chance.one_in(3) { Ending::Quiet } else { Ending::Abrupt };
+        let mut profile = Self {
+            name,
+            workers: chance.of(&[2, 3, 8, 64, 64, 64]),
+            palette: 1 + chance.skewed(256),
+            spread: chance.of(&[Spread::Uniform, Spread::Skewed, Spread::Skewed, Spread::OneHot]),
+            population: chance.between(16, 400),
+            cells: chance.between(1, 12),
+            overlap: chance.of(&[5, 30, 100, 300]),
+            depth: chance.of(&[2, 4, 12, 40]),
+            poll_nanos: chance.of(&[500, 2000, 20_000, 100_000]),
+            long_nanos: chance.of(&[300_000, 2_000_000, 20_000_000]),
+            visit_nanos: chance.of(&[2000, 20_000, 200_000]),
+            wake_nanos: chance.of(&[1000, 10_000, 100_000]),
+            nosy: chance.of(&[100, 500, 1000]),
+            life: chance.of(&[3, 10, 40]),
+            ending,
+            end_at: if chance.one_in(4) { 0 } else { events / 4 * 3 }
+                + chance.draw() % (events / 4),
+            deeds: some_of(chance, &DEEDS),
+            moves: some_of(chance, &MOVES),
+        };
+        adapt(&mut profile, chance);
+        profile
+    }
+
+    pub(crate) fn deed(&self, chance: &Chance) -> Deed {
+        chance.of(&self.deeds)
+    }
+
+    pub(crate) fn next_move(&self, chance: &Chance) -> Move {
+        chance.of(&self.moves)
+    }
+}
+
+/// Each choice as often as its weight says, but some not at all: a program that does only a few
+/// things does them in more combinations.
+fn some_of<T: Copy>(chance: &Chance, weights: &[(T, u32)]) -> Vec<T> {
+    let left_out = chance.of(&[0, 0, 200, 500]);
+    let mut choices = Vec::new();
+    for (choice, weight) in weights {
+        if !chance.permille(left_out) {
+            choices.extend((0..*weight).map(|_| *choice));
+        }
+    }
+    if choices.is_empty() { vec![weights[0].0] } else { choices }
+}
+
+impl fmt::Display for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "a program of the kind {:?}, which ends {:?}:", self.name, self.ending)?;
+        writeln!(
+            f,
+            "  {} workers, {} colors ({:?}), {} tasks, {} cells, {} polls a life",
+            self.workers, self.palette, self.spread, self.population, self.cells, self.life
+        )?;
+        writeln!(
+            f,
+            "  up to {} steps at once, begun in {} of 1000 polls; nanoseconds of a poll {}, of a \
+             long one {}, of a wake-up {}, between visits {}",
+            self.depth,
+            self.overlap,
+            self.poll_nanos,
+            self.long_nanos,
+            self.wake_nanos,
+            self.visit_nanos
+        )?;
+        writeln!(f, "  deeds {}", counted(&self.deeds))?;
+        writeln!(f, "  moves {}", counted(&self.moves))
+    }
+}
+
+/// Each choice once, with how often it is there.
+fn counted<T: fmt::Debug>(choices: &[T]) -> String {
+    let mut names: Vec<_> = choices.iter().map(|choice| format!("{choice:?}")).collect();
+    names.sort_unstable();
+    let runs = names.chunk_by(|a, b| a == b).map(|run| format!("{} x {}", run.len(), run[0]));
+    runs.collect::<Vec<_>>().join(", ")
+}

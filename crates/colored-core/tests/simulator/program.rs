@@ -1,0 +1,180 @@
+//! The programs that run in the world: tasks and threads that do whatever comes to their mind.
+//!
+//! | to add | where |
+//! |---|---|
+//! | something that anybody can do without waiting | [`Deed`], [`DEEDS`], `program/deeds.rs` |
+//! | a way in which a task's poll ends, or what it waits for | [`Move`], [`MOVES`], `program/moves.rs` |
+//! | what must follow from it | the oracle: say what is scheduled when, and what runs |
+
+mod callbacks;
+mod deeds;
+mod moves;
+mod several;
+mod stock;
+mod task;
+
+pub(crate) use self::stock::Stock;
+
+use crate::oracle::Hue;
+use crate::profile::Spread;
+use crate::trace::What;
+use crate::world::{Phase, World};
+
+/// What a task, a callback or any other thread can do without waiting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Deed {
+    SpawnColored,
+    SpawnUnique,
+    SpawnHere,
+    SpawnLocal,
+    Post,
+    Wake,
+    WakeForNothing,
+    Abort,
+    Detach,
+    NewCell,
+    DropCell,
+    TryWith,
+    LongPoll,
+    LookAtHandle,
+}
+
+/// What there is to do, and how often it is done.
+pub(crate) const DEEDS: [(Deed, u32); 14] = [
+    (Deed::SpawnColored, 8),
+    (Deed::SpawnUnique, 3),
+    (Deed::SpawnHere, 2),
+    (Deed::SpawnLocal, 1),
+    (Deed::Post, 8),
+    (Deed::Wake, 10),
+    (Deed::WakeForNothing, 2),
+    (Deed::Abort, 2),
+    (Deed::Detach, 3),
+    (Deed::NewCell, 1),
+    (Deed::DropCell, 1),
+    (Deed::TryWith, 1),
+    (Deed::LongPoll, 1),
+    (Deed::LookAtHandle, 1),
+];
+
+/// How a poll of a task ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Move {
+    Signal,
+    Yield,
+    WakeSelf,
+    Spin,
+    Hop,
+    HopTwice,
+    Sleep,
+    Join,
+    Call,
+    GiveUpCall,
+    When,
+    Read,
+    GiveUpWhen,
+    Section,
+    Finish,
+    Panic,
+}
+
+/// How a poll can end, and how often it does.
+pub(crate) const MOVES: [(Move, u32); 16] = [
+    (Move::Signal, 10),
+    (Move::Yield, 8),
+    (Move::WakeSelf, 4),
+    (Move::Spin, 1),
+    (Move::Hop, 8),
+    (Move::HopTwice, 1),
+    (Move::Sleep, 8),
+    (Move::Join, 5),
+    (Move::Call, 8),
+    (Move::GiveUpCall, 2),
+    (Move::When, 6),
+    (Move::Read, 6),
+    (Move::GiveUpWhen, 1),
+    (Move::Section, 4),
+    (Move::Finish, 8),
+    (Move::Panic, 1),
+];
+
+impl World {
+    /// Nanoseconds of something short.
+    fn moment(&self) -> u64 {
+        u64::from(self.chance.skewed(self.profile.poll_nanos))
+    }
+
+    /// Some color, or `None` for one that equals no other.
+    fn some_hue(&self) -> Hue {
+        let palette = self.profile.palette;
+        let known = self.stock.known.borrow();
+        if !known.is_empty() && self.chance.one_in(8) {
+            return self.chance.of(&known);
+        }
+        match self.profile.spread {
+            Spread::Uniform => self.chance.below(palette),
+            Spread::Skewed => self.chance.skewed(palette),
+            Spread::OneHot if self.chance.permille(900) => palette / 2,
+            Spread::OneHot => self.chance.below(palette),
+        }
+    }
+}
+
+/// A thread that is no worker comes by.
+pub(crate) fn visit(world: &World) {
+    match world.phase.get() {
+        Phase::Winding => return wind_up(world),
+        Phase::Closing => {
+            // Late comers go on for a while.
+            if world.chance.one_in(4) {
+                deeds::spawn(world, world.some_hue(), None);
+            }
+            return;
+        }
+        Phase::Active | Phase::EndIsDue => {}
+    }
+    let population = world.profile.population as usize;
+    let missing = population.saturating_sub(world.oracle(|oracle| oracle.tasks.len()));
+    for _ in 0..missing.min(1 + world.chance.skewed(32) as usize) {
+        deeds::spawn(world, world.some_hue(), None);
+    }
+    for _ in 0..world.chance.below(4) {
+        deeds::perform(world, world.profile.deed(&world.chance), None);
+    }
+}
+
+/// All tasks are brought to their ends: some on their own, the rest by an abort.
+fn wind_up(world: &World) {
+    for (key, waker) in world.stock.take_signals(&world.chance, usize::MAX) {
+        world.note(What::Wake, key.slot, 0);
+        world.oracle(|oracle| oracle.wake(key));
+        waker.wake();
+    }
+    for (key, handle) in world.stock.some_aborts(&world.chance, 64) {
+        world.oracle(|oracle| oracle.abort(key));
+        world.note(What::Abort, key.slot, 0);
+        handle.abort();
+    }
+    deeds::let_go(world, 16);
+    if world.oracle(|oracle| oracle.is_calm()) {
+        deeds::let_lasting_go(world);
+    }
+}
+
+/// Wakes those whose time has come.
+pub(crate) fn wake_due(world: &World) {
+    let due = world.stock.due.take();
+    for (key, waker) in due {
+        world.note(What::Wake, key.slot, 0);
+        world.oracle(|oracle| oracle.wake(key));
+        waker.wake();
+    }
+}
+
+/// Lets go of all that the program has, when the scheduler has stopped.
+pub(crate) fn let_all_go(world: &World) {
+    wake_due(world);
+    world.stock.forget_wakers();
+    deeds::let_go(world, usize::MAX);
+    deeds::let_lasting_go(world);
+}

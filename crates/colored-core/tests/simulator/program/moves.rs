@@ -1,0 +1,240 @@
+//! How the polls of tasks end, and what they wait for.
+
+use super::callbacks::CallToken;
+use super::deeds;
+use super::several::{self, Behavior, Section};
+use super::task::{Output, Task};
+use super::{Move, callbacks};
+use crate::agenda::Event;
+use crate::oracle::{CallKey, CellKey, End, Outcome};
+use crate::slab::Key;
+use crate::trace::What;
+use crate::world::{Phase, World};
+use colored_core::{JoinError, JoinHandle, hop, yield_now};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+
+/// What a task waits for.
+pub(super) enum Wait {
+    Nothing,
+    /// Any wake-up.
+    Wake,
+    Join(Key, JoinHandle<Output>),
+    Call(PendingCall),
+    Behavior(Behavior),
+    Section(Section),
+}
+
+pub(super) struct PendingCall {
+    key: CallKey,
+    cell: CellKey,
+    future: Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+pub(super) fn number(end: End) -> u32 {
+    match end {
+        End::Waits => 0,
+        End::Yields => 1,
+        End::Hops(hue) => 100 + hue,
+    }
+}
+
+/// Looks after what the task waits for; false if there is nothing any more.
+pub(super) fn still_waits(task: &mut Task, world: &World, cx: &mut Context<'_>) -> bool {
+    match std::mem::replace(&mut task.wait, Wait::Nothing) {
+        Wait::Nothing | Wait::Wake => false,
+        Wait::Join(child, handle) => joins(task, child, handle, world, cx),
+        Wait::Call(call) => calls(task, call, world, cx),
+        Wait::Behavior(behavior) => several::waits(task, behavior, world, cx),
+        Wait::Section(section) => several::stays(task, section, world, cx),
+    }
+}
+
+/// The task is no more: nor is what it waits for.
+pub(super) fn stop_waiting(task: Key, wait: &mut Wait, world: &World) {
+    match std::mem::replace(wait, Wait::Nothing) {
+        Wait::Nothing | Wait::Wake => {}
+        Wait::Join(child, handle) => deeds::detach(world, child, handle),
+        Wait::Call(call) => give_up(world, call),
+        Wait::Behavior(behavior) => several::give_up(world, behavior),
+        Wait::Section(section) => several::leave(task, world, section),
+    }
+}
+
+pub(super) fn yield_here(cx: &mut Context<'_>) -> End {
+    let polled = pin!(yield_now()).poll(cx);
+    assert!(polled.is_pending(), "others run first");
+    End::Yields
+}
+
+pub(super) fn make(task: &mut Task, next: Move, world: &World, cx: &mut Context<'_>) -> End {
+    let sleeper = |cx: &Context<'_>| (task.key, cx.waker().clone());
+    match next {
+        Move::Yield => return yield_here(cx),
+        Move::WakeSelf => {
+            world.oracle(|oracle| oracle.wake(task.key));
+            cx.waker().wake_by_ref();
+            task.wait = Wait::Wake;
+        }
+        Move::Spin => {
+            task.spins = world.chance.below(200);
+            return yield_here(cx);
+        }
+        Move::Hop => return hops(task.key, world, cx),
+        Move::HopTwice => {
+            // The later one counts, unless it leads to where the task is.
+            let first = hops(task.key, world, cx);
+            let second = hops(task.key, world, cx);
+            return if let End::Hops(_) = second { second } else { first };
+        }
+        Move::Signal => {
+            world.stock.wait_for_signal(&world.chance, sleeper(cx));
+            task.wait = Wait::Wake;
+        }
+        Move::Sleep => {
+            let timer = world.stock.wait_for_timer(sleeper(cx));
+            world.put(u64::from(world.chance.skewed(1 << 20)), Event::Ready(timer));
+            task.wait = Wait::Wake;
+        }
+        Move::Join => {
+            let Some((child, handle)) = world.stock.take_handle(&world.chance) else {
+                return yield_here(cx);
+            };
+            if !joins(task, child, handle, world, cx) {
+                return yield_here(cx);
+            }
+        }
+        Move::Call | Move::GiveUpCall => {
+            let Some(call) = begin_call(task.key, world) else { return yield_here(cx) };
+            if !calls(task, call, world, cx) {
+                return yield_here(cx);
+            }
+            if next == Move::GiveUpCall {
+                stop_waiting(task.key, &mut task.wait, world);
+                return yield_here(cx);
+            }
+        }
+        Move::When | Move::Read | Move::GiveUpWhen => {
+            let Some(behavior) = several::begin(task.key, next, world) else {
+                return yield_here(cx);
+            };
+            if !several::waits(task, behavior, world, cx) {
+                return yield_here(cx);
+            }
+            if next == Move::GiveUpWhen {
+                stop_waiting(task.key, &mut task.wait, world);
+                return yield_here(cx);
+            }
+        }
+        Move::Section => {
+            if !several::stays(task, several::enter(task.key, world), world, cx) {
+                return yield_here(cx);
+            }
+        }
+        Move::Finish | Move::Panic => unreachable!("an end is no way to go on"),
+    }
+    End::Waits
+}
+
+/// Asks to go on under some color.
+fn hops(key: Key, world: &World, cx: &mut Context<'_>) -> End {
+    let to = world.some_hue();
+    let (color, from) = world.oracle(|oracle| (oracle.lanes.get(to).color, oracle.hue_of(key)));
+    let polled = pin!(hop(color.expect("a color with a name"))).poll(cx);
+    if polled.is_ready() != (from == Some(to)) {
+        world.oracle(|oracle| oracle.violated("G2", format!("a hop to color {to}: {polled:?}")));
+    }
+    if polled.is_ready() {
+        return yield_here(cx);
+    }
+    world.oracle(|oracle| oracle.lanes.get_mut(to).published = true);
+    End::Hops(to)
+}
+
+fn joins(
+    task: &mut Task,
+    child: Key,
+    mut handle: JoinHandle<Output>,
+    world: &World,
+    cx: &mut Context<'_>,
+) -> bool {
+    let Poll::Ready(result) = Pin::new(&mut handle).poll(cx) else {
+        world.oracle(|oracle| {
+            if oracle.is_complete(child) {
+                oracle.violated(
+                    "G9",
+                    format!("task {} is complete, and cannot be joined", child.slot),
+                );
+            } else {
+                oracle.join(child, task.key);
+            }
+        });
+        world.note(What::Join, task.key.slot, child.slot);
+        task.wait = Wait::Join(child, handle);
+        return true;
+    };
+    check_outcome(world, child, result);
+    false
+}
+
+/// G9: a task ends as its handle says; the handle is no more.
+pub(super) fn check_outcome(world: &World, child: Key, result: Result<Output, JoinError>) {
+    let found = match result {
+        Ok(Output(key)) if key == child => Some(Outcome::Value),
+        Ok(_) => None,
+        Err(error) => match error.try_into_panic() {
+            Ok(payload) if payload.downcast_ref() == Some(&child) => Some(Outcome::Panicked),
+            Ok(_) => None,
+            Err(_) => Some(Outcome::Cancelled),
+        },
+    };
+    let expected = world.oracle(|oracle| oracle.handle_gone(child));
+    if found.is_none() || found != expected {
+        let what = format!("task {} ended with {expected:?}, and gives {found:?}", child.slot);
+        world.oracle(|oracle| oracle.violated("G9", what));
+    }
+}
+
+fn begin_call(waiter: Key, world: &World) -> Option<PendingCall> {
+    let (cell_key, cell) = world.stock.some_cell(&world.chance)?;
+    let key = world.oracle(|oracle| oracle.call(cell_key, waiter));
+    let token = CallToken::new(key);
+    let future = Box::pin(cell.call(move |value| token.run(value)));
+    // `call` has a clone of its own; this one is not the last.
+    drop(cell);
+    Some(PendingCall { key, cell: cell_key, future })
+}
+
+/// Polls a call; false if it is over.
+fn calls(task: &mut Task, mut call: PendingCall, world: &World, cx: &mut Context<'_>) -> bool {
+    let polled = catch_unwind(AssertUnwindSafe(|| call.future.as_mut().poll(cx)));
+    match polled {
+        Ok(Poll::Pending) => {
+            world.oracle(|oracle| oracle.call_is_pending(call.key));
+            task.wait = Wait::Call(call);
+            true
+        }
+        Ok(Poll::Ready(())) => {
+            give_up(world, call);
+            false
+        }
+        Err(payload) => {
+            // What waits for a call when the end comes learns of it in this way.
+            let expected = world.phase.get() == Phase::Closing
+                || payload.downcast_ref() == Some(&callbacks::PANIC);
+            if !expected {
+                world.oracle(|oracle| oracle.violated("G9", "a call panics with something else"));
+            }
+            give_up(world, call);
+            false
+        }
+    }
+}
+
+/// Drops a call, done or not.
+fn give_up(world: &World, call: PendingCall) {
+    world.note(What::Abandon, call.key.slot, call.cell.slot);
+    world.oracle(|oracle| oracle.caller_gone(call.key, call.cell));
+    deeds::last_owner(world, call.cell, || drop(call.future));
+}

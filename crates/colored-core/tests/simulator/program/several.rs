@@ -1,0 +1,216 @@
+//! What a task does with several cells, beside others, or for itself alone across awaits.
+
+use super::Move;
+use super::callbacks::Value;
+use super::moves::Wait;
+use super::task::Task;
+use crate::agenda::Event;
+use crate::oracle::Want;
+use crate::slab::Key;
+use crate::trace::What;
+use crate::world::{Phase, World};
+use colored_core::{ColorCell, Exclusive, exclusive, when};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// A `when` or a `read`.
+pub(super) struct Behavior {
+    key: Key,
+    future: Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+/// Goes into the closure of one, and knows whether it has run.
+struct Token {
+    key: Key,
+    run: bool,
+}
+
+impl Token {
+    fn run(&mut self, f: impl FnOnce(&World)) {
+        self.run = true;
+        World::with(|world| {
+            if world.has_failed() {
+                return;
+            }
+            world.oracle(|oracle| oracle.behavior_begins(self.key));
+            world.note(What::Several, self.key.slot, 1);
+            f(world);
+            world.oracle(|oracle| oracle.behavior_ends(self.key));
+        });
+    }
+}
+
+impl Drop for Token {
+    fn drop(&mut self) {
+        if !self.run {
+            World::with(|world| {
+                if !world.has_failed() {
+                    world.note(What::Several, self.key.slot, 2);
+                    world.oracle(|oracle| oracle.behavior_unrun(self.key));
+                }
+            });
+        }
+    }
+}
+
+type Cell = ColorCell<Value>;
+
+/// Some cells that stay up to the end, all different.
+fn some_cells(world: &World, most: usize) -> Vec<(Key, Cell)> {
+    let lasting = world.stock.lasting.borrow();
+    let mut chosen: Vec<(Key, Cell)> = Vec::new();
+    for _ in 0..most.min(lasting.len()) {
+        let (key, cell) = &lasting[world.chance.index(lasting.len())];
+        if chosen.iter().all(|(other, _)| other != key) {
+            chosen.push((*key, cell.clone()));
+        }
+    }
+    chosen
+}
+
+/// Makes a `when` or a `read`, if there is a cell.
+pub(super) fn begin(waiter: Key, next: Move, world: &World) -> Option<Behavior> {
+    let most = if next == Move::Read { 1 } else { 1 + world.chance.index(4) };
+    let cells = some_cells(world, most);
+    let (first, others) = cells.split_first()?;
+    // The second one is only looked at, sometimes.
+    let shared = world.chance.one_in(2);
+    let wants: Vec<_> = cells
+        .iter()
+        .enumerate()
+        .map(|(place, (key, _))| Want {
+            hue: world.oracle(|oracle| oracle.cells.get(*key).expect("it stays").hue),
+            shared: next == Move::Read || (cells.len() == 2 && shared && place == 1),
+        })
+        .collect();
+    let key = world.oracle(|oracle| oracle.behavior(&wants, waiter));
+    world.note(What::Several, key.slot, 0);
+    let mut token = Token { key, run: false };
+    let cell = &first.1;
+    let future: Pin<Box<dyn Future<Output = ()> + Send>> = match others {
+        [] if next == Move::Read => Box::pin(cell.read(move |value| {
+            token.run(|world| value.look(world));
+        })),
+        [] => Box::pin(when((cell,), move |value: &mut Value| {
+            token.run(|world| value.touch(world));
+        })),
+        [(_, second)] if shared => {
+            Box::pin(when((cell, second.shared()), move |value: &mut Value, other: &Value| {
+                token.run(|world| {
+                    value.touch(world);
+                    other.look(world);
+                });
+            }))
+        }
+        [(_, second)] => Box::pin(when((cell, second), move |a: &mut Value, b: &mut Value| {
+            token.run(|world| {
+                a.touch(world);
+                b.touch(world);
+            });
+        })),
+        _ => {
+            let cells: Vec<Cell> = cells.iter().map(|(_, cell)| cell.clone()).collect();
+            Box::pin(when(cells, move |mut all| {
+                token.run(|world| {
+                    for place in 0..all.len() {
+                        all[place].touch(world);
+                    }
+                });
+            }))
+        }
+    };
+    Some(Behavior { key, future })
+}
+
+/// Polls one; false if it is over.
+pub(super) fn waits(
+    task: &mut Task,
+    mut behavior: Behavior,
+    world: &World,
+    cx: &mut Context<'_>,
+) -> bool {
+    let polled = catch_unwind(AssertUnwindSafe(|| behavior.future.as_mut().poll(cx)));
+    if polled.is_err() && world.phase.get() != Phase::Closing {
+        world.oracle(|oracle| oracle.violated("G9", "a `when` or `read` panics"));
+    }
+    if polled.is_ok_and(|polled| polled.is_pending()) {
+        world.oracle(|oracle| oracle.behavior_is_pending(behavior.key));
+        task.wait = Wait::Behavior(behavior);
+        return true;
+    }
+    give_up(world, behavior);
+    false
+}
+
+/// Drops one, done or not.
+pub(super) fn give_up(world: &World, behavior: Behavior) {
+    world.oracle(|oracle| oracle.behavior_given_up(behavior.key));
+    drop(behavior.future);
+}
+
+/// What is inside a section: a few waits.
+pub(super) struct Inside {
+    task: Key,
+    waits: u32,
+}
+
+pub(super) type Section = Pin<Box<Exclusive<Inside>>>;
+
+impl Future for Inside {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        // No time goes by in here: the core has a mark for the thread that is inside a section, which
+        // other workers on this thread must not see.
+        if self.waits == 0 {
+            return Poll::Ready(());
+        }
+        self.waits -= 1;
+        World::with(|world| {
+            let sleeper = (self.task, cx.waker().clone());
+            match world.chance.below(3) {
+                0 => world.stock.wait_for_signal(&world.chance, sleeper),
+                1 => {
+                    let timer = world.stock.wait_for_timer(sleeper);
+                    world.put(u64::from(world.chance.skewed(1 << 18)), Event::Ready(timer));
+                }
+                _ => {
+                    world.oracle(|oracle| oracle.wake(self.task));
+                    cx.waker().wake_by_ref();
+                }
+            }
+        });
+        Poll::Pending
+    }
+}
+
+/// Opens a section, with its first poll.
+pub(super) fn enter(task: Key, world: &World) -> Section {
+    world.oracle(|oracle| {
+        oracle.section(task, true);
+        oracle.tally.sections += 1;
+    });
+    Box::pin(exclusive(Inside { task, waits: world.chance.below(4) }))
+}
+
+/// Polls a section; false if it is over.
+pub(super) fn stays(
+    task: &mut Task,
+    mut section: Section,
+    world: &World,
+    cx: &mut Context<'_>,
+) -> bool {
+    if section.as_mut().poll(cx).is_ready() {
+        leave(task.key, world, section);
+        return false;
+    }
+    task.wait = Wait::Section(section);
+    true
+}
+
+/// Drops a section, done or not.
+pub(super) fn leave(task: Key, world: &World, section: Section) {
+    world.oracle(|oracle| oracle.section(task, false));
+    drop(section);
+}

@@ -1,0 +1,279 @@
+//! The world: virtual time, workers that are stepped on one thread, and threads that are no workers.
+//!
+//! # Overlap on one thread
+//!
+//! A poll that takes time ([`World::spend`]) may let the rest of the world go on: inside it, on the
+//! same stack, other workers take steps up to the moment at which the poll ends. So polls of
+//! different colors really are in progress at the same time, and a second one of the same color
+//! would be a violation of G1. That is sound because a worker's step keeps nothing in the thread
+//! that it does not put back: which worker this is, what it polls, its free lists and its budget
+//! are saved and restored in the manner of a stack (`Local::enter`, `Hold`, `Cache::enter`,
+//! `budget::fresh`), and no lock is held during a poll. The one thing that is not, the mark of a thread
+//! that is inside the future of an `exclusive`, is of no account: no time goes by in there
+//! (`program/several.rs`). What such a stack cannot show is a poll that
+//! ends before one that began inside it.
+//!
+//! A thread that is no worker is a task of another scheduler: its worker is entered and left like
+//! the others, and it holds no color of ours.
+
+mod outsiders;
+mod rules;
+mod seats;
+
+use self::outsiders::Outsider;
+use self::seats::Seat;
+use crate::agenda::{Agenda, Event};
+use crate::chance::Chance;
+use crate::fault::Fault;
+use crate::oracle::{Oracle, Violation};
+use crate::profile::Profile;
+use crate::program::Stock;
+use crate::trace::{Trace, What};
+use colored_core::{Handle, Park, Scheduler};
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::rc::Rc;
+
+/// Nanoseconds between two looks of the backstop.
+pub(crate) const RESCUE_NANOS: u64 = 5_000_000;
+
+/// Events that may happen inside one poll: with so many workers, and long polls inside long polls,
+/// the outermost one would never end.
+const EXCURSION: u64 = 5000;
+
+/// Who does something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Actor {
+    /// The thread that simulates: a thread that is no worker.
+    World,
+    Worker(u32),
+    /// A thread that is no worker, beside all that is in progress.
+    Outside(u32),
+}
+
+impl Actor {
+    pub(crate) fn number(self) -> u64 {
+        match self {
+            Actor::World => 0,
+            Actor::Worker(worker) => 1 + 2 * u64::from(worker),
+            Actor::Outside(which) => 2 + 2 * u64::from(which),
+        }
+    }
+}
+
+impl fmt::Display for Actor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Actor::World => f.pad("world"),
+            Actor::Worker(worker) => f.pad(&format!("worker {worker}")),
+            Actor::Outside(which) => f.pad(&format!("outside {which}")),
+        }
+    }
+}
+
+/// What the program is up to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// It does whatever comes.
+    Active,
+    /// Whoever comes next shuts the scheduler down.
+    EndIsDue,
+    /// All tasks end.
+    Winding,
+    /// The scheduler has been shut down.
+    Closing,
+}
+
+thread_local! {
+    static WORLD: RefCell<Option<Rc<World>>> = const { RefCell::new(None) };
+    static CLOCK: Cell<u64> = const { Cell::new(0) };
+}
+
+pub(crate) fn now() -> u64 {
+    CLOCK.get()
+}
+
+/// The scheduler's door to this thread's world.
+struct Port;
+
+impl Park for Port {
+    fn unpark(&self, worker: usize) {
+        World::with(|world| world.unpark(worker as u32));
+    }
+
+    fn now(&self) -> u64 {
+        now()
+    }
+}
+
+pub(crate) struct World {
+    pub(crate) chance: Chance,
+    pub(crate) profile: Profile,
+    pub(crate) fault: Fault,
+    pub(crate) handle: Handle,
+    pub(crate) stock: Stock,
+    pub(crate) phase: Cell<Phase>,
+    oracle: RefCell<Oracle>,
+    trace: RefCell<Trace>,
+    agenda: RefCell<Agenda>,
+    seats: Vec<Seat>,
+    outsiders: Vec<Outsider>,
+    /// Workers that sleep, and have not been told to wake up.
+    parked: Cell<u32>,
+    /// Workers that are awake and between two steps.
+    awake: Cell<u32>,
+    depth: Cell<u32>,
+    /// When the outermost poll that is in progress must come to its end, in events.
+    excursion: Cell<u64>,
+    /// Time in which a poll took place and nothing else could happen.
+    unfair: Cell<u64>,
+    failed: Cell<bool>,
+}
+
+impl World {
+    /// Makes a world of this thread.
+    pub(crate) fn begin(seed: u64, events: u64, lines: usize, fault: Fault) -> Rc<Self> {
+        let chance = Chance::new(seed);
+        let profile = Profile::new(&chance, events);
+        CLOCK.set(0);
+        let workers = profile.workers as usize;
+        let (handle, workers) = Scheduler::with_workers(workers, chance.draw(), Box::new(Port));
+        let world = Rc::new(Self {
+            oracle: RefCell::new(Oracle::new(&profile)),
+            trace: RefCell::new(Trace::new(lines)),
+            agenda: RefCell::default(),
+            seats: workers.into_iter().map(Seat::new).collect(),
+            outsiders: (0..outsiders::COUNT).map(|_| Outsider::new()).collect(),
+            stock: Stock::default(),
+            phase: Cell::new(Phase::Active),
+            parked: Cell::new(0),
+            awake: Cell::new(profile.workers),
+            depth: Cell::new(0),
+            excursion: Cell::new(0),
+            unfair: Cell::new(0),
+            failed: Cell::new(false),
+            chance,
+            profile,
+            fault,
+            handle,
+        });
+        WORLD.set(Some(Rc::clone(&world)));
+        world.set_the_scene();
+        world
+    }
+
+    /// Takes the world from this thread.
+    pub(crate) fn end() {
+        WORLD.take();
+    }
+
+    /// Calls `f` with this thread's world.
+    pub(crate) fn with<R>(f: impl FnOnce(&World) -> R) -> R {
+        let world = WORLD.with_borrow(Clone::clone).expect("hooks run while there is a world");
+        f(&world)
+    }
+
+    fn set_the_scene(&self) {
+        for worker in 0..self.profile.workers {
+            self.put(u64::from(self.chance.below(1000)), Event::Step(worker));
+        }
+        self.put(0, Event::Outside);
+        self.put(RESCUE_NANOS, Event::Rescue);
+        self.put(u64::from(self.chance.below(1 << 20)), Event::Spurious);
+    }
+
+    /// Asks the oracle, or tells it something.
+    pub(crate) fn oracle<R>(&self, f: impl FnOnce(&mut Oracle) -> R) -> R {
+        let mut oracle = self.oracle.borrow_mut();
+        oracle.at(now(), self.fair());
+        let result = f(&mut oracle);
+        self.failed.set(oracle.violation().is_some());
+        result
+    }
+
+    pub(crate) fn note(&self, what: What, first: u32, second: u32) {
+        let actor = self.oracle.borrow().actor();
+        self.trace.borrow_mut().note(now(), actor, what, first, second);
+    }
+
+    /// Whether a guarantee was not kept: from then on nothing means anything.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failed.get()
+    }
+
+    pub(crate) fn violation(&self) -> Option<Violation> {
+        self.oracle.borrow().violation().cloned()
+    }
+
+    pub(crate) fn trace<R>(&self, f: impl FnOnce(&Trace) -> R) -> R {
+        f(&self.trace.borrow())
+    }
+
+    pub(crate) fn put(&self, after: u64, event: Event) {
+        self.agenda.borrow_mut().put(now() + after, event);
+    }
+
+    /// So much time goes by in a poll, a callback or a destructor; now and then the rest of the
+    /// world goes on meanwhile.
+    pub(crate) fn spend(&self, nanos: u64) {
+        let until = now() + nanos;
+        let depth = self.depth.get();
+        if depth < self.profile.depth && self.chance.permille(self.profile.overlap) {
+            if depth == 0 {
+                self.excursion.set(self.events() + EXCURSION);
+            }
+            self.depth.set(depth + 1);
+            while self.events() < self.excursion.get() && self.happens_until(until) {}
+            self.depth.set(depth);
+            if self.events() < self.excursion.get() {
+                // Nothing was kept waiting.
+                CLOCK.set(now().max(until));
+            }
+        }
+        self.unfair.set(self.unfair.get() + until.saturating_sub(now()));
+        CLOCK.set(now().max(until));
+    }
+
+    /// The time without those polls during which the others had to wait for the one thread that
+    /// there really is.
+    fn fair(&self) -> u64 {
+        now() - self.unfair.get()
+    }
+
+    /// How much has happened.
+    pub(crate) fn events(&self) -> u64 {
+        self.trace.borrow().count()
+    }
+
+    /// Lets the next event happen, if it is due by then.
+    pub(crate) fn happens_until(&self, until: u64) -> bool {
+        if self.has_failed() {
+            return false;
+        }
+        let next = self.agenda.borrow_mut().next_until(until);
+        let Some((time, event)) = next else { return false };
+        CLOCK.set(now().max(time));
+        match event {
+            Event::Step(worker) => self.step(worker),
+            Event::Limit(worker, park) => self.limit(worker, park),
+            Event::Ready(timer) => self.deliver(timer),
+            Event::Outside => self.visit(),
+            Event::Rescue => self.rescue(),
+            Event::Spurious => self.wake_for_no_reason(),
+        }
+        self.check_rules();
+        true
+    }
+
+    /// Whether nothing is in progress on the stack.
+    pub(crate) fn is_top(&self) -> bool {
+        self.depth.get() == 0
+    }
+
+    pub(crate) fn shut_down(&self) {
+        self.phase.set(Phase::Closing);
+        self.note(What::ShutDown, 0, 0);
+        self.oracle(Oracle::close);
+        self.handle.scheduler().shut_down();
+    }
+}

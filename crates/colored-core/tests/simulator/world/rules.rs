@@ -1,0 +1,106 @@
+//! What must hold between any two events (G5, G6, and the core's own counters).
+
+use super::{Phase, RESCUE_NANOS, World};
+use crate::agenda::Event;
+use crate::oracle::{Entry, Oracle};
+use crate::trace::What;
+
+/// Events between two looks at the table and the counters.
+const LOOK_EVERY: u64 = 1024;
+
+/// How long a lane that a stuck worker was about to run may wait although another worker sleeps:
+/// the backstop comes three times.
+const PATIENCE: u64 = 3 * RESCUE_NANOS;
+
+impl World {
+    pub(super) fn check_rules(&self) {
+        if self.phase.get() == Phase::Closing || self.has_failed() {
+            return;
+        }
+        self.keep_working();
+        if self.is_top() && self.events() >= self.stock.next_look.get() {
+            self.stock.next_look.set(self.events() + LOOK_EVERY);
+            self.compare_counters();
+        }
+    }
+
+    /// G6, at once: when every worker sleeps or is in the middle of a step, then each of those in a
+    /// step may have one lane that it will run next, and there is no other.
+    fn keep_working(&self) {
+        let (ready, in_step) =
+            self.oracle(|oracle| (oracle.lanes.ready, oracle.slices.workers_on_stack()));
+        if ready == 0 || self.parked.get() == 0 || self.awake.get() > 0 {
+            return;
+        }
+        let waiting = self.oracle(|oracle| self.waiting_for_a_sleeper(oracle));
+        if waiting > in_step {
+            let parked = self.parked.get();
+            let what = format!(
+                "{waiting} lanes are ready that those who sleep could run, {in_step} workers are \
+                 in a step, {parked} sleep, and nobody looks for work"
+            );
+            self.oracle(|oracle| oracle.violated("G6", what));
+        }
+    }
+
+    /// How many ready lanes some worker that sleeps may run.
+    fn waiting_for_a_sleeper(&self, oracle: &Oracle) -> u32 {
+        let waits = |hue| match oracle.lanes.front(hue) {
+            Some(Entry::Task(key)) => oracle.pin_of(key).is_none_or(|pin| self.is_parked(pin)),
+            _ => true,
+        };
+        oracle.lanes.ready_lanes().filter(|(hue, _)| waits(*hue)).count() as u32
+    }
+
+    /// The backstop looks; and G6, with its allowance.
+    pub(super) fn rescue(&self) {
+        self.note(What::Rescue, self.oracle(|oracle| oracle.lanes.ready), 0);
+        let before = self.fair().saturating_sub(PATIENCE);
+        if self.phase.get() != Phase::Closing && self.some_sleep_since(before) {
+            self.oracle(|oracle| {
+                if let Some((hue, since)) = late_lane(oracle, before) {
+                    let micros = (self.fair() - since) / 1000;
+                    let what = format!("color {hue} is ready for {micros} us, and a worker sleeps");
+                    oracle.violated("G6", what);
+                }
+            });
+        }
+        self.handle.scheduler().rescue();
+        self.put(RESCUE_NANOS, Event::Rescue);
+    }
+
+    /// G5, and what the workers say they have done.
+    pub(crate) fn compare_counters(&self) {
+        let scheduler = self.handle.scheduler();
+        let (lanes, turns) = self.oracle(|oracle| (oracle.lanes.in_table(), oracle.slices.turns()));
+        if scheduler.lanes() != lanes {
+            let found = scheduler.lanes();
+            self.oracle(|oracle| {
+                oracle.violated("G5", format!("{found} colors have a lane, and {lanes} use one"));
+            });
+        }
+        let metrics = (0..scheduler.workers()).map(|worker| scheduler.worker_metrics(worker));
+        let counted = metrics.fold((0, 0), |sum, of| (sum.0 + of.polls, sum.1 + of.parks));
+        // Of the turns of claims and readers the program learns nothing.
+        let behaviors = self.oracle(|oracle| oracle.tally.behaviors);
+        let turns = if behaviors > 0 { counted.0 } else { turns };
+        let expected = (turns, self.parks());
+        if counted != expected {
+            self.oracle(|oracle| {
+                let what = format!("polls and parks are {counted:?}, not {expected:?}");
+                oracle.violated("counters", what);
+            });
+        }
+    }
+}
+
+/// A lane that any worker may run, ready since before that time.
+fn late_lane(oracle: &Oracle, before: u64) -> Option<(u32, u64)> {
+    let pinned = |hue| match oracle.lanes.front(hue) {
+        Some(Entry::Task(key)) => oracle.pin_of(key).is_some(),
+        _ => false,
+    };
+    let mut ready = oracle.lanes.ready_lanes();
+    let late = ready.find(|(hue, lane)| lane.ready.fair < before && !pinned(*hue));
+    late.map(|(hue, lane)| (hue, lane.ready.fair))
+}

@@ -1,0 +1,178 @@
+//! The workers: who is awake, who sleeps, who has stopped.
+
+use super::{Actor, World, now};
+use crate::agenda::Event;
+use crate::fault::Fault;
+use crate::program;
+use crate::slab::Key;
+use crate::trace::What;
+use colored_core::{Step, Worker};
+use std::cell::{Cell, RefCell};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rest {
+    /// Its next step is on the agenda.
+    Awake,
+    /// It is on the stack.
+    InStep,
+    /// It sleeps since then.
+    Parked(u64),
+    Stopped,
+}
+
+/// A worker, and how it is.
+pub(super) struct Seat {
+    worker: RefCell<Worker>,
+    rest: Cell<Rest>,
+    /// Its next park returns at once.
+    token: Cell<bool>,
+    /// How often it has parked: a time limit belongs to one park.
+    parks: Cell<u32>,
+}
+
+impl Seat {
+    pub(super) fn new(worker: Worker) -> Self {
+        Self {
+            worker: RefCell::new(worker),
+            rest: Cell::new(Rest::Awake),
+            token: Cell::new(false),
+            parks: Cell::new(0),
+        }
+    }
+}
+
+impl World {
+    fn set_rest(&self, worker: u32, rest: Rest) {
+        let before = self.seats[worker as usize].rest.replace(rest);
+        let change = |count: &Cell<u32>, of: fn(Rest) -> bool| {
+            count.set(count.get() + u32::from(of(rest)) - u32::from(of(before)));
+        };
+        change(&self.awake, |rest| rest == Rest::Awake);
+        change(&self.parked, |rest| matches!(rest, Rest::Parked(_)));
+    }
+
+    /// How long a thread takes from its wake-up to its first step.
+    fn latency(&self) -> u64 {
+        100 + u64::from(self.chance.skewed(self.profile.wake_nanos))
+    }
+
+    pub(super) fn step(&self, worker: u32) {
+        let seat = &self.seats[worker as usize];
+        self.set_rest(worker, Rest::InStep);
+        self.oracle(|oracle| oracle.slices.enter(Actor::Worker(worker), now()));
+        self.note(What::Step, worker, 0);
+        let mut step = seat.worker.borrow_mut().step();
+        if step == Step::Ran && self.fault.is_due(Fault::EndlessSlice, self) {
+            while step == Step::Ran && !self.has_failed() {
+                step = seat.worker.borrow_mut().step();
+            }
+        }
+        self.oracle(|oracle| oracle.slices.leave(now()));
+        self.set_rest(worker, Rest::Awake);
+        match step {
+            Step::Ran => self.put(50 + u64::from(self.chance.below(200)), Event::Step(worker)),
+            Step::Park(limit) => self.park(worker, limit),
+            Step::Stopped => {
+                self.note(What::Stops, worker, 0);
+                self.set_rest(worker, Rest::Stopped);
+            }
+        }
+    }
+
+    fn park(&self, worker: u32, limit: Option<u64>) {
+        let seat = &self.seats[worker as usize];
+        self.note(What::Parks, worker, limit.unwrap_or(0) as u32 / 1000);
+        self.oracle(|oracle| oracle.slices.sleeps(worker));
+        seat.parks.set(seat.parks.get() + 1);
+        if seat.token.take() {
+            self.put(100, Event::Step(worker));
+            return;
+        }
+        self.set_rest(worker, Rest::Parked(self.fair()));
+        if let Some(limit) = limit {
+            self.put(limit, Event::Limit(worker, seat.parks.get()));
+        }
+    }
+
+    pub(super) fn unpark(&self, worker: u32) {
+        self.note(What::Unpark, worker, 0);
+        if self.fault.is_due(Fault::LostUnpark, self) {
+            return;
+        }
+        let seat = &self.seats[worker as usize];
+        match seat.rest.get() {
+            Rest::Parked(_) => self.wake_up(worker),
+            Rest::Awake | Rest::InStep => seat.token.set(true),
+            Rest::Stopped => {}
+        }
+    }
+
+    fn wake_up(&self, worker: u32) {
+        self.note(What::Wakes, worker, 0);
+        self.set_rest(worker, Rest::Awake);
+        self.put(self.latency(), Event::Step(worker));
+    }
+
+    pub(super) fn limit(&self, worker: u32, park: u32) {
+        let seat = &self.seats[worker as usize];
+        if seat.parks.get() == park && matches!(seat.rest.get(), Rest::Parked(_)) {
+            self.wake_up(worker);
+        }
+    }
+
+    pub(super) fn wake_for_no_reason(&self) {
+        let worker = self.chance.below(self.profile.workers);
+        if matches!(self.seats[worker as usize].rest.get(), Rest::Parked(_)) {
+            self.wake_up(worker);
+        }
+        self.put(u64::from(self.chance.below(1 << 22)), Event::Spurious);
+    }
+
+    /// Hands out a timer that is due, and perhaps other events, as a worker or as the backstop.
+    pub(super) fn deliver(&self, timer: Key) {
+        let more = self.chance.skewed(8) as usize;
+        let mut due = self.stock.take_signals(&self.chance, more);
+        due.extend(self.stock.take_timer(timer));
+        self.stock.due.borrow_mut().extend(due);
+        let worker = self.chance.below(self.profile.workers);
+        let seat = &self.seats[worker as usize];
+        match seat.rest.get() {
+            Rest::Awake | Rest::Parked(_) => {
+                if let Rest::Parked(_) = seat.rest.get() {
+                    self.wake_up(worker);
+                }
+                self.oracle(|oracle| oracle.slices.enter_events(Actor::Worker(worker), now()));
+                self.note(What::Events, worker, more as u32);
+                seat.worker.borrow_mut().batch(|| program::wake_due(self));
+                self.oracle(|oracle| oracle.slices.leave(now()));
+            }
+            Rest::InStep | Rest::Stopped => self.as_outsider(program::wake_due),
+        }
+    }
+
+    pub(crate) fn all_stopped(&self) -> bool {
+        self.seats.iter().all(|seat| seat.rest.get() == Rest::Stopped)
+    }
+
+    pub(crate) fn all_parked(&self) -> bool {
+        self.parked.get() == self.profile.workers
+    }
+
+    pub(super) fn is_parked(&self, worker: u32) -> bool {
+        matches!(self.seats[worker as usize].rest.get(), Rest::Parked(_))
+    }
+
+    /// Whether some worker has slept since before then.
+    pub(super) fn some_sleep_since(&self, then: u64) -> bool {
+        let sleeps = |seat: &Seat| match seat.rest.get() {
+            Rest::Parked(since) => since < then,
+            Rest::Awake | Rest::InStep | Rest::Stopped => false,
+        };
+        self.seats.iter().any(sleeps)
+    }
+
+    /// How often all workers together have parked.
+    pub(super) fn parks(&self) -> u64 {
+        self.seats.iter().map(|seat| u64::from(seat.parks.get())).sum()
+    }
+}
