@@ -20,13 +20,17 @@
 //! | [`mod@placement`] | which cores a client and a server use |
 //! | [`mod@counting`] | the allocator that counts them |
 
+pub mod chart;
 pub mod counting;
 pub mod http;
 pub mod latch;
+pub mod machine;
 pub mod measure;
 pub mod memory;
+pub mod papers;
 pub mod placement;
 pub mod plot;
+pub mod random;
 pub mod ratio;
 pub mod rivals;
 pub mod workload;
