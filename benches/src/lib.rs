@@ -33,6 +33,7 @@ pub mod plot;
 pub mod random;
 pub mod ratio;
 pub mod rivals;
+pub mod spin;
 pub mod workload;
 pub mod zipf;
 

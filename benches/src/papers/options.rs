@@ -1,6 +1,7 @@
 //! The command line of the experiments.
 
-use crate::measure::Mode;
+use crate::measure::{Case, Entry, Mode, Outcome, Pace, Unit};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// What the command line asks for.
@@ -12,6 +13,8 @@ pub struct Plan {
     pub transfers: Option<u64>,
     /// The date to print, if not today's.
     pub date: Option<String>,
+    /// The program that serves HTTP, `http-server`.
+    pub server: PathBuf,
     /// The one experiment to run in this process, for a child of the supervisor.
     pub child: Option<String>,
     filters: Vec<String>,
@@ -23,12 +26,15 @@ impl Plan {
     /// `cargo test`. Every other argument that is no option is a filter: an experiment runs if its
     /// name contains any of them. Options that are not known are ignored, since cargo passes its own.
     ///
+    /// `server` is the program that serves HTTP.
+    ///
     /// # Errors
     ///
     /// If a value is missing or is no number where one is wanted.
-    pub fn parse(arguments: impl Iterator<Item = String>) -> Result<Self, String> {
+    pub fn parse(server: &Path, arguments: impl Iterator<Item = String>) -> Result<Self, String> {
         let mut plan = Self {
             mode: Mode::Smoke,
+            server: server.to_owned(),
             transfers: None,
             date: None,
             child: None,
@@ -95,6 +101,16 @@ impl Plan {
         }
     }
 
+    /// Samples `entries` in turn for so long, or a fraction of it in a shorter run, and returns
+    /// their medians.
+    #[must_use]
+    pub fn alternate(&self, time: Duration, entries: Vec<Entry>) -> Vec<Outcome> {
+        let time = self.pick(time, time / 8, Duration::ZERO);
+        // The unit is for printing, which is the caller's.
+        let case = Case { unit: Unit::ns(""), pace: Pace::Within(time), entries };
+        case.alternate(self.mode)
+    }
+
     /// How long all experiments together may take.
     #[must_use]
     pub fn limit(&self) -> Duration {
@@ -122,7 +138,7 @@ mod tests {
     use super::*;
 
     fn plan(arguments: &[&str]) -> Result<Plan, String> {
-        Plan::parse(arguments.iter().copied().map(String::from))
+        Plan::parse(Path::new(""), arguments.iter().copied().map(String::from))
     }
 
     #[test]
@@ -130,7 +146,8 @@ mod tests {
         let given = plan(&["--quick", "--bench", "--transfers=1e8", "--date=today", "bank", "kv"]);
         let given = given.expect("all is well-formed");
         assert!(given.matches("bank") && given.matches("kv") && !given.matches("table2"));
-        let child = Plan::parse(given.to_child("bank").into_iter()).expect("so is this");
+        let child =
+            Plan::parse(Path::new(""), given.to_child("bank").into_iter()).expect("so is this");
         assert_eq!((child.mode, child.transfers), (Mode::Quick, Some(100_000_000)));
         assert_eq!(child.child.as_deref(), Some("bank"));
         assert_eq!(child.date.as_deref(), Some("today"));

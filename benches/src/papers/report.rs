@@ -64,8 +64,17 @@ impl Report {
     /// Prints a `GOAL` line, and keeps it for the table at the block's end.
     pub fn goal(&mut self, what: &str, value: f64, goal: Goal) {
         let met = if goal.met(value) { "met" } else { "missed" };
-        println!("GOAL {what}: {}, {}, {met}", number(value), goal.text());
+        println!("GOAL {met} | {} | {} | {what}", number(value), goal.text());
         self.goals.push([what.to_owned(), number(value), goal.text(), met.to_owned()]);
+    }
+
+    /// Keeps a goal of another process, by the line that it printed. Other lines are passed over.
+    pub fn goal_line(&mut self, line: &str) {
+        let Some(fields) = line.strip_prefix("GOAL ") else { return };
+        let mut fields = fields.splitn(4, " | ");
+        let mut next = || fields.next().unwrap_or_default().to_owned();
+        let [met, value, goal, what] = [next(), next(), next(), next()];
+        self.goals.push([what, value, goal, met]);
     }
 
     /// A paragraph.
@@ -112,19 +121,25 @@ fn table(head: &[&str], rows: &[Vec<String>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     #[test]
     fn a_report_is_text_tables_goals_and_plots() {
-        let plan = Plan::parse([String::from("--date=then")].into_iter()).expect("well-formed");
+        let arguments = [String::from("--date=then")];
+        let plan = Plan::parse(Path::new(""), arguments.into_iter()).expect("well-formed");
         let mut report = Report::new(&plan);
         report.table(&["keys", "s"], &[vec![String::from("1"), String::from("26.7")]]);
         report.plot("keys", "time by keys", String::from("<svg/>"));
         report.goal("one key", 1.2, Goal::AtMost(1.1));
+        report.goal_line("RATIO spawn 0.5 colored=1 tokio=2 ns");
+        report.goal_line("GOAL met | 2 | at least 1.5 | two keys");
         let (body, plots) = report.finish();
         assert!(body.starts_with("*then, "));
         assert!(body.contains("| keys | s |\n|---|---:|\n| 1 | 26.7 |\n"));
         assert!(body.contains("![time by keys](plots/keys.svg)"));
-        assert!(body.ends_with("| one key | 1.2 | at most 1.1 | missed |\n"));
+        let goals =
+            "| one key | 1.2 | at most 1.1 | missed |\n| two keys | 2 | at least 1.5 | met |\n";
+        assert!(body.ends_with(goals));
         assert_eq!(plots, [(String::from("keys.svg"), String::from("<svg/>"))]);
     }
 }
