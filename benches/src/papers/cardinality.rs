@@ -15,10 +15,13 @@ use crate::latch::Latch;
 use crate::measure::median;
 use crate::random::Random;
 use crate::rivals::{Rival, Runtimes};
+use colored::{Color, ColorCell};
 use std::thread;
 use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, Semaphore, mpsc};
 
+/// Where the keys' colors start.
+const FIRST_COLOR: u64 = 9_000_000;
 /// Tasks that may sleep at the same time.
 const PLACES: usize = 100;
 /// The longest sleep, in milliseconds.
@@ -34,6 +37,8 @@ const PEER: [(usize, f64); 7] =
 /// How the order within a key is kept.
 #[derive(Clone, Copy)]
 enum Way {
+    /// A `colored` task each, which holds its key's color while it sleeps.
+    Exclusive,
     /// A tokio task each, behind the key's mutex.
     Mutexes,
     /// A tokio task a key, behind its channel.
@@ -42,7 +47,8 @@ enum Way {
     ColoredActors,
 }
 
-const WAYS: [(Way, &str); 3] = [
+const WAYS: [(Way, &str); 4] = [
+    (Way::Exclusive, "colored, exclusive"),
     (Way::ColoredActors, "colored, task a key"),
     (Way::Mutexes, "tokio, mutex a key"),
     (Way::Actors, "tokio, task a key"),
@@ -121,8 +127,11 @@ pub fn run(plan: &Plan) -> Report {
         for (curve, run) in curves[1..].iter_mut().zip(&runs) {
             curve.push((keys as f64, run.seconds));
         }
-        let (ours, peer) = (runs[0], runs[1]);
-        report.ratio(&format!("keys_{keys}"), ours.seconds, "tokio_mutex", peer.seconds, "s");
+        let ours = runs[0];
+        for (peer, run) in ["tokio_mutex", "tokio_actor"].into_iter().zip(&runs[2..]) {
+            let name = format!("keys_{keys}_vs_{peer}");
+            report.ratio(&name, ours.seconds, peer, run.seconds, "s");
+        }
         let over = ours.seconds / ours.bound;
         if keys == 1 || keys == 100 || keys == tasks {
             let keys = number(keys as f64);
@@ -190,6 +199,7 @@ fn in_turn(on: Runtimes, load: &'static Load, rounds: usize) -> Vec<Run> {
 fn once(on: Runtimes, way: Way, load: &'static Load) -> Run {
     let start = Instant::now();
     let keys = match way {
+        Way::Exclusive => exclusive(on, load),
         Way::ColoredActors => actors(on.unique(), load),
         Way::Actors => actors(on.tokio(), load),
         Way::Mutexes => mutexes(on.tokio(), load),
@@ -211,6 +221,31 @@ async fn work<R: Rival>(on: R, places: &'static Semaphore, sleep: Duration, done
 
 fn places() -> &'static Semaphore {
     Box::leak(Box::new(Semaphore::new(PLACES)))
+}
+
+fn exclusive(on: Runtimes, load: &'static Load) -> Vec<Done> {
+    let (latch, places, rival) = (Latch::leaked(), places(), on.serial());
+    let color = |key: usize| Color::new(FIRST_COLOR + key as u64);
+    let cell = |key| on.handle.cell(color(key), Done::default());
+    let cells: &'static [ColorCell<Done>] = Vec::leak((0..load.keys).map(cell).collect());
+    rival.run(async move {
+        latch.expect(load.tasks.len());
+        for &(key, sleep) in &load.tasks {
+            drop(colored::spawn_colored(color(key), async move {
+                let work = async |done: &mut Done| work(rival, places, sleep, done).await;
+                cells[key].exclusive(work).await;
+                latch.hit();
+            }));
+        }
+        latch.wait().await;
+    });
+    rival.run(async move {
+        let mut done = Vec::with_capacity(load.keys);
+        for cell in cells {
+            done.push(cell.call(|done| *done).await);
+        }
+        done
+    })
 }
 
 fn mutexes<R: Rival>(on: R, load: &'static Load) -> Vec<Done> {
