@@ -10,12 +10,22 @@
 //! | [`report`] | what an experiment found: `RATIO` and `GOAL` lines, tables, plots |
 //! | [`page`] | blocks of a page that a program writes |
 //! | [`supervise`] | processes with a limit of time |
+//! | `clients` | tasks that have one operation under way at any time |
 //! | [`cardinality`] | serial work by key, one to many keys |
+//! | [`bank`] | two accounts at once |
+//! | [`dining`] | two forks at once |
+//! | [`kv`] | shared reading |
+//! | [`scaling`] | more workers |
 
+pub mod bank;
 pub mod cardinality;
+mod clients;
+pub mod dining;
+pub mod kv;
 pub mod options;
 pub mod page;
 pub mod report;
+pub mod scaling;
 pub mod supervise;
 
 pub use options::Plan;
@@ -31,4 +41,10 @@ pub struct Experiment {
 }
 
 /// All of them, in the order of the page.
-pub const ALL: &[Experiment] = &[Experiment { name: "cardinality", run: cardinality::run }];
+pub const ALL: &[Experiment] = &[
+    Experiment { name: "cardinality", run: cardinality::run },
+    Experiment { name: "bank", run: bank::run },
+    Experiment { name: "dining", run: dining::run },
+    Experiment { name: "kv", run: kv::run },
+    Experiment { name: "scaling", run: scaling::run },
+];

@@ -1,7 +1,7 @@
 //! Bars that lie: groups of them below each other, the value at the end of each.
 
 use super::axis::{Axis, Laid, number};
-use super::svg::{Anchor, Drawing};
+use super::svg::{Anchor, Drawing, LETTER};
 
 const WIDTH: f64 = 760.0;
 const RIGHT: f64 = 80.0;
@@ -9,8 +9,6 @@ const TOP: f64 = 66.0;
 const BOTTOM: f64 = 48.0;
 const BAR: f64 = 15.0;
 const GAP: f64 = 12.0;
-/// A letter's width, more or less: room for the names of the groups.
-const LETTER: f64 = 6.6;
 
 /// Figures by group, for each of some series.
 #[derive(Clone, Debug)]

@@ -1,16 +1,18 @@
 //! Curves: one value over another, several series.
 
 use super::axis::{Axis, Laid, number};
-use super::svg::{Anchor, Drawing};
+use super::svg::{Anchor, Drawing, LETTER};
 
-const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 400.0;
 const LEFT: f64 = 76.0;
-const RIGHT: f64 = 200.0;
+/// Where the plot ends and the legend begins.
+const RIGHT: f64 = 560.0;
 const TOP: f64 = 44.0;
 const BOTTOM: f64 = 52.0;
 /// Between the lines of the legend.
 const LEADING: f64 = 20.0;
+/// Room for a series' line and mark in the legend.
+const KEY: f64 = 32.0;
 
 /// One curve.
 #[derive(Clone, Debug)]
@@ -62,11 +64,12 @@ impl Chart {
         let x = Laid::new(self.x.scale, points().map(|point| point.0));
         let y = Laid::new(self.y.scale, points().map(|point| point.1));
         let at = |(right, up): (f64, f64)| {
-            let width = WIDTH - LEFT - RIGHT;
             let height = HEIGHT - TOP - BOTTOM;
-            (LEFT + x.place(right) * width, HEIGHT - BOTTOM - y.place(up) * height)
+            (LEFT + x.place(right) * (RIGHT - LEFT), HEIGHT - BOTTOM - y.place(up) * height)
         };
-        let mut drawing = Drawing::new(WIDTH, HEIGHT, &self.title);
+        let longest = self.series.iter().map(|series| series.name.chars().count()).max();
+        let width = RIGHT + KEY + 24.0 + longest.unwrap_or(0) as f64 * LETTER;
+        let mut drawing = Drawing::new(width, HEIGHT, &self.title);
         self.frame(&mut drawing, &x, &y);
         for (index, series) in self.series.iter().enumerate() {
             let places: Vec<_> = series.points.iter().copied().map(at).collect();
@@ -80,30 +83,30 @@ impl Chart {
     }
 
     fn frame(&self, drawing: &mut Drawing, x: &Laid, y: &Laid) {
-        let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
+        let bottom = HEIGHT - BOTTOM;
         for mark in x.marks() {
-            let place = LEFT + x.place(mark) * (right - LEFT);
+            let place = LEFT + x.place(mark) * (RIGHT - LEFT);
             drawing.line((place, TOP), (place, bottom), 0.18);
             drawing.label((place, bottom + 18.0), Anchor::Middle, &number(mark));
         }
         for mark in y.marks() {
             let place = bottom - y.place(mark) * (bottom - TOP);
-            drawing.line((LEFT, place), (right, place), 0.18);
+            drawing.line((LEFT, place), (RIGHT, place), 0.18);
             drawing.label((LEFT - 8.0, place + 4.0), Anchor::End, &number(mark));
         }
         drawing.line((LEFT, TOP), (LEFT, bottom), 0.8);
-        drawing.line((LEFT, bottom), (right, bottom), 0.8);
-        let middle = LEFT + (right - LEFT) / 2.0;
+        drawing.line((LEFT, bottom), (RIGHT, bottom), 0.8);
+        let middle = LEFT + (RIGHT - LEFT) / 2.0;
         drawing.label((middle, HEIGHT - 14.0), Anchor::Middle, &self.x.label);
         drawing.upright((18.0, TOP + (bottom - TOP) / 2.0), &self.y.label);
     }
 
     fn legend(&self, drawing: &mut Drawing, index: usize) {
         let series = &self.series[index];
-        let (x, y) = (WIDTH - RIGHT + 16.0, TOP + 8.0 + index as f64 * LEADING);
+        let (x, y) = (RIGHT + 16.0, TOP + 8.0 + index as f64 * LEADING);
         drawing.path(&[(x, y), (x + 24.0, y)], index, series.dashed);
         drawing.mark((x + 12.0, y), index);
-        drawing.label((x + 32.0, y + 4.0), Anchor::Start, &series.name);
+        drawing.label((x + KEY, y + 4.0), Anchor::Start, &series.name);
     }
 }
 

@@ -8,6 +8,9 @@ const COLORS: [&str; 8] =
 /// Text and axes.
 const INK: &str = "#76808b";
 
+/// A letter's width, more or less.
+pub(super) const LETTER: f64 = 7.0;
+
 /// Where a text is anchored.
 #[derive(Clone, Copy)]
 pub(super) enum Anchor {
