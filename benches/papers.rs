@@ -47,7 +47,8 @@ fn all(plan: &Plan, folder: &Path) -> Result<(), Box<dyn Error>> {
         let name = experiment.name;
         let start = Instant::now();
         let left = deadline.saturating_duration_since(start);
-        match supervise::run(&this, &plan.to_child(name), left) {
+        let limit = left.min(plan.limit_of_one());
+        match supervise::run(&this, &plan.to_child(name), limit) {
             Ok(lines) => lines.iter().for_each(|line| summary.goal_line(line)),
             Err(error) => {
                 println!("FAILED {name}: {error}");

@@ -114,10 +114,18 @@ impl Plan {
     /// How long all experiments together may take.
     #[must_use]
     pub fn limit(&self) -> Duration {
-        let most = self.pick(12 * 60, 90, 120);
-        // A long run that was asked for takes as long as it takes.
-        let asked = self.transfers.map_or(0, |count| count / 100_000);
-        Duration::from_secs(most + asked)
+        Duration::from_secs(self.pick(12 * 60, 90, 180)) + self.asked()
+    }
+
+    /// How long one of them may take: so that one which hangs leaves time for the others.
+    #[must_use]
+    pub fn limit_of_one(&self) -> Duration {
+        Duration::from_secs(self.pick(4 * 60, 30, 60)) + self.asked()
+    }
+
+    /// A long run that was asked for takes as long as it takes: here, up to 10 us a transfer.
+    fn asked(&self) -> Duration {
+        Duration::from_micros(10 * self.transfers.unwrap_or(0))
     }
 }
 
