@@ -15,6 +15,7 @@
 //! | [`bank`] | two accounts at once |
 //! | [`dining`] | two forks at once |
 //! | [`kv`] | shared reading |
+//! | [`overload`] | more work than can be done |
 //! | [`scaling`] | more workers |
 
 pub mod bank;
@@ -23,6 +24,7 @@ mod clients;
 pub mod dining;
 pub mod kv;
 pub mod options;
+pub mod overload;
 pub mod page;
 pub mod report;
 pub mod scaling;
@@ -46,5 +48,6 @@ pub const ALL: &[Experiment] = &[
     Experiment { name: "bank", run: bank::run },
     Experiment { name: "dining", run: dining::run },
     Experiment { name: "kv", run: kv::run },
+    Experiment { name: "overload", run: overload::run },
     Experiment { name: "scaling", run: scaling::run },
 ];
