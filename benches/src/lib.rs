@@ -8,7 +8,8 @@
 //! A workload is written once, generic over [`Rival`], or once per rival where the
 //! interfaces differ by nature (a cell against a mutex against an actor). The same
 //! [`Case`]s feed two front ends: the paired runner (`cargo bench --bench ratio`, module
-//! [`mod@ratio`]) and criterion (module [`mod@plot`]).
+//! [`mod@ratio`]) and criterion (module [`mod@plot`]). The experiments of the papers, with sweeps and
+//! a page of results, are a third (`cargo bench --bench papers`, module [`mod@papers`]).
 //!
 //! | module | one idea |
 //! |---|---|
@@ -19,16 +20,25 @@
 //! | [`mod@memory`] | bytes per idle task and per idle color |
 //! | [`mod@placement`] | which cores a client and a server use |
 //! | [`mod@counting`] | the allocator that counts them |
+//! | [`mod@papers`] | the experiments of the papers and the peers |
+//! | [`mod@chart`] | plots as SVG |
+//! | [`mod@machine`] | where and when figures were taken |
+//! | [`mod@random`], [`mod@zipf`], [`mod@spin`] | loads that are the same in every run |
 
+pub mod chart;
 pub mod counting;
 pub mod http;
 pub mod latch;
+pub mod machine;
 pub mod measure;
 pub mod memory;
+pub mod papers;
 pub mod placement;
 pub mod plot;
+pub mod random;
 pub mod ratio;
 pub mod rivals;
+pub mod spin;
 pub mod workload;
 pub mod zipf;
 

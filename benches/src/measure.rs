@@ -126,6 +126,9 @@ pub enum Pace {
     Short,
     /// Longer: as many rounds as this, none of them thrown away.
     Rounds(usize),
+    /// Milliseconds, for one point of many: one round that is thrown away, then so many rounds as
+    /// fit into this time, five at least.
+    Within(Duration),
 }
 
 /// One comparison.
@@ -163,8 +166,10 @@ impl Case {
         let (least, most, budget) = match self.pace {
             Pace::Short => mode.short(),
             Pace::Rounds(rounds) => (rounds, rounds, Duration::ZERO),
+            Pace::Within(_) if mode == Mode::Smoke => (1, 1, Duration::ZERO),
+            Pace::Within(time) => (5, 101, time),
         };
-        if self.pace == Pace::Short && mode != Mode::Smoke {
+        if !matches!(self.pace, Pace::Rounds(_)) && mode != Mode::Smoke {
             self.round(0);
         }
         let start = Instant::now();

@@ -19,6 +19,37 @@ pub struct Serial {
     pub(super) handle: &'static colored::Handle,
 }
 
+impl Serial {
+    /// Starts a `colored` of other settings than [`Runtimes`](super::Runtimes) has.
+    ///
+    /// # Panics
+    ///
+    /// If the settings do not go together, or the system gives no more threads.
+    #[must_use]
+    pub fn start(builder: colored::Builder) -> Self {
+        let runtime = &*Box::leak(Box::new(builder.build().expect("colored starts")));
+        Self { runtime, handle: Box::leak(Box::new(runtime.handle().clone())) }
+    }
+
+    /// The way into the runtime from other threads.
+    #[must_use]
+    pub const fn handle(self) -> &'static colored::Handle {
+        self.handle
+    }
+
+    /// The same runtime, every task under a color of its own.
+    #[must_use]
+    pub const fn unique(self) -> Unique {
+        Unique { runtime: self.runtime, handle: self.handle }
+    }
+
+    /// Polls and callbacks that each worker has run so far.
+    #[must_use]
+    pub fn polls(self) -> Vec<u64> {
+        self.handle.metrics().workers.iter().map(|worker| worker.polls).collect()
+    }
+}
+
 impl Rival for Serial {
     type Join<T: Send + 'static> = colored::JoinHandle<T>;
 

@@ -20,7 +20,7 @@ pub(super) const FIRST_COLOR: u64 = 1_000;
 /// One value per key, each on cache lines of its own: neighbours must not share one, or the
 /// mutexes would pay for what is not theirs.
 #[repr(align(128))]
-pub(super) struct Padded<T>(pub(super) T);
+pub(crate) struct Padded<T>(pub(crate) T);
 
 /// `make(key)` for every key, for as long as the process lives.
 pub(super) fn per_key<T>(make: impl FnMut(usize) -> T) -> &'static [Padded<T>] {

@@ -8,9 +8,9 @@ use super::Row;
 use crate::latch::Latch;
 use crate::measure::{Case, Entry, Pace, Sample, Unit};
 use crate::rivals::{Rival, Runtimes, workers};
+use crate::spin::spin;
 use crate::zipf;
 use colored::Color;
-use std::hint::black_box;
 use std::thread;
 
 /// The rows of this file.
@@ -53,18 +53,6 @@ fn case(on: Runtimes, colors: Vec<usize>) -> Case {
     }
 }
 
-/// One task's work.
-fn work() {
-    let mut state = black_box(1_u64);
-    for _ in 0..STEPS {
-        // A chain that no compiler shortens, as it would an affine one.
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-    }
-    black_box(state);
-}
-
 /// All tasks spawned by one task, so that every lane starts on one worker.
 fn scheduled(on: Runtimes, colors: &'static [usize]) -> impl FnMut() -> Sample {
     let latch = Latch::leaked();
@@ -76,7 +64,7 @@ fn scheduled(on: Runtimes, colors: &'static [usize]) -> impl FnMut() -> Sample {
                 for &color in colors {
                     let color = Color::new(FIRST_COLOR + color as u64);
                     drop(colored::spawn_colored(color, async {
-                        work();
+                        spin(STEPS);
                         latch.hit();
                     }));
                 }
@@ -92,7 +80,7 @@ fn split_by_hand(colors: &'static [usize]) -> impl FnMut() -> Sample {
         Sample::time(1, || {
             thread::scope(|scope| {
                 for &share in &shares {
-                    scope.spawn(move || (0..share).for_each(|_| work()));
+                    scope.spawn(move || (0..share).for_each(|_| spin(STEPS)));
                 }
             });
         })

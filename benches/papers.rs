@@ -1,0 +1,66 @@
+//! `cargo bench --bench papers`: the experiments of the papers and the peers.
+//!
+//! A full run ends inside 12 minutes and writes `docs/benchmarks.md` with its plots; `-- --quick`
+//! ends inside 90 seconds and writes the same page below the target directory; `-- <text>` runs the
+//! experiments whose names contain it. Options: `--date=<text>`, `--transfers=<count>`.
+
+use colored_benches::http::raise_open_files;
+use colored_benches::measure::Mode;
+use colored_benches::papers::{ALL, Experiment, Plan, Report, page, supervise};
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+const SERVER: &str = env!("CARGO_BIN_EXE_http-server");
+const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs");
+const ELSEWHERE: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/papers");
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let plan = Plan::parse(Path::new(SERVER), std::env::args().skip(1))?;
+    let folder = Path::new(if plan.mode == Mode::Full { DOCS } else { ELSEWHERE });
+    if let Some(name) = &plan.child {
+        let found = ALL.iter().find(|experiment| experiment.name == name);
+        raise_open_files()?;
+        return alone(found.ok_or("no such experiment")?, &plan, folder);
+    }
+    if plan.mode != Mode::Full {
+        fs::create_dir_all(folder)?;
+        fs::copy(Path::new(DOCS).join("benchmarks.md"), folder.join("benchmarks.md"))?;
+    }
+    all(&plan, folder)
+}
+
+/// One experiment, in this process.
+fn alone(experiment: &Experiment, plan: &Plan, folder: &Path) -> Result<(), Box<dyn Error>> {
+    let (body, plots) = (experiment.run)(plan).finish();
+    Ok(page::write(folder, experiment.name, &body, &plots)?)
+}
+
+/// Every experiment that matches, one after another. The error comes when all have run.
+fn all(plan: &Plan, folder: &Path) -> Result<(), Box<dyn Error>> {
+    let this: PathBuf = std::env::current_exe()?;
+    let deadline = Instant::now() + plan.limit();
+    let mut summary = Report::new(plan);
+    let mut failures = Vec::new();
+    for experiment in ALL.iter().filter(|experiment| plan.matches(experiment.name)) {
+        let name = experiment.name;
+        let start = Instant::now();
+        let left = deadline.saturating_duration_since(start);
+        let limit = left.min(plan.limit_of_one());
+        match supervise::run(&this, &plan.to_child(name), limit) {
+            Ok(lines) => lines.iter().for_each(|line| summary.goal_line(line)),
+            Err(error) => {
+                println!("FAILED {name}: {error}");
+                summary.text(&format!("**{name} failed**: {error}."));
+                failures.push(name);
+            }
+        }
+        println!("INFO {name} took {:.1} s", start.elapsed().as_secs_f64());
+    }
+    if plan.is_complete() {
+        page::write(folder, "summary", &summary.finish().0, &[])?;
+    }
+    println!("INFO page {}", folder.join("benchmarks.md").display());
+    if failures.is_empty() { Ok(()) } else { Err(failures.join(", ").into()) }
+}

@@ -1,0 +1,136 @@
+//! Transfers between two accounts at random, and money that stays what it was.
+
+mod ways;
+
+use super::clients::CLIENTS;
+use super::{Goal, Plan, Report};
+use crate::chart::{Axis, Chart, Series, number};
+use crate::measure::{Entry, Outcome};
+use crate::random::Random;
+use crate::rivals::Runtimes;
+use std::time::{Duration, Instant};
+
+/// What is in each account at first.
+const START: u64 = 1_000;
+/// Accounts, step by step: from two that everybody wants to plenty for everybody.
+const ACCOUNTS: [usize; 5] = [2, 10, 100, 1_000, 10_000];
+/// The step whose ratios count: contention as in the papers' banks, which leave it open.
+const USUAL: usize = 1_000;
+
+/// Transfers (from, to, amount), and who does them.
+struct Load {
+    transfers: Vec<(usize, usize, u64)>,
+    accounts: usize,
+    clients: usize,
+}
+
+impl Load {
+    /// The same in every run.
+    fn leaked(transfers: usize, accounts: usize, clients: usize) -> &'static Self {
+        let mut random = Random::new(2);
+        let mut transfer = || {
+            let from = random.below(accounts);
+            // Any account but that one.
+            let to = (from + 1 + random.below(accounts - 1)) % accounts;
+            (from, to, 1 + random.below(100) as u64)
+        };
+        let transfers = (0..transfers).map(|_| transfer()).collect();
+        Box::leak(Box::new(Self { transfers, accounts, clients }))
+    }
+}
+
+/// Runs the sweep and the long run.
+///
+/// # Panics
+///
+/// If money is made or lost.
+#[must_use]
+pub fn run(plan: &Plan) -> Report {
+    let mut report = Report::new(plan);
+    let on = Runtimes::start();
+    let (mut rows, mut curves) = (Vec::new(), NAMES.map(|name| Series::measured(name, Vec::new())));
+    for accounts in ACCOUNTS {
+        let load = Load::leaked(plan.pick(50_000, 10_000, 1_000), accounts, CLIENTS);
+        let outcomes = sample(plan, on, load);
+        rows.push(row(accounts, &outcomes));
+        for (curve, one) in curves.iter_mut().zip(&outcomes) {
+            curve.points.push((accounts as f64, one.cost * 1e9));
+        }
+        if accounts == USUAL {
+            ratios(&mut report, "bank", "64 clients", &outcomes);
+        }
+    }
+    let mut head = vec!["accounts"];
+    head.extend(NAMES);
+    report.text("Nanoseconds a transfer, by 64 clients, each in a closed loop:");
+    report.table(&head, &rows);
+    let title = String::from("transfers between two accounts, 64 clients");
+    let (x, y) = (Axis::log("accounts"), Axis::log("ns/transfer"));
+    let chart = Chart { title, x, y, series: curves.to_vec() };
+    report.plot("bank", "cost of a transfer by number of accounts", chart.draw());
+    let transfers = plan.pick(20_000, 10_000, 1_000);
+    let outcomes = sample(plan, on, Load::leaked(transfers, USUAL, transfers));
+    ratios(&mut report, "bank_task_each", "a task each", &outcomes);
+    report.text("The same with a task for each transfer, all of them spawned by one:");
+    report.table(&head, &[row(USUAL, &outcomes)]);
+    long_run(plan, on, &mut report);
+    report
+}
+
+fn row(accounts: usize, outcomes: &[Outcome]) -> Vec<String> {
+    let mut row = vec![number(accounts as f64)];
+    row.extend(outcomes.iter().map(|one| number(one.cost * 1e9)));
+    row
+}
+
+/// The entries of [`sample`], in their order.
+const NAMES: [&str; 5] = [
+    "colored, when",
+    "tokio, ordered mutexes",
+    "tokio, actors in two phases",
+    "tokio, std mutexes",
+    "colored, calls in two phases",
+];
+
+fn sample(plan: &Plan, on: Runtimes, load: &'static Load) -> Vec<Outcome> {
+    let entries = vec![
+        Entry::subject(ways::when(on, load)),
+        Entry::peer(NAMES[1], ways::tokio_mutexes(on.tokio(), load)),
+        Entry::peer(NAMES[2], ways::actors(on.tokio(), load)),
+        Entry::peer(NAMES[3], ways::std_mutexes(on.tokio(), load)),
+        Entry::peer(NAMES[4], ways::calls(on, load)),
+    ];
+    plan.alternate(Duration::from_secs(6), entries)
+}
+
+fn ratios(report: &mut Report, row: &str, who: &str, outcomes: &[Outcome]) {
+    let ours = outcomes[0].cost * 1e9;
+    for (peer, name) in outcomes[1..].iter().zip(["tokio_mutex", "actors", "std_mutex", "calls"]) {
+        let peer = peer.cost * 1e9;
+        report.ratio(&format!("{row}_vs_{name}"), ours, name, peer, "ns/transfer");
+        if ["tokio_mutex", "actors"].contains(&name) {
+            let what = format!("a transfer by `when` over one by {name}, 1,000 accounts, {who}");
+            report.goal(&what, ours / peer, Goal::AtMost(1.0));
+        }
+    }
+}
+
+/// Many transfers by `when` alone: no deadlock, no money lost.
+fn long_run(plan: &Plan, on: Runtimes, report: &mut Report) {
+    let wanted = plan.transfers.unwrap_or(plan.pick(100_000_000, 1_000_000, 100_000));
+    let load = Load::leaked(wanted.clamp(1, 1_000_000) as usize, USUAL, CLIENTS);
+    let mut transfer = ways::when(on, load);
+    let start = Instant::now();
+    let mut done = 0;
+    while done < wanted {
+        // Each time the sum of all accounts is checked.
+        done += transfer().ops;
+    }
+    let rate = done as f64 / start.elapsed().as_secs_f64();
+    let (count, rate) = (number(done as f64), number(rate));
+    println!("INFO bank {count} transfers by when, money conserved, {rate} transfers/s");
+    report.text(&format!(
+        "{count} transfers by `when` in one run, {rate} a second: no deadlock, and the sum of all \
+         accounts stayed what it was."
+    ));
+}

@@ -1,0 +1,307 @@
+//! Serial work by key, from one key to as many as there are tasks.
+//!
+//! 10,000 tasks sleep 0 to 5 ms each; tasks of one key one after another, in order; at most 100 at
+//! a time. So the time is bounded below by the sum over a key, and by the sum over 100 places. A
+//! task takes a place only when it is its key's turn.
+//!
+//! Sleeps are whole milliseconds, as in the peer's own bench. All runtimes here have timers that
+//! tick in milliseconds, and a sleep that begins right after a tick ends one tick late. So there
+//! are two bounds: of the sleeps that were asked for, and of the sleeps as they were, which leaves
+//! what serializing costs.
+
+use super::{Goal, Plan, Report};
+use crate::chart::{Axis, Chart, Series, number};
+use crate::latch::Latch;
+use crate::measure::median;
+use crate::random::Random;
+use crate::rivals::{Rival, Runtimes};
+use colored::{Color, ColorCell};
+use std::thread;
+use std::time::{Duration, Instant};
+use tokio::sync::{Mutex, Semaphore, mpsc};
+
+/// Where the keys' colors start.
+const FIRST_COLOR: u64 = 9_000_000;
+/// Tasks that may sleep at the same time.
+const PLACES: usize = 100;
+/// The longest sleep, in milliseconds.
+const LONGEST: usize = 5;
+/// Keys, step by step.
+const KEYS: [usize; 8] = [1, 2, 5, 10, 20, 100, 1_000, 10_000];
+/// Up to so many keys a run is nearly all sleep, and the rivals take theirs at the same time.
+const TOGETHER: usize = 10;
+/// confluent parallel-consumer's README, in seconds: 10,000 messages, concurrency 100.
+const PEER: [(usize, f64); 7] =
+    [(1, 26.7), (2, 13.6), (5, 5.9), (10, 3.3), (20, 2.24), (100, 2.18), (10_000, 2.13)];
+
+/// How the order within a key is kept.
+#[derive(Clone, Copy)]
+enum Way {
+    /// A `colored` task each, which holds its key's color while it sleeps.
+    Exclusive,
+    /// A tokio task each, behind the key's mutex.
+    Mutexes,
+    /// A tokio task a key, behind its channel.
+    Actors,
+    /// The same on `colored`.
+    ColoredActors,
+}
+
+const WAYS: [(Way, &str); 4] = [
+    (Way::Exclusive, "colored, exclusive"),
+    (Way::ColoredActors, "colored, task a key"),
+    (Way::Mutexes, "tokio, mutex a key"),
+    (Way::Actors, "tokio, task a key"),
+];
+
+/// Which task has which key, and sleeps how long.
+struct Load {
+    tasks: Vec<(usize, Duration)>,
+    keys: usize,
+}
+
+impl Load {
+    /// Keys in turn, sleeps at random: the same in every run.
+    fn leaked(tasks: usize, keys: usize) -> &'static Self {
+        let mut random = Random::new(1);
+        let mut sleep = || Duration::from_millis(random.below(LONGEST + 1) as u64);
+        let tasks = (0..tasks).map(|index| (index % keys, sleep())).collect();
+        Box::leak(Box::new(Self { tasks, keys }))
+    }
+
+    /// The bound of the sleeps that are asked for, in seconds.
+    fn bound(&self) -> f64 {
+        let mut keys = vec![Duration::ZERO; self.keys];
+        for (key, sleep) in &self.tasks {
+            keys[*key] += *sleep;
+        }
+        bound(&keys)
+    }
+}
+
+/// What no scheduler can be faster than, by the time slept under each key: the longest key, or all
+/// sleeps over the places.
+fn bound(keys: &[Duration]) -> f64 {
+    let longest = keys.iter().max().copied().unwrap_or_default();
+    let all: Duration = keys.iter().sum();
+    longest.as_secs_f64().max(all.as_secs_f64() / PLACES as f64)
+}
+
+/// One way's run.
+#[derive(Clone, Copy)]
+struct Run {
+    /// From the first task to the last one's end.
+    seconds: f64,
+    /// The bound of the sleeps as they were.
+    bound: f64,
+}
+
+/// What was done under one key.
+#[derive(Clone, Copy, Default)]
+struct Done {
+    tasks: usize,
+    slept: Duration,
+}
+
+/// Runs them all.
+///
+/// # Panics
+///
+/// If a task is lost, or two tasks of a key overlap.
+#[must_use]
+pub fn run(plan: &Plan) -> Report {
+    let mut report = Report::new(plan);
+    let on = Runtimes::start();
+    let tasks = plan.pick(10_000, 1_000, 200);
+    let mut rows = Vec::new();
+    let mut curves: Vec<Vec<(f64, f64)>> = vec![Vec::new(); WAYS.len() + 1];
+    for keys in KEYS.into_iter().filter(|&keys| keys <= tasks) {
+        let load = Load::leaked(tasks, keys);
+        let bound = load.bound();
+        let runs = if keys <= TOGETHER {
+            together(on, load)
+        } else {
+            in_turn(on, load, plan.pick(3, 2, 1))
+        };
+        curves[0].push((keys as f64, bound));
+        for (curve, run) in curves[1..].iter_mut().zip(&runs) {
+            curve.push((keys as f64, run.seconds));
+        }
+        let ours = runs[0];
+        for (peer, run) in ["tokio_mutex", "tokio_actor"].into_iter().zip(&runs[2..]) {
+            let name = format!("keys_{keys}_vs_{peer}");
+            report.ratio(&name, ours.seconds, peer, run.seconds, "s");
+        }
+        let over = ours.seconds / ours.bound;
+        if keys == 1 || keys == 100 || keys == tasks {
+            let keys = number(keys as f64);
+            let what = format!("time over the bound of the sleeps as they were, keys: {keys}");
+            report.goal(&what, over, Goal::AtMost(1.1));
+            let what = format!("time over the bound of the sleeps asked for, keys: {keys}");
+            report.goal(&what, ours.seconds / bound, Goal::AtMost(1.1));
+        }
+        let mut row = vec![number(keys as f64), number(bound)];
+        row.extend(runs.iter().map(|run| number(run.seconds)));
+        row.extend([number(over), peer_figure(keys, tasks)]);
+        rows.push(row);
+    }
+    let mut head = vec!["keys", "bound, s"];
+    head.extend(WAYS.map(|(_, name)| name));
+    head.extend(["ours over its sleeps", "parallel-consumer, s"]);
+    report.table(&head, &rows);
+    report.plot("cardinality", "time by number of keys", chart(&curves, tasks));
+    report
+}
+
+fn peer_figure(keys: usize, tasks: usize) -> String {
+    let found = PEER.iter().find(|(at, _)| *at == keys && tasks == 10_000);
+    found.map_or(String::from("-"), |(_, seconds)| number(*seconds))
+}
+
+fn chart(curves: &[Vec<(f64, f64)>], tasks: usize) -> String {
+    let mut series: Vec<_> = WAYS
+        .iter()
+        .zip(&curves[1..])
+        .map(|((_, name), points)| Series::measured(name, points.clone()))
+        .collect();
+    series.push(Series::reference("bound", curves[0].clone()));
+    if tasks == 10_000 {
+        let points = PEER.map(|(keys, seconds)| (keys as f64, seconds));
+        series.push(Series::reference("parallel-consumer", points.to_vec()));
+    }
+    let title = format!("{} sleeps of 0 to 5 ms, serial by key, 100 at a time", tasks);
+    Chart { title, x: Axis::log("keys"), y: Axis::log("seconds"), series }.draw()
+}
+
+/// All ways at once, once.
+fn together(on: Runtimes, load: &'static Load) -> Vec<Run> {
+    thread::scope(|scope| {
+        let runs = WAYS.map(|(way, _)| scope.spawn(move || once(on, way, load)));
+        runs.map(|run| run.join().expect("its assertions hold")).to_vec()
+    })
+}
+
+/// One way after the other, the medians of some rounds.
+fn in_turn(on: Runtimes, load: &'static Load, rounds: usize) -> Vec<Run> {
+    let mut runs = vec![Vec::new(); WAYS.len()];
+    for _ in 0..rounds {
+        for (runs, (way, _)) in runs.iter_mut().zip(WAYS) {
+            runs.push(once(on, way, load));
+        }
+    }
+    let medians = |runs: Vec<Run>| Run {
+        seconds: median(runs.iter().map(|run| run.seconds)),
+        bound: median(runs.iter().map(|run| run.bound)),
+    };
+    runs.into_iter().map(medians).collect()
+}
+
+fn once(on: Runtimes, way: Way, load: &'static Load) -> Run {
+    let start = Instant::now();
+    let keys = match way {
+        Way::Exclusive => exclusive(on, load),
+        Way::ColoredActors => actors(on.unique(), load),
+        Way::Actors => actors(on.tokio(), load),
+        Way::Mutexes => mutexes(on.tokio(), load),
+    };
+    let seconds = start.elapsed().as_secs_f64();
+    assert_eq!(keys.iter().map(|key| key.tasks).sum::<usize>(), load.tasks.len());
+    let slept: Vec<_> = keys.iter().map(|key| key.slept).collect();
+    Run { seconds, bound: bound(&slept) }
+}
+
+/// One task's work, when it is its turn: a place, a sleep.
+async fn work<R: Rival>(on: R, places: &'static Semaphore, sleep: Duration, done: &mut Done) {
+    let _place = places.acquire().await.expect("nobody closes it");
+    let start = Instant::now();
+    on.sleep(sleep).await;
+    done.slept += start.elapsed();
+    done.tasks += 1;
+}
+
+fn places() -> &'static Semaphore {
+    Box::leak(Box::new(Semaphore::new(PLACES)))
+}
+
+fn exclusive(on: Runtimes, load: &'static Load) -> Vec<Done> {
+    let (latch, places, rival) = (Latch::leaked(), places(), on.serial());
+    let color = |key: usize| Color::new(FIRST_COLOR + key as u64);
+    let cell = |key| on.handle.cell(color(key), Done::default());
+    let cells: &'static [ColorCell<Done>] = Vec::leak((0..load.keys).map(cell).collect());
+    rival.run(async move {
+        latch.expect(load.tasks.len());
+        for &(key, sleep) in &load.tasks {
+            drop(colored::spawn_colored(color(key), async move {
+                let work = async |done: &mut Done| work(rival, places, sleep, done).await;
+                cells[key].exclusive(work).await;
+                latch.hit();
+            }));
+        }
+        latch.wait().await;
+    });
+    rival.run(async move {
+        let mut done = Vec::with_capacity(load.keys);
+        for cell in cells {
+            done.push(cell.call(|done| *done).await);
+        }
+        done
+    })
+}
+
+fn mutexes<R: Rival>(on: R, load: &'static Load) -> Vec<Done> {
+    let (latch, places) = (Latch::leaked(), places());
+    let keys: &'static [Mutex<Done>] =
+        Vec::leak((0..load.keys).map(|_| Mutex::default()).collect());
+    on.run(async move {
+        latch.expect(load.tasks.len());
+        for &(key, sleep) in &load.tasks {
+            drop(on.spawn(async move {
+                work(on, places, sleep, &mut *keys[key].lock().await).await;
+                latch.hit();
+            }));
+        }
+        latch.wait().await;
+    });
+    keys.iter().map(|key| *key.try_lock().expect("all are done")).collect()
+}
+
+fn actors<R: Rival>(on: R, load: &'static Load) -> Vec<Done> {
+    let places = places();
+    on.run(async move {
+        let mut keys = Vec::with_capacity(load.keys);
+        let mut actors = Vec::with_capacity(load.keys);
+        for _ in 0..load.keys {
+            let (send, mut receive) = mpsc::unbounded_channel();
+            keys.push(send);
+            actors.push(on.spawn(async move {
+                let mut done = Done::default();
+                while let Some(sleep) = receive.recv().await {
+                    work(on, places, sleep, &mut done).await;
+                }
+                done
+            }));
+        }
+        for &(key, sleep) in &load.tasks {
+            keys[key].send(sleep).expect("the actor lives");
+        }
+        drop(keys);
+        let mut done = Vec::with_capacity(load.keys);
+        for actor in actors {
+            done.push(actor.await.expect("an actor does not panic"));
+        }
+        done
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Load;
+
+    #[test]
+    fn the_bound_is_the_longest_key_or_all_places() {
+        let all = |keys| Load::leaked(10_000, keys).bound();
+        assert!((24.0..26.0).contains(&all(1)), "{}", all(1));
+        assert!((all(1) / 100.0 - all(10_000)).abs() < 1e-9);
+        assert!(all(10) > all(1) / 10.0);
+    }
+}

@@ -1,0 +1,104 @@
+//! A key-value store: Zipf keys, 5 % writes, one key or four at a time; and one hot cell.
+
+mod hot;
+mod ways;
+
+use super::{Plan, Report};
+use crate::chart::number;
+use crate::measure::{Entry, Outcome};
+use crate::random::Random;
+use crate::rivals::Runtimes;
+use crate::zipf;
+use std::time::Duration;
+
+/// Keys, as in verona-rt's bench.
+const KEYS: usize = 1_000;
+/// Zipf's exponent, as there.
+const EXPONENT: f64 = 0.99;
+/// One operation in twenty writes, as there.
+const WRITE_EVERY: usize = 20;
+
+/// An operation: up to four keys, all different and rising, and whether they are written.
+#[derive(Clone, Copy)]
+struct Operation<const N: usize> {
+    keys: [usize; N],
+    write: bool,
+}
+
+/// The same in every run: operations with N keys each.
+fn operations<const N: usize>(count: usize) -> &'static [Operation<N>] {
+    let mut keys = zipf::with_exponent(KEYS, count * N * 4, EXPONENT).into_iter().cycle();
+    let mut random = Random::new(3);
+    let mut operation = || {
+        let mut chosen = [usize::MAX; N];
+        for index in 0..N {
+            // Rising keys are the order in which the rivals lock; a key twice would deadlock them.
+            let fresh = keys.find(|key| !chosen[..index].contains(key));
+            chosen[index] = fresh.expect("there are more keys than that");
+        }
+        chosen.sort_unstable();
+        Operation { keys: chosen, write: random.below(WRITE_EVERY) == 0 }
+    };
+    Vec::leak((0..count).map(|_| operation()).collect())
+}
+
+/// Runs the store, then the hot cell.
+///
+/// # Panics
+///
+/// If a write is lost.
+#[must_use]
+pub fn run(plan: &Plan) -> Report {
+    let mut report = Report::new(plan);
+    let on = Runtimes::start();
+    let count = plan.pick(50_000, 10_000, 1_000);
+    let time = Duration::from_secs(8);
+    let one = operations::<1>(count);
+    let singles = plan.alternate(
+        time,
+        vec![
+            Entry::subject(ways::read_one(on, one)),
+            Entry::peer(NAMES[1], ways::exclusive_one(on, one)),
+            Entry::peer(NAMES[2], ways::tokio_locks(on.tokio(), one)),
+            Entry::peer(NAMES[3], ways::std_locks(on.tokio(), one)),
+        ],
+    );
+    let four = operations::<4>(count);
+    let fours = plan.alternate(
+        time,
+        vec![
+            Entry::subject(ways::read_four(on, four)),
+            Entry::peer(NAMES[1], ways::exclusive_four(on, four)),
+            Entry::peer(NAMES[2], ways::tokio_locks(on.tokio(), four)),
+            Entry::peer(NAMES[3], ways::std_locks(on.tokio(), four)),
+        ],
+    );
+    let mut rows = vec![vec![
+        String::from("verona-rt, 10 cores of another machine"),
+        String::from("3.05"),
+        String::from("4.21"),
+    ]];
+    rows.extend(NAMES.iter().zip(singles.iter().zip(&fours)).map(|(name, (one, four))| {
+        vec![(*name).to_owned(), number(one.rate / 1e6), number(four.rate / 1e6)]
+    }));
+    ratios(&mut report, "kv_get_1", &singles);
+    ratios(&mut report, "kv_get_4", &fours);
+    report.text("Millions of operations a second, 64 clients in closed loops:");
+    report.table(&["", "1 key", "4 keys"], &rows);
+    hot::run(plan, on, &mut report);
+    report
+}
+
+const NAMES: [&str; 4] = [
+    "colored, shared reading",
+    "colored, exclusive",
+    "tokio, RwLock a key",
+    "tokio, std RwLock a key",
+];
+
+fn ratios(report: &mut Report, name: &str, outcomes: &[Outcome]) {
+    let ours = outcomes[0].cost * 1e9;
+    for (peer, short) in outcomes[1..].iter().zip(["exclusive", "tokio_rwlock", "std_rwlock"]) {
+        report.ratio(&format!("{name}_vs_{short}"), ours, short, peer.cost * 1e9, "ns/op");
+    }
+}

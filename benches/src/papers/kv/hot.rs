@@ -1,0 +1,143 @@
+//! One cell that everybody wants: what reading at the same time is worth, by the cost of a read.
+
+use super::super::{Goal, Plan, Report};
+use super::WRITE_EVERY;
+use crate::chart::{Axis, Chart, Series, number};
+use crate::latch::Latch;
+use crate::measure::{Entry, Outcome, Sample};
+use crate::papers::clients::{CLIENTS, closed_loop};
+use crate::rivals::{Rival, Runtimes};
+use crate::spin::{PER_MICROSECOND, spin};
+use colored::{Color, ColorCell};
+use std::time::Duration;
+use tokio::sync::RwLock;
+
+/// What a read costs, in microseconds, step by step.
+const COSTS: [f64; 7] = [0.0, 0.2, 1.0, 2.0, 5.0, 20.0, 50.0];
+/// The step whose gain has a goal: what a small page takes that is rendered, or a query over some
+/// thousand values.
+const USUAL: f64 = 20.0;
+/// The cell's color.
+const COLOR: u64 = 2_999_999;
+
+/// How many writes there are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Writes {
+    None,
+    /// As in the store.
+    Some,
+}
+
+impl Writes {
+    /// Whether an operation writes.
+    fn has(self, operation: usize) -> bool {
+        self == Writes::Some && operation.is_multiple_of(WRITE_EVERY)
+    }
+}
+
+/// Runs the sweep, without writes and with them.
+pub(super) fn run(plan: &Plan, on: Runtimes, report: &mut Report) {
+    let mut series = Vec::new();
+    let mut rows: Vec<_> = COSTS.iter().map(|&cost| vec![number(cost)]).collect();
+    for (writes, name) in [(Writes::None, "reads only"), (Writes::Some, "5 % writes")] {
+        let mut gains = [Vec::new(), Vec::new()];
+        for (cost, row) in COSTS.into_iter().zip(&mut rows) {
+            let outcomes = point(plan, on, cost, writes);
+            let [shared, exclusive, lock] = [0, 1, 2].map(|index| outcomes[index].cost * 1e6);
+            row.extend([shared, exclusive, exclusive / shared, exclusive / lock].map(number));
+            // A logarithmic axis has no zero.
+            let x = cost.max(0.05);
+            gains[0].push((x, exclusive / shared));
+            gains[1].push((x, exclusive / lock));
+            if cost == USUAL {
+                usual(report, name, [shared, exclusive, lock]);
+            }
+        }
+        let [ours, lock] = gains;
+        series.push(Series::measured(&format!("colored, {name}"), ours));
+        series.push(Series::measured(&format!("tokio RwLock, {name}"), lock));
+    }
+    report.text(
+        "One hot cell, by the cost of a read, in microseconds an operation; gains are throughput over \
+         that of exclusive access. First reads only, then with 5 % writes:",
+    );
+    let part = ["shared", "exclusive", "gain", "RwLock's gain"];
+    let head = [&["read, us"][..], &part, &part].concat();
+    report.table(&head, &rows);
+    let title = String::from("one hot cell: throughput over that of exclusive access");
+    let (x, y) = (Axis::log("microseconds a read (0.05: none)"), Axis::linear("gain"));
+    report.plot("kv_hot", "gain by shared reading", Chart { title, x, y, series }.draw());
+}
+
+fn usual(report: &mut Report, name: &str, [shared, exclusive, lock]: [f64; 3]) {
+    let key = if name == "reads only" { "kv_hot_reads" } else { "kv_hot_writes" };
+    report.ratio(&format!("{key}_vs_exclusive"), shared, "exclusive", exclusive, "us/op");
+    report.ratio(&format!("{key}_vs_rwlock"), shared, "tokio_rwlock", lock, "us/op");
+    let what = format!("gain by shared reading of one hot cell, {USUAL} us a read, {name}");
+    report.goal(&what, exclusive / shared, Goal::AtLeast(1.6));
+}
+
+fn point(plan: &Plan, on: Runtimes, micros: f64, writes: Writes) -> Vec<Outcome> {
+    let steps = (micros * PER_MICROSECOND as f64) as u64;
+    // Some ten or twenty milliseconds a sample.
+    let ops = plan.pick(20_000.0, 10_000.0, 500.0) / (micros + 0.5);
+    let ops = (ops as usize).max(64);
+    let cell: &'static ColorCell<u64> = Box::leak(Box::new(on.handle.cell(Color::new(COLOR), 0)));
+    let shared = cells(on, ops, writes, move |write| async move {
+        if write {
+            cell.call(|value| *value += 1).await;
+        } else {
+            cell.read(move |_| spin(steps)).await;
+        }
+    });
+    let exclusive = cells(on, ops, writes, move |write| async move {
+        if write {
+            cell.call(|value| *value += 1).await;
+        } else {
+            cell.call(move |_| spin(steps)).await;
+        }
+    });
+    let entries = vec![
+        Entry::subject(shared),
+        Entry::peer("exclusive", exclusive),
+        Entry::peer("tokio_rwlock", locks(on.tokio(), ops, writes, steps)),
+    ];
+    plan.alternate(Duration::from_secs(3), entries)
+}
+
+fn cells<C, F>(on: Runtimes, ops: usize, writes: Writes, operate: C) -> impl FnMut() -> Sample
+where
+    C: Fn(bool) -> F + Copy + Send + Sync + 'static,
+    F: Future<Output = ()> + Send + 'static,
+{
+    let latch = Latch::leaked();
+    move || {
+        Sample::time(ops as u64, || {
+            closed_loop(on.unique(), latch, CLIENTS, ops, move |share| async move {
+                for operation in share {
+                    operate(writes.has(operation)).await;
+                }
+            });
+        })
+    }
+}
+
+fn locks<R: Rival>(on: R, ops: usize, writes: Writes, steps: u64) -> impl FnMut() -> Sample {
+    let latch = Latch::leaked();
+    let lock: &'static RwLock<u64> = Box::leak(Box::default());
+    move || {
+        Sample::time(ops as u64, || {
+            closed_loop(on, latch, CLIENTS, ops, move |share| async move {
+                for operation in share {
+                    if writes.has(operation) {
+                        *lock.write().await += 1;
+                    } else {
+                        let value = lock.read().await;
+                        spin(steps);
+                        drop(value);
+                    }
+                }
+            });
+        })
+    }
+}

@@ -1,0 +1,137 @@
+//! More work than can be done: what is still answered in time, with admission and without.
+//!
+//! An open loop: requests come at random whether or not others have been answered, and count from
+//! the moment at which they should have come. A request takes 200 microseconds of a core. It is
+//! *good* if it is done within two target delays and its own time.
+
+mod load;
+
+use self::load::{Figures, Load};
+use super::{Goal, Plan, Report};
+use crate::chart::{Axis, Chart, Series, number};
+use crate::latch::Latch;
+use crate::measure::{Sample, median};
+use crate::rivals::{Rival, Serial, workers};
+use crate::spin::spin;
+use std::time::Duration;
+
+/// Steps of a request's work, some 200 microseconds.
+const STEPS: u64 = 200 * crate::spin::PER_MICROSECOND;
+/// The delay that is to be held.
+const TARGET: Duration = Duration::from_millis(5);
+/// What comes, over what can be done.
+const OFFERED: [f64; 7] = [0.5, 0.8, 0.9, 1.0, 1.2, 1.5, 2.0];
+
+/// Runs all loads, with admission and without.
+///
+/// # Panics
+///
+/// If a request is neither done nor refused.
+#[must_use]
+pub fn run(plan: &Plan) -> Report {
+    let mut report = Report::new(plan);
+    let on = Serial::start(colored::Runtime::builder().workers(workers()));
+    let capacity = capacity(on, plan.pick(11, 5, 1));
+    let service = workers() as f64 / capacity;
+    let window = Duration::from_millis(plan.pick(3_000, 500, 50));
+    let mut rows = Vec::new();
+    let mut figures = [Vec::new(), Vec::new()];
+    for offered in OFFERED {
+        let load = Load { rate: offered * capacity, window, service, target: TARGET };
+        for (index, figures) in figures.iter_mut().enumerate() {
+            let taken = load.run(on, index == 0);
+            rows.push(row(offered, index == 0, capacity, &taken));
+            figures.push(taken);
+        }
+    }
+    report.text(&format!(
+        "{} workers do {} requests a second at most. Target delay {} ms:",
+        workers(),
+        number(capacity),
+        TARGET.as_millis()
+    ));
+    report.table(
+        &["offered", "admission", "good", "refused", "p50, ms", "p99, ms", "most at once"],
+        &rows,
+    );
+    goals(&mut report, &figures, capacity);
+    plots(&mut report, &figures, capacity);
+    report
+}
+
+fn row(offered: f64, admission: bool, capacity: f64, figures: &Figures) -> Vec<String> {
+    let admission = String::from(if admission { "yes" } else { "no" });
+    let share = |part: usize| format!("{:.1} %", 100.0 * part as f64 / figures.came as f64);
+    let mut row = vec![number(offered), admission, number(figures.goodput / capacity)];
+    row.push(share(figures.refused));
+    row.extend([figures.p50, figures.p99].map(|delay| number(delay * 1e3)));
+    row.push(number(figures.most as f64));
+    row
+}
+
+fn goals(report: &mut Report, [with, without]: &[Vec<Figures>; 2], capacity: f64) {
+    let peak = with.iter().map(|one| one.goodput).fold(0.0, f64::max);
+    let [last, plain] = [with, without].map(|all| &all[OFFERED.len() - 1]);
+    let what = "twice the capacity: good requests over the most at any load";
+    report.goal(what, last.goodput / peak, Goal::AtLeast(0.9));
+    let target = TARGET.as_secs_f64();
+    let what = "twice the capacity: p99 of the delay of what was admitted, over the target";
+    report.goal(what, last.p99 / target, Goal::AtMost(2.0));
+    let what = "twice the capacity: most requests at once, over what comes in four targets";
+    let most = last.most as f64 / (2.0 * capacity * 4.0 * target);
+    report.goal(what, most, Goal::AtMost(1.0));
+    // A request's cost: the time of the machine for one good answer.
+    let cost = |one: &Figures| 1e6 / one.goodput.max(1.0);
+    let (ours, plain) = (cost(last), cost(plain));
+    report.ratio("overload_with_admission", ours, "without", plain, "us/good-answer");
+}
+
+fn plots(report: &mut Report, figures: &[Vec<Figures>; 2], capacity: f64) {
+    let curve = |name: &str, index: usize, value: &dyn Fn(&Figures) -> f64| {
+        let points = OFFERED.into_iter().zip(&figures[index]);
+        Series::measured(name, points.map(|(offered, one)| (offered, value(one))).collect())
+    };
+    let goodput = |one: &Figures| one.goodput / capacity;
+    let x = || Axis::linear("offered, over the capacity");
+    let chart = Chart {
+        title: String::from("requests done in time, over the capacity"),
+        x: x(),
+        y: Axis::linear("good requests over the capacity"),
+        series: vec![curve("admission", 0, &goodput), curve("no admission", 1, &goodput)],
+    };
+    report.plot("overload_goodput", "good requests by load", chart.draw());
+    let p99 = |one: &Figures| (one.p99 * 1e3).max(0.01);
+    let target = TARGET.as_secs_f64() * 1e3;
+    let chart = Chart {
+        title: String::from("delay until a request begins, 99th percentile"),
+        x: x(),
+        y: Axis::log("milliseconds"),
+        series: vec![
+            curve("admission", 0, &p99),
+            curve("no admission", 1, &p99),
+            Series::reference("target", OFFERED.map(|offered| (offered, target)).to_vec()),
+        ],
+    };
+    report.plot("overload_delay", "delay by load", chart.draw());
+}
+
+/// Requests a second when there is always one more.
+fn capacity(on: Serial, rounds: usize) -> f64 {
+    const REQUESTS: usize = 400;
+    let latch = Latch::leaked();
+    let round = || {
+        Sample::time(REQUESTS as u64, || {
+            on.run(async move {
+                latch.expect(REQUESTS);
+                for _ in 0..REQUESTS {
+                    drop(colored::spawn_unique(async {
+                        spin(STEPS);
+                        latch.hit();
+                    }));
+                }
+                latch.wait().await;
+            });
+        })
+    };
+    1.0 / median((0..rounds).map(|_| round().per_op()))
+}

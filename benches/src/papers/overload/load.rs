@@ -1,0 +1,177 @@
+//! One load: requests at random times from a thread of their own, and what became of them.
+
+use super::STEPS;
+use crate::random::Random;
+use crate::rivals::Serial;
+use crate::spin::spin;
+use colored::admission::Admission;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How often the generator wakes. What was due in between is offered then.
+const TICK: Duration = Duration::from_micros(250);
+/// The longest that what has been admitted may take at the end.
+const GRACE: Duration = Duration::from_secs(60);
+
+/// What comes.
+pub(super) struct Load {
+    /// Requests a second.
+    pub(super) rate: f64,
+    /// For so long.
+    pub(super) window: Duration,
+    /// Seconds of a core that each takes.
+    pub(super) service: f64,
+    /// The delay that is to be held.
+    pub(super) target: Duration,
+}
+
+/// What became of it.
+pub(super) struct Figures {
+    /// Requests that came.
+    pub(super) came: usize,
+    /// Of them refused.
+    pub(super) refused: usize,
+    /// Good ones a second.
+    pub(super) goodput: f64,
+    /// Seconds from the offer until half of those that were done had begun.
+    pub(super) p50: f64,
+    /// Seconds from the offer until 99 of 100 of those that were done had begun.
+    pub(super) p99: f64,
+    /// The most that waited and ran at once.
+    pub(super) most: usize,
+}
+
+/// A request's times, in nanoseconds.
+#[derive(Default)]
+struct Times {
+    /// From the offer to the beginning of its work: what an admission can hold.
+    delay: AtomicU64,
+    /// From when it was due to the end of its work; zero if it was not done.
+    done: AtomicU64,
+}
+
+/// What all requests share.
+struct Shared {
+    times: Vec<Times>,
+    inside: AtomicUsize,
+}
+
+/// Counts a request as inside for as long as it lives, done or refused or dropped.
+struct Inside(Arc<Shared>);
+
+impl Inside {
+    fn enter(shared: &Arc<Shared>) -> (Self, usize) {
+        // Ordering: Relaxed, a count; whoever waits for zero acquires.
+        let before = shared.inside.fetch_add(1, Ordering::Relaxed);
+        (Self(Arc::clone(shared)), before + 1)
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        // Ordering: Release, so that who sees zero sees the times.
+        self.0.inside.fetch_sub(1, Ordering::Release);
+    }
+}
+
+impl Load {
+    /// Offers it to the runtime and waits for the end of all that was admitted.
+    pub(super) fn run(&self, on: Serial, with_admission: bool) -> Figures {
+        let dues = self.dues();
+        let admission = with_admission.then(|| Admission::new(self.target));
+        let times = dues.iter().map(|_| Times::default()).collect();
+        let shared = Arc::new(Shared { times, inside: AtomicUsize::new(0) });
+        let (mut next, mut most) = (0, 0);
+        let mut refused = 0;
+        let start = Instant::now();
+        while next < dues.len() {
+            let now = start.elapsed();
+            while next < dues.len() && dues[next] <= now {
+                let (inside, count) = Inside::enter(&shared);
+                most = most.max(count);
+                refused +=
+                    usize::from(!offer(on, admission.as_ref(), start + dues[next], next, inside));
+                next += 1;
+            }
+            thread::sleep(TICK);
+        }
+        let last = Instant::now();
+        // Ordering: Acquire, pairs with the release of the last one inside.
+        while shared.inside.load(Ordering::Acquire) > 0 {
+            assert!(last.elapsed() < GRACE, "requests are neither done nor refused");
+            thread::sleep(TICK);
+        }
+        self.figures(&shared.times, refused, most)
+    }
+
+    /// When requests are due: independent of each other.
+    fn dues(&self) -> Vec<Duration> {
+        let mut random = Random::new(6);
+        let mut due = 0.0;
+        let next = || {
+            due += random.exponential(1.0 / self.rate);
+            Some(Duration::from_secs_f64(due))
+        };
+        std::iter::from_fn(next).take_while(|&due| due < self.window).collect()
+    }
+
+    fn figures(&self, times: &[Times], refused: usize, most: usize) -> Figures {
+        let limit = self.target.as_secs_f64() * 2.0 + self.service;
+        let mut delays = Vec::new();
+        let mut good = 0;
+        for times in times {
+            // Ordering: Relaxed, ordered by the count of those inside.
+            let done = times.done.load(Ordering::Relaxed);
+            if done == 0 {
+                continue;
+            }
+            // Ordering: Relaxed, as above.
+            delays.push(times.delay.load(Ordering::Relaxed) as f64 / 1e9);
+            good += usize::from(done as f64 / 1e9 <= limit);
+        }
+        delays.sort_by(f64::total_cmp);
+        let part = |part: f64| delays.get((delays.len() as f64 * part) as usize).copied();
+        let shed = times.len() - refused - delays.len();
+        Figures {
+            came: times.len(),
+            refused: refused + shed,
+            goodput: good as f64 / self.window.as_secs_f64(),
+            p50: part(0.5).unwrap_or(0.0),
+            p99: part(0.99).unwrap_or(0.0),
+            most,
+        }
+    }
+}
+
+/// Gives a request to the runtime, unless it is refused.
+fn offer(
+    on: Serial,
+    admission: Option<&Admission>,
+    due: Instant,
+    index: usize,
+    inside: Inside,
+) -> bool {
+    let offered = Instant::now();
+    let work = async move {
+        let times = &inside.0.times[index];
+        // Ordering: Relaxed, ordered by the count of those inside.
+        times.delay.store(nanos(offered), Ordering::Relaxed);
+        spin(STEPS);
+        // Ordering: Relaxed, as above.
+        times.done.store(nanos(due), Ordering::Relaxed);
+        drop(inside);
+    };
+    match admission.map(Admission::admit) {
+        None => drop(on.handle().spawn_unique(work)),
+        Some(Ok(permit)) => drop(on.handle().spawn_unique(permit.run(work))),
+        Some(Err(_)) => return false,
+    }
+    true
+}
+
+/// Since then; never zero.
+fn nanos(then: Instant) -> u64 {
+    (then.elapsed().as_nanos() as u64).max(1)
+}

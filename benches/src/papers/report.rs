@@ -1,0 +1,145 @@
+//! What an experiment found.
+
+use super::Plan;
+use crate::chart::number;
+use crate::machine::{machine, today};
+use crate::measure::Mode;
+use crate::ratio::line;
+use std::fmt::Write;
+
+/// What a figure is held against.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Goal {
+    /// Lower is better.
+    AtMost(f64),
+    /// Higher is better.
+    AtLeast(f64),
+}
+
+impl Goal {
+    /// Whether `value` meets it.
+    #[must_use]
+    pub fn met(self, value: f64) -> bool {
+        match self {
+            Goal::AtMost(most) => value <= most,
+            Goal::AtLeast(least) => value >= least,
+        }
+    }
+
+    fn text(self) -> String {
+        match self {
+            Goal::AtMost(most) => format!("at most {}", number(most)),
+            Goal::AtLeast(least) => format!("at least {}", number(least)),
+        }
+    }
+}
+
+/// An experiment's block of the page, and its plots.
+#[derive(Debug)]
+pub struct Report {
+    body: String,
+    goals: Vec<[String; 4]>,
+    plots: Vec<(String, String)>,
+}
+
+impl Report {
+    /// An empty one, with a line that says where and when.
+    #[must_use]
+    pub fn new(plan: &Plan) -> Self {
+        let date = plan.date.clone().unwrap_or_else(today);
+        let kind = match plan.mode {
+            Mode::Full => "",
+            Mode::Quick => "; a quick run, its figures are rough",
+            Mode::Smoke => "; a smoke run, its figures mean nothing",
+        };
+        let body = format!("*{date}, {}{kind}.*\n\n", machine());
+        Self { body, goals: Vec::new(), plots: Vec::new() }
+    }
+
+    /// Prints a `RATIO` line: `colored`'s cost over the peer's, lower is better.
+    pub fn ratio(&mut self, name: &str, colored: f64, peer: &str, other: f64, unit: &str) {
+        line(name, colored, peer, other, unit);
+    }
+
+    /// Prints a `GOAL` line, and keeps it for the table at the block's end.
+    pub fn goal(&mut self, what: &str, value: f64, goal: Goal) {
+        let met = if goal.met(value) { "met" } else { "missed" };
+        println!("GOAL {met} | {} | {} | {what}", number(value), goal.text());
+        self.goals.push([what.to_owned(), number(value), goal.text(), met.to_owned()]);
+    }
+
+    /// Keeps a goal of another process, by the line that it printed. Other lines are passed over.
+    pub fn goal_line(&mut self, line: &str) {
+        let Some(fields) = line.strip_prefix("GOAL ") else { return };
+        let mut fields = fields.splitn(4, " | ");
+        let mut next = || fields.next().unwrap_or_default().to_owned();
+        let [met, value, goal, what] = [next(), next(), next(), next()];
+        self.goals.push([what, value, goal, met]);
+    }
+
+    /// A paragraph.
+    pub fn text(&mut self, text: &str) {
+        self.body.push_str(text);
+        self.body.push_str("\n\n");
+    }
+
+    /// A table.
+    pub fn table(&mut self, head: &[&str], rows: &[Vec<String>]) {
+        self.body.push_str(&table(head, rows));
+        self.body.push('\n');
+    }
+
+    /// A plot, kept as `plots/<file>.svg` beside the page. `alt` is for who cannot see it.
+    pub fn plot(&mut self, file: &str, alt: &str, svg: String) {
+        // Writing to a string does not fail.
+        let _ = writeln!(self.body, "![{alt}](plots/{file}.svg)\n");
+        self.plots.push((format!("{file}.svg"), svg));
+    }
+
+    /// The block's text, and the plots by file name.
+    #[must_use]
+    pub fn finish(mut self) -> (String, Vec<(String, String)>) {
+        if !self.goals.is_empty() {
+            let rows: Vec<_> = self.goals.drain(..).map(Vec::from).collect();
+            self.body.push_str(&table(&["what it must show", "measured", "goal", ""], &rows));
+        }
+        (self.body, self.plots)
+    }
+}
+
+/// A table, its first column to the left and all others to the right.
+fn table(head: &[&str], rows: &[Vec<String>]) -> String {
+    let mut text = format!("| {} |\n|---|{}\n", head.join(" | "), "---:|".repeat(head.len() - 1));
+    for row in rows {
+        assert_eq!(row.len(), head.len(), "{row:?} under {head:?}");
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "| {} |", row.join(" | "));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn a_report_is_text_tables_goals_and_plots() {
+        let arguments = [String::from("--date=then")];
+        let plan = Plan::parse(Path::new(""), arguments.into_iter()).expect("well-formed");
+        let mut report = Report::new(&plan);
+        report.table(&["keys", "s"], &[vec![String::from("1"), String::from("26.7")]]);
+        report.plot("keys", "time by keys", String::from("<svg/>"));
+        report.goal("one key", 1.2, Goal::AtMost(1.1));
+        report.goal_line("RATIO spawn 0.5 colored=1 tokio=2 ns");
+        report.goal_line("GOAL met | 2 | at least 1.5 | two keys");
+        let (body, plots) = report.finish();
+        assert!(body.starts_with("*then, "));
+        assert!(body.contains("| keys | s |\n|---|---:|\n| 1 | 26.7 |\n"));
+        assert!(body.contains("![time by keys](plots/keys.svg)"));
+        let goals =
+            "| one key | 1.2 | at most 1.1 | missed |\n| two keys | 2 | at least 1.5 | met |\n";
+        assert!(body.ends_with(goals));
+        assert_eq!(plots, [(String::from("keys.svg"), String::from("<svg/>"))]);
+    }
+}
