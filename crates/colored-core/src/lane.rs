@@ -110,19 +110,20 @@ pub(crate) struct Lane {
     port: Arc<dyn Dispatch>,
     /// At the head while a call runs inline, or while readers are inside.
     inline: Node,
-    /// How many readers are inside ([`gate`]).
-    readers: AtomicUsize,
-    /// The color, in two parts that leave no gap.
+    // The rest leaves no gap.
+    /// The color, in two parts.
     number: u64,
     unique: bool,
     /// Whether the table has it. Set once, by the holder.
     published: AtomicBool,
-    /// The right to run it has been left here (`ticket.rs`).
-    left: AtomicBool,
     /// The worker on which it last ran, from 1; 0 if nobody asked for it. Holder only.
     home: AtomicU16,
+    /// How many readers are inside ([`gate`]).
+    readers: AtomicU32,
     /// How many tickets there are.
     tickets: AtomicU32,
+    /// The right to run it has been left here (`ticket.rs`).
+    left: AtomicBool,
 }
 
 struct Inner {
@@ -165,7 +166,7 @@ impl Lane {
             }),
             port,
             inline: Node::new(Kind::Inline, 0),
-            readers: AtomicUsize::new(0),
+            readers: AtomicU32::new(0),
             number: color.number(),
             unique: color.is_unique(),
             published: AtomicBool::new(tenure != Tenure::Unpublished),

@@ -88,7 +88,8 @@ pub(super) fn try_enter(lane: &Lane) -> bool {
 fn count_in(lane: &Lane) -> bool {
     // Ordering: hint only, the exchange decides.
     let mut readers = lane.readers.load(Ordering::Relaxed);
-    while readers > 0 {
+    // As many as can be counted: whoever comes then waits.
+    while (1..u32::MAX).contains(&readers) {
         // Ordering: Acquire pairs with the Release of who opened the gate. It is still open: the
         // word counts the others, so this one owes a leave too.
         match lane.readers.compare_exchange_weak(

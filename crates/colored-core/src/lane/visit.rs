@@ -170,14 +170,14 @@ pub(super) unsafe fn let_in(ready: ReadyLane, hold: &Hold, closing: bool) -> Let
         return LetIn::Stalled(ready);
     }
     let mut group = [None; GROUP];
-    let (mut wanted, mut taken) = (0, 1);
+    let (mut wanted, mut taken) = (0_u32, 1);
     let mut next = Some(first);
     while let Some(node) = next {
         // SAFETY: a reader, out of the chain.
         let vtable = unsafe { vtable(node) };
         // SAFETY: the lane is held.
         if unsafe { (vtable.begin)(node, closing) } {
-            group[wanted] = Some(node);
+            group[wanted as usize] = Some(node);
             wanted += 1;
         } else {
             // SAFETY: it did not want in.

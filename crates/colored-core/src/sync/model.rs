@@ -2,7 +2,7 @@
 
 pub(crate) use loom::cell::UnsafeCell;
 pub(crate) use loom::hint::spin_loop;
-pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, Ordering, fence};
+pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU16, Ordering, fence};
 pub(crate) use loom::sync::{Arc, MutexGuard};
 use std::ops::Deref;
 use std::thread;
@@ -43,6 +43,7 @@ macro_rules! freed_exclusively {
 }
 
 freed_exclusively!(AtomicPtr<T>, loom::sync::atomic::AtomicPtr<T>, *mut T);
+freed_exclusively!(AtomicU32, loom::sync::atomic::AtomicU32, u32);
 freed_exclusively!(AtomicU64, loom::sync::atomic::AtomicU64, u64);
 freed_exclusively!(AtomicUsize, loom::sync::atomic::AtomicUsize, usize);
 
