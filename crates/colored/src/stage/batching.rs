@@ -13,18 +13,22 @@
 /// Out of thin air: less is lost among the noise of a shared machine.
 const WORTH: f64 = 1.05;
 
-/// Batches that one measurement takes: enough to make a look at the clock cheap.
-const BATCHES: u32 = 16;
+/// Batches that one measurement takes. Few, since all of them must be full: a queue may be saturated
+/// for a slice of the stage before and then empty again.
+const BATCHES: u32 = 8;
 
 /// Pairs of measurements in a trial, and how many the neighbour must win.
 const PAIRS: u32 = 5;
 const WINS: u32 = 4;
 
-/// Measurements between trials: one in eighteen is of a size that loses.
-const REST: u32 = 160;
+/// Full batches between trials, in which nobody looks at the clock. Three in a hundred batches are of
+/// a size that loses.
+const REST: u32 = 2_500;
 
-/// Measurements until a trial is made again that ended because the queue was not saturated.
-const RETRY: u32 = 4;
+/// Batches that are not full, one measurement after another spoilt, before a trial is given up; and
+/// full ones until it is made again.
+const SPOILT: u32 = 16;
+const RETRY: u32 = 64;
 
 /// The size of the batches of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,11 +80,13 @@ pub(super) struct Climb {
     at: u32,
     largest: u32,
     trial: Option<Trial>,
-    /// Measurements until the next trial.
+    /// Full batches until the next trial.
     rest: u32,
     /// When the measurement began, and the batches since then.
     since: Option<u64>,
     batches: u32,
+    /// Batches that were not full since the last measurement.
+    spoilt: u32,
 }
 
 /// The size in use against the next larger or smaller one.
@@ -96,9 +102,8 @@ struct Trial {
 impl Climb {
     fn new(max: usize) -> Self {
         let largest = max.max(1).ilog2();
-        let mut climb = Self { at: 0, largest, trial: None, rest: REST, since: None, batches: 0 };
-        climb.try_next(true);
-        climb
+        let (trial, rest, since) = (None, RETRY, None);
+        Self { at: 0, largest, trial, rest, since, batches: 0, spoilt: 0 }
     }
 
     fn exponent(&self) -> u32 {
@@ -110,36 +115,46 @@ impl Climb {
     }
 
     fn took(&mut self, events: usize, left: usize, now: impl FnOnce() -> u64) {
-        if events < 1 << self.exponent() || left == 0 {
-            // Back to the size in use: a larger one may never be filled.
-            self.since = None;
-            if self.trial.take().is_some() {
-                self.rest = RETRY;
+        let saturated = events == 1 << self.exponent() && left > 0;
+        match (&self.trial, saturated) {
+            (None, false) => {}
+            (None, true) => {
+                self.rest -= 1;
+                if self.rest == 0 {
+                    self.try_next(true);
+                }
             }
-            return;
+            (Some(_), false) => self.spoil(),
+            (Some(_), true) => self.measure(events, now),
         }
+    }
+
+    /// A larger size may never be filled: back to the size in use, by and by.
+    fn spoil(&mut self) {
+        self.since = None;
+        self.spoilt += 1;
+        if self.spoilt == SPOILT {
+            self.end_trial(RETRY);
+        }
+    }
+
+    fn measure(&mut self, events: usize, now: impl FnOnce() -> u64) {
         let Some(since) = self.since else {
             (self.since, self.batches) = (Some(now()), 0);
             return;
         };
         self.batches += 1;
         if self.batches == BATCHES {
-            let events = (1_u64 << self.exponent()) * u64::from(BATCHES);
-            self.measured(now().saturating_sub(since) as f64 / events as f64);
+            let time = now().saturating_sub(since) as f64;
             // The batch just taken has the old size still.
-            self.since = None;
+            (self.since, self.spoilt) = (None, 0);
+            self.measured(time / (events as f64 * f64::from(BATCHES)));
         }
     }
 
     /// An event took so long.
     fn measured(&mut self, time: f64) {
-        let Some(trial) = &mut self.trial else {
-            self.rest -= 1;
-            if self.rest == 0 {
-                self.try_next(true);
-            }
-            return;
-        };
+        let Some(trial) = &mut self.trial else { return };
         let Some(own) = trial.own.take() else {
             trial.own = Some(time);
             return;
@@ -159,21 +174,21 @@ impl Climb {
             (true, true) => self.at += 1,
             (true, false) => self.at -= 1,
             (false, true) => return self.try_next(false),
-            (false, false) => return self.end_trial(),
+            (false, false) => return self.end_trial(REST),
         }
         self.try_next(upward);
     }
 
     fn try_next(&mut self, upward: bool) {
-        self.end_trial();
+        self.end_trial(REST);
         let upward = upward && self.at < self.largest;
         if upward || self.at > 0 {
             self.trial = Some(Trial { upward, pairs: 0, wins: 0, own: None });
         }
     }
 
-    fn end_trial(&mut self) {
-        (self.trial, self.rest) = (None, REST);
+    fn end_trial(&mut self, rest: u32) {
+        (self.trial, self.since, self.spoilt, self.rest) = (None, None, 0, rest);
     }
 }
 
@@ -257,6 +272,27 @@ mod tests {
         let mut fixed = Batching::new(Batch::Fixed(7));
         fixed.took(7, 7, || panic!("nobody looks at the clock"));
         assert_eq!(fixed.limit(), 7);
+    }
+
+    /// The queue is saturated for some fifty batches, then empty, and never holds more than 64.
+    #[test]
+    fn a_queue_that_fills_in_bursts_is_enough_and_what_it_cannot_hold_is_not_tried_for_long() {
+        let mut batching = Batching::new(Batch::Adaptive { max: 1024 });
+        let (mut now, mut events, mut batches) = (0, 0, 0);
+        for _ in 0..20_000 {
+            let mut queued = 64_usize;
+            while queued > 0 {
+                let taken = batching.limit().min(queued);
+                queued -= taken;
+                batching.took(taken, queued, || now);
+                now += 1_000 + 10 * taken as u64;
+                events += taken;
+                batches += 1;
+            }
+        }
+        let mean = f64::from(events as u32) / f64::from(batches);
+        assert!(mean > 3.5, "{mean} events in a batch");
+        assert!(batching.limit() <= 64);
     }
 
     #[test]
