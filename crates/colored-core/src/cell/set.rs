@@ -95,7 +95,11 @@ pub trait Part: Send + 'static {
     /// # Safety
     ///
     /// `reach` says how this thread has the lane; `f` keeps nothing of what it gets.
-    unsafe fn with<'a, R>(&'a self, reach: Reach, f: impl FnOnce(Self::Access<'a>) -> R) -> R;
+    unsafe fn with<'a, R>(
+        &'a self,
+        reach: impl FnOnce() -> Reach,
+        f: impl FnOnce(Self::Access<'a>) -> R,
+    ) -> R;
 }
 
 /// How an element of a set gets at its value.
@@ -165,7 +169,11 @@ impl<T: Send + 'static> Part for Writes<T> {
         self.0.id()
     }
 
-    unsafe fn with<'a, R>(&'a self, _alone: Reach, f: impl FnOnce(&'a mut T) -> R) -> R {
+    unsafe fn with<'a, R>(
+        &'a self,
+        _alone: impl FnOnce() -> Reach,
+        f: impl FnOnce(&'a mut T) -> R,
+    ) -> R {
         // SAFETY: this thread holds the lane.
         let _occupied = unsafe { occupy(&self.0) };
         self.0.inner.place().with_mut(|value| {
@@ -186,8 +194,12 @@ impl<T: Send + Sync + 'static> Part for Reads<T> {
         self.0.id()
     }
 
-    unsafe fn with<'a, R>(&'a self, reach: Reach, f: impl FnOnce(&'a T) -> R) -> R {
-        let _occupied = match reach {
+    unsafe fn with<'a, R>(
+        &'a self,
+        reach: impl FnOnce() -> Reach,
+        f: impl FnOnce(&'a T) -> R,
+    ) -> R {
+        let _occupied = match reach() {
             // SAFETY: this thread holds the lane.
             Reach::Alone => Some(unsafe { occupy(&self.0) }),
             Reach::Beside => match self.0.inner.admits_readers() {
@@ -240,7 +252,7 @@ macro_rules! nest {
         let rest = |$this| nest!($set $f $reach [$($value)* $this] $($rest)*);
         // SAFETY: by the contract of `Set::run`; the closure is generic over the time for which it
         // may use what it gets, and so cannot keep it.
-        unsafe { $set.$index.with($reach($index), rest) }
+        unsafe { $set.$index.with(|| $reach($index), rest) }
     }};
 }
 
