@@ -29,7 +29,9 @@ enum Read {
 /// Counts the marks, as a reader.
 fn read(cell: &Cell, witness: &Arc<Witness>) -> Read {
     let witness = Arc::clone(witness);
-    let mut future: Pending = Box::pin(cell.read(move |()| witness.marks().len()));
+    let cell = cell.clone();
+    let mut future: Pending =
+        Box::pin(async move { cell.read(move |()| witness.marks().len()).await });
     poll(&mut future).map_or(Read::Waits(future), Read::Done)
 }
 
@@ -196,10 +198,9 @@ fn drop_against_let_in() {
         let cell = ColorCell::on_lane(lane(&port), ());
         let payload = Arc::new(());
         cell.post(|()| ());
-        let mut future = Box::pin(cell.read(move |()| drop(payload)));
+        let mut future = Box::pin(async move { cell.read(move |()| drop(payload)).await });
         let polled = future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         assert!(polled.is_pending());
-        drop(cell);
         let runner = Arc::clone(&port);
         let thread = thread::spawn(move || runner.run_all());
         drop(future);
