@@ -340,7 +340,8 @@ fn a_when_dropped_before_it_has_its_colors_never_runs_and_drops_its_closure_unde
         drops.assert_exact(1);
         // One that was never polled was never handed over.
         let unpolled = Drops::default();
-        let call = wanted(unpolled.under(GREEN));
+        let guard = unpolled.under(GREEN);
+        let call = when([red.clone(), blue.clone()], move |_| drop(guard));
         runtime.run(async move {
             hop(GREEN).await;
             drop(call);
@@ -547,9 +548,8 @@ fn the_last_clones_may_go_with_the_behavior() {
         let gate = Gate::close(runtime.handle(), BLUE);
         let red = runtime.handle().cell(RED, drops.under(RED));
         let blue = runtime.handle().cell(BLUE, drops.under(BLUE));
-        let mut behavior = Box::pin(when((&red, &blue), |_, _| ()));
+        let mut behavior = Box::pin(when([red, blue], |_| ()));
         assert!(poll_once(behavior.as_mut()).is_pending());
-        drop((red, blue));
         drop(behavior);
         assert_eq!(drops.count(), 0);
         gate.open();

@@ -18,8 +18,8 @@ pub use self::when::{When, when};
 /// What sets of cells are made of: not for users.
 #[doc(hidden)]
 pub mod sets {
-    pub use super::set::{IntoPart, Part, Reach, Reads, Set, Tuple, Writes};
-    pub use super::several::Slice;
+    pub use super::set::{Element, Part, Reach, Reads, Set, Tuple, Writes};
+    pub use super::several::{Many, Slice};
     pub use crate::lane::claim::Claim;
     pub use crate::lane::want::Want;
 }

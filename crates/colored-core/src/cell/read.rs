@@ -14,8 +14,8 @@ use std::task::{Context, Poll};
 
 /// The future of [`ColorCell::read`].
 #[must_use = "futures do nothing unless awaited"]
-pub struct Read<T: Send + 'static, F, R> {
-    cell: ColorCell<T>,
+pub struct Read<'a, T: Send + 'static, F, R> {
+    cell: &'a ColorCell<T>,
     stage: Stage<F, R>,
 }
 
@@ -59,12 +59,12 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
     ///     prices.read(|prices| prices.iter().sum()).await
     /// }
     /// ```
-    pub fn read<R, F>(&self, f: F) -> Read<T, F, R>
+    pub fn read<R, F>(&self, f: F) -> Read<'_, T, F, R>
     where
         F: FnOnce(&T) -> R + Send + 'static,
         R: Send + 'static,
     {
-        Read { cell: self.clone(), stage: Stage::Unstarted(f) }
+        Read { cell: self, stage: Stage::Unstarted(f) }
     }
 
     /// Runs `f` at once if it need not wait.
@@ -95,9 +95,9 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
 }
 
 // The closure is never pinned.
-impl<T: Send + 'static, F, R> Unpin for Read<T, F, R> {}
+impl<T: Send + 'static, F, R> Unpin for Read<'_, T, F, R> {}
 
-impl<T, F, R> Future for Read<T, F, R>
+impl<T, F, R> Future for Read<'_, T, F, R>
 where
     T: Send + Sync + 'static,
     F: FnOnce(&T) -> R + Send + 'static,
@@ -136,7 +136,7 @@ where
     }
 }
 
-impl<T: Send + 'static, F, R> Drop for Read<T, F, R> {
+impl<T: Send + 'static, F, R> Drop for Read<'_, T, F, R> {
     fn drop(&mut self) {
         if let Stage::Scheduled(slot) = &self.stage {
             slot.abandon();
@@ -144,7 +144,7 @@ impl<T: Send + 'static, F, R> Drop for Read<T, F, R> {
     }
 }
 
-impl<T: Send + 'static, F, R> fmt::Debug for Read<T, F, R> {
+impl<T: Send + 'static, F, R> fmt::Debug for Read<'_, T, F, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Read").field("cell", &self.cell).finish_non_exhaustive()
     }

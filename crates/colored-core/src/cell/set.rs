@@ -5,6 +5,7 @@ use super::inner::Busy;
 use crate::lane::claim::Claim;
 use crate::lane::want::{Mode, Want};
 use std::fmt;
+use std::ptr;
 
 /// Several cells: tuples of one to eight of `&ColorCell<T>` and
 /// [`cell.shared()`](ColorCell::shared); and `&[ColorCell<T>]`, `&Vec<ColorCell<T>>`, arrays by
@@ -26,14 +27,17 @@ pub trait Cells<F, R>: Sized {
     fn into_set(self) -> Self::Set;
 }
 
-/// A set of cells that keeps them.
+/// A set of cells.
 #[doc(hidden)]
-pub trait Set<F, R>: Send + 'static {
+pub trait Set<F, R> {
+    /// The same set, with clones of its cells.
+    type Kept: Set<F, R> + Send + 'static;
     /// What is wanted of each cell's lane.
     type Wants: AsMut<[Want]>;
     /// Claims for all that may be wanted.
     type Claims: AsMut<[Claim]> + AsRef<[Claim]>;
 
+    fn keep(self) -> Self::Kept;
     fn wants(&self) -> Self::Wants;
     fn claims(wants: &[Want]) -> Self::Claims;
 
@@ -79,7 +83,7 @@ impl<T: Send + Sync + 'static> fmt::Debug for Shared<'_, T> {
     }
 }
 
-/// An element of a tuple, by itself.
+/// A cell, as an element of a tuple wants it.
 #[doc(hidden)]
 pub trait Part: Send + 'static {
     /// What the closure gets.
@@ -95,7 +99,11 @@ pub trait Part: Send + 'static {
     /// # Safety
     ///
     /// `reach` says how this thread has the lane; `f` keeps nothing of what it gets.
-    unsafe fn with<'a, R>(&'a self, reach: Reach, f: impl FnOnce(Self::Access<'a>) -> R) -> R;
+    unsafe fn with<'a, R>(
+        &'a self,
+        reach: impl FnOnce() -> Reach,
+        f: impl FnOnce(Self::Access<'a>) -> R,
+    ) -> R;
 }
 
 /// How an element of a set gets at its value.
@@ -110,34 +118,73 @@ pub enum Reach {
     Again,
 }
 
-/// What becomes an element of a set.
+/// An element of a tuple.
 #[doc(hidden)]
-pub trait IntoPart {
-    type Part: Part;
-    fn into_part(self) -> Self::Part;
+pub trait Element {
+    type Part: Part + Element<Part = Self::Part>;
+
+    fn part(&self) -> &Self::Part;
+    /// A clone.
+    fn keep(self) -> Self::Part;
 }
 
 /// A cell whose value the closure changes.
 #[doc(hidden)]
+#[repr(transparent)]
 pub struct Writes<T: Send + 'static>(ColorCell<T>);
 
 /// A cell whose value the closure only looks at.
 #[doc(hidden)]
+#[repr(transparent)]
 pub struct Reads<T: Send + Sync + 'static>(ColorCell<T>);
 
-impl<T: Send + 'static> IntoPart for &ColorCell<T> {
+impl<T: Send + 'static> Element for &ColorCell<T> {
     type Part = Writes<T>;
 
-    fn into_part(self) -> Writes<T> {
+    fn part(&self) -> &Writes<T> {
+        // SAFETY: the same thing, under another name.
+        unsafe { &*ptr::from_ref(*self).cast() }
+    }
+
+    fn keep(self) -> Writes<T> {
         Writes(self.clone())
     }
 }
 
-impl<T: Send + Sync + 'static> IntoPart for Shared<'_, T> {
+impl<T: Send + Sync + 'static> Element for Shared<'_, T> {
     type Part = Reads<T>;
 
-    fn into_part(self) -> Reads<T> {
+    fn part(&self) -> &Reads<T> {
+        // SAFETY: the same thing, under another name.
+        unsafe { &*ptr::from_ref(self.0).cast() }
+    }
+
+    fn keep(self) -> Reads<T> {
         Reads(self.0.clone())
+    }
+}
+
+impl<T: Send + 'static> Element for Writes<T> {
+    type Part = Self;
+
+    fn part(&self) -> &Self {
+        self
+    }
+
+    fn keep(self) -> Self {
+        self
+    }
+}
+
+impl<T: Send + Sync + 'static> Element for Reads<T> {
+    type Part = Self;
+
+    fn part(&self) -> &Self {
+        self
+    }
+
+    fn keep(self) -> Self {
+        self
     }
 }
 
@@ -165,7 +212,11 @@ impl<T: Send + 'static> Part for Writes<T> {
         self.0.id()
     }
 
-    unsafe fn with<'a, R>(&'a self, _alone: Reach, f: impl FnOnce(&'a mut T) -> R) -> R {
+    unsafe fn with<'a, R>(
+        &'a self,
+        _alone: impl FnOnce() -> Reach,
+        f: impl FnOnce(&'a mut T) -> R,
+    ) -> R {
         // SAFETY: this thread holds the lane.
         let _occupied = unsafe { occupy(&self.0) };
         self.0.inner.place().with_mut(|value| {
@@ -186,8 +237,12 @@ impl<T: Send + Sync + 'static> Part for Reads<T> {
         self.0.id()
     }
 
-    unsafe fn with<'a, R>(&'a self, reach: Reach, f: impl FnOnce(&'a T) -> R) -> R {
-        let _occupied = match reach {
+    unsafe fn with<'a, R>(
+        &'a self,
+        reach: impl FnOnce() -> Reach,
+        f: impl FnOnce(&'a T) -> R,
+    ) -> R {
+        let _occupied = match reach() {
             // SAFETY: this thread holds the lane.
             Reach::Alone => Some(unsafe { occupy(&self.0) }),
             Reach::Beside => match self.0.inner.admits_readers() {
@@ -240,33 +295,37 @@ macro_rules! nest {
         let rest = |$this| nest!($set $f $reach [$($value)* $this] $($rest)*);
         // SAFETY: by the contract of `Set::run`; the closure is generic over the time for which it
         // may use what it gets, and so cannot keep it.
-        unsafe { $set.$index.with($reach($index), rest) }
+        unsafe { $set.$index.with(|| $reach($index), rest) }
     }};
 }
 
 macro_rules! tuples {
     ($($count:literal: $(($index:tt $part:ident $this:ident))*;)*) => {$(
-        impl<FN, RE, $($part),*> Cells<FN, RE> for ($($part,)*)
+        impl<FN, RE, $($part: Element),*> Cells<FN, RE> for ($($part,)*)
         where
-            $($part: IntoPart,)*
             FN: for<'a> FnOnce($(<$part::Part as Part>::Access<'a>),*) -> RE,
         {
-            type Set = Tuple<($($part::Part,)*)>;
+            type Set = Tuple<Self>;
 
-            fn into_set(self) -> Self::Set {
-                Tuple(($(self.$index.into_part(),)*))
+            fn into_set(self) -> Tuple<Self> {
+                Tuple(self)
             }
         }
 
-        impl<FN, RE, $($part: Part),*> Set<FN, RE> for Tuple<($($part,)*)>
+        impl<FN, RE, $($part: Element),*> Set<FN, RE> for Tuple<($($part,)*)>
         where
-            FN: for<'a> FnOnce($($part::Access<'a>),*) -> RE,
+            FN: for<'a> FnOnce($(<$part::Part as Part>::Access<'a>),*) -> RE,
         {
+            type Kept = Tuple<($($part::Part,)*)>;
             type Wants = [Want; $count];
             type Claims = [Claim; $count];
 
+            fn keep(self) -> Self::Kept {
+                Tuple(($(self.0.$index.keep(),)*))
+            }
+
             fn wants(&self) -> [Want; $count] {
-                [$(self.0.$index.want()),*]
+                [$(self.0.$index.part().want()),*]
             }
 
             fn claims(wants: &[Want]) -> [Claim; $count] {
@@ -274,15 +333,15 @@ macro_rules! tuples {
             }
 
             fn color(&self) -> Option<Want> {
-                [$(self.0.$index.want()),*].into_iter().find(|want| want.is_exclusive())
+                [$(self.0.$index.part().want()),*].into_iter().find(|want| want.is_exclusive())
             }
 
             fn twice(&self) -> Option<(usize, usize)> {
-                twice(&[$((self.0.$index.want(), self.0.$index.id())),*])
+                twice(&[$((self.0.$index.part().want(), self.0.$index.part().id())),*])
             }
 
             unsafe fn run(&self, own: impl Fn(Want) -> bool, f: FN) -> RE {
-                let set = &self.0;
+                let set = ($(self.0.$index.part(),)*);
                 let places = [$((set.$index.want(), set.$index.id())),*];
                 let reach = |index| reach(&places, index, &own);
                 nest!(set f reach [] $($index $this)*)
@@ -291,7 +350,7 @@ macro_rules! tuples {
     )*};
 }
 
-/// A tuple of parts.
+/// A tuple of elements.
 #[doc(hidden)]
 pub struct Tuple<P>(P);
 

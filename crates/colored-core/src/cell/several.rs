@@ -79,21 +79,43 @@ impl<T: Send + fmt::Debug + 'static> fmt::Debug for Several<'_, T> {
     }
 }
 
-/// A slice of cells, by itself.
+/// A slice of cells, or what has one.
 #[doc(hidden)]
-pub struct Slice<T: Send + 'static>(Box<[ColorCell<T>]>);
+pub struct Slice<C>(C);
+
+/// What has a slice of cells.
+#[doc(hidden)]
+pub trait Many {
+    type Value: Send + 'static;
+
+    fn cells(&self) -> &[ColorCell<Self::Value>];
+    /// Clones, unless they are its own.
+    fn keep(self) -> Box<[ColorCell<Self::Value>]>;
+}
 
 macro_rules! slices {
-    ($([$($generics:tt)*] $cells:ty, $owned:expr;)*) => {$(
+    ($([$($generics:tt)*] $cells:ty, $keep:expr;)*) => {$(
+        impl<T: Send + 'static, $($generics)*> Many for $cells {
+            type Value = T;
+
+            fn cells(&self) -> &[ColorCell<T>] {
+                &self[..]
+            }
+
+            fn keep(self) -> Box<[ColorCell<T>]> {
+                let keep: fn(Self) -> Box<[ColorCell<T>]> = $keep;
+                keep(self)
+            }
+        }
+
         impl<T: Send + 'static, F, R, $($generics)*> Cells<F, R> for $cells
         where
             F: for<'a> FnOnce(Several<'a, T>) -> R,
         {
-            type Set = Slice<T>;
+            type Set = Slice<Self>;
 
-            fn into_set(self) -> Slice<T> {
-                let owned: fn(Self) -> Box<[ColorCell<T>]> = $owned;
-                Slice(owned(self))
+            fn into_set(self) -> Slice<Self> {
+                Slice(self)
             }
         }
     )*};
@@ -104,18 +126,24 @@ slices! {
     [] &Vec<ColorCell<T>>, |cells| cells.as_slice().into();
     [const N: usize] &[ColorCell<T>; N], |cells| cells.as_slice().into();
     [] Vec<ColorCell<T>>, |cells| cells.into();
+    [] Box<[ColorCell<T>]>, |cells| cells;
     [const N: usize] [ColorCell<T>; N], |cells| cells.into();
 }
 
-impl<T: Send + 'static, F, R> Set<F, R> for Slice<T>
+impl<C: Many, F, R> Set<F, R> for Slice<C>
 where
-    F: for<'a> FnOnce(Several<'a, T>) -> R,
+    F: for<'a> FnOnce(Several<'a, C::Value>) -> R,
 {
+    type Kept = Slice<Box<[ColorCell<C::Value>]>>;
     type Wants = Vec<Want>;
     type Claims = Box<[Claim]>;
 
+    fn keep(self) -> Self::Kept {
+        Slice(self.0.keep())
+    }
+
     fn wants(&self) -> Vec<Want> {
-        self.0.iter().map(|cell| Want::new(cell.inner.lane(), Mode::Exclusive)).collect()
+        self.0.cells().iter().map(|cell| Want::new(cell.inner.lane(), Mode::Exclusive)).collect()
     }
 
     fn claims(wants: &[Want]) -> Box<[Claim]> {
@@ -123,7 +151,7 @@ where
     }
 
     fn color(&self) -> Option<Want> {
-        self.0.first().map(|cell| Want::new(cell.inner.lane(), Mode::Exclusive))
+        self.0.cells().first().map(|cell| Want::new(cell.inner.lane(), Mode::Exclusive))
     }
 
     fn twice(&self) -> Option<(usize, usize)> {
@@ -131,11 +159,11 @@ where
     }
 
     unsafe fn run(&self, _own: impl Fn(Want) -> bool, f: F) -> R {
-        let mut each: Vec<_> = self.0.iter().collect();
+        let mut each: Vec<_> = self.0.cells().iter().collect();
         each.sort_unstable_by_key(|cell| cell.id());
         each.dedup_by_key(|cell| cell.id());
         // SAFETY: this thread holds all lanes up to the end of this call.
         let _occupied: Vec<_> = each.into_iter().map(|cell| unsafe { occupy(cell) }).collect();
-        f(Several { cells: &self.0, values: PhantomData })
+        f(Several { cells: self.0.cells(), values: PhantomData })
     }
 }

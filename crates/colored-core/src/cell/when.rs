@@ -174,7 +174,7 @@ where
     }
     drop(ran);
     let f = place.expect("not run");
-    let scheduled = Behavior::allocate(set, f, wants, color, waker.clone());
+    let scheduled = Behavior::allocate(set.keep(), f, wants, color, waker.clone());
     // SAFETY: fresh; this thread has the future's reference, and the set keeps the lanes.
     if unsafe { claim::enqueue(scheduled.behavior) }
         && let Some(outcome) = scheduled.slot().poll(waker)
@@ -223,7 +223,7 @@ struct Behavior<S: Set<F, R>, F, R> {
 
 impl<S, F, R> Behavior<S, F, R>
 where
-    S: Set<F, R>,
+    S: Set<F, R> + Send + 'static,
     F: Send + 'static,
     R: Send + 'static,
 {

@@ -24,10 +24,10 @@
 //!
 //! If all lanes are idle no behavior is made: [`want`](super::want).
 
-use super::current::Hold;
+use super::current::{self, Hold};
 use super::slice::After;
 use super::visit::{self, Waiting};
-use super::want::{Mode, Under, Want};
+use super::want::{Mode, Want};
 use super::{LanePtr, ReadyLane, callback, gate, order};
 use crate::contain::contain;
 use crate::queue::{Kind, Node, Pushed};
@@ -190,12 +190,14 @@ unsafe fn take(behavior: NonNull<Header>, granted: usize) -> bool {
 unsafe fn run(behavior: NonNull<Header>, kept: Option<LanePtr>, cancel: bool) -> Option<Waker> {
     // SAFETY: one reference belongs to the run.
     let header = unsafe { behavior.as_ref() };
-    let waker = {
-        // SAFETY: the lane is one of those that the behavior has and keeps.
-        let _hold = unsafe { Under::begin(header.color) };
-        // SAFETY: by contract.
-        unsafe { (header.vtable.run)(behavior, cancel) }
-    };
+    let color = header.color.filter(|color| !current::is(*color));
+    let hold = color.map(Hold::begin);
+    // SAFETY: by contract.
+    let waker = unsafe { (header.vtable.run)(behavior, cancel) };
+    if let Some((color, hold)) = color.zip(hold) {
+        // SAFETY: the hold is of that lane, which the behavior keeps.
+        unsafe { color.settle(&hold) };
+    }
     // SAFETY: as above.
     for Claim { want: Want { lane, mode }, .. } in unsafe { claims(behavior) } {
         match mode {

@@ -12,6 +12,7 @@ impl LanePtr {
     ///
     /// This thread holds the lane, by `hold`, and something outlives this call that keeps the lane
     /// alive. `closing` is as for [`LanePtr::unlink`].
+    #[inline]
     pub(super) unsafe fn end_hold(self, after: After, hold: Hold, closing: Option<bool>) {
         // SAFETY: by contract.
         let unlinked = unsafe { self.unlink(after, &hold, closing) };

@@ -61,6 +61,7 @@ impl Want {
 /// # Safety
 ///
 /// The lanes are alive.
+#[inline]
 pub(crate) unsafe fn sort(wants: &mut [Want]) -> usize {
     // SAFETY: by contract.
     wants.sort_unstable_by_key(|want| (unsafe { want.rank() }, want.mode == Mode::Shared));
@@ -81,6 +82,7 @@ pub(crate) unsafe fn sort(wants: &mut [Want]) -> usize {
 /// # Safety
 ///
 /// The lanes are alive up to the end of this call, and `wants` is [sorted](sort).
+#[inline]
 pub(crate) unsafe fn run_now<F, R>(
     wants: &[Want],
     color: Option<LanePtr>,
@@ -98,13 +100,17 @@ where
         wanted().take(taken).for_each(|want| unsafe { want.give_back() });
         return Err(f);
     }
-    let result = {
-        // SAFETY: taken just now, or this thread's own.
-        let _hold = unsafe { Under::begin(color) };
-        catch_unwind(AssertUnwindSafe(|| f(own)))
-    };
-    // SAFETY: taken above.
-    wanted().for_each(|want| unsafe { want.give_back() });
+    let color = color.filter(|color| own != Some(*color));
+    let hold = color.map(Hold::begin);
+    let result = catch_unwind(AssertUnwindSafe(|| f(own)));
+    if let Some((color, hold)) = color.zip(hold) {
+        // SAFETY: taken above, for this thread alone; no task has been polled, for it was idle.
+        unsafe { color.end_hold(After::Inline, hold, None) };
+    }
+    for want in wanted().filter(|want| color != Some(want.lane)) {
+        // SAFETY: taken above.
+        unsafe { want.give_back() };
+    }
     Ok(result)
 }
 
@@ -136,28 +142,6 @@ impl Want {
             },
             // SAFETY: entered.
             Mode::Shared => unsafe { gate::leave(self.lane) },
-        }
-    }
-}
-
-/// The time in which this thread runs under one of the lanes that it holds.
-pub(super) struct Under(Option<(LanePtr, Hold)>);
-
-impl Under {
-    /// # Safety
-    ///
-    /// This thread holds the lane, and something keeps the lane alive while this lives.
-    pub(super) unsafe fn begin(lane: Option<LanePtr>) -> Self {
-        let lane = lane.filter(|lane| !current::is(*lane));
-        Self(lane.map(|lane| (lane, Hold::begin(lane))))
-    }
-}
-
-impl Drop for Under {
-    fn drop(&mut self) {
-        if let Some((lane, hold)) = &self.0 {
-            // SAFETY: by the contract of `begin`.
-            unsafe { lane.settle(hold) };
         }
     }
 }

@@ -29,7 +29,9 @@ enum Read {
 /// Counts the marks, as a reader.
 fn read(cell: &Cell, witness: &Arc<Witness>) -> Read {
     let witness = Arc::clone(witness);
-    let mut future: Pending = Box::pin(cell.read(move |()| witness.marks().len()));
+    let cell = cell.clone();
+    let mut future: Pending =
+        Box::pin(async move { cell.read(move |()| witness.marks().len()).await });
     poll(&mut future).map_or(Read::Waits(future), Read::Done)
 }
 
@@ -140,6 +142,28 @@ fn write_and_read_beside_a_reader() {
     });
 }
 
+/// A reader finds the gate open, and goes in when it is open the next time, after a writer: it sees
+/// what was written.
+#[test]
+fn enter_the_next_time() {
+    check(|| {
+        let port = Port::new();
+        let cell = ColorCell::on_lane(lane(&port), ());
+        let witness = Arc::new(Witness::new());
+        let (other, seen) = (cell.clone(), Arc::clone(&witness));
+        let thread = thread::spawn(move || read(&other, &seen));
+        let before = read(&cell, &witness);
+        let mark = Arc::clone(&witness);
+        let wrote = cell.call_now(move |()| mark.touch()).is_ok();
+        let after = read(&cell, &witness);
+        let theirs = thread.join().unwrap();
+        port.run_all();
+        assert_eq!(before.seen(), 0);
+        assert_eq!(after.seen(), usize::from(wrote));
+        assert!(theirs.seen() <= 1);
+    });
+}
+
 /// Readers who were let in are on two threads when the gate closes.
 #[test]
 fn two_who_waited_leave() {
@@ -174,10 +198,9 @@ fn drop_against_let_in() {
         let cell = ColorCell::on_lane(lane(&port), ());
         let payload = Arc::new(());
         cell.post(|()| ());
-        let mut future = Box::pin(cell.read(move |()| drop(payload)));
+        let mut future = Box::pin(async move { cell.read(move |()| drop(payload)).await });
         let polled = future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         assert!(polled.is_pending());
-        drop(cell);
         let runner = Arc::clone(&port);
         let thread = thread::spawn(move || runner.run_all());
         drop(future);

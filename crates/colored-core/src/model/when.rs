@@ -13,25 +13,31 @@ use std::task::{Context, Poll, Waker};
 type Cell = ColorCell<()>;
 
 /// A behavior that has been polled once, with its result to come.
-type Pending = Pin<Box<dyn Future<Output = ()> + Send>>;
+type Pending<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
 fn cells(port: &Arc<Port>) -> (Cell, Cell) {
     let cell = |color| ColorCell::on_lane(lane_of(port, color), ());
     (cell(1), cell(2))
 }
 
-fn poll(future: &mut Pending) -> bool {
+fn poll(future: &mut Pending<'_>) -> bool {
     future.as_mut().poll(&mut Context::from_waker(Waker::noop())) == Poll::Ready(())
 }
 
-/// A behavior that marks its run; what it is still to do.
-fn start_both(one: &Cell, other: &Cell, witness: &Arc<Witness>, mark: u32) -> Option<Pending> {
+/// A behavior that marks its run, and keeps its cells; if it has to wait.
+fn start_both(
+    one: &Cell,
+    other: &Cell,
+    witness: &Arc<Witness>,
+    mark: u32,
+) -> Option<Pending<'static>> {
     let witness = Arc::clone(witness);
-    let mut future: Pending = Box::pin(when((one, other), move |(), ()| witness.note(mark)));
+    let cells = [one.clone(), other.clone()];
+    let mut future: Pending<'_> = Box::pin(when(cells, move |_| witness.note(mark)));
     (!poll(&mut future)).then_some(future)
 }
 
-fn assert_done(behavior: Option<Pending>) {
+fn assert_done(behavior: Option<Pending<'_>>) {
     assert!(behavior.is_none_or(|mut behavior| poll(&mut behavior)), "it never got its lanes");
 }
 
@@ -101,7 +107,7 @@ fn granted_on_two_threads() {
             witness
         });
         let seen = (Arc::clone(&witness), before.clone());
-        let mut both: Pending = Box::pin(when((&a, &b), move |(), ()| {
+        let mut both: Pending<'_> = Box::pin(when((&a, &b), move |(), ()| {
             seen.0.note(1);
             assert!(seen.1.iter().all(|before| before.marks().len() == 1));
         }));
@@ -153,9 +159,8 @@ fn drop_against_grant() {
         let (a, b) = cells(&port);
         let payload = Arc::new(());
         a.post(|()| ());
-        let mut both: Pending = Box::pin(when((&a, &b), move |(), ()| drop(payload)));
+        let mut both: Pending<'_> = Box::pin(when([a, b], move |_| drop(payload)));
         assert!(!poll(&mut both));
-        drop((a, b));
         let runner = Arc::clone(&port);
         let thread = thread::spawn(move || runner.run_all());
         drop(both);
@@ -207,14 +212,15 @@ fn shared_claim_against_reader_and_writer() {
         let witness = Arc::new(Witness::new());
         let (mark, seen) = (Arc::clone(&witness), Arc::clone(&witness));
         a.post(move |()| mark.note(1));
-        let mut both: Pending = Box::pin(when((a.shared(), &b), move |(), ()| {
+        let mut both: Pending<'_> = Box::pin(when((a.shared(), &b), move |(), ()| {
             assert_eq!(seen.marks().len(), 1);
         }));
         assert!(!poll(&mut both));
         let thread = {
             let (a, seen, runner) = (a.clone(), Arc::clone(&witness), Arc::clone(&port));
             thread::spawn(move || {
-                let mut read: Pending = Box::pin(a.read(move |()| drop(seen.marks())));
+                let read = async move { a.read(move |()| drop(seen.marks())).await };
+                let mut read: Pending<'_> = Box::pin(read);
                 let done = poll(&mut read);
                 runner.run_all();
                 (!done).then_some(read)
@@ -241,7 +247,7 @@ fn stop_against_enqueue() {
         let b = ColorCell::new_in(&handle, Color::new(2), ());
         a.post(|()| ());
         let payload = Arc::new(());
-        let mut both: Pending = Box::pin(when((&a, &b), move |(), ()| drop(payload)));
+        let mut both: Pending<'_> = Box::pin(when((&a, &b), move |(), ()| drop(payload)));
         let thread = start(workers.remove(0), &beds);
         poll(&mut both);
         handle.scheduler().shut_down();
