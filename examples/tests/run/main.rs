@@ -7,4 +7,5 @@ mod counter;
 mod echo;
 mod http;
 mod proxy;
+mod rooms;
 mod support;
