@@ -208,3 +208,8 @@ pub use __private as __private_of_colored_rt_a_renamed_runtime_needs_the_crate_o
 #[cfg(all(doctest, feature = "macros"))]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+// Runs the code of the guide.
+#[cfg(all(doctest, feature = "macros"))]
+#[doc = include_str!("../../../docs/colors.md")]
+struct Guide;

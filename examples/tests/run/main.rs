@@ -6,5 +6,8 @@ mod bank;
 mod counter;
 mod echo;
 mod http;
+mod kv;
+mod pipeline;
 mod proxy;
+mod rooms;
 mod support;

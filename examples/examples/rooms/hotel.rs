@@ -1,0 +1,98 @@
+//! Which rooms there are. The list is state of the default color; each room has a color of its own.
+
+use super::room::{Line, Room};
+use colored::sync::mpsc::UnboundedReceiver;
+use colored::{Bound, Color, ColorCell};
+use std::collections::HashMap;
+
+/// How many lines of a room may be on their way to its members. Who wants to say more waits, and so
+/// does its client, whose socket is not read meanwhile.
+const LINES: usize = 256;
+
+/// All rooms with somebody in them.
+#[derive(Clone)]
+pub(crate) struct Hotel {
+    rooms: ColorCell<HashMap<String, Entry>>,
+}
+
+struct Entry {
+    room: ColorCell<Room>,
+    bound: Bound,
+    guests: usize,
+}
+
+impl Default for Hotel {
+    fn default() -> Self {
+        Self { rooms: ColorCell::new(Color::DEFAULT, HashMap::new()) }
+    }
+}
+
+impl Hotel {
+    /// Comes into a room, which is made for the first one: the guest, and what it is to hear.
+    pub(crate) async fn enter(
+        &self,
+        room: String,
+        name: String,
+    ) -> (Guest, UnboundedReceiver<Line>) {
+        let key = room.clone();
+        let open = move |rooms: &mut HashMap<String, Entry>| {
+            let color = Color::of(&("room", &key));
+            let entry = rooms.entry(key).or_insert_with(|| Entry {
+                room: ColorCell::new(color, Room::default()),
+                bound: Bound::new(color, LINES),
+                guests: 0,
+            });
+            entry.guests += 1;
+            (entry.room.clone(), entry.bound.clone())
+        };
+        let (cell, bound) = self.rooms.call(open).await;
+        let hotel = self.clone();
+        let mut guest = Guest { hotel, name: room, room: cell, bound, number: None };
+        let (number, lines) = guest.room.call(|room| room.join(name)).await;
+        guest.number = Some(number);
+        (guest, lines)
+    }
+}
+
+/// A member of a room, for as long as it is connected.
+pub(crate) struct Guest {
+    hotel: Hotel,
+    name: String,
+    room: ColorCell<Room>,
+    bound: Bound,
+    number: Option<u64>,
+}
+
+impl Guest {
+    /// Waits until there is room for the line.
+    pub(crate) async fn say(&self, text: String) {
+        let Some(number) = self.number else { return };
+        let place = self.bound.reserve().await.expect("nobody closes a room");
+        self.room.post(move |room| room.say(number, &text, place));
+    }
+
+    /// For who finds out that the guest must go.
+    pub(crate) fn put_out(&self) -> impl FnOnce(&'static str) + use<> {
+        let (room, number) = (self.room.clone(), self.number);
+        move |why| {
+            if let Some(number) = number {
+                room.post(move |room| room.put_out(number, why));
+            }
+        }
+    }
+}
+
+impl Drop for Guest {
+    /// However the connection ends.
+    fn drop(&mut self) {
+        self.put_out()("has left");
+        let name = std::mem::take(&mut self.name);
+        self.hotel.rooms.post(move |rooms| {
+            let entry = rooms.get_mut(&name).expect("it is there while it has guests");
+            entry.guests -= 1;
+            if entry.guests == 0 {
+                rooms.remove(&name);
+            }
+        });
+    }
+}

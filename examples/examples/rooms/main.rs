@@ -1,0 +1,43 @@
+//! Chat rooms over TCP, a color for each room. The first line that a client sends is `ROOM NAME`, each
+//! further line is said to everybody in the room, in one order for all.
+//!
+//! Nothing grows without a bound: a room that has enough to say makes its speakers wait, and a member
+//! who does not read is put out.
+//!
+//! ```text
+//! cargo run --release --example rooms -- [--addr HOST:PORT]
+//! ```
+
+mod hotel;
+mod room;
+mod wire;
+
+use colored::net::TcpListener;
+use colored_examples::{Args, Failure};
+use hotel::Hotel;
+
+#[colored::main]
+async fn main() -> Result<(), Failure> {
+    let mut args = Args::from_command_line("rooms [--addr HOST:PORT]");
+    let addr = args.value("--addr", "an address and a port, such as 127.0.0.1:7001")?;
+    args.end()?;
+
+    let listener = TcpListener::bind(addr.unwrap_or(String::from("127.0.0.1:7001"))).await?;
+    let addr = listener.local_addr()?;
+    println!("listening on {addr}; try: nc {} {}, and say: lobby me", addr.ip(), addr.port());
+    let hotel = Hotel::default();
+    loop {
+        match listener.accept().await {
+            Ok((stream, peer)) => {
+                let hotel = hotel.clone();
+                // Connections in parallel; the two halves of one take turns.
+                colored::spawn_unique(async move {
+                    if let Err(error) = wire::serve(stream, hotel).await {
+                        eprintln!("{peer}: {error}");
+                    }
+                });
+            }
+            Err(error) => eprintln!("{error}"),
+        }
+    }
+}

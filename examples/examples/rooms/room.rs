@@ -1,0 +1,65 @@
+//! A room: state of one color, without a lock.
+
+use colored::bound::Place;
+use colored::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A line for everybody. All members share one text, and the place that it has in the room's bound: it
+/// is free again when the last one has sent the line, or is out.
+#[derive(Clone)]
+pub(crate) struct Line(Arc<(String, Option<Place>)>);
+
+impl Line {
+    pub(crate) fn text(&self) -> &str {
+        &self.0.0
+    }
+}
+
+/// Everybody who is in.
+#[derive(Default)]
+pub(crate) struct Room {
+    members: BTreeMap<u64, Member>,
+    next: u64,
+}
+
+struct Member {
+    name: String,
+    /// Needs no bound of its own: the room has one.
+    lines: UnboundedSender<Line>,
+}
+
+impl Room {
+    /// Takes a member in: its number, and what it is to hear until it is out.
+    pub(crate) fn join(&mut self, name: String) -> (u64, UnboundedReceiver<Line>) {
+        let (lines, receiver) = unbounded_channel();
+        let number = self.next;
+        self.next += 1;
+        let news = format!("* {name} is here\n");
+        self.members.insert(number, Member { name, lines });
+        self.tell(news, None);
+        (number, receiver)
+    }
+
+    pub(crate) fn say(&mut self, number: u64, text: &str, place: Place) {
+        if let Some(member) = self.members.get(&number) {
+            let line = format!("{}: {text}\n", member.name);
+            self.tell(line, Some(place));
+        }
+    }
+
+    /// Nothing happens to a member who is out already.
+    pub(crate) fn put_out(&mut self, number: u64, why: &str) {
+        if let Some(member) = self.members.remove(&number) {
+            self.tell(format!("* {} {why}\n", member.name), None);
+        }
+    }
+
+    fn tell(&mut self, line: String, place: Option<Place>) {
+        let line = Line(Arc::new((line, place)));
+        for member in self.members.values() {
+            // Whose connection has failed hears no more, and will leave.
+            let _ = member.lines.send(line.clone());
+        }
+    }
+}
