@@ -29,6 +29,7 @@ mod exclusive;
 mod idle;
 mod lab;
 mod local;
+mod priorities;
 mod shutdown;
 mod task_local;
 mod tasks;

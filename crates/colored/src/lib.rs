@@ -173,7 +173,8 @@ pub mod task;
 pub mod time;
 
 pub use colored_core::{
-    AccessError, Call, Color, ColorCell, ColorLocal, ColorLocalError, Exclusive, exclusive,
+    AccessError, Call, Color, ColorCell, ColorLocal, ColorLocalError, Exclusive, Priority,
+    exclusive,
 };
 
 pub use self::bound::{Bound, BoundedCell, Closed, TrySendError, TrySpawnError};

@@ -76,6 +76,7 @@ impl Scheduler {
         if let Some(lab) = &self.lab {
             lab.forget();
         }
+        self.ranks.forget();
     }
 
     /// Runs a lane on this thread until it is idle, cancelling all its tasks.
@@ -106,7 +107,8 @@ impl Scheduler {
         let of_worker =
             |remote: &CachePadded<Remote>| remote.take_next().or_else(|| remote.stealer.steal());
         let plain = self.injector.pop().or_else(|| self.remotes.iter().find_map(of_worker));
-        plain.or_else(|| self.lab.as_deref().and_then(Lab::any_ready))
+        let ranked = plain.or_else(|| self.ranks.any_ready());
+        ranked.or_else(|| self.lab.as_deref().and_then(Lab::any_ready))
     }
 }
 
