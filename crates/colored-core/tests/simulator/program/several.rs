@@ -87,28 +87,41 @@ pub(super) fn begin(waiter: Key, next: Move, world: &World) -> Option<Behavior> 
     let key = world.oracle(|oracle| oracle.behavior(&wants, waiter));
     world.note(What::Several, key.slot, 0);
     let mut token = Token { key, run: false };
-    let cell = &first.1;
+    // A future of these borrows its cells, and is to outlive this call: it is given clones.
+    let cell = first.1.clone();
     let future: Pin<Box<dyn Future<Output = ()> + Send>> = match others {
-        [] if next == Move::Read => Box::pin(cell.read(move |value| {
-            token.run(|world| value.look(world));
-        })),
-        [] => Box::pin(when((cell,), move |value: &mut Value| {
-            token.run(|world| value.touch(world));
-        })),
+        [] if next == Move::Read => Box::pin(async move {
+            let look = move |value: &Value| token.run(|world| value.look(world));
+            cell.read(look).await;
+        }),
+        [] => Box::pin(async move {
+            let touch = move |value: &mut Value| token.run(|world| value.touch(world));
+            when((&cell,), touch).await;
+        }),
         [(_, second)] if shared => {
-            Box::pin(when((cell, second.shared()), move |value: &mut Value, other: &Value| {
-                token.run(|world| {
-                    value.touch(world);
-                    other.look(world);
-                });
-            }))
+            let second = second.clone();
+            Box::pin(async move {
+                when((&cell, second.shared()), move |value: &mut Value, other: &Value| {
+                    token.run(|world| {
+                        value.touch(world);
+                        other.look(world);
+                    });
+                })
+                .await;
+            })
         }
-        [(_, second)] => Box::pin(when((cell, second), move |a: &mut Value, b: &mut Value| {
-            token.run(|world| {
-                a.touch(world);
-                b.touch(world);
-            });
-        })),
+        [(_, second)] => {
+            let second = second.clone();
+            Box::pin(async move {
+                when((&cell, &second), move |a: &mut Value, b: &mut Value| {
+                    token.run(|world| {
+                        a.touch(world);
+                        b.touch(world);
+                    });
+                })
+                .await;
+            })
+        }
         _ => {
             let cells: Vec<Cell> = cells.iter().map(|(_, cell)| cell.clone()).collect();
             Box::pin(when(cells, move |mut all| {
