@@ -2,12 +2,13 @@
 //! whichever wait closes the cycle.
 
 use crate::support::drops::Drops;
+use crate::support::polls::panic_of_task;
 use crate::support::{message, run, runtime, shared};
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep, timeout};
 use colored::{
     CallError, Color, ColorCell, JoinHandle, exclusive, hop, spawn_colored, spawn_here,
-    spawn_unique, yield_now,
+    spawn_unique, when, yield_now,
 };
 use std::future::{Future, pending, poll_fn};
 use std::pin::{Pin, pin};
@@ -219,6 +220,70 @@ fn three_sections_in_a_ring() {
         for _ in 0..50 {
             ring(3).await;
         }
+    });
+}
+
+/// A `when` over the section's own color and one that is busy: its claim would wait behind the section.
+#[test]
+fn a_when_that_waits_for_its_own_section_is_told() {
+    run(3, async {
+        let [red, blue] = [RED, BLUE].map(|color| ColorCell::new(Color::new(color), 0));
+        let (hold, held) = oneshot::channel();
+        let (go, gone) = oneshot::channel::<()>();
+        let holder = spawn_colored(
+            BLUE,
+            exclusive(async move {
+                hold.send(()).unwrap();
+                gone.await.unwrap();
+            }),
+        );
+        held.await.unwrap();
+        let ours = (red.clone(), blue.clone());
+        let add = |red: &mut i32, blue: &mut i32| (*red, *blue) = (*red + 1, *blue + 1);
+        let (line, both) = (line!(), move || when((&ours.0, &ours.1), add));
+        let (section, wait) = (line!(), exclusive(async move { both().await }));
+        let said = panic_of_task(RED, wait).await;
+        assert_names(&said, &[line, section]);
+        assert!(said.contains("wants, by `when`, color 0x1"), "{said}");
+        // Without a section it waits, and runs.
+        let waits = spawn_colored(RED, async move {
+            when((&red, &blue), add).await;
+            (red.with(|red| *red), blue.read(|blue| *blue).await)
+        });
+        sleep(Duration::from_millis(1)).await;
+        go.send(()).unwrap();
+        holder.await.unwrap();
+        assert_eq!(waits.await.unwrap(), (1, 1));
+    });
+}
+
+/// Sections that read each other's values.
+#[test]
+fn a_read_closes_a_cycle() {
+    run(4, async {
+        let begun = Arc::new(AtomicU64::new(0));
+        let cells = [RED, BLUE].map(|color| ColorCell::new(Color::new(color), 5));
+        let tasks = [0, 1].map(|own| {
+            let (other, begun) = (cells[1 - own].clone(), Arc::clone(&begun));
+            let section = exclusive(async move {
+                begun.fetch_add(1, Ordering::Relaxed);
+                until(|| begun.load(Ordering::Relaxed) == 2).await;
+                other.read(|value| *value).await
+            });
+            spawn_colored(cells[own].color(), section)
+        });
+        let mut told = 0;
+        for task in tasks {
+            match task.await {
+                Ok(value) => assert_eq!(value, 5),
+                Err(error) => {
+                    let said = message(&*error.into_panic());
+                    assert!(said.contains("reads a cell of color 0x"), "{said}");
+                    told += 1;
+                }
+            }
+        }
+        assert_eq!(told, 1);
     });
 }
 

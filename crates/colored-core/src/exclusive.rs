@@ -51,15 +51,16 @@ use std::task::{Context, Poll};
 /// |---|---|
 /// | a [`JoinHandle`](crate::JoinHandle) | an error with [`JoinError::deadlock`](crate::JoinError::deadlock); it may be awaited again later |
 /// | [`ColorCell::try_call`](crate::ColorCell::try_call) | [`CallError::Deadlock`](crate::CallError); the closure is dropped |
-/// | [`ColorCell::call`](crate::ColorCell::call), [`hop`](crate::hop()) | a panic with the same text |
+/// | [`ColorCell::call`](crate::ColorCell::call), [`read`](crate::ColorCell::read), [`when`](crate::when()), [`hop`](crate::hop()) | a panic with the same text |
 ///
 /// The text lists every wait of the cycle and its place in the source. All waits of a task count
 /// together, and all in a section: a `select!` with a time-out does not make a cycle legal, and a
 /// handle that was polled counts until it is ready or dropped, or the section is over. What is
-/// not known: waits for locks, channels and other primitives; for another runtime; and those that
-/// are older than the runtime's first section and in a combinator that polls only what was woken.
-/// For any other wait, the first section of a runtime wakes each waiting task once, so that it says
-/// what it waits for.
+/// not known: waits for locks, channels and other primitives; for room in a
+/// [`Bound`](crate::Bound); for another runtime; that a `when` keeps the colors that it has already
+/// while it waits for others; and waits that are older than the runtime's first section and in a
+/// combinator that polls only what was woken. For any other wait, the first section of a runtime wakes
+/// each waiting task once, so that it says what it waits for.
 ///
 /// A [`yield_now`](crate::yield_now()) inside lets other colors run, but nobody of this one. A `hop`
 /// to another color panics.

@@ -90,6 +90,7 @@ pub(crate) trait Dispatch: Send + Sync {
 
     /// What those who want several lanes at once take turns by.
     fn order(&self) -> &Order;
+
     /// Something that any worker may run was scheduled on a lane that is held or queued. Only told
     /// while there are [`FlatQueues`].
     fn announce(&self, _lane: &LaneRef) {}

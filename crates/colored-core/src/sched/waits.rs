@@ -5,7 +5,7 @@
 //! | from | to | from when | until |
 //! |---|---|---|---|
 //! | a task | a task that it awaits | the handle is polled and not ready | it is ready or dropped |
-//! | a task | the lane of a call or a hop | it is scheduled there | its turn comes, or it is dropped |
+//! | a task | the lanes of a call, a read, a `when` or a hop | it is scheduled there | its turn comes, or it is dropped |
 //! | a task | its own lane, if that is held by another task's section | | (read from the task) |
 //! | a lane | the waits inside a section that holds it | | the end of the section |
 //!
@@ -130,7 +130,7 @@ pub(crate) unsafe fn task(
     before: Option<Wait>,
     joined: TaskRef<LanePtr>,
 ) -> Result<Option<Wait>, Deadlock> {
-    record(before, To::Task(joined))
+    record(before, [To::Task(joined)])
 }
 
 /// Records that the current task waits for a turn of `lane`, as one that `how` (a call, a hop) made
@@ -143,10 +143,33 @@ pub(crate) fn lane(
     how: &'static str,
     site: &'static Location<'static>,
 ) -> Result<Option<Wait>, Deadlock> {
-    record(before, To::Lane { lane: lane.ptr(), color: lane.color(), how, site })
+    record(before, [To::Lane { lane: lane.ptr(), color: lane.color(), how, site }])
 }
 
-fn record(before: Option<Wait>, to: To) -> Result<Option<Wait>, Deadlock> {
+/// As [`lane`], for a turn of several lanes at once.
+///
+/// # Safety
+///
+/// The lanes are alive.
+#[cold]
+pub(crate) unsafe fn lanes(
+    before: Option<Wait>,
+    lanes: impl Iterator<Item = LanePtr>,
+    how: &'static str,
+    site: &'static Location<'static>,
+) -> Result<Option<Wait>, Deadlock> {
+    let to = lanes.map(|lane| {
+        // SAFETY: by contract.
+        let color = unsafe { lane.get() }.color();
+        To::Lane { lane, color, how, site }
+    });
+    record(before, to)
+}
+
+fn record(
+    before: Option<Wait>,
+    to: impl IntoIterator<Item = To>,
+) -> Result<Option<Wait>, Deadlock> {
     let (Some(task), Some(lane)) = (current::task(), current::lane()) else { return Ok(None) };
     with_handle(|handle| {
         let Some(handle) = handle else { return Ok(None) };

@@ -102,19 +102,23 @@ impl Graph {
         }
     }
 
-    /// Adds a wait, unless it closes a cycle; the key to remove it by.
+    /// Adds a wait for all of `to`, unless it closes a cycle; the key to remove it by.
     pub(super) fn add(
         &mut self,
         task: TaskRef<LanePtr>,
-        to: To,
+        to: impl IntoIterator<Item = To>,
         section: Option<u64>,
     ) -> Result<u64, Deadlock> {
-        let wait = Wait { key: self.next_key(), task: task.named(), to, section };
-        if let Some(deadlock) = self.cycle_of(&wait) {
-            return Err(deadlock);
+        let (key, task) = (self.next_key(), task.named());
+        for to in to {
+            let wait = Wait { key, task, to, section };
+            if let Some(deadlock) = self.cycle_of(&wait) {
+                self.remove(task.id, key);
+                return Err(deadlock);
+            }
+            self.waits.entry(task.id).or_default().push(wait);
         }
-        self.waits.entry(wait.task.id).or_default().push(wait);
-        Ok(wait.key)
+        Ok(key)
     }
 
     pub(super) fn remove(&mut self, task: Id, key: u64) {
