@@ -76,6 +76,38 @@ fn push_against_keep() {
     });
 }
 
+/// References to the lane that were taken in the section's poll count before the lane is given away.
+#[test]
+fn spawn_inside_against_wake() {
+    check(|| {
+        let port = Port::new();
+        let lane = lane(&port);
+        let witness = Arc::new(Witness::new());
+        let (gate, wait) = gate();
+        let (own, seen) = (lane.clone(), Arc::clone(&witness));
+        let join = spawn(
+            &lane,
+            exclusive(async move {
+                let mark = Arc::clone(&seen);
+                drop(spawn(&own, async move { mark.note(3) }));
+                drop(own);
+                marked(wait, seen).await;
+            }),
+        );
+        drop(lane);
+        let runner = Arc::clone(&port);
+        let thread = thread::spawn(move || {
+            gate.open();
+            runner.run_all();
+        });
+        port.run_all();
+        thread.join().unwrap();
+        port.run_all();
+        assert!(join.is_finished(), "the wake-up was lost");
+        assert_eq!(witness.marks(), [1, 2, 3]);
+    });
+}
+
 /// The section ends and the task is aborted: one of the two, and the lane goes on.
 #[test]
 fn release_against_abort() {
