@@ -2,37 +2,20 @@
 
 use crate::support::drops::Drops;
 use crate::support::gate::Gate;
+use crate::support::polls::both;
 use crate::support::witness::Witness;
-use crate::support::{Dice, ON_PURPOSE, Trace, message, run, runtime, shared, wait_until, watched};
-use colored::sync::oneshot;
+use crate::support::{Dice, ON_PURPOSE, Trace, run, runtime, shared, wait_until};
 use colored::time::{Duration, sleep, timeout};
 use colored::{
-    AccessError, Color, ColorCell, exclusive, hop, spawn_colored, spawn_here, spawn_local,
-    spawn_unique, yield_now,
+    Color, ColorCell, exclusive, spawn_colored, spawn_here, spawn_local, spawn_unique, yield_now,
 };
-use std::future::{Future, pending, poll_fn};
-use std::pin::{Pin, pin};
+use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::task::{Context, Poll, Waker};
 use std::thread;
 
 const RED: u64 = 1;
 const BLUE: u64 = 2;
-
-/// Polls once.
-async fn once<F: Future + ?Sized>(mut future: Pin<&mut F>) -> Poll<F::Output> {
-    poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx))).await
-}
-
-/// What a task panicked with.
-async fn panic_of_task<R: Send + 'static>(
-    color: u64,
-    future: impl Future<Output = R> + Send + 'static,
-) -> String {
-    let error = spawn_colored(color, future).await.err().expect("it was to panic");
-    message(&*error.into_panic())
-}
 
 #[test]
 fn nobody_of_the_color_runs_between_ten_thousand_awaits() {
@@ -244,143 +227,6 @@ fn sections_nest_and_stand_side_by_side() {
     });
 }
 
-/// Polls two futures of one task until both are done.
-async fn both(one: impl Future<Output = ()>, other: impl Future<Output = ()>) {
-    let (mut one, mut other) = (pin!(one), pin!(other));
-    let mut open = [true, true];
-    poll_fn(|cx| {
-        open[0] = open[0] && one.as_mut().poll(cx).is_pending();
-        open[1] = open[1] && other.as_mut().poll(cx).is_pending();
-        if open == [false, false] { Poll::Ready(()) } else { Poll::Pending }
-    })
-    .await;
-}
-
-/// The future of a section, taken out of its task after it has been polled.
-fn stray(color: u64) -> (colored::JoinHandle<()>, oneshot::Receiver<Pin<Box<Section>>>) {
-    let (send, receive) = oneshot::channel();
-    let task = spawn_colored(color, async move {
-        let mut section: Pin<Box<Section>> = Box::pin(exclusive(Box::pin(pending::<()>())));
-        assert!(once(section.as_mut()).await.is_pending());
-        send.send(section).map_err(drop).unwrap();
-        pending::<()>().await;
-    });
-    (task, receive)
-}
-
-type Section = colored::Exclusive<Pin<Box<std::future::Pending<()>>>>;
-
-#[test]
-fn a_section_that_was_taken_away_ends_where_it_is_dropped() {
-    run(2, async {
-        for round in 0..100 {
-            let (task, section) = stray(RED);
-            let section = section.await.unwrap();
-            let behind = spawn_colored(RED, async {});
-            if round % 10 == 0 {
-                sleep(Duration::from_millis(1)).await;
-                assert!(!behind.is_finished());
-            }
-            if round % 2 == 0 {
-                thread::spawn(move || drop(section)).join().unwrap();
-            } else {
-                spawn_colored(BLUE, async move { drop(section) }).await.unwrap();
-            }
-            behind.await.unwrap();
-            assert!(!task.is_finished());
-            task.abort();
-            assert!(task.await.unwrap_err().is_cancelled());
-        }
-    });
-}
-
-/// One that outlives its task holds nothing any more.
-#[test]
-fn a_section_that_was_taken_away_ends_with_its_task() {
-    run(2, async {
-        let (task, section) = stray(RED);
-        let section = section.await.unwrap();
-        let behind = spawn_colored(RED, async {});
-        task.abort();
-        behind.await.unwrap();
-        let other = spawn_colored(RED, exclusive(sleep(Duration::from_millis(2))));
-        let behind = spawn_colored(RED, async {});
-        sleep(Duration::from_millis(1)).await;
-        drop(section);
-        behind.await.unwrap();
-        assert!(other.is_finished());
-    });
-}
-
-#[test]
-fn a_section_does_not_go_on_in_another_task() {
-    run(2, async {
-        let (task, section) = stray(RED);
-        let section = section.await.unwrap();
-        let owner = task.id();
-        let said = panic_of_task(BLUE, section).await;
-        assert!(said.contains("tests/exclusive.rs:"), "{said}");
-        assert!(said.contains(&format!("{owner:?}")), "{said}");
-        spawn_colored(RED, async {}).await.unwrap();
-        task.abort();
-    });
-}
-
-#[test]
-fn a_section_stays_under_its_color() {
-    run(2, async {
-        let line = line!() + 1;
-        let said = panic_of_task(RED, exclusive(hop(Color::new(BLUE)))).await;
-        assert!(said.contains("hop(color 0x2)"), "{said}");
-        assert_eq!(said.matches(&format!("tests/exclusive.rs:{line}")).count(), 2, "{said}");
-
-        let beside = both(exclusive(pending()), hop(Color::new(BLUE)));
-        let said = panic_of_task(RED, beside).await;
-        assert!(said.contains("beside a section"), "{said}");
-
-        let after = both(hop(Color::new(BLUE)), exclusive(pending()));
-        let said = panic_of_task(RED, after).await;
-        assert!(said.contains("told to hop to color 0x2"), "{said}");
-
-        spawn_colored(RED, async {
-            exclusive(hop(Color::new(RED))).await;
-            hop(Color::new(BLUE)).await;
-            exclusive(yield_now()).await;
-            assert_eq!(Color::current(), Some(Color::new(BLUE)));
-        })
-        .await
-        .unwrap();
-    });
-}
-
-#[test]
-fn what_is_no_section_says_so() {
-    watched(|| {
-        let mut section = pin!(exclusive(async {}));
-        let poll = || section.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-        let said = crate::support::panic_of(poll);
-        assert!(said.contains("outside a task"), "{said}");
-    });
-    run(1, async {
-        let said = panic_of_task(RED, async {
-            let mut sections: Vec<_> =
-                (0..128).map(|_| Box::pin(exclusive(pending::<()>()))).collect();
-            for section in &mut sections {
-                assert!(once(section.as_mut()).await.is_pending());
-            }
-        })
-        .await;
-        assert!(said.contains("at most 127 sections"), "{said}");
-        let said = panic_of_task(RED, async {
-            let mut section = pin!(exclusive(async {}));
-            section.as_mut().await;
-            section.await;
-        })
-        .await;
-        assert!(said.contains("again after it had ended"), "{said}");
-    });
-}
-
 /// On the thread of a guest and of a worker: the lane goes back to where its task is pinned.
 #[test]
 fn pinned_tasks_have_sections_too() {
@@ -421,93 +267,6 @@ fn pinned_tasks_have_sections_too() {
             .await
             .unwrap();
         });
-    });
-}
-
-#[test]
-fn a_cell_gives_its_value_across_awaits() {
-    run(2, async {
-        let cell = ColorCell::new(Color::new(RED), vec![0]);
-        let ours = cell.clone();
-        let task = spawn_colored(RED, async move {
-            let sum = ours
-                .exclusive(async |list| {
-                    for step in 1..100 {
-                        sleep(Duration::ZERO).await;
-                        list.push(step);
-                    }
-                    list.iter().sum::<i32>()
-                })
-                .await;
-            assert_eq!(ours.with(|list| list.len()), 100);
-            sum
-        });
-        sleep(Duration::from_millis(1)).await;
-        cell.post(|list| list.clear());
-        assert_eq!(task.await.unwrap(), 4950);
-        assert_eq!(cell.call(|list| list.len()).await, 0);
-    });
-}
-
-/// The section keeps other tasks out, the mark the branches of this one, also those that only ask.
-#[test]
-fn a_value_in_use_across_an_await_is_in_use() {
-    run(2, async {
-        let cell = ColorCell::new(Color::new(RED), 7);
-        let said = panic_of_task(RED, async move {
-            let mut access = Box::pin(cell.exclusive(async |value| {
-                *value += 1;
-                pending::<()>().await;
-            }));
-            assert!(once(access.as_mut()).await.is_pending());
-            assert_eq!(cell.try_with(|_| ()), Err(AccessError::InUse));
-            cell.exclusive(async |_| ()).await;
-        })
-        .await;
-        assert!(said.contains("tests/exclusive.rs") && said.contains("in use"), "{said}");
-
-        let cell = ColorCell::new(Color::new(RED), 7);
-        let ours = cell.clone();
-        spawn_colored(RED, async move {
-            let access = ours.exclusive(async |value| {
-                *value += 1;
-                pending::<()>().await;
-            });
-            timeout(Duration::from_millis(1), access).await.unwrap_err();
-            assert_eq!(ours.with(|value| *value), 8);
-            ours.exclusive(async |value| *value += 1).await;
-        })
-        .await
-        .unwrap();
-        assert_eq!(cell.call(|value| *value).await, 9);
-        let said = panic_of_task(BLUE, async move { cell.exclusive(async |_| ()).await }).await;
-        assert!(said.contains("belongs to color 0x1"), "{said}");
-    });
-}
-
-/// The borrow and the mark go with the future, wherever that is; until then nobody gets in.
-#[test]
-fn an_access_that_was_taken_away_ends_where_it_is_dropped() {
-    type Access = Pin<Box<dyn Future<Output = ()> + Send>>;
-    run(2, async {
-        let cell = ColorCell::new(Color::new(RED), vec![1]);
-        let (send, receive) = oneshot::channel::<Access>();
-        let ours: &'static ColorCell<Vec<u32>> = Box::leak(Box::new(cell.clone()));
-        let task = spawn_colored(RED, async move {
-            let mut access: Access = Box::pin(ours.exclusive(async |list| {
-                list.push(2);
-                pending::<()>().await;
-            }));
-            assert!(once(access.as_mut()).await.is_pending());
-            send.send(access).map_err(drop).unwrap();
-        });
-        let access = receive.await.unwrap();
-        task.await.unwrap();
-        let within = cell.clone();
-        let inside = spawn_colored(RED, async move { within.try_with(|_| ()) }).await.unwrap();
-        assert_eq!(inside, Err(AccessError::InUse));
-        thread::spawn(move || drop(access)).join().unwrap();
-        assert_eq!(cell.call(std::mem::take).await, [1, 2]);
     });
 }
 

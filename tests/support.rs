@@ -6,6 +6,7 @@ pub(crate) mod drops;
 pub(crate) mod echo;
 pub(crate) mod gate;
 pub(crate) mod meet;
+pub(crate) mod polls;
 pub(crate) mod process;
 pub(crate) mod storm;
 mod watchdog;

@@ -9,7 +9,7 @@ mod several;
 mod slot;
 mod when;
 
-pub use self::call::Call;
+pub use self::call::{Call, CallError, TryCall};
 pub use self::read::Read;
 pub use self::set::{Cells, Shared};
 pub use self::several::Several;
@@ -180,13 +180,34 @@ impl<T: Send + 'static> ColorCell<T> {
     ///
     /// # Panics
     ///
-    /// With the panic of `f`; and if the runtime shuts down before `f` has run.
+    /// With the panic of `f`; and where [`try_call`](Self::try_call) gives an error.
+    #[track_caller]
     pub fn call<R, F>(&self, f: F) -> Call<T, F, R>
     where
         F: FnOnce(&mut T) -> R + Send + 'static,
         R: Send + 'static,
     {
         Call::new(self.clone(), f)
+    }
+
+    /// As [`call`](Self::call), with an error in place of a panic that is not `f`'s.
+    ///
+    /// # Errors
+    ///
+    /// If the runtime shuts down before `f` has run; and if its turn would never come, because the
+    /// color is held by a section ([`exclusive`](crate::exclusive())) that waits, in the end, for the
+    /// caller. `f` is dropped: at once if it was never scheduled, else under the cell's color.
+    ///
+    /// # Panics
+    ///
+    /// With the panic of `f`.
+    #[track_caller]
+    pub fn try_call<R, F>(&self, f: F) -> TryCall<T, F, R>
+    where
+        F: FnOnce(&mut T) -> R + Send + 'static,
+        R: Send + 'static,
+    {
+        TryCall::new(self.clone(), f)
     }
 
     /// Schedules `f` under the cell's color, behind everything that is scheduled there already, and

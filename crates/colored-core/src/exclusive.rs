@@ -4,23 +4,16 @@
 //! different: it keeps its lane when its poll ends (`lane/keep.rs`). The section is a count in the
 //! task's state, so it ends wherever its future ends, also far from the task.
 
+use crate::lane::inside::{self, Inside};
 use crate::lane::{LanePtr, current};
-use crate::sync::thread_slot;
+use crate::sched::Handle;
+use crate::sched::waits::Watched;
 use crate::task::Section;
 use pin_project_lite::pin_project;
-use std::cell::Cell;
 use std::fmt;
 use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-
-// Where the innermost section was made whose future this thread polls.
-thread_slot!(static INSIDE: Cell<Option<&'static Location<'static>>> = Cell::new(None));
-
-/// Where the section that the caller is in was made; `None` outside the future of one.
-pub(crate) fn inside() -> Option<&'static Location<'static>> {
-    INSIDE.with(Cell::get)
-}
 
 /// Holds the current color until `section` is done or dropped: nothing else of the color runs in
 /// between, also while `section` waits.
@@ -48,18 +41,42 @@ pub(crate) fn inside() -> Option<&'static Location<'static>> {
 /// need no section, for a poll is never interrupted; and a section that waits for long is a queue
 /// that grows for long.
 ///
-/// What must not happen inside: to wait for something that itself needs the color, such as a task
-/// that was spawned here, or a call that another task makes to a cell of the color. A
-/// [`yield_now`](crate::yield_now) lets other colors run, but nobody of this one. A
-/// [`hop`](crate::hop) panics.
+/// # What must not be waited for
+///
+/// To wait inside a section for something that can go on only when the section has ended would never
+/// end. It is an error of that await, at once, in every build; and so is a cycle over several
+/// colors, of whichever wait closes it:
+///
+/// | the wait that closes the cycle | gets |
+/// |---|---|
+/// | a [`JoinHandle`](crate::JoinHandle) | an error with [`JoinError::deadlock`](crate::JoinError::deadlock); it may be awaited again later |
+/// | [`ColorCell::try_call`](crate::ColorCell::try_call) | [`CallError::Deadlock`](crate::CallError); the closure is dropped |
+/// | [`ColorCell::call`](crate::ColorCell::call), [`read`](crate::ColorCell::read), [`when`](crate::when()), [`hop`](crate::hop()) | a panic with the same text |
+///
+/// The text lists every wait of the cycle and its place in the source. All waits of a task count
+/// together, and all in a section: a `select!` with a time-out does not make a cycle legal, and a
+/// handle that was polled counts until it is ready or dropped, or the section is over. What is
+/// not known: waits for locks, channels and other primitives; for room in a
+/// [`Bound`](crate::Bound); for another runtime; that a `when` keeps the colors that it has already
+/// while it waits for others; and waits that are older than the runtime's first section and in a
+/// combinator that polls only what was woken. For any other wait, the first section of a runtime wakes
+/// each waiting task once, so that it says what it waits for.
+///
+/// A [`yield_now`](crate::yield_now()) inside lets other colors run, but nobody of this one. A `hop`
+/// to another color panics.
+///
+/// # How it ends
 ///
 /// An abort, a panic and a shutdown end the section as they end the task, and the color goes on.
 /// Cancel safe as far as `section` is: a section that is dropped is over. That also holds where the
 /// future was taken out of its task after it had been polled: to drop it anywhere ends the section,
 /// to poll it in another task panics. One that is leaked ends with its task.
 ///
-/// Costs two read-modify-writes of the task's state; and a lock that few others use, twice, in a
-/// section that waits for anything.
+/// # Costs
+///
+/// Two read-modify-writes of the task's state; and a lock that few others use, twice, in a section
+/// that waits for anything. From the runtime's first section on, a join, call or hop that has to wait
+/// takes a lock of the whole runtime, and another time when it is over.
 ///
 /// # Panics
 ///
@@ -75,7 +92,7 @@ pub(crate) fn exclusive_at<F: Future>(
     site: &'static Location<'static>,
     section: F,
 ) -> Exclusive<F> {
-    Exclusive { future: Some(section), section: None, site }
+    Exclusive { future: Some(section), open: None, site }
 }
 
 pin_project! {
@@ -85,7 +102,7 @@ pin_project! {
         // Dropped before the color is given back.
         #[pin]
         future: Option<F>,
-        section: Option<Section<LanePtr>>,
+        open: Option<Open>,
         site: &'static Location<'static>,
     }
 }
@@ -95,24 +112,35 @@ impl<F: Future> Future for Exclusive<F> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let mut this = self.project();
-        match &this.section {
-            Some(section) => assert_same(section, this.site),
-            None if this.future.is_some() => *this.section = Some(enter(this.site)),
+        match &this.open {
+            Some(open) => assert_same(&open.section, this.site),
+            None if this.future.is_some() => *this.open = Some(enter(this.site)),
             None => {}
         }
-        let Some(future) = this.future.as_mut().as_pin_mut() else {
+        let (Some(future), Some(open)) = (this.future.as_mut().as_pin_mut(), this.open.as_mut())
+        else {
             panic!("the section of {} was polled again after it had ended", this.site)
         };
-        let _inside = Inside(INSIDE.with(|inside| inside.replace(Some(this.site))));
-        let output = std::task::ready!(future.poll(cx));
-        this.future.set(None);
-        *this.section = None;
-        Poll::Ready(output)
+        let going_on = GoingOn::begin(open, this.site);
+        let polled = future.poll(cx);
+        drop(going_on);
+        if polled.is_ready() {
+            this.future.set(None);
+            *this.open = None;
+        }
+        polled
     }
 }
 
+/// A section that has begun.
+struct Open {
+    /// If something has been waited for in it. Dropped before the color is given back.
+    watched: Option<Watched>,
+    section: Section<LanePtr>,
+}
+
 /// Opens a section of the task that this thread polls.
-fn enter(site: &'static Location<'static>) -> Section<LanePtr> {
+fn enter(site: &'static Location<'static>) -> Open {
     let Some(task) = current::task() else {
         panic!(
             "the section of {site} was polled outside a task: only a task of a runtime has a color \
@@ -128,7 +156,10 @@ fn enter(site: &'static Location<'static>) -> Section<LanePtr> {
     }
     // SAFETY: this thread polls the task.
     match unsafe { Section::enter(task) } {
-        Ok(section) => section,
+        Ok(section) => {
+            Handle::with_current(|handle| handle.map(|handle| handle.scheduler().watch()));
+            Open { watched: None, section }
+        }
         Err(error) => panic!("the section of {site} cannot begin: {error}"),
     }
 }
@@ -150,12 +181,25 @@ fn assert_same(section: &Section<LanePtr>, site: &'static Location<'static>) {
     }
 }
 
-/// Puts back what this thread was inside of.
-struct Inside(Option<&'static Location<'static>>);
+/// The time in which a section is polled.
+struct GoingOn<'a> {
+    open: &'a mut Open,
+    outer: Option<Inside>,
+}
 
-impl Drop for Inside {
+impl<'a> GoingOn<'a> {
+    fn begin(open: &'a mut Open, site: &'static Location<'static>) -> Self {
+        let key = open.watched.as_ref().map_or(0, Watched::key);
+        Self { outer: inside::replace(Some(Inside { site, key })), open }
+    }
+}
+
+impl Drop for GoingOn<'_> {
     fn drop(&mut self) {
-        INSIDE.with(|inside| inside.set(self.0));
+        let key = inside::replace(self.outer).map_or(0, |inside| inside.key);
+        if key != 0 && self.open.watched.is_none() {
+            self.open.watched = Watched::new(key);
+        }
     }
 }
 
@@ -163,7 +207,7 @@ impl<F> fmt::Debug for Exclusive<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Exclusive")
             .field("site", self.site)
-            .field("holds", &self.section.is_some())
+            .field("holds", &self.open.is_some())
             .finish_non_exhaustive()
     }
 }

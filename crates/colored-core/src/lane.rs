@@ -32,6 +32,7 @@ pub(crate) mod claim;
 pub(crate) mod current;
 mod desk;
 pub(crate) mod gate;
+pub(crate) mod inside;
 mod keep;
 pub(crate) mod locals;
 mod order;
@@ -39,6 +40,7 @@ mod release;
 mod slice;
 mod ticket;
 pub(crate) mod visit;
+mod waiting;
 pub(crate) mod want;
 
 pub(crate) use self::keep::Keeper;
@@ -92,12 +94,16 @@ pub(crate) trait Dispatch: Send + Sync {
 
     /// What those who want several lanes at once take turns by.
     fn order(&self) -> &Order;
+
     /// Something that any worker may run was scheduled on a lane that is held or queued. Only told
     /// while there are [`FlatQueues`].
     fn announce(&self, _lane: &LaneRef) {}
 
     /// A lane that waits in a queue has become more urgent than that.
     fn rise(&self, _lane: &LaneRef, _to: Priority) {}
+
+    /// Whether waits are recorded.
+    fn is_watched(&self) -> bool;
 }
 
 /// The scheduler is shutting down.
@@ -278,7 +284,7 @@ impl Lane {
 }
 
 /// A pointer to a lane that something else keeps alive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct LanePtr(NonNull<Lane>);
 
 // SAFETY: a lane is `Send` and `Sync`, and the pointer says nothing about its life.
@@ -382,6 +388,18 @@ impl Lane {
 }
 
 impl Schedule for LanePtr {
+    type Target = Lane;
+
+    #[inline]
+    fn into_raw(self) -> NonNull<Lane> {
+        self.0
+    }
+
+    #[inline]
+    fn from_raw(raw: NonNull<Lane>) -> Self {
+        Self(raw)
+    }
+
     #[inline]
     unsafe fn schedule(self, node: NonNull<Node>) {
         // SAFETY: a task that is not complete owns a reference to its lane.
@@ -483,6 +501,12 @@ pub(crate) fn current_color() -> Option<Color> {
     let lane_ref = unsafe { lane.get() };
     if lane_ref.set_published() {
         lane_ref.port.publish(lane);
+        if lane_ref.port.is_watched() {
+            // It may have come too late to be found when that began.
+            current::retain(lane);
+            // SAFETY: just counted.
+            callback::rouse(&unsafe { LaneRef::from_counted(lane) });
+        }
     }
     Some(lane_ref.color())
 }

@@ -25,6 +25,7 @@ mod registry;
 mod remote;
 mod retire;
 mod shutdown;
+pub(crate) mod waits;
 mod worker;
 
 pub use self::remote::WorkerMetrics;
@@ -44,6 +45,7 @@ use self::local::Spares;
 use self::ranks::Ranks;
 use self::registry::Registry;
 use self::remote::{Guests, Remote};
+use self::waits::Waits;
 use crate::color::Color;
 use crate::lane::{
     Closing, Dispatch, Keeper, Lane, LanePtr, LaneRef, Order, Priority, ReadyLane, Tenure, current,
@@ -54,6 +56,7 @@ use crate::sync::{Arc, AtomicBool, Mutex, Ordering, arc_dyn};
 use crate::table::Table;
 use crate::task::{self, Join, TaskRef};
 use crossbeam_utils::CachePadded;
+use std::panic::Location;
 
 /// What the scheduler asks of the operating system.
 pub trait Park: Send + Sync + 'static {
@@ -72,6 +75,7 @@ pub struct Scheduler {
     table: Table,
     registry: Registry,
     keepers: Keepers,
+    waits: Waits,
     injector: Injector<ReadyLane>,
     idle: Idle,
     remotes: Box<[CachePadded<Remote>]>,
@@ -124,6 +128,7 @@ impl Scheduler {
             table: Table::new(seed),
             registry: Registry::new(workers),
             keepers: Keepers::new(workers),
+            waits: Waits::new(),
             injector: Injector::new(),
             idle: Idle::new(workers),
             remotes: remotes.collect(),
@@ -344,6 +349,10 @@ impl Dispatch for Scheduler {
         self.keepers.remove(keeper);
     }
 
+    fn is_watched(&self) -> bool {
+        self.waits.are_watched()
+    }
+
     fn publish(&self, lane: LanePtr) {
         self.table.insert(lane);
     }
@@ -436,34 +445,66 @@ impl Handle {
     }
 
     /// Spawns under a color.
+    #[track_caller]
     pub(crate) fn spawn<F>(&self, color: Color, future: F) -> Join<F::Output, LanePtr>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        // SAFETY: the future is `Send` and borrows nothing.
-        unsafe { spawn_on(self.lane_for_task(color), future, 0) }
+        self.spawn_from(Location::caller(), color, future)
     }
 
     /// As `spawn`; the lane is of the highest class while the task is scheduled there.
-    pub(crate) fn spawn_urgent<F>(&self, color: Color, future: F) -> Join<F::Output, LanePtr>
+    pub(crate) fn spawn_urgent<F>(
+        &self,
+        site: &'static Location<'static>,
+        color: Color,
+        future: F,
+    ) -> Join<F::Output, LanePtr>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
         let urgent = self.scheduler().use_ranks();
         // SAFETY: the future is `Send` and borrows nothing.
-        unsafe { spawn_as(self.lane_for_task(color), future, 0, urgent) }
+        unsafe { spawn_as(self.lane_for_task(color), future, 0, site, urgent) }
     }
 
-    /// Spawns under a fresh color.
-    pub(crate) fn spawn_unique<F>(&self, future: F) -> Join<F::Output, LanePtr>
+    pub(crate) fn spawn_from<F>(
+        &self,
+        site: &'static Location<'static>,
+        color: Color,
+        future: F,
+    ) -> Join<F::Output, LanePtr>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
         // SAFETY: the future is `Send` and borrows nothing.
-        unsafe { spawn_on(self.unique_lane(), future, 0) }
+        unsafe { spawn_on(self.lane_for_task(color), future, 0, site) }
+    }
+
+    /// Spawns under a fresh color.
+    #[track_caller]
+    pub(crate) fn spawn_unique<F>(&self, future: F) -> Join<F::Output, LanePtr>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        self.spawn_unique_from(Location::caller(), future)
+    }
+
+    pub(crate) fn spawn_unique_from<F>(
+        &self,
+        site: &'static Location<'static>,
+        future: F,
+    ) -> Join<F::Output, LanePtr>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        // SAFETY: the future is `Send` and borrows nothing.
+        unsafe { spawn_on(self.unique_lane(), future, 0, site) }
     }
 }
 
@@ -475,6 +516,7 @@ fn lane_of(scheduler: &Arc<Scheduler>, color: Color) -> LaneRef {
 }
 
 /// Spawns under the color that this thread runs under; gives the future back if there is none.
+#[track_caller]
 pub(crate) fn spawn_here<F>(future: F) -> Result<Join<F::Output, LanePtr>, F>
 where
     F: Future + Send + 'static,
@@ -485,26 +527,32 @@ where
     // SAFETY: just counted.
     let lane = unsafe { LaneRef::from_counted(lane) };
     // SAFETY: the future is `Send` and borrows nothing.
-    Ok(unsafe { spawn_on(lane, future, 0) })
+    Ok(unsafe { spawn_on(lane, future, 0, Location::caller()) })
 }
 
 /// Spawns on a lane that the caller has.
+#[track_caller]
 pub(crate) fn spawn_on_lane<F>(lane: &LaneRef, future: F) -> Join<F::Output, LanePtr>
 where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
     // SAFETY: the future is `Send` and borrows nothing.
-    unsafe { spawn_on(lane.for_node(), future, 0) }
+    unsafe { spawn_on(lane.for_node(), future, 0, Location::caller()) }
 }
 
 /// # Safety
 ///
 /// As for [`task::Cell::allocate`].
 #[inline]
-unsafe fn spawn_on<F: Future>(lane: LaneRef, future: F, pin: u32) -> Join<F::Output, LanePtr> {
+unsafe fn spawn_on<F: Future>(
+    lane: LaneRef,
+    future: F,
+    pin: u32,
+    site: &'static Location<'static>,
+) -> Join<F::Output, LanePtr> {
     // SAFETY: by contract.
-    unsafe { spawn_as(lane, future, pin, false) }
+    unsafe { spawn_as(lane, future, pin, site, false) }
 }
 
 /// # Safety
@@ -515,11 +563,12 @@ unsafe fn spawn_as<F: Future>(
     lane: LaneRef,
     future: F,
     pin: u32,
+    site: &'static Location<'static>,
     urgent: bool,
 ) -> Join<F::Output, LanePtr> {
     let lane = lane.into_counted();
     // SAFETY: by contract.
-    let task = unsafe { task::Cell::allocate(future, lane, pin) };
+    let task = unsafe { task::Cell::allocate(future, lane, pin, site) };
     if urgent {
         let mut node = task.cast::<Node>();
         // SAFETY: a task begins with its node, and nobody else knows this one.

@@ -1,10 +1,14 @@
 //! What users do with tasks: spawn, join, abort, move, yield.
 
+mod hop;
+
+pub use self::hop::{Hop, hop};
+
 use crate::color::Color;
-use crate::exclusive;
 use crate::lane::{self, LanePtr, LaneRef, current};
+use crate::sched::waits::{self, Wait};
 use crate::sched::{self, Handle, Nested};
-use crate::task::{self, Abort, Begun, Id, Join, JoinError, TaskRef};
+use crate::task::{self, Abort, Begun, Deadlock, Id, Join, JoinError, TaskRef};
 use std::fmt;
 use std::panic::Location;
 use std::pin::Pin;
@@ -12,31 +16,65 @@ use std::task::{Context, Poll};
 
 impl Handle {
     /// Spawns a task under a color.
+    #[track_caller]
     pub fn spawn_colored<F>(&self, color: Color, future: F) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        JoinHandle(self.spawn(color, future))
+        JoinHandle::new(self.spawn(color, future))
     }
 
-    /// As [`Handle::spawn_colored`]; while the task is scheduled there, the color is of the highest
-    /// priority.
-    pub fn spawn_high<F>(&self, color: Color, future: F) -> JoinHandle<F::Output>
+    /// As [`Handle::spawn_colored`], on behalf of who is at `site`.
+    pub fn spawn_colored_from<F>(
+        &self,
+        site: &'static Location<'static>,
+        color: Color,
+        future: F,
+    ) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        JoinHandle(self.spawn_urgent(color, future))
+        JoinHandle::new(self.spawn_from(site, color, future))
+    }
+
+    /// As [`Handle::spawn_colored`]; while the task is scheduled there, the color is of the highest
+    /// priority. On behalf of who is at `site`.
+    pub fn spawn_high_from<F>(
+        &self,
+        site: &'static Location<'static>,
+        color: Color,
+        future: F,
+    ) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        JoinHandle::new(self.spawn_urgent(site, color, future))
     }
 
     /// Spawns a task under a color of its own that equals no other.
+    #[track_caller]
     pub fn spawn_alone<F>(&self, future: F) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        JoinHandle(self.spawn_unique(future))
+        JoinHandle::new(self.spawn_unique(future))
+    }
+
+    /// As [`Handle::spawn_alone`], on behalf of who is at `site`.
+    pub fn spawn_alone_from<F>(
+        &self,
+        site: &'static Location<'static>,
+        future: F,
+    ) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        JoinHandle::new(self.spawn_unique_from(site, future))
     }
 
     /// Runs `f` once under a color, on the thread of a worker, behind what is scheduled under the
@@ -59,6 +97,7 @@ impl Handle {
     ///
     /// The outer one if this thread runs something already; the inner one if the future panicked,
     /// or the scheduler shut down.
+    #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> Result<Result<F::Output, JoinError>, Nested> {
         sched::block_on(self, future)
     }
@@ -74,12 +113,13 @@ impl Handle {
 /// # Errors
 ///
 /// The future, if this thread runs nothing.
+#[track_caller]
 pub fn spawn_here<F>(future: F) -> Result<JoinHandle<F::Output>, F>
 where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    sched::spawn_here(future).map(JoinHandle)
+    sched::spawn_here(future).map(JoinHandle::new)
 }
 
 /// Spawns a task that stays on this thread, under the color that runs here or the default one.
@@ -87,17 +127,19 @@ where
 /// # Errors
 ///
 /// The future, if this thread is neither a worker nor inside `block_on`.
+#[track_caller]
 pub fn spawn_local<F: Future + 'static>(future: F) -> Result<JoinHandle<F::Output>, F> {
-    sched::spawn_local(future).map(JoinHandle)
+    sched::spawn_local(future).map(JoinHandle::new)
 }
 
 /// Spawns a task on a lane that the caller has.
+#[track_caller]
 pub(crate) fn spawn_on<F>(lane: &LaneRef, future: F) -> JoinHandle<F::Output>
 where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    JoinHandle(sched::spawn_on_lane(lane, future))
+    JoinHandle::new(sched::spawn_on_lane(lane, future))
 }
 
 impl Color {
@@ -128,31 +170,51 @@ pub fn current_task() -> Option<Id> {
 /// # Errors
 ///
 /// [`JoinError`] if the task panicked, was aborted, or was still there when its runtime shut down.
-pub struct JoinHandle<T>(Join<T, LanePtr>);
+/// And if to wait for it here would never end, because somebody waits for it, in the end, in a
+/// section ([`exclusive`](crate::exclusive())): then the task goes on, and the handle may be awaited
+/// again.
+pub struct JoinHandle<T> {
+    /// Dropped before the task is let go.
+    wait: Option<Wait>,
+    join: Join<T, LanePtr>,
+}
 
 impl<T> JoinHandle<T> {
+    #[inline]
+    fn new(join: Join<T, LanePtr>) -> Self {
+        Self { wait: None, join }
+    }
+
+    #[cold]
+    fn record(&mut self) -> Result<(), Deadlock> {
+        let before = self.wait.take();
+        // SAFETY: the handle keeps the task, and drops the record before it lets it go.
+        self.wait = unsafe { waits::task(before, self.join.task()) }?;
+        Ok(())
+    }
+
     /// Asks that the task be cancelled: its future is dropped, under its color, when its turn comes
     /// the next time. If it is complete by then, nothing happens. Returns at once; await the handle
     /// to know when the future is gone. A blocking call is cancelled only if it has not begun.
     pub fn abort(&self) {
-        self.0.abort();
+        self.join.abort();
     }
 
     /// A handle that can abort the task but not wait for it.
     pub fn abort_handle(&self) -> AbortHandle {
-        AbortHandle(self.0.abort_handle())
+        AbortHandle(self.join.abort_handle())
     }
 
     /// Whether the future is gone and the output, or the error, is there.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        self.0.is_finished()
+        self.join.is_finished()
     }
 
     /// The task's id.
     #[must_use]
     pub fn id(&self) -> Id {
-        self.0.id()
+        self.join.id()
     }
 
     /// The output if the task is done, without waiting; `None` if it is not.
@@ -161,7 +223,7 @@ impl<T> JoinHandle<T> {
     ///
     /// If the output was taken before.
     pub fn try_take(&mut self) -> Option<Result<T, JoinError>> {
-        self.0.try_take()
+        self.join.try_take()
     }
 }
 
@@ -169,7 +231,15 @@ impl<T> Future for JoinHandle<T> {
     type Output = Result<T, JoinError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        Pin::new(&mut self.0).poll(cx)
+        let polled = Pin::new(&mut self.join).poll(cx);
+        if polled.is_ready() {
+            self.wait = None;
+        } else if waits::are_watched()
+            && let Err(deadlock) = self.record()
+        {
+            return Poll::Ready(Err(JoinError::deadlocked(self.id(), deadlock)));
+        }
+        polled
     }
 }
 
@@ -208,73 +278,6 @@ impl fmt::Debug for AbortHandle {
     }
 }
 
-/// Moves the current task under another color; see [`hop`].
-#[derive(Debug)]
-#[must_use = "futures do nothing unless awaited"]
-pub struct Hop {
-    color: Color,
-    site: &'static Location<'static>,
-}
-
-/// Moves the current task under `color`: the code after the await runs under it, after everything
-/// that was scheduled there before.
-///
-/// The whole task moves. Inside `join!` or `select!` the other branches are polled under the new
-/// color as well from then on. Ready at once if the task is there already. Costs one scheduling,
-/// and a look-up in the table of colors unless `color` is the default one.
-///
-/// Not cancel safe: a hop that is dropped after its first poll, as the losing branch of a `select!`
-/// is, still moves the task when that poll of the task ends. Of two hops in one poll the later one
-/// counts.
-///
-/// # Panics
-///
-/// If it is polled outside a task of a runtime, or in a task that holds its color in a section
-/// ([`exclusive`](crate::exclusive)).
-#[track_caller]
-pub fn hop(color: Color) -> Hop {
-    Hop { color, site: Location::caller() }
-}
-
-impl Future for Hop {
-    type Output = ();
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let Self { color, site } = *self;
-        let lane = Handle::with_current(|handle| handle.map(|handle| handle.lane(color)));
-        let (Some(lane), Some(task)) = (lane, current::task()) else {
-            panic!("`hop({color})` outside a task: only a task of a runtime can move to a color")
-        };
-        if lane.is_current() {
-            return Poll::Ready(());
-        }
-        if task.has_sections() {
-            in_a_section(color, site);
-        }
-        if !task.owns(cx.waker()) {
-            // A combinator polls what it was woken for; the move wakes the task alone.
-            cx.waker().wake_by_ref();
-        }
-        let moved = current::hop_to(lane);
-        debug_assert!(moved.is_ok(), "this is a task");
-        Poll::Pending
-    }
-}
-
-#[cold]
-fn in_a_section(color: Color, site: &'static Location<'static>) -> ! {
-    match exclusive::inside() {
-        Some(section) => panic!(
-            "`hop({color})` at {site} inside the section of {section}: a section holds the color \
-             where it began until it ends"
-        ),
-        None => panic!(
-            "`hop({color})` at {site} beside a section of the same task, which holds the color where \
-             it began until it ends"
-        ),
-    }
-}
-
 /// Lets others run; see [`yield_now`].
 #[derive(Debug)]
 #[must_use = "futures do nothing unless awaited"]
@@ -309,11 +312,13 @@ unsafe impl Send for Job {}
 
 /// Makes a closure into a job for another thread, and a handle that waits for its result. A job
 /// that is dropped, or aborted before it runs, is cancelled.
+#[track_caller]
 pub fn blocking<T, F>(f: F) -> (Job, JoinHandle<T>)
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
+    let site = Location::caller();
     let mut f = Some(f);
     let future = std::future::poll_fn(move |_| {
         let f = f.take().expect("a job is polled once");
@@ -321,11 +326,11 @@ where
     });
     // SAFETY: `Send`, and borrows nothing. It never is on a lane: it is notified until it begins,
     // running until it completes, and so no wake ever schedules it.
-    let task = unsafe { task::Cell::allocate(future, LanePtr::nowhere(), 0) };
+    let task = unsafe { task::Cell::allocate(future, LanePtr::nowhere(), 0, site) };
     // SAFETY: the second reference is the handle's.
     let join = unsafe { Join::new(task) };
     // SAFETY: the job keeps the runtime's reference until the task is complete.
-    (Job(Some(unsafe { TaskRef::new(task) })), JoinHandle(join))
+    (Job(Some(unsafe { TaskRef::new(task) })), JoinHandle::new(join))
 }
 
 impl Job {
@@ -362,5 +367,19 @@ impl Drop for Job {
 impl fmt::Debug for Job {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Job").field(&self.0.map(TaskRef::id)).finish()
+    }
+}
+
+#[cfg(all(test, not(colored_loom)))]
+mod tests {
+    use crate::lane::{Lane, LanePtr};
+    use crate::task::Cell;
+    use std::future::Ready;
+
+    /// What an idle task and an idle color cost.
+    #[test]
+    fn a_small_task_takes_two_cache_lines_and_a_lane_less() {
+        assert!(size_of::<Cell<Ready<()>, LanePtr>>() <= 128);
+        assert!(size_of::<Lane>() <= 112);
     }
 }

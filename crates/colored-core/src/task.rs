@@ -6,7 +6,7 @@
 //! |---|---|
 //! | `node` | the chain it is in; the party that may move it ([`state`]) |
 //! | `state` | everybody, atomically |
-//! | `lane` | the party that may move the node |
+//! | `lane` | the party that may move the node; whoever knows the task to be alive may ask which it is |
 //! | `live` | the holder of the task's lane |
 //! | future | the holder of the task's lane |
 //! | output | the holder until `COMPLETE`, then the handle; with no handle the holder drops it |
@@ -21,6 +21,7 @@
 //! The layer does not know lanes: [`Schedule`] is the arrow that goes up.
 
 mod cell;
+mod deadlock;
 mod error;
 mod id;
 mod join;
@@ -29,10 +30,12 @@ mod section;
 mod state;
 mod waker;
 
+pub use self::deadlock::Deadlock;
 pub use self::error::JoinError;
 pub use self::id::Id;
 
 pub(crate) use self::cell::{Cell, TaskRef};
+pub(crate) use self::deadlock::{Link, Named};
 pub(crate) use self::join::{Abort, Join};
 pub(crate) use self::live::LiveList;
 pub(crate) use self::section::Section;
@@ -43,7 +46,15 @@ use std::ptr::NonNull;
 
 /// Where a task goes when it becomes ready: implemented by the lane above, doubled by a recorder in
 /// the models.
-pub(crate) trait Schedule: Copy + Send + Sync + 'static {
+pub(crate) trait Schedule: Copy + PartialEq + Send + Sync + 'static {
+    /// What it points to, for a word that is read by several threads.
+    type Target;
+
+    fn into_raw(self) -> NonNull<Self::Target>;
+
+    /// From what [`Schedule::into_raw`] gave.
+    fn from_raw(raw: NonNull<Self::Target>) -> Self;
+
     /// Takes the node of a task that has just become ready. Called at most once per readiness.
     ///
     /// # Safety

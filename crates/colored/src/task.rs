@@ -25,6 +25,7 @@ pub use colored_core::{AbortHandle, Hop, Id, JoinError, JoinHandle, YieldNow, ho
 
 use colored_core::{Color, Handle};
 use std::future::poll_fn;
+use std::panic::Location;
 
 #[track_caller]
 fn with_handle<R>(what: &str, f: impl FnOnce(&Handle) -> R) -> R {
@@ -52,7 +53,8 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    with_handle("spawn", |handle| handle.spawn_colored(Color::DEFAULT, future))
+    let site = Location::caller();
+    with_handle("spawn", |handle| handle.spawn_colored_from(site, Color::DEFAULT, future))
 }
 
 /// Spawns a task under `color`: it overlaps no other task of that color, runs behind those that are
@@ -70,7 +72,8 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    with_handle("spawn_colored", |handle| handle.spawn_colored(color.into(), future))
+    let site = Location::caller();
+    with_handle("spawn_colored", |handle| handle.spawn_colored_from(site, color.into(), future))
 }
 
 /// Spawns a task under a fresh color that equals no other: in parallel with everything. Needs no
@@ -85,7 +88,8 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    with_handle("spawn_unique", |handle| handle.spawn_alone(future))
+    let site = Location::caller();
+    with_handle("spawn_unique", |handle| handle.spawn_alone_from(site, future))
 }
 
 /// Spawns a task under the color of the caller.

@@ -1,21 +1,50 @@
-//! [`Call`]: the result of a closure that runs under a cell's color.
+//! [`Call`] and [`TryCall`]: the result of a closure that runs under a cell's color.
 
 use super::ColorCell;
 use crate::budget;
 use crate::lane::callback;
-use crate::sync::{Arc, Mutex};
+use crate::sched::waits::{self, Wait};
+use crate::sync::{Arc, Mutex, MutexGuard};
+use crate::task::Deadlock;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::pin::Pin;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 use std::thread;
 
 /// The future of [`ColorCell::call`].
 #[must_use = "futures do nothing unless awaited"]
-pub struct Call<T: Send + 'static, F, R> {
+pub struct Call<T: Send + 'static, F, R>(TryCall<T, F, R>);
+
+/// The future of [`ColorCell::try_call`].
+#[must_use = "futures do nothing unless awaited"]
+pub struct TryCall<T: Send + 'static, F, R> {
     cell: ColorCell<T>,
+    site: &'static Location<'static>,
     stage: Stage<F, R>,
 }
+
+/// Why a closure was not called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CallError {
+    /// To wait for its turn would never end: the color is held by a section
+    /// ([`exclusive`](crate::exclusive())) that waits, in the end, for the caller.
+    Deadlock(Deadlock),
+    /// The runtime shut down before its turn came.
+    ShutDown,
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Deadlock(deadlock) => deadlock.fmt(f),
+            Self::ShutDown => f.write_str("the runtime shut down before the call ran"),
+        }
+    }
+}
+
+impl std::error::Error for CallError {}
 
 enum Stage<F, R> {
     Unstarted(F),
@@ -25,8 +54,8 @@ enum Stage<F, R> {
 
 /// Where caller and color meet.
 enum Slot<F, R> {
-    /// The closure has not begun.
-    Waiting(F, Waker),
+    /// The closure has not begun. The record of the wait goes when it does.
+    Waiting(F, Waker, Option<Wait>),
     /// The closure has not begun and nobody waits for it: its color drops it.
     Abandoned(F),
     /// It runs.
@@ -38,13 +67,11 @@ enum Slot<F, R> {
 }
 
 impl<T: Send + 'static, F, R> Call<T, F, R> {
+    #[track_caller]
     pub(super) fn new(cell: ColorCell<T>, f: F) -> Self {
-        Self { cell, stage: Stage::Unstarted(f) }
+        Self(TryCall::new(cell, f))
     }
 }
-
-// The closure is never pinned.
-impl<T: Send + 'static, F, R> Unpin for Call<T, F, R> {}
 
 impl<T, F, R> Future for Call<T, F, R>
 where
@@ -55,57 +82,147 @@ where
     type Output = R;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<R> {
+        match ready!(Pin::new(&mut self.0).poll(cx)) {
+            Ok(result) => Poll::Ready(result),
+            Err(CallError::ShutDown) => {
+                panic!("the runtime of {:?} shut down before the call ran", self.0.cell)
+            }
+            Err(CallError::Deadlock(deadlock)) => {
+                panic!("the call of {:?} at {}: {deadlock}", self.0.cell, self.0.site)
+            }
+        }
+    }
+}
+
+impl<T: Send + 'static, F, R> TryCall<T, F, R> {
+    #[track_caller]
+    pub(super) fn new(cell: ColorCell<T>, f: F) -> Self {
+        Self { cell, site: Location::caller(), stage: Stage::Unstarted(f) }
+    }
+
+    fn record(&self, before: Option<Wait>) -> Result<Option<Wait>, Deadlock> {
+        waits::lane(before, self.cell.inner.lane(), "calls a cell of", self.site)
+    }
+
+    /// Records, again if need be, that this task waits for the turn. After an error it does not.
+    #[cold]
+    fn record_again(&self, slot: &Mutex<Slot<F, R>>) -> Result<(), Deadlock> {
+        let before = match &mut *slot.lock() {
+            Slot::Waiting(_, _, wait) => wait.take(),
+            _ => return Ok(()),
+        };
+        let recorded = self.record(before);
+        let mut guard = slot.lock();
+        // The turn may have begun meanwhile: then it was no deadlock, and there is nothing to record.
+        let Slot::Waiting(_, _, place) = &mut *guard else { return Ok(()) };
+        match recorded {
+            Ok(wait) => *place = wait,
+            Err(deadlock) => {
+                abandon(guard);
+                return Err(deadlock);
+            }
+        }
+        Ok(())
+    }
+}
+
+// The closure is never pinned.
+impl<T: Send + 'static, F, R> Unpin for TryCall<T, F, R> {}
+
+impl<T, F, R> Future for TryCall<T, F, R>
+where
+    T: Send + 'static,
+    F: FnOnce(&mut T) -> R + Send + 'static,
+    R: Send + 'static,
+{
+    type Output = Result<R, CallError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         if budget::poll_proceed(cx).is_pending() {
             return Poll::Pending;
         }
         let this = &mut *self;
         match std::mem::replace(&mut this.stage, Stage::Done) {
             Stage::Unstarted(f) => match this.cell.call_now(f) {
-                Ok(result) => return Poll::Ready(result),
-                Err(f) => this.stage = Stage::Posted(post(&this.cell, f, cx.waker().clone())),
+                Ok(result) => return Poll::Ready(Ok(result)),
+                Err(f) => {
+                    let wait = match waits::are_watched() {
+                        true => this.record(None).map_err(CallError::Deadlock)?,
+                        false => None,
+                    };
+                    let slot = Slot::Waiting(f, cx.waker().clone(), wait);
+                    this.stage = Stage::Posted(post(&this.cell, slot));
+                }
             },
             Stage::Posted(slot) => {
-                // A waker is anybody's code: it is cloned before the lock, and dropped after it.
-                let waker = cx.waker().clone();
-                let mut guard = slot.lock();
-                let _old = match std::mem::replace(&mut *guard, Slot::Cancelled) {
-                    Slot::Ready(Ok(result)) => return Poll::Ready(result),
-                    Slot::Ready(Err(payload)) => {
-                        drop(guard);
-                        resume_unwind(payload)
-                    }
-                    Slot::Cancelled => {
-                        drop(guard);
-                        panic!("the runtime of {:?} shut down before the call ran", this.cell)
-                    }
-                    Slot::Abandoned(_) => unreachable!("only a drop abandons the call"),
-                    Slot::Waiting(f, old) => {
-                        *guard = Slot::Waiting(f, waker);
-                        Some(old)
-                    }
-                    Slot::Taken(old) => {
-                        *guard = Slot::Taken(Some(waker));
-                        old
-                    }
-                };
-                drop(guard);
+                if waits::are_watched()
+                    && let Err(deadlock) = this.record_again(&slot)
+                {
+                    return Poll::Ready(Err(CallError::Deadlock(deadlock)));
+                }
+                if let Some(outcome) = poll_slot(&slot, cx) {
+                    return Poll::Ready(outcome);
+                }
                 this.stage = Stage::Posted(slot);
             }
-            Stage::Done => panic!("a `Call` was polled again after it had given the result"),
+            Stage::Done => panic!("a call was polled again after it had given the result"),
         }
         budget::give_back();
         Poll::Pending
     }
 }
 
+/// The outcome, if there is one; otherwise the waker is left there.
+fn poll_slot<F, R>(slot: &Mutex<Slot<F, R>>, cx: &Context<'_>) -> Option<Result<R, CallError>> {
+    // A waker is anybody's code: it is cloned before the lock, and dropped after it.
+    let waker = cx.waker().clone();
+    let mut guard = slot.lock();
+    let old = match std::mem::replace(&mut *guard, Slot::Cancelled) {
+        Slot::Ready(Ok(result)) => return Some(Ok(result)),
+        Slot::Ready(Err(payload)) => {
+            drop(guard);
+            resume_unwind(payload)
+        }
+        Slot::Cancelled => return Some(Err(CallError::ShutDown)),
+        Slot::Abandoned(_) => unreachable!("only a call that has ended abandons the closure"),
+        Slot::Waiting(f, old, wait) => {
+            *guard = Slot::Waiting(f, waker, wait);
+            Some(old)
+        }
+        Slot::Taken(old) => {
+            *guard = Slot::Taken(Some(waker));
+            old
+        }
+    };
+    drop(guard);
+    drop(old);
+    None
+}
+
+/// The caller does not wait any longer.
+fn abandon<F, R>(mut guard: MutexGuard<'_, Slot<F, R>>) {
+    match std::mem::replace(&mut *guard, Slot::Taken(None)) {
+        Slot::Waiting(f, waker, wait) => {
+            *guard = Slot::Abandoned(f);
+            drop(guard);
+            drop((waker, wait));
+        }
+        Slot::Taken(waker) => {
+            drop(guard);
+            drop(waker);
+        }
+        rest => *guard = rest,
+    }
+}
+
 /// Schedules the closure under the cell's color.
-fn post<T, F, R>(cell: &ColorCell<T>, f: F, waker: Waker) -> Arc<Mutex<Slot<F, R>>>
+fn post<T, F, R>(cell: &ColorCell<T>, slot: Slot<F, R>) -> Arc<Mutex<Slot<F, R>>>
 where
     T: Send + 'static,
     F: FnOnce(&mut T) -> R + Send + 'static,
     R: Send + 'static,
 {
-    let slot = Arc::new(Mutex::new(Slot::Waiting(f, waker)));
+    let slot = Arc::new(Mutex::new(slot));
     let turn = Turn { cell: cell.clone(), slot: Arc::clone(&slot) };
     callback::post(cell.inner.lane(), move || turn.run());
     slot
@@ -121,10 +238,10 @@ impl<T: Send + 'static, F: FnOnce(&mut T) -> R, R> Turn<T, F, R> {
     fn run(self) {
         let mut guard = self.slot.lock();
         let before = std::mem::replace(&mut *guard, Slot::Taken(None));
-        let f = match before {
-            Slot::Waiting(f, waker) => {
+        let (f, wait) = match before {
+            Slot::Waiting(f, waker, wait) => {
                 *guard = Slot::Taken(Some(waker));
-                f
+                (f, wait)
             }
             abandoned => {
                 drop(guard);
@@ -133,6 +250,7 @@ impl<T: Send + 'static, F: FnOnce(&mut T) -> R, R> Turn<T, F, R> {
             }
         };
         drop(guard);
+        drop(wait);
         let result = catch_unwind(AssertUnwindSafe(|| self.cell.with(f)));
         self.settle(Slot::Ready(result));
     }
@@ -141,7 +259,7 @@ impl<T: Send + 'static, F: FnOnce(&mut T) -> R, R> Turn<T, F, R> {
 impl<T: Send + 'static, F, R> Turn<T, F, R> {
     fn settle(&self, outcome: Slot<F, R>) {
         let before = std::mem::replace(&mut *self.slot.lock(), outcome);
-        if let Slot::Waiting(_, waker) | Slot::Taken(Some(waker)) = before {
+        if let Slot::Waiting(_, waker, _) | Slot::Taken(Some(waker)) = before {
             waker.wake();
         }
     }
@@ -156,27 +274,22 @@ impl<T: Send + 'static, F, R> Drop for Turn<T, F, R> {
     }
 }
 
-impl<T: Send + 'static, F, R> Drop for Call<T, F, R> {
+impl<T: Send + 'static, F, R> Drop for TryCall<T, F, R> {
     fn drop(&mut self) {
-        let Stage::Posted(slot) = &self.stage else { return };
-        let mut guard = slot.lock();
-        match std::mem::replace(&mut *guard, Slot::Taken(None)) {
-            Slot::Waiting(f, waker) => {
-                *guard = Slot::Abandoned(f);
-                drop(guard);
-                drop(waker);
-            }
-            Slot::Taken(waker) => {
-                drop(guard);
-                drop(waker);
-            }
-            rest => *guard = rest,
+        if let Stage::Posted(slot) = &self.stage {
+            abandon(slot.lock());
         }
     }
 }
 
 impl<T: Send + 'static, F, R> fmt::Debug for Call<T, F, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Call").field("cell", &self.cell).finish_non_exhaustive()
+        f.debug_struct("Call").field("cell", &self.0.cell).finish_non_exhaustive()
+    }
+}
+
+impl<T: Send + 'static, F, R> fmt::Debug for TryCall<T, F, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TryCall").field("cell", &self.cell).finish_non_exhaustive()
     }
 }

@@ -11,7 +11,7 @@ use crate::exclusive::exclusive_at;
 use std::panic::Location;
 
 impl<T: Send + 'static> ColorCell<T> {
-    /// Uses the value, from inside its color, across awaits: an [`exclusive`](crate::exclusive)
+    /// Uses the value, from inside its color, across awaits: an [`exclusive`](crate::exclusive())
     /// section that has the value to itself.
     ///
     /// Nothing else of the color runs meanwhile. Other branches of the same task do, and to them the

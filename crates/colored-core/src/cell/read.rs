@@ -6,9 +6,11 @@ use crate::budget;
 use crate::contain::contain;
 use crate::lane::gate;
 use crate::lane::visit::{self, Visit};
+use crate::sched::waits::{self, Wait};
 use crate::sync::Arc;
+use crate::task::Deadlock;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -16,6 +18,7 @@ use std::task::{Context, Poll};
 #[must_use = "futures do nothing unless awaited"]
 pub struct Read<'a, T: Send + 'static, F, R> {
     cell: &'a ColorCell<T>,
+    site: &'static Location<'static>,
     stage: Stage<F, R>,
 }
 
@@ -48,8 +51,9 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
     ///
     /// # Panics
     ///
-    /// With the panic of `f`; inside an access to the same cell, from under its color; and if the
-    /// runtime shuts down before `f` has run.
+    /// With the panic of `f`; inside an access to the same cell, from under its color; if the
+    /// runtime shuts down before `f` has run; and if the turn of `f` would never come
+    /// ([`Deadlock`]).
     ///
     /// # Examples
     ///
@@ -59,12 +63,13 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
     ///     prices.read(|prices| prices.iter().sum()).await
     /// }
     /// ```
+    #[track_caller]
     pub fn read<R, F>(&self, f: F) -> Read<'_, T, F, R>
     where
         F: FnOnce(&T) -> R + Send + 'static,
         R: Send + 'static,
     {
-        Read { cell: self, stage: Stage::Unstarted(f) }
+        Read { cell: self, site: Location::caller(), stage: Stage::Unstarted(f) }
     }
 
     /// Runs `f` at once if it need not wait.
@@ -94,6 +99,16 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
     }
 }
 
+impl<T: Send + 'static, F, R> Read<'_, T, F, R> {
+    fn record(&self, before: Option<Wait>) -> Result<Option<Wait>, Deadlock> {
+        waits::lane(before, self.cell.inner.lane(), "reads a cell of", self.site)
+    }
+
+    fn refuse(&self, deadlock: &Deadlock) -> ! {
+        panic!("the read of {:?} at {}: {deadlock}", self.cell, self.site)
+    }
+}
+
 // The closure is never pinned.
 impl<T: Send + 'static, F, R> Unpin for Read<'_, T, F, R> {}
 
@@ -114,21 +129,31 @@ where
             Stage::Unstarted(f) => match this.cell.read_now(f) {
                 Ok(result) => return Poll::Ready(result),
                 Err(f) => {
-                    let slot = Arc::new(Slot::new(f, cx.waker().clone()));
+                    let wait = if waits::are_watched() { this.record(None) } else { Ok(None) };
+                    let wait = wait.unwrap_or_else(|deadlock| this.refuse(&deadlock));
+                    let slot = Arc::new(Slot::new(f, cx.waker().clone(), wait));
                     let visit =
                         Reading { cell: this.cell.clone(), slot: Arc::clone(&slot), f: None };
                     visit::post(this.cell.inner.lane(), visit);
                     this.stage = Stage::Scheduled(slot);
                 }
             },
-            Stage::Scheduled(slot) => match slot.poll(cx.waker()) {
-                Some(Outcome::Done(result)) => return Poll::Ready(result),
-                Some(Outcome::Panicked(payload)) => resume_unwind(payload),
-                Some(Outcome::Cancelled) => {
-                    panic!("the runtime of {:?} shut down before the read ran", this.cell)
+            Stage::Scheduled(slot) => {
+                if waits::are_watched()
+                    && let Err(deadlock) = slot.record_again(|before| this.record(before))
+                {
+                    slot.abandon();
+                    this.refuse(&deadlock);
                 }
-                None => this.stage = Stage::Scheduled(slot),
-            },
+                match slot.poll(cx.waker()) {
+                    Some(Outcome::Done(result)) => return Poll::Ready(result),
+                    Some(Outcome::Panicked(payload)) => resume_unwind(payload),
+                    Some(Outcome::Cancelled) => {
+                        panic!("the runtime of {:?} shut down before the read ran", this.cell)
+                    }
+                    None => this.stage = Stage::Scheduled(slot),
+                }
+            }
             Stage::Done => panic!("a `Read` was polled again after it had given the result"),
         }
         budget::give_back();

@@ -1,7 +1,9 @@
 //! Where a future and those who run its closure meet.
 
 use crate::contain::contain;
+use crate::sched::waits::Wait;
 use crate::sync::Mutex;
+use crate::task::Deadlock;
 use std::any::Any;
 use std::task::Waker;
 use std::{mem, thread};
@@ -10,8 +12,8 @@ use std::{mem, thread};
 pub(super) struct Slot<F, R>(Mutex<State<F, R>>);
 
 enum State<F, R> {
-    /// The closure has not begun.
-    Waiting(F, Waker),
+    /// The closure has not begun. The record of the wait goes when it does.
+    Waiting(F, Waker, Option<Wait>),
     /// It has not begun and nobody waits for it: whose turn it is drops it.
     Abandoned(F),
     /// It has begun.
@@ -40,8 +42,26 @@ impl<R> From<thread::Result<R>> for Outcome<R> {
 }
 
 impl<F, R> Slot<F, R> {
-    pub(super) fn new(f: F, waker: Waker) -> Self {
-        Self(Mutex::new(State::Waiting(f, waker)))
+    pub(super) fn new(f: F, waker: Waker, wait: Option<Wait>) -> Self {
+        Self(Mutex::new(State::Waiting(f, waker, wait)))
+    }
+
+    /// Records again, by `record`, that the caller waits, if it does.
+    #[cold]
+    pub(super) fn record_again(
+        &self,
+        record: impl FnOnce(Option<Wait>) -> Result<Option<Wait>, Deadlock>,
+    ) -> Result<(), Deadlock> {
+        let before = match &mut *self.0.lock() {
+            State::Waiting(_, _, wait) => wait.take(),
+            _ => return Ok(()),
+        };
+        let recorded = record(before);
+        // If it has begun meanwhile it was no deadlock, and there is nothing to record.
+        let mut state = self.0.lock();
+        let State::Waiting(_, _, place) = &mut *state else { return Ok(()) };
+        *place = recorded?;
+        Ok(())
     }
 
     /// The outcome, once; or the waker to be called when it is there.
@@ -51,7 +71,7 @@ impl<F, R> Slot<F, R> {
         let mut state = self.0.lock();
         let (next, _old) = match mem::replace(&mut *state, State::Alone) {
             State::Over(outcome) => return Some(outcome),
-            State::Waiting(f, old) => (State::Waiting(f, waker), old),
+            State::Waiting(f, old, wait) => (State::Waiting(f, waker, wait), old),
             State::Begun(old) => (State::Begun(waker), old),
             State::Abandoned(_) | State::Alone => unreachable!("nobody waits any more"),
         };
@@ -64,8 +84,10 @@ impl<F, R> Slot<F, R> {
     pub(super) fn begin(&self) -> Option<F> {
         let mut state = self.0.lock();
         match mem::replace(&mut *state, State::Alone) {
-            State::Waiting(f, waker) => {
+            State::Waiting(f, waker, wait) => {
                 *state = State::Begun(waker);
+                drop(state);
+                drop(wait);
                 Some(f)
             }
             abandoned => {
@@ -92,11 +114,11 @@ impl<F, R> Slot<F, R> {
     pub(super) fn abandon(&self) {
         let mut state = self.0.lock();
         let before = match mem::replace(&mut *state, State::Alone) {
-            State::Waiting(f, waker) => {
+            State::Waiting(f, waker, wait) => {
                 *state = State::Abandoned(f);
-                State::Begun(waker)
+                (State::Begun(waker), wait)
             }
-            before => before,
+            before => (before, None),
         };
         drop(state);
         drop(before);

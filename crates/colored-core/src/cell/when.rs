@@ -8,9 +8,11 @@ use crate::lane::LanePtr;
 use crate::lane::claim::{self, Claim, Header};
 use crate::lane::want::{self, Want};
 use crate::memory;
+use crate::sched::waits::{self, Wait};
+use crate::task::Deadlock;
 use std::alloc::Layout;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::ptr::{self, NonNull};
 use std::task::{Context, Poll, Waker};
@@ -66,7 +68,9 @@ use std::task::{Context, Poll, Waker};
 ///
 /// At this call, if a tuple has the same cell twice and not both times shared. Later with the panic
 /// of `f`, after which the colors go on; inside an access to one of the cells, from under its
-/// color; and if the runtime shuts down before `f` has run.
+/// color; if the runtime shuts down before `f` has run; and if it would have to wait for a section
+/// that waits, in the end, for the caller ([`Deadlock`]), or for one of its own: inside a section
+/// over one of the colors a `when` runs only if it need not wait.
 #[track_caller]
 pub fn when<S, F, R>(cells: S, f: F) -> When<S::Set, F, R>
 where
@@ -81,13 +85,14 @@ where
              `shared()` both times"
         );
     }
-    When { stage: Stage::Unstarted(set, f) }
+    When { stage: Stage::Unstarted(set, f), site: Location::caller() }
 }
 
 /// The future of [`when`].
 #[must_use = "futures do nothing unless awaited"]
 pub struct When<S, F, R> {
     stage: Stage<S, F, R>,
+    site: &'static Location<'static>,
 }
 
 enum Stage<S, F, R> {
@@ -113,14 +118,19 @@ where
         }
         let this = &mut *self;
         match std::mem::replace(&mut this.stage, Stage::Done) {
-            Stage::Unstarted(set, f) => match start(set, f, cx.waker()) {
+            Stage::Unstarted(set, f) => match start(set, f, cx.waker(), this.site) {
                 Ok(result) => return Poll::Ready(result),
                 Err(scheduled) => this.stage = Stage::Scheduled(scheduled),
             },
-            Stage::Scheduled(scheduled) => match scheduled.slot().poll(cx.waker()) {
-                Some(outcome) => return Poll::Ready(result_of(outcome)),
-                None => this.stage = Stage::Scheduled(scheduled),
-            },
+            Stage::Scheduled(scheduled) => {
+                if waits::are_watched() {
+                    scheduled.record_again(this.site);
+                }
+                match scheduled.slot().poll(cx.waker()) {
+                    Some(outcome) => return Poll::Ready(result_of(outcome)),
+                    None => this.stage = Stage::Scheduled(scheduled),
+                }
+            }
             Stage::Done => panic!("a `When` was polled again after it had given the result"),
         }
         budget::give_back();
@@ -148,7 +158,12 @@ fn result_of<R>(outcome: Outcome<R>) -> R {
 }
 
 /// Runs the closure if it need not wait, and schedules it otherwise.
-fn start<S, F, R>(set: S, f: F, waker: &Waker) -> Result<R, Scheduled<F, R>>
+fn start<S, F, R>(
+    set: S,
+    f: F,
+    waker: &Waker,
+    site: &'static Location<'static>,
+) -> Result<R, Scheduled<F, R>>
 where
     S: Set<F, R>,
     F: Send + 'static,
@@ -174,7 +189,13 @@ where
     }
     drop(ran);
     let f = place.expect("not run");
-    let scheduled = Behavior::allocate(set.keep(), f, wants, color, waker.clone());
+    let lanes = || wants.iter().map(|want| want.lane());
+    let wait = match waits::are_watched() {
+        // SAFETY: the set keeps the lanes.
+        true => unsafe { record(lanes(), site) },
+        false => None,
+    };
+    let scheduled = Behavior::allocate(set.keep(), f, wants, color, waker.clone(), wait);
     // SAFETY: fresh; this thread has the future's reference, and the set keeps the lanes.
     if unsafe { claim::enqueue(scheduled.behavior) }
         && let Some(outcome) = scheduled.slot().poll(waker)
@@ -182,6 +203,31 @@ where
         return Ok(result_of(outcome));
     }
     Err(scheduled)
+}
+
+/// What a `when` does with a color, for the text of a [`Deadlock`].
+const HOW: &str = "wants, by `when`,";
+
+/// Records the wait for all of the lanes.
+///
+/// # Safety
+///
+/// The lanes are alive.
+///
+/// # Panics
+///
+/// If it would never end.
+unsafe fn record(
+    lanes: impl Iterator<Item = LanePtr>,
+    site: &'static Location<'static>,
+) -> Option<Wait> {
+    // SAFETY: by contract.
+    let recorded = unsafe { waits::lanes(None, lanes, HOW, site) };
+    recorded.unwrap_or_else(|deadlock| refuse(&deadlock, site))
+}
+
+fn refuse(deadlock: &Deadlock, site: &'static Location<'static>) -> ! {
+    panic!("the `when` at {site}: {deadlock}")
 }
 
 /// The future's half of a behavior.
@@ -199,6 +245,19 @@ impl<F, R> Scheduled<F, R> {
     fn slot(&self) -> &Slot<F, R> {
         // SAFETY: the future's reference keeps the behavior.
         unsafe { self.slot.as_ref() }
+    }
+
+    /// # Panics
+    ///
+    /// If the wait would never end.
+    fn record_again(&self, site: &'static Location<'static>) {
+        // SAFETY: the future's reference keeps the behavior.
+        let lanes = unsafe { claim::lanes(self.behavior) };
+        let recorded = self.slot().record_again(|before| {
+            // SAFETY: the behavior keeps its lanes.
+            unsafe { waits::lanes(before, lanes, HOW, site) }
+        });
+        recorded.unwrap_or_else(|deadlock| refuse(&deadlock, site));
     }
 }
 
@@ -233,6 +292,7 @@ where
         wants: &[Want],
         color: Option<LanePtr>,
         waker: Waker,
+        wait: Option<Wait>,
     ) -> Scheduled<F, R> {
         let vtable = &claim::Vtable {
             run: Self::run_erased,
@@ -244,7 +304,7 @@ where
             claims: S::claims(wants),
             lanes: wants.len(),
             set,
-            slot: Slot::new(f, waker),
+            slot: Slot::new(f, waker, wait),
         };
         let place = memory::allocate(Layout::new::<Self>()).cast::<Self>();
         // SAFETY: the place is new, and of the behavior's layout.

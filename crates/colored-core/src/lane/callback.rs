@@ -57,6 +57,11 @@ pub(crate) fn close(lane: &LaneRef) {
     push(lane.for_node().into_counted(), Kind::Close, 0, || ());
 }
 
+/// Tells the lane to wake the tasks that wait in it, once.
+pub(crate) fn rouse(lane: &LaneRef) {
+    push(lane.for_node().into_counted(), Kind::Rouse, 0, || ());
+}
+
 /// Unless the node is [`Kind::Uncounted`], the caller gives it a reference.
 #[inline]
 fn push<F: FnOnce() + Send + 'static>(lane: LanePtr, kind: Kind, pin: u32, f: F) {

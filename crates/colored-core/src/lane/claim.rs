@@ -111,6 +111,16 @@ unsafe fn claims<'a>(behavior: NonNull<Header>) -> &'a [Claim] {
     unsafe { &*claims }
 }
 
+/// The lanes that a behavior wants.
+///
+/// # Safety
+///
+/// The behavior is alive while the iterator is used.
+pub(crate) unsafe fn lanes(behavior: NonNull<Header>) -> impl Iterator<Item = LanePtr> {
+    // SAFETY: by contract.
+    unsafe { claims(behavior) }.iter().map(|claim| claim.want.lane)
+}
+
 /// Gives a reference to the behavior back.
 ///
 /// # Safety

@@ -2,7 +2,7 @@
 
 use super::current::{self, Hold};
 use super::visit::LetIn;
-use super::{Closing, Lane, LanePtr, ReadyLane, UNTRACKED, callback, claim, visit};
+use super::{Lane, LanePtr, ReadyLane, callback, claim, visit};
 use crate::budget;
 use crate::queue::{Kind, Node, Rotated, Unlinked};
 use crate::task::{Begun, Ended, Kept, Schedule, TaskRef, Wants};
@@ -201,6 +201,11 @@ impl Lane {
                 unsafe { self.end_locals() };
                 After::Free
             }
+            Kind::Rouse => {
+                // SAFETY: by contract.
+                unsafe { self.rouse_waiting() };
+                After::Free
+            }
             Kind::Inline => unreachable!("an inline call is over before its lane is queued"),
             Kind::Claim | Kind::Read => unreachable!("they take the lane itself"),
         }
@@ -260,53 +265,6 @@ impl Lane {
             }
             Wants::Wait if !asked.yielded => After::End,
             Wants::Wait | Wants::Again => After::Rotate,
-        }
-    }
-
-    /// Marks all waiting tasks for cancellation.
-    ///
-    /// # Safety
-    ///
-    /// The caller holds the lane.
-    unsafe fn abort_waiting(&self) {
-        let next = |inner: &mut super::Inner| {
-            // SAFETY: the lane is held.
-            unsafe { inner.live.pop() }
-        };
-        // SAFETY: the lane is held.
-        while let Some(task) = unsafe { self.with_inner(next) } {
-            // SAFETY: a task in the list is not complete, so the runtime's reference exists.
-            unsafe { task.abort() };
-        }
-    }
-
-    /// Before the lane may become idle with tasks that wait: sees that a shutdown finds them. One
-    /// that began before a published lane was in the table is seen here; one that begins later
-    /// looks into the table.
-    ///
-    /// # Safety
-    ///
-    /// The caller holds the lane.
-    #[inline]
-    unsafe fn track(&self, lane: LanePtr, closing: bool) {
-        // SAFETY: the lane is held.
-        let (waiting, tracked) =
-            unsafe { self.with_inner(|inner| (!inner.live.is_empty(), inner.track != UNTRACKED)) };
-        if !waiting || (tracked && !closing) {
-            return;
-        }
-        if self.is_published() || tracked {
-            if closing {
-                // SAFETY: the lane is held.
-                unsafe { self.abort_waiting() };
-            }
-            return;
-        }
-        match self.port.track(lane) {
-            // SAFETY: the lane is held.
-            Ok(index) => unsafe { self.with_inner(|inner| inner.track = index) },
-            // SAFETY: the lane is held.
-            Err(Closing) => unsafe { self.abort_waiting() },
         }
     }
 }
@@ -450,7 +408,7 @@ impl After {
 /// The caller may move the task, and gives that right away.
 unsafe fn schedule(task: TaskRef<LanePtr>) {
     // SAFETY: by contract.
-    let lane = unsafe { task.lane() };
+    let lane = task.lane();
     // SAFETY: by contract.
     unsafe { lane.schedule(task.node()) };
 }

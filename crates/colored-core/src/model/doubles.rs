@@ -7,6 +7,7 @@ use crate::lane::{
 use crate::sync::{Arc, Mutex, UnsafeCell, arc_dyn};
 use crate::task::{Cell, Join, TaskRef};
 use std::collections::VecDeque;
+use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
@@ -14,15 +15,25 @@ use std::task::{Context, Poll, Waker};
 pub(crate) struct Port {
     ready: Mutex<VecDeque<ReadyLane>>,
     order: Order,
+    keepers: Mutex<u32>,
 }
 
 impl Port {
     pub(crate) fn new() -> Arc<Self> {
-        Arc::new(Self { ready: Mutex::new(VecDeque::new()), order: Order::default() })
+        Arc::new(Self {
+            ready: Mutex::new(VecDeque::new()),
+            order: Order::default(),
+            keepers: Mutex::new(0),
+        })
     }
 
     pub(crate) fn take(&self) -> Option<ReadyLane> {
         self.ready.lock().pop_front()
+    }
+
+    /// How many tasks have waited with their lanes and not left them.
+    pub(crate) fn keepers(&self) -> u32 {
+        *self.keepers.lock()
     }
 
     /// Runs one slice of one lane, if there is one.
@@ -68,10 +79,17 @@ impl Dispatch for Port {
     fn publish(&self, _lane: LanePtr) {}
 
     fn enter_keeper(&self, _task: TaskRef<LanePtr>) -> Result<Keeper, Closing> {
+        *self.keepers.lock() += 1;
         Ok(Keeper::new(0))
     }
 
-    fn remove_keeper(&self, _keeper: Keeper) {}
+    fn remove_keeper(&self, _keeper: Keeper) {
+        *self.keepers.lock() -= 1;
+    }
+
+    fn is_watched(&self) -> bool {
+        false
+    }
 
     fn is_closing(&self) -> bool {
         false
@@ -107,7 +125,7 @@ where
 {
     let lane = lane.for_node().into_counted();
     // SAFETY: `Send`, and borrows nothing.
-    let task = unsafe { Cell::allocate(future, lane, 0) };
+    let task = unsafe { Cell::allocate(future, lane, 0, Location::caller()) };
     // SAFETY: the second reference is the handle's.
     let join = unsafe { Join::new(task) };
     // SAFETY: fresh, and it owns the reference to the lane.

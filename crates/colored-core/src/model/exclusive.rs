@@ -1,8 +1,9 @@
 //! A task that keeps its lane, against all who want it to go on, to end, or to give the lane back.
 
 use super::doubles::{OneTurn, Port, Wait, Witness, gate, lane, spawn};
-use super::pool::{pool, start, step_until_idle};
+use super::pool::{Flag, pool, start, step_until_idle};
 use super::{check, check_within};
+use crate::cell::ColorCell;
 use crate::color::Color;
 use crate::exclusive::{Exclusive, exclusive};
 use crate::lane::{LaneRef, callback};
@@ -10,6 +11,8 @@ use crate::sync::{Arc, Mutex};
 use loom::thread;
 use std::future::{Future, pending, poll_fn};
 use std::pin::Pin;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::task::Poll;
 
 fn post(lane: &LaneRef, witness: &Arc<Witness>, mark: u32) {
@@ -73,6 +76,38 @@ fn push_against_keep() {
     });
 }
 
+/// References to the lane that were taken in the section's poll count before the lane is given away.
+#[test]
+fn spawn_inside_against_wake() {
+    check(|| {
+        let port = Port::new();
+        let lane = lane(&port);
+        let witness = Arc::new(Witness::new());
+        let (gate, wait) = gate();
+        let (own, seen) = (lane.clone(), Arc::clone(&witness));
+        let join = spawn(
+            &lane,
+            exclusive(async move {
+                let mark = Arc::clone(&seen);
+                drop(spawn(&own, async move { mark.note(3) }));
+                drop(own);
+                marked(wait, seen).await;
+            }),
+        );
+        drop(lane);
+        let runner = Arc::clone(&port);
+        let thread = thread::spawn(move || {
+            gate.open();
+            runner.run_all();
+        });
+        port.run_all();
+        thread.join().unwrap();
+        port.run_all();
+        assert!(join.is_finished(), "the wake-up was lost");
+        assert_eq!(witness.marks(), [1, 2, 3]);
+    });
+}
+
 /// The section ends and the task is aborted: one of the two, and the lane goes on.
 #[test]
 fn release_against_abort() {
@@ -100,6 +135,7 @@ fn release_against_abort() {
         let error = join.try_take().expect("the abort was lost").expect_err("it never ends");
         assert!(error.is_cancelled());
         assert_eq!(witness.marks(), [1]);
+        assert_eq!(port.keepers(), 0);
     });
 }
 
@@ -137,6 +173,7 @@ fn release_from_afar() {
         drop(section);
         port.run_all();
         assert_eq!(witness.marks(), [1], "the lane was not given back");
+        assert_eq!(port.keepers(), 0);
         gate.open();
         port.run_all();
         assert!(join.is_finished());
@@ -207,4 +244,44 @@ fn shutdown_against_wake() {
         step_until_idle(&mut workers[0]);
         assert!(join.is_finished());
     });
+}
+
+/// Two sections that call each other's colors: one is told at most, and both end.
+#[test]
+fn crossing_calls() {
+    let ever = std::sync::Arc::new(AtomicBool::new(false));
+    let seen = std::sync::Arc::clone(&ever);
+    check_within(1, move || {
+        let (handle, mut workers, beds) = pool(2);
+        let cells = [1, 2].map(|color| ColorCell::new_in(&handle, Color::new(color), 0));
+        let told = Arc::new(Mutex::new(0));
+        let joins = [0, 1].map(|own| {
+            let (other, told) = (cells[1 - own].clone(), Arc::clone(&told));
+            handle.spawn(
+                cells[own].color(),
+                exclusive(async move {
+                    if other.try_call(|value| *value += 1).await.is_err() {
+                        *told.lock() += 1;
+                    }
+                }),
+            )
+        });
+        drop(cells);
+        let ended = Flag::new();
+        let end = Arc::clone(&ended);
+        let waits = handle.spawn_unique(async move {
+            for join in joins {
+                join.await.expect("a section ends");
+            }
+            end.set();
+        });
+        let threads = [workers.remove(0), workers.remove(0)].map(|worker| start(worker, &beds));
+        ended.wait();
+        assert!(*told.lock() <= 1);
+        seen.fetch_or(*told.lock() == 1, Relaxed);
+        handle.scheduler().shut_down();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        drop(waits);
+    });
+    assert!(ever.load(Relaxed), "in no interleaving the calls have crossed");
 }

@@ -6,6 +6,7 @@ use crate::queue::Node;
 use crate::sync::{Arc, Mutex};
 use crate::task::{Abort, Begun, Cell, Ended, Join, Schedule, TaskRef};
 use loom::thread;
+use std::panic::Location;
 use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll, Waker};
@@ -18,7 +19,7 @@ struct Queued(NonNull<Node>);
 // SAFETY: a task that is ready may be run by any thread.
 unsafe impl Send for Queued {}
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 struct Line(NonNull<Slot>);
 
 // SAFETY: the slot is shared by its lock, and freed after all threads have ended.
@@ -27,6 +28,16 @@ unsafe impl Send for Line {}
 unsafe impl Sync for Line {}
 
 impl Schedule for Line {
+    type Target = Slot;
+
+    fn into_raw(self) -> NonNull<Slot> {
+        self.0
+    }
+
+    fn from_raw(raw: NonNull<Slot>) -> Self {
+        Self(raw)
+    }
+
     unsafe fn schedule(self, node: NonNull<Node>) {
         let before = self.slot().0.lock().replace(Queued(node));
         assert!(before.is_none(), "a task is scheduled once at a time");
@@ -59,7 +70,7 @@ impl Line {
         F::Output: Send,
     {
         // SAFETY: `Send`, and borrows nothing.
-        let task = unsafe { Cell::allocate(future, self, 0) };
+        let task = unsafe { Cell::allocate(future, self, 0, Location::caller()) };
         // SAFETY: fresh, so this is the party that may move it.
         unsafe { self.schedule(task.cast()) };
         // SAFETY: the second reference is the handle's.

@@ -12,6 +12,7 @@ use crate::lane::{LanePtr, LaneRef, Runner, Slice, current};
 use crate::sync::{Arc, thread_slot};
 use crate::task::{Abort, Join, JoinError};
 use std::cell::{Cell, RefCell};
+use std::panic::Location;
 use std::ptr;
 
 /// This thread's stay in `block_on`.
@@ -117,6 +118,7 @@ impl Drop for AbortOnUnwind {
 /// # Errors
 ///
 /// [`Nested`], with the future, if this thread is running something already.
+#[track_caller]
 pub(crate) fn block_on<F: Future>(
     handle: &Handle,
     future: F,
@@ -129,9 +131,10 @@ pub(crate) fn block_on<F: Future>(
     }
     let stay = Stay::begin(handle.clone());
     let bomb = AbortOnUnwind;
+    let (site, default) = (Location::caller(), handle.lane(Color::DEFAULT));
     // SAFETY: pinned to this guest, so the future is polled and dropped on this thread only; and
     // this frame does not end before the task is complete, for an unwind would hit the bomb.
-    let mut root = unsafe { spawn_on(handle.lane(Color::DEFAULT), future, stay.guest.pin) };
+    let mut root = unsafe { spawn_on(default, future, stay.guest.pin, site) };
     stay.run_until(|| root.is_finished());
     std::mem::forget(bomb);
     let output = root.try_take().expect("the task is complete");
@@ -141,6 +144,7 @@ pub(crate) fn block_on<F: Future>(
 
 /// Spawns a future that stays on this thread, a worker or a guest, under the color that runs here,
 /// or the default one. Gives it back on any other thread.
+#[track_caller]
 pub(crate) fn spawn_local<F: Future + 'static>(future: F) -> Result<Join<F::Output, LanePtr>, F> {
     let as_guest = Stay::current(|stay| stay.map(|stay| (stay.handle.clone(), stay.guest.pin)));
     let as_worker = || {
@@ -154,7 +158,7 @@ pub(crate) fn spawn_local<F: Future + 'static>(future: F) -> Result<Join<F::Outp
     let Some((handle, pin)) = place else { return Err(future) };
     let lane = here_or_default(&handle);
     // SAFETY: pinned to this thread; borrows nothing.
-    let join = unsafe { spawn_on(lane, future, pin) };
+    let join = unsafe { spawn_on(lane, future, pin, Location::caller()) };
     Stay::current(|stay| {
         let Some(stay) = stay else { return };
         let mut locals = stay.locals.borrow_mut();

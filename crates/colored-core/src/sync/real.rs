@@ -2,10 +2,11 @@
 
 pub(crate) use std::hint::spin_loop;
 pub(crate) use std::sync::Arc;
+pub(crate) use std::sync::MutexGuard;
+use std::sync::PoisonError;
 pub(crate) use std::sync::atomic::{
     AtomicBool, AtomicPtr, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
 };
-use std::sync::{MutexGuard, PoisonError};
 
 /// `core::cell::UnsafeCell` with loom's interface: access by closure, so the model can see when an
 /// access begins and ends.

@@ -1,5 +1,6 @@
 //! The allocation of a task, and what may be done with it once its type is forgotten.
 
+use super::deadlock::Named;
 use super::error::JoinError;
 use super::id::Id;
 use super::live::Links;
@@ -8,9 +9,9 @@ use super::{Schedule, waker};
 use crate::contain::contain;
 use crate::memory;
 use crate::queue::{Kind, Node};
-use crate::sync::UnsafeCell;
+use crate::sync::{AtomicPtr, Ordering, UnsafeCell};
 use std::alloc::Layout;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::Pin;
 use std::ptr::{self, NonNull};
 use std::task::{Context, Poll, Waker};
@@ -19,17 +20,18 @@ use std::task::{Context, Poll, Waker};
 ///
 /// The node comes first: a chain's pointer to it is a pointer to the task.
 #[repr(C)]
-pub(crate) struct Header<S: 'static> {
+pub(crate) struct Header<S: Schedule> {
     pub(super) node: Node,
     pub(super) state: State,
     vtable: &'static Vtable<S>,
-    lane: UnsafeCell<S>,
+    lane: AtomicPtr<S::Target>,
     pub(super) id: Id,
+    spawned: &'static Location<'static>,
     pub(super) live: UnsafeCell<Links<S>>,
     pub(super) joiner: UnsafeCell<Option<Waker>>,
 }
 
-struct Vtable<S: 'static> {
+struct Vtable<S: Schedule> {
     /// Polls the future; true when the output has been stored.
     poll: unsafe fn(NonNull<Header<S>>) -> bool,
     /// Drops the future and stores that it was cancelled.
@@ -43,7 +45,7 @@ struct Vtable<S: 'static> {
 
 /// A whole task.
 #[repr(C)]
-pub(crate) struct Cell<F: Future, S: 'static> {
+pub(crate) struct Cell<F: Future, S: Schedule> {
     header: Header<S>,
     stage: UnsafeCell<Stage<F>>,
 }
@@ -64,7 +66,12 @@ impl<F: Future, S: Schedule> Cell<F, S> {
     ///   `Send`, on one thread (`pin` says which); if `F` borrows, before the borrow ends.
     /// * The output is taken or dropped under the same conditions.
     #[inline]
-    pub(crate) unsafe fn allocate(future: F, lane: S, pin: u32) -> NonNull<Header<S>> {
+    pub(crate) unsafe fn allocate(
+        future: F,
+        lane: S,
+        pin: u32,
+        spawned: &'static Location<'static>,
+    ) -> NonNull<Header<S>> {
         let place = memory::allocate(Layout::new::<Self>()).cast::<Self>();
         let cell = Self {
             header: Header {
@@ -77,9 +84,10 @@ impl<F: Future, S: Schedule> Cell<F, S> {
                     drop_output: drop_output::<F, S>,
                     free: free_cell::<F, S>,
                 },
-                lane: UnsafeCell::new(lane),
+                lane: AtomicPtr::new(lane.into_raw().as_ptr()),
                 id: Id::next(),
-                live: UnsafeCell::new(Links::unlinked()),
+                spawned,
+                live: UnsafeCell::new(Links::unlinked(place.cast())),
                 joiner: UnsafeCell::new(None),
             },
             stage: UnsafeCell::new(Stage::Future(future)),
@@ -214,10 +222,9 @@ unsafe fn free_cell<F: Future, S: Schedule>(task: NonNull<Header<S>>) {
 /// the runtime's reference keeps the task alive until its poll.
 #[inline]
 pub(super) unsafe fn act<S: Schedule>(task: NonNull<Header<S>>, woken: Woken) {
-    // SAFETY: who made the task ready is the party that may move it, and so read its lane.
-    let lane = || unsafe { TaskRef(task).lane() };
+    let lane = || TaskRef(task).lane();
     match woken {
-        // SAFETY: as above.
+        // SAFETY: who made the task ready is the party that may move it, and so uses its lane.
         Woken::Schedule => unsafe { lane().schedule(task.cast()) },
         // SAFETY: as above, and it has kept its lane.
         Woken::Resume => unsafe { lane().resume(task.cast()) },
@@ -273,15 +280,15 @@ pub(super) unsafe fn discard<S: Schedule>(task: NonNull<Header<S>>) {
 }
 
 /// The runtime's view of a task: what the holder of its lane does with it.
-pub(crate) struct TaskRef<S: 'static>(pub(super) NonNull<Header<S>>);
+pub(crate) struct TaskRef<S: Schedule>(pub(super) NonNull<Header<S>>);
 
-impl<S> Clone for TaskRef<S> {
+impl<S: Schedule> Clone for TaskRef<S> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<S> Copy for TaskRef<S> {}
+impl<S: Schedule> Copy for TaskRef<S> {}
 
 impl<S: Schedule> TaskRef<S> {
     /// # Safety
@@ -318,25 +325,30 @@ impl<S: Schedule> TaskRef<S> {
         self.header().id
     }
 
-    /// # Safety
-    ///
-    /// The caller is the party that may move the task.
+    pub(crate) fn named(self) -> Named {
+        Named { id: self.header().id, spawned: self.header().spawned }
+    }
+
+    pub(crate) fn is_complete(self) -> bool {
+        self.header().state.is_complete()
+    }
+
+    /// The lane, for the party that may move the task. For anybody else it says which lane it is, or
+    /// was, and not that there still is one.
     #[inline]
-    pub(crate) unsafe fn lane(self) -> S {
-        self.header().lane.with(|lane| {
-            // SAFETY: by contract nobody writes it meanwhile.
-            unsafe { *lane }
-        })
+    pub(crate) fn lane(self) -> S {
+        // Ordering: the state's transitions order the party that moves the task after the last one.
+        // For anybody else an identity: what follows from it is in `sched/waits.rs`.
+        let lane = self.header().lane.load(Ordering::Relaxed);
+        S::from_raw(NonNull::new(lane).expect("a task has a lane"))
     }
 
     /// # Safety
     ///
     /// The caller is the party that may move the task.
     pub(crate) unsafe fn set_lane(self, lane: S) {
-        self.header().lane.with_mut(|place| {
-            // SAFETY: by contract nobody reads or writes it meanwhile.
-            unsafe { *place = lane }
-        });
+        // Ordering: as in `lane`.
+        self.header().lane.store(lane.into_raw().as_ptr(), Ordering::Relaxed);
     }
 
     /// # Safety

@@ -1,16 +1,21 @@
 //! [`JoinError`]: why a task has no output.
 
+use super::deadlock::Deadlock;
 use super::id::Id;
 use std::any::Any;
 use std::{fmt, io};
 
-/// Why a task has no output: it was cancelled, or it panicked.
+/// Why a task has no output: it was cancelled, or it panicked; or why it cannot be awaited here and
+/// now.
 pub struct JoinError {
     id: Id,
     payload: Option<Payload>,
 }
 
 struct Payload(Box<dyn Any + Send>);
+
+/// In the place of a panic's payload, so that the error has room for it. No panic has this type.
+struct Diagnosed(Deadlock);
 
 // SAFETY: a shared reference to the payload gives access to nothing; only `into_panic`, by value,
 // takes it out.
@@ -25,6 +30,26 @@ impl JoinError {
         Self { id, payload: Some(Payload(payload)) }
     }
 
+    pub(crate) fn deadlocked(id: Id, deadlock: Deadlock) -> Self {
+        Self { id, payload: Some(Payload(Box::new(Diagnosed(deadlock)))) }
+    }
+
+    /// Whether to wait for the task here would never end; see [`JoinError::deadlock`].
+    #[must_use]
+    pub fn is_deadlock(&self) -> bool {
+        self.deadlock().is_some()
+    }
+
+    /// The cycle that waiting here would close: the task can only be done when a section
+    /// ([`exclusive`](crate::exclusive())) has ended in which somebody waits for it.
+    ///
+    /// The task itself goes on. Its handle may be awaited again, after the section.
+    #[must_use]
+    pub fn deadlock(&self) -> Option<&Deadlock> {
+        let Payload(payload) = self.payload.as_ref()?;
+        payload.downcast_ref::<Diagnosed>().map(|Diagnosed(deadlock)| deadlock)
+    }
+
     /// The task was aborted, or its runtime shut down before it was done.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
@@ -34,7 +59,7 @@ impl JoinError {
     /// The task panicked.
     #[must_use]
     pub fn is_panic(&self) -> bool {
-        self.payload.is_some()
+        self.payload.is_some() && !self.is_deadlock()
     }
 
     /// What the task panicked with, as [`std::thread::JoinHandle::join`] gives it: ready for
@@ -42,7 +67,7 @@ impl JoinError {
     ///
     /// # Panics
     ///
-    /// If the task was cancelled. [`JoinError::try_into_panic`] does not.
+    /// If the task did not panic. [`JoinError::try_into_panic`] does not.
     #[must_use]
     pub fn into_panic(self) -> Box<dyn Any + Send> {
         match self.try_into_panic() {
@@ -55,11 +80,11 @@ impl JoinError {
     ///
     /// # Errors
     ///
-    /// The error itself, if the task was cancelled.
+    /// The error itself, if the task did not panic.
     pub fn try_into_panic(self) -> Result<Box<dyn Any + Send>, JoinError> {
         match self.payload {
-            Some(Payload(payload)) => Ok(payload),
-            None => Err(self),
+            Some(Payload(payload)) if !payload.is::<Diagnosed>() => Ok(payload),
+            payload => Err(Self { id: self.id, payload }),
         }
     }
 
@@ -80,6 +105,9 @@ impl JoinError {
 
 impl fmt::Debug for JoinError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(deadlock) = self.deadlock() {
+            return write!(f, "JoinError::Deadlock({:?}, {deadlock:?})", self.id);
+        }
         match (&self.payload, self.message()) {
             (None, _) => write!(f, "JoinError::Cancelled({:?})", self.id),
             (Some(_), Some(text)) => write!(f, "JoinError::Panic({:?}, {text:?})", self.id),
@@ -90,6 +118,9 @@ impl fmt::Debug for JoinError {
 
 impl fmt::Display for JoinError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(deadlock) = self.deadlock() {
+            return write!(f, "{:?} cannot be awaited here: {deadlock}", self.id);
+        }
         match (&self.payload, self.message()) {
             (None, _) => write!(f, "{:?} was cancelled", self.id),
             (Some(_), Some(text)) => write!(f, "{:?} panicked with message {text:?}", self.id),

@@ -47,6 +47,11 @@ impl<T, S: Schedule> Join<T, S> {
         self.header().state.is_complete()
     }
 
+    /// The task. Alive as long as this handle.
+    pub(crate) fn task(&self) -> TaskRef<S> {
+        TaskRef(self.task)
+    }
+
     pub(crate) fn abort(&self) {
         // SAFETY: the handle's reference.
         unsafe { TaskRef(self.task).abort() };

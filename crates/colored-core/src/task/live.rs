@@ -3,30 +3,31 @@
 //! Tracking costs no atomic operation: the list belongs to the lane's holder. A task that is done
 //! after its first poll is never in it; one that has never been polled is found in the chain.
 
+use super::Schedule;
 use super::cell::{Header, TaskRef};
 use std::ptr::NonNull;
 
 /// A task's place in its lane's list.
 #[derive(Debug)]
-pub(crate) struct Links<S: 'static> {
+pub(crate) struct Links<S: Schedule> {
+    /// The task itself while it is in no list: a word less than a flag takes.
     previous: Option<NonNull<Header<S>>>,
     next: Option<NonNull<Header<S>>>,
-    linked: bool,
 }
 
-impl<S> Links<S> {
-    pub(super) fn unlinked() -> Self {
-        Self { previous: None, next: None, linked: false }
+impl<S: Schedule> Links<S> {
+    pub(super) fn unlinked(task: NonNull<Header<S>>) -> Self {
+        Self { previous: Some(task), next: None }
     }
 }
 
 /// The list. Holder only.
 #[derive(Debug)]
-pub(crate) struct LiveList<S: 'static> {
+pub(crate) struct LiveList<S: Schedule> {
     first: Option<NonNull<Header<S>>>,
 }
 
-impl<S> LiveList<S> {
+impl<S: Schedule> LiveList<S> {
     pub(crate) fn new() -> Self {
         Self { first: None }
     }
@@ -44,8 +45,7 @@ impl<S> LiveList<S> {
     #[inline]
     pub(crate) unsafe fn insert(&mut self, task: TaskRef<S>) {
         // SAFETY: by contract.
-        let already = unsafe { with(task.0, |links| std::mem::replace(&mut links.linked, true)) };
-        if already {
+        if unsafe { with(task.0, |links| links.previous) } != Some(task.0) {
             return;
         }
         let next = self.first.replace(task.0);
@@ -65,10 +65,8 @@ impl<S> LiveList<S> {
     #[inline]
     pub(crate) unsafe fn remove(&mut self, task: TaskRef<S>) {
         let take = |links: &mut Links<S>| {
-            links.linked.then(|| {
-                links.linked = false;
-                (links.previous.take(), links.next.take())
-            })
+            let previous = links.previous.replace(task.0);
+            (previous != Some(task.0)).then(|| (previous, links.next.take()))
         };
         // SAFETY: by contract.
         let Some((previous, next)) = (unsafe { with(task.0, take) }) else { return };
@@ -80,6 +78,21 @@ impl<S> LiveList<S> {
         if let Some(next) = next {
             // SAFETY: what is in the list is alive and the holder's.
             unsafe { with(next, |links| links.previous = previous) };
+        }
+    }
+
+    /// Wakes all tasks, as wakers of theirs would.
+    ///
+    /// # Safety
+    ///
+    /// The caller holds the lane.
+    pub(crate) unsafe fn wake_all(&self) {
+        let mut next = self.first;
+        while let Some(task) = next {
+            // SAFETY: what is in the list is alive and the holder's.
+            next = unsafe { with(task, |links| links.next) };
+            // SAFETY: as above, and it has its next turn in this lane.
+            unsafe { TaskRef(task).wake() };
         }
     }
 
@@ -99,7 +112,7 @@ impl<S> LiveList<S> {
 /// # Safety
 ///
 /// The task is alive and the caller holds its lane.
-unsafe fn with<S, R>(task: NonNull<Header<S>>, f: impl FnOnce(&mut Links<S>) -> R) -> R {
+unsafe fn with<S: Schedule, R>(task: NonNull<Header<S>>, f: impl FnOnce(&mut Links<S>) -> R) -> R {
     // SAFETY: by contract.
     let header = unsafe { task.as_ref() };
     header.live.with_mut(|links| {

@@ -32,7 +32,7 @@ pub(crate) fn is_own<S: Schedule>(waker: &Waker, task: *const Header<S>) -> bool
     waker.data() == task.cast::<()>() && *waker.vtable() == Table::<S>::VTABLE
 }
 
-fn header<S>(data: *const ()) -> NonNull<Header<S>> {
+fn header<S: Schedule>(data: *const ()) -> NonNull<Header<S>> {
     NonNull::new(data.cast_mut().cast()).expect("a waker points to its task")
 }
 

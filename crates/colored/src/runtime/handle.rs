@@ -49,6 +49,7 @@ impl Handle {
     }
 
     /// Spawns under [`Color::DEFAULT`]; see [`spawn`](crate::spawn).
+    #[track_caller]
     pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
@@ -58,6 +59,7 @@ impl Handle {
     }
 
     /// Spawns under `color`; see [`spawn_colored`](crate::spawn_colored).
+    #[track_caller]
     pub fn spawn_colored<F>(&self, color: impl Into<Color>, future: F) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
@@ -67,6 +69,7 @@ impl Handle {
     }
 
     /// Spawns under a fresh color; see [`spawn_unique`](crate::spawn_unique).
+    #[track_caller]
     pub fn spawn_unique<F>(&self, future: F) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
@@ -107,6 +110,7 @@ impl Handle {
     /// # Panics
     ///
     /// If the system gives no thread although none is there that could take the call later.
+    #[track_caller]
     pub fn spawn_blocking<T, F>(&self, f: F) -> JoinHandle<T>
     where
         F: FnOnce() -> T + Send + 'static,

@@ -2,6 +2,7 @@
 
 use super::with_handle;
 use colored_core::{Color, JoinHandle, Priority};
+use std::panic::Location;
 
 /// The settings of one task.
 ///
@@ -65,9 +66,10 @@ impl Builder {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
+        let site = Location::caller();
         with_handle("task::Builder::spawn", |handle| match self.priority {
-            Priority::High => handle.spawn_high(self.color, future),
-            _ => handle.spawn_colored(self.color, future),
+            Priority::High => handle.spawn_high_from(site, self.color, future),
+            _ => handle.spawn_colored_from(site, self.color, future),
         })
     }
 }

@@ -1,0 +1,73 @@
+//! The tasks of a lane that wait: found at shutdown, and told.
+
+use super::{Closing, Inner, Lane, LanePtr, UNTRACKED};
+
+impl Lane {
+    /// Marks all waiting tasks for cancellation.
+    ///
+    /// # Safety
+    ///
+    /// The caller holds the lane.
+    pub(super) unsafe fn abort_waiting(&self) {
+        let next = |inner: &mut Inner| {
+            // SAFETY: the lane is held.
+            unsafe { inner.live.pop() }
+        };
+        // SAFETY: the lane is held.
+        while let Some(task) = unsafe { self.with_inner(next) } {
+            // SAFETY: a task in the list is not complete, so the runtime's reference exists.
+            unsafe { task.abort() };
+        }
+    }
+
+    /// Wakes all waiting tasks.
+    ///
+    /// # Safety
+    ///
+    /// The caller holds the lane.
+    pub(super) unsafe fn rouse_waiting(&self) {
+        let wake = |inner: &mut Inner| {
+            // SAFETY: the lane is held. A wake of a task by its own waker runs no user code.
+            unsafe { inner.live.wake_all() };
+        };
+        // SAFETY: the lane is held.
+        unsafe { self.with_inner(wake) };
+    }
+
+    /// Before the lane may become idle with tasks that wait: sees that a shutdown finds them. One
+    /// that began before a published lane was in the table is seen here; one that begins later
+    /// looks into the table.
+    ///
+    /// # Safety
+    ///
+    /// The caller holds the lane.
+    #[inline]
+    pub(super) unsafe fn track(&self, lane: LanePtr, closing: bool) {
+        // SAFETY: the lane is held.
+        let (waiting, tracked) =
+            unsafe { self.with_inner(|inner| (!inner.live.is_empty(), inner.track != UNTRACKED)) };
+        if !waiting || (tracked && !closing) {
+            return;
+        }
+        if self.is_published() || tracked {
+            if closing {
+                // SAFETY: the lane is held.
+                unsafe { self.abort_waiting() };
+            }
+            return;
+        }
+        match self.port.track(lane) {
+            Ok(index) => {
+                // SAFETY: the lane is held.
+                unsafe { self.with_inner(|inner| inner.track = index) };
+                if self.port.is_watched() {
+                    // It may have come too late to be found when that began.
+                    // SAFETY: the lane is held.
+                    unsafe { self.rouse_waiting() };
+                }
+            }
+            // SAFETY: the lane is held.
+            Err(Closing) => unsafe { self.abort_waiting() },
+        }
+    }
+}

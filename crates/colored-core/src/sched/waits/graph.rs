@@ -1,0 +1,222 @@
+//! The graph of waits, and the search for a cycle.
+
+use crate::color::Color;
+use crate::lane::LanePtr;
+use crate::task::{Deadlock, Id, Link, Named, TaskRef};
+use std::collections::{HashMap, HashSet};
+use std::panic::Location;
+
+/// All waits that are recorded.
+#[derive(Default)]
+pub(super) struct Graph {
+    /// By task.
+    waits: HashMap<Id, Vec<Wait>>,
+    /// By key.
+    sections: HashMap<u64, Section>,
+    /// The keys of the sections that hold a lane.
+    held: HashMap<LanePtr, Vec<u64>>,
+    last_key: u64,
+}
+
+// SAFETY: the tasks in here are alive until the record that has them is removed, which takes the
+// lock; and all that is done with them is to read what never changes, or is atomic.
+unsafe impl Send for Graph {}
+
+#[derive(Clone, Copy)]
+struct Wait {
+    key: u64,
+    task: Named,
+    to: To,
+    section: Option<u64>,
+}
+
+/// What is waited for.
+#[derive(Clone, Copy)]
+pub(super) enum To {
+    Task(TaskRef<LanePtr>),
+    Lane { lane: LanePtr, color: Color, how: &'static str, site: &'static Location<'static> },
+}
+
+#[derive(Clone, Copy)]
+struct Section {
+    task: TaskRef<LanePtr>,
+    lane: LanePtr,
+    color: Color,
+    site: &'static Location<'static>,
+}
+
+/// A step of the search: a link, and where it leads.
+struct Step {
+    link: Link,
+    node: Node,
+    /// A wait on the way is inside a section.
+    inside: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Node {
+    Task(TaskRef<LanePtr>),
+    Lane(LanePtr),
+    Section(u64),
+}
+
+#[derive(PartialEq, Eq, Hash)]
+enum Seen {
+    Task(Id, bool),
+    Lane(LanePtr),
+    Section(u64),
+}
+
+impl Graph {
+    fn next_key(&mut self) -> u64 {
+        self.last_key += 1;
+        self.last_key
+    }
+
+    /// The section that `task` is in, which holds `lane`, waits for something the first time.
+    pub(super) fn begin_section(
+        &mut self,
+        task: TaskRef<LanePtr>,
+        lane: LanePtr,
+        site: &'static Location<'static>,
+    ) -> u64 {
+        let key = self.next_key();
+        // SAFETY: the task that is polled keeps its lane.
+        let color = unsafe { lane.get() }.color();
+        self.sections.insert(key, Section { task, lane, color, site });
+        self.held.entry(lane).or_default().push(key);
+        key
+    }
+
+    /// Its waits are no longer inside a section.
+    pub(super) fn end_section(&mut self, key: u64) {
+        let Some(section) = self.sections.remove(&key) else { return };
+        if let Some(keys) = self.held.get_mut(&section.lane) {
+            keys.retain(|own| *own != key);
+            if keys.is_empty() {
+                self.held.remove(&section.lane);
+            }
+        }
+        for wait in self.waits.get_mut(&section.task.id()).into_iter().flatten() {
+            wait.section = wait.section.filter(|own| *own != key);
+        }
+    }
+
+    /// Adds a wait for all of `to`, unless it closes a cycle; the key to remove it by.
+    pub(super) fn add(
+        &mut self,
+        task: TaskRef<LanePtr>,
+        to: impl IntoIterator<Item = To>,
+        section: Option<u64>,
+    ) -> Result<u64, Deadlock> {
+        let (key, task) = (self.next_key(), task.named());
+        for to in to {
+            let wait = Wait { key, task, to, section };
+            if let Some(deadlock) = self.cycle_of(&wait) {
+                self.remove(task.id, key);
+                return Err(deadlock);
+            }
+            self.waits.entry(task.id).or_default().push(wait);
+        }
+        Ok(key)
+    }
+
+    pub(super) fn remove(&mut self, task: Id, key: u64) {
+        let Some(waits) = self.waits.get_mut(&task) else { return };
+        waits.retain(|wait| wait.key != key);
+        if waits.is_empty() {
+            self.waits.remove(&task);
+        }
+    }
+
+    /// Looks for a way from what `wait` waits for back to it.
+    fn cycle_of(&self, wait: &Wait) -> Option<Deadlock> {
+        let arrived = |step: &Step| match step.node {
+            Node::Task(task) => step.inside && task.id() == wait.task.id,
+            Node::Lane(_) => false,
+            Node::Section(key) => Some(key) == wait.section,
+        };
+        let mut seen = HashSet::new();
+        // The way so far, and at each of its points what has not been tried there.
+        let mut way: Vec<Link> = Vec::new();
+        let mut rest: Vec<Vec<Step>> = vec![vec![wait.step(false)]];
+        while let Some(steps) = rest.last_mut() {
+            let Some(step) = steps.pop() else {
+                rest.pop();
+                way.pop();
+                continue;
+            };
+            if arrived(&step) {
+                way.push(step.link);
+                return Some(Deadlock::new(way));
+            }
+            if seen.insert(step.seen()) {
+                rest.push(self.steps_from(&step));
+                way.push(step.link);
+            }
+        }
+        None
+    }
+
+    /// What a task, a lane or a section waits for.
+    fn steps_from(&self, step: &Step) -> Vec<Step> {
+        match step.node {
+            Node::Task(task) if task.is_complete() => Vec::new(),
+            Node::Task(task) => {
+                let own = self.own_lane(task, step.inside);
+                let waits = self.waits.get(&task.id()).into_iter().flatten();
+                own.into_iter().chain(waits.map(|wait| wait.step(step.inside))).collect()
+            }
+            Node::Lane(lane) => {
+                let keys = self.held.get(&lane).into_iter().flatten();
+                keys.filter_map(|key| self.held_by(*key)).collect()
+            }
+            Node::Section(key) => {
+                let task = self.sections.get(&key).map(|section| section.task.id());
+                let waits = task.and_then(|task| self.waits.get(&task)).into_iter().flatten();
+                waits.filter(|wait| wait.section == Some(key)).map(|wait| wait.step(true)).collect()
+            }
+        }
+    }
+
+    /// A task goes on under its own color only.
+    fn own_lane(&self, task: TaskRef<LanePtr>, inside: bool) -> Option<Step> {
+        let lane = task.lane();
+        let holders = self.held.get(&lane)?.iter().filter_map(|key| self.sections.get(key));
+        let holder = holders.into_iter().find(|section| section.task.id() != task.id())?;
+        let link = Link::Own { task: task.named(), color: holder.color };
+        Some(Step { link, node: Node::Lane(lane), inside })
+    }
+
+    fn held_by(&self, key: u64) -> Option<Step> {
+        let section = self.sections.get(&key).filter(|section| !section.task.is_complete())?;
+        let task = section.task.named();
+        let link = Link::Held { color: section.color, task, section: section.site };
+        Some(Step { link, node: Node::Section(key), inside: true })
+    }
+}
+
+impl Wait {
+    fn step(&self, inside: bool) -> Step {
+        let inside = inside || self.section.is_some();
+        let (link, node) = match self.to {
+            To::Task(joined) => {
+                (Link::Join { task: self.task, joined: joined.named() }, Node::Task(joined))
+            }
+            To::Lane { lane, color, how, site } => {
+                (Link::Turn { task: self.task, how, color, site }, Node::Lane(lane))
+            }
+        };
+        Step { link, node, inside }
+    }
+}
+
+impl Step {
+    fn seen(&self) -> Seen {
+        match self.node {
+            Node::Task(task) => Seen::Task(task.id(), self.inside),
+            Node::Lane(lane) => Seen::Lane(lane),
+            Node::Section(key) => Seen::Section(key),
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! [`hop`]: a task moves to another color.
+
+use crate::color::Color;
+use crate::lane::{current, inside};
+use crate::sched::Handle;
+use crate::sched::waits::{self, Wait};
+use std::fmt;
+use std::panic::Location;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// Moves the current task under another color; see [`hop`].
+#[must_use = "futures do nothing unless awaited"]
+pub struct Hop {
+    color: Color,
+    site: &'static Location<'static>,
+    wait: Option<Wait>,
+}
+
+/// Moves the current task under `color`: the code after the await runs under it, after everything
+/// that was scheduled there before.
+///
+/// The whole task moves. Inside `join!` or `select!` the other branches are polled under the new
+/// color as well from then on. Ready at once if the task is there already. Costs one scheduling,
+/// and a look-up in the table of colors unless `color` is the default one.
+///
+/// Not cancel safe: a hop that is dropped after its first poll, as the losing branch of a `select!`
+/// is, still moves the task when that poll of the task ends. Of two hops in one poll the later one
+/// counts.
+///
+/// # Panics
+///
+/// If it is polled outside a task of a runtime, or in a task that holds its color in a section
+/// ([`exclusive`](crate::exclusive())).
+#[track_caller]
+pub fn hop(color: Color) -> Hop {
+    Hop { color, site: Location::caller(), wait: None }
+}
+
+impl fmt::Debug for Hop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hop").field("color", &self.color).finish_non_exhaustive()
+    }
+}
+
+impl Future for Hop {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let (color, site) = (self.color, self.site);
+        let lane = Handle::with_current(|handle| handle.map(|handle| handle.lane(color)));
+        let (Some(lane), Some(task)) = (lane, current::task()) else {
+            panic!("`hop({color})` outside a task: only a task of a runtime can move to a color")
+        };
+        let before = self.wait.take();
+        if lane.is_current() {
+            return Poll::Ready(());
+        }
+        if task.has_sections() {
+            in_a_section(color, site);
+        }
+        if waits::are_watched() {
+            self.wait = match waits::lane(before, &lane, "hops to", site) {
+                Ok(wait) => wait,
+                Err(deadlock) => panic!("`hop({color})` at {site}: {deadlock}"),
+            };
+        }
+        if !task.owns(cx.waker()) {
+            // A combinator polls what it was woken for; the move wakes the task alone.
+            cx.waker().wake_by_ref();
+        }
+        let moved = current::hop_to(lane);
+        debug_assert!(moved.is_ok(), "this is a task");
+        Poll::Pending
+    }
+}
+
+#[cold]
+fn in_a_section(color: Color, site: &'static Location<'static>) -> ! {
+    match inside::get() {
+        Some(section) => panic!(
+            "`hop({color})` at {site} inside the section of {}: a section holds the color \
+             where it began until it ends",
+            section.site
+        ),
+        None => panic!(
+            "`hop({color})` at {site} beside a section of the same task, which holds the color where \
+             it began until it ends"
+        ),
+    }
+}

@@ -1,0 +1,74 @@
+//! [`Deadlock`]: a cycle of waits, in words.
+
+use super::id::Id;
+use crate::color::Color;
+use std::fmt;
+use std::panic::Location;
+
+/// A wait that would never end, because what it waits for waits, at the end of a cycle, for a section
+/// ([`exclusive`](crate::exclusive())) in which somebody waits.
+///
+/// The text lists every wait of the cycle, each waiting for what the next line is about, with the
+/// places in the source: of spawns, of sections, of calls and hops.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Deadlock(Box<[Link]>);
+
+/// A task, and where it was spawned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Named {
+    pub(crate) id: Id,
+    pub(crate) spawned: &'static Location<'static>,
+}
+
+/// One wait of a cycle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Link {
+    /// A task awaits another one.
+    Join { task: Named, joined: Named },
+    /// A task wants a turn under a color.
+    Turn { task: Named, how: &'static str, color: Color, site: &'static Location<'static> },
+    /// A task can go on under its color only.
+    Own { task: Named, color: Color },
+    /// A color waits for the end of a section.
+    Held { color: Color, task: Named, section: &'static Location<'static> },
+}
+
+impl Deadlock {
+    pub(crate) fn new(links: Vec<Link>) -> Self {
+        Self(links.into())
+    }
+}
+
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} (spawned at {})", self.id, self.spawned)
+    }
+}
+
+impl fmt::Display for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Join { task, joined } => write!(f, "{task} awaits {joined}"),
+            Self::Turn { task, how, color, site } => write!(f, "{task} {how} {color} at {site}"),
+            Self::Own { task, color } => write!(f, "{task} needs {color}, its own, to go on"),
+            Self::Held { color, task, section } => {
+                write!(f, "{color} is held by the section of {section}, in {task}")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Deadlock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("this wait would never end, for it closes a cycle:")?;
+        self.0.iter().try_for_each(|link| write!(f, "\n  {link}"))
+    }
+}
+
+impl fmt::Debug for Deadlock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Deadlock").field(&self.0).finish()
+    }
+}
+
+impl std::error::Error for Deadlock {}

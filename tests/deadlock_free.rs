@@ -1,0 +1,139 @@
+//! What is no deadlock is not reported as one, and what is not reported ends.
+
+use crate::support::{Dice, run, runtime, shared};
+use colored::time::{Duration, sleep};
+use colored::{
+    Color, ColorCell, JoinHandle, exclusive, spawn_colored, spawn_here, spawn_unique, yield_now,
+};
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+
+const RED: u64 = 1;
+const BLUE: u64 = 2;
+const GREEN: u64 = 3;
+const YELLOW: u64 = 4;
+
+/// Everything here ends by itself, and must not be told otherwise.
+#[test]
+fn what_ends_is_no_deadlock() {
+    run(4, async {
+        let blue = ColorCell::new(Color::new(BLUE), 0);
+        let red = ColorCell::new(Color::new(RED), 0);
+        for _ in 0..50 {
+            let cell = blue.clone();
+            let other = spawn_colored(BLUE, async move {
+                sleep(Duration::ZERO).await;
+                cell.with(|value| *value += 1);
+                spawn_here(async {}).await.unwrap();
+                spawn_colored(GREEN, exclusive(sleep(Duration::ZERO))).await.unwrap();
+            });
+            let cell = blue.clone();
+            let of_red = spawn_colored(RED, yield_now());
+            let ours = red.clone();
+            let holder = spawn_colored(RED, async move {
+                exclusive(async {
+                    other.await.unwrap();
+                    cell.call(|value| *value += 1).await;
+                    ours.call(|value| *value += 1).await;
+                    spawn_unique(async {}).await.unwrap();
+                })
+                .await;
+                let child = spawn_here(async {});
+                // Beside the section, not in it: it waits, and the section ends.
+                let section = exclusive(sleep(Duration::ZERO));
+                let (mut child, mut section) = (pin!(child), pin!(section));
+                let mut ready = [false; 2];
+                poll_fn(|cx| {
+                    ready[0] = ready[0] || section.as_mut().poll(cx).is_ready();
+                    ready[1] = ready[1] || child.as_mut().poll(cx).map(Result::unwrap).is_ready();
+                    if ready == [true; 2] { Poll::Ready(()) } else { Poll::Pending }
+                })
+                .await;
+            });
+            // Waits for the section, which does not wait for this.
+            let cell = red.clone();
+            let waits = spawn_colored(BLUE, async move { cell.call(|value| *value += 1).await });
+            let behind = spawn_colored(YELLOW, async move {
+                exclusive(of_red).await.unwrap();
+                holder.await.unwrap();
+            });
+            waits.await.unwrap();
+            behind.await.unwrap();
+        }
+        assert_eq!((red.call(|value| *value).await, blue.call(|value| *value).await), (100, 100));
+    });
+}
+
+/// A call whose turn has come waits for nothing, although its caller does not know yet.
+#[test]
+fn a_call_that_has_run_is_no_wait() {
+    shared(|| {
+        let runtime = runtime(2);
+        let red = runtime.handle().cell(RED, 0);
+        runtime.run(async move {
+            spawn_colored(GREEN, exclusive(yield_now())).await.unwrap();
+            let (block, blocked) = std::sync::mpsc::channel::<()>();
+            // Holds RED, so that the call is queued; then BLUE, so that its caller is not polled.
+            let gate = spawn_colored(RED, async move { blocked.recv().unwrap_or(()) });
+            let cell = red.clone();
+            let caller = spawn_colored(BLUE, async move { cell.call(|value| *value += 1).await });
+            sleep(Duration::from_millis(1)).await;
+            let blue =
+                spawn_colored(BLUE, exclusive(async { sleep(Duration::from_millis(3)).await }));
+            block.send(()).unwrap();
+            gate.await.unwrap();
+            spawn_colored(RED, exclusive(async move { caller.await.unwrap() })).await.unwrap();
+            blue.await.unwrap();
+        });
+    });
+}
+
+/// Sections that want each other's colors and children in all ways: every wait ends.
+#[test]
+fn nothing_hangs_in_a_storm() {
+    const COLORS: u64 = 4;
+    run(4, async {
+        let cells: Arc<[ColorCell<u64>]> =
+            (0..COLORS).map(|color| ColorCell::new(Color::new(color + 1), 0)).collect();
+        let (mut ends, mut told) = (0, 0);
+        let tasks: Vec<JoinHandle<u64>> = (0..2_000)
+            .map(|number| {
+                let (cells, mut dice) = (Arc::clone(&cells), Dice::new(number + 9));
+                spawn_colored(
+                    1 + number % COLORS,
+                    exclusive(async move {
+                        let mut told = 0;
+                        for _ in 0..3 {
+                            let (own, other) = (dice.below(COLORS), dice.below(COLORS));
+                            let cell = cells[other as usize].clone();
+                            match dice.below(3) {
+                                0 => {
+                                    told +=
+                                        u64::from(cell.try_call(|value| *value += 1).await.is_err())
+                                }
+                                1 => {
+                                    let call =
+                                        async move { cell.try_call(|value| *value += 1).await };
+                                    match spawn_colored(1 + own, call).await {
+                                        Ok(called) => told += u64::from(called.is_err()),
+                                        Err(error) => told += u64::from(error.is_deadlock()),
+                                    }
+                                }
+                                _ => yield_now().await,
+                            }
+                        }
+                        told
+                    }),
+                )
+            })
+            .collect();
+        for task in tasks {
+            told += task.await.unwrap();
+            ends += 1;
+        }
+        assert_eq!(ends, 2_000);
+        assert!(told > 0, "no cycle came about");
+    });
+}
