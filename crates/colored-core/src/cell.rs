@@ -41,6 +41,8 @@ use std::fmt;
 /// | the cell's color | [`with`](Self::with) | a comparison |
 /// | the cell's color, across awaits | [`exclusive`](Self::exclusive) | a section |
 /// | anywhere, for a result | [`call`](Self::call) | two compare-exchanges and a count up and down if the color is idle, else a callback, a shared slot and a wake-up |
+/// | anywhere, to look only, beside others | [`read`](Self::read) | three exchanges if the color is idle, two beside other readers |
+/// | anywhere, with other cells | [`when`](fn@when) | two exchanges a color if all are idle |
 /// | anywhere, without waiting | [`post`](Self::post) | one allocation, one swap |
 ///
 /// Clones share the value. When the last one goes, the value is dropped under its color: at once if
@@ -48,7 +50,7 @@ use std::fmt;
 /// panic reaches whoever dropped the last clone in the first case, and the panic hook in the
 /// second.
 ///
-/// `T` need not be `Sync`: no two threads ever look at it at the same time.
+/// `T` need not be `Sync`, unless it is read: no two threads look at it at the same time otherwise.
 pub struct ColorCell<T: Send + 'static> {
     inner: Owner<T>,
 }

@@ -25,6 +25,9 @@
 //! | **ticket** | an entry of a queue in which a lane may be more than once. The right to run the lane is then *left* in the lane |
 //! | **class** | how urgent a lane is: the priority of its color, or the highest while an urgent task is scheduled in it |
 //! | **hop** | a task moves to another color ([`hop`]) |
+//! | **behavior** | a closure that wants several lanes at once ([`when()`]), and runs when it has them |
+//! | **claim** | a behavior's node in the chain of one lane: its turn gives the lane to the behavior |
+//! | **gate** | what stands at the head of a lane while readers are inside ([`ColorCell::read`]) |
 //! | **section** | the time in which a task keeps its lane across its awaits ([`exclusive()`]) |
 //! | **park** | a worker sleeps because nothing is runnable |
 //!
@@ -66,6 +69,23 @@
 //! An abort is a wake with a flag: the next turn drops the future instead of polling it. Shutdown
 //! does the same to every task (`sched/shutdown.rs`).
 //!
+//! # Several lanes, and readers
+//!
+//! The right to run a lane is a value, so it can be kept, collected and shared:
+//!
+//! * A **claim** takes it. When the claim's turn comes the slice ends, and the lane is its
+//!   behavior's; a count says how many lanes are missing, and whoever takes the last one runs the
+//!   closure and gives all lanes back (`lane/claim.rs`). A waiting behavior is nodes of chains, not
+//!   a thread. All claims of one behavior are pushed in one step with regard to others that have
+//!   a lane in common, under a few locks taken in order; so those are in one and the same order
+//!   everywhere, and none waits for one that waits for it (`lane/order.rs`). Lanes that are all
+//!   idle are taken at once, without claims (`lane/want.rs`).
+//! * A **gate** lends it to any number of readers. The lane's own node, that of inline calls, stays
+//!   at the head, and a word counts who is inside; the exchange that takes it to zero makes its
+//!   thread the holder (`lane/gate.rs`). Nobody enters while somebody waits. Readers that had to
+//!   wait go in together, and run as callbacks of spare lanes, in parallel (`lane/visit.rs`).
+//! * A shared claim is both: a reader whose visit is the time of its behavior.
+//!
 //! # Layers
 //!
 //! A module imports from rows above its own only. The root and the tests import everything.
@@ -89,8 +109,8 @@
 //!
 //! | | kept how | argument | models |
 //! |---|---|---|---|
-//! | **G1** exclusion | A chain hands the right to run out once, to the push or claim that finds it idle. `ReadyLane` is that right: not `Clone`, consumed by `run`. A lane that waits in a deque is a `ReadyLane` in a deque; one that a waiting task keeps goes to the one wake that schedules the task | [`queue`], `queue/chain.rs`; [`lane`] | `chain`, `lane`, `inline`, `exclusive` |
-//! | **G2** order | The order of a lane is the order of the swaps on its chain's tail. The chain belongs to the lane, so a steal does not touch it | `queue/chain.rs`; [`lane`] | `chain`, `lane` |
+//! | **G1** exclusion | A chain hands the right to run out once, to the push or claim that finds it idle. `ReadyLane` is that right: not `Clone`, consumed by `run`. A lane that waits in a deque is a `ReadyLane` in a deque; one that a waiting task keeps goes to the one wake that schedules the task | [`queue`], `queue/chain.rs`; [`lane`]; `lane/claim.rs`, `lane/gate.rs` | `chain`, `lane`, `inline`, `exclusive`, `when`, `gate` |
+//! | **G2** order | The order of a lane is the order of the swaps on its chain's tail. The chain belongs to the lane, so a steal does not touch it. The claims of one behavior are pushed in one step; a reader goes in at once only if nobody stands behind the gate | `queue/chain.rs`; [`lane`]; `lane/order.rs` | `chain`, `lane`, `when`, `gate` |
 //! | **G3** serial by default | There is no task without a lane; whoever names no color gets that of [`Color::DEFAULT`]. A guest's future is a pinned task on it | `sched/guest.rs` | `scheduler` |
 //! | **G4** no leak of color | The color is an argument of the spawn. Only [`spawn_here`] and [`spawn_local`] read the lane that runs | | none: nothing interleaves |
 //! | **G5** exact colors | The table compares whole colors. A published lane's count reaches zero only under its shard's lock, under which look-ups add to it | [`table`] | `table` |
@@ -111,7 +131,7 @@
 //! # Memory order
 //!
 //! Every atomic operation has a comment that begins with `Ordering:` and names its partner, or says
-//! that it is a hint. From far away there are five pairs:
+//! that it is a hint. From far away there are seven pairs:
 //!
 //! | what is handed over | released by | acquired by |
 //! |---|---|---|
@@ -120,6 +140,8 @@
 //! | the content of a lane that a task keeps | clearing `RUNNING` with `KEPT` | the wake that sets `NOTIFIED` |
 //! | a task's future and lane, poll to poll | clearing `RUNNING` | the wake that sets `NOTIFIED`, and the exchange that begins the poll |
 //! | the output and the joiner's waker | setting `COMPLETE`, `JOINER` | the other side's load or exchange of the state word |
+//! | a lane, holder to behavior | the count of missing lanes | the exchange that takes the last one |
+//! | a cell's content, writer to readers and back | opening the gate; each leave | each enter; the last leave |
 //! | a lane, worker to worker | the deque, the injector, the `next` slot, an inbox's lock | the same |
 //!
 //! Two places need a total order, and use `fence(SeqCst)` between a store and a load on both sides:
@@ -155,6 +177,11 @@
 //! | post | the push; 1 for the block's chunk when it has run. No reference, of lane or cell |
 //! | call, color idle | 2 exchanges, as for a lock; the cell's count up and down |
 //! | call, caller's own color | the cell's count up and down |
+//! | `when`, all idle | 2 exchanges a lane |
+//! | `when`, some busy | for each lane a swap, a count, the cell's count up and down, and a lock if there are several lanes; one allocation, a locked slot for the result, a wake |
+//! | read, color idle | 3: as a call, and the leave |
+//! | read, others inside | 2: enter and leave |
+//! | read, color busy | a visitor with a reference of the cell, a callback on a spare lane, a locked slot, a wake |
 //! | call, color busy | a callback with a reference of lane and cell, a locked slot for the result, a wake |
 //!
 //! # Sources
@@ -164,6 +191,8 @@
 //! * Deques and injector are `crossbeam-deque`'s, after Chase and Lev (2005).
 //! * Magazines and depot are those of Bonwick and Adams (2001).
 //! * The sleep protocol is Dekker's: each side writes its own word, then reads the other's.
+//! * Claims are enqueued as in Behaviour-Oriented Concurrency (Cheeseman and others, OOPSLA 2023):
+//!   two-phase locking of the enqueueing only.
 //! * The unit of queueing and stealing is the color, not the event, as in Mely (Gaud and others,
 //!   2010), which took colors from libasync-smp (Zeldovich and others, 2003).
 

@@ -93,6 +93,10 @@
 //! * **Hop**: [`hop`] moves the task itself, and everything after it runs under the other color,
 //!   until it hops again. Best for several accesses, or for work that awaits in between.
 //!
+//! State of several colors in one step: [`when`] runs a closure that has all of the cells at once.
+//! Who only looks says [`ColorCell::read`], and [`shared()`](ColorCell::shared) inside a `when`:
+//! readers of one color run in parallel.
+//!
 //! ```
 //! use colored::{Color, ColorCell, hop};
 //!

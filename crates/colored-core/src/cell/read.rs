@@ -44,10 +44,9 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
     /// Cancel safe: a read that is dropped before its first poll drops `f` there and then; one that
     /// is scheduled drops `f` under the cell's color, unless its turn has come, when it goes on.
     ///
-    /// Costs three atomic exchanges if the color is idle, two if others are reading, and a count of
-    /// the cell up and down. If it has to wait: an allocation, a shared slot for the result, a lane
-    /// of its own, and a wake-up. All readers write to one word: on many cores a value that is read
-    /// only now and then, and for long, gains more than one that is read all the time and briefly.
+    /// Costs three atomic exchanges if the color is idle, two if others are reading. If it has to
+    /// wait: an allocation, a clone of the cell, a shared slot for the result, a lane of its own,
+    /// and a wake-up. All readers write to one word, so what is read for longer gains more.
     ///
     /// # Panics
     ///

@@ -1,4 +1,4 @@
-//! Sets of cells: what [`when`](super::when) takes, and what its closure gets.
+//! Sets of cells: what [`when`](fn@super::when) takes, and what its closure gets.
 
 use super::ColorCell;
 use super::inner::Busy;
@@ -56,13 +56,13 @@ pub trait Set<F, R> {
     unsafe fn run(&self, own: impl Fn(Want) -> bool, f: F) -> R;
 }
 
-/// A cell of which the closure of a [`when`](super::when) only wants to look at the value, beside
-/// others who only look: see [`ColorCell::shared`].
+/// A cell of which the closure of a [`when`](fn@super::when) only wants to look at the value,
+/// beside others who only look: see [`ColorCell::shared`].
 #[derive(Clone, Copy)]
 pub struct Shared<'a, T: Send + Sync + 'static>(&'a ColorCell<T>);
 
 impl<T: Send + Sync + 'static> ColorCell<T> {
-    /// The cell, shared: inside a [`when`](super::when) the closure gets a `&T`, and runs in
+    /// The cell, shared: inside a [`when`](fn@super::when) the closure gets a `&T`, and runs in
     /// parallel with others who only look, as with [`ColorCell::read`].
     ///
     /// ```

@@ -8,8 +8,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
-/// The values of several cells of one type, inside a [`when`](super::when) over a slice, an array
-/// or a `Vec`: by the places of their cells.
+/// The values of several cells of one type, inside a [`when`](fn@super::when) over a slice, an
+/// array or a `Vec`: by the places of their cells.
 ///
 /// A cell may be at several places. They are the same value then, and so only one value at a time
 /// can be borrowed to be changed.

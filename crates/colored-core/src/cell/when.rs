@@ -1,4 +1,4 @@
-//! [`when`]: a closure that has several cells at once.
+//! [`when()`]: a closure that has several cells at once.
 
 use super::set::{Cells, Set};
 use super::slot::{Outcome, Slot};
@@ -14,7 +14,7 @@ use std::alloc::Layout;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::pin::Pin;
-use std::ptr::{self, NonNull};
+use std::ptr::NonNull;
 use std::task::{Context, Poll, Waker};
 
 /// Runs `f` with the values of several cells at once, when it has all of them for itself, and waits
@@ -37,8 +37,8 @@ use std::task::{Context, Poll, Waker};
 /// ```
 ///
 /// The cells are one to eight `&ColorCell<T>` in a tuple, of any types and colors; the closure gets
-/// a `&mut T` of each. An element [`cell.shared()`](ColorCell::shared) gives a `&T`, and lets
-/// others look at the cell at the same time. A slice, an array or a `Vec` of cells gives one
+/// a `&mut T` of each. An element [`cell.shared()`](crate::ColorCell::shared) gives a `&T`, and
+/// lets others look at the cell at the same time. A slice, an array or a `Vec` of cells gives one
 /// [`Several`](super::Several). Cells of one color are fine.
 ///
 /// **No deadlock.** While a `when` waits it blocks no thread: it stands in the line of each color,
@@ -49,9 +49,10 @@ use std::task::{Context, Poll, Waker};
 ///
 /// **Where.** If all colors are idle, or one is the caller's own, `f` runs at once on this thread;
 /// otherwise on the worker that comes to the last one. [`Color::current`](crate::Color::current) is
-/// the color of the first cell that is not shared; if all are shared, as for [`ColorCell::read`].
-/// The cells of other colors are reached through the arguments only; another access to one of the
-/// set, by [`ColorCell::with`] say, is refused.
+/// the color of the first cell that is not shared; if all are shared, as for
+/// [`ColorCell::read`](crate::ColorCell::read). The cells of other colors are reached through the
+/// arguments only; another access to one of the set, by [`ColorCell::with`](crate::ColorCell::with)
+/// say, is refused.
 ///
 /// Cancel safe: a `when` that is dropped before its first poll drops `f` there and then; one that
 /// is scheduled drops `f` when it has its colors, and under them, unless it has begun, when it goes
@@ -59,10 +60,11 @@ use std::task::{Context, Poll, Waker};
 ///
 /// # Cost
 ///
-/// All colors idle: two atomic exchanges a color, and the count of each cell up and down; one cell
-/// costs as much as [`ColorCell::call`]. Otherwise one allocation (two for a slice), a swap and a
-/// count a color, a short lock for each color if there are several, and a wake-up. A color that is
-/// ready stands still until the others are: many wide sets that overlap run one after another.
+/// All colors idle: two atomic exchanges a color, no allocation for a tuple and one for a slice;
+/// one cell costs no more than [`ColorCell::call`](crate::ColorCell::call). Otherwise one
+/// allocation (two for a slice), a clone of each cell, a swap and a count a color, a short lock a
+/// color if there are several, and a wake-up. A color that is ready stands still until the others
+/// are: many wide sets that overlap run one after another.
 ///
 /// # Panics
 ///
@@ -88,7 +90,7 @@ where
     When { stage: Stage::Unstarted(set, f), site: Location::caller() }
 }
 
-/// The future of [`when`].
+/// The future of [`when()`].
 #[must_use = "futures do nothing unless awaited"]
 pub struct When<S, F, R> {
     stage: Stage<S, F, R>,
@@ -343,11 +345,10 @@ where
     /// See [`claim::Vtable::free`].
     unsafe fn free_erased(behavior: NonNull<Header>) {
         let place = behavior.cast::<Self>();
+        // SAFETY: the last reference is gone.
+        let Self { set, slot, .. } = unsafe { place.read() };
         // It may keep the last clones of its cells.
-        contain(|| {
-            // SAFETY: the last reference is gone.
-            unsafe { ptr::drop_in_place(place.as_ptr()) };
-        });
+        contain(|| drop((set, slot)));
         // SAFETY: allocated with this layout.
         unsafe { memory::release(place.cast(), Layout::new::<Self>()) };
     }

@@ -9,7 +9,7 @@
 //!
 //! So a behavior waits as nodes of chains, never as a thread, and what is behind a claim waits as
 //! behind any other node. It is order, not time, that keeps two behaviors from waiting for each
-//! other: [`order`](super::order).
+//! other: [`order`].
 //!
 //! # The word `waiting`
 //!
