@@ -1,14 +1,16 @@
 //! The scheduler laboratory: every combination of queue, balancing, placement, slice and reuse keeps
 //! the guarantees that it promises, and does what its name says.
 
-use crate::support::drops::Drops;
+use crate::support::drops::{Drops, OnColor};
 use crate::support::witness::Witness;
 use crate::support::{Trace, meet, shared, storm, wait_until};
 use colored::runtime::lab::{Balance, Placement, Queue};
 use colored::sync::oneshot;
 use colored::{Builder, Runtime, spawn_colored, spawn_local, spawn_unique, yield_now};
+use std::cell::RefCell;
 use std::future::pending;
 use std::io::ErrorKind;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -450,4 +452,48 @@ fn what_does_not_go_together_says_what_was_given_and_what_is_allowed() {
             .iter()
             .for_each(|part| assert!(text.contains(part), "{text:?} does not say {part:?}"));
     }
+}
+
+/// The value of each color is dropped once, under its color, and that of a pinned cell on its thread.
+#[test]
+fn values_of_colors_and_of_threads_end_where_they_belong() {
+    colored::color_local!(static DROPS: RefCell<Vec<OnColor>> = RefCell::new(Vec::new()));
+    of_all(|choice| {
+        let (runtime, drops) = (choice.runtime(2), Drops::default());
+        let tasks: Vec<_> = (0..200u64)
+            .map(|task| {
+                let color = 1 + task % 20;
+                let own = drops.under(color);
+                runtime.handle().spawn_colored(color, async move {
+                    DROPS.with(|drops| drops.borrow_mut().push(own));
+                    yield_now().await;
+                })
+            })
+            .collect();
+        let cells = [0, 1].map(|worker| {
+            let own = drops.under(30);
+            let make = move || (Rc::new(own), std::thread::current().id());
+            runtime.handle().pinned_cell(worker, 30, make).unwrap()
+        });
+        let homes = runtime.run(async move {
+            for task in tasks {
+                task.await.unwrap();
+            }
+            let mut homes = Vec::new();
+            for cell in cells {
+                for _ in 0..20 {
+                    let own = cell.clone();
+                    let call =
+                        async move { own.call(|it| (it.1, std::thread::current().id())).await };
+                    let (home, here) = spawn_unique(call).await.unwrap();
+                    assert_eq!(home, here);
+                    homes.push(home);
+                }
+            }
+            homes
+        });
+        assert!(homes[0] == homes[19] && homes[20] == homes[39] && homes[0] != homes[39]);
+        wait_until(|| runtime.metrics().colors == 1);
+        drops.assert_exact(202);
+    });
 }

@@ -45,9 +45,10 @@ type Value = Box<dyn Any + Send>;
 ///
 /// It is made when something that runs under the color uses it for the first time: a poll, a
 /// callback of a cell, a destructor. It is dropped under its color when nothing refers to the color
-/// any more (no task, nothing scheduled, no cell), and at shutdown after the tasks of the color that
-/// exist then; a color that is used again afterwards makes a new one. The value made last is dropped
-/// first. Colors of two runtimes have nothing to do with each other, so each has its own.
+/// any more (no task, nothing scheduled, no cell, no priority), and at shutdown after the tasks of
+/// the color that exist then; a color that is used again afterwards makes a new one. The value made
+/// last is dropped first. Colors of two runtimes have nothing to do with each other: each has its
+/// own.
 ///
 /// No two threads ever look at one value at the same time, so it need not be `Sync`, and there is no
 /// lock. A use costs a look at a thread-local and at the values that the color has.
