@@ -31,6 +31,7 @@ mod idle;
 mod lab;
 mod local;
 mod pinned;
+mod priorities;
 mod read;
 mod several;
 mod shutdown;

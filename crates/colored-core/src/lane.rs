@@ -30,6 +30,7 @@
 pub(crate) mod callback;
 pub(crate) mod claim;
 pub(crate) mod current;
+mod desk;
 pub(crate) mod gate;
 mod keep;
 pub(crate) mod locals;
@@ -43,11 +44,14 @@ pub(crate) mod want;
 pub(crate) use self::keep::Keeper;
 pub(crate) use self::order::Order;
 pub(crate) use self::slice::{Runner, Slice};
-pub(crate) use self::ticket::{FlatQueues, Ticket};
+pub(crate) use self::ticket::{Counted, FlatQueues, Ticket};
 
+pub use self::desk::Priority;
+
+use self::desk::Desk;
 use crate::color::Color;
 use crate::queue::{Chain, Kind, Node, Pushed};
-use crate::sync::{Arc, AtomicBool, AtomicU16, AtomicU32, AtomicUsize, Ordering, UnsafeCell};
+use crate::sync::{Arc, AtomicBool, AtomicU16, AtomicUsize, Ordering, UnsafeCell};
 use crate::task::{LiveList, Schedule, TaskRef};
 use std::ptr::{self, NonNull};
 
@@ -91,6 +95,9 @@ pub(crate) trait Dispatch: Send + Sync {
     /// Something that any worker may run was scheduled on a lane that is held or queued. Only told
     /// while there are [`FlatQueues`].
     fn announce(&self, _lane: &LaneRef) {}
+
+    /// A lane that waits in a queue has become more urgent than that.
+    fn rise(&self, _lane: &LaneRef, _to: Priority) {}
 }
 
 /// The scheduler is shutting down.
@@ -117,12 +124,9 @@ pub(crate) struct Lane {
     unique: bool,
     /// Whether the table has it. Set once, by the holder.
     published: AtomicBool,
-    /// The right to run it has been left here (`ticket.rs`).
-    left: AtomicBool,
     /// The worker on which it last ran, from 1; 0 if nobody asked for it. Holder only.
     home: AtomicU16,
-    /// How many tickets there are.
-    tickets: AtomicU32,
+    desk: Desk,
 }
 
 struct Inner {
@@ -169,9 +173,8 @@ impl Lane {
             number: color.number(),
             unique: color.is_unique(),
             published: AtomicBool::new(tenure != Tenure::Unpublished),
-            left: AtomicBool::new(false),
             home: AtomicU16::new(0),
-            tickets: AtomicU32::new(0),
+            desk: Desk::new(),
         }
     }
 
@@ -348,10 +351,10 @@ impl LanePtr {
         // SAFETY: the node's reference, or the caller's.
         let lane = unsafe { self.get() };
         // SAFETY: in no chain yet, so it is ours to read.
-        let pin = unsafe { node.as_ref() }.pin;
-        if ticket::are_announced() {
+        let Node { pin, urgent, .. } = *unsafe { node.as_ref() };
+        if urgent | ticket::are_announced() {
             // SAFETY: by contract.
-            return unsafe { self.push_announced(node, pin) };
+            return unsafe { self.push_unusual(node, pin, urgent) };
         }
         // SAFETY: by contract.
         if let Pushed::Claimed = unsafe { lane.chain.push(node) } {

@@ -23,6 +23,7 @@
 //! | **inbox** | lanes whose next task is pinned to that one thread |
 //! | **guest** | a thread inside [`Handle::block_on`]: it runs only what is pinned to it |
 //! | **ticket** | an entry of a queue in which a lane may be more than once. The right to run the lane is then *left* in the lane |
+//! | **class** | how urgent a lane is: the priority of its color, or the highest while an urgent task is scheduled in it |
 //! | **hop** | a task moves to another color ([`hop`]) |
 //! | **section** | the time in which a task keeps its lane across its awaits ([`exclusive()`]) |
 //! | **park** | a worker sleeps because nothing is runnable |
@@ -93,7 +94,7 @@
 //! | **G3** serial by default | There is no task without a lane; whoever names no color gets that of [`Color::DEFAULT`]. A guest's future is a pinned task on it | `sched/guest.rs` | `scheduler` |
 //! | **G4** no leak of color | The color is an argument of the spawn. Only [`spawn_here`] and [`spawn_local`] read the lane that runs | | none: nothing interleaves |
 //! | **G5** exact colors | The table compares whole colors. A published lane's count reaches zero only under its shard's lock, under which look-ups add to it | [`table`] | `table` |
-//! | **G6** work conservation | Who publishes a lane then looks for sleepers; who goes to sleep announces it, then looks at the queues. A fence stands between the two steps of each. A `next` slot is exempt: it may be stolen once its worker is late, and [`Scheduler::rescue`] finds it | `sched/idle.rs`, `sched/lab.rs` | `scheduler`, `lab` |
+//! | **G6** work conservation | Who publishes a lane then looks for sleepers; who goes to sleep announces it, then looks at the queues. A fence stands between the two steps of each. A `next` slot is exempt: it may be stolen once its worker is late, and [`Scheduler::rescue`] finds it | `sched/idle.rs`, `sched/lab.rs`, `sched/ranks.rs` | `scheduler`, `lab`, `ranks` |
 //! | **G7** bounded turns | A worker ends a slice after 64 polls or 200 µs and puts the lane behind all others. At most 3 lanes in a row come from the `next` slot; the injector is looked at every 61 steps; an inbox every other step | `sched/worker.rs`, `lane/slice.rs`, [`budget`] | none: tests count turns |
 //! | **G8** destructors on color | Only the holder drops a future, so a cancellation waits for its turn. A waiting task is on the list of its lane; a lane with such a list is in the table or in the registry, where a shutdown finds it; one that keeps its lane is in a list of such tasks. A task pinned to a thread that has gone is leaked: no other may drop it | `sched/shutdown.rs`, `sched/keepers.rs`, `task/live.rs`, `lane/locals.rs` | `shutdown`, `task`, `join`, `exclusive`, `locals` |
 //! | **G9** panic isolation | Polls, callbacks and destructors run inside `catch_unwind`; foreign wakers inside [`contain()`] | `task/cell.rs` | none |
@@ -145,6 +146,7 @@
 //! | hop | the target lane (as for a spawn), the push there, 1 to leave, 1 to begin |
 //! | section | 2, and for the first wait in it a lock, twice. A wait in a section costs what others cost, a wake there no push: it dispatches the lane |
 //! | lane taken from the `next` slot, or the own deque | 1 |
+//! | a turn, once a priority has been named | 9: reference and ticket of the lane, the right left and taken, two locks. Before: a load of the worker's own line where a lane is dispatched, put back and looked for |
 //! | steal | 1 for up to half of the victim's lanes, 2 for the count of searchers |
 //! | end of a slice | at most 1 for all lane references taken and given back in it |
 //! | use of a color's own value | 0; when the color goes idle, a callback |
@@ -191,6 +193,7 @@ pub use self::cell::{AccessError, Call, Cells, ColorCell, Read, Several, Shared,
 pub use self::color::Color;
 pub use self::contain::contain;
 pub use self::exclusive::{Exclusive, exclusive};
+pub use self::lane::Priority;
 pub use self::lane::locals::{ColorLocal, ColorLocalError};
 pub use self::sched::{Entered, Handle, Nested, Park, Scheduler, Step, Worker, WorkerMetrics, lab};
 pub use self::spawn::{

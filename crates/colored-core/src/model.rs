@@ -31,6 +31,7 @@ mod lab;
 mod lane;
 mod locals;
 mod pool;
+mod ranks;
 mod scheduler;
 mod shutdown;
 mod table;

@@ -20,6 +20,7 @@ mod idle;
 mod keepers;
 pub mod lab;
 mod local;
+mod ranks;
 mod registry;
 mod remote;
 mod retire;
@@ -38,16 +39,17 @@ pub(crate) use self::remote::post_to_worker;
 
 use self::idle::Idle;
 use self::keepers::Keepers;
-use self::lab::{Lab, Options};
+use self::lab::{Lab, Options, Since};
 use self::local::Spares;
+use self::ranks::Ranks;
 use self::registry::Registry;
 use self::remote::{Guests, Remote};
 use crate::color::Color;
 use crate::lane::{
-    Closing, Dispatch, Keeper, Lane, LanePtr, LaneRef, Order, ReadyLane, Tenure, current,
+    Closing, Dispatch, Keeper, Lane, LanePtr, LaneRef, Order, Priority, ReadyLane, Tenure, current,
 };
 use crate::memory;
-use crate::queue::{Deque, Injector};
+use crate::queue::{Deque, Injector, Node};
 use crate::sync::{Arc, AtomicBool, Mutex, Ordering, arc_dyn};
 use crate::table::Table;
 use crate::task::{self, Join, TaskRef};
@@ -89,6 +91,7 @@ pub struct Scheduler {
     slice_polls: u32,
     /// What other than the plain options asks for.
     lab: Option<Arc<Lab>>,
+    ranks: Ranks,
 }
 
 impl Scheduler {
@@ -134,7 +137,11 @@ impl Scheduler {
             stopped: AtomicBool::new(false),
             slice_polls: options.slice_polls,
             lab,
+            ranks: Ranks::new(workers),
         });
+        if scheduler.lab.is_some() {
+            scheduler.remotes.iter().for_each(|remote| remote.set_unusual());
+        }
         let handle = Handle::new(scheduler);
         let workers = deques
             .into_iter()
@@ -181,6 +188,7 @@ impl Scheduler {
         let stranded =
             |remote: &CachePadded<Remote>| remote.has_next() || !remote.stealer.is_empty();
         let is_stranded = match &self.lab {
+            _ if self.steals() && !self.ranks.is_empty() => true,
             Some(lab) => self.is_lab_stranded(lab),
             None => !self.injector.is_empty() || self.remotes.iter().any(stranded),
         };
@@ -239,6 +247,7 @@ impl Scheduler {
             return;
         }
         match &self.lab {
+            _ if self.ranks.are_used() => self.rank(None, lane, Since::Scheduled),
             Some(lab) => lab.inject(self, lane),
             None => {
                 self.injector.push(lane);
@@ -359,12 +368,13 @@ impl Dispatch for Scheduler {
         if self.is_told() {
             return;
         }
-        let own = local::with(|local| match local {
-            Some(local) if std::ptr::eq(local.scheduler(), self) => Some(local.index()),
-            _ => None,
-        });
+        let own = local::index_in(self);
         lab.announce(self, own, lane);
         self.drain_if_stopped();
+    }
+
+    fn rise(&self, lane: &LaneRef, to: Priority) {
+        Scheduler::rise(self, lane, to);
     }
 }
 
@@ -435,6 +445,17 @@ impl Handle {
         unsafe { spawn_on(self.lane_for_task(color), future, 0) }
     }
 
+    /// As `spawn`; the lane is of the highest class while the task is scheduled there.
+    pub(crate) fn spawn_urgent<F>(&self, color: Color, future: F) -> Join<F::Output, LanePtr>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        let urgent = self.scheduler().use_ranks();
+        // SAFETY: the future is `Send` and borrows nothing.
+        unsafe { spawn_as(self.lane_for_task(color), future, 0, urgent) }
+    }
+
     /// Spawns under a fresh color.
     pub(crate) fn spawn_unique<F>(&self, future: F) -> Join<F::Output, LanePtr>
     where
@@ -480,10 +501,30 @@ where
 /// # Safety
 ///
 /// As for [`task::Cell::allocate`].
+#[inline]
 unsafe fn spawn_on<F: Future>(lane: LaneRef, future: F, pin: u32) -> Join<F::Output, LanePtr> {
+    // SAFETY: by contract.
+    unsafe { spawn_as(lane, future, pin, false) }
+}
+
+/// # Safety
+///
+/// As for [`task::Cell::allocate`].
+#[inline]
+unsafe fn spawn_as<F: Future>(
+    lane: LaneRef,
+    future: F,
+    pin: u32,
+    urgent: bool,
+) -> Join<F::Output, LanePtr> {
     let lane = lane.into_counted();
     // SAFETY: by contract.
     let task = unsafe { task::Cell::allocate(future, lane, pin) };
+    if urgent {
+        let mut node = task.cast::<Node>();
+        // SAFETY: a task begins with its node, and nobody else knows this one.
+        unsafe { node.as_mut() }.urgent = true;
+    }
     // SAFETY: the second reference is the handle's.
     let join = unsafe { Join::new(task) };
     // SAFETY: fresh, and it owns the reference to the lane.

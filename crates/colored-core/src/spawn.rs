@@ -20,6 +20,16 @@ impl Handle {
         JoinHandle(self.spawn(color, future))
     }
 
+    /// As [`Handle::spawn_colored`]; while the task is scheduled there, the color is of the highest
+    /// priority.
+    pub fn spawn_high<F>(&self, color: Color, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        JoinHandle(self.spawn_urgent(color, future))
+    }
+
     /// Spawns a task under a color of its own that equals no other.
     pub fn spawn_alone<F>(&self, future: F) -> JoinHandle<F::Output>
     where

@@ -182,8 +182,8 @@ pub mod task;
 pub mod time;
 
 pub use colored_core::{
-    AccessError, Call, Cells, Color, ColorCell, ColorLocal, ColorLocalError, Exclusive, Read,
-    Several, Shared, When, exclusive, when,
+    AccessError, Call, Cells, Color, ColorCell, ColorLocal, ColorLocalError, Exclusive, Priority,
+    Read, Several, Shared, When, exclusive, when,
 };
 
 pub use self::bound::{Bound, BoundedCell, Closed, TrySendError, TrySpawnError};

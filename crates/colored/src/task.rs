@@ -12,9 +12,11 @@
 //! A color is held for one poll and released at every `.await`: other tasks of the color may run in
 //! between. A color is not inherited: only [`spawn_here`] and [`spawn_local`] look at the caller's.
 
+mod builder;
 mod local;
 mod unconstrained;
 
+pub use self::builder::Builder;
 pub use self::local::{LocalKey, NotInScope, Scope};
 pub use self::unconstrained::{Unconstrained, unconstrained};
 pub use crate::blocking::spawn_blocking;

@@ -361,7 +361,16 @@ impl LanePtr {
                     unsafe { lane.track(self, closing) };
                 }
             }
-            lane.chain.unlink_head()
+            // SAFETY: the head is alive.
+            let urgent = unsafe { head.as_ref() }.urgent;
+            if urgent {
+                lane.desk.lower();
+            }
+            let unlinked = lane.chain.unlink_head();
+            if urgent && unlinked == Unlinked::Stalled {
+                lane.desk.unlower();
+            }
+            unlinked
         };
         match unlinked {
             Unlinked::More => {

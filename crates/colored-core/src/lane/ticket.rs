@@ -2,7 +2,8 @@
 //!
 //! The rule is that a queue holds [`ReadyLane`]s: who takes one out may run the lane. A queue with an
 //! entry for every task (`sched/lab/flat.rs`) has many for one lane, and the right to run it is
-//! one. So there an entry is a [`Ticket`], which owns a reference and no right. The right is *left*
+//! one; and where lanes are queued by class
+//! (`sched/ranks.rs`), a lane that is raised gets a second entry in another queue. So there an entry is a [`Ticket`], which owns a reference and no right. The right is *left*
 //! in the lane itself, and whoever takes it out, by whichever ticket, has it. A ticket that finds no
 //! right is one of a lane that runs, or of one that has become idle.
 //!
@@ -12,9 +13,9 @@
 //! that, and then looks for sleepers; whoever puts a ticket into a queue looks for sleepers as well.
 //! So of the two things that make a lane findable, the later one is followed by a look (G6).
 
-use super::{LanePtr, LaneRef, ReadyLane};
+use super::{Lane, LanePtr, LaneRef, Priority, ReadyLane};
 use crate::queue::{Node, Pushed};
-use crate::sync::Ordering;
+use std::ops::Deref;
 use std::ptr::NonNull;
 
 /// How many schedulers want to hear of every task ([`Dispatch::announce`](super::Dispatch)).
@@ -76,23 +77,27 @@ pub(super) fn are_announced() -> bool {
 }
 
 impl LanePtr {
-    /// Adds a node, sees that it will run, and tells the scheduler of it.
+    /// Adds a node that is urgent, or of which a scheduler may want to hear, and sees that it will run.
     ///
     /// # Safety
     ///
     /// As for [`LanePtr::push`]. `pin` is the node's.
     #[cold]
-    pub(super) unsafe fn push_announced(self, node: NonNull<Node>, pin: u32) {
+    pub(super) unsafe fn push_unusual(self, node: NonNull<Node>, pin: u32, urgent: bool) {
         // SAFETY: the node's reference, or the caller's.
         let lane = unsafe { self.get() };
         // The node may have run, and its reference be gone, when the scheduler is told.
         lane.retain(1);
         // SAFETY: just counted.
         let kept = unsafe { LaneRef::from_counted(self) };
+        // Before the node is there: its turn takes the urgency back.
+        if urgent && lane.desk.raise() {
+            lane.port.rise(&kept, Priority::High);
+        }
         // SAFETY: by contract.
         match unsafe { lane.chain.push(node) } {
             Pushed::Claimed => lane.dispatch(ReadyLane(self), pin),
-            Pushed::Behind if pin == 0 => lane.port.announce(&kept),
+            Pushed::Behind if pin == 0 && are_announced() => lane.port.announce(&kept),
             Pushed::Behind => {}
         }
     }
@@ -103,25 +108,22 @@ pub(crate) struct Ticket(LaneRef);
 
 impl Ticket {
     pub(crate) fn new(lane: LaneRef) -> Self {
-        // Ordering: the queue's lock orders it with whoever finds the ticket; the holder, who asks
-        // whether there is one, is content with an old one.
-        lane.tickets.fetch_add(1, Ordering::Relaxed);
         Self(lane)
     }
 
     /// Takes the right to run the lane, if it is there.
     pub(crate) fn take(&self) -> Option<ReadyLane> {
-        // Ordering: Acquire pairs with the Release in `leave`: the content of the lane comes with
-        // the right.
-        let taken = self.is_live() && self.0.left.swap(false, Ordering::Acquire);
-        taken.then(|| ReadyLane(self.0.ptr()))
+        self.0.desk.take().then(|| ReadyLane(self.0.ptr()))
+    }
+
+    /// The same for a ticket of a queue of that class, which has just been taken out there.
+    pub(crate) fn redeem(self, class: Priority) -> Option<ReadyLane> {
+        self.0.desk.redeem(class).then(|| ReadyLane(self.0.ptr()))
     }
 
     /// Whether the right to run the lane is there.
     pub(crate) fn is_live(&self) -> bool {
-        // Ordering: a hint for `take`. A worker that goes to sleep has fenced between its
-        // announcement and this look, and who left the right between that and its own.
-        self.0.left.load(Ordering::Relaxed)
+        self.0.desk.has_right()
     }
 
     /// Whether the lane has become idle: what the ticket was for has run. To be asked by whoever
@@ -133,23 +135,29 @@ impl Ticket {
     pub(crate) fn is_for(&self, lane: &ReadyLane) -> bool {
         self.0.ptr() == lane.0
     }
+}
 
-    /// Ends the ticket under the lock of its queue; what is left is to be dropped after it.
-    pub(crate) fn redeem(self) -> LaneRef {
-        let lane = self.0.ptr();
-        std::mem::forget(self);
-        // SAFETY: the ticket's reference.
-        let lane = unsafe { LaneRef::from_counted(lane) };
-        // Ordering: see `new`.
-        lane.tickets.fetch_sub(1, Ordering::Relaxed);
-        lane
+/// A [`Ticket`] that its lane counts, in a flat queue.
+pub(crate) struct Counted(Ticket);
+
+impl Counted {
+    pub(crate) fn new(ticket: Ticket) -> Self {
+        ticket.0.desk.add_ticket();
+        Self(ticket)
+    }
+
+    /// Ends it under the lock of its queue; what is left is to be dropped after it.
+    pub(crate) fn redeem(self) -> Ticket {
+        self.0.0.desk.remove_ticket();
+        self.0
     }
 }
 
-impl Drop for Ticket {
-    fn drop(&mut self) {
-        // Ordering: see `new`.
-        self.0.tickets.fetch_sub(1, Ordering::Relaxed);
+impl Deref for Counted {
+    type Target = Ticket;
+
+    fn deref(&self) -> &Ticket {
+        &self.0
     }
 }
 
@@ -161,15 +169,27 @@ impl ReadyLane {
         Ticket::new(unsafe { LaneRef::from_counted(self.0) })
     }
 
-    /// Whether there is a ticket that will be found: none can be used up before this right is left.
+    /// Whether there is a counted ticket that will be found: none can be used up before this right is
+    /// left.
     pub(crate) fn has_ticket(&self) -> bool {
-        // Ordering: see `Ticket::new`.
-        self.lane().tickets.load(Ordering::Relaxed) > 0
+        self.lane().desk.has_ticket()
     }
 
-    /// Leaves the right in the lane, for whoever has a ticket.
-    pub(crate) fn leave(self) {
-        // Ordering: Release pairs with the Acquire in `Ticket::take`.
-        self.lane().left.store(true, Ordering::Release);
+    /// Leaves the right in the lane, for whoever has a ticket of a flat queue.
+    pub(crate) fn leave_flat(self) {
+        self.lane().desk.leave_flat();
+    }
+
+    /// Leaves the right in the lane, for whoever has a ticket of its class; the class, if one must be
+    /// made.
+    pub(crate) fn leave(self) -> Option<Priority> {
+        self.lane().desk.leave()
+    }
+}
+
+impl Lane {
+    /// Sets the color's priority; see [`Desk::set_base`](super::desk::Desk).
+    pub(crate) fn set_priority(&self, priority: Priority) -> Option<Priority> {
+        self.desk.set_base(priority)
     }
 }

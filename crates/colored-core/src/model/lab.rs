@@ -264,7 +264,7 @@ fn leave_against_take() {
         let ready = port.take().expect("it is runnable");
         let ticket = ready.ticket();
         let holder = thread::spawn(move || match ready.run(&mut OneTurn) {
-            Slice::More(lane) => lane.leave(),
+            Slice::More(lane) => lane.leave_flat(),
             other => panic!("{other:?}"),
         });
         let run = |lane: ReadyLane| assert!(matches!(lane.run(&mut Endless), Slice::Idle));

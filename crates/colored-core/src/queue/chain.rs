@@ -63,11 +63,13 @@ pub(crate) struct Node {
     /// The thread that must run it; 0 is any worker. Written before the node is first pushed.
     pub(crate) pin: u32,
     pub(crate) kind: Kind,
+    /// Whether it raises the priority of its lane while it is scheduled. As `pin`.
+    pub(crate) urgent: bool,
 }
 
 impl Node {
     pub(crate) fn new(kind: Kind, pin: u32) -> Self {
-        Self { next: AtomicPtr::new(ptr::null_mut()), pin, kind }
+        Self { next: AtomicPtr::new(ptr::null_mut()), pin, kind, urgent: false }
     }
 
     /// Makes the node ready for [`Chain::try_claim`]: it has just been taken out.

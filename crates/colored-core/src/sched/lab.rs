@@ -34,7 +34,7 @@ use self::flat::Flat;
 use super::Scheduler;
 use super::local::Local;
 use super::remote::{Inbox, Remote};
-use crate::lane::{FlatQueues, Lane, LaneRef, ReadyLane, Ticket};
+use crate::lane::{Counted, FlatQueues, Lane, LaneRef, ReadyLane, Ticket};
 use crossbeam_utils::CachePadded;
 
 /// What a scheduler with other than the plain options has beside the plain parts.
@@ -79,6 +79,23 @@ impl Lab {
     /// Polls in a slice: a flat queue has an entry for each.
     pub(super) fn slice_polls(&self, polls: u32) -> u32 {
         if self.flats.is_empty() { polls } else { 1 }
+    }
+
+    /// Whether there are flat queues, which know no priorities.
+    pub(super) fn is_flat(&self) -> bool {
+        !self.flats.is_empty()
+    }
+
+    /// The worker in whose queues a lane belongs, if one; `own` is the one that has it.
+    pub(super) fn rank_place(&self, lane: &Lane, own: Option<usize>) -> Option<usize> {
+        if self.queue == Queue::Shared { None } else { self.place_of(lane).or(own) }
+    }
+
+    /// A worker is about to run a lane.
+    pub(super) fn settle(&self, lane: &ReadyLane, worker: usize) {
+        if self.queue == Queue::PerWorker && self.placement == Placement::Home {
+            lane.lane().set_home(worker);
+        }
     }
 
     /// Whether a worker may take what waits on another one.
@@ -196,8 +213,8 @@ impl Lab {
     fn leave(&self, scheduler: &Scheduler, own: Option<usize>, lane: ReadyLane, since: Since) {
         let place = self.flat_of(lane.lane(), own);
         let missing = since == Since::Scheduled || !lane.has_ticket();
-        let ticket = missing.then(|| lane.ticket());
-        lane.leave();
+        let ticket = missing.then(|| Counted::new(lane.ticket()));
+        lane.leave_flat();
         let flat = &self.flats[place];
         if let Some(ticket) = ticket {
             flat.push(ticket);
@@ -218,7 +235,7 @@ impl Lab {
             },
             Queue::PerWorker | Queue::Shared => return,
         };
-        let mut ticket = Ticket::new(lane.clone());
+        let mut ticket = Counted::new(Ticket::new(lane.clone()));
         while let Some(back) = self.flats[place].push_if(ticket, || match self.queue {
             Queue::PerWorkerTasks => lane.home() == Some(place),
             _ => true,
@@ -276,7 +293,7 @@ impl Lab {
 impl Scheduler {
     /// Makes one worker look again, for something that it alone may have been given; false if it
     /// was not parked: then it will look before it parks.
-    fn call(&self, worker: usize) -> bool {
+    pub(super) fn call(&self, worker: usize) -> bool {
         let called = self.idle.call(worker);
         if called {
             self.park.unpark(worker);

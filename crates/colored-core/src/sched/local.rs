@@ -1,6 +1,6 @@
 //! What a worker reaches through its thread: its deque, its `next` slot, its spare lanes.
 
-use super::lab::{Lab, Since};
+use super::lab::Since;
 use super::remote::{Remote, pin_of};
 use super::{Handle, Scheduler};
 use crate::color::Color;
@@ -29,7 +29,6 @@ pub(super) struct Local {
     cache: memory::Cache,
     /// Whether memory and lanes are kept.
     reuses: bool,
-    in_lab: bool,
     /// The thread that something is pinned to, if anything is.
     home: Cell<Option<ThreadId>>,
     /// Events are being handed out: wake nobody before they all are.
@@ -47,10 +46,17 @@ pub(super) fn with<R>(f: impl FnOnce(Option<&Local>) -> R) -> R {
     f(unsafe { local.as_ref() })
 }
 
+/// Which worker of that scheduler this thread is, if it is one.
+pub(super) fn index_in(scheduler: &Scheduler) -> Option<usize> {
+    with(|local| {
+        let own = local.filter(|local| ptr::eq(local.scheduler(), scheduler));
+        own.map(|local| local.index)
+    })
+}
+
 impl Local {
     pub(super) fn new(handle: Handle, index: usize, deque: Deque<ReadyLane>, reuses: bool) -> Self {
         Self {
-            in_lab: handle.scheduler().lab.is_some(),
             handle,
             index,
             deque,
@@ -139,20 +145,21 @@ impl Local {
         self.offer();
     }
 
-    #[inline]
-    pub(super) fn is_in_lab(&self) -> bool {
-        self.in_lab
-    }
-
-    fn lab(&self) -> Option<&Lab> {
-        if self.in_lab { self.scheduler().lab.as_deref() } else { None }
-    }
-
-    /// Gives the lane back if it goes to this worker's own queue.
+    /// Gives the lane back if it goes to this worker's own deque.
     #[inline]
     fn route(&self, lane: ReadyLane, since: Since) -> Option<ReadyLane> {
-        match self.lab() {
-            Some(lab) => lab.route(self.scheduler(), self.index, lane, since),
+        if self.remote().is_unusual() { self.route_unusual(lane, since) } else { Some(lane) }
+    }
+
+    #[cold]
+    fn route_unusual(&self, lane: ReadyLane, since: Since) -> Option<ReadyLane> {
+        let scheduler = self.scheduler();
+        if scheduler.ranks.are_used() {
+            scheduler.rank(Some(self.index), lane, since);
+            return None;
+        }
+        match &scheduler.lab {
+            Some(lab) => lab.route(scheduler, self.index, lane, since),
             None => Some(lane),
         }
     }
@@ -165,7 +172,7 @@ impl Local {
         }
         let runnable = self.deque.len() + usize::from(self.remote().has_next());
         if runnable > 1 {
-            match self.lab() {
+            match &self.scheduler().lab {
                 Some(lab) => lab.offer(self),
                 None => self.scheduler().notify(),
             }

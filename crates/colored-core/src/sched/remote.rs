@@ -4,7 +4,7 @@ use super::Handle;
 use crate::color::Color;
 use crate::lane::{Lane, ReadyLane, callback};
 use crate::queue::Stealer;
-use crate::sync::{Arc, AtomicPtr, AtomicU64, AtomicUsize, Condvar, Mutex, Ordering};
+use crate::sync::{Arc, AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Condvar, Mutex, Ordering};
 use std::collections::VecDeque;
 use std::ptr::{self, NonNull};
 
@@ -33,6 +33,8 @@ pub(super) struct Remote {
     /// The lane that it runs next: the one it has made runnable last. One word, so that a thief can
     /// take it when the worker stays in one poll for long.
     next: AtomicPtr<Lane>,
+    /// It has to ask what else there is than its deque: set once.
+    unusual: AtomicBool,
     /// Lanes whose next task is pinned to it.
     inbox: Inbox,
     /// Odd while it runs a slice; grows by one at both ends.
@@ -47,6 +49,7 @@ impl Remote {
         Self {
             stealer,
             next: AtomicPtr::new(ptr::null_mut()),
+            unusual: AtomicBool::new(false),
             inbox: Inbox::new(),
             beat: AtomicU64::new(0),
             slice_start: AtomicU64::new(0),
@@ -82,6 +85,17 @@ impl Remote {
         let late = self.beat.load(Ordering::Relaxed) % 2 == 1
             && self.slice_start.load(Ordering::Relaxed) < before;
         if late { self.take_next() } else { None }
+    }
+
+    #[inline]
+    pub(super) fn is_unusual(&self) -> bool {
+        // Ordering: a hint: who has yet to see it does as before (`ranks.rs`).
+        self.unusual.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_unusual(&self) {
+        // Ordering: as in `is_unusual`.
+        self.unusual.store(true, Ordering::Relaxed);
     }
 
     /// Leaves a lane that only this worker may run.

@@ -80,6 +80,7 @@ impl Scheduler {
         if let Some(lab) = &self.lab {
             lab.forget();
         }
+        self.ranks.forget();
     }
 
     /// Runs a lane on this thread until it is idle, cancelling all its tasks.
@@ -112,7 +113,8 @@ impl Scheduler {
             queued.or_else(|| remote.take_inbox())
         };
         let plain = self.injector.pop().or_else(|| self.remotes.iter().find_map(of_worker));
-        plain.or_else(|| self.lab.as_deref().and_then(Lab::any_ready))
+        let ranked = plain.or_else(|| self.ranks.any_ready());
+        ranked.or_else(|| self.lab.as_deref().and_then(Lab::any_ready))
     }
 }
 

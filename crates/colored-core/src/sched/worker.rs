@@ -140,9 +140,24 @@ impl Worker {
 
     fn find(&mut self) -> Option<ReadyLane> {
         self.steps = self.steps.wrapping_add(1);
-        if self.local.is_in_lab() {
-            return self.find_in_lab();
+        if self.local.remote().is_unusual() { self.find_unusual() } else { self.find_plain() }
+    }
+
+    #[cold]
+    fn find_unusual(&mut self) -> Option<ReadyLane> {
+        if self.local.scheduler().ranks.are_used() {
+            return self.find_ranked();
         }
+        self.find_unranked()
+    }
+
+    /// As `find` while no priority has been named.
+    pub(super) fn find_unranked(&mut self) -> Option<ReadyLane> {
+        if self.lab.is_some() { self.find_in_lab() } else { self.find_plain() }
+    }
+
+    #[inline(always)]
+    fn find_plain(&mut self) -> Option<ReadyLane> {
         let urgent = self
             .steps
             .is_multiple_of(INJECTOR_STEPS)
@@ -272,6 +287,9 @@ impl Scheduler {
     /// Whether a worker that is about to park could run something. Sequenced after the fence in
     /// `Idle::park`.
     fn has_work_for(&self, worker: usize) -> bool {
+        if self.ranks.has_work_for(worker, self.steals()) {
+            return true;
+        }
         if let Some(lab) = &self.lab {
             return self.has_lab_work_for(lab, worker);
         }
@@ -290,7 +308,10 @@ impl Scheduler {
             let empty = |remote: &CachePadded<Remote>| {
                 !remote.has_inbox() && !remote.has_next() && remote.stealer.is_empty()
             };
-            self.injector.is_empty() && self.remotes.iter().all(empty) && self.is_lab_empty()
+            self.injector.is_empty()
+                && self.remotes.iter().all(empty)
+                && self.is_lab_empty()
+                && self.ranks.is_empty()
         };
         if self.idle.all_parked_and(nothing_left) && !self.stopped.swap(true, Ordering::SeqCst) {
             for worker in 0..self.remotes.len() {

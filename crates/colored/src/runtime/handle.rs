@@ -7,7 +7,7 @@ use crate::driver::{Driver, current};
 use crate::pinned::{NoWorker, PinnedCell};
 use crate::pool::Class;
 use crate::task::JoinHandle;
-use colored_core::{Bound, Color, ColorCell, Nested};
+use colored_core::{Bound, Color, ColorCell, Nested, Priority};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -73,6 +73,33 @@ impl Handle {
         F::Output: Send + 'static,
     {
         self.core.spawn_alone(future)
+    }
+
+    /// Gives a color a priority against other colors, until it is given another. Default:
+    /// [`Priority::Normal`].
+    ///
+    /// A worker that is free takes the color with the highest priority first, and among equals the
+    /// one that has waited longest in its queue. A color that waits and becomes more urgent by the
+    /// call is moved up at once; one that becomes less urgent, after its next turn. Within the color
+    /// the order stays what it was ([`task::Builder`](crate::task::Builder) makes the whole color
+    /// urgent). A turn that has begun is not interrupted, and of 32 turns of a worker one is for the
+    /// lower classes: none starves.
+    ///
+    /// What has been queued before the runtime's first priority counts as normal until its next turn.
+    /// From that on, every turn goes through two locks that few others use; a runtime in which no
+    /// priority is ever named pays for none of this. The color has a lane
+    /// until it is normal again. With `Queue::SharedTasks` and `Queue::PerWorkerTasks`
+    /// ([`lab`](super::lab)) there are no priorities: the call does nothing. Nor does it on a runtime
+    /// that has shut down.
+    pub fn set_priority(&self, color: impl Into<Color>, priority: Priority) {
+        self.core.set_priority(color.into(), priority);
+    }
+
+    /// The priority that [`Handle::set_priority`] has given a color. What is urgent in it at the
+    /// moment does not count.
+    #[must_use]
+    pub fn priority(&self, color: impl Into<Color>) -> Priority {
+        self.core.priority(color.into())
     }
 
     /// Runs `f` on a thread that may block; see [`spawn_blocking`](crate::spawn_blocking).

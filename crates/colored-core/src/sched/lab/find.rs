@@ -1,6 +1,6 @@
 //! Where a worker of the laboratory looks for a lane.
 
-use super::{Lab, Placement, Queue};
+use super::{Lab, Queue};
 use crate::lane::ReadyLane;
 use crate::sched::worker::{INJECTOR_STEPS, Worker};
 
@@ -25,9 +25,7 @@ impl Worker {
                 own.take().or_else(|| worker.steal_color(lab))
             }),
         }?;
-        if lab.queue == Queue::PerWorker && lab.placement == Placement::Home {
-            lane.lane().set_home(self.index());
-        }
+        lab.settle(&lane, self.index());
         Some(lane)
     }
 

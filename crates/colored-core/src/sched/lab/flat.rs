@@ -1,16 +1,16 @@
 //! A flat event queue: an entry for every task, under one lock.
 //!
-//! The entries of a lane are [`Ticket`]s. All those of one lane are in one queue; where there are
+//! The entries of a lane are [`Ticket`]s that it counts. All those of one lane are in one queue; where there are
 //! several queues, it is that of the lane's home, which changes under the lock of the old one only.
 //! So whoever holds the lane, and has taken the lock of its queue before, knows by the count of
 //! tickets whether one is left.
 
-use crate::lane::{LaneRef, ReadyLane, Ticket};
+use crate::lane::{Counted, ReadyLane, Ticket};
 use crate::sync::{AtomicUsize, Mutex, Ordering};
 use std::collections::VecDeque;
 
 pub(super) struct Flat {
-    tickets: Mutex<VecDeque<Ticket>>,
+    tickets: Mutex<VecDeque<Counted>>,
     len: AtomicUsize,
 }
 
@@ -19,14 +19,14 @@ impl Flat {
         Self { tickets: Mutex::new(VecDeque::new()), len: AtomicUsize::new(0) }
     }
 
-    pub(super) fn push(&self, ticket: Ticket) {
+    pub(super) fn push(&self, ticket: Counted) {
         let mut tickets = self.tickets.lock();
         tickets.push_back(ticket);
         self.count(&tickets);
     }
 
     /// To be called under the lock, after a change.
-    fn count(&self, tickets: &VecDeque<Ticket>) {
+    fn count(&self, tickets: &VecDeque<Counted>) {
         // Ordering: a hint for `len`.
         self.len.store(tickets.len(), Ordering::Relaxed);
     }
@@ -34,9 +34,9 @@ impl Flat {
     /// As `push`, if `is_right` says under the lock that this is the queue; else gives it back.
     pub(super) fn push_if(
         &self,
-        ticket: Ticket,
+        ticket: Counted,
         is_right: impl FnOnce() -> bool,
-    ) -> Option<Ticket> {
+    ) -> Option<Counted> {
         let mut tickets = self.tickets.lock();
         if !is_right() {
             return Some(ticket);
@@ -88,7 +88,7 @@ impl Flat {
 
     /// Whether an entry's color is runnable.
     pub(super) fn has_live(&self) -> bool {
-        self.tickets.lock().iter().any(Ticket::is_live)
+        self.tickets.lock().iter().any(|ticket| ticket.is_live())
     }
 
     /// How many entries there are; may be out of date.
@@ -101,7 +101,8 @@ impl Flat {
     pub(super) fn forget(&self) {
         let mut tickets = self.tickets.lock();
         let all = std::mem::take(&mut *tickets);
-        let (live, dead): (VecDeque<_>, VecDeque<_>) = all.into_iter().partition(Ticket::is_live);
+        let (live, dead): (VecDeque<_>, VecDeque<_>) =
+            all.into_iter().partition(|ticket| ticket.is_live());
         *tickets = live;
         drop(tickets);
         drop(dead);
@@ -110,14 +111,14 @@ impl Flat {
 
 /// Takes the right of the first lane that has one, and its entry out; on the way, the entries of lanes
 /// that have become idle.
-fn first(tickets: &mut VecDeque<Ticket>, void: &mut Vec<LaneRef>) -> Option<(ReadyLane, LaneRef)> {
+fn first(tickets: &mut VecDeque<Counted>, void: &mut Vec<Ticket>) -> Option<(ReadyLane, Ticket)> {
     let mut place = 0;
     while let Some(ticket) = tickets.get(place) {
         if let Some(lane) = ticket.take() {
             return tickets.remove(place).map(|ticket| (lane, ticket.redeem()));
         }
         if ticket.is_void() {
-            void.extend(tickets.remove(place).map(Ticket::redeem));
+            void.extend(tickets.remove(place).map(Counted::redeem));
         } else {
             place += 1;
         }

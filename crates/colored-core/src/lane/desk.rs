@@ -1,0 +1,165 @@
+//! One word per lane: whether the right to run it has been left there, and how urgent it is.
+//!
+//! | bits | meaning | changed by |
+//! |---|---|---|
+//! | `LEFT` | the right to run the lane is here, for whoever has a ticket | the holder; who takes the right |
+//! | `LOW`, `HIGH` | the priority of the color, if it is not the normal one | [`Handle::set_priority`](crate::Handle::set_priority), under a lock |
+//! | one for each class | a ticket is in a queue of the class, or on its way there | who makes it; who takes it out |
+//! | the rest, counted | urgent tasks that are scheduled here; in a scheduler with flat queues, which know no priorities, the lane's tickets in them | pushers, the holder; the lock of the flat queue |
+//!
+//! # A lane is raised at once
+//!
+//! Leaving the right and adding urgency are exchanges of this one word, so one of them is first.
+//! If it is the leaving, the other finds `LEFT` and makes a second ticket, for the queue of the
+//! higher class. If it is the adding, the holder learns the higher class when it leaves the right,
+//! and its ticket goes there. Whichever ticket comes first takes the right, the other finds none.
+//!
+//! A class has at most one ticket for a lane. Who needs one and finds the bit set relies on it:
+//! whoever takes that ticket out clears the bit and takes the right in one exchange, so it comes
+//! either before, and the bit was clear, or after, and it gets the right.
+
+use crate::sync::{AtomicU32, Ordering};
+
+/// How urgent a color is, against other colors: what is queued under one color keeps its order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Priority {
+    /// After the others, but never not at all.
+    Low,
+    /// What every color has that nobody gave another.
+    #[default]
+    Normal,
+    /// Before the others.
+    High,
+}
+
+const LEFT: u32 = 1;
+const LOW: u32 = 1 << 1;
+const HIGH: u32 = 1 << 2;
+const UNIT: u32 = 1 << 6;
+
+/// The bit of a class.
+fn ticket(class: Priority) -> u32 {
+    1 << (3 + class as u32)
+}
+
+#[derive(Debug)]
+pub(super) struct Desk(AtomicU32);
+
+fn class(word: u32) -> Priority {
+    match () {
+        () if word >= UNIT || word & HIGH != 0 => Priority::High,
+        () if word & LOW != 0 => Priority::Low,
+        () => Priority::Normal,
+    }
+}
+
+/// The word `after`, with the bit of a ticket if the lane waits in a queue of too low a class.
+fn risen(before: u32, after: u32) -> u32 {
+    let too_low = before & LEFT != 0 && class(before) < class(after);
+    if too_low { after | ticket(class(after)) } else { after }
+}
+
+/// The class, if there is no ticket of it.
+fn needed(word: u32, class: Priority) -> Option<Priority> {
+    (word & ticket(class) == 0).then_some(class)
+}
+
+impl Desk {
+    pub(super) fn new() -> Self {
+        Self(AtomicU32::new(0))
+    }
+
+    /// Leaves the right to run the lane here, where queues are by class: the class that a ticket
+    /// must be made for, unless there is one. Holder only, and not any more.
+    pub(super) fn leave(&self) -> Option<Priority> {
+        let before = self.update(Ordering::Release, |word| word | LEFT | ticket(class(word)));
+        needed(before, class(before))
+    }
+
+    /// Leaves the right for whoever has a ticket of a flat queue. Holder only, and not any more.
+    pub(super) fn leave_flat(&self) {
+        // Ordering: pairs with the Acquire in `take`.
+        self.0.fetch_or(LEFT, Ordering::Release);
+    }
+
+    /// Changes the word; what it was before.
+    fn update(&self, order: Ordering, change: impl Fn(u32) -> u32) -> u32 {
+        // Ordering: by the caller: Release pairs with the Acquire in `take` and `redeem`: the lane's
+        // content comes with the right. Else only this word decides.
+        let result = self.0.fetch_update(order, Ordering::Relaxed, |word| Some(change(word)));
+        result.unwrap_or_else(|word| word)
+    }
+
+    /// Whether the right is here.
+    pub(super) fn has_right(&self) -> bool {
+        // Ordering: a hint for `take`. Who goes to sleep has fenced between its announcement and this
+        // look, and who left the right between that and its own.
+        self.0.load(Ordering::Relaxed) & LEFT != 0
+    }
+
+    /// A ticket of the class has been taken out: takes the right with it; false if it is not here.
+    pub(super) fn redeem(&self, class: Priority) -> bool {
+        // Ordering: pairs with the Release in `leave`.
+        self.0.fetch_and(!(LEFT | ticket(class)), Ordering::Acquire) & LEFT != 0
+    }
+
+    /// Takes the right; false if it is not here.
+    pub(super) fn take(&self) -> bool {
+        // Ordering: pairs with the Release in `leave_flat`.
+        self.has_right() && self.0.fetch_and(!LEFT, Ordering::Acquire) & LEFT != 0
+    }
+
+    /// Something urgent is about to be pushed. True if the lane waits in a queue of a lower class,
+    /// and a ticket of the highest must be made.
+    pub(super) fn raise(&self) -> bool {
+        let change = |word| risen(word, word + UNIT);
+        let before = self.update(Ordering::Relaxed, change);
+        assert!(before < u32::MAX / 2, "too many urgent tasks under one color");
+        needed(before, class(change(before)))
+            .is_some_and(|to| before & LEFT != 0 && class(before) < to)
+    }
+
+    /// Something urgent has had its turn. Holder only.
+    pub(super) fn lower(&self) {
+        // Ordering: as in `raise`.
+        self.0.fetch_sub(UNIT, Ordering::Relaxed);
+    }
+
+    /// It has to have another turn after all. Holder only.
+    pub(super) fn unlower(&self) {
+        // Ordering: as in `raise`.
+        self.0.fetch_add(UNIT, Ordering::Relaxed);
+    }
+
+    /// Sets the priority of the color. If the lane waits in a queue of a lower class than is its own
+    /// now, the class that a ticket must be made for.
+    pub(super) fn set_base(&self, base: Priority) -> Option<Priority> {
+        let bits = match base {
+            Priority::Low => LOW,
+            Priority::Normal => 0,
+            Priority::High => HIGH,
+        };
+        let change = |word: u32| risen(word, word & !(LOW | HIGH) | bits);
+        let before = self.update(Ordering::Relaxed, change);
+        let to = needed(before, class(change(before)))?;
+        (before & LEFT != 0 && class(before) < to).then_some(to)
+    }
+
+    /// One ticket more in a flat queue.
+    pub(super) fn add_ticket(&self) {
+        // Ordering: the queue's lock orders it with whoever finds the ticket; the holder, who asks
+        // whether there is one, is content with an old one.
+        let before = self.0.fetch_add(UNIT, Ordering::Relaxed);
+        assert!(before < u32::MAX / 2, "too many tasks under one color for a flat queue");
+    }
+
+    pub(super) fn remove_ticket(&self) {
+        // Ordering: as in `add_ticket`.
+        self.0.fetch_sub(UNIT, Ordering::Relaxed);
+    }
+
+    pub(super) fn has_ticket(&self) -> bool {
+        // Ordering: as in `add_ticket`.
+        self.0.load(Ordering::Relaxed) >= UNIT
+    }
+}

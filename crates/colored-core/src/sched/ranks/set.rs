@@ -1,0 +1,77 @@
+//! What users say of priorities.
+
+use super::Ranks;
+use crate::color::Color;
+use crate::lane::{LaneRef, Priority};
+use crate::sched::{Handle, Scheduler};
+use crate::sync::Ordering;
+use std::collections::hash_map::Entry;
+
+impl Handle {
+    /// Gives a color a priority against other colors, from now on and until it is given another. A
+    /// color that waits in a queue and becomes more urgent by it is moved to the queue of its new
+    /// class at once; one that becomes less urgent goes to it after its next turn.
+    ///
+    /// The color has a lane until its priority is [`Priority::Normal`] again or
+    /// the scheduler shuts down. Costs a lock and a look-up.
+    pub fn set_priority(&self, color: Color, priority: Priority) {
+        let scheduler = self.scheduler();
+        if scheduler.is_told() || !scheduler.use_ranks() {
+            return;
+        }
+        let lane = self.lane(color);
+        let mut bases = scheduler.ranks.bases.lock();
+        let risen = lane.set_priority(priority);
+        let old = match (bases.entry(color), priority) {
+            (Entry::Occupied(entry), Priority::Normal) => Some(entry.remove()),
+            (Entry::Occupied(mut entry), _) => {
+                entry.get_mut().0 = priority;
+                None
+            }
+            (Entry::Vacant(_), Priority::Normal) => None,
+            (Entry::Vacant(entry), _) => {
+                entry.insert((priority, lane.clone()));
+                None
+            }
+        };
+        drop(bases);
+        drop(old);
+        if let Some(class) = risen {
+            scheduler.rise(&lane, class);
+        }
+        drop(lane);
+        scheduler.drain_if_stopped();
+    }
+
+    /// The priority that [`Handle::set_priority`] has given a color.
+    #[must_use]
+    pub fn priority(&self, color: Color) -> Priority {
+        let bases = self.scheduler().ranks.bases.lock();
+        bases.get(&color).map_or(Priority::Normal, |(priority, _)| *priority)
+    }
+}
+
+impl Scheduler {
+    /// Priorities are used from now on; false if there cannot be any.
+    pub(in crate::sched) fn use_ranks(&self) -> bool {
+        if self.lab.as_ref().is_some_and(|lab| lab.is_flat()) {
+            return false;
+        }
+        // Ordering: hints; see the module above.
+        if !self.ranks.used.swap(true, Ordering::Relaxed) {
+            self.remotes.iter().for_each(|remote| remote.set_unusual());
+        }
+        true
+    }
+}
+
+impl Ranks {
+    /// Forgets all priorities: the lanes that are kept for them own the scheduler.
+    pub(in crate::sched) fn forget(&self) {
+        let bases = std::mem::take(&mut *self.bases.lock());
+        let lanes = bases.into_values().map(|(_, lane)| lane);
+        lanes.for_each(|lane: LaneRef| {
+            lane.set_priority(Priority::Normal);
+        });
+    }
+}

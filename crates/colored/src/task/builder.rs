@@ -1,0 +1,73 @@
+//! [`Builder`]: a task with more to say about it than its color.
+
+use super::with_handle;
+use colored_core::{Color, JoinHandle, Priority};
+
+/// The settings of one task.
+///
+/// ```
+/// use colored::{Priority, task};
+///
+/// # #[colored::main(workers = 2)]
+/// # async fn main() {
+/// let alarm = task::Builder::new().color(7).priority(Priority::High).spawn(async { "now" });
+/// assert_eq!(alarm.await.unwrap(), "now");
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[must_use = "a builder does nothing before `spawn`"]
+pub struct Builder {
+    color: Color,
+    priority: Priority,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Builder {
+    /// As [`spawn`](super::spawn): the default color, and no priority of its own.
+    pub fn new() -> Self {
+        Self { color: Color::DEFAULT, priority: Priority::Normal }
+    }
+
+    /// The color that the task runs under. Default: [`Color::DEFAULT`].
+    pub fn color(mut self, color: impl Into<Color>) -> Self {
+        self.color = color.into();
+        self
+    }
+
+    /// [`Priority::High`]: from each time the task is scheduled until its turn is over, the color
+    /// that it is scheduled under then is of the highest priority, and what stands in that color
+    /// before the task profits. A color that waits in a queue is moved up at once; its class is its
+    /// own again when no such task is left in it. The order within the color does not change.
+    ///
+    /// The other two do nothing: a task does not make its color less urgent than it is. Default:
+    /// [`Priority::Normal`].
+    ///
+    /// [`Handle::set_priority`](crate::Handle::set_priority) says what priorities cost, and where there
+    /// are none.
+    pub fn priority(mut self, priority: Priority) -> Self {
+        self.priority = priority;
+        self
+    }
+
+    /// Spawns the task on the current runtime.
+    ///
+    /// # Panics
+    ///
+    /// Outside a runtime.
+    #[track_caller]
+    pub fn spawn<F>(self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        with_handle("task::Builder::spawn", |handle| match self.priority {
+            Priority::High => handle.spawn_high(self.color, future),
+            _ => handle.spawn_colored(self.color, future),
+        })
+    }
+}

@@ -1,0 +1,351 @@
+//! Priorities between colors: which color is next, what raises one that waits, and that neither the
+//! order within a color nor the lowest class suffers.
+
+use crate::support::gate::Gate;
+use crate::support::{Trace, meet, run, runtime, shared, storm, wait_until};
+use colored::runtime::lab::{Balance, Placement, Queue};
+use colored::sync::oneshot;
+use colored::{Color, ColorCell, Handle, Priority, Runtime, hop, spawn_colored, task, yield_now};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+/// A color that keeps the only worker busy.
+const BUSY: u64 = 1_000;
+
+/// A runtime with one worker, on which priorities are in use.
+fn ranked() -> Runtime {
+    let runtime = runtime(1);
+    runtime.handle().set_priority(BUSY, Priority::High);
+    runtime
+}
+
+/// Spawns a task that notes its color.
+fn note(handle: &Handle, trace: &Trace<u64>, color: u64) {
+    let trace = trace.clone();
+    drop(handle.spawn_colored(color, async move { trace.push(color) }));
+}
+
+/// As `note`, urgent.
+fn alarm(handle: &Handle, trace: &Trace<u64>, color: u64, mark: u64) {
+    let trace = trace.clone();
+    let _entered = handle.enter();
+    let alarm = task::Builder::new().color(color).priority(Priority::High);
+    drop(alarm.spawn(async move { trace.push(mark) }));
+}
+
+#[test]
+fn a_high_color_runs_before_a_hundred_low_ones_that_wait() {
+    shared(|| {
+        let runtime = ranked();
+        let (handle, trace) = (runtime.handle(), Trace::new());
+        for color in 0..100 {
+            handle.set_priority(color, Priority::Low);
+        }
+        handle.set_priority(500u64, Priority::High);
+        let gate = Gate::close(handle, BUSY);
+        (0..100).for_each(|color| note(handle, &trace, color));
+        note(handle, &trace, 200);
+        note(handle, &trace, 500);
+        gate.open();
+        wait_until(|| trace.len() == 102);
+        let order = trace.take();
+        // The classes, and within each who came first. Of 32 turns one may be a lower class's.
+        assert_eq!(order[0], 500);
+        assert!(order[1..3].contains(&200), "{order:?}");
+        let low: Vec<_> = order.into_iter().filter(|color| *color < 100).collect();
+        assert_eq!(low, (0..100).collect::<Vec<_>>());
+    });
+}
+
+#[test]
+fn a_color_that_waits_is_raised_at_once() {
+    shared(|| {
+        let runtime = ranked();
+        let (handle, trace) = (runtime.handle(), Trace::new());
+        let gate = Gate::close(handle, BUSY);
+        (0..10).for_each(|color| note(handle, &trace, color));
+        // Both wait in the queue of the normal ones, seventh and ninth.
+        handle.set_priority(6u64, Priority::High);
+        alarm(handle, &trace, 8, 80);
+        gate.open();
+        wait_until(|| trace.len() == 11);
+        assert_eq!(trace.take(), [6, 8, 80, 0, 1, 2, 3, 4, 5, 7, 9]);
+        assert_eq!(handle.priority(6u64), Priority::High);
+        assert_eq!(handle.priority(8u64), Priority::Normal);
+    });
+}
+
+/// The urgent task raises its color by its place in the queue only: it overtakes nobody there.
+#[test]
+fn within_a_color_the_order_stays() {
+    shared(|| {
+        let runtime = ranked();
+        let (handle, trace) = (runtime.handle(), Trace::new());
+        let cell = handle.cell(7, ());
+        let gate = Gate::close(handle, BUSY);
+        note(handle, &trace, 0);
+        for number in 0..300 {
+            let ours = trace.clone();
+            match number % 3 {
+                0 => cell.post(move |()| ours.push(1_000 + number)),
+                1 => alarm(handle, &trace, 7, 1_000 + number),
+                _ => drop(handle.spawn_colored(7, async move { ours.push(1_000 + number) })),
+            }
+        }
+        gate.open();
+        wait_until(|| trace.len() == 301);
+        let order: Vec<_> = trace.take().into_iter().filter(|mark| *mark > 0).collect();
+        assert_eq!(order, (1_000..1_300).collect::<Vec<_>>());
+    });
+}
+
+#[test]
+fn a_color_is_its_own_class_again_when_nothing_urgent_is_left_in_it() {
+    shared(|| {
+        let runtime = Runtime::builder().workers(1).slice(1, Duration::from_secs(1));
+        let runtime = runtime.build().unwrap();
+        let (handle, trace) = (runtime.handle(), Trace::new());
+        handle.set_priority(BUSY, Priority::High);
+        let gate = Gate::close(handle, BUSY);
+        note(handle, &trace, 1);
+        note(handle, &trace, 7);
+        alarm(handle, &trace, 7, 70);
+        (0..20).for_each(|_| note(handle, &trace, 7));
+        note(handle, &trace, 2);
+        gate.open();
+        wait_until(|| trace.len() == 24);
+        // A slice has one poll here: what is behind the urgent one takes turns with the others.
+        let order = trace.take();
+        assert_eq!(order[..2], [7, 70]);
+        let others = [1, 2].map(|color| order.iter().position(|mark| *mark == color));
+        assert!(others.iter().all(|place| place.is_some_and(|place| place < 10)), "{order:?}");
+    });
+}
+
+/// A task that was spawned urgent is so at every wake, and wherever it hops.
+#[test]
+fn an_urgent_task_takes_its_urgency_along() {
+    shared(|| {
+        let runtime = ranked();
+        let (handle, trace) = (runtime.handle(), Trace::new());
+        let (wake, woken) = oneshot::channel();
+        let ours = trace.clone();
+        let traveller = async move {
+            hop(Color::new(8)).await;
+            ours.push(1);
+            woken.await.unwrap();
+            ours.push(2);
+        };
+        let _entered = handle.enter();
+        drop(task::Builder::new().color(7).priority(Priority::High).spawn(traveller));
+        wait_until(|| trace.len() == 1);
+        let gate = Gate::close(handle, BUSY);
+        (20..40).for_each(|color| note(handle, &trace, color));
+        wake.send(()).unwrap();
+        gate.open();
+        wait_until(|| trace.len() == 22);
+        assert_eq!(trace.take()[..3], [1, 2, 20]);
+    });
+}
+
+#[test]
+fn a_lower_priority_holds_from_the_next_turn() {
+    shared(|| {
+        let runtime = ranked();
+        let (handle, trace) = (runtime.handle(), Trace::new());
+        handle.set_priority(1, Priority::High);
+        handle.set_priority(1, Priority::Low);
+        let gate = Gate::close(handle, BUSY);
+        (1..4).for_each(|color| note(handle, &trace, color));
+        gate.open();
+        wait_until(|| trace.len() == 3);
+        assert_eq!(trace.take(), [2, 3, 1]);
+        assert_eq!(handle.priority(1), Priority::Low);
+    });
+}
+
+/// Polls of one color of each class while the highest never ends, and how often each had a turn.
+fn turns_beside_an_endless_high_color(workers: usize) -> [u64; 3] {
+    let runtime = Runtime::builder().workers(workers).slice(1, Duration::from_secs(1));
+    let runtime = runtime.build().unwrap();
+    let over = Arc::new(AtomicBool::new(false));
+    let polls: Arc<[AtomicU64; 3]> = Arc::default();
+    let classes = [Priority::Low, Priority::Normal, Priority::High];
+    runtime.handle().set_priority(BUSY, Priority::High);
+    let gates: Vec<_> =
+        (0..workers).map(|i| Gate::close(runtime.handle(), BUSY + i as u64)).collect();
+    // Endless, and more of each than there are workers.
+    let tasks = (0..3 * 4).map(|number| {
+        let class = number % 3;
+        let color = 10 + number as u64;
+        runtime.handle().set_priority(color, classes[class]);
+        let (polls, over) = (Arc::clone(&polls), Arc::clone(&over));
+        runtime.handle().spawn_colored(color, async move {
+            while !over.load(Ordering::Relaxed) {
+                polls[class].fetch_add(1, Ordering::Relaxed);
+                yield_now().await;
+            }
+        })
+    });
+    let tasks: Vec<_> = tasks.collect();
+    gates.into_iter().for_each(Gate::open);
+    wait_until(|| polls[0].load(Ordering::Relaxed) >= 300);
+    over.store(true, Ordering::Relaxed);
+    for task in tasks {
+        runtime.run(task).unwrap();
+    }
+    [0, 1, 2].map(|class| polls[class].load(Ordering::Relaxed))
+}
+
+/// Of 64 turns of a worker one is for the lowest class and one for the middle one.
+#[test]
+fn the_lower_classes_have_their_share() {
+    shared(|| {
+        let [low, normal, high] = turns_beside_an_endless_high_color(1);
+        assert!(low >= 300 && low.abs_diff(normal) <= 2, "{low} {normal} {high}");
+        let ratio = high / low;
+        assert!((60..=64).contains(&ratio), "{low} {normal} {high}");
+    });
+}
+
+#[test]
+fn no_class_starves_on_several_workers() {
+    shared(|| {
+        let [low, normal, high] = turns_beside_an_endless_high_color(3);
+        assert!(low >= 300 && normal >= 100 && high > normal, "{low} {normal} {high}");
+    });
+}
+
+/// What one worker queues on itself others take, the most urgent first.
+#[test]
+fn every_worker_comes_for_ranked_lanes() {
+    shared(|| {
+        for workers in [2, 3, 8] {
+            let runtime = runtime(workers);
+            runtime.handle().set_priority(1, Priority::Low);
+            for round in 0..20 {
+                meet::all_at_once(&runtime, workers, round % 2 == 0);
+            }
+        }
+    });
+}
+
+/// Priorities come and go while everything else happens: no lane is lost, none runs twice.
+#[test]
+fn colors_are_raised_and_lowered_in_a_storm() {
+    shared(|| {
+        let runtime = runtime(4);
+        let (handle, over) = (runtime.handle().clone(), Arc::new(AtomicBool::new(false)));
+        let stop = Arc::clone(&over);
+        let fickle = std::thread::spawn(move || {
+            let classes = [Priority::Low, Priority::High, Priority::Normal];
+            for number in 0u64.. {
+                if stop.load(Ordering::Relaxed) {
+                    return number;
+                }
+                handle.set_priority(number % 64, classes[(number / 64 % 3) as usize]);
+                let _entered = handle.enter();
+                let alarm = task::Builder::new().color(number % 61).priority(Priority::High);
+                drop(alarm.spawn(yield_now()));
+            }
+            unreachable!("it is told to stop")
+        });
+        storm::rage(&runtime, 200_000);
+        over.store(true, Ordering::Relaxed);
+        assert!(fickle.join().unwrap() > 64);
+        (0..64u64).for_each(|color| runtime.handle().set_priority(color, Priority::Normal));
+        wait_until(|| runtime.metrics().colors == 1);
+        storm::wander_until_shutdown(runtime, 200, 3);
+    });
+}
+
+#[test]
+fn a_color_with_a_priority_stays_and_a_normal_one_goes() {
+    run(2, async {
+        let handle = Handle::current();
+        let colors = || Handle::current().metrics().colors;
+        assert_eq!(colors(), 1);
+        handle.set_priority(5u64, Priority::Low);
+        spawn_colored(5, async {}).await.unwrap();
+        assert_eq!(colors(), 2);
+        handle.set_priority(5u64, Priority::Normal);
+        handle.set_priority(6u64, Priority::Normal);
+        while colors() != 1 {
+            yield_now().await;
+        }
+    });
+}
+
+#[test]
+fn priorities_hold_beside_every_placement_and_balance() {
+    shared(|| {
+        let balances = [Balance::Steal, Balance::None, Balance::Hybrid { threshold: 2 }];
+        let placements = [Placement::Waker, Placement::Home, Placement::Pinned];
+        let queues = [Queue::PerWorker, Queue::Shared, Queue::SharedTasks, Queue::PerWorkerTasks];
+        let mut count = 0;
+        for (queue, balance, placement) in queues.into_iter().flat_map(|queue| {
+            balances.into_iter().flat_map(move |b| placements.map(|p| (queue, b, p)))
+        }) {
+            let builder = || Runtime::builder().queue(queue).balance(balance).placement(placement);
+            let Ok(runtime) = builder().workers(1).build() else { continue };
+            count += 1;
+            let (handle, trace) = (runtime.handle(), Trace::new());
+            handle.set_priority(BUSY, Priority::High);
+            let gate = Gate::close(handle, BUSY);
+            (0..10).for_each(|color| note(handle, &trace, color));
+            handle.set_priority(6u64, Priority::High);
+            gate.open();
+            wait_until(|| trace.len() == 10);
+            let order = trace.take();
+            let flat = matches!(queue, Queue::SharedTasks | Queue::PerWorkerTasks);
+            // A flat queue knows no priorities.
+            assert_eq!(order[0], if flat { 0 } else { 6 }, "{queue:?} {balance:?} {placement:?}");
+            let runtime = builder().workers(3).build().unwrap();
+            (0..64u64).step_by(3).for_each(|c| runtime.handle().set_priority(c, Priority::Low));
+            storm::rage(&runtime, 8_000);
+            storm::wander_until_shutdown(runtime, 48, 5);
+        }
+        assert_eq!(count, 8 + 2 + 2 + 6);
+    });
+}
+
+#[test]
+fn shutdown_runs_and_drops_whatever_its_class() {
+    shared(|| {
+        for workers in [1, 3] {
+            let runtime = runtime(workers);
+            let drops = crate::support::drops::Drops::default();
+            let handle = runtime.handle().clone();
+            for color in 0..90u64 {
+                let class = [Priority::Low, Priority::Normal, Priority::High][color as usize % 3];
+                handle.set_priority(color, class);
+                let value = drops.under(color);
+                let _entered = handle.enter();
+                drop(task::Builder::new().color(color).priority(class).spawn(async move {
+                    std::future::pending::<()>().await;
+                    drop(value);
+                }));
+            }
+            runtime.shutdown_timeout(Duration::from_secs(60)).unwrap();
+            drops.assert_exact(90);
+            // It is too late, and does nothing.
+            handle.set_priority(1u64, Priority::High);
+            assert_eq!(handle.priority(1u64), Priority::Normal);
+            assert_eq!(handle.metrics().colors, 1);
+        }
+    });
+}
+
+/// A cell's color is raised by its name, and an idle one is called as ever.
+#[test]
+fn cells_have_the_priority_of_their_color() {
+    run(2, async {
+        let cell = ColorCell::new(Color::new(3), 0);
+        Handle::current().set_priority(3u64, Priority::High);
+        for round in 1..=500 {
+            cell.post(|count| *count += 1);
+            assert_eq!(cell.call(|count| *count).await, round);
+        }
+    });
+}
