@@ -15,6 +15,9 @@
 //! | [`bank`] | two accounts at once |
 //! | [`dining`] | two forks at once |
 //! | [`kv`] | shared reading |
+//! | [`table2`] | libasync-smp: what each step of its scheduler is worth |
+//! | [`staged`] | staged middleware: batches, and who hands work to whom |
+//! | [`mely`] | Mely: is stealing worth its cost? |
 //! | [`overload`] | more work than can be done |
 //! | [`scaling`] | more workers |
 
@@ -23,12 +26,15 @@ pub mod cardinality;
 mod clients;
 pub mod dining;
 pub mod kv;
+pub mod mely;
 pub mod options;
 pub mod overload;
 pub mod page;
 pub mod report;
 pub mod scaling;
+pub mod staged;
 pub mod supervise;
+pub mod table2;
 
 pub use options::Plan;
 pub use report::{Goal, Report};
@@ -48,6 +54,9 @@ pub const ALL: &[Experiment] = &[
     Experiment { name: "bank", run: bank::run },
     Experiment { name: "dining", run: dining::run },
     Experiment { name: "kv", run: kv::run },
+    Experiment { name: "table2", run: table2::run },
+    Experiment { name: "staged", run: staged::run },
+    Experiment { name: "mely", run: mely::run },
     Experiment { name: "overload", run: overload::run },
     Experiment { name: "scaling", run: scaling::run },
 ];

@@ -6,6 +6,7 @@
 
 use super::BODY;
 use bytes::Bytes;
+use colored::runtime::lab::{Balance, Queue};
 use colored_hyper::ColoredTimer;
 use http_body_util::Full;
 use hyper::body::Incoming;
@@ -27,6 +28,12 @@ use std::thread;
 pub enum Kind {
     /// `colored`, a color of its own for each connection.
     Colored,
+    /// The same with no stealing.
+    ColoredNoSteal,
+    /// The same with flat queues, and stealing by a walk through them.
+    ColoredNaive,
+    /// The same with flat queues and no stealing.
+    ColoredNaiveNoSteal,
     /// tokio, multi-thread.
     TokioMt,
     /// As many current-thread tokio runtimes as workers, sharing the port: nothing is shared
@@ -35,11 +42,33 @@ pub enum Kind {
 }
 
 impl Kind {
+    const ALL: [Self; 6] = [
+        Kind::Colored,
+        Kind::ColoredNoSteal,
+        Kind::ColoredNaive,
+        Kind::ColoredNaiveNoSteal,
+        Kind::TokioMt,
+        Kind::TokioNCopy,
+    ];
+
+    /// The queues and the balancing of a `colored`, the defaults for every other kind.
+    fn lab(self) -> (Queue, Balance) {
+        match self {
+            Kind::ColoredNoSteal => (Queue::PerWorker, Balance::None),
+            Kind::ColoredNaive => (Queue::PerWorkerTasks, Balance::Steal),
+            Kind::ColoredNaiveNoSteal => (Queue::PerWorkerTasks, Balance::None),
+            _ => (Queue::PerWorker, Balance::Steal),
+        }
+    }
+
     /// The name on a command line and in a result.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Colored => "colored",
+            Kind::ColoredNoSteal => "colored_no_steal",
+            Kind::ColoredNaive => "colored_naive",
+            Kind::ColoredNaiveNoSteal => "colored_naive_no_steal",
             Kind::TokioMt => "tokio",
             Kind::TokioNCopy => "ncopy",
         }
@@ -50,7 +79,7 @@ impl FromStr for Kind {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        [Kind::Colored, Kind::TokioMt, Kind::TokioNCopy]
+        Kind::ALL
             .into_iter()
             .find(|kind| kind.name() == name)
             .ok_or_else(|| format!("no server is called {name:?}"))
@@ -70,9 +99,9 @@ pub fn main(kind: Kind, workers: usize) -> io::Result<()> {
     super::raise_open_files()?;
     let (send_port, port) = channel();
     match kind {
-        Kind::Colored => drop(thread::spawn(move || colored(workers, &send_port))),
         Kind::TokioMt => drop(thread::spawn(move || tokio_mt(workers, &send_port))),
         Kind::TokioNCopy => n_copy(workers, &send_port),
+        _ => drop(thread::spawn(move || colored(workers, kind.lab(), &send_port))),
     }
     let port = port.recv().expect("the server listens");
     let mut output = io::stdout().lock();
@@ -96,8 +125,9 @@ async fn serve(stream: impl Read + Write + Unpin, timer: impl Timer + Send + Syn
     let _ = http1::Builder::new().timer(timer).serve_connection(stream, service).await;
 }
 
-fn colored(workers: usize, port: &Sender<u16>) {
-    let runtime = colored::Runtime::builder().workers(workers).build().expect("colored starts");
+fn colored(workers: usize, (queue, balance): (Queue, Balance), port: &Sender<u16>) {
+    let builder = colored::Runtime::builder().workers(workers).queue(queue).balance(balance);
+    let runtime = builder.build().expect("colored starts");
     let port = port.clone();
     runtime.run(async move {
         let listener = colored::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;

@@ -40,28 +40,34 @@ pub(super) fn run(plan: &Plan, on: Runtimes, report: &mut Report) {
     let mut series = Vec::new();
     let mut rows: Vec<_> = COSTS.iter().map(|&cost| vec![number(cost)]).collect();
     for (writes, name) in [(Writes::None, "reads only"), (Writes::Some, "5 % writes")] {
-        let mut gains = [Vec::new(), Vec::new()];
+        let mut gains = [const { Vec::new() }; 3];
         for (cost, row) in COSTS.into_iter().zip(&mut rows) {
             let outcomes = point(plan, on, cost, writes);
-            let [shared, exclusive, lock] = [0, 1, 2].map(|index| outcomes[index].cost * 1e6);
-            row.extend([shared, exclusive, exclusive / shared, exclusive / lock].map(number));
+            let [shared, exclusive, lock, free] = [0, 1, 2, 3].map(|at| outcomes[at].cost * 1e6);
+            row.extend([shared, exclusive].map(number));
+            row.extend([shared, lock, free].map(|cost| number(exclusive / cost)));
             // A logarithmic axis has no zero.
             let x = cost.max(0.05);
-            gains[0].push((x, exclusive / shared));
-            gains[1].push((x, exclusive / lock));
+            for (gains, cost) in gains.iter_mut().zip([shared, lock, free]) {
+                gains.push((x, exclusive / cost));
+            }
             if cost == USUAL {
                 usual(report, name, [shared, exclusive, lock]);
             }
         }
-        let [ours, lock] = gains;
+        let [ours, lock, free] = gains;
         series.push(Series::measured(&format!("colored, {name}"), ours));
         series.push(Series::measured(&format!("tokio RwLock, {name}"), lock));
+        if writes == Writes::None {
+            series.push(Series::reference("no cell at all", free));
+        }
     }
     report.text(
         "One hot cell, by the cost of a read, in microseconds an operation; gains are throughput over \
-         that of exclusive access. First reads only, then with 5 % writes:",
+         that of exclusive access. *Free* is the same work with no cell at all: what the machine \
+         allows. First reads only, then with 5 % writes:",
     );
-    let part = ["shared", "exclusive", "gain", "RwLock's gain"];
+    let part = ["shared", "exclusive", "gain", "RwLock", "free"];
     let head = [&["read, us"][..], &part, &part].concat();
     report.table(&head, &rows);
     let title = String::from("one hot cell: throughput over that of exclusive access");
@@ -97,10 +103,16 @@ fn point(plan: &Plan, on: Runtimes, micros: f64, writes: Writes) -> Vec<Outcome>
             cell.call(move |_| spin(steps)).await;
         }
     });
+    let free = cells(on, ops, writes, move |write| async move {
+        if !write {
+            spin(steps);
+        }
+    });
     let entries = vec![
         Entry::subject(shared),
         Entry::peer("exclusive", exclusive),
         Entry::peer("tokio_rwlock", locks(on.tokio(), ops, writes, steps)),
+        Entry::peer("free", free),
     ];
     plan.alternate(Duration::from_secs(3), entries)
 }

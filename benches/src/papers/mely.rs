@@ -1,0 +1,184 @@
+//! Mely's two experiments: events that are all born on one worker, and a server of small files.
+//!
+//! Its question: is stealing worth its cost? libasync-smp stole a color by walking through a flat
+//! queue of events, and lost by it. *Naive* here is the laboratory's `PerWorkerTasks`, that queue
+//! and that walk, in the same runtime.
+
+use super::{Goal, Plan, Report};
+use crate::chart::{Axis, Bars, number};
+use crate::http::rows::Row;
+use crate::http::server::Kind;
+use crate::latch::Latch;
+use crate::measure::{Entry, Outcome, Sample};
+use crate::random::Random;
+use crate::rivals::{Rival, Serial, workers};
+use crate::spin::{PER_MICROSECOND, spin};
+use colored::runtime::lab::{Balance, Queue};
+use colored::{Color, ColorCell};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Events a sample, as in the paper.
+const EVENTS: usize = 50_000;
+/// Colors that they are of.
+const COLORS: usize = 512;
+/// Where those start.
+const FIRST_COLOR: u64 = 7_000_000;
+/// Cycles of one step of [`spin`].
+const CYCLES_A_STEP: u64 = 6;
+
+/// What is compared; the first is the default.
+const WAYS: [(&str, Queue, Balance); 4] = [
+    ("ours", Queue::PerWorker, Balance::Steal),
+    ("ours, no stealing", Queue::PerWorker, Balance::None),
+    ("naive stealing", Queue::PerWorkerTasks, Balance::Steal),
+    ("naive, no stealing", Queue::PerWorkerTasks, Balance::None),
+];
+
+/// Mely's web server by the same ways, over libasync-smp without stealing: a quarter more, and a
+/// third less with libasync-smp's stealing.
+const PAPER: [Option<f64>; 4] = [Some(1.25), None, Some(0.67), Some(1.0)];
+
+/// Runs both.
+///
+/// # Panics
+///
+/// If an event is lost, or a server errs.
+#[must_use]
+pub fn run(plan: &Plan) -> Report {
+    let mut report = Report::new(plan);
+    let events = over_base(&events(plan, &mut report));
+    let server = over_base(&server(plan, &mut report));
+    let bars = Bars {
+        title: String::from("throughput over that of flat queues without stealing"),
+        axis: Axis::linear("over flat queues without stealing"),
+        groups: WAYS.map(|(name, ..)| name.to_owned()).to_vec(),
+        series: vec![
+            (String::from("unbalanced events"), events.to_vec()),
+            (String::from("small files"), server.to_vec()),
+            (String::from("Mely's web server (paper)"), PAPER.to_vec()),
+        ],
+    };
+    report.plot("mely", "throughput by way of stealing", bars.draw());
+    report
+}
+
+/// Throughput over that of the last way.
+fn over_base(outcomes: &[Outcome]) -> [Option<f64>; 4] {
+    [0, 1, 2, 3].map(|index| Some(outcomes[index].rate / outcomes[3].rate))
+}
+
+/// 98 % of some 100 cycles, 2 % of 10 to 50 thousand: the same in every run.
+fn costs() -> &'static [u64] {
+    let mut random = Random::new(4);
+    let mut cost = || match random.below(100) {
+        0 | 1 => (10_000 + random.below(40_001) as u64) / CYCLES_A_STEP,
+        _ => 100 / CYCLES_A_STEP,
+    };
+    Vec::leak((0..EVENTS).map(|_| cost()).collect())
+}
+
+fn events(plan: &Plan, report: &mut Report) -> Vec<Outcome> {
+    let costs = &costs()[..plan.pick(EVENTS, EVENTS, EVENTS / 20)];
+    let entry = |(index, (name, queue, balance)): (usize, (&'static str, Queue, Balance))| {
+        let builder = colored::Runtime::builder().workers(workers());
+        let sample = unbalanced(Serial::start(builder.queue(queue).balance(balance)), costs);
+        if index == 0 { Entry::subject(sample) } else { Entry::peer(name, sample) }
+    };
+    let entries = WAYS.into_iter().enumerate().map(entry).collect();
+    let outcomes = plan.alternate(Duration::from_secs(8), entries);
+    let spun: u64 = costs.iter().sum();
+    let ideal = spun as f64 / (PER_MICROSECOND as f64 * 1e6) / workers() as f64;
+    report.text(&format!(
+        "{} events of {COLORS} colors, born on one worker; their own work alone takes some {} ms on \
+         {} workers:",
+        number(costs.len() as f64),
+        number(ideal * 1e3),
+        workers()
+    ));
+    table(report, "mely_events", "ns/event", 1e9, &outcomes);
+    outcomes
+}
+
+/// One task posts them all, so that they are born on the worker that runs it.
+fn unbalanced(on: Serial, costs: &'static [u64]) -> impl FnMut() -> Sample {
+    let latch = Latch::leaked();
+    let cell = move |index: usize| on.handle().cell(Color::new(FIRST_COLOR + index as u64), 0_u64);
+    move || {
+        // New ones each time: the colors of the last sample have found homes on all workers.
+        let cells: Arc<[ColorCell<u64>]> = (0..COLORS).map(cell).collect();
+        let used = Arc::clone(&cells);
+        let sample = Sample::time(costs.len() as u64, || {
+            let cells = used;
+            on.run(async move {
+                latch.expect(COLORS);
+                for (index, &steps) in costs.iter().enumerate() {
+                    cells[index % COLORS].post(move |handled| {
+                        spin(steps);
+                        *handled += 1;
+                    });
+                }
+                // Each is the last of its color.
+                cells.iter().for_each(|cell| cell.post(|_| latch.hit()));
+                latch.wait().await;
+            });
+        });
+        let handled = on.run(async move {
+            let mut handled = 0;
+            for cell in cells.iter() {
+                handled += cell.call(|handled| *handled).await;
+            }
+            handled
+        });
+        assert_eq!(handled, costs.len() as u64, "an event was lost");
+        sample
+    }
+}
+
+/// The servers: the default one, and the others in the order of [`WAYS`].
+const SERVER: Row = Row {
+    name: "mely_server",
+    connections: 64,
+    workers: None,
+    peers: &[Kind::ColoredNoSteal, Kind::ColoredNaive, Kind::ColoredNaiveNoSteal],
+};
+
+fn server(plan: &Plan, report: &mut Report) -> Vec<Outcome> {
+    let case = SERVER.build(&plan.server, plan.mode).expect("the servers start");
+    let outcomes = case.alternate(plan.mode);
+    report.text(
+        "A server of one small file, HTTP/1.1, 64 connections on this machine, the load generator \
+         too. CPU time of the server's process per request, and requests per second:",
+    );
+    table(report, SERVER.name, "us-cpu/request", 1e6, &outcomes);
+    outcomes
+}
+
+/// The rows of both experiments: what must be shown is the same.
+fn table(report: &mut Report, name: &str, unit: &str, scale: f64, outcomes: &[Outcome]) {
+    let keys = ["ours", "off", "naive", "naive_off"];
+    for (key, other) in keys.iter().zip(outcomes).skip(1) {
+        let ours = outcomes[0].cost * scale;
+        report.ratio(&format!("{name}_vs_{key}"), ours, key, other.cost * scale, unit);
+    }
+    let rows: Vec<_> = WAYS
+        .into_iter()
+        .zip(outcomes)
+        .zip(over_base(outcomes).into_iter().flatten())
+        .map(|(((way, ..), one), over)| {
+            vec![way.to_owned(), number(one.cost * scale), number(one.rate), number(over)]
+        })
+        .collect();
+    report.table(&["", unit, "a second", "over the last"], &rows);
+    let [ours, off, naive] = [0, 1, 2].map(|index| outcomes[index].rate);
+    report.goal(
+        &format!("{name}: throughput over that without stealing"),
+        ours / off,
+        Goal::AtLeast(1.0),
+    );
+    report.goal(
+        &format!("{name}: throughput over that of naive stealing"),
+        ours / naive,
+        Goal::AtLeast(1.25),
+    );
+}

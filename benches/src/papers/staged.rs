@@ -1,0 +1,162 @@
+//! Staged middleware: how many events a stage takes at a time, and who hands work to whom.
+//!
+//! The paper's program: 502 stages, each with a line of 32 bytes of which a handler reads 8 bytes
+//! and writes 4, then passes the event on. Here a stage is a cell with a color of its own, an event
+//! a post, and the batch the number of polls in a slice.
+
+mod matrix;
+mod stages;
+
+use super::{Goal, Plan, Report};
+use crate::chart::{Axis, Chart, Series, number};
+use crate::latch::Latch;
+use crate::measure::{Entry, Outcome, Sample};
+use crate::rivals::{Rival, Serial, workers};
+use colored::runtime::lab::{Balance, Queue};
+use colored::{Color, ColorCell};
+use std::hint::black_box;
+use std::time::Duration;
+
+/// Stages, as in the paper.
+const STAGES: usize = 502;
+/// Where the stages' colors start.
+const FIRST_COLOR: u64 = 5_000_000;
+/// Events that wait at each stage when it begins: more than the smaller batches.
+const EVENTS: usize = 64;
+/// Polls in a slice, step by step.
+const BATCHES: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+/// So long that a slice ends by its polls.
+const LONG: Duration = Duration::from_secs(1);
+/// The queues that are compared, the first of them the default.
+const QUEUES: [(Queue, &str); 3] = [
+    (Queue::PerWorker, "a queue of stages for each worker"),
+    (Queue::Shared, "one queue of stages"),
+    (Queue::SharedTasks, "one queue of events"),
+];
+
+/// The names of the curves: the queues, and the library's own stages.
+fn names() -> impl Iterator<Item = &'static str> {
+    QUEUES.into_iter().map(|(_, name)| name).chain(["the same by `Stage`"])
+}
+
+/// A stage's state: one half of a cache line.
+#[repr(align(32))]
+#[derive(Default)]
+struct Line {
+    read: u64,
+    written: u32,
+}
+
+impl Line {
+    /// The paper's handler.
+    fn handle(&mut self) {
+        let read = black_box(self.read);
+        self.written = self.written.wrapping_add(read as u32 + 1);
+    }
+}
+
+/// Runs the sweep, then the matrix.
+///
+/// # Panics
+///
+/// If an event is lost.
+#[must_use]
+pub fn run(plan: &Plan) -> Report {
+    let mut report = Report::new(plan);
+    let mut curves: Vec<_> = names().map(|name| Series::measured(name, Vec::new())).collect();
+    let mut rows = Vec::new();
+    for batch in BATCHES {
+        let outcomes = point(plan, batch);
+        let costs: Vec<f64> = outcomes.iter().map(|one| one.cost * 1e9).collect();
+        for (curve, cost) in curves.iter_mut().zip(&costs) {
+            curve.points.push((f64::from(batch), *cost));
+        }
+        if batch == 1 {
+            report.ratio("staged_batch_1_vs_shared", costs[0], "shared", costs[1], "ns/event");
+            report.ratio("staged_batch_1_vs_tasks", costs[0], "tasks", costs[2], "ns/event");
+            let what = "502 stages, batch 1: a queue for each worker over one queue";
+            report.goal(what, costs[0] / costs[1], Goal::AtMost(1.0));
+        }
+        let mut row = vec![number(f64::from(batch))];
+        row.extend(costs.into_iter().map(number));
+        rows.push(row);
+    }
+    let tasks = curves[2].points.iter().map(|point| point.1);
+    let (low, high) = (tasks.clone().fold(f64::INFINITY, f64::min), tasks.fold(0.0, f64::max));
+    let what = "502 stages, one queue of events: the dearest batch over the cheapest";
+    report.goal(what, high / low, Goal::AtMost(1.1));
+    report.text(&format!("{STAGES} stages in a ring, nanoseconds an event, by the batch:"));
+    let mut head = vec!["batch"];
+    head.extend(names());
+    report.table(&head, &rows);
+    let title = String::from("502 stages: cost of an event by batch");
+    let (x, y) = (Axis::log("events a turn"), Axis::linear("ns/event"));
+    let chart = Chart { title, x, y, series: curves };
+    report.plot("staged_batch", "cost of an event by batch", chart.draw());
+    matrix::run(plan, &mut report);
+    report
+}
+
+fn point(plan: &Plan, batch: u32) -> Vec<Outcome> {
+    let hops = plan.pick(4, 2, 1);
+    let entry = |index: usize| {
+        let (queue, name) = QUEUES[index];
+        // One queue needs no balancing, and none is allowed there.
+        let balance = if queue == Queue::PerWorker { Balance::Steal } else { Balance::None };
+        let builder = colored::Runtime::builder().workers(workers());
+        let builder = builder.queue(queue).balance(balance).slice(batch, LONG);
+        let sample = ring(Serial::start(builder), hops);
+        if index == 0 { Entry::subject(sample) } else { Entry::peer(name, sample) }
+    };
+    let mut entries: Vec<_> = (0..QUEUES.len()).map(entry).collect();
+    let plain = Serial::start(colored::Runtime::builder().workers(workers()));
+    entries.push(Entry::peer("stages", stages::ring(plain, batch, hops)));
+    plan.alternate(Duration::from_secs(4), entries)
+}
+
+/// Every stage has [`EVENTS`] events, and each of them visits `hops` stages more.
+fn ring(on: Serial, hops: usize) -> impl FnMut() -> Sample {
+    let latch = Latch::leaked();
+    let stages = stages(on);
+    let events = STAGES * EVENTS;
+    let mut handled = 0;
+    move || {
+        let runs = (events * (hops + 1)) as u64;
+        let sample = Sample::time(runs, || {
+            on.run(async move {
+                latch.expect(events);
+                for _ in 0..EVENTS {
+                    (0..STAGES).for_each(|stage| visit(stages, stage, hops, latch));
+                }
+                latch.wait().await;
+            });
+        });
+        handled += runs;
+        let written = on.run(async move {
+            let mut written = 0;
+            for stage in stages {
+                written += u64::from(stage.call(|line| line.written).await);
+            }
+            written
+        });
+        assert_eq!(written, handled, "an event was lost");
+        sample
+    }
+}
+
+fn stages(on: Serial) -> &'static [ColorCell<Line>] {
+    let stage =
+        |index: usize| on.handle().cell(Color::new(FIRST_COLOR + index as u64), Line::default());
+    Vec::leak((0..STAGES).map(stage).collect())
+}
+
+fn visit(stages: &'static [ColorCell<Line>], stage: usize, hops: usize, latch: &'static Latch) {
+    stages[stage].post(move |line| {
+        line.handle();
+        if hops == 0 {
+            latch.hit();
+        } else {
+            visit(stages, (stage + 1) % STAGES, hops - 1, latch);
+        }
+    });
+}

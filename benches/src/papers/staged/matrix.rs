@@ -1,0 +1,205 @@
+//! Four kinds of load, five ways of giving work to idle workers.
+
+use super::super::{Goal, Plan, Report};
+use super::ring;
+use crate::chart::{Axis, Bars, number};
+use crate::latch::Latch;
+use crate::measure::{Entry, Outcome, Sample};
+use crate::rivals::{Rival, Serial, workers};
+use crate::spin::{PER_MICROSECOND, spin};
+use colored::Color;
+use colored::runtime::lab::{Balance, Placement};
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// Where the colors start.
+const FIRST_COLOR: u64 = 6_000_000;
+/// Colors of the uniform load, and of the one-hot one.
+const COLORS: usize = 64;
+/// Tasks a sample.
+const TASKS: usize = 2_000;
+/// Stages of the pipeline.
+const STEPS: usize = 8;
+/// Lanes that a queue may be longer than the shortest before some are pushed.
+const THRESHOLD: usize = 4;
+
+/// Who hands work to whom.
+const POLICIES: [(&str, Balance, Placement); 5] = [
+    ("steal", Balance::Steal, Placement::Waker),
+    ("hybrid", Balance::Hybrid { threshold: THRESHOLD }, Placement::Waker),
+    ("push", Balance::Push { threshold: THRESHOLD }, Placement::Waker),
+    ("none", Balance::None, Placement::Waker),
+    ("pinned", Balance::None, Placement::Pinned),
+];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Load {
+    /// All colors have as much.
+    Uniform,
+    /// One color has a worker's share, the others share the rest.
+    OneHot,
+    /// Events go around a ring of 502 stages.
+    Ring,
+    /// Items go through stages one after another.
+    Pipeline,
+}
+
+const LOADS: [(Load, &str); 4] = [
+    (Load::Uniform, "uniform"),
+    (Load::OneHot, "one-hot"),
+    (Load::Ring, "ring of 502"),
+    (Load::Pipeline, "pipeline of 8"),
+];
+
+/// Polls by worker over all samples of one entry.
+type Polls = Rc<RefCell<Vec<u64>>>;
+
+/// Runs the matrix.
+pub(super) fn run(plan: &Plan, report: &mut Report) {
+    let runtimes = POLICIES.map(|(_, balance, placement)| {
+        let builder = colored::Runtime::builder().workers(workers());
+        Serial::start(builder.balance(balance).placement(placement))
+    });
+    let mut costs = vec![Vec::new(); POLICIES.len()];
+    let mut rows = Vec::new();
+    for (load, name) in LOADS {
+        let (outcomes, polls) = point(plan, &runtimes, load);
+        let best = outcomes.iter().map(|one| one.cost).fold(f64::INFINITY, f64::min);
+        let mut row = vec![name.to_owned()];
+        for ((costs, one), polls) in costs.iter_mut().zip(&outcomes).zip(&polls) {
+            costs.push(Some(one.cost / best));
+            let imbalance = number(imbalance(&polls.borrow()));
+            row.push(format!("{}; {imbalance}", number(one.cost / best)));
+        }
+        rows.push(row);
+        let [steal, hybrid] = [outcomes[0].cost, outcomes[1].cost];
+        let what = format!("{name} load: the better of steal and hybrid over the best policy");
+        report.goal(&what, steal.min(hybrid) / best, Goal::AtMost(1.05));
+        let name = format!("matrix_{}_steal_vs_best", key(load));
+        report.ratio(&name, steal * 1e3, "best", best * 1e3, "ms/run");
+        if load == Load::OneHot {
+            let what = "one-hot load: the busiest worker's polls over the mean, by stealing";
+            report.goal(what, imbalance(&polls[0].borrow()), Goal::AtMost(1.2));
+        }
+    }
+    report.text(
+        "Who hands work to whom: the time over the best policy's, and the polls of the busiest \
+         worker over the mean of all. Everything is spawned by one task, so that it begins on one \
+         worker.",
+    );
+    let mut head = vec!["load"];
+    head.extend(POLICIES.map(|(name, ..)| name));
+    report.table(&head, &rows);
+    let bars = Bars {
+        title: String::from("time by balancing policy, over the best policy's"),
+        axis: Axis::linear("time over the best"),
+        groups: LOADS.map(|(_, name)| name.to_owned()).to_vec(),
+        series: POLICIES
+            .iter()
+            .zip(costs)
+            .map(|((name, ..), all)| ((*name).to_owned(), all))
+            .collect(),
+    };
+    report.plot("staged_matrix", "time by load and policy", bars.draw());
+}
+
+const fn key(load: Load) -> &'static str {
+    match load {
+        Load::Uniform => "uniform",
+        Load::OneHot => "one_hot",
+        Load::Ring => "ring",
+        Load::Pipeline => "pipeline",
+    }
+}
+
+fn imbalance(polls: &[u64]) -> f64 {
+    let most = polls.iter().copied().max().unwrap_or(0) as f64;
+    let all = polls.iter().sum::<u64>() as f64;
+    most * polls.len() as f64 / all
+}
+
+fn point(plan: &Plan, runtimes: &[Serial; 5], load: Load) -> (Vec<Outcome>, Vec<Polls>) {
+    let counts: Vec<Polls> = runtimes.iter().map(|_| Polls::default()).collect();
+    let entry = |index: usize| {
+        let (on, name) = (runtimes[index], POLICIES[index].0);
+        let sample = counted(on, Rc::clone(&counts[index]), sampler(plan, on, load));
+        if index == 0 { Entry::subject(sample) } else { Entry::peer(name, sample) }
+    };
+    let entries = (0..POLICIES.len()).map(entry).collect();
+    (plan.alternate(Duration::from_secs(8), entries), counts)
+}
+
+/// Adds up the polls that each sample takes on each worker.
+fn counted(on: Serial, polls: Polls, mut sample: impl FnMut() -> Sample) -> impl FnMut() -> Sample {
+    move || {
+        let before = on.polls();
+        let taken = sample();
+        let after = on.polls();
+        let mut polls = polls.borrow_mut();
+        polls.resize(after.len(), 0);
+        for ((sum, after), before) in polls.iter_mut().zip(after).zip(before) {
+            *sum += after - before;
+        }
+        taken
+    }
+}
+
+/// One sample is one operation: its time is the makespan.
+fn sampler(plan: &Plan, on: Serial, load: Load) -> Box<dyn FnMut() -> Sample> {
+    let scale = plan.pick(1, 1, 10);
+    match load {
+        Load::Uniform => Box::new(spread(on, TASKS / scale, |task| task % COLORS)),
+        Load::OneHot => Box::new(spread(on, TASKS / scale, |task| {
+            // Mixed evenly, so that the hot tasks come neither first nor last.
+            if task.is_multiple_of(workers()) { 0 } else { 1 + task % (COLORS - 1) }
+        })),
+        Load::Ring => {
+            let mut ring = ring(on, 2);
+            Box::new(move || Sample { ops: 1, ..ring() })
+        }
+        Load::Pipeline => Box::new(pipeline(on, TASKS / STEPS / scale)),
+    }
+}
+
+/// Tasks of ten microseconds, of the colors that `color` says.
+fn spread(on: Serial, tasks: usize, color: fn(usize) -> usize) -> impl FnMut() -> Sample {
+    let latch = Latch::leaked();
+    move || {
+        Sample::time(1, || {
+            on.run(async move {
+                latch.expect(tasks);
+                for task in 0..tasks {
+                    let color = Color::new(FIRST_COLOR + color(task) as u64);
+                    drop(colored::spawn_colored(color, async {
+                        spin(10 * PER_MICROSECOND);
+                        latch.hit();
+                    }));
+                }
+                latch.wait().await;
+            });
+        })
+    }
+}
+
+/// Items that spend ten microseconds at each stage; a stage is a color.
+fn pipeline(on: Serial, items: usize) -> impl FnMut() -> Sample {
+    let latch = Latch::leaked();
+    move || {
+        Sample::time(1, || {
+            on.run(async move {
+                latch.expect(items);
+                for _ in 0..items {
+                    drop(colored::spawn_colored(Color::new(FIRST_COLOR), async {
+                        for step in 0..STEPS as u64 {
+                            colored::hop(Color::new(FIRST_COLOR + step)).await;
+                            spin(10 * PER_MICROSECOND);
+                        }
+                        latch.hit();
+                    }));
+                }
+                latch.wait().await;
+            });
+        })
+    }
+}
