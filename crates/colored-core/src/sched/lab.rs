@@ -219,7 +219,9 @@ impl Lab {
         if let Some(ticket) = ticket {
             flat.push(ticket);
         }
-        if since == Since::Scheduled || flat.len() > 1 {
+        // What this worker has just run it can run next itself, if that has stayed here.
+        let stays = since == Since::Ran && (own == Some(place) || self.queue == Queue::SharedTasks);
+        if !stays || flat.len() > 1 {
             self.wake_for(scheduler, own, place);
         }
     }

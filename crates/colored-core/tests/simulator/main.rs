@@ -19,6 +19,7 @@ mod agenda;
 mod chance;
 mod fault;
 mod oracle;
+mod policy;
 mod profile;
 mod program;
 mod run;

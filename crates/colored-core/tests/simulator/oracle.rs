@@ -21,6 +21,7 @@ use self::callbacks::{CallModel, CellModel};
 use self::lanes::Lanes;
 use self::slices::Slices;
 use self::tasks::Task;
+use crate::policy::Policy;
 use crate::profile::Profile;
 use crate::slab::{Key, Slab};
 use crate::world::Actor;
@@ -69,6 +70,7 @@ pub(crate) struct Oracle {
     behaviors: Slab<Behavior>,
     pub(crate) lanes: Lanes,
     pub(crate) slices: Slices,
+    pub(crate) policy: Policy,
     pub(crate) tally: Tally,
     /// Everything is to be cancelled.
     pub(crate) closing: bool,
@@ -85,7 +87,8 @@ impl Oracle {
             calls: Slab::default(),
             behaviors: Slab::default(),
             lanes: Lanes::new(profile.palette),
-            slices: Slices::new(profile.workers),
+            slices: Slices::new(profile.workers, &profile.policy),
+            policy: profile.policy,
             tally: Tally::default(),
             closing: false,
             violation: None,

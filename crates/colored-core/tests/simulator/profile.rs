@@ -1,6 +1,7 @@
 //! What kind of program a seed is: numbers drawn once, from which every later choice follows.
 
 use crate::chance::Chance;
+use crate::policy::Policy;
 use crate::program::{DEEDS, Deed, MOVES, Move};
 use std::fmt;
 
@@ -26,6 +27,7 @@ pub(crate) enum Ending {
 pub(crate) struct Profile {
     pub(crate) name: &'static str,
     pub(crate) workers: u32,
+    pub(crate) policy: Policy,
     /// Colors that have a number.
     pub(crate) palette: u32,
     pub(crate) spread: Spread,
@@ -59,7 +61,7 @@ pub(crate) struct Profile {
 /// A kind of program: its name, and what is particular to it.
 type Kind = (&'static str, fn(&mut Profile, &Chance));
 
-const KINDS: [Kind; 8] = [
+const KINDS: [Kind; 9] = [
     ("mixed", |_, _| {}),
     ("one worker", |profile, chance| {
         (profile.workers, profile.palette) = (1, chance.between(1, 24));
@@ -81,6 +83,12 @@ const KINDS: [Kind; 8] = [
         profile.moves.extend([Move::Spin; 6]);
         profile.population = chance.between(6, 30);
     }),
+    ("rallies", |profile, chance| {
+        (profile.workers, profile.palette) = (chance.of(&[1, 1, 2]), chance.between(3, 7));
+        profile.population = chance.between(6, 14);
+        profile.deeds.retain(|deed| *deed != Deed::SpawnUnique);
+        profile.moves.extend([Move::Rally; 12]);
+    }),
     ("long polls", |profile, _| {
         profile.deeds.extend([Deed::LongPoll; 4]);
         (profile.overlap, profile.depth) = (600, 48);
@@ -94,6 +102,7 @@ impl Profile {
         let mut profile = Self {
             name,
             workers: chance.of(&[2, 3, 8, 64, 64, 64]),
+            policy: Policy::plain(),
             palette: 1 + chance.skewed(256),
             spread: chance.of(&[Spread::Uniform, Spread::Skewed, Spread::Skewed, Spread::OneHot]),
             population: chance.between(16, 400),
@@ -113,6 +122,12 @@ impl Profile {
             moves: some_of(chance, &MOVES),
         };
         adapt(&mut profile, chance);
+        profile.policy = Policy::draw(chance, profile.workers);
+        if profile.policy.goes_by_number() {
+            // A fresh color has another number in every run.
+            profile.deeds.retain(|deed| *deed != Deed::SpawnUnique);
+        }
+        profile.deeds.push(Deed::SpawnColored);
         profile
     }
 
@@ -157,6 +172,7 @@ impl fmt::Display for Profile {
             self.wake_nanos,
             self.visit_nanos
         )?;
+        writeln!(f, "  {:?}", self.policy.options)?;
         writeln!(f, "  deeds {}", counted(&self.deeds))?;
         writeln!(f, "  moves {}", counted(&self.moves))
     }

@@ -9,6 +9,7 @@
 mod callbacks;
 mod deeds;
 mod moves;
+mod rally;
 mod several;
 mod stock;
 mod task;
@@ -74,6 +75,7 @@ pub(crate) enum Move {
     Read,
     GiveUpWhen,
     Section,
+    Rally,
     Finish,
     Panic,
 }

@@ -137,7 +137,12 @@ impl World {
         let profile = Profile::new(&chance, events);
         CLOCK.set(0);
         let workers = profile.workers as usize;
-        let (handle, workers) = Scheduler::with_workers(workers, chance.draw(), Box::new(Port));
+        let (handle, workers) = Scheduler::with_options(
+            workers,
+            chance.draw(),
+            Box::new(Port),
+            profile.policy.options,
+        );
         let world = Rc::new(Self {
             oracle: RefCell::new(Oracle::new(&profile)),
             trace: RefCell::new(Trace::new(lines)),

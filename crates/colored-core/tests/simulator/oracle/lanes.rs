@@ -65,6 +65,8 @@ pub(crate) struct Lane {
     pub(crate) tasks: u32,
     pub(crate) cells: u32,
     pub(crate) ready: Ready,
+    /// The worker that has run it last, if known, while something keeps it.
+    home: Option<u32>,
 }
 
 /// Since when a lane could run.
@@ -103,6 +105,9 @@ pub(crate) struct Lanes {
     /// How many could run now.
     pub(crate) ready: u32,
     most_ready: u32,
+    /// How much is scheduled.
+    queued: u32,
+    most_queued: u32,
 }
 
 impl Lanes {
@@ -110,7 +115,15 @@ impl Lanes {
         let lane =
             |hue| Lane { color: Some(plain(hue)), published: true, named: true, ..Lane::default() };
         let lanes = (0..palette).map(lane).collect();
-        Self { lanes, free: Vec::new(), palette, ready: 0, most_ready: 0 }
+        Self {
+            lanes,
+            free: Vec::new(),
+            palette,
+            ready: 0,
+            most_ready: 0,
+            queued: 0,
+            most_queued: 0,
+        }
     }
 
     pub(crate) fn get(&self, hue: Hue) -> &Lane {
@@ -145,7 +158,11 @@ impl Lanes {
     /// Lets go of a color that nothing keeps.
     pub(crate) fn settle(&mut self, hue: Hue) {
         let lane = self.get_mut(hue);
-        if !lane.unique || lane.is_kept() {
+        if lane.is_kept() {
+            return;
+        }
+        lane.home = None;
+        if !lane.unique {
             return;
         }
         lane.published = false;
@@ -206,6 +223,8 @@ impl Oracle {
     pub(crate) fn push(&mut self, hue: Hue, entry: Entry, soft: bool) {
         let ready = self.ready_now(!matches!(self.actor(), Actor::Worker(_)));
         self.lanes.get_mut(hue).queue.push_back(Queued { entry, soft });
+        self.lanes.queued += 1;
+        self.lanes.most_queued = self.lanes.most_queued.max(self.lanes.queued);
         self.lanes.count(hue, ready);
     }
 
@@ -218,6 +237,7 @@ impl Oracle {
     pub(crate) fn turn_begins(&mut self, hue: Hue, entry: Entry, aborted_by_end: bool) {
         self.exclude(hue, entry);
         self.keep_order(hue, entry, aborted_by_end);
+        self.keep_place(hue, entry);
         self.keep_bounds(hue);
         self.hold(hue, entry);
         self.tally.deepest = self.tally.deepest.max(self.slices.depth());
@@ -254,9 +274,30 @@ impl Oracle {
         };
         let ahead = queue.iter().take(place).find(|queued| !queued.soft).map(|queued| queued.entry);
         let late = queue.remove(place).is_some_and(|queued| queued.soft);
+        self.lanes.queued -= 1;
         if let Some(ahead) = ahead.filter(|_| !late) {
             self.violated("G2", format!("{entry} of color {hue} runs before {ahead}"));
         }
+    }
+
+    /// A lane that has a worker for life runs there, unless it has followed what is pinned elsewhere.
+    fn keep_place(&mut self, hue: Hue, entry: Entry) {
+        let Some(worker) = self.slices.fresh_slice() else { return };
+        let local = matches!(entry, Entry::Task(key) if self.pin_of(key).is_some());
+        let lane = self.lanes.get_mut(hue);
+        lane.home = (!local).then_some(worker);
+        let place = self.policy.worker_of(lane.color).filter(|_| !self.closing);
+        if let Some(place) = place.filter(|place| *place != worker && !local) {
+            let what = format!("{entry} of color {hue} runs on worker {worker}, not on {place}");
+            self.violated("placement", what);
+        }
+    }
+
+    /// The only worker that may come to a lane as things are, if there is but one.
+    pub(crate) fn place_of(&self, hue: Hue) -> Option<u32> {
+        let lane = self.lanes.get(hue);
+        let home = lane.home.filter(|_| self.policy.stays());
+        self.policy.worker_of(lane.color).or(home)
     }
 
     /// G7: a slice has its length, and a ready lane waits for so many slices at most.
@@ -267,7 +308,8 @@ impl Oracle {
         let lane = self.lanes.get(hue);
         let since = lane.ready;
         let waited = (self.slices.begun() - since.slices, self.now - since.now);
-        let ahead = u64::from(self.lanes.most_ready);
+        let flat = self.policy.is_flat();
+        let ahead = u64::from(if flat { self.lanes.most_queued } else { self.lanes.most_ready });
         let verdict = self.slices.turn(hue, self.now, waited, ahead, since.injected);
         if let Err(what) = verdict {
             self.violated("G7", what);
@@ -329,6 +371,7 @@ impl Oracle {
             ahead.find(|queued| !queued.soft && !matches!(queued.entry, Entry::Look(_))).copied();
         if let Some(place) = place {
             queue.remove(place);
+            self.lanes.queued -= 1;
         }
         if let Some(writer) = writer.filter(|_| !self.closing) {
             let what = format!("{entry} of color {hue} looks before {}", writer.entry);

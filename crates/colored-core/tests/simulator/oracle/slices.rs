@@ -1,13 +1,8 @@
 //! Who runs on the stack, and how long slices and waits may be (G7).
 
 use super::Hue;
+use crate::policy::Policy;
 use crate::world::Actor;
-
-/// Turns in a slice, at most.
-const TURNS: u32 = 64;
-
-/// Nanoseconds after which a slice ends.
-const NANOS: u64 = 200_000;
 
 /// Polls between two looks at the clock, so a slice is over by that many turns after its time.
 const LATE_TURNS: u32 = 8;
@@ -40,12 +35,23 @@ pub(crate) struct Slices {
     last: Vec<Option<u64>>,
     /// The longest step, and the longest time between two steps of a worker that was awake.
     longest: u64,
+    /// Turns in a slice, at most.
+    most_turns: u32,
+    /// Nanoseconds after which a slice ends.
+    nanos: u64,
 }
 
 impl Slices {
-    pub(crate) fn new(workers: u32) -> Self {
-        let last = vec![None; workers as usize];
-        Self { stack: Vec::new(), begun: 0, turns: 0, last, longest: 0 }
+    pub(crate) fn new(workers: u32, policy: &Policy) -> Self {
+        Self {
+            stack: Vec::new(),
+            begun: 0,
+            turns: 0,
+            last: vec![None; workers as usize],
+            longest: 0,
+            most_turns: policy.turns(),
+            nanos: policy.options.slice_nanos,
+        }
     }
 
     pub(crate) fn actor(&self) -> Actor {
@@ -64,6 +70,14 @@ impl Slices {
     pub(crate) fn workers_on_stack(&self) -> u32 {
         let workers = self.stack.iter().filter(|frame| matches!(frame.actor, Actor::Worker(_)));
         workers.count() as u32
+    }
+
+    /// The worker whose slice has not had a turn yet, if there is one on top.
+    pub(crate) fn fresh_slice(&self) -> Option<u32> {
+        match self.stack.last()? {
+            Frame { actor: Actor::Worker(worker), hue: None, .. } => Some(*worker),
+            _ => None,
+        }
     }
 
     pub(crate) fn is_on_stack(&self, actor: Actor) -> bool {
@@ -119,10 +133,10 @@ impl Slices {
         if frame.hue.is_some_and(|before| before != hue) {
             return Err(format!("a slice of color {:?} goes on with color {hue}", frame.hue));
         }
-        if frame.turns > TURNS {
+        if frame.turns > self.most_turns {
             return Err(format!("turn {} of one slice of color {hue}", frame.turns));
         }
-        frame.late += u32::from(now - frame.began >= NANOS);
+        frame.late += u32::from(now - frame.began >= self.nanos);
         if frame.late > LATE_TURNS {
             let micros = (now - frame.began) / 1000;
             return Err(format!("a slice of color {hue} goes on after {micros} us"));

@@ -2,6 +2,7 @@
 
 use super::callbacks::CallToken;
 use super::deeds;
+use super::rally::{self, Seat};
 use super::several::{self, Behavior, Section};
 use super::task::{Output, Task};
 use super::{Move, callbacks};
@@ -24,6 +25,8 @@ pub(super) enum Wait {
     Call(PendingCall),
     Behavior(Behavior),
     Section(Section),
+    /// One of those who wake each other for ever.
+    Rally(Seat),
 }
 
 pub(super) struct PendingCall {
@@ -48,6 +51,7 @@ pub(super) fn still_waits(task: &mut Task, world: &World, cx: &mut Context<'_>) 
         Wait::Call(call) => calls(task, call, world, cx),
         Wait::Behavior(behavior) => several::waits(task, behavior, world, cx),
         Wait::Section(section) => several::stays(task, section, world, cx),
+        Wait::Rally(seat) => rally::plays(task, seat, world, cx),
     }
 }
 
@@ -59,6 +63,7 @@ pub(super) fn stop_waiting(task: Key, wait: &mut Wait, world: &World) {
         Wait::Call(call) => give_up(world, call),
         Wait::Behavior(behavior) => several::give_up(world, behavior),
         Wait::Section(section) => several::leave(task, world, section),
+        Wait::Rally(seat) => rally::leave(task, seat, world),
     }
 }
 
@@ -129,6 +134,12 @@ pub(super) fn make(task: &mut Task, next: Move, world: &World, cx: &mut Context<
         }
         Move::Section => {
             if !several::stays(task, several::enter(task.key, world), world, cx) {
+                return yield_here(cx);
+            }
+        }
+        Move::Rally => {
+            let Some(seat) = rally::join(world) else { return yield_here(cx) };
+            if !rally::plays(task, seat, world, cx) {
                 return yield_here(cx);
             }
         }

@@ -1,6 +1,7 @@
 //! What the program keeps: handles, wakers, cells, colors.
 
 use super::callbacks::Value;
+use super::rally::Rally;
 use super::task::Output;
 use crate::chance::Chance;
 use crate::oracle::{CellKey, Hue};
@@ -15,7 +16,7 @@ const KEPT: usize = 128;
 /// Colors of unique tasks that the program remembers.
 const KNOWN: usize = 16;
 
-type Sleeper = (Key, Waker);
+pub(super) type Sleeper = (Key, Waker);
 
 #[derive(Default)]
 pub(crate) struct Stock {
@@ -30,6 +31,7 @@ pub(crate) struct Stock {
     pub(super) cells: RefCell<Vec<(CellKey, ColorCell<Value>)>>,
     /// Cells that stay up to the end: sets of them may wait for their colors for long.
     pub(super) lasting: RefCell<Vec<(CellKey, ColorCell<Value>)>>,
+    pub(super) rallies: RefCell<[Rally; 2]>,
     pub(super) known: RefCell<Vec<Hue>>,
     pub(super) posts: Cell<u32>,
     /// The cell whose last owner is going on this thread, right now.

@@ -25,11 +25,20 @@ impl World {
     }
 
     /// G6, at once: when every worker sleeps or is in the middle of a step, then each of those in a
-    /// step may have one lane that it will run next, and there is no other.
+    /// step may have one lane that it will run next, and there is no other. Where lanes stay with
+    /// their workers, those in a step may have any number, and those who sleep none.
     fn keep_working(&self) {
         let (ready, in_step) =
             self.oracle(|oracle| (oracle.lanes.ready, oracle.slices.workers_on_stack()));
-        if ready == 0 || self.parked.get() == 0 || self.awake.get() > 0 {
+        if ready == 0 || self.parked.get() == 0 {
+            return;
+        }
+        let conserves = self.profile.policy.conserves_work();
+        if !conserves && let Some((hue, place)) = self.oracle(|oracle| self.forgotten(oracle)) {
+            let what = format!("color {hue} is ready for worker {place}, which sleeps");
+            self.oracle(|oracle| oracle.violated("G6", what));
+        }
+        if self.awake.get() > 0 || (!conserves && in_step > 0) {
             return;
         }
         let waiting = self.oracle(|oracle| self.waiting_for_a_sleeper(oracle));
@@ -41,6 +50,19 @@ impl World {
             );
             self.oracle(|oracle| oracle.violated("G6", what));
         }
+    }
+
+    /// A lane that is ready, and the one worker that may run it, if that sleeps.
+    fn forgotten(&self, oracle: &Oracle) -> Option<(u32, u32)> {
+        let local = |hue| match oracle.lanes.front(hue) {
+            Some(Entry::Task(key)) => oracle.pin_of(key).is_some(),
+            _ => false,
+        };
+        let mut ready = oracle.lanes.ready_lanes().map(|(hue, _)| hue);
+        ready.find_map(|hue| {
+            let place = oracle.place_of(hue).filter(|place| self.is_parked(*place))?;
+            (!local(hue)).then_some((hue, place))
+        })
     }
 
     /// How many ready lanes some worker that sleeps may run.
@@ -56,7 +78,8 @@ impl World {
     pub(super) fn rescue(&self) {
         self.note(What::Rescue, self.oracle(|oracle| oracle.lanes.ready), 0);
         let before = self.fair().saturating_sub(PATIENCE);
-        if self.phase.get() != Phase::Closing && self.some_sleep_since(before) {
+        let conserves = self.profile.policy.conserves_work();
+        if conserves && self.phase.get() != Phase::Closing && self.some_sleep_since(before) {
             self.oracle(|oracle| {
                 if let Some((hue, since)) = late_lane(oracle, before) {
                     let micros = (self.fair() - since) / 1000;
@@ -80,14 +103,17 @@ impl World {
             });
         }
         let metrics = (0..scheduler.workers()).map(|worker| scheduler.worker_metrics(worker));
-        let counted = metrics.fold((0, 0), |sum, of| (sum.0 + of.polls, sum.1 + of.parks));
+        let counted = metrics.fold((0, 0, 0), |sum, of| {
+            (sum.0 + of.polls, sum.1 + of.parks, sum.2 + of.steals)
+        });
         // Of the turns of claims and readers the program learns nothing.
         let behaviors = self.oracle(|oracle| oracle.tally.behaviors);
         let turns = if behaviors > 0 { counted.0 } else { turns };
-        let expected = (turns, self.parks());
+        let steals = if self.profile.policy.steals() { counted.2 } else { 0 };
+        let expected = (turns, self.parks(), steals);
         if counted != expected {
             self.oracle(|oracle| {
-                let what = format!("polls and parks are {counted:?}, not {expected:?}");
+                let what = format!("polls, parks and steals are {counted:?}, not {expected:?}");
                 oracle.violated("counters", what);
             });
         }

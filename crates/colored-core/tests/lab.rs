@@ -1,0 +1,81 @@
+//! The laboratory, stepped by hand: what takes real threads a coincidence.
+#![cfg(not(colored_loom))]
+
+use colored_core::lab::{Balance, Options, Placement, Queue};
+use colored_core::{Color, Park, Scheduler, Step, Worker, hop, spawn_local};
+use std::future::{pending, poll_fn};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Poll, Waker};
+
+/// Counts how often each worker is woken.
+#[derive(Clone, Default)]
+struct Bells(Arc<[AtomicUsize; 2]>);
+
+impl Park for Bells {
+    fn unpark(&self, worker: usize) {
+        self.0[worker].fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn now(&self) -> u64 {
+        0
+    }
+}
+
+fn run_until_it_parks(worker: &mut Worker) {
+    while !matches!(worker.step(), Step::Park(_)) {}
+}
+
+/// A color follows a local task to another worker, and is left at home again: its worker must come.
+#[test]
+fn a_color_that_comes_home_from_a_pinned_task_wakes_its_worker() {
+    for placement in [Placement::Waker, Placement::Pinned] {
+        let (queue, balance) = (Queue::PerWorkerTasks, Balance::None);
+        let options = Options { queue, balance, placement, ..Options::default() };
+        let bells = Bells::default();
+        let (handle, mut workers) =
+            Scheduler::with_options(2, 1, Box::new(bells.clone()), options);
+        let [here, home] = &mut workers[..] else { unreachable!("two workers") };
+        // The number of a color says where it is at home; a task that waits keeps it there.
+        drop(handle.spawn_colored(Color::new(1), pending::<()>()));
+        let waker = Arc::new(Mutex::new(None::<Waker>));
+        let place = Arc::clone(&waker);
+        drop(handle.spawn_colored(Color::new(2), async move {
+            let local = async move {
+                hop(Color::new(1)).await;
+                poll_fn(|cx| {
+                    *place.lock().unwrap() = Some(cx.waker().clone());
+                    Poll::<()>::Pending
+                })
+                .await;
+            };
+            drop(spawn_local(local).ok());
+        }));
+        run_until_it_parks(home);
+        run_until_it_parks(here);
+
+        let local = waker.lock().unwrap().take().expect("it waits under color 1");
+        local.wake();
+        let ran = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&ran);
+        drop(handle.spawn_colored(Color::new(1), async move {
+            count.fetch_add(1, Ordering::Relaxed);
+        }));
+        // The color is on its way to the local task.
+        run_until_it_parks(home);
+        assert_eq!(ran.load(Ordering::Relaxed), 0);
+        let before = bells.0[1].load(Ordering::Relaxed);
+        assert_eq!(here.step(), Step::Ran);
+        assert_eq!(bells.0[1].load(Ordering::Relaxed), before + 1, "{placement:?}");
+        run_until_it_parks(home);
+        assert_eq!(ran.load(Ordering::Relaxed), 1, "{placement:?}");
+
+        handle.scheduler().shut_down();
+        let mut stopped = [false; 2];
+        while stopped != [true; 2] {
+            for (worker, stopped) in workers.iter_mut().zip(&mut stopped) {
+                *stopped = *stopped || worker.step() == Step::Stopped;
+            }
+        }
+    }
+}
