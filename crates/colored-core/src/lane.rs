@@ -127,6 +127,8 @@ pub(crate) struct Lane {
     /// The color, in two parts.
     number: u64,
     unique: bool,
+    /// Whether waits were recorded when it was made: then those of all its tasks are.
+    watched: bool,
     /// Whether the table has it. Set once, by the holder.
     published: AtomicBool,
     /// The worker on which it last ran, from 1; 0 if nobody asked for it. Holder only.
@@ -164,6 +166,7 @@ pub(crate) enum Tenure {
 impl Lane {
     /// A lane with one reference.
     pub(crate) fn new(color: Color, port: Arc<dyn Dispatch>, tenure: Tenure) -> Self {
+        let watched = port.is_watched();
         Self {
             chain: Chain::new(),
             refs: AtomicUsize::new(1),
@@ -179,6 +182,7 @@ impl Lane {
             readers: AtomicU32::new(0),
             number: color.number(),
             unique: color.is_unique(),
+            watched,
             published: AtomicBool::new(tenure != Tenure::Unpublished),
             home: AtomicU16::new(0),
             desk: Desk::new(),
@@ -188,6 +192,7 @@ impl Lane {
     /// Makes an unreferenced lane that was in no table, or has left it, into a fresh one.
     pub(crate) fn renew(&mut self, color: Color) {
         (self.number, self.unique) = (color.number(), color.is_unique());
+        self.watched = self.port.is_watched();
         // Ordering: exclusive access.
         self.refs.store(1, Ordering::Relaxed);
         self.published.store(false, Ordering::Relaxed);
@@ -223,6 +228,12 @@ impl Lane {
     /// Whether this is a lane of that scheduler.
     pub(crate) fn is_of<D: Dispatch>(&self, scheduler: &D) -> bool {
         ptr::addr_eq(&raw const *self.port, scheduler)
+    }
+
+    /// Whether tasks of this lane may have begun to wait before waits were recorded, and nobody who
+    /// looked for such lanes may have found it.
+    fn is_to_be_roused(&self) -> bool {
+        !self.watched && self.port.is_watched()
     }
 
     pub(crate) fn is_published(&self) -> bool {
@@ -501,7 +512,7 @@ pub(crate) fn current_color() -> Option<Color> {
     let lane_ref = unsafe { lane.get() };
     if lane_ref.set_published() {
         lane_ref.port.publish(lane);
-        if lane_ref.port.is_watched() {
+        if lane_ref.is_to_be_roused() {
             // It may have come too late to be found when that began.
             current::retain(lane);
             // SAFETY: just counted.

@@ -60,7 +60,7 @@ impl Lane {
             Ok(index) => {
                 // SAFETY: the lane is held.
                 unsafe { self.with_inner(|inner| inner.track = index) };
-                if self.port.is_watched() {
+                if self.is_to_be_roused() {
                     // It may have come too late to be found when that began.
                     // SAFETY: the lane is held.
                     unsafe { self.rouse_waiting() };

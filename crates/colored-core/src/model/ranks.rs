@@ -9,6 +9,7 @@ use crate::lane::{LaneRef, Priority, callback};
 use crate::sync::Arc;
 use loom::thread;
 use std::future::pending;
+use std::panic::Location;
 
 fn post(lane: &LaneRef, witness: &Arc<Witness>, mark: u32) {
     let witness = Arc::clone(witness);
@@ -75,7 +76,7 @@ fn raise_against_the_worker() {
         let worker = start(workers.remove(0), &beds);
         let done = Flag::new();
         let (second, set) = (Arc::clone(&witness), Arc::clone(&done));
-        drop(handle.spawn_urgent(Color::new(1), async move {
+        drop(handle.spawn_urgent(Location::caller(), Color::new(1), async move {
             second.note(2);
             set.set();
         }));
@@ -121,7 +122,7 @@ fn first_priority_against_sleep() {
         let worker = start(workers.remove(0), &beds);
         let done = Flag::new();
         let set = Arc::clone(&done);
-        drop(handle.spawn_urgent(Color::new(1), async move { set.set() }));
+        drop(handle.spawn_urgent(Location::caller(), Color::new(1), async move { set.set() }));
         done.wait();
         handle.scheduler().shut_down();
         worker.join().unwrap();

@@ -62,6 +62,13 @@ impl Waits {
 }
 
 impl Scheduler {
+    /// Records waits from the start, without waking anybody at the first section: of a scheduler on
+    /// which nothing has been spawned yet.
+    pub fn watch_from_the_start(&self) {
+        // Ordering: as in `are_watched`.
+        self.waits.watched.store(true, Ordering::Relaxed);
+    }
+
     /// Records waits from now on.
     pub(crate) fn watch(&self) {
         // Ordering: as in `are_watched`.

@@ -103,9 +103,8 @@ impl World {
             });
         }
         let metrics = (0..scheduler.workers()).map(|worker| scheduler.worker_metrics(worker));
-        let counted = metrics.fold((0, 0, 0), |sum, of| {
-            (sum.0 + of.polls, sum.1 + of.parks, sum.2 + of.steals)
-        });
+        let counted = metrics
+            .fold((0, 0, 0), |sum, of| (sum.0 + of.polls, sum.1 + of.parks, sum.2 + of.steals));
         // Of the turns of claims and readers the program learns nothing.
         let behaviors = self.oracle(|oracle| oracle.tally.behaviors);
         let turns = if behaviors > 0 { counted.0 } else { turns };
