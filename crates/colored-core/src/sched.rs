@@ -14,8 +14,10 @@
 //! | what comes next in it is pinned | the inbox of that worker or guest |
 //! | its slice is over | the young end of the deque of the worker that ran it |
 
+mod dispatch;
 mod enter;
 mod guest;
+mod handle;
 mod idle;
 mod keepers;
 pub mod lab;
@@ -33,9 +35,11 @@ pub use self::worker::{Step, Worker};
 
 pub use self::enter::Entered;
 pub use self::guest::Nested;
+pub use self::handle::Handle;
 
 pub(crate) use self::enter::with_handle;
 pub(crate) use self::guest::{block_on, spawn_local};
+pub(crate) use self::handle::{spawn_here, spawn_on_lane};
 pub(crate) use self::remote::post_to_worker;
 
 use self::idle::Idle;
@@ -47,16 +51,12 @@ use self::registry::Registry;
 use self::remote::{Guests, Remote};
 use self::waits::Waits;
 use crate::color::Color;
-use crate::lane::{
-    Closing, Dispatch, Keeper, Lane, LanePtr, LaneRef, Order, Priority, ReadyLane, Tenure, current,
-};
+use crate::lane::{Lane, LanePtr, Order, ReadyLane};
 use crate::memory;
-use crate::queue::{Deque, Injector, Node};
-use crate::sync::{Arc, AtomicBool, Mutex, Ordering, arc_dyn};
+use crate::queue::{Deque, Injector};
+use crate::sync::{Arc, AtomicBool, Mutex, Ordering};
 use crate::table::Table;
-use crate::task::{self, Join, TaskRef};
 use crossbeam_utils::CachePadded;
-use std::panic::Location;
 
 /// What the scheduler asks of the operating system.
 pub trait Park: Send + Sync + 'static {
@@ -309,274 +309,4 @@ impl Scheduler {
             lane
         })
     }
-}
-
-impl Dispatch for Scheduler {
-    #[inline]
-    fn dispatch_here(&self, lane: ReadyLane, pin: u32) -> Result<(), ReadyLane> {
-        local::with(|local| match local {
-            Some(local) if std::ptr::eq(local.scheduler(), self) => {
-                local.dispatch(lane, pin);
-                Ok(())
-            }
-            _ => Err(lane),
-        })
-    }
-
-    fn dispatch(&self, lane: ReadyLane, pin: u32) {
-        if pin == 0 {
-            self.inject(lane);
-        } else {
-            self.send(pin, lane);
-            self.drain_if_stopped();
-        }
-    }
-
-    fn retire(&self, lane: LanePtr, refs: usize) {
-        // SAFETY: the caller's references.
-        unsafe { self.release(lane, refs) };
-    }
-
-    fn track(&self, lane: LanePtr) -> Result<u64, Closing> {
-        self.registry.insert(self.shard(), lane)
-    }
-
-    fn enter_keeper(&self, task: TaskRef<LanePtr>) -> Result<Keeper, Closing> {
-        self.keepers.enter(self.shard(), task)
-    }
-
-    fn remove_keeper(&self, keeper: Keeper) {
-        self.keepers.remove(keeper);
-    }
-
-    fn is_watched(&self) -> bool {
-        self.waits.are_watched()
-    }
-
-    fn publish(&self, lane: LanePtr) {
-        self.table.insert(lane);
-    }
-
-    fn is_closing(&self) -> bool {
-        Scheduler::is_closing(self)
-    }
-
-    fn spare(&self, color: Color) -> Option<Box<Lane>> {
-        local::with(|local| match local {
-            Some(local) if std::ptr::eq(local.scheduler(), self) => local.reuse(color),
-            _ => self.take_spare(color),
-        })
-    }
-
-    fn order(&self) -> &Order {
-        &self.order
-    }
-
-    fn announce(&self, lane: &LaneRef) {
-        let Some(lab) = &self.lab else { return };
-        if self.is_told() {
-            return;
-        }
-        let own = local::index_in(self);
-        lab.announce(self, own, lane);
-        self.drain_if_stopped();
-    }
-
-    fn rise(&self, lane: &LaneRef, to: Priority) {
-        Scheduler::rise(self, lane, to);
-    }
-}
-
-/// Spawns tasks on a scheduler. Cheap to clone.
-#[derive(Clone)]
-pub struct Handle {
-    inner: Arc<Inner>,
-}
-
-struct Inner {
-    scheduler: Arc<Scheduler>,
-    /// Held, so that the default lane never leaves the table.
-    default: LaneRef,
-}
-
-impl Handle {
-    fn new(scheduler: Arc<Scheduler>) -> Self {
-        let default = lane_of(&scheduler, Color::DEFAULT);
-        Self { inner: Arc::new(Inner { scheduler, default }) }
-    }
-
-    /// The scheduler.
-    #[must_use]
-    pub fn scheduler(&self) -> &Scheduler {
-        &self.inner.scheduler
-    }
-
-    /// Whether both handles are of one scheduler.
-    #[must_use]
-    pub fn same(&self, other: &Handle) -> bool {
-        Arc::ptr_eq(&self.inner.scheduler, &other.inner.scheduler)
-    }
-
-    pub(crate) fn lane(&self, color: Color) -> LaneRef {
-        if color.is_default() {
-            return self.inner.default.clone();
-        }
-        lane_of(&self.inner.scheduler, color)
-    }
-
-    /// The lane of a color, for a task that is pushed on it next.
-    fn lane_for_task(&self, color: Color) -> LaneRef {
-        if color.is_default() {
-            return self.inner.default.for_node();
-        }
-        lane_of(&self.inner.scheduler, color)
-    }
-
-    /// A fresh lane that only its task knows.
-    fn unique_lane(&self) -> LaneRef {
-        let color = Color::unique();
-        let scheduler = self.scheduler();
-        let lane = scheduler.spare(color).unwrap_or_else(|| {
-            let port = arc_dyn!(Arc::clone(&self.inner.scheduler) => dyn Dispatch);
-            Box::new(Lane::new(color, port, Tenure::Unpublished))
-        });
-        // SAFETY: a fresh lane has one reference.
-        unsafe { LaneRef::from_counted(LanePtr::from_box(lane)) }
-    }
-
-    /// Spawns under a color.
-    #[track_caller]
-    pub(crate) fn spawn<F>(&self, color: Color, future: F) -> Join<F::Output, LanePtr>
-    where
-        F: Future + Send + 'static,
-        F::Output: Send + 'static,
-    {
-        self.spawn_from(Location::caller(), color, future)
-    }
-
-    /// As `spawn`; the lane is of the highest class while the task is scheduled there.
-    pub(crate) fn spawn_urgent<F>(
-        &self,
-        site: &'static Location<'static>,
-        color: Color,
-        future: F,
-    ) -> Join<F::Output, LanePtr>
-    where
-        F: Future + Send + 'static,
-        F::Output: Send + 'static,
-    {
-        let urgent = self.scheduler().use_ranks();
-        // SAFETY: the future is `Send` and borrows nothing.
-        unsafe { spawn_as(self.lane_for_task(color), future, 0, site, urgent) }
-    }
-
-    pub(crate) fn spawn_from<F>(
-        &self,
-        site: &'static Location<'static>,
-        color: Color,
-        future: F,
-    ) -> Join<F::Output, LanePtr>
-    where
-        F: Future + Send + 'static,
-        F::Output: Send + 'static,
-    {
-        // SAFETY: the future is `Send` and borrows nothing.
-        unsafe { spawn_on(self.lane_for_task(color), future, 0, site) }
-    }
-
-    /// Spawns under a fresh color.
-    #[track_caller]
-    pub(crate) fn spawn_unique<F>(&self, future: F) -> Join<F::Output, LanePtr>
-    where
-        F: Future + Send + 'static,
-        F::Output: Send + 'static,
-    {
-        self.spawn_unique_from(Location::caller(), future)
-    }
-
-    pub(crate) fn spawn_unique_from<F>(
-        &self,
-        site: &'static Location<'static>,
-        future: F,
-    ) -> Join<F::Output, LanePtr>
-    where
-        F: Future + Send + 'static,
-        F::Output: Send + 'static,
-    {
-        // SAFETY: the future is `Send` and borrows nothing.
-        unsafe { spawn_on(self.unique_lane(), future, 0, site) }
-    }
-}
-
-fn lane_of(scheduler: &Arc<Scheduler>, color: Color) -> LaneRef {
-    scheduler.table.get_or_insert(color, || {
-        let port = arc_dyn!(Arc::clone(scheduler) => dyn Dispatch);
-        Box::new(Lane::new(color, port, Tenure::Published))
-    })
-}
-
-/// Spawns under the color that this thread runs under; gives the future back if there is none.
-#[track_caller]
-pub(crate) fn spawn_here<F>(future: F) -> Result<Join<F::Output, LanePtr>, F>
-where
-    F: Future + Send + 'static,
-    F::Output: Send + 'static,
-{
-    let Some(lane) = current::lane() else { return Err(future) };
-    current::retain(lane);
-    // SAFETY: just counted.
-    let lane = unsafe { LaneRef::from_counted(lane) };
-    // SAFETY: the future is `Send` and borrows nothing.
-    Ok(unsafe { spawn_on(lane, future, 0, Location::caller()) })
-}
-
-/// Spawns on a lane that the caller has.
-#[track_caller]
-pub(crate) fn spawn_on_lane<F>(lane: &LaneRef, future: F) -> Join<F::Output, LanePtr>
-where
-    F: Future + Send + 'static,
-    F::Output: Send + 'static,
-{
-    // SAFETY: the future is `Send` and borrows nothing.
-    unsafe { spawn_on(lane.for_node(), future, 0, Location::caller()) }
-}
-
-/// # Safety
-///
-/// As for [`task::Cell::allocate`].
-#[inline]
-unsafe fn spawn_on<F: Future>(
-    lane: LaneRef,
-    future: F,
-    pin: u32,
-    site: &'static Location<'static>,
-) -> Join<F::Output, LanePtr> {
-    // SAFETY: by contract.
-    unsafe { spawn_as(lane, future, pin, site, false) }
-}
-
-/// # Safety
-///
-/// As for [`task::Cell::allocate`].
-#[inline]
-unsafe fn spawn_as<F: Future>(
-    lane: LaneRef,
-    future: F,
-    pin: u32,
-    site: &'static Location<'static>,
-    urgent: bool,
-) -> Join<F::Output, LanePtr> {
-    let lane = lane.into_counted();
-    // SAFETY: by contract.
-    let task = unsafe { task::Cell::allocate(future, lane, pin, site) };
-    if urgent {
-        let mut node = task.cast::<Node>();
-        // SAFETY: a task begins with its node, and nobody else knows this one.
-        unsafe { node.as_mut() }.urgent = true;
-    }
-    // SAFETY: the second reference is the handle's.
-    let join = unsafe { Join::new(task) };
-    // SAFETY: fresh, and it owns the reference to the lane.
-    unsafe { lane.push(task.cast()) };
-    join
 }

@@ -5,8 +5,9 @@
 //! and sends the lane on. So an uncolored task and the main future never overlap, although the
 //! main future needs neither `Send` nor `'static`.
 
+use super::handle::spawn_on;
 use super::remote::Guest;
-use super::{Handle, Scheduler, local, spawn_on};
+use super::{Handle, Scheduler, local};
 use crate::color::Color;
 use crate::lane::{LanePtr, LaneRef, Runner, Slice, current};
 use crate::sync::{Arc, thread_slot};

@@ -1,0 +1,82 @@
+//! What lanes ask of the scheduler.
+
+use super::{Scheduler, local};
+use crate::color::Color;
+use crate::lane::{Closing, Dispatch, Keeper, Lane, LanePtr, LaneRef, Order, Priority, ReadyLane};
+use crate::task::TaskRef;
+
+impl Dispatch for Scheduler {
+    #[inline]
+    fn dispatch_here(&self, lane: ReadyLane, pin: u32) -> Result<(), ReadyLane> {
+        local::with(|local| match local {
+            Some(local) if std::ptr::eq(local.scheduler(), self) => {
+                local.dispatch(lane, pin);
+                Ok(())
+            }
+            _ => Err(lane),
+        })
+    }
+
+    fn dispatch(&self, lane: ReadyLane, pin: u32) {
+        if pin == 0 {
+            self.inject(lane);
+        } else {
+            self.send(pin, lane);
+            self.drain_if_stopped();
+        }
+    }
+
+    fn retire(&self, lane: LanePtr, refs: usize) {
+        // SAFETY: the caller's references.
+        unsafe { self.release(lane, refs) };
+    }
+
+    fn track(&self, lane: LanePtr) -> Result<u64, Closing> {
+        self.registry.insert(self.shard(), lane)
+    }
+
+    fn enter_keeper(&self, task: TaskRef<LanePtr>) -> Result<Keeper, Closing> {
+        self.keepers.enter(self.shard(), task)
+    }
+
+    fn remove_keeper(&self, keeper: Keeper) {
+        self.keepers.remove(keeper);
+    }
+
+    fn is_watched(&self) -> bool {
+        self.waits.are_watched()
+    }
+
+    fn publish(&self, lane: LanePtr) {
+        self.table.insert(lane);
+    }
+
+    fn is_closing(&self) -> bool {
+        Scheduler::is_closing(self)
+    }
+
+    fn spare(&self, color: Color) -> Option<Box<Lane>> {
+        local::with(|local| match local {
+            Some(local) if std::ptr::eq(local.scheduler(), self) => local.reuse(color),
+            _ => self.take_spare(color),
+        })
+    }
+
+    fn order(&self) -> &Order {
+        &self.order
+    }
+
+    fn announce(&self, lane: &LaneRef) {
+        let Some(lab) = &self.lab else { return };
+        if self.is_told() {
+            return;
+        }
+        let own = local::index_in(self);
+        lab.announce(self, own, lane);
+        self.drain_if_stopped();
+    }
+
+    fn rise(&self, lane: &LaneRef, to: Priority) {
+        Scheduler::rise(self, lane, to);
+    }
+}
