@@ -39,8 +39,7 @@ fn a_color_that_comes_home_from_a_pinned_task_wakes_its_worker() {
         let (queue, balance) = (Queue::PerWorkerTasks, Balance::None);
         let options = Options { queue, balance, placement, ..Options::default() };
         let bells = Bells::default();
-        let (handle, mut workers) =
-            Scheduler::with_options(2, 1, Box::new(bells.clone()), options);
+        let (handle, mut workers) = Scheduler::with_options(2, 1, Box::new(bells.clone()), options);
         let [here, home] = &mut workers[..] else { unreachable!("two workers") };
         // The number of a color says where it is at home; a task that waits keeps it there.
         drop(handle.spawn_colored(Color::new(1), pending::<()>()));
