@@ -178,9 +178,7 @@ impl Scheduler {
 
     /// Puts a lane that is queued into the queue of a higher class as well.
     pub(super) fn rise(&self, lane: &LaneRef, to: Priority) {
-        if self.is_told() {
-            return;
-        }
+        // Also in a shutdown: the lane's word says already that this ticket is on its way.
         let own = local::index_in(self);
         let place = self.rank_place(own, lane);
         self.ranks.put(place, to, Ticket::new(lane.clone()));

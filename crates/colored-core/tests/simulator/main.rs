@@ -122,6 +122,8 @@ struct Totals {
     hops: u64,
     panics: u64,
     aborts: u64,
+    admitted: u64,
+    lined_up: u64,
     deepest: u64,
 }
 
@@ -135,23 +137,35 @@ impl Totals {
         self.hops += run.tally.hops;
         self.panics += run.tally.panicked;
         self.aborts += run.tally.cancelled;
+        self.admitted += run.tally.admitted;
+        self.lined_up += run.tally.lined_up;
         self.deepest = self.deepest.max(run.tally.deepest);
     }
 
     /// A simulation in which nothing happens finds nothing.
     fn is_varied(&self) -> bool {
-        let happened = [self.tasks, self.callbacks, self.hops, self.panics, self.aborts];
+        let happened = [
+            self.tasks,
+            self.callbacks,
+            self.hops,
+            self.panics,
+            self.aborts,
+            self.admitted,
+            self.lined_up,
+        ];
         happened.iter().all(|times| *times > 0) && self.deepest > 1
     }
 }
 
 impl std::fmt::Display for Totals {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { seeds, events, turns, tasks, callbacks, hops, panics, aborts, deepest } = self;
+        let Self { seeds, events, turns, tasks, callbacks, hops, panics, aborts, .. } = self;
+        let Self { admitted, lined_up, deepest, .. } = self;
         write!(
             f,
             "{seeds:>4} seeds {events:>10} events {turns:>9} turns {tasks:>8} tasks {callbacks:>8} \
-             callbacks {hops:>7} hops {panics:>6} panics {aborts:>6} cancelled, {deepest} at once"
+             callbacks {hops:>7} hops {panics:>6} panics {aborts:>6} cancelled \
+             {admitted:>6} admitted, {lined_up} of them waited; {deepest} at once"
         )
     }
 }

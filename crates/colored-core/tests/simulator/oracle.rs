@@ -6,17 +6,20 @@
 //! runs, so the order of schedule that the oracle writes down is the one of the core's queues.
 
 mod behaviors;
+mod bounds;
 mod callbacks;
 mod lanes;
 mod slices;
 mod tasks;
 
 pub(crate) use self::behaviors::Want;
+pub(crate) use self::bounds::{Answer, BoundKey};
 pub(crate) use self::callbacks::{CallKey, CellKey};
 pub(crate) use self::lanes::{Entry, Hue};
 pub(crate) use self::tasks::{End, Outcome};
 
 use self::behaviors::Behavior;
+use self::bounds::BoundModel;
 use self::callbacks::{CallModel, CellModel};
 use self::lanes::Lanes;
 use self::slices::Slices;
@@ -57,6 +60,9 @@ pub(crate) struct Tally {
     pub(crate) sections: u64,
     /// Closures that had several cells, or looked beside others.
     pub(crate) behaviors: u64,
+    /// Who came inside a bound, and who had to wait for it.
+    pub(crate) admitted: u64,
+    pub(crate) lined_up: u64,
     /// Most who looked at one color at once.
     pub(crate) readers: u64,
     /// Most polls and callbacks in progress at once.
@@ -68,6 +74,7 @@ pub(crate) struct Oracle {
     pub(crate) cells: Slab<CellModel>,
     pub(crate) calls: Slab<CallModel>,
     behaviors: Slab<Behavior>,
+    bounds: Slab<BoundModel>,
     pub(crate) lanes: Lanes,
     pub(crate) slices: Slices,
     pub(crate) policy: Policy,
@@ -86,6 +93,7 @@ impl Oracle {
             cells: Slab::default(),
             calls: Slab::default(),
             behaviors: Slab::default(),
+            bounds: Slab::default(),
             lanes: Lanes::new(profile.palette),
             slices: Slices::new(profile.workers, &profile.policy),
             policy: profile.policy,
@@ -126,6 +134,11 @@ impl Oracle {
         self.tasks.len() + self.behaviors.len() == 0
     }
 
+    /// How many tasks, cells and bounds there are.
+    pub(crate) fn left(&self) -> usize {
+        self.tasks.len() + self.cells.len() + self.bounds.len()
+    }
+
     /// After the end of everything: nothing may be left.
     pub(crate) fn check_end(&mut self) {
         let tally = self.tally;
@@ -145,6 +158,9 @@ impl Oracle {
         }
         if self.behaviors.len() > 0 {
             self.violated("G8", format!("{} behaviors are left", self.behaviors.len()));
+        }
+        if self.bounds.len() > 0 {
+            self.violated("bound", format!("{} bounds are left", self.bounds.len()));
         }
         if self.cells.len() > 0 {
             self.violated("G8", format!("{} cells keep their values", self.cells.len()));

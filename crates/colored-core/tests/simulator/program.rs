@@ -6,6 +6,7 @@
 //! | a way in which a task's poll ends, or what it waits for | [`Move`], [`MOVES`], `program/moves.rs` |
 //! | what must follow from it | the oracle: say what is scheduled when, and what runs |
 
+mod admission;
 mod callbacks;
 mod deeds;
 mod moves;
@@ -38,10 +39,11 @@ pub(crate) enum Deed {
     TryWith,
     LongPoll,
     LookAtHandle,
+    Bound,
 }
 
 /// What there is to do, and how often it is done.
-pub(crate) const DEEDS: [(Deed, u32); 14] = [
+pub(crate) const DEEDS: [(Deed, u32); 15] = [
     (Deed::SpawnColored, 8),
     (Deed::SpawnUnique, 3),
     (Deed::SpawnHere, 2),
@@ -56,6 +58,7 @@ pub(crate) const DEEDS: [(Deed, u32); 14] = [
     (Deed::TryWith, 1),
     (Deed::LongPoll, 1),
     (Deed::LookAtHandle, 1),
+    (Deed::Bound, 5),
 ];
 
 /// How a poll of a task ends.
@@ -75,13 +78,14 @@ pub(crate) enum Move {
     Read,
     GiveUpWhen,
     Section,
+    Admission,
     Rally,
     Finish,
     Panic,
 }
 
 /// How a poll can end, and how often it does.
-pub(crate) const MOVES: [(Move, u32); 16] = [
+pub(crate) const MOVES: [(Move, u32); 17] = [
     (Move::Signal, 10),
     (Move::Yield, 8),
     (Move::WakeSelf, 4),
@@ -96,6 +100,7 @@ pub(crate) const MOVES: [(Move, u32); 16] = [
     (Move::Read, 6),
     (Move::GiveUpWhen, 1),
     (Move::Section, 4),
+    (Move::Admission, 4),
     (Move::Finish, 8),
     (Move::Panic, 1),
 ];

@@ -91,7 +91,7 @@ impl Plan {
 
 /// Whether the program has ended, and nothing happens any more.
 fn all_is_quiet(world: &World) -> bool {
-    let left = world.oracle(|oracle| oracle.tasks.len() + oracle.cells.len());
+    let left = world.oracle(|oracle| oracle.left());
     left == 0 && world.all_parked()
 }
 

@@ -62,6 +62,8 @@ pub(crate) struct Lane {
     readers: u32,
     /// Counted as ready.
     counted: bool,
+    /// Counted as one that something waits in.
+    lined_up: bool,
     pub(crate) tasks: u32,
     pub(crate) cells: u32,
     pub(crate) ready: Ready,
@@ -104,7 +106,9 @@ pub(crate) struct Lanes {
     palette: Hue,
     /// How many could run now.
     pub(crate) ready: u32,
-    most_ready: u32,
+    /// In how many something waits, claims and readers too.
+    lined_up: u32,
+    most_lined_up: u32,
     /// How much is scheduled.
     queued: u32,
     most_queued: u32,
@@ -120,7 +124,8 @@ impl Lanes {
             free: Vec::new(),
             palette,
             ready: 0,
-            most_ready: 0,
+            lined_up: 0,
+            most_lined_up: 0,
             queued: 0,
             most_queued: 0,
         }
@@ -144,8 +149,9 @@ impl Lanes {
             self.lanes.push(Lane::default());
             Hue::try_from(self.lanes.len() - 1).expect("a small world")
         });
-        let queue = std::mem::take(&mut self.get_mut(hue).queue);
-        *self.get_mut(hue) = Lane { unique: true, queue, ..Lane::default() };
+        let lane = self.get_mut(hue);
+        let queue = std::mem::take(&mut lane.queue);
+        *lane = Lane { unique: true, queue, ..Lane::default() };
         hue
     }
 
@@ -199,17 +205,16 @@ impl Lanes {
     /// A lane may have become ready, or be so no more.
     fn count(&mut self, hue: Hue, now: Ready) {
         let lane = self.get_mut(hue);
+        let lined_up = !lane.queue.is_empty();
+        let before = std::mem::replace(&mut lane.lined_up, lined_up);
         let ready = lane.is_ready();
-        if std::mem::replace(&mut lane.counted, ready) == ready {
-            return;
-        }
-        if ready {
+        let counted = std::mem::replace(&mut lane.counted, ready);
+        if ready && !counted {
             lane.ready = now;
-            self.ready += 1;
-            self.most_ready = self.most_ready.max(self.ready);
-        } else {
-            self.ready -= 1;
         }
+        self.ready = self.ready + u32::from(ready) - u32::from(counted);
+        self.lined_up = self.lined_up + u32::from(lined_up) - u32::from(before);
+        self.most_lined_up = self.most_lined_up.max(self.lined_up);
     }
 }
 
@@ -221,14 +226,16 @@ pub(crate) fn plain(hue: Hue) -> Color {
 impl Oracle {
     /// Something is scheduled.
     pub(crate) fn push(&mut self, hue: Hue, entry: Entry, soft: bool) {
-        let ready = self.ready_now(!matches!(self.actor(), Actor::Worker(_)));
+        let ready = self.ready_now();
         self.lanes.get_mut(hue).queue.push_back(Queued { entry, soft });
         self.lanes.queued += 1;
         self.lanes.most_queued = self.lanes.most_queued.max(self.lanes.queued);
         self.lanes.count(hue, ready);
     }
 
-    fn ready_now(&self, injected: bool) -> Ready {
+    fn ready_now(&self) -> Ready {
+        // What another thread leaves behind, by a push or after a turn of its own, goes that way.
+        let injected = !matches!(self.actor(), Actor::Worker(_));
         Ready { now: self.now, fair: self.fair, slices: self.slices.begun(), injected }
     }
 
@@ -249,7 +256,7 @@ impl Oracle {
     }
 
     fn count(&mut self, hue: Hue) {
-        let ready = self.ready_now(false);
+        let ready = self.ready_now();
         self.lanes.count(hue, ready);
     }
 
@@ -309,7 +316,7 @@ impl Oracle {
         let since = lane.ready;
         let waited = (self.slices.begun() - since.slices, self.now - since.now);
         let flat = self.policy.is_flat();
-        let ahead = u64::from(if flat { self.lanes.most_queued } else { self.lanes.most_ready });
+        let ahead = u64::from(if flat { self.lanes.most_queued } else { self.lanes.most_lined_up });
         let verdict = self.slices.turn(hue, self.now, waited, ahead, since.injected);
         if let Err(what) = verdict {
             self.violated("G7", what);

@@ -1,6 +1,6 @@
 //! What each task is doing, and so what a wake, an abort or the end of a poll does to its place.
 
-use super::{Entry, Hue, Oracle};
+use super::{BoundKey, Entry, Hue, Oracle};
 use crate::slab::Key;
 use crate::world::Actor;
 
@@ -48,6 +48,8 @@ pub(crate) struct Task {
     section: bool,
     /// It waits, and has kept its lane.
     keeps: bool,
+    /// It is inside a bound.
+    bound: Option<BoundKey>,
 }
 
 impl Task {
@@ -69,11 +71,17 @@ impl Oracle {
             handle: true,
             section: false,
             keeps: false,
+            bound: None,
         });
         self.tally.spawned += 1;
         self.lanes.get_mut(hue).tasks += 1;
         self.push(hue, Entry::Task(key), false);
         key
+    }
+
+    /// A task has a place in a bound.
+    pub(crate) fn spawned_inside(&mut self, key: Key, bound: BoundKey) {
+        self.task(key).bound = Some(bound);
     }
 
     /// The worker that a task stays on.
@@ -227,9 +235,14 @@ impl Oracle {
         }
         let Some(task) = self.tasks.get_mut(key) else { return };
         let (hue, joiner, handle) = (task.hue, task.joiner.take(), task.handle);
+        let bound = task.bound.take();
         task.state = State::Complete(outcome);
         if !handle {
             self.tasks.remove(key);
+        }
+        // The place goes with the future, before the outcome is there.
+        if let Some(bound) = bound {
+            self.bound_leave(bound);
         }
         if let Some(joiner) = joiner {
             self.wake(joiner);

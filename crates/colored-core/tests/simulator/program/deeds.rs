@@ -2,7 +2,7 @@
 
 use super::callbacks::{PostToken, Value};
 use super::task::{Output, Task};
-use super::{Deed, moves};
+use super::{Deed, admission, moves};
 use crate::fault::Fault;
 use crate::oracle::{CellKey, Hue};
 use crate::slab::Key;
@@ -23,6 +23,7 @@ pub(super) fn perform(world: &World, deed: Deed, task: Option<Key>) {
     match deed {
         Deed::SpawnColored | Deed::SpawnUnique | Deed::SpawnHere | Deed::SpawnLocal
             if is_crowded(world) => {}
+        Deed::Bound if is_crowded(world) => {}
         Deed::SpawnColored => spawn(world, world.some_hue(), None),
         Deed::SpawnUnique => spawn_unique(world),
         Deed::SpawnHere => spawn(world, world.some_hue(), here),
@@ -52,6 +53,7 @@ pub(super) fn perform(world: &World, deed: Deed, task: Option<Key>) {
         Deed::LongPoll => {
             world.spend(u64::from(world.chance.below(world.profile.long_nanos)));
         }
+        Deed::Bound => admission::deed(world, here),
         Deed::LookAtHandle => world.stock.with_handle(&world.chance, |key, handle| {
             let expected = world.oracle(|oracle| oracle.is_complete(key));
             if handle.is_finished() != expected {
@@ -107,7 +109,7 @@ fn local(world: &World, here: Option<Hue>) {
 }
 
 /// Keeps the handle of a new task.
-fn keep(world: &World, key: Key, handle: JoinHandle<Output>) {
+pub(super) fn keep(world: &World, key: Key, handle: JoinHandle<Output>) {
     // At the end of the scheduler a spawn can be over at once.
     if !world.oracle(|oracle| oracle.is_complete(key)) {
         world.stock.keep_abort(key, handle.abort_handle());
@@ -231,6 +233,7 @@ fn try_with(world: &World, here: Option<Hue>) {
 
 /// Lets go of the cells that stay up to the end.
 pub(super) fn let_lasting_go(world: &World) {
+    admission::let_go(world, usize::MAX);
     for (key, cell) in world.stock.lasting.take() {
         drop_cell(world, key, cell);
     }

@@ -1,5 +1,6 @@
 //! How the polls of tasks end, and what they wait for.
 
+use super::admission::{self, Admission};
 use super::callbacks::CallToken;
 use super::deeds;
 use super::rally::{self, Seat};
@@ -25,6 +26,7 @@ pub(super) enum Wait {
     Call(PendingCall),
     Behavior(Behavior),
     Section(Section),
+    Admission(Admission),
     /// One of those who wake each other for ever.
     Rally(Seat),
 }
@@ -51,6 +53,7 @@ pub(super) fn still_waits(task: &mut Task, world: &World, cx: &mut Context<'_>) 
         Wait::Call(call) => calls(task, call, world, cx),
         Wait::Behavior(behavior) => several::waits(task, behavior, world, cx),
         Wait::Section(section) => several::stays(task, section, world, cx),
+        Wait::Admission(line) => admission::waits(task, line, world, cx),
         Wait::Rally(seat) => rally::plays(task, seat, world, cx),
     }
 }
@@ -63,6 +66,7 @@ pub(super) fn stop_waiting(task: Key, wait: &mut Wait, world: &World) {
         Wait::Call(call) => give_up(world, call),
         Wait::Behavior(behavior) => several::give_up(world, behavior),
         Wait::Section(section) => several::leave(task, world, section),
+        Wait::Admission(line) => admission::give_up(task, line, world),
         Wait::Rally(seat) => rally::leave(task, seat, world),
     }
 }
@@ -134,6 +138,12 @@ pub(super) fn make(task: &mut Task, next: Move, world: &World, cx: &mut Context<
         }
         Move::Section => {
             if !several::stays(task, several::enter(task.key, world), world, cx) {
+                return yield_here(cx);
+            }
+        }
+        Move::Admission => {
+            let Some(line) = admission::begin(world) else { return yield_here(cx) };
+            if !admission::waits(task, line, world, cx) {
                 return yield_here(cx);
             }
         }

@@ -4,9 +4,9 @@ use super::callbacks::Value;
 use super::rally::Rally;
 use super::task::Output;
 use crate::chance::Chance;
-use crate::oracle::{CellKey, Hue};
+use crate::oracle::{BoundKey, CellKey, Hue};
 use crate::slab::{Key, Slab};
-use colored_core::{AbortHandle, ColorCell, JoinHandle};
+use colored_core::{AbortHandle, Bound, ColorCell, JoinHandle, Place};
 use std::cell::{Cell, RefCell};
 use std::task::Waker;
 
@@ -31,6 +31,8 @@ pub(crate) struct Stock {
     pub(super) cells: RefCell<Vec<(CellKey, ColorCell<Value>)>>,
     /// Cells that stay up to the end: sets of them may wait for their colors for long.
     pub(super) lasting: RefCell<Vec<(CellKey, ColorCell<Value>)>>,
+    pub(super) bounds: RefCell<Vec<(BoundKey, Bound)>>,
+    pub(super) places: RefCell<Vec<(BoundKey, Place)>>,
     pub(super) rallies: RefCell<[Rally; 2]>,
     pub(super) known: RefCell<Vec<Hue>>,
     pub(super) posts: Cell<u32>,
