@@ -25,6 +25,7 @@ mod bounds;
 mod budget;
 mod cells;
 mod color_local;
+mod crossings;
 mod deadlock;
 mod deadlock_free;
 mod entry;

@@ -366,16 +366,30 @@ impl LanePtr {
     /// [`Kind::Uncounted`].
     #[inline(always)]
     pub(crate) unsafe fn push(self, node: NonNull<Node>) {
+        // SAFETY: by contract.
+        unsafe { self.push_under(node, ()) };
+    }
+
+    /// As [`push`](Self::push). `guard` is dropped when the node has its place, and before anybody is
+    /// told, which may run foreign code.
+    ///
+    /// # Safety
+    ///
+    /// As for `push`.
+    #[inline(always)]
+    pub(crate) unsafe fn push_under<G>(self, node: NonNull<Node>, guard: G) {
         // SAFETY: the node's reference, or the caller's.
         let lane = unsafe { self.get() };
         // SAFETY: in no chain yet, so it is ours to read.
         let Node { pin, urgent, .. } = *unsafe { node.as_ref() };
         if urgent | ticket::are_announced() {
             // SAFETY: by contract.
-            return unsafe { self.push_unusual(node, pin, urgent) };
+            return unsafe { self.push_unusual(node, pin, urgent, guard) };
         }
         // SAFETY: by contract.
-        if let Pushed::Claimed = unsafe { lane.chain.push(node) } {
+        let pushed = unsafe { lane.chain.push(node) };
+        drop(guard);
+        if let Pushed::Claimed = pushed {
             lane.dispatch(ReadyLane(self), pin);
         }
     }

@@ -3,7 +3,7 @@
 use super::ColorCell;
 use crate::budget;
 use crate::lane::callback;
-use crate::sched::waits::{self, Wait};
+use crate::sched::waits::{self, Turn, Wait};
 use crate::sync::{Arc, Mutex, MutexGuard};
 use crate::task::Deadlock;
 use std::fmt;
@@ -100,22 +100,18 @@ impl<T: Send + 'static, F, R> TryCall<T, F, R> {
         Self { cell, site: Location::caller(), stage: Stage::Unstarted(f) }
     }
 
-    fn record(&self, before: Option<Wait>) -> Result<Option<Wait>, Deadlock> {
-        waits::lane(before, self.cell.inner.lane(), "calls a cell of", self.site)
+    fn turn(&self) -> Turn<'_> {
+        let lane = self.cell.inner.lane();
+        Turn { lane, shared: false, how: "calls a cell of", site: self.site }
     }
 
     /// Records, again if need be, that this task waits for the turn. After an error it does not.
     #[cold]
     fn record_again(&self, slot: &Mutex<Slot<F, R>>) -> Result<(), Deadlock> {
-        let before = match &mut *slot.lock() {
-            Slot::Waiting(_, _, wait) => wait.take(),
-            _ => return Ok(()),
-        };
-        let recorded = self.record(before);
+        // Under the lock: a turn that has begun is waited for no more.
         let mut guard = slot.lock();
-        // The turn may have begun meanwhile: then it was no deadlock, and there is nothing to record.
         let Slot::Waiting(_, _, place) = &mut *guard else { return Ok(()) };
-        match recorded {
+        match waits::queued(place.take(), self.turn()) {
             Ok(wait) => *place = wait,
             Err(deadlock) => {
                 abandon(guard);
@@ -146,12 +142,16 @@ where
             Stage::Unstarted(f) => match this.cell.call_now(f) {
                 Ok(result) => return Poll::Ready(Ok(result)),
                 Err(f) => {
-                    let wait = match waits::are_watched() {
-                        true => this.record(None).map_err(CallError::Deadlock)?,
-                        false => None,
+                    let waker = cx.waker().clone();
+                    let slot = if waits::are_watched() {
+                        waits::queue(this.turn(), |wait, order| {
+                            post(&this.cell, Slot::Waiting(f, waker, wait), order)
+                        })
+                        .map_err(CallError::Deadlock)?
+                    } else {
+                        post(&this.cell, Slot::Waiting(f, waker, None), ())
                     };
-                    let slot = Slot::Waiting(f, cx.waker().clone(), wait);
-                    this.stage = Stage::Posted(post(&this.cell, slot));
+                    this.stage = Stage::Posted(slot);
                 }
             },
             Stage::Posted(slot) => {
@@ -215,26 +215,26 @@ fn abandon<F, R>(mut guard: MutexGuard<'_, Slot<F, R>>) {
     }
 }
 
-/// Schedules the closure under the cell's color.
-fn post<T, F, R>(cell: &ColorCell<T>, slot: Slot<F, R>) -> Arc<Mutex<Slot<F, R>>>
+/// Schedules the closure under the cell's color; `guard` as for [`callback::post_under`].
+fn post<T, F, R, G>(cell: &ColorCell<T>, slot: Slot<F, R>, guard: G) -> Arc<Mutex<Slot<F, R>>>
 where
     T: Send + 'static,
     F: FnOnce(&mut T) -> R + Send + 'static,
     R: Send + 'static,
 {
     let slot = Arc::new(Mutex::new(slot));
-    let turn = Turn { cell: cell.clone(), slot: Arc::clone(&slot) };
-    callback::post(cell.inner.lane(), move || turn.run());
+    let turn = Posted { cell: cell.clone(), slot: Arc::clone(&slot) };
+    callback::post_under(cell.inner.lane(), move || turn.run(), guard);
     slot
 }
 
 /// The color's half. Dropped unrun at shutdown.
-struct Turn<T: Send + 'static, F, R> {
+struct Posted<T: Send + 'static, F, R> {
     cell: ColorCell<T>,
     slot: Arc<Mutex<Slot<F, R>>>,
 }
 
-impl<T: Send + 'static, F: FnOnce(&mut T) -> R, R> Turn<T, F, R> {
+impl<T: Send + 'static, F: FnOnce(&mut T) -> R, R> Posted<T, F, R> {
     fn run(self) {
         let mut guard = self.slot.lock();
         let before = std::mem::replace(&mut *guard, Slot::Taken(None));
@@ -256,7 +256,7 @@ impl<T: Send + 'static, F: FnOnce(&mut T) -> R, R> Turn<T, F, R> {
     }
 }
 
-impl<T: Send + 'static, F, R> Turn<T, F, R> {
+impl<T: Send + 'static, F, R> Posted<T, F, R> {
     fn settle(&self, outcome: Slot<F, R>) {
         let before = std::mem::replace(&mut *self.slot.lock(), outcome);
         if let Slot::Waiting(_, waker, _) | Slot::Taken(Some(waker)) = before {
@@ -265,7 +265,7 @@ impl<T: Send + 'static, F, R> Turn<T, F, R> {
     }
 }
 
-impl<T: Send + 'static, F, R> Drop for Turn<T, F, R> {
+impl<T: Send + 'static, F, R> Drop for Posted<T, F, R> {
     fn drop(&mut self) {
         let pending = matches!(&*self.slot.lock(), Slot::Waiting(..));
         if pending {

@@ -6,7 +6,7 @@ use crate::budget;
 use crate::contain::contain;
 use crate::lane::gate;
 use crate::lane::visit::{self, Visit};
-use crate::sched::waits::{self, Wait};
+use crate::sched::waits::{self, Turn};
 use crate::sync::Arc;
 use crate::task::Deadlock;
 use std::fmt;
@@ -99,8 +99,9 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
 }
 
 impl<T: Send + 'static, F, R> Read<'_, T, F, R> {
-    fn record(&self, before: Option<Wait>) -> Result<Option<Wait>, Deadlock> {
-        waits::lane(before, self.cell.inner.lane(), "reads a cell of", self.site)
+    fn turn(&self) -> Turn<'_> {
+        let lane = self.cell.inner.lane();
+        Turn { lane, shared: true, how: "reads a cell of", site: self.site }
     }
 
     fn refuse(&self, deadlock: &Deadlock) -> ! {
@@ -128,18 +129,24 @@ where
             Stage::Unstarted(f) => match this.cell.read_now(f) {
                 Ok(result) => return Poll::Ready(result),
                 Err(f) => {
-                    let wait = if waits::are_watched() { this.record(None) } else { Ok(None) };
-                    let wait = wait.unwrap_or_else(|deadlock| this.refuse(&deadlock));
-                    let slot = Arc::new(Slot::new(f, cx.waker().clone(), wait));
-                    let visit =
-                        Reading { cell: this.cell.clone(), slot: Arc::clone(&slot), f: None };
-                    visit::post(this.cell.inner.lane(), visit);
-                    this.stage = Stage::Scheduled(slot);
+                    let (cell, waker) = (this.cell, cx.waker().clone());
+                    let scheduled = if waits::are_watched() {
+                        waits::queue(this.turn(), |wait, order| {
+                            schedule(cell, Slot::new(f, waker, wait, None), order)
+                        })
+                    } else {
+                        Ok(schedule(cell, Slot::new(f, waker, None, None), ()))
+                    };
+                    match scheduled {
+                        Ok(slot) => this.stage = Stage::Scheduled(slot),
+                        Err(deadlock) => this.refuse(&deadlock),
+                    }
                 }
             },
             Stage::Scheduled(slot) => {
                 if waits::are_watched()
-                    && let Err(deadlock) = slot.record_again(|before| this.record(before))
+                    && let Err(deadlock) =
+                        slot.record_again(|before, _| waits::queued(before, this.turn()))
                 {
                     slot.abandon();
                     this.refuse(&deadlock);
@@ -172,6 +179,19 @@ impl<T: Send + 'static, F, R> fmt::Debug for Read<'_, T, F, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Read").field("cell", &self.cell).finish_non_exhaustive()
     }
+}
+
+/// Puts a reader on the cell's lane; `guard` as for [`visit::post_under`].
+fn schedule<T, F, R, G>(cell: &ColorCell<T>, slot: Slot<F, R>, guard: G) -> Arc<Slot<F, R>>
+where
+    T: Send + Sync + 'static,
+    F: FnOnce(&T) -> R + Send + 'static,
+    R: Send + 'static,
+{
+    let slot = Arc::new(slot);
+    let visit = Reading { cell: cell.clone(), slot: Arc::clone(&slot), f: None };
+    visit::post_under(cell.inner.lane(), visit, guard);
+    slot
 }
 
 /// The color's half.

@@ -1,7 +1,7 @@
 //! Where a future and those who run its closure meet.
 
 use crate::contain::contain;
-use crate::sched::waits::Wait;
+use crate::sched::waits::{Standing, Wait};
 use crate::sync::Mutex;
 use crate::task::Deadlock;
 use std::any::Any;
@@ -13,9 +13,9 @@ pub(super) struct Slot<F, R>(Mutex<State<F, R>>);
 
 enum State<F, R> {
     /// The closure has not begun. The record of the wait goes when it does.
-    Waiting(F, Waker, Option<Wait>),
+    Waiting(F, Waker, Option<Wait>, Option<Standing>),
     /// It has not begun and nobody waits for it: whose turn it is drops it.
-    Abandoned(F),
+    Abandoned(F, Option<Standing>),
     /// It has begun.
     Begun(Waker),
     /// It has begun and nobody waits for it, or all is over.
@@ -42,25 +42,20 @@ impl<R> From<thread::Result<R>> for Outcome<R> {
 }
 
 impl<F, R> Slot<F, R> {
-    pub(super) fn new(f: F, waker: Waker, wait: Option<Wait>) -> Self {
-        Self(Mutex::new(State::Waiting(f, waker, wait)))
+    pub(super) fn new(f: F, waker: Waker, wait: Option<Wait>, standing: Option<Standing>) -> Self {
+        Self(Mutex::new(State::Waiting(f, waker, wait, standing)))
     }
 
-    /// Records again, by `record`, that the caller waits, if it does.
+    /// Records again, by `record`, that the caller waits, if it does. The closure does not begin
+    /// meanwhile.
     #[cold]
     pub(super) fn record_again(
         &self,
-        record: impl FnOnce(Option<Wait>) -> Result<Option<Wait>, Deadlock>,
+        record: impl FnOnce(Option<Wait>, &mut Option<Standing>) -> Result<Option<Wait>, Deadlock>,
     ) -> Result<(), Deadlock> {
-        let before = match &mut *self.0.lock() {
-            State::Waiting(_, _, wait) => wait.take(),
-            _ => return Ok(()),
-        };
-        let recorded = record(before);
-        // If it has begun meanwhile it was no deadlock, and there is nothing to record.
-        let mut state = self.0.lock();
-        let State::Waiting(_, _, place) = &mut *state else { return Ok(()) };
-        *place = recorded?;
+        if let State::Waiting(_, _, wait, standing) = &mut *self.0.lock() {
+            *wait = record(wait.take(), standing)?;
+        }
         Ok(())
     }
 
@@ -71,9 +66,11 @@ impl<F, R> Slot<F, R> {
         let mut state = self.0.lock();
         let (next, _old) = match mem::replace(&mut *state, State::Alone) {
             State::Over(outcome) => return Some(outcome),
-            State::Waiting(f, old, wait) => (State::Waiting(f, waker, wait), old),
+            State::Waiting(f, old, wait, standing) => {
+                (State::Waiting(f, waker, wait, standing), old)
+            }
             State::Begun(old) => (State::Begun(waker), old),
-            State::Abandoned(_) | State::Alone => unreachable!("nobody waits any more"),
+            State::Abandoned(..) | State::Alone => unreachable!("nobody waits any more"),
         };
         *state = next;
         drop(state);
@@ -84,17 +81,19 @@ impl<F, R> Slot<F, R> {
     pub(super) fn begin(&self) -> Option<F> {
         let mut state = self.0.lock();
         match mem::replace(&mut *state, State::Alone) {
-            State::Waiting(f, waker, wait) => {
+            State::Waiting(f, waker, wait, standing) => {
                 *state = State::Begun(waker);
                 drop(state);
-                drop(wait);
+                drop((wait, standing));
                 Some(f)
             }
-            abandoned => {
+            State::Abandoned(f, standing) => {
                 drop(state);
-                contain(|| drop(abandoned));
+                drop(standing);
+                contain(|| drop(f));
                 None
             }
+            _ => unreachable!("it begins once"),
         }
     }
 
@@ -114,8 +113,8 @@ impl<F, R> Slot<F, R> {
     pub(super) fn abandon(&self) {
         let mut state = self.0.lock();
         let before = match mem::replace(&mut *state, State::Alone) {
-            State::Waiting(f, waker, wait) => {
-                *state = State::Abandoned(f);
+            State::Waiting(f, waker, wait, standing) => {
+                *state = State::Abandoned(f, standing);
                 (State::Begun(waker), wait)
             }
             before => (before, None),

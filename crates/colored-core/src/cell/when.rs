@@ -8,7 +8,7 @@ use crate::lane::LanePtr;
 use crate::lane::claim::{self, Claim, Header};
 use crate::lane::want::{self, Want};
 use crate::memory;
-use crate::sched::waits::{self, Wait};
+use crate::sched::waits;
 use crate::task::Deadlock;
 use std::alloc::Layout;
 use std::fmt;
@@ -191,17 +191,21 @@ where
     }
     drop(ran);
     let f = place.expect("not run");
-    let lanes = || wants.iter().map(|want| want.lane());
-    let wait = match waits::are_watched() {
-        // SAFETY: the set keeps the lanes.
-        true => unsafe { record(lanes(), site) },
-        false => None,
+    let (set, old) = (set.keep(), waker.clone());
+    let (scheduled, ran) = if waits::are_watched() {
+        // SAFETY: the set, and then the behavior, keeps the lanes; that drops the records.
+        let queued = unsafe {
+            waits::queue_all(wants.iter().copied(), HOW, site, |wait, standing, order| {
+                let slot = Slot::new(f, old, wait, standing);
+                schedule(Behavior::allocate(set, slot, wants, color), order)
+            })
+        };
+        queued.unwrap_or_else(|deadlock| refuse(&deadlock, site))
+    } else {
+        let slot = Slot::new(f, old, None, None);
+        schedule(Behavior::allocate(set, slot, wants, color), ())
     };
-    let scheduled = Behavior::allocate(set.keep(), f, wants, color, waker.clone(), wait);
-    // SAFETY: fresh; this thread has the future's reference, and the set keeps the lanes.
-    if unsafe { claim::enqueue(scheduled.behavior) }
-        && let Some(outcome) = scheduled.slot().poll(waker)
-    {
+    if ran && let Some(outcome) = scheduled.slot().poll(waker) {
         return Ok(result_of(outcome));
     }
     Err(scheduled)
@@ -210,22 +214,12 @@ where
 /// What a `when` does with a color, for the text of a [`Deadlock`].
 const HOW: &str = "wants, by `when`,";
 
-/// Records the wait for all of the lanes.
-///
-/// # Safety
-///
-/// The lanes are alive.
-///
-/// # Panics
-///
-/// If it would never end.
-unsafe fn record(
-    lanes: impl Iterator<Item = LanePtr>,
-    site: &'static Location<'static>,
-) -> Option<Wait> {
-    // SAFETY: by contract.
-    let recorded = unsafe { waits::lanes(None, lanes, HOW, site) };
-    recorded.unwrap_or_else(|deadlock| refuse(&deadlock, site))
+/// Has a fresh behavior stand in the lines of its lanes; true if it has run. `guard` as for
+/// [`claim::enqueue`].
+fn schedule<F, R, G>(fresh: Scheduled<F, R>, guard: G) -> (Scheduled<F, R>, bool) {
+    // SAFETY: fresh; this thread has the future's reference, and the behavior's set keeps the lanes.
+    let ran = unsafe { claim::enqueue(fresh.behavior, guard) };
+    (fresh, ran)
 }
 
 fn refuse(deadlock: &Deadlock, site: &'static Location<'static>) -> ! {
@@ -254,10 +248,10 @@ impl<F, R> Scheduled<F, R> {
     /// If the wait would never end.
     fn record_again(&self, site: &'static Location<'static>) {
         // SAFETY: the future's reference keeps the behavior.
-        let lanes = unsafe { claim::lanes(self.behavior) };
-        let recorded = self.slot().record_again(|before| {
-            // SAFETY: the behavior keeps its lanes.
-            unsafe { waits::lanes(before, lanes, HOW, site) }
+        let wants = || unsafe { claim::wants(self.behavior) };
+        let recorded = self.slot().record_again(|before, standing| {
+            // SAFETY: the behavior keeps its lanes, and drops the records.
+            unsafe { waits::queued_all(before, standing, wants, HOW, site) }
         });
         recorded.unwrap_or_else(|deadlock| refuse(&deadlock, site));
     }
@@ -290,11 +284,9 @@ where
 {
     fn allocate(
         set: S,
-        f: F,
+        slot: Slot<F, R>,
         wants: &[Want],
         color: Option<LanePtr>,
-        waker: Waker,
-        wait: Option<Wait>,
     ) -> Scheduled<F, R> {
         let vtable = &claim::Vtable {
             run: Self::run_erased,
@@ -306,7 +298,7 @@ where
             claims: S::claims(wants),
             lanes: wants.len(),
             set,
-            slot: Slot::new(f, waker, wait),
+            slot,
         };
         let place = memory::allocate(Layout::new::<Self>()).cast::<Self>();
         // SAFETY: the place is new, and of the behavior's layout.

@@ -30,6 +30,11 @@ pub(crate) fn post<F: FnOnce() + Send + 'static>(lane: &LaneRef, f: F) {
     post_owning(lane.for_node(), f);
 }
 
+/// As [`post`]. `guard` is dropped when the callback has its place, before anybody is told.
+pub(crate) fn post_under<F: FnOnce() + Send + 'static, G>(lane: &LaneRef, f: F, guard: G) {
+    push_under(lane.for_node().into_counted(), Kind::Callback, 0, f, guard);
+}
+
 /// As [`post`]; the callback takes the reference over.
 pub(super) fn post_owning<F: FnOnce() + Send + 'static>(lane: LaneRef, f: F) {
     push(lane.into_counted(), Kind::Callback, 0, f);
@@ -65,6 +70,15 @@ pub(crate) fn rouse(lane: &LaneRef) {
 /// Unless the node is [`Kind::Uncounted`], the caller gives it a reference.
 #[inline]
 fn push<F: FnOnce() + Send + 'static>(lane: LanePtr, kind: Kind, pin: u32, f: F) {
+    push_under(lane, kind, pin, f, ());
+}
+
+/// As [`push`]. `guard` is dropped when the node has its place, before anybody is told.
+#[inline]
+fn push_under<F, G>(lane: LanePtr, kind: Kind, pin: u32, f: F, guard: G)
+where
+    F: FnOnce() + Send + 'static,
+{
     let layout = Layout::new::<Callback<F>>();
     let (place, free): (_, unsafe fn(NonNull<Node>)) = match memory::allocate_short_lived(layout) {
         Some(place) => (place, free_short_lived),
@@ -80,7 +94,7 @@ fn push<F: FnOnce() + Send + 'static>(lane: LanePtr, kind: Kind, pin: u32, f: F)
     let node = place.cast::<Node>();
     // SAFETY: in no chain, freed by the lane after its turn, and it owns the caller's reference or
     // needs none.
-    unsafe { lane.push(node) };
+    unsafe { lane.push_under(node, guard) };
 }
 
 unsafe fn run_closure<F: FnOnce()>(node: NonNull<Node>, cancel: bool) {

@@ -111,14 +111,14 @@ unsafe fn claims<'a>(behavior: NonNull<Header>) -> &'a [Claim] {
     unsafe { &*claims }
 }
 
-/// The lanes that a behavior wants.
+/// What a behavior wants.
 ///
 /// # Safety
 ///
 /// The behavior is alive while the iterator is used.
-pub(crate) unsafe fn lanes(behavior: NonNull<Header>) -> impl Iterator<Item = LanePtr> {
+pub(crate) unsafe fn wants(behavior: NonNull<Header>) -> impl Iterator<Item = Want> {
     // SAFETY: by contract.
-    unsafe { claims(behavior) }.iter().map(|claim| claim.want.lane)
+    unsafe { claims(behavior) }.iter().map(|claim| claim.want)
 }
 
 /// Gives a reference to the behavior back.
@@ -137,13 +137,14 @@ pub(crate) unsafe fn release(behavior: NonNull<Header>) {
 }
 
 /// Puts a behavior's claims on their lanes, and runs it if that is all it took; true if so. Then
-/// whom it would have woken is the caller.
+/// whom it would have woken is the caller. `guard` is dropped when they have their places, before
+/// anybody is told and anything is run.
 ///
 /// # Safety
 ///
 /// The behavior is fresh and its claims belong to it; the caller keeps the future's reference, and
 /// the behavior keeps the lanes.
-pub(crate) unsafe fn enqueue(behavior: NonNull<Header>) -> bool {
+pub(crate) unsafe fn enqueue<G>(behavior: NonNull<Header>, guard: G) -> bool {
     // SAFETY: the caller's reference.
     let claims = unsafe { claims(behavior) };
     let (mut granted, mut opening) = (1, 0_u64);
@@ -161,6 +162,7 @@ pub(crate) unsafe fn enqueue(behavior: NonNull<Header>) -> bool {
     let lanes = claims.iter().map(|claim| claim.want.lane);
     // SAFETY: the behavior keeps them, and the count that is this thread's keeps the behavior.
     unsafe { order::as_one_step(lanes, || claims.iter().enumerate().for_each(push)) };
+    drop(guard);
     for (index, claim) in claims.iter().enumerate().filter(|_| opening != 0) {
         if opening & (1 << index) != 0 {
             // SAFETY: the behavior keeps it.

@@ -81,9 +81,15 @@ impl LanePtr {
     ///
     /// # Safety
     ///
-    /// As for [`LanePtr::push`]. `pin` is the node's.
+    /// As for [`LanePtr::push_under`]. `pin` is the node's.
     #[cold]
-    pub(super) unsafe fn push_unusual(self, node: NonNull<Node>, pin: u32, urgent: bool) {
+    pub(super) unsafe fn push_unusual<G>(
+        self,
+        node: NonNull<Node>,
+        pin: u32,
+        urgent: bool,
+        guard: G,
+    ) {
         // SAFETY: the node's reference, or the caller's.
         let lane = unsafe { self.get() };
         // The node may have run, and its reference be gone, when the scheduler is told.
@@ -95,7 +101,9 @@ impl LanePtr {
             lane.port.rise(&kept, Priority::High);
         }
         // SAFETY: by contract.
-        match unsafe { lane.chain.push(node) } {
+        let pushed = unsafe { lane.chain.push(node) };
+        drop(guard);
+        match pushed {
             Pushed::Claimed => lane.dispatch(ReadyLane(self), pin),
             Pushed::Behind if pin == 0 && are_announced() => lane.port.announce(&kept),
             Pushed::Behind => {}

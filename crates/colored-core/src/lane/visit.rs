@@ -70,8 +70,9 @@ struct Visitor<V> {
     visit: V,
 }
 
-/// Schedules a reader behind all that is scheduled on the lane.
-pub(crate) fn post<V: Visit>(lane: &LaneRef, visit: V) {
+/// Schedules a reader behind all that is scheduled on the lane. `guard` is dropped when it has its
+/// place, before anybody is told.
+pub(crate) fn post_under<V: Visit, G>(lane: &LaneRef, visit: V, guard: G) {
     let visitor = Visitor {
         waiting: Waiting::new(
             Kind::Read,
@@ -84,7 +85,7 @@ pub(crate) fn post<V: Visit>(lane: &LaneRef, visit: V) {
     // SAFETY: the place is new, and of the visitor's layout.
     unsafe { place.write(visitor) };
     // SAFETY: in no chain, freed when it is out of it, and the visit keeps the lane.
-    unsafe { lane.ptr().push(place.cast()) };
+    unsafe { lane.ptr().push_under(place.cast(), guard) };
 }
 
 unsafe fn begin<V: Visit>(node: NonNull<Node>, closing: bool) -> bool {

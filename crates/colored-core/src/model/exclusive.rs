@@ -3,7 +3,7 @@
 use super::doubles::{OneTurn, Port, Wait, Witness, gate, lane, spawn};
 use super::pool::{Flag, pool, start, step_until_idle};
 use super::{check, check_within};
-use crate::cell::ColorCell;
+use crate::cell::{ColorCell, when};
 use crate::color::Color;
 use crate::exclusive::{Exclusive, exclusive};
 use crate::lane::{LaneRef, callback};
@@ -284,4 +284,49 @@ fn crossing_calls() {
         drop(waits);
     });
     assert!(ever.load(Relaxed), "in no interleaving the calls have crossed");
+}
+
+/// A section calls a color that a `when` has or gets, which wants the section's color too: whichever
+/// is first in the line, both end, and the section is told only if it is behind.
+#[test]
+fn section_against_when() {
+    let ever = std::sync::Arc::new([AtomicBool::new(false), AtomicBool::new(false)]);
+    let seen = std::sync::Arc::clone(&ever);
+    check_within(1, move || {
+        let (handle, mut workers, beds) = pool(2);
+        handle.scheduler().watch();
+        let cells = [1, 2].map(|color| ColorCell::new_in(&handle, Color::new(color), 0));
+        let other = cells[1].clone();
+        let section = handle.spawn(
+            cells[0].color(),
+            exclusive(async move { other.try_call(|value| *value += 1).await.is_err() }),
+        );
+        let both = handle.spawn_unique(async move {
+            when((&cells[1], &cells[0]), |one, other| {
+                *one += 1;
+                *other += 1;
+                *one
+            })
+            .await
+        });
+        let ended = Flag::new();
+        let (end, told) = (Arc::clone(&ended), Arc::new(Mutex::new(None)));
+        let result = Arc::clone(&told);
+        let waits = handle.spawn_unique(async move {
+            let is_told = section.await.expect("it ends");
+            let value = both.await.expect("it ends");
+            *result.lock() = Some((is_told, value));
+            end.set();
+        });
+        let threads = [workers.remove(0), workers.remove(0)].map(|worker| start(worker, &beds));
+        ended.wait();
+        let (is_told, value) = told.lock().take().expect("both have ended");
+        // The call was before the `when`, or behind it and over, or never.
+        assert!(!is_told || value == 1);
+        seen[usize::from(is_told)].fetch_or(true, Relaxed);
+        handle.scheduler().shut_down();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        drop(waits);
+    });
+    assert!(ever.iter().all(|ever| ever.load(Relaxed)), "in no interleaving they have crossed");
 }

@@ -8,6 +8,8 @@
 //! | a task | the lanes of a call, a read, a `when` or a hop | it is scheduled there | its turn comes, or it is dropped |
 //! | a task | its own lane, if that is held by another task's section | | (read from the task) |
 //! | a lane | the waits inside a section that holds it | | the end of the section |
+//! | a place in a lane's line | the `when`s before it there | such a `when` is scheduled | it runs |
+//! | a `when` | all of its lanes | it is scheduled | it runs, whether or not it is awaited |
 //!
 //! A wait belongs to the task that polls it, whatever combinator it is in, and to the innermost
 //! section whose future is being polled. All waits of a task count together, and all of a section.
@@ -16,6 +18,33 @@
 //! begins has no waits yet, and a task that gets under another color has been there first. So each
 //! wait is looked at when it is recorded, under the one lock; and whichever comes last gets the
 //! error, and is not recorded.
+//!
+//! # Places in a line
+//!
+//! A `when` that has one of its lanes, or stands in the line for it, keeps all behind it there waiting
+//! until it has the others. What is before it does not wait for it, and it is wrong to say so: hence
+//! the records are in the order of the lines. Who pushes does it under the lock of the records, and
+//! each record has a key that grows; so of two that were pushed on one lane this way, the one with
+//! the smaller key is before the other. The lock is dropped before the lane is dispatched and before
+//! a `when` runs, for that may be foreign code; under it are an allocation and an exchange a lane,
+//! and the locks of `lane/order.rs`, under which nobody takes this one.
+//!
+//! Readers go in together: one who only reads does not wait for a `when` that only reads the lane. A
+//! `when` leaves the records before its closure begins. It has all lanes then, so in the moment
+//! before nothing holds it up, and to be found is harmless.
+//!
+//! A cycle through a `when` is closed by one who begins to wait behind it, or joins one who does; by
+//! the `when` itself only if its own task is in the cycle: nobody else waits for it yet.
+//!
+//! Missing is (and no wrong error comes of it):
+//!
+//! * the place of what was pushed before the first section. A wait of then is taken to be before all
+//!   `when`s. A `when` of then is entered when its task is polled again, and is taken to be before
+//!   what is pushed later than that, and behind nothing but sections;
+//! * a hop is pushed at the end of its poll: a `when` scheduled in between is taken to be behind it;
+//! * what is no wait, and what has no task: a task that becomes ready under a color that a `when` has,
+//!   a post, a reader behind both a `when` that reads and somebody who writes, a `when` of a thread
+//!   that polls no task.
 //!
 //! # When
 //!
@@ -33,11 +62,15 @@
 //! that is held, a hop, is itself recorded before.
 
 mod graph;
+mod lines;
 
 use self::graph::{Graph, To};
+use self::lines::{Spot, Stand};
 use super::{Handle, Scheduler, with_handle};
+use crate::color::Color;
+use crate::lane::want::Want;
 use crate::lane::{LanePtr, LaneRef, callback, current, inside};
-use crate::sync::{AtomicBool, Mutex, Ordering};
+use crate::sync::{AtomicBool, Mutex, MutexGuard, Ordering};
 use crate::task::{Deadlock, Id, TaskRef};
 use std::panic::Location;
 
@@ -89,6 +122,7 @@ struct Record {
     task: Id,
     section: Option<u64>,
     key: u64,
+    place: u64,
 }
 
 impl Drop for Record {
@@ -96,6 +130,21 @@ impl Drop for Record {
         self.handle.scheduler().waits.graph.lock().remove(self.task, self.key);
     }
 }
+
+/// A closure that is known to stand in several lines, until this is dropped. One word.
+pub(crate) struct Standing(Box<(Handle, u64)>);
+
+impl Drop for Standing {
+    fn drop(&mut self) {
+        self.0.0.scheduler().waits.graph.lock().lines.leave(self.0.1);
+    }
+}
+
+/// The lock of the records: what is pushed under it has its place in the order of the records. To be
+/// dropped before any foreign code runs.
+pub(crate) struct Ordered<'a>(
+    #[expect(dead_code, reason = "a guard")] Option<MutexGuard<'a, Graph>>,
+);
 
 /// A section in which something has been waited for, until this is dropped.
 pub(crate) struct Watched {
@@ -126,6 +175,24 @@ pub(crate) fn are_watched() -> bool {
     with_handle(|handle| handle.is_some_and(|handle| handle.scheduler().waits.are_watched()))
 }
 
+/// A turn that is wanted under one color.
+#[derive(Clone, Copy)]
+pub(crate) struct Turn<'a> {
+    pub(crate) lane: &'a LaneRef,
+    /// Together with other readers.
+    pub(crate) shared: bool,
+    /// What the one who wants it does with the color, for the text of a [`Deadlock`].
+    pub(crate) how: &'static str,
+    pub(crate) site: &'static Location<'static>,
+}
+
+impl Turn<'_> {
+    fn to(self, place: u64) -> To {
+        let spot = Spot { lane: self.lane.ptr(), shared: self.shared, place };
+        To::Lane { spot, color: self.lane.color(), how: self.how, site: self.site }
+    }
+}
+
 /// Records that the current task awaits another one. `before` is the record of the same wait when it
 /// was polled the last time.
 ///
@@ -137,66 +204,183 @@ pub(crate) unsafe fn task(
     before: Option<Wait>,
     joined: TaskRef<LanePtr>,
 ) -> Result<Option<Wait>, Deadlock> {
-    record(before, [To::Task(joined)])
+    again(before, |_| [To::Task(joined)])
 }
 
-/// Records that the current task waits for a turn of `lane`, as one that `how` (a call, a hop) made
-/// at `site`. `before` is the record of the same wait when it was polled the last time. The record is
-/// to be dropped when the turn comes, not only when the task learns of it.
+/// Records that the current task waits for a turn, and has `push` stand in the line for it. The
+/// record is to be dropped when the turn comes, not only when the task learns of it.
 #[cold]
-pub(crate) fn lane(
-    before: Option<Wait>,
-    lane: &LaneRef,
-    how: &'static str,
-    site: &'static Location<'static>,
-) -> Result<Option<Wait>, Deadlock> {
-    record(before, [To::Lane { lane: lane.ptr(), color: lane.color(), how, site }])
+pub(crate) fn queue<R>(
+    turn: Turn<'_>,
+    push: impl FnOnce(Option<Wait>, Ordered<'_>) -> R,
+) -> Result<R, Deadlock> {
+    let Some(waiter) = Waiter::current() else { return Ok(push(None, Ordered(None))) };
+    let mut graph = waiter.lock();
+    let wait = waiter.add(&mut graph, None, |place| [turn.to(place)])?;
+    Ok(push(Some(wait), Ordered(Some(graph))))
 }
 
-/// As [`lane`], for a turn of several lanes at once.
+/// As [`queue`], for a task that stands in the line when this poll is over. `before` is the record of
+/// the same wait when it was polled the last time.
+#[cold]
+pub(crate) fn hop(before: Option<Wait>, turn: Turn<'_>) -> Result<Option<Wait>, Deadlock> {
+    match before {
+        Some(_) => queued(before, turn),
+        None => queue(turn, |wait, _later| wait),
+    }
+}
+
+/// As [`queue`], for one who stands in the line already. `before` is the record of the same wait when
+/// it was polled the last time; if there is none, what is before it in the line is not known.
+#[cold]
+pub(crate) fn queued(before: Option<Wait>, turn: Turn<'_>) -> Result<Option<Wait>, Deadlock> {
+    again(before, |place| [turn.to(place)])
+}
+
+/// As [`queue`], for a turn under several colors at once, which waits for all of them whether or not
+/// somebody waits for it.
 ///
 /// # Safety
 ///
-/// The lanes are alive.
+/// The lanes are alive until both records are dropped.
 #[cold]
-pub(crate) unsafe fn lanes(
+pub(crate) unsafe fn queue_all<R>(
+    wants: impl Iterator<Item = Want> + Clone,
+    how: &'static str,
+    site: &'static Location<'static>,
+    push: impl FnOnce(Option<Wait>, Option<Standing>, Ordered<'_>) -> R,
+) -> Result<R, Deadlock> {
+    let Some(waiter) = Waiter::current() else { return Ok(push(None, None, Ordered(None))) };
+    let mut graph = waiter.lock();
+    // SAFETY: by contract.
+    let to = |place| unsafe { to_all(wants.clone(), place, how, site) };
+    let wait = waiter.add(&mut graph, None, to)?;
+    // SAFETY: by contract.
+    let stand = unsafe { waiter.stand(&mut graph, wants, wait.0.place, wait.0.place, site) };
+    Ok(push(Some(wait), Some(stand), Ordered(Some(graph))))
+}
+
+/// As [`queued`], for a turn under several colors at once. The closure has not begun, and does not
+/// meanwhile.
+///
+/// # Safety
+///
+/// As for [`queue_all`].
+#[cold]
+pub(crate) unsafe fn queued_all<W: Iterator<Item = Want>>(
     before: Option<Wait>,
-    lanes: impl Iterator<Item = LanePtr>,
+    standing: &mut Option<Standing>,
+    wants: impl Fn() -> W,
     how: &'static str,
     site: &'static Location<'static>,
 ) -> Result<Option<Wait>, Deadlock> {
-    let to = lanes.map(|lane| {
+    if standing.is_none()
+        && let Some(waiter) = Waiter::current()
+    {
+        let mut graph = waiter.lock();
+        let key = graph.next_key();
         // SAFETY: by contract.
-        let color = unsafe { lane.get() }.color();
-        To::Lane { lane, color, how, site }
-    });
-    record(before, to)
+        *standing = Some(unsafe { waiter.stand(&mut graph, wants(), key, 0, site) });
+    }
+    // SAFETY: by contract.
+    again(before, |place| unsafe { to_all(wants(), place, how, site) })
 }
 
-fn record(
+/// # Safety
+///
+/// The lanes are alive.
+unsafe fn to_all(
+    wants: impl Iterator<Item = Want>,
+    place: u64,
+    how: &'static str,
+    site: &'static Location<'static>,
+) -> impl Iterator<Item = To> {
+    wants.map(move |want| {
+        // SAFETY: by contract.
+        let (spot, color) = unsafe { spot_of(want, place) };
+        To::Lane { spot, color, how, site }
+    })
+}
+
+/// # Safety
+///
+/// The lane is alive.
+unsafe fn spot_of(want: Want, place: u64) -> (Spot, Color) {
+    let lane = want.lane();
+    // SAFETY: by contract.
+    let color = unsafe { lane.get() }.color();
+    (Spot { lane, shared: !want.is_exclusive(), place }, color)
+}
+
+fn again<T: IntoIterator<Item = To>>(
     before: Option<Wait>,
-    to: impl IntoIterator<Item = To>,
+    to: impl FnOnce(u64) -> T,
 ) -> Result<Option<Wait>, Deadlock> {
-    let (Some(task), Some(lane)) = (current::task(), current::lane()) else { return Ok(None) };
-    with_handle(|handle| {
-        let Some(handle) = handle else { return Ok(None) };
+    let Some(waiter) = Waiter::current() else { return Ok(None) };
+    let place = before.as_ref().map_or(0, |wait| wait.0.place);
+    if let Some(wait) = before {
         let section = inside::get().map(|inside| inside.key);
-        if let Some(wait) = before {
-            if wait.0.task == task.id() && wait.0.section == section {
-                return Ok(Some(wait));
-            }
-            drop(wait);
+        if wait.0.task == waiter.task.id() && wait.0.section == section {
+            return Ok(Some(wait));
         }
-        let mut graph = handle.scheduler().waits.graph.lock();
+        drop(wait);
+    }
+    waiter.add(&mut waiter.lock(), Some(place), to).map(Some)
+}
+
+/// The task that this thread polls.
+struct Waiter {
+    handle: Handle,
+    task: TaskRef<LanePtr>,
+    lane: LanePtr,
+}
+
+impl Waiter {
+    fn current() -> Option<Self> {
+        let (task, lane) = (current::task()?, current::lane()?);
+        let handle = with_handle(|handle| handle.cloned())?;
+        Some(Self { handle, task, lane })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Graph> {
+        self.handle.scheduler().waits.graph.lock()
+    }
+
+    /// Adds a wait at a place in the line, or at the end of it.
+    fn add<T: IntoIterator<Item = To>>(
+        &self,
+        graph: &mut Graph,
+        place: Option<u64>,
+        to: impl FnOnce(u64) -> T,
+    ) -> Result<Wait, Deadlock> {
         let section = inside::get().map(|mut inside| {
             if inside.key == 0 {
-                inside.key = graph.begin_section(task, lane, inside.site);
+                inside.key = graph.begin_section(self.task, self.lane, inside.site);
                 inside::replace(Some(inside));
             }
             inside.key
         });
-        let key = graph.add(task, to, section)?;
-        drop(graph);
-        Ok(Some(Wait(Box::new(Record { handle: handle.clone(), task: task.id(), section, key }))))
-    })
+        let key = graph.next_key();
+        let place = place.unwrap_or(key);
+        graph.add(key, self.task, to(place), section)?;
+        let (handle, task) = (self.handle.clone(), self.task.id());
+        Ok(Wait(Box::new(Record { handle, task, section, key, place })))
+    }
+
+    /// # Safety
+    ///
+    /// The lanes are alive until the record is dropped.
+    unsafe fn stand(
+        &self,
+        graph: &mut Graph,
+        wants: impl Iterator<Item = Want>,
+        key: u64,
+        place: u64,
+        site: &'static Location<'static>,
+    ) -> Standing {
+        // SAFETY: by contract.
+        let spots = wants.map(|want| unsafe { spot_of(want, place) }).collect();
+        graph.lines.enter(key, Stand { task: self.task.named(), site, spots });
+        Standing(Box::new((self.handle.clone(), key)))
+    }
 }

@@ -3,7 +3,7 @@
 use crate::color::Color;
 use crate::lane::{current, inside};
 use crate::sched::Handle;
-use crate::sched::waits::{self, Wait};
+use crate::sched::waits::{self, Turn, Wait};
 use std::fmt;
 use std::panic::Location;
 use std::pin::Pin;
@@ -60,7 +60,8 @@ impl Future for Hop {
             in_a_section(color, site);
         }
         if waits::are_watched() {
-            self.wait = match waits::lane(before, &lane, "hops to", site) {
+            let turn = Turn { lane: &lane, shared: false, how: "hops to", site };
+            self.wait = match waits::hop(before, turn) {
                 Ok(wait) => wait,
                 Err(deadlock) => panic!("`hop({color})` at {site}: {deadlock}"),
             };

@@ -31,6 +31,10 @@ pub(crate) enum Link {
     Own { task: Named, color: Color },
     /// A color waits for the end of a section.
     Held { color: Color, task: Named, section: &'static Location<'static> },
+    /// What is before it under a color is a `when`.
+    Behind { color: Color, task: Named, site: &'static Location<'static> },
+    /// A `when` has its turn under all of its colors at once.
+    Lacks { color: Color, site: &'static Location<'static> },
 }
 
 impl Deadlock {
@@ -54,6 +58,10 @@ impl fmt::Display for Link {
             Self::Held { color, task, section } => {
                 write!(f, "{color} is held by the section of {section}, in {task}")
             }
+            Self::Behind { color, task, site } => {
+                write!(f, "{color} goes first to the `when` at {site}, of {task}")
+            }
+            Self::Lacks { color, site } => write!(f, "the `when` at {site} waits for {color} too"),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The graph of waits, and the search for a cycle.
 
+use super::lines::{Lines, Spot, Stand};
 use crate::color::Color;
 use crate::lane::LanePtr;
 use crate::task::{Deadlock, Id, Link, Named, TaskRef};
@@ -15,6 +16,9 @@ pub(super) struct Graph {
     sections: HashMap<u64, Section>,
     /// The keys of the sections that hold a lane.
     held: HashMap<LanePtr, Vec<u64>>,
+    /// How many waits are for a task.
+    awaited: HashMap<Id, u32>,
+    pub(super) lines: Lines,
     last_key: u64,
 }
 
@@ -34,7 +38,7 @@ struct Wait {
 #[derive(Clone, Copy)]
 pub(super) enum To {
     Task(TaskRef<LanePtr>),
-    Lane { lane: LanePtr, color: Color, how: &'static str, site: &'static Location<'static> },
+    Lane { spot: Spot, color: Color, how: &'static str, site: &'static Location<'static> },
 }
 
 #[derive(Clone, Copy)]
@@ -56,19 +60,21 @@ struct Step {
 #[derive(Clone, Copy)]
 enum Node {
     Task(TaskRef<LanePtr>),
-    Lane(LanePtr),
+    Lane(Spot),
     Section(u64),
+    Stand(u64),
 }
 
 #[derive(PartialEq, Eq, Hash)]
 enum Seen {
     Task(Id, bool),
-    Lane(LanePtr),
+    Lane(Spot, bool),
     Section(u64),
+    Stand(u64, bool),
 }
 
 impl Graph {
-    fn next_key(&mut self) -> u64 {
+    pub(super) fn next_key(&mut self) -> u64 {
         self.last_key += 1;
         self.last_key
     }
@@ -102,38 +108,62 @@ impl Graph {
         }
     }
 
-    /// Adds a wait for all of `to`, unless it closes a cycle; the key to remove it by.
+    /// Adds a wait for all of `to`, unless it closes a cycle.
     pub(super) fn add(
         &mut self,
+        key: u64,
         task: TaskRef<LanePtr>,
         to: impl IntoIterator<Item = To>,
         section: Option<u64>,
-    ) -> Result<u64, Deadlock> {
-        let (key, task) = (self.next_key(), task.named());
+    ) -> Result<(), Deadlock> {
+        let task = task.named();
         for to in to {
             let wait = Wait { key, task, to, section };
             if let Some(deadlock) = self.cycle_of(&wait) {
                 self.remove(task.id, key);
                 return Err(deadlock);
             }
+            if let To::Task(joined) = to {
+                *self.awaited.entry(joined.id()).or_default() += 1;
+            }
             self.waits.entry(task.id).or_default().push(wait);
         }
-        Ok(key)
+        Ok(())
+    }
+
+    /// Somebody does not wait for this task any more.
+    fn is_let_go(&mut self, joined: Id) {
+        if let Some(times) = self.awaited.get_mut(&joined) {
+            *times -= 1;
+            if *times == 0 {
+                self.awaited.remove(&joined);
+            }
+        }
     }
 
     pub(super) fn remove(&mut self, task: Id, key: u64) {
         let Some(waits) = self.waits.get_mut(&task) else { return };
-        waits.retain(|wait| wait.key != key);
+        let removed: Vec<Wait> = waits.extract_if(.., |wait| wait.key == key).collect();
         if waits.is_empty() {
             self.waits.remove(&task);
+        }
+        for wait in removed {
+            if let To::Task(joined) = wait.to {
+                self.is_let_go(joined.id());
+            }
         }
     }
 
     /// Looks for a way from what `wait` waits for back to it.
     fn cycle_of(&self, wait: &Wait) -> Option<Deadlock> {
+        // It would have to lead back by one of these, and by a section in which somebody waits.
+        let back = wait.section.is_some() || self.awaited.contains_key(&wait.task.id);
+        if !back || self.sections.is_empty() {
+            return None;
+        }
         let arrived = |step: &Step| match step.node {
             Node::Task(task) => step.inside && task.id() == wait.task.id,
-            Node::Lane(_) => false,
+            Node::Lane(_) | Node::Stand(_) => false,
             Node::Section(key) => Some(key) == wait.section,
         };
         let mut seen = HashSet::new();
@@ -167,9 +197,15 @@ impl Graph {
                 let waits = self.waits.get(&task.id()).into_iter().flatten();
                 own.into_iter().chain(waits.map(|wait| wait.step(step.inside))).collect()
             }
-            Node::Lane(lane) => {
-                let keys = self.held.get(&lane).into_iter().flatten();
-                keys.filter_map(|key| self.held_by(*key)).collect()
+            Node::Lane(spot) => {
+                let stands = self.lines.before(spot).into_iter();
+                let stands = stands.filter_map(|key| self.behind(key, spot, step.inside));
+                let keys = self.held.get(&spot.lane).into_iter().flatten();
+                stands.chain(keys.filter_map(|key| self.held_by(*key))).collect()
+            }
+            Node::Stand(key) => {
+                let stand = self.lines.get(key);
+                stand.map(|stand| lacks(stand, step.inside).collect()).unwrap_or_default()
             }
             Node::Section(key) => {
                 let task = self.sections.get(&key).map(|section| section.task.id());
@@ -185,7 +221,16 @@ impl Graph {
         let holders = self.held.get(&lane)?.iter().filter_map(|key| self.sections.get(key));
         let holder = holders.into_iter().find(|section| section.task.id() != task.id())?;
         let link = Link::Own { task: task.named(), color: holder.color };
-        Some(Step { link, node: Node::Lane(lane), inside })
+        let spot = Spot { lane, shared: false, place: 0 };
+        Some(Step { link, node: Node::Lane(spot), inside })
+    }
+
+    /// A `when` goes before this spot.
+    fn behind(&self, key: u64, spot: Spot, inside: bool) -> Option<Step> {
+        let stand = self.lines.get(key)?;
+        let color = stand.spots.iter().find(|(own, _)| own.lane == spot.lane)?.1;
+        let link = Link::Behind { color, task: stand.task, site: stand.site };
+        Some(Step { link, node: Node::Stand(key), inside })
     }
 
     fn held_by(&self, key: u64) -> Option<Step> {
@@ -203,20 +248,29 @@ impl Wait {
             To::Task(joined) => {
                 (Link::Join { task: self.task, joined: joined.named() }, Node::Task(joined))
             }
-            To::Lane { lane, color, how, site } => {
-                (Link::Turn { task: self.task, how, color, site }, Node::Lane(lane))
+            To::Lane { spot, color, how, site } => {
+                (Link::Turn { task: self.task, how, color, site }, Node::Lane(spot))
             }
         };
         Step { link, node, inside }
     }
 }
 
+/// A `when` waits for all of its lanes.
+fn lacks(stand: &Stand, inside: bool) -> impl Iterator<Item = Step> {
+    stand.spots.iter().map(move |(spot, color)| {
+        let link = Link::Lacks { color: *color, site: stand.site };
+        Step { link, node: Node::Lane(*spot), inside }
+    })
+}
+
 impl Step {
     fn seen(&self) -> Seen {
         match self.node {
             Node::Task(task) => Seen::Task(task.id(), self.inside),
-            Node::Lane(lane) => Seen::Lane(lane),
+            Node::Lane(spot) => Seen::Lane(spot, self.inside),
             Node::Section(key) => Seen::Section(key),
+            Node::Stand(key) => Seen::Stand(key, self.inside),
         }
     }
 }

@@ -1,0 +1,298 @@
+//! Sections against `when`s that have some of their colors and wait for others: who waits behind such
+//! a `when`, in a section over what it lacks, is told; who goes before it is not.
+
+use crate::support::{message, run};
+use colored::sync::oneshot;
+use colored::time::{Duration, sleep};
+use colored::{
+    CallError, Color, ColorCell, JoinError, exclusive, hop, spawn_colored, spawn_unique, when,
+};
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
+use std::task::Poll;
+
+const RED: u64 = 1;
+const BLUE: u64 = 2;
+const GREEN: u64 = 3;
+
+type Cell = ColorCell<i32>;
+
+fn cells<const N: usize>(colors: [u64; N]) -> [Cell; N] {
+    colors.map(|color| ColorCell::new(Color::new(color), 0))
+}
+
+fn place(line: u32) -> String {
+    format!("tests/crossings.rs:{line}:")
+}
+
+/// Polls once; whether it waits.
+async fn waits<F: Future>(mut future: Pin<&mut F>) -> bool {
+    poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx).is_pending())).await
+}
+
+fn add(red: &mut i32, blue: &mut i32) {
+    (*red, *blue) = (*red + 1, *blue + 1);
+}
+
+/// What a section over `BLUE` does while a `when` over `RED` and `BLUE`, scheduled before it, has
+/// `RED`. Its result, and the line of the `when`; which has run afterwards.
+async fn crossed<F, R>(
+    forget: bool,
+    section: impl FnOnce(Cell) -> F + Send + 'static,
+) -> (Result<R, JoinError>, u32)
+where
+    F: Future<Output = R> + Send + 'static,
+    R: Send + 'static,
+{
+    let [red, blue] = cells([RED, BLUE]);
+    let (hold, held) = oneshot::channel();
+    let (scheduled, go) = oneshot::channel();
+    let ours = red.clone();
+    let holder = spawn_colored(
+        BLUE,
+        exclusive(async move {
+            hold.send(()).unwrap();
+            go.await.unwrap();
+            section(ours).await
+        }),
+    );
+    held.await.unwrap();
+    let (line, mut both) = (line!(), Box::pin(when((&red, &blue), add)));
+    assert!(waits(both.as_mut()).await, "blue is held");
+    let both = (!forget).then_some(both);
+    scheduled.send(()).unwrap();
+    let told = holder.await;
+    let times = i32::from(!forget);
+    if let Some(both) = both {
+        both.await;
+    }
+    assert_eq!((red.call(|red| *red).await, blue.call(|blue| *blue).await), (times, times));
+    (told, line)
+}
+
+#[test]
+fn a_call_behind_a_when_is_told() {
+    // Also if nobody waits for the `when`: it has its colors all the same.
+    for forget in [false, true] {
+        run(3, async move {
+            let (told, line) = crossed(forget, |red| async move {
+                let (line, call) = (line!(), red.try_call(|_| ()));
+                (call.await, line)
+            })
+            .await;
+            let (Err(CallError::Deadlock(deadlock)), call) = told.unwrap() else {
+                panic!("it was not told")
+            };
+            let said = deadlock.to_string();
+            assert!(said.contains(&place(line)) && said.contains(&place(call)), "{said}");
+            assert!(said.contains("color 0x1 goes first to the `when` at"), "{said}");
+            assert!(said.contains("waits for color 0x2 too"), "{said}");
+            assert_eq!(said.lines().count(), 5, "{said}");
+        });
+    }
+}
+
+#[test]
+fn a_read_and_a_when_behind_a_when_are_told() {
+    run(3, async {
+        for reads in [true, false] {
+            let (told, line) = crossed(false, move |red| async move {
+                let [green] = cells([GREEN]);
+                match reads {
+                    true => red.read(|red| *red).await,
+                    false => when((&green, &red), |_, red| *red).await,
+                }
+            })
+            .await;
+            let said = message(&*told.unwrap_err().into_panic());
+            assert!(said.contains(&place(line)), "{said}");
+            let how = if reads { "reads a cell of" } else { "wants, by `when`," };
+            assert!(said.contains(&format!("{how} color 0x1")), "{said}");
+        }
+    });
+}
+
+/// The section joins a task that hops behind the `when`: the later of the two waits is told.
+#[test]
+fn a_hop_behind_a_when_is_told() {
+    run(3, async {
+        let (told, line) = crossed(false, |_| async {
+            let hopper = spawn_colored(GREEN, hop(Color::new(RED)));
+            let mut hopper = pin!(hopper);
+            let error = hopper.as_mut().await.unwrap_err();
+            match error.deadlock() {
+                Some(deadlock) => deadlock.to_string(),
+                None => message(&*error.into_panic()),
+            }
+        })
+        .await;
+        let said = told.unwrap();
+        assert!(said.contains(&place(line)) && said.contains("hops to color 0x1"), "{said}");
+    });
+}
+
+/// The `when` that is in the way waits behind another one.
+#[test]
+fn a_chain_of_whens_is_followed() {
+    run(3, async {
+        let [red, blue, green] = cells([RED, BLUE, GREEN]);
+        let (hold, held) = oneshot::channel();
+        let (scheduled, go) = oneshot::channel();
+        let ours = red.clone();
+        let section = async move {
+            hold.send(()).unwrap();
+            go.await.unwrap();
+            ours.try_call(|_| ()).await.unwrap_err().to_string()
+        };
+        let holder = spawn_colored(BLUE, exclusive(section));
+        held.await.unwrap();
+        let (first, mut one) = (line!(), pin!(when((&green, &blue), add)));
+        assert!(waits(one.as_mut()).await);
+        let (second, mut two) = (line!(), pin!(when((&red, &green), add)));
+        assert!(waits(two.as_mut()).await);
+        scheduled.send(()).unwrap();
+        let said = holder.await.unwrap();
+        assert!(said.contains(&place(first)) && said.contains(&place(second)), "{said}");
+        one.await;
+        two.await;
+        assert_eq!(red.call(|red| *red).await, 1);
+    });
+}
+
+/// Nothing is told of waits that end: a call before the `when` in the line, also when it is looked at
+/// again, and from another task; a reader beside a `when` that reads.
+#[test]
+fn who_goes_first_is_not_told() {
+    run(3, async {
+        let [red, blue] = cells([RED, BLUE]);
+        let (hold, held) = oneshot::channel();
+        let (release, released) = oneshot::channel::<()>();
+        let keeper = spawn_colored(RED, async move {
+            exclusive(async {
+                hold.send(()).unwrap();
+                released.await.unwrap();
+            })
+            .await;
+        });
+        held.await.unwrap();
+        let (called, calls) = oneshot::channel();
+        let (scheduled, go) = oneshot::channel();
+        let ours = red.clone();
+        let section = async move {
+            let mut call = pin!(ours.try_call(|red| *red));
+            assert!(waits(call.as_mut()).await);
+            called.send(()).unwrap();
+            go.await.unwrap();
+            for _ in 0..3 {
+                assert!(waits(call.as_mut()).await, "neither told nor done");
+            }
+            release.send(()).unwrap();
+            call.await
+        };
+        let holder = spawn_colored(BLUE, exclusive(section));
+        calls.await.unwrap();
+        let mut both = pin!(when((&red, &blue), add));
+        assert!(waits(both.as_mut()).await);
+        scheduled.send(()).unwrap();
+        assert_eq!(holder.await.unwrap(), Ok(0));
+        both.await;
+        keeper.await.unwrap();
+    });
+    run(3, async {
+        let [red, blue] = cells([RED, BLUE]);
+        let (hold, held) = oneshot::channel();
+        let (scheduled, go) = oneshot::channel();
+        let ours = red.clone();
+        let section = async move {
+            hold.send(()).unwrap();
+            go.await.unwrap();
+            ours.read(|red| *red).await
+        };
+        let holder = spawn_colored(BLUE, exclusive(section));
+        held.await.unwrap();
+        let mut both = pin!(when((red.shared(), &blue), |red, blue| *blue = *red + 1));
+        assert!(waits(both.as_mut()).await);
+        scheduled.send(()).unwrap();
+        assert_eq!(holder.await.unwrap(), 0);
+        both.await;
+        assert_eq!(blue.call(|blue| *blue).await, 1);
+    });
+}
+
+/// A `when` that is older than the runtime's first section says so when that begins.
+#[test]
+fn a_when_older_than_the_first_section_counts() {
+    run(3, async {
+        let [red, blue] = cells([RED, BLUE]);
+        let (block, blocked) = mpsc::channel::<()>();
+        let (stuck, is_stuck) = oneshot::channel();
+        let busy = spawn_colored(BLUE, async move {
+            stuck.send(()).unwrap();
+            blocked.recv().unwrap();
+        });
+        is_stuck.await.unwrap();
+        let polls = Arc::new(AtomicU64::new(0));
+        let (begin, begun) = oneshot::channel::<()>();
+        let (ours, seen) = (red.clone(), Arc::clone(&polls));
+        // Before the `when` under blue, and a section after it.
+        let holder = spawn_colored(
+            BLUE,
+            exclusive(async move {
+                begin.send(()).unwrap();
+                while seen.load(Ordering::Acquire) < 2 {
+                    sleep(Duration::from_millis(1)).await;
+                }
+                ours.try_call(|_| ()).await
+            }),
+        );
+        let waiter = spawn_unique(async move {
+            let mut both = pin!(when((&red, &blue), add));
+            poll_fn(|cx| {
+                let polled = both.as_mut().poll(cx);
+                polls.fetch_add(1, Ordering::Release);
+                polled
+            })
+            .await;
+            red.call(|red| *red).await
+        });
+        sleep(Duration::from_millis(5)).await;
+        block.send(()).unwrap();
+        begun.await.unwrap();
+        assert!(matches!(holder.await.unwrap(), Err(CallError::Deadlock(_))));
+        assert_eq!(waiter.await.unwrap(), 1);
+        busy.await.unwrap();
+    });
+}
+
+/// Whatever comes first, all end.
+#[test]
+fn sections_and_whens_that_cross_all_end() {
+    run(4, async {
+        // From here on all `when`s are known.
+        spawn_colored(GREEN, exclusive(async {})).await.unwrap();
+        let [red, blue] = cells([RED, BLUE]);
+        let mut told = 0;
+        for _ in 0..300 {
+            let ours = red.clone();
+            let section = async move { ours.try_call(|red| *red += 1).await };
+            let holder = spawn_colored(BLUE, exclusive(section));
+            let both = [0, 1].map(|turn| {
+                let (red, blue) = (red.clone(), blue.clone());
+                spawn_unique(async move {
+                    match turn {
+                        0 => when((&red, &blue), add).await,
+                        _ => when((&blue, &red), |blue, red| add(red, blue)).await,
+                    }
+                })
+            });
+            told += i32::from(holder.await.unwrap().is_err());
+            for task in both {
+                task.await.unwrap();
+            }
+        }
+        assert_eq!(red.call(|red| *red).await, 900 - told);
+        assert_eq!(blue.call(|blue| *blue).await, 600);
+    });
+}
