@@ -106,6 +106,7 @@ const UNSAFE: &[&str] = &[
     "crates/colored-core/src/lane/keep.rs",
     "crates/colored-core/src/lane/locals.rs",
     "crates/colored-core/src/lane/order.rs",
+    "crates/colored-core/src/lane/reference.rs",
     "crates/colored-core/src/lane/release.rs",
     "crates/colored-core/src/lane/slice.rs",
     "crates/colored-core/src/lane/ticket.rs",

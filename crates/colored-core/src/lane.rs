@@ -36,6 +36,8 @@ pub(crate) mod inside;
 mod keep;
 pub(crate) mod locals;
 mod order;
+mod port;
+mod reference;
 mod release;
 mod slice;
 mod ticket;
@@ -45,6 +47,8 @@ pub(crate) mod want;
 
 pub(crate) use self::keep::Keeper;
 pub(crate) use self::order::Order;
+pub(crate) use self::port::{Closing, Dispatch};
+pub(crate) use self::reference::{LanePtr, LaneRef};
 pub(crate) use self::slice::{Runner, Slice};
 pub(crate) use self::ticket::{Counted, FlatQueues, Ticket};
 
@@ -52,63 +56,10 @@ pub use self::desk::Priority;
 
 use self::desk::Desk;
 use crate::color::Color;
-use crate::queue::{Chain, Kind, Node, Pushed};
+use crate::queue::{Chain, Kind, Node};
 use crate::sync::{Arc, AtomicBool, AtomicU16, AtomicU32, AtomicUsize, Ordering, UnsafeCell};
-use crate::task::{LiveList, Schedule, TaskRef};
+use crate::task::LiveList;
 use std::ptr::{self, NonNull};
-
-/// What a lane needs of the scheduler above it.
-pub(crate) trait Dispatch: Send + Sync {
-    /// Takes a lane that has just become runnable, if this thread is a worker of the scheduler.
-    /// `pin` is the thread that must run it, 0 for any worker.
-    ///
-    /// Nothing that the lane keeps alive may be touched after the lane is published.
-    fn dispatch_here(&self, lane: ReadyLane, pin: u32) -> Result<(), ReadyLane>;
-
-    /// As `dispatch_here` from any other thread; the caller keeps `self` alive meanwhile.
-    fn dispatch(&self, lane: ReadyLane, pin: u32);
-
-    /// Gives back `refs` references which were the last when the caller looked. Frees the lane if
-    /// they still are.
-    fn retire(&self, lane: LanePtr, refs: usize);
-
-    /// Remembers a lane that has waiting tasks and is in no table; false if the scheduler is
-    /// closing and the lane must be cancelled instead.
-    fn track(&self, lane: LanePtr) -> Result<u64, Closing>;
-
-    /// Makes a lane findable by its color. The caller holds it.
-    fn publish(&self, lane: LanePtr);
-
-    /// Remembers a task that is about to wait and keeps its lane, so that a shutdown can abort it:
-    /// what is pushed on such a lane has no turn. Not if the scheduler is closing.
-    fn enter_keeper(&self, task: TaskRef<LanePtr>) -> Result<Keeper, Closing>;
-
-    /// Forgets the task again, before it leaves the lane.
-    fn remove_keeper(&self, keeper: Keeper);
-
-    /// Whether everything is to be cancelled.
-    fn is_closing(&self) -> bool;
-
-    /// An unused lane, made into one of that color, if this thread has one at hand.
-    fn spare(&self, color: Color) -> Option<Box<Lane>>;
-
-    /// What those who want several lanes at once take turns by.
-    fn order(&self) -> &Order;
-
-    /// Something that any worker may run was scheduled on a lane that is held or queued. Only told
-    /// while there are [`FlatQueues`].
-    fn announce(&self, _lane: &LaneRef) {}
-
-    /// A lane that waits in a queue has become more urgent than that.
-    fn rise(&self, _lane: &LaneRef, _to: Priority) {}
-
-    /// Whether waits are recorded.
-    fn is_watched(&self) -> bool;
-}
-
-/// The scheduler is shutting down.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Closing;
 
 /// Not tracked.
 pub(crate) const UNTRACKED: u64 = u64::MAX;
@@ -291,231 +242,6 @@ impl Lane {
     pub(crate) unsafe fn untrack(&self) -> u64 {
         // SAFETY: nobody holds an unreferenced lane.
         unsafe { self.with_inner(|inner| std::mem::replace(&mut inner.track, UNTRACKED)) }
-    }
-}
-
-/// A pointer to a lane that something else keeps alive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct LanePtr(NonNull<Lane>);
-
-// SAFETY: a lane is `Send` and `Sync`, and the pointer says nothing about its life.
-unsafe impl Send for LanePtr {}
-// SAFETY: as for `Send`.
-unsafe impl Sync for LanePtr {}
-
-impl LanePtr {
-    /// A pointer for a task that is never put on a lane.
-    pub(crate) fn nowhere() -> Self {
-        Self(NonNull::dangling())
-    }
-
-    pub(crate) fn from_box(lane: Box<Lane>) -> Self {
-        Self(NonNull::from(Box::leak(lane)))
-    }
-
-    /// # Safety
-    ///
-    /// Made by [`LanePtr::from_box`], and nobody uses the lane any more.
-    pub(crate) unsafe fn into_box(self) -> Box<Lane> {
-        // SAFETY: by contract.
-        unsafe { Box::from_raw(self.0.as_ptr()) }
-    }
-
-    /// # Safety
-    ///
-    /// The lane is alive while the reference is used.
-    #[inline]
-    pub(crate) unsafe fn get<'a>(self) -> &'a Lane {
-        // SAFETY: by contract.
-        unsafe { self.0.as_ref() }
-    }
-
-    /// Gives `refs` references back.
-    ///
-    /// # Safety
-    ///
-    /// The caller owns them and does not use the lane afterwards.
-    pub(crate) unsafe fn release(self, refs: usize) {
-        // SAFETY: the caller's references.
-        let lane = unsafe { self.get() };
-        // Ordering: Acquire pairs with the Release below: whoever is the last must see what all
-        // holders did, above all whether one has published the lane.
-        let mut before = lane.refs.load(Ordering::Acquire);
-        while before > refs {
-            // Ordering: Release orders this owner's use before the free. Never to zero: that
-            // happens under the table's lock, so that a lookup cannot meet a dead lane.
-            match lane.refs.compare_exchange_weak(
-                before,
-                before - refs,
-                Ordering::Release,
-                Ordering::Acquire,
-            ) {
-                Ok(_) => return,
-                Err(now) => before = now,
-            }
-        }
-        let port = Arc::clone(&lane.port);
-        port.retire(self, refs);
-    }
-
-    /// Adds a node and sees that it will run.
-    ///
-    /// # Safety
-    ///
-    /// As for [`Chain::push`], and the node owns a reference to this lane or is
-    /// [`Kind::Uncounted`].
-    #[inline(always)]
-    pub(crate) unsafe fn push(self, node: NonNull<Node>) {
-        // SAFETY: by contract.
-        unsafe { self.push_under(node, ()) };
-    }
-
-    /// As [`push`](Self::push). `guard` is dropped when the node has its place, and before anybody is
-    /// told, which may run foreign code.
-    ///
-    /// # Safety
-    ///
-    /// As for `push`.
-    #[inline(always)]
-    pub(crate) unsafe fn push_under<G>(self, node: NonNull<Node>, guard: G) {
-        // SAFETY: the node's reference, or the caller's.
-        let lane = unsafe { self.get() };
-        // SAFETY: in no chain yet, so it is ours to read.
-        let Node { pin, urgent, .. } = *unsafe { node.as_ref() };
-        if urgent | ticket::are_announced() {
-            // SAFETY: by contract.
-            return unsafe { self.push_unusual(node, pin, urgent, guard) };
-        }
-        // SAFETY: by contract.
-        let pushed = unsafe { lane.chain.push(node) };
-        drop(guard);
-        if let Pushed::Claimed = pushed {
-            lane.dispatch(ReadyLane(self), pin);
-        }
-    }
-}
-
-/// Kept out of the way of the workers.
-#[inline(never)]
-fn dispatch_from_outside(port: &Arc<dyn Dispatch>, lane: ReadyLane, pin: u32) {
-    Arc::clone(port).dispatch(lane, pin);
-}
-
-impl Lane {
-    /// Hands this lane to a thread that may run what is pinned to `pin`.
-    #[inline(always)]
-    fn dispatch(&self, ready: ReadyLane, pin: u32) {
-        // The right to run keeps the lane alive up to the hand-over.
-        if let Err(ready) = self.port.dispatch_here(ready, pin) {
-            dispatch_from_outside(&self.port, ready, pin);
-        }
-    }
-}
-
-impl Schedule for LanePtr {
-    type Target = Lane;
-
-    #[inline]
-    fn into_raw(self) -> NonNull<Lane> {
-        self.0
-    }
-
-    #[inline]
-    fn from_raw(raw: NonNull<Lane>) -> Self {
-        Self(raw)
-    }
-
-    #[inline]
-    unsafe fn schedule(self, node: NonNull<Node>) {
-        // SAFETY: a task that is not complete owns a reference to its lane.
-        unsafe { self.push(node) };
-    }
-
-    unsafe fn resume(self, node: NonNull<Node>) {
-        // SAFETY: a task that is not complete owns a reference to its lane.
-        let lane = unsafe { self.get() };
-        // SAFETY: at the head of the chain of a lane that is the caller's to run.
-        let pin = unsafe { node.as_ref() }.pin;
-        lane.dispatch(ReadyLane(self), pin);
-    }
-}
-
-/// An owner of a lane.
-pub(crate) struct LaneRef(LanePtr);
-
-impl LaneRef {
-    /// # Safety
-    ///
-    /// The caller gives one reference.
-    pub(crate) unsafe fn from_counted(lane: LanePtr) -> Self {
-        Self(lane)
-    }
-
-    /// A reference to the lane that this thread holds, if it holds one. Counted as by
-    /// [`LaneRef::for_node`], and for the same use.
-    fn of_holder() -> Option<Self> {
-        let lane = current::lane()?;
-        current::retain(lane);
-        Some(Self(lane))
-    }
-
-    /// A reference for a node that is pushed on this lane next. The holder counts it only when its
-    /// slice ends: nobody else can run the node, and so give the reference back, before.
-    #[inline]
-    pub(crate) fn for_node(&self) -> Self {
-        if !current::retain(self.0) {
-            self.retain(1);
-        }
-        Self(self.0)
-    }
-
-    /// Gives the reference to something else.
-    #[inline]
-    pub(crate) fn into_counted(self) -> LanePtr {
-        let lane = self.0;
-        std::mem::forget(self);
-        lane
-    }
-
-    #[inline]
-    pub(crate) fn ptr(&self) -> LanePtr {
-        self.0
-    }
-
-    /// Whether the calling thread holds this lane right now.
-    #[inline]
-    pub(crate) fn is_current(&self) -> bool {
-        current::is(self.0)
-    }
-}
-
-impl std::ops::Deref for LaneRef {
-    type Target = Lane;
-
-    #[inline]
-    fn deref(&self) -> &Lane {
-        // SAFETY: this reference keeps it alive.
-        unsafe { self.0.get() }
-    }
-}
-
-impl Clone for LaneRef {
-    /// Counts at once, also for the holder: a clone can leave the thread, and be given back on
-    /// another one before this slice ends.
-    #[inline]
-    fn clone(&self) -> Self {
-        self.retain(1);
-        Self(self.0)
-    }
-}
-
-impl Drop for LaneRef {
-    #[inline]
-    fn drop(&mut self) {
-        if !current::give_back(self.0) {
-            // SAFETY: this reference, not used again.
-            unsafe { self.0.release(1) };
-        }
     }
 }
 

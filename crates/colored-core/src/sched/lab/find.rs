@@ -48,7 +48,8 @@ impl Worker {
         }
         let scheduler = self.local.scheduler();
         // Who looked while they were between the queues has seen them in neither.
-        if came && lab.steals && !self.searching && self.local.deque.len() > 1 {
+        let runnable = self.local.deque.len() + usize::from(self.local.remote().has_next());
+        if came && lab.steals && !self.searching && runnable > 1 {
             scheduler.notify();
         }
         let fetches = self.steps.is_multiple_of(INJECTOR_STEPS);

@@ -26,10 +26,12 @@ impl Worker {
 
     fn find_by_class(&mut self) -> Option<ReadyLane> {
         let remote = self.local.remote();
-        if self.steps.is_multiple_of(2) && remote.has_inbox() {
+        // What is pinned here has every second step, but not those of the lower classes.
+        let lower = self.steps.is_multiple_of(LOWER_STEPS);
+        if !lower && self.steps.is_multiple_of(2) && remote.has_inbox() {
             return remote.take_inbox();
         }
-        let order = if !self.steps.is_multiple_of(LOWER_STEPS) {
+        let order = if !lower {
             DOWN
         } else if self.steps.is_multiple_of(2 * LOWER_STEPS) {
             [Priority::Low, Priority::Normal, Priority::High]

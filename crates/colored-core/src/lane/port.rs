@@ -1,0 +1,58 @@
+//! [`Dispatch`]: the arrow from the lanes up to their scheduler.
+
+use super::{Keeper, Lane, LanePtr, LaneRef, Order, Priority, ReadyLane};
+use crate::color::Color;
+use crate::task::TaskRef;
+
+/// What a lane needs of the scheduler above it.
+pub(crate) trait Dispatch: Send + Sync {
+    /// Takes a lane that has just become runnable, if this thread is a worker of the scheduler.
+    /// `pin` is the thread that must run it, 0 for any worker.
+    ///
+    /// Nothing that the lane keeps alive may be touched after the lane is published.
+    fn dispatch_here(&self, lane: ReadyLane, pin: u32) -> Result<(), ReadyLane>;
+
+    /// As `dispatch_here` from any other thread; the caller keeps `self` alive meanwhile.
+    fn dispatch(&self, lane: ReadyLane, pin: u32);
+
+    /// Gives back `refs` references which were the last when the caller looked. Frees the lane if
+    /// they still are.
+    fn retire(&self, lane: LanePtr, refs: usize);
+
+    /// Remembers a lane that has waiting tasks and is in no table; false if the scheduler is
+    /// closing and the lane must be cancelled instead.
+    fn track(&self, lane: LanePtr) -> Result<u64, Closing>;
+
+    /// Makes a lane findable by its color. The caller holds it.
+    fn publish(&self, lane: LanePtr);
+
+    /// Remembers a task that is about to wait and keeps its lane, so that a shutdown can abort it:
+    /// what is pushed on such a lane has no turn. Not if the scheduler is closing.
+    fn enter_keeper(&self, task: TaskRef<LanePtr>) -> Result<Keeper, Closing>;
+
+    /// Forgets the task again, before it leaves the lane.
+    fn remove_keeper(&self, keeper: Keeper);
+
+    /// Whether everything is to be cancelled.
+    fn is_closing(&self) -> bool;
+
+    /// An unused lane, made into one of that color, if this thread has one at hand.
+    fn spare(&self, color: Color) -> Option<Box<Lane>>;
+
+    /// What those who want several lanes at once take turns by.
+    fn order(&self) -> &Order;
+
+    /// Something that any worker may run was scheduled on a lane that is held or queued. Only told
+    /// while there are [`FlatQueues`].
+    fn announce(&self, _lane: &LaneRef) {}
+
+    /// A lane that waits in a queue has become more urgent than that.
+    fn rise(&self, _lane: &LaneRef, _to: Priority) {}
+
+    /// Whether waits are recorded.
+    fn is_watched(&self) -> bool;
+}
+
+/// The scheduler is shutting down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Closing;
