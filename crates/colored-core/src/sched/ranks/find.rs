@@ -11,6 +11,11 @@ use crate::sched::worker::Worker;
 /// gets a turn within 64 slices of 200 µs, some 13 ms.
 pub(super) const LOWER_STEPS: u32 = 32;
 
+/// How often a worker of the laboratory looks first for what is not ranked, which may be dear.
+///
+/// Out of thin air.
+const LEFT_OVER_STEPS: u32 = 8;
+
 impl Worker {
     /// As `find`, when a priority has been named.
     #[cold]
@@ -49,6 +54,11 @@ impl Worker {
 
     /// In this worker's queue and that for all; of the highest class in everybody's.
     fn find_of_class(&mut self, class: Priority) -> Option<ReadyLane> {
+        if class == Priority::Normal
+            && let Some(lane) = self.find_left_over()
+        {
+            return Some(lane);
+        }
         let ranks = &self.local.scheduler().ranks;
         let (own, for_all) = (self.index(), ranks.for_all());
         // By turns, or what keeps coming to the one would starve the other; the bit of 64 so that it is
@@ -58,10 +68,22 @@ impl Worker {
         let lane = ranks.take(first, class).or_else(|| ranks.take(second, class));
         lane.or_else(|| match class {
             Priority::High => self.steal_ranked(class),
-            // What was queued before anybody named a priority.
+            // The same in other workers' queues.
             Priority::Normal => self.find_unranked(),
             Priority::Low => None,
         })
+    }
+
+    /// What was queued here before anybody named a priority: it has waited longer than all that is
+    /// ranked.
+    fn find_left_over(&mut self) -> Option<ReadyLane> {
+        if self.lab.is_some() {
+            let looks = self.steps.is_multiple_of(LEFT_OVER_STEPS);
+            return if looks { self.find_unranked() } else { None };
+        }
+        let next = self.local.remote().take_next();
+        let queued = next.or_else(|| self.local.deque.pop());
+        queued.or_else(|| self.local.scheduler().injector.pop())
     }
 
     fn steal_ranked(&mut self, class: Priority) -> Option<ReadyLane> {

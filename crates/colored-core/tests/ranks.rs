@@ -1,0 +1,92 @@
+//! Priorities, stepped by hand: what takes real threads a coincidence.
+#![cfg(not(colored_loom))]
+
+use colored_core::lab::{Options, Placement, Queue};
+use colored_core::{Color, Handle, Park, Priority, Scheduler, Worker, spawn_local, yield_now};
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Poll, Waker};
+
+struct NoPark;
+
+impl Park for NoPark {
+    fn unpark(&self, _worker: usize) {}
+
+    fn now(&self) -> u64 {
+        0
+    }
+}
+
+fn one_worker(options: Options) -> (Handle, Worker) {
+    let (handle, mut workers) = Scheduler::with_options(1, 1, Box::new(NoPark), options);
+    (handle, workers.pop().expect("one worker"))
+}
+
+/// Colors that always have something to do.
+fn saturate(handle: &Handle, colors: std::ops::Range<u64>) {
+    for color in colors {
+        let endless = async {
+            loop {
+                yield_now().await;
+            }
+        };
+        drop(handle.spawn_colored(Color::new(color), endless));
+    }
+}
+
+fn flag(handle: &Handle, color: u64) -> Arc<AtomicBool> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let set = Arc::clone(&flag);
+    let run = async move { set.store(true, Ordering::Relaxed) };
+    drop(handle.spawn_colored(Color::new(color), run));
+    flag
+}
+
+fn steps_until(worker: &mut Worker, flag: &AtomicBool, most: u32) {
+    let steps = (1..=most).find(|_| {
+        let _ran = worker.step();
+        flag.load(Ordering::Relaxed)
+    });
+    assert!(steps.is_some(), "not within {most} steps");
+}
+
+/// What was queued before anybody named a priority is older than what is queued by class.
+#[test]
+fn what_is_left_over_from_before_the_first_priority_has_its_turn() {
+    let (own, shared) = (Queue::PerWorker, Queue::Shared);
+    let (waker, home) = (Placement::Waker, Placement::Home);
+    for (queue, placement) in [(own, waker), (own, home), (shared, waker)] {
+        let (handle, mut worker) = one_worker(Options { queue, placement, ..Options::default() });
+        let left_over = flag(&handle, 1);
+        handle.set_priority(Color::new(9), Priority::High);
+        saturate(&handle, 2..4);
+        steps_until(&mut worker, &left_over, 20);
+    }
+}
+
+/// A worker to which something is always pinned comes to every class.
+#[test]
+fn what_is_pinned_leaves_the_lower_classes_their_turns() {
+    let (handle, mut worker) = one_worker(Options::default());
+    handle.set_priority(Color::new(1), Priority::Low);
+    // Two local tasks wake each other for ever.
+    let wakers = Arc::new([const { Mutex::new(None::<Waker>) }; 2]);
+    for own in 0..2 {
+        let wakers = Arc::clone(&wakers);
+        let local = poll_fn(move |cx| {
+            *wakers[own].lock().unwrap() = Some(cx.waker().clone());
+            let other = wakers[1 - own].lock().unwrap().take();
+            other.inspect(Waker::wake_by_ref);
+            Poll::<()>::Pending
+        });
+        let begin = async move { drop(spawn_local(local)) };
+        drop(handle.spawn_colored(Color::new(10 + own as u64), begin));
+    }
+    for _ in 0..4 {
+        let _ran = worker.step();
+    }
+    saturate(&handle, 3..5);
+    let low = flag(&handle, 1);
+    steps_until(&mut worker, &low, 200);
+}
