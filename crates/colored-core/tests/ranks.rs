@@ -2,9 +2,11 @@
 #![cfg(not(colored_loom))]
 
 use colored_core::lab::{Options, Placement, Queue};
-use colored_core::{Color, Handle, Park, Priority, Scheduler, Worker, spawn_local, yield_now};
+use colored_core::{
+    Color, Handle, Park, Priority, Scheduler, Step, Worker, spawn_local, yield_now,
+};
 use std::future::poll_fn;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 
@@ -89,4 +91,43 @@ fn what_is_pinned_leaves_the_lower_classes_their_turns() {
     saturate(&handle, 3..5);
     let low = flag(&handle, 1);
     steps_until(&mut worker, &low, 200);
+}
+
+/// Counts how often somebody is woken.
+#[derive(Clone, Default)]
+struct Bell(Arc<AtomicUsize>);
+
+impl Park for Bell {
+    fn unpark(&self, _worker: usize) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn now(&self) -> u64 {
+        0
+    }
+}
+
+/// One lane that was queued before the first priority, and one after it: that is one more than their
+/// worker runs next.
+#[test]
+fn a_lane_behind_one_that_is_left_over_wakes_a_sleeper() {
+    let bell = Bell::default();
+    let options = Options::default();
+    let (handle, mut workers) = Scheduler::with_options(2, 1, Box::new(bell.clone()), options);
+    let mut other = workers.pop().expect("two workers");
+    let main = {
+        let (handle, bell) = (handle.clone(), bell.clone());
+        async move {
+            // Not before this task runs: what is spawned from outside would be its.
+            while !matches!(other.step(), Step::Park(_)) {}
+            let _left_over = flag(&handle, 1);
+            handle.set_priority(Color::new(9), Priority::High);
+            let before = bell.0.load(Ordering::Relaxed);
+            let _ranked = flag(&handle, 2);
+            bell.0.load(Ordering::Relaxed) - before
+        }
+    };
+    let mut main = handle.spawn_colored(Color::new(3), main);
+    assert_eq!(workers[0].step(), Step::Ran);
+    assert_eq!(main.try_take().expect("it has run").expect("no panic"), 1);
 }

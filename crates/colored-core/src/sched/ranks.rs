@@ -36,7 +36,7 @@ use crate::color::Color;
 use crate::lane::{LaneRef, Priority, ReadyLane, Ticket};
 use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering};
 use crossbeam_utils::CachePadded;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 const CLASSES: usize = 3;
 
@@ -50,7 +50,7 @@ pub(super) struct Ranks {
     /// Tickets of the highest class, anywhere.
     high: AtomicUsize,
     /// Colors with a priority of their own.
-    bases: Mutex<HashMap<Color, (Priority, LaneRef)>>,
+    bases: Mutex<BTreeMap<Color, (Priority, LaneRef)>>,
 }
 
 /// Tickets by class.
@@ -102,7 +102,7 @@ impl Ranks {
             used: AtomicBool::new(false),
             queues: (0..=workers).map(|_| CachePadded::new(RankQueue::new())).collect(),
             high: AtomicUsize::new(0),
-            bases: Mutex::new(HashMap::new()),
+            bases: Mutex::new(BTreeMap::new()),
         }
     }
 
@@ -172,7 +172,8 @@ impl Scheduler {
         }
         // A ticket that is there already may be in any queue.
         let urgent = class == Some(Priority::High) && since == Since::Scheduled;
-        let more = urgent || class.is_none() || self.ranks.queues[place].total() > 1;
+        let one_of_many = || self.ranks.queues[place].total() > 1 || self.has_left_over(place);
+        let more = urgent || class.is_none() || one_of_many();
         self.wake_for_rank(own, place, more);
     }
 
@@ -184,6 +185,12 @@ impl Scheduler {
         self.ranks.put(place, to, Ticket::new(lane.clone()));
         self.wake_for_rank(own, place, true);
         self.drain_if_stopped();
+    }
+
+    /// Whether there is something at that worker that was queued before anybody named a priority.
+    fn has_left_over(&self, place: usize) -> bool {
+        let remote = self.remotes.get(place);
+        remote.is_some_and(|remote| remote.has_next() || !remote.stealer.is_empty())
     }
 
     fn rank_place(&self, own: Option<usize>, lane: &crate::lane::Lane) -> usize {

@@ -5,7 +5,7 @@ use crate::color::Color;
 use crate::lane::{LaneRef, Priority};
 use crate::sched::{Handle, Scheduler};
 use crate::sync::Ordering;
-use std::collections::hash_map::Entry;
+use std::collections::btree_map::Entry;
 
 impl Handle {
     /// Gives a color a priority against other colors, from now on and until it is given another. A
