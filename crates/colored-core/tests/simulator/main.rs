@@ -68,16 +68,13 @@ fn run_all(plan: Plan, seeds: std::ops::Range<u64>, mut each: impl FnMut(Run)) {
                 while let seed = next.fetch_add(1, Ordering::Relaxed)
                     && seed < seeds.end
                 {
-                    // A thread of its own, which remembers nothing of other seeds.
-                    let fresh = thread::Builder::new().stack_size(STACK);
-                    let run = fresh.spawn_scoped(scope, move || plan.run(seed)).expect("a thread");
-                    let run = run.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                    if results.send(run).is_err() {
+                    if results.send(plan.run(seed)).is_err() {
                         return;
                     }
                 }
             };
-            scope.spawn(work);
+            let thread = thread::Builder::new().stack_size(STACK);
+            thread.spawn_scoped(scope, work).expect("a thread");
         }
         drop(results);
         for run in arrived {

@@ -8,7 +8,6 @@
 mod behaviors;
 mod bounds;
 mod callbacks;
-mod classes;
 mod lanes;
 mod slices;
 mod tasks;
@@ -22,7 +21,6 @@ pub(crate) use self::tasks::{End, Outcome};
 use self::behaviors::Behavior;
 use self::bounds::BoundModel;
 use self::callbacks::{CallModel, CellModel};
-use self::classes::Classes;
 use self::lanes::Lanes;
 use self::slices::Slices;
 use self::tasks::Task;
@@ -77,7 +75,6 @@ pub(crate) struct Oracle {
     pub(crate) calls: Slab<CallModel>,
     behaviors: Slab<Behavior>,
     bounds: Slab<BoundModel>,
-    classes: Classes,
     pub(crate) lanes: Lanes,
     pub(crate) slices: Slices,
     pub(crate) policy: Policy,
@@ -97,7 +94,6 @@ impl Oracle {
             calls: Slab::default(),
             behaviors: Slab::default(),
             bounds: Slab::default(),
-            classes: Classes::default(),
             lanes: Lanes::new(profile.palette),
             slices: Slices::new(profile.workers, &profile.policy),
             policy: profile.policy,
@@ -138,10 +134,9 @@ impl Oracle {
         self.tasks.len() + self.behaviors.len() == 0
     }
 
-    /// How many tasks, cells, bounds and priorities there are.
+    /// How many tasks, cells and bounds there are.
     pub(crate) fn left(&self) -> usize {
-        let classes = self.lanes.classified().count();
-        self.tasks.len() + self.cells.len() + self.bounds.len() + classes
+        self.tasks.len() + self.cells.len() + self.bounds.len()
     }
 
     /// After the end of everything: nothing may be left.

@@ -61,7 +61,7 @@ pub(crate) struct Profile {
 /// A kind of program: its name, and what is particular to it.
 type Kind = (&'static str, fn(&mut Profile, &Chance));
 
-const KINDS: [Kind; 10] = [
+const KINDS: [Kind; 9] = [
     ("mixed", |_, _| {}),
     ("one worker", |profile, chance| {
         (profile.workers, profile.palette) = (1, chance.between(1, 24));
@@ -87,14 +87,6 @@ const KINDS: [Kind; 10] = [
         (profile.workers, profile.palette) = (chance.of(&[1, 1, 2]), chance.between(3, 7));
         profile.population = chance.between(6, 14);
         profile.deeds.retain(|deed| *deed != Deed::SpawnUnique);
-        profile.moves.extend([Move::Rally; 12]);
-    }),
-    ("classes", |profile, chance| {
-        (profile.workers, profile.palette) = (chance.of(&[1, 1, 2, 8]), chance.between(3, 8));
-        profile.population = chance.between(8, 16);
-        profile.deeds.retain(|deed| *deed != Deed::SpawnUnique);
-        profile.deeds.extend([Deed::Classify, Deed::SpawnUrgent, Deed::SpawnLocal]);
-        profile.deeds.extend([Deed::SpawnLocal; 4]);
         profile.moves.extend([Move::Rally; 12]);
     }),
     ("long polls", |profile, _| {

@@ -1,10 +1,9 @@
 //! A reference queue per color: who is in it, who runs (G1, G2).
 
-use super::slices::{PER_INJECTED, PER_LANE};
 use super::{CallKey, CellKey, Oracle};
 use crate::slab::Key;
 use crate::world::Actor;
-use colored_core::{Color, Priority};
+use colored_core::Color;
 use std::collections::VecDeque;
 use std::fmt;
 
@@ -70,9 +69,6 @@ pub(crate) struct Lane {
     pub(crate) ready: Ready,
     /// The worker that has run it last, if known, while something keeps it.
     home: Option<u32>,
-    pub(super) class: Priority,
-    /// When that was said: slices that had begun.
-    pub(super) raised: u64,
 }
 
 /// Since when a lane could run.
@@ -95,8 +91,7 @@ impl Lane {
 
     /// Whether something keeps it.
     pub(crate) fn is_kept(&self) -> bool {
-        self.class != Priority::Normal
-            || self.tasks > 0
+        self.tasks > 0
             || self.cells > 0
             || !self.queue.is_empty()
             || self.holder.is_some()
@@ -180,12 +175,6 @@ impl Lanes {
         if !lane.named {
             self.free.push(hue);
         }
-    }
-
-    /// Colors that are not of the normal class.
-    pub(crate) fn classified(&self) -> impl Iterator<Item = Hue> {
-        let lanes = self.lanes.iter().enumerate();
-        lanes.filter(|(_, lane)| lane.class != Priority::Normal).map(|(hue, _)| hue as Hue)
     }
 
     /// How many colors a table must have now.
@@ -314,8 +303,7 @@ impl Oracle {
     /// The only worker that may come to a lane as things are, if there is but one.
     pub(crate) fn place_of(&self, hue: Hue) -> Option<u32> {
         let lane = self.lanes.get(hue);
-        // Where there are priorities an older ticket may lead somebody else to it.
-        let home = lane.home.filter(|_| self.policy.stays() && !self.has_classes());
+        let home = lane.home.filter(|_| self.policy.stays());
         self.policy.worker_of(lane.color).or(home)
     }
 
@@ -326,15 +314,10 @@ impl Oracle {
         }
         let lane = self.lanes.get(hue);
         let since = lane.ready;
-        let bound = self.class_bound(hue, since.slices);
-        let (start, per_lane, few) = bound.unwrap_or((since.slices, PER_LANE, None));
-        let waited = (self.slices.begun() - start, self.now - since.now);
+        let waited = (self.slices.begun() - since.slices, self.now - since.now);
         let flat = self.policy.is_flat();
         let ahead = u64::from(if flat { self.lanes.most_queued } else { self.lanes.most_lined_up });
-        // The classes have no injector.
-        let per_injected = if since.injected && few.is_none() { PER_INJECTED } else { 0 };
-        let slices = (per_lane + per_injected) * (few.unwrap_or(ahead) + 1);
-        let verdict = self.slices.turn(hue, self.now, waited, slices);
+        let verdict = self.slices.turn(hue, self.now, waited, ahead, since.injected);
         if let Err(what) = verdict {
             self.violated("G7", what);
         }
@@ -362,7 +345,7 @@ impl Oracle {
     /// A turn of a task that has kept its lane since the last one.
     pub(super) fn kept_turn(&mut self, hue: Hue) {
         if !self.closing
-            && let Err(what) = self.slices.turn(hue, self.now, (0, 0), 0)
+            && let Err(what) = self.slices.turn(hue, self.now, (0, 0), 0, false)
         {
             self.violated("G7", what);
         }

@@ -50,7 +50,6 @@ pub(crate) struct Task {
     keeps: bool,
     /// It is inside a bound.
     bound: Option<BoundKey>,
-    urgent: bool,
 }
 
 impl Task {
@@ -73,20 +72,11 @@ impl Oracle {
             section: false,
             keeps: false,
             bound: None,
-            urgent: false,
         });
         self.tally.spawned += 1;
         self.lanes.get_mut(hue).tasks += 1;
         self.push(hue, Entry::Task(key), false);
         key
-    }
-
-    /// A task is urgent from its spawn on.
-    pub(crate) fn spawned_urgent(&mut self, key: Key) {
-        if self.name_class() {
-            self.task(key).urgent = true;
-            self.urgent_task(true);
-        }
     }
 
     /// A task has a place in a bound.
@@ -245,13 +235,10 @@ impl Oracle {
         }
         let Some(task) = self.tasks.get_mut(key) else { return };
         let (hue, joiner, handle) = (task.hue, task.joiner.take(), task.handle);
-        let (bound, urgent) = (task.bound.take(), std::mem::take(&mut task.urgent));
+        let bound = task.bound.take();
         task.state = State::Complete(outcome);
         if !handle {
             self.tasks.remove(key);
-        }
-        if urgent {
-            self.urgent_task(false);
         }
         // The place goes with the future, before the outcome is there.
         if let Some(bound) = bound {

@@ -96,9 +96,7 @@ impl World {
     pub(crate) fn compare_counters(&self) {
         let scheduler = self.handle.scheduler();
         let (lanes, turns) = self.oracle(|oracle| (oracle.lanes.in_table(), oracle.slices.turns()));
-        // A lane that was raised is in two queues, and stays until it has left the other one too.
-        let twice = !self.all_parked() && self.oracle(|oracle| oracle.has_classes());
-        if scheduler.lanes() != lanes && !(twice && scheduler.lanes() > lanes) {
+        if scheduler.lanes() != lanes {
             let found = scheduler.lanes();
             self.oracle(|oracle| {
                 oracle.violated("G5", format!("{found} colors have a lane, and {lanes} use one"));
