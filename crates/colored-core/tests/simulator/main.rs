@@ -106,9 +106,9 @@ fn whole_schedules_keep_all_guarantees() {
     let all = kinds.values().fold(0, |sum, totals| sum + totals.events);
     let per_second = Duration::as_secs_f64(&start.elapsed());
     println!("{count} seeds, {all} events, {:.1} seeds/s", count as f64 / per_second);
-    if count >= 60 {
-        assert!(kinds.values().all(Totals::is_varied), "a kind of program does too little");
-    }
+    // A few of a kind may each lack something.
+    let mut enough = kinds.values().filter(|totals| totals.seeds >= 10);
+    assert!(enough.all(Totals::is_varied), "a kind of program does too little");
 }
 
 /// What all programs of a kind have done together.
