@@ -43,7 +43,7 @@ pub(crate) trait Dispatch: Send + Sync {
     fn order(&self) -> &Order;
 
     /// Something that any worker may run was scheduled on a lane that is held or queued. Only told
-    /// while there are [`FlatQueues`].
+    /// while there are [`FlatQueues`](super::FlatQueues).
     fn announce(&self, _lane: &LaneRef) {}
 
     /// A lane that waits in a queue has become more urgent than that.

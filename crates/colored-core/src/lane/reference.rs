@@ -74,8 +74,8 @@ impl LanePtr {
     ///
     /// # Safety
     ///
-    /// As for [`Chain::push`], and the node owns a reference to this lane or is
-    /// [`Kind::Uncounted`].
+    /// As for [`Chain::push`](crate::queue::Chain::push), and the node owns a reference to this lane or is
+    /// [`Kind::Uncounted`](crate::queue::Kind::Uncounted).
     #[inline(always)]
     pub(crate) unsafe fn push(self, node: NonNull<Node>) {
         // SAFETY: by contract.
