@@ -28,6 +28,14 @@
 //! right behind it go in with it, up to a bound.
 //!
 //! Those who had to wait are [`visit`](super::visit)'s.
+//!
+//! # Known fault
+//!
+//! A reader that looks just before a gate opens, and stands in line just after, waits for those inside
+//! as behind a writer. Readers are short, but a `when` that looks at the cell and waits for other colors
+//! is inside for as long. If one of those is held by a section that awaits this very read, neither goes
+//! on, and the waits-for graph does not see it. Whoever stands in line behind an open gate would have
+//! to look at it again.
 
 use super::current::Hold;
 use super::slice::After;
