@@ -200,6 +200,25 @@ fn who_goes_first_is_not_told() {
         both.await;
         keeper.await.unwrap();
     });
+    run(3, async {
+        let [red, blue] = cells([RED, BLUE]);
+        let (hold, held) = oneshot::channel();
+        let (scheduled, go) = oneshot::channel();
+        let ours = red.clone();
+        let section = async move {
+            hold.send(()).unwrap();
+            go.await.unwrap();
+            ours.read(|red| *red).await
+        };
+        let holder = spawn_colored(BLUE, exclusive(section));
+        held.await.unwrap();
+        let mut both = pin!(when((red.shared(), &blue), |red, blue| *blue = *red + 1));
+        assert!(waits(both.as_mut()).await);
+        scheduled.send(()).unwrap();
+        assert_eq!(holder.await.unwrap(), 0);
+        both.await;
+        assert_eq!(blue.call(|blue| *blue).await, 1);
+    });
 }
 
 /// A `when` that is older than the runtime's first section says so when that begins.

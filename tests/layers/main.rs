@@ -110,6 +110,7 @@ const UNSAFE: &[&str] = &[
     "crates/colored-core/src/lane/release.rs",
     "crates/colored-core/src/lane/slice.rs",
     "crates/colored-core/src/lane/ticket.rs",
+    "crates/colored-core/src/lane/usher.rs",
     "crates/colored-core/src/lane/visit.rs",
     "crates/colored-core/src/lane/want.rs",
     "crates/colored-core/src/lane/waiting.rs",

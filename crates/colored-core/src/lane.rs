@@ -41,6 +41,7 @@ mod reference;
 mod release;
 mod slice;
 mod ticket;
+mod usher;
 pub(crate) mod visit;
 mod waiting;
 pub(crate) mod want;

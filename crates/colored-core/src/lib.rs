@@ -83,7 +83,8 @@
 //! * A **gate** lends it to any number of readers. The lane's own node, that of inline calls, stays
 //!   at the head, and a word counts who is inside; the exchange that takes it to zero makes its
 //!   thread the holder (`lane/gate.rs`). Nobody enters while somebody waits. Readers that had to
-//!   wait go in together, and run as callbacks of spare lanes, in parallel (`lane/visit.rs`).
+//!   wait are let in together by an usher, who leaves none behind an open gate (`lane/usher.rs`), and
+//!   run as callbacks of spare lanes, in parallel (`lane/visit.rs`).
 //! * A shared claim is both: a reader whose visit is the time of its behavior.
 //!
 //! # Layers
@@ -109,7 +110,7 @@
 //!
 //! | | kept how | argument | models |
 //! |---|---|---|---|
-//! | **G1** exclusion | A chain hands the right to run out once, to the push or claim that finds it idle. `ReadyLane` is that right: not `Clone`, consumed by `run`. A lane that waits in a deque is a `ReadyLane` in a deque; one that a waiting task keeps goes to the one wake that schedules the task | [`queue`], `queue/chain.rs`; [`lane`]; `lane/claim.rs`, `lane/gate.rs` | `chain`, `lane`, `inline`, `exclusive`, `when`, `gate` |
+//! | **G1** exclusion | A chain hands the right to run out once, to the push or claim that finds it idle. `ReadyLane` is that right: not `Clone`, consumed by `run`. A lane that waits in a deque is a `ReadyLane` in a deque; one that a waiting task keeps goes to the one wake that schedules the task | [`queue`], `queue/chain.rs`; [`lane`]; `lane/claim.rs`, `lane/gate.rs`, `lane/usher.rs` | `chain`, `lane`, `inline`, `exclusive`, `when`, `gate`, `usher` |
 //! | **G2** order | The order of a lane is the order of the swaps on its chain's tail. The chain belongs to the lane, so a steal does not touch it. The claims of one behavior are pushed in one step; a reader goes in at once only if nobody stands behind the gate | `queue/chain.rs`; [`lane`]; `lane/order.rs` | `chain`, `lane`, `when`, `gate` |
 //! | **G3** serial by default | There is no task without a lane; whoever names no color gets that of [`Color::DEFAULT`]. A guest's future is a pinned task on it | `sched/guest.rs` | `scheduler` |
 //! | **G4** no leak of color | The color is an argument of the spawn. Only [`spawn_here`] and [`spawn_local`] read the lane that runs | | none: nothing interleaves |
@@ -142,6 +143,7 @@
 //! | the output and the joiner's waker | setting `COMPLETE`, `JOINER` | the other side's load or exchange of the state word |
 //! | a lane, holder to behavior | the count of missing lanes | the exchange that takes the last one |
 //! | a cell's content, writer to readers and back | opening the gate; each leave | each enter; the last leave |
+//! | the line behind an open gate, usher to usher | giving the office up; asking | taking the office; being asked |
 //! | a lane, worker to worker | the deque, the injector, the `next` slot, an inbox's lock | the same |
 //!
 //! Two places need a total order, and use `fence(SeqCst)` between a store and a load on both sides:

@@ -36,6 +36,7 @@ mod scheduler;
 mod shutdown;
 mod table;
 mod task;
+mod usher;
 mod when;
 
 use crate::color::Color;

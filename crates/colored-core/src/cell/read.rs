@@ -216,9 +216,18 @@ where
     R: Send + 'static,
 {
     fn begin(&mut self, closing: bool) -> bool {
-        self.f = self.slot.begin();
+        if self.f.is_none() {
+            self.f = self.slot.begin();
+        }
         if closing {
             self.cancel();
+        }
+        self.f.is_some()
+    }
+
+    fn begin_beside(&mut self) -> bool {
+        if self.f.is_none() {
+            self.f = self.slot.begin_wanted();
         }
         self.f.is_some()
     }

@@ -2,7 +2,7 @@
 
 use crate::contain::contain;
 use crate::sched::waits::{Standing, Wait};
-use crate::sync::Mutex;
+use crate::sync::{Mutex, MutexGuard};
 use crate::task::Deadlock;
 use std::any::Any;
 use std::task::Waker;
@@ -81,20 +81,23 @@ impl<F, R> Slot<F, R> {
     pub(super) fn begin(&self) -> Option<F> {
         let mut state = self.0.lock();
         match mem::replace(&mut *state, State::Alone) {
-            State::Waiting(f, waker, wait, standing) => {
-                *state = State::Begun(waker);
-                drop(state);
-                drop((wait, standing));
-                Some(f)
-            }
             State::Abandoned(f, standing) => {
                 drop(state);
                 drop(standing);
                 contain(|| drop(f));
                 None
             }
-            _ => unreachable!("it begins once"),
+            waiting => {
+                *state = waiting;
+                begin_in(state)
+            }
         }
+    }
+
+    /// As [`begin`](Self::begin), but an abandoned closure stays: then `begin` is still to come.
+    pub(super) fn begin_wanted(&self) -> Option<F> {
+        let state = self.0.lock();
+        if let State::Abandoned(..) = *state { None } else { begin_in(state) }
     }
 
     /// What has begun is over. An outcome that nobody waits for is dropped here. Whom to wake.
@@ -122,4 +125,14 @@ impl<F, R> Slot<F, R> {
         drop(state);
         drop(before);
     }
+}
+
+fn begin_in<F, R>(mut state: MutexGuard<'_, State<F, R>>) -> Option<F> {
+    let State::Waiting(f, waker, wait, standing) = mem::replace(&mut *state, State::Alone) else {
+        unreachable!("it begins once")
+    };
+    *state = State::Begun(waker);
+    drop(state);
+    drop((wait, standing));
+    Some(f)
 }

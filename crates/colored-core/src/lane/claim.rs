@@ -26,7 +26,7 @@
 
 use super::current::{self, Hold};
 use super::slice::After;
-use super::visit::{self, Waiting};
+use super::usher::{self, Waiting};
 use super::want::{Mode, Want};
 use super::{LanePtr, ReadyLane, callback, gate, order};
 use crate::contain::contain;
@@ -163,12 +163,16 @@ pub(crate) unsafe fn enqueue<G>(behavior: NonNull<Header>, guard: G) -> bool {
     // SAFETY: the behavior keeps them, and the count that is this thread's keeps the behavior.
     unsafe { order::as_one_step(lanes, || claims.iter().enumerate().for_each(push)) };
     drop(guard);
-    for (index, claim) in claims.iter().enumerate().filter(|_| opening != 0) {
+    let shared = |(_, claim): &(usize, &Claim)| claim.want.mode == Mode::Shared;
+    for (index, claim) in claims.iter().enumerate().filter(shared) {
+        let lane = claim.want.lane;
         if opening & (1 << index) != 0 {
-            // SAFETY: the behavior keeps it.
-            let lane = unsafe { claim.want.lane.get() };
             // A worker opens the gate.
-            lane.dispatch(ReadyLane(claim.want.lane), 0);
+            // SAFETY: the behavior keeps it.
+            unsafe { lane.get() }.dispatch(ReadyLane(lane), 0);
+        } else {
+            // SAFETY: the behavior keeps it.
+            unsafe { usher::look_again(lane) };
         }
     }
     // SAFETY: the caller's reference.
@@ -272,10 +276,14 @@ pub(super) unsafe fn free(node: NonNull<Node>) {
 }
 
 /// What shared claims are, as visitors.
-const CLAIM: &visit::Vtable = &visit::Vtable { begin, admit, free: never_freed };
+const CLAIM: &usher::Vtable = &usher::Vtable { begin, begin_beside, admit, free: never_freed };
 
 /// A shared claim wants in, even if its future is gone: others wait for their lanes' turns to end.
 unsafe fn begin(_node: NonNull<Node>, _closing: bool) -> bool {
+    true
+}
+
+unsafe fn begin_beside(_node: NonNull<Node>) -> bool {
     true
 }
 

@@ -27,21 +27,23 @@
 //! reader sees that the lane's own node is not the last one. When a reader's turn comes, those
 //! right behind it go in with it, up to a bound.
 //!
-//! Those who had to wait are [`visit`](super::visit)'s.
-//!
-//! # Known fault
-//!
-//! A reader that looks just before a gate opens, and stands in line just after, waits for those inside
-//! as behind a writer. Readers are short, but a `when` that looks at the cell and waits for other colors
-//! is inside for as long. If one of those is held by a section that awaits this very read, neither goes
-//! on, and the waits-for graph does not see it. Whoever stands in line behind an open gate would have
-//! to look at it again.
+//! Those who had to wait are the [`usher`](super::usher)'s, whose office two more bits of the word
+//! are about.
 
 use super::current::Hold;
 use super::slice::After;
 use super::{Lane, LanePtr, LaneRef};
 use crate::sync::{Ordering, spin_loop};
 use std::ptr::NonNull;
+
+/// There is an usher, who is counted too.
+const USHER: u32 = 1 << 31;
+/// It was asked to look at the line again.
+const ASKED: u32 = 1 << 30;
+/// Those inside.
+const COUNT: u32 = ASKED - 1;
+/// How many there can be: whoever comes then waits. Not exact, so it is far below what can be counted.
+const MOST: u32 = 1 << 29;
 
 /// How often a reader looks again while the lane's own node is at the head and nobody is inside: as
 /// a rule a gate is about to open or to go, within some ten instructions. The number comes out of
@@ -96,8 +98,7 @@ pub(super) fn try_enter(lane: &Lane) -> bool {
 fn count_in(lane: &Lane) -> bool {
     // Ordering: hint only, the exchange decides.
     let mut readers = lane.readers.load(Ordering::Relaxed);
-    // As many as can be counted: whoever comes then waits.
-    while (1..u32::MAX).contains(&readers) {
+    while (1..MOST).contains(&(readers & COUNT)) {
         // Ordering: Acquire pairs with the Release of who opened the gate. It is still open: the
         // word counts the others, so this one owes a leave too.
         match lane.readers.compare_exchange_weak(
@@ -111,6 +112,68 @@ fn count_in(lane: &Lane) -> bool {
         }
     }
     false
+}
+
+/// Opens the gate for so many, and for an usher, who is the caller. It holds the lane, with its own
+/// node at the head, and gives that away.
+pub(super) fn open(lane: &Lane, readers: u32) {
+    // Ordering: as in `try_enter`.
+    lane.readers.store((readers + 1) | USHER, Ordering::Release);
+}
+
+/// Whether no more can be counted.
+pub(super) fn is_full(lane: &Lane) -> bool {
+    // Ordering: only the order of magnitude matters.
+    lane.readers.load(Ordering::Relaxed) & COUNT >= MOST
+}
+
+/// Counts one more. The caller is inside, and has looked whether it [is full](is_full).
+pub(super) fn count_beside(lane: &Lane) {
+    // Ordering: whoever is counted is told later, by this thread. An exchange breaks no chain from a
+    // Release to an Acquire.
+    lane.readers.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Makes the caller the usher, and counts it, if the gate is open and there is none; asks the one
+/// there is to look again otherwise.
+pub(super) fn take_office(lane: &Lane) -> bool {
+    // Ordering: the exchange decides. That 0 is no older than the gate's last opening is by the fence
+    // before.
+    let mut word = lane.readers.load(Ordering::Relaxed);
+    while (1..MOST).contains(&(word & COUNT)) {
+        let is_free = word & USHER == 0;
+        let next = if is_free { (word + 1) | USHER } else { word | ASKED };
+        // Ordering: Release hands this thread's place in the line to the usher that is asked, also
+        // if it has been asked before; Acquire takes the chain from the last usher.
+        match lane.readers.compare_exchange_weak(word, next, Ordering::AcqRel, Ordering::Relaxed) {
+            Ok(_) => return is_free,
+            Err(now) => word = now,
+        }
+    }
+    false
+}
+
+/// Gives the office up; false if the usher was asked to look again, which it must do now. It stays
+/// counted.
+pub(super) fn leave_office(lane: &Lane) -> bool {
+    // Ordering: the exchange decides.
+    let mut word = lane.readers.load(Ordering::Relaxed);
+    loop {
+        let asked = word & ASKED != 0;
+        let next = word & !if asked { ASKED } else { USHER };
+        // Ordering: Acquire takes the place in the line of who asked; Release hands the chain to
+        // the next usher.
+        match lane.readers.compare_exchange_weak(word, next, Ordering::AcqRel, Ordering::Relaxed) {
+            Ok(_) => return !asked,
+            Err(now) => word = now,
+        }
+    }
+}
+
+/// Gives the office up, whoever asks. Then what waits, waits for the last one inside.
+pub(super) fn abandon_office(lane: &Lane) {
+    // Ordering: as in `leave_office`.
+    lane.readers.fetch_and(!(USHER | ASKED), Ordering::Release);
 }
 
 /// Leaves. The last one takes the gate away and hands the lane on.

@@ -1,8 +1,8 @@
 //! One turn of a lane: a bounded number of polls, then it goes back.
 
 use super::current::{self, Hold};
-use super::visit::LetIn;
-use super::{Lane, LanePtr, ReadyLane, callback, claim, visit};
+use super::usher::{self, LetIn};
+use super::{Lane, LanePtr, ReadyLane, callback, claim};
 use crate::budget;
 use crate::queue::{Kind, Node, Rotated, Unlinked};
 use crate::task::{Begun, Ended, Kept, Schedule, TaskRef, Wants};
@@ -142,7 +142,7 @@ impl ReadyLane {
             };
         }
         // SAFETY: by contract.
-        match unsafe { visit::let_in(self, hold, closing) } {
+        match unsafe { usher::let_in(self, hold, closing) } {
             LetIn::Open => Turned::Taken,
             LetIn::Nobody(lane) => Turned::Over(lane, After::InlineCounted),
             LetIn::Stalled(lane) => Turned::NotYet(lane),

@@ -248,7 +248,7 @@ fn exchange_against_push() {
             thread::yield_now();
         }
         take(nodes[0]);
-        while let Some(node) = chain.take_second(Kind::Read) {
+        while let Some(node) = chain.take_behind(nodes[4], Kind::Read) {
             take(node);
         }
         for thread in threads {

@@ -22,8 +22,8 @@
 //! * A producer writes into its predecessor after its swap. The predecessor is alive: it can leave
 //!   the queue only by an unlink that found its `next` set (then the producer has written) or
 //!   that moved `tail` from it to null (then no producer got it as predecessor).
-//! * A node that is taken out from the place behind the head leaves by the same rule: its link is
-//!   set, or `tail` is moved from it to the head. The head of the holder may be exchanged likewise.
+//! * A node that is taken out from the place behind another leaves by the same rule: its link is
+//!   set, or `tail` is moved from it to the other. The head of the holder may be exchanged likewise.
 //! * Holder-only data is handed from holder to holder: the releasing compare-exchange to null
 //!   happens before the claiming swap that reads that null.
 
@@ -300,26 +300,21 @@ impl Chain {
         true
     }
 
-    /// Takes the node behind the head out, if there is one, it is of that kind, and no producer
-    /// behind it is half done. Holder only.
-    pub(crate) fn take_second(&self, kind: Kind) -> Option<NonNull<Node>> {
-        let head = self.head();
-        let second = NonNull::new(Self::next_of(head))?;
-        // SAFETY: what is in the chain is alive.
-        if unsafe { second.as_ref() }.kind != kind {
-            return None;
-        }
-        // SAFETY: as above.
-        let link = unsafe { &head.as_ref().next };
+    /// Takes the node behind `before` out, if there is one, it is of that kind, and no producer behind
+    /// it is half done. Holder only, and `before` is in the chain.
+    pub(crate) fn take_behind(&self, before: NonNull<Node>, kind: Kind) -> Option<NonNull<Node>> {
+        let second = self.behind(before, kind)?;
+        // SAFETY: in the chain, and so alive.
+        let link = unsafe { &before.as_ref().next };
         let mut third = Self::next_of(second);
         if third.is_null() {
-            // Ordering: published by the exchange: a producer that finds the head as predecessor
+            // Ordering: published by the exchange: a producer that finds `before` as predecessor
             // writes the link after this.
             link.store(ptr::null_mut(), Ordering::Relaxed);
             // Ordering: as in `replace_head`.
             let moved = self.tail.compare_exchange(
                 second.as_ptr(),
-                head.as_ptr(),
+                before.as_ptr(),
                 Ordering::Release,
                 Ordering::Relaxed,
             );
@@ -328,9 +323,17 @@ impl Chain {
             }
             third = Self::await_next(second).unwrap_or(second.as_ptr());
         }
-        // Ordering: as in `replace_head`; no producer has the head as predecessor.
+        // Ordering: as in `replace_head`; no producer has `before` as predecessor.
         link.store(third, Ordering::Relaxed);
         (third != second.as_ptr()).then_some(second)
+    }
+
+    /// The node behind `before`, if it can be seen and is of that kind. Holder only, and `before` is
+    /// in the chain.
+    pub(crate) fn behind(&self, before: NonNull<Node>, kind: Kind) -> Option<NonNull<Node>> {
+        let node = NonNull::new(Self::next_of(before))?;
+        // SAFETY: what is in the chain is alive.
+        (unsafe { node.as_ref() }.kind == kind).then_some(node)
     }
 
     fn set_head(&self, node: *mut Node) {

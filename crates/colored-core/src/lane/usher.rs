@@ -1,0 +1,255 @@
+//! Letting in those who had to wait to read.
+//!
+//! When the turn of a node of [`Kind::Read`] comes, the holder puts the lane's own node in its place
+//! and opens the [`gate`] for it and for those right behind it. It does so as the **usher**: the one
+//! who may take nodes out of the chain while readers are inside, with a count of its own among them,
+//! so that the gate cannot close meanwhile. There is at most one; a bit of the word `readers` says
+//! that there is one, another that it was asked to look again.
+//!
+//! # Nobody is left behind an open gate
+//!
+//! Whoever stands in line to read has looked at the gate before. It may have been shut then, and be
+//! open now, with a behavior inside that waits for other lanes; and one of those may be held by a
+//! section that awaits this very reader. So nobody may wait here without need: if the gate is open,
+//! and all before it in line are readers, it is let in.
+//!
+//! * Who stands in line looks once more, after it has its place. If the gate is open it becomes the
+//!   usher, or asks the one there is to look again, which that one cannot miss: it ends by an
+//!   exchange that fails then.
+//! * Who opens the gate lets go of the office by the same exchange, and looks at the line before.
+//!   Between "there is a place in the line" and "the gate is open" is a fence on either side, so that
+//!   one of the two sees the other.
+//! * Where a producer is half done, or a group is full, a callback under a fresh color goes on.
+//!
+//! An inline read opens the gate without looking at the line, and who comes in this moment waits for
+//! it. It waits for nobody; and before anybody is let in beside it, an usher has looked at the line.
+//!
+//! What was abandoned in line is dropped under the lane, and so cannot be while others are inside. It
+//! stays where it is, and those behind it are let in past it.
+
+use super::current::Hold;
+use super::{LanePtr, LaneRef, ReadyLane, callback, gate};
+use crate::queue::{Kind, Node};
+use crate::sync::{Ordering, fence};
+use std::mem;
+use std::ptr::NonNull;
+
+/// How many are let in at once. As many as a slice has polls.
+const GROUP: usize = 64;
+
+/// What one who waits to read begins with, of either sort.
+#[derive(Debug)]
+#[repr(C)]
+pub(super) struct Waiting {
+    node: Node,
+    vtable: &'static Vtable,
+}
+
+/// What is done with one who waits to read. Its node is out of the chain, unless said.
+#[derive(Debug)]
+pub(super) struct Vtable {
+    /// Whether it still wants in. The caller holds the lane, and if the second argument is true, or
+    /// the answer false, what it would have needed is dropped there.
+    pub(super) begin: unsafe fn(NonNull<Node>, bool) -> bool,
+    /// As `begin`, but readers are inside, the caller is the usher and the node still in the chain.
+    /// Nothing is dropped, and the answer true is repeated.
+    pub(super) begin_beside: unsafe fn(NonNull<Node>) -> bool,
+    /// It is counted in: sees that it runs, and leaves. Takes the node.
+    pub(super) admit: unsafe fn(NonNull<Node>),
+    /// It did not want in. Takes the node.
+    pub(super) free: unsafe fn(NonNull<Node>),
+}
+
+impl Waiting {
+    pub(super) fn new(kind: Kind, vtable: &'static Vtable) -> Self {
+        Self { node: Node::new(kind, 0), vtable }
+    }
+}
+
+/// # Safety
+///
+/// `node` begins a [`Waiting`] that is alive.
+unsafe fn vtable(node: NonNull<Node>) -> &'static Vtable {
+    // SAFETY: by contract.
+    unsafe { node.cast::<Waiting>().as_ref() }.vtable
+}
+
+/// What became of a lane with a reader at its head.
+pub(super) enum LetIn {
+    /// The gate is open; the lane is nobody's.
+    Open,
+    /// Nobody wanted in any more: the lane's own node is at the head, has had its turn, and owns a
+    /// reference.
+    Nobody(ReadyLane),
+    /// A producer behind the reader is half done.
+    Stalled(ReadyLane),
+}
+
+/// Opens the gate for the reader at the head, and for those right behind it.
+///
+/// # Safety
+///
+/// A node of [`Kind::Read`] is at the head of the lane, which `hold` is of.
+#[cold]
+pub(super) unsafe fn let_in(ready: ReadyLane, hold: &Hold, closing: bool) -> LetIn {
+    let ptr = ready.0;
+    // SAFETY: the right to run keeps the lane alive.
+    let lane = unsafe { ptr.get() };
+    let first = lane.chain.head();
+    // SAFETY: the lane's own node is in no chain while a slice runs, and was reset when it left.
+    if !unsafe { lane.chain.replace_head(NonNull::from(&lane.inline)) } {
+        return LetIn::Stalled(ready);
+    }
+    let mut group = [None; GROUP];
+    let (mut wanted, mut taken) = (0_u32, 1);
+    let mut next = Some(first);
+    while let Some(node) = next {
+        // SAFETY: a reader, out of the chain.
+        let vtable = unsafe { vtable(node) };
+        // SAFETY: the lane is held.
+        if unsafe { (vtable.begin)(node, closing) } {
+            group[wanted as usize] = Some(node);
+            wanted += 1;
+        } else {
+            // SAFETY: it did not want in.
+            unsafe { (vtable.free)(node) };
+        }
+        let own = NonNull::from(&lane.inline);
+        next = if taken < GROUP { lane.chain.take_behind(own, Kind::Read) } else { None };
+        taken += 1;
+    }
+    if wanted == 0 {
+        // Who keeps the lane may have gone with those.
+        hold.owe(1);
+        return LetIn::Nobody(ready);
+    }
+    // SAFETY: the hold is of this lane, which those in the group keep alive.
+    unsafe { ptr.settle(hold) };
+    hold.has_ended();
+    let _shared = ready.into_raw();
+    lane.retain(1);
+    // SAFETY: counted just now.
+    let usher = Usher::open(unsafe { LaneRef::from_counted(ptr) }, wanted);
+    for node in group.into_iter().flatten() {
+        // SAFETY: a reader, out of the chain.
+        let vtable = unsafe { vtable(node) };
+        // SAFETY: counted in just now.
+        unsafe { (vtable.admit)(node) };
+    }
+    usher.go();
+    LetIn::Open
+}
+
+/// What everybody does who has just stood in line to read: lets in whom an open gate would have left
+/// behind, itself perhaps.
+///
+/// # Safety
+///
+/// Something else keeps the lane alive up to the end of this call.
+#[cold]
+pub(super) unsafe fn look_again(ptr: LanePtr) {
+    // SAFETY: by contract.
+    let lane = unsafe { ptr.get() };
+    // Ordering: pairs with the fence in `Usher::open`: either this thread sees that the gate is open,
+    // or that one sees the place in the line.
+    fence(Ordering::SeqCst);
+    if gate::take_office(lane) {
+        lane.retain(1);
+        // SAFETY: counted just now.
+        Usher { duty: Duty(ptr), lane: unsafe { LaneRef::from_counted(ptr) } }.go();
+    }
+}
+
+/// The usher of a lane's gate, which is open.
+struct Usher {
+    duty: Duty,
+    /// Goes after `duty`.
+    lane: LaneRef,
+}
+
+impl Usher {
+    /// Opens the gate for so many, and itself. The caller holds the lane, with its own node at the
+    /// head, and gives that away.
+    fn open(lane: LaneRef, readers: u32) -> Self {
+        gate::open(&lane, readers);
+        // Ordering: pairs with the fence in `look_again`.
+        fence(Ordering::SeqCst);
+        Self { duty: Duty(lane.ptr()), lane }
+    }
+
+    /// Lets in all who are to be let in, and leaves.
+    fn go(mut self) {
+        let mut last = NonNull::from(&self.lane.inline);
+        for _ in 0..GROUP {
+            if self.lane.port.is_closing() || gate::is_full(&self.lane) {
+                return;
+            }
+            match self.next(&mut last) {
+                Next::Admitted => {}
+                Next::Stalled => break,
+                Next::Nobody => match self.duty.end() {
+                    Ok(()) => return,
+                    Err(duty) => self.duty = duty,
+                },
+            }
+        }
+        let spare = self.lane.spare();
+        callback::post(&spare, move || self.go());
+    }
+
+    /// Lets in the first one behind `last` who wants in, and moves `last` past those who do not.
+    fn next(&self, last: &mut NonNull<Node>) -> Next {
+        let chain = &self.lane.chain;
+        while let Some(node) = chain.behind(*last, Kind::Read) {
+            // SAFETY: a reader, in a chain whose usher this thread is.
+            let vtable = unsafe { vtable(node) };
+            // SAFETY: as above.
+            if !unsafe { (vtable.begin_beside)(node) } {
+                *last = node;
+                continue;
+            }
+            if chain.take_behind(*last, Kind::Read).is_none() {
+                return Next::Stalled;
+            }
+            gate::count_beside(&self.lane);
+            // SAFETY: out of the chain, and counted in just now.
+            unsafe { (vtable.admit)(node) };
+            return Next::Admitted;
+        }
+        Next::Nobody
+    }
+}
+
+/// What an usher finds behind those who do not want in.
+enum Next {
+    Admitted,
+    /// A reader, and behind it a producer that is half done.
+    Stalled,
+    Nobody,
+}
+
+/// The office, and a count of the gate. Given up when this is dropped; the lane outlives it.
+struct Duty(LanePtr);
+
+impl Duty {
+    /// Gives the office up, and leaves; unless it was asked to look again.
+    fn end(self) -> Result<(), Self> {
+        // SAFETY: the lane outlives this.
+        if !gate::leave_office(unsafe { self.0.get() }) {
+            return Err(self);
+        }
+        // SAFETY: the count is this one's, and the lane outlives it.
+        unsafe { gate::leave(self.0) };
+        mem::forget(self);
+        Ok(())
+    }
+}
+
+impl Drop for Duty {
+    fn drop(&mut self) {
+        // SAFETY: the lane outlives this.
+        gate::abandon_office(unsafe { self.0.get() });
+        // SAFETY: the count is this one's, and the lane outlives it.
+        unsafe { gate::leave(self.0) };
+    }
+}
