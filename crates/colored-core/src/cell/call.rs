@@ -1,16 +1,17 @@
 //! [`Call`] and [`TryCall`]: the result of a closure that runs under a cell's color.
 
 use super::ColorCell;
+use super::slot::{Outcome, Slot};
 use crate::budget;
+use crate::contain::contain;
 use crate::lane::callback;
-use crate::sched::waits::{self, Turn, Wait};
-use crate::sync::{Arc, Mutex, MutexGuard};
+use crate::sched::waits::{self, Turn};
+use crate::sync::Arc;
 use crate::task::Deadlock;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::pin::Pin;
-use std::task::{Context, Poll, Waker, ready};
-use std::thread;
+use std::task::{Context, Poll, ready};
 
 /// The future of [`ColorCell::call`].
 #[must_use = "futures do nothing unless awaited"]
@@ -48,22 +49,8 @@ impl std::error::Error for CallError {}
 
 enum Stage<F, R> {
     Unstarted(F),
-    Posted(Arc<Mutex<Slot<F, R>>>),
+    Posted(Arc<Slot<F, R>>),
     Done,
-}
-
-/// Where caller and color meet.
-enum Slot<F, R> {
-    /// The closure has not begun. The record of the wait goes when it does.
-    Waiting(F, Waker, Option<Wait>),
-    /// The closure has not begun and nobody waits for it: its color drops it.
-    Abandoned(F),
-    /// It runs.
-    Taken(Option<Waker>),
-    /// It has run.
-    Ready(thread::Result<R>),
-    /// It was dropped by the runtime's shutdown.
-    Cancelled,
 }
 
 impl<T: Send + 'static, F, R> Call<T, F, R> {
@@ -104,22 +91,6 @@ impl<T: Send + 'static, F, R> TryCall<T, F, R> {
         let lane = self.cell.inner.lane();
         Turn { lane, shared: false, how: "calls a cell of", site: self.site }
     }
-
-    /// Records, again if need be, that this task waits for the turn. After an error it does not.
-    #[cold]
-    fn record_again(&self, slot: &Mutex<Slot<F, R>>) -> Result<(), Deadlock> {
-        // Under the lock: a turn that has begun is waited for no more.
-        let mut guard = slot.lock();
-        let Slot::Waiting(_, _, place) = &mut *guard else { return Ok(()) };
-        match waits::queued(place.take(), self.turn()) {
-            Ok(wait) => *place = wait,
-            Err(deadlock) => {
-                abandon(guard);
-                return Err(deadlock);
-            }
-        }
-        Ok(())
-    }
 }
 
 // The closure is never pinned.
@@ -145,25 +116,28 @@ where
                     let waker = cx.waker().clone();
                     let slot = if waits::are_watched() {
                         waits::queue(this.turn(), |wait, order| {
-                            post(&this.cell, Slot::Waiting(f, waker, wait), order)
+                            post(&this.cell, Slot::new(f, waker, wait, None), order)
                         })
                         .map_err(CallError::Deadlock)?
                     } else {
-                        post(&this.cell, Slot::Waiting(f, waker, None), ())
+                        post(&this.cell, Slot::new(f, waker, None, None), ())
                     };
                     this.stage = Stage::Posted(slot);
                 }
             },
             Stage::Posted(slot) => {
                 if waits::are_watched()
-                    && let Err(deadlock) = this.record_again(&slot)
+                    && let Err(deadlock) =
+                        slot.record_again(|before, _| waits::queued(before, this.turn()))
                 {
                     return Poll::Ready(Err(CallError::Deadlock(deadlock)));
                 }
-                if let Some(outcome) = poll_slot(&slot, cx) {
-                    return Poll::Ready(outcome);
+                match slot.poll(cx.waker()) {
+                    Some(Outcome::Done(result)) => return Poll::Ready(Ok(result)),
+                    Some(Outcome::Panicked(payload)) => resume_unwind(payload),
+                    Some(Outcome::Cancelled) => return Poll::Ready(Err(CallError::ShutDown)),
+                    None => this.stage = Stage::Posted(slot),
                 }
-                this.stage = Stage::Posted(slot);
             }
             Stage::Done => panic!("a call was polled again after it had given the result"),
         }
@@ -172,104 +146,51 @@ where
     }
 }
 
-/// The outcome, if there is one; otherwise the waker is left there.
-fn poll_slot<F, R>(slot: &Mutex<Slot<F, R>>, cx: &Context<'_>) -> Option<Result<R, CallError>> {
-    // A waker is anybody's code: it is cloned before the lock, and dropped after it.
-    let waker = cx.waker().clone();
-    let mut guard = slot.lock();
-    let old = match std::mem::replace(&mut *guard, Slot::Cancelled) {
-        Slot::Ready(Ok(result)) => return Some(Ok(result)),
-        Slot::Ready(Err(payload)) => {
-            drop(guard);
-            resume_unwind(payload)
-        }
-        Slot::Cancelled => return Some(Err(CallError::ShutDown)),
-        Slot::Abandoned(_) => unreachable!("only a call that has ended abandons the closure"),
-        Slot::Waiting(f, old, wait) => {
-            *guard = Slot::Waiting(f, waker, wait);
-            Some(old)
-        }
-        Slot::Taken(old) => {
-            *guard = Slot::Taken(Some(waker));
-            old
-        }
-    };
-    drop(guard);
-    drop(old);
-    None
-}
-
-/// The caller does not wait any longer.
-fn abandon<F, R>(mut guard: MutexGuard<'_, Slot<F, R>>) {
-    match std::mem::replace(&mut *guard, Slot::Taken(None)) {
-        Slot::Waiting(f, waker, wait) => {
-            *guard = Slot::Abandoned(f);
-            drop(guard);
-            drop((waker, wait));
-        }
-        Slot::Taken(waker) => {
-            drop(guard);
-            drop(waker);
-        }
-        rest => *guard = rest,
-    }
-}
-
 /// Schedules the closure under the cell's color; `guard` as for [`callback::post_under`].
-fn post<T, F, R, G>(cell: &ColorCell<T>, slot: Slot<F, R>, guard: G) -> Arc<Mutex<Slot<F, R>>>
+fn post<T, F, R, G>(cell: &ColorCell<T>, slot: Slot<F, R>, guard: G) -> Arc<Slot<F, R>>
 where
     T: Send + 'static,
     F: FnOnce(&mut T) -> R + Send + 'static,
     R: Send + 'static,
 {
-    let slot = Arc::new(Mutex::new(slot));
-    let turn = Posted { cell: cell.clone(), slot: Arc::clone(&slot) };
+    let slot = Arc::new(slot);
+    let turn = Posted { slot: Arc::clone(&slot), has_come: false, cell: cell.clone() };
     callback::post_under(cell.inner.lane(), move || turn.run(), guard);
     slot
 }
 
 /// The color's half. Dropped unrun at shutdown.
 struct Posted<T: Send + 'static, F, R> {
+    slot: Arc<Slot<F, R>>,
+    has_come: bool,
     cell: ColorCell<T>,
-    slot: Arc<Mutex<Slot<F, R>>>,
 }
 
 impl<T: Send + 'static, F: FnOnce(&mut T) -> R, R> Posted<T, F, R> {
-    fn run(self) {
-        let mut guard = self.slot.lock();
-        let before = std::mem::replace(&mut *guard, Slot::Taken(None));
-        let (f, wait) = match before {
-            Slot::Waiting(f, waker, wait) => {
-                *guard = Slot::Taken(Some(waker));
-                (f, wait)
-            }
-            abandoned => {
-                drop(guard);
-                drop(abandoned);
-                return;
-            }
-        };
-        drop(guard);
-        drop(wait);
-        let result = catch_unwind(AssertUnwindSafe(|| self.cell.with(f)));
-        self.settle(Slot::Ready(result));
+    fn run(mut self) {
+        self.has_come = true;
+        if let Some(f) = self.slot.begin() {
+            let result = catch_unwind(AssertUnwindSafe(|| self.cell.with(f)));
+            self.settle(result.into());
+        }
     }
 }
 
 impl<T: Send + 'static, F, R> Posted<T, F, R> {
-    fn settle(&self, outcome: Slot<F, R>) {
-        let before = std::mem::replace(&mut *self.slot.lock(), outcome);
-        if let Slot::Waiting(_, waker, _) | Slot::Taken(Some(waker)) = before {
-            waker.wake();
+    fn settle(&self, outcome: Outcome<R>) {
+        if let Some(waker) = self.slot.finish(outcome) {
+            contain(|| waker.wake());
         }
     }
 }
 
 impl<T: Send + 'static, F, R> Drop for Posted<T, F, R> {
     fn drop(&mut self) {
-        let pending = matches!(&*self.slot.lock(), Slot::Waiting(..));
-        if pending {
-            self.settle(Slot::Cancelled);
+        if !self.has_come
+            && let Some(f) = self.slot.begin()
+        {
+            contain(|| drop(f));
+            self.settle(Outcome::Cancelled);
         }
     }
 }
@@ -277,7 +198,7 @@ impl<T: Send + 'static, F, R> Drop for Posted<T, F, R> {
 impl<T: Send + 'static, F, R> Drop for TryCall<T, F, R> {
     fn drop(&mut self) {
         if let Stage::Posted(slot) = &self.stage {
-            abandon(slot.lock());
+            slot.abandon();
         }
     }
 }

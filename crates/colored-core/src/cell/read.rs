@@ -148,7 +148,6 @@ where
                     && let Err(deadlock) =
                         slot.record_again(|before, _| waits::queued(before, this.turn()))
                 {
-                    slot.abandon();
                     this.refuse(&deadlock);
                 }
                 match slot.poll(cx.waker()) {

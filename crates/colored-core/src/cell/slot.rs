@@ -47,14 +47,21 @@ impl<F, R> Slot<F, R> {
     }
 
     /// Records again, by `record`, that the caller waits, if it does. The closure does not begin
-    /// meanwhile.
+    /// meanwhile, nor after an error, when it is abandoned.
     #[cold]
     pub(super) fn record_again(
         &self,
         record: impl FnOnce(Option<Wait>, &mut Option<Standing>) -> Result<Option<Wait>, Deadlock>,
     ) -> Result<(), Deadlock> {
-        if let State::Waiting(_, _, wait, standing) = &mut *self.0.lock() {
-            *wait = record(wait.take(), standing)?;
+        let mut state = self.0.lock();
+        if let State::Waiting(_, _, wait, standing) = &mut *state {
+            match record(wait.take(), standing) {
+                Ok(again) => *wait = again,
+                Err(deadlock) => {
+                    abandon(state);
+                    return Err(deadlock);
+                }
+            }
         }
         Ok(())
     }
@@ -112,18 +119,9 @@ impl<F, R> Slot<F, R> {
         None
     }
 
-    /// The future is dropped.
+    /// The future is dropped, or has failed.
     pub(super) fn abandon(&self) {
-        let mut state = self.0.lock();
-        let before = match mem::replace(&mut *state, State::Alone) {
-            State::Waiting(f, waker, wait, standing) => {
-                *state = State::Abandoned(f, standing);
-                (State::Begun(waker), wait)
-            }
-            before => (before, None),
-        };
-        drop(state);
-        drop(before);
+        abandon(self.0.lock());
     }
 }
 
@@ -135,4 +133,20 @@ fn begin_in<F, R>(mut state: MutexGuard<'_, State<F, R>>) -> Option<F> {
     drop(state);
     drop((wait, standing));
     Some(f)
+}
+
+fn abandon<F, R>(mut state: MutexGuard<'_, State<F, R>>) {
+    let before = match mem::replace(&mut *state, State::Alone) {
+        State::Waiting(f, waker, wait, standing) => {
+            *state = State::Abandoned(f, standing);
+            (State::Begun(waker), wait)
+        }
+        abandoned @ State::Abandoned(..) => {
+            *state = abandoned;
+            return;
+        }
+        before => (before, None),
+    };
+    drop(state);
+    drop(before);
 }
