@@ -6,7 +6,7 @@
 use super::check_within;
 use super::doubles::{OneTurn, Port, Witness, lane_of};
 use crate::cell::{ColorCell, when};
-use crate::sync::Arc;
+use crate::sync::{Arc, Mutex};
 use loom::thread;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
@@ -147,6 +147,37 @@ fn two_readers_against_the_opening() {
         assert!(is_done(ours));
         assert!(is_done(theirs));
         scene.end(both);
+    });
+}
+
+/// A reader and a writer on two threads, while a third one opens the gate: a reader that waits is
+/// behind the writer. The writer may be half done when an usher finds the reader before it.
+#[test]
+fn a_reader_and_a_writer_against_the_opening() {
+    check_within(2, || {
+        let scene = Scene::new();
+        let both = scene.behavior();
+        let reader = {
+            let (red, witness) = (scene.red.clone(), Arc::clone(&scene.witness));
+            thread::spawn(move || {
+                let seen = Arc::new(Mutex::new(None));
+                let see = Arc::clone(&seen);
+                let look = move |(): &()| *see.lock() = Some(witness.marks().len());
+                (begin(async move { red.read(look).await }), seen)
+            })
+        };
+        let writer = {
+            let (red, witness) = (scene.red.clone(), Arc::clone(&scene.witness));
+            thread::spawn(move || red.post(move |()| witness.touch()))
+        };
+        scene.port.run_one(&mut OneTurn);
+        let (read, seen) = reader.join().unwrap();
+        writer.join().unwrap();
+        scene.port.run_all();
+        let early = *seen.lock();
+        scene.end(both);
+        assert!(is_done(read));
+        assert_eq!(*seen.lock(), Some(early.unwrap_or(1)));
     });
 }
 
