@@ -29,7 +29,10 @@ mod world;
 
 use self::fault::Fault;
 use self::run::{Plan, Run};
+use colored_core::lab::{Options, Queue};
+use colored_core::{Color, Park, Scheduler};
 use std::collections::BTreeMap;
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::thread;
@@ -40,6 +43,9 @@ use std::time::{Duration, Instant};
 const DEFAULT: (u64, u64) = (60, 20_000);
 #[cfg(not(debug_assertions))]
 const DEFAULT: (u64, u64) = (200, 100_000);
+
+/// Seeds that are run twice, and one more.
+const REPLAYED: u64 = 200;
 
 /// A real thread needs a stack for as many steps inside one another as a world allows.
 const STACK: usize = 64 << 20;
@@ -68,13 +74,16 @@ fn run_all(plan: Plan, seeds: std::ops::Range<u64>, mut each: impl FnMut(Run)) {
                 while let seed = next.fetch_add(1, Ordering::Relaxed)
                     && seed < seeds.end
                 {
-                    if results.send(plan.run(seed)).is_err() {
+                    // Of a fresh color's number a run sees how many its thread has made before.
+                    let thread = thread::Builder::new().stack_size(STACK);
+                    let run = thread.spawn_scoped(scope, move || plan.run(seed)).expect("a thread");
+                    let run = run.join().unwrap_or_else(|panic| resume_unwind(panic));
+                    if results.send(run).is_err() {
                         return;
                     }
                 }
             };
-            let thread = thread::Builder::new().stack_size(STACK);
-            thread.spawn_scoped(scope, work).expect("a thread");
+            scope.spawn(work);
         }
         drop(results);
         for run in arrived {
@@ -109,6 +118,24 @@ fn whole_schedules_keep_all_guarantees() {
     // A few of a kind may each lack something.
     let mut enough = kinds.values().filter(|totals| totals.seeds >= 10);
     assert!(enough.all(Totals::is_varied), "a kind of program does too little");
+}
+
+/// Changes whatever is of the whole process: serial numbers, and what schedulers have to tell each
+/// other.
+fn disturb() -> impl Sized {
+    for _ in 0..300_000 {
+        let _used = Color::unique();
+    }
+    struct Nobody;
+    impl Park for Nobody {
+        fn unpark(&self, _: usize) {}
+
+        fn now(&self) -> u64 {
+            0
+        }
+    }
+    let flat = Options { queue: Queue::SharedTasks, ..Options::default() };
+    Scheduler::with_options(1, 1, Box::new(Nobody), flat)
 }
 
 /// What all programs of a kind have done together.
@@ -171,18 +198,20 @@ impl std::fmt::Display for Totals {
 }
 
 /// The same seed is the same run, in this process and, so, in the next: on other threads, after
-/// other runs, with other addresses and serial numbers.
+/// other runs, with other addresses and serial numbers, and beside schedulers of other kinds.
 #[test]
 fn a_seed_is_replayed_exactly() {
     let plan = Plan { events: 20_000, ..plan() };
     let hashes = || {
         let mut hashes = BTreeMap::new();
-        run_all(plan, 1..25, |run| {
+        run_all(plan, 1..REPLAYED, |run| {
             hashes.insert(run.seed, (run.hash, run.events));
         });
         hashes
     };
-    let (first, second) = (hashes(), hashes());
+    let first = hashes();
+    let _others = disturb();
+    let second = hashes();
     assert_eq!(first, second);
     let different: std::collections::BTreeSet<_> = first.values().collect();
     assert_eq!(different.len(), first.len(), "different seeds are different runs");

@@ -124,8 +124,9 @@ impl Profile {
         adapt(&mut profile, chance);
         profile.policy = Policy::draw(chance, profile.workers);
         if profile.policy.goes_by_number() {
-            // A fresh color has another number in every run.
-            profile.deeds.retain(|deed| *deed != Deed::SpawnUnique);
+            // The numbers of fresh colors come in blocks of 1024, each run has other blocks.
+            let workers = profile.workers.next_power_of_two();
+            (profile.workers, profile.policy.workers) = (workers, workers);
         }
         profile.deeds.push(Deed::SpawnColored);
         profile
