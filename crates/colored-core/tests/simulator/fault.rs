@@ -24,6 +24,8 @@ pub(crate) enum Fault {
     DroppedTwice,
     /// A task ends in another way than its handle says.
     WrongOutcome,
+    /// From then on what is to be high is given the lowest priority, and the other way round.
+    WrongPriority,
 }
 
 impl Fault {

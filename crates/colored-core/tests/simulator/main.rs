@@ -58,7 +58,7 @@ fn number(name: &str) -> Option<u64> {
 
 fn plan() -> Plan {
     let lines = number("COLORED_SIM_LINES").unwrap_or(60);
-    Plan { events: DEFAULT.1, lines: lines as usize, fault: Fault::None }
+    Plan { events: DEFAULT.1, lines: lines as usize, fault: Fault::None, kind: None }
 }
 
 /// Runs seeds on all cores, and hands each result to `each`.
@@ -149,6 +149,7 @@ struct Totals {
     hops: u64,
     panics: u64,
     aborts: u64,
+    classes: u64,
     admitted: u64,
     lined_up: u64,
     deepest: u64,
@@ -164,6 +165,7 @@ impl Totals {
         self.hops += run.tally.hops;
         self.panics += run.tally.panicked;
         self.aborts += run.tally.cancelled;
+        self.classes += run.tally.classes;
         self.admitted += run.tally.admitted;
         self.lined_up += run.tally.lined_up;
         self.deepest = self.deepest.max(run.tally.deepest);
@@ -177,6 +179,7 @@ impl Totals {
             self.hops,
             self.panics,
             self.aborts,
+            self.classes,
             self.admitted,
             self.lined_up,
         ];
@@ -187,12 +190,12 @@ impl Totals {
 impl std::fmt::Display for Totals {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { seeds, events, turns, tasks, callbacks, hops, panics, aborts, .. } = self;
-        let Self { admitted, lined_up, deepest, .. } = self;
+        let Self { classes, admitted, lined_up, deepest, .. } = self;
         write!(
             f,
             "{seeds:>4} seeds {events:>10} events {turns:>9} turns {tasks:>8} tasks {callbacks:>8} \
              callbacks {hops:>7} hops {panics:>6} panics {aborts:>6} cancelled \
-             {admitted:>6} admitted, {lined_up} of them waited; {deepest} at once"
+             {classes:>6} priorities {admitted:>6} admitted, {lined_up} of them waited; {deepest} at once"
         )
     }
 }
@@ -220,7 +223,7 @@ fn a_seed_is_replayed_exactly() {
 /// Every lie is found, and under the right name: a checker that cannot fail checks nothing.
 #[test]
 fn every_fault_is_found() {
-    let faults: [(Fault, &[&str]); 9] = [
+    let faults: [(Fault, &[&str]); 10] = [
         (Fault::Unscheduled, &["G1", "G2", "G7"]),
         (Fault::SwappedPosts, &["G2"]),
         (Fault::LostWake, &["G6", "G8", "G2", "progress"]),
@@ -230,9 +233,11 @@ fn every_fault_is_found() {
         (Fault::ForgottenFuture, &["G1", "G2", "G5", "G6", "G8", "progress"]),
         (Fault::DroppedTwice, &["G8"]),
         (Fault::WrongOutcome, &["G9"]),
+        (Fault::WrongPriority, &["G7"]),
     ];
     for (fault, expected) in faults {
-        let plan = Plan { events: 20_000, lines: 0, fault };
+        let kind = (fault == Fault::WrongPriority).then_some("classes");
+        let plan = Plan { events: 20_000, lines: 0, fault, kind };
         let (mut found, mut committed) = (0, 0);
         run_all(plan, 1..31, |run| {
             committed += u32::from(run.fault_done);

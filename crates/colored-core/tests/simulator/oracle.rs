@@ -8,6 +8,7 @@
 mod behaviors;
 mod bounds;
 mod callbacks;
+mod classes;
 mod lanes;
 mod slices;
 mod tasks;
@@ -21,6 +22,7 @@ pub(crate) use self::tasks::{End, Outcome};
 use self::behaviors::Behavior;
 use self::bounds::BoundModel;
 use self::callbacks::{CallModel, CellModel};
+use self::classes::Classes;
 use self::lanes::Lanes;
 use self::slices::Slices;
 use self::tasks::Task;
@@ -58,6 +60,8 @@ pub(crate) struct Tally {
     pub(crate) inline: u64,
     pub(crate) hops: u64,
     pub(crate) sections: u64,
+    /// Priorities that were named, of colors and of tasks.
+    pub(crate) classes: u64,
     /// Closures that had several cells, or looked beside others.
     pub(crate) behaviors: u64,
     /// Who came inside a bound, and who had to wait for it.
@@ -75,6 +79,7 @@ pub(crate) struct Oracle {
     pub(crate) calls: Slab<CallModel>,
     behaviors: Slab<Behavior>,
     bounds: Slab<BoundModel>,
+    classes: Classes,
     pub(crate) lanes: Lanes,
     pub(crate) slices: Slices,
     pub(crate) policy: Policy,
@@ -94,6 +99,7 @@ impl Oracle {
             calls: Slab::default(),
             behaviors: Slab::default(),
             bounds: Slab::default(),
+            classes: Classes::default(),
             lanes: Lanes::new(profile.palette),
             slices: Slices::new(profile.workers, &profile.policy),
             policy: profile.policy,
@@ -134,9 +140,10 @@ impl Oracle {
         self.tasks.len() + self.behaviors.len() == 0
     }
 
-    /// How many tasks, cells and bounds there are.
+    /// How many tasks, cells, bounds and priorities there are.
     pub(crate) fn left(&self) -> usize {
-        self.tasks.len() + self.cells.len() + self.bounds.len()
+        let classes = self.lanes.classified().count();
+        self.tasks.len() + self.cells.len() + self.bounds.len() + classes
     }
 
     /// After the end of everything: nothing may be left.

@@ -61,7 +61,7 @@ pub(crate) struct Profile {
 /// A kind of program: its name, and what is particular to it.
 type Kind = (&'static str, fn(&mut Profile, &Chance));
 
-const KINDS: [Kind; 9] = [
+const KINDS: [Kind; 10] = [
     ("mixed", |_, _| {}),
     ("one worker", |profile, chance| {
         (profile.workers, profile.palette) = (1, chance.between(1, 24));
@@ -89,6 +89,14 @@ const KINDS: [Kind; 9] = [
         profile.deeds.retain(|deed| *deed != Deed::SpawnUnique);
         profile.moves.extend([Move::Rally; 12]);
     }),
+    ("classes", |profile, chance| {
+        (profile.workers, profile.palette) = (chance.of(&[1, 1, 2, 8]), chance.between(3, 8));
+        profile.population = chance.between(8, 16);
+        profile.deeds.retain(|deed| *deed != Deed::SpawnUnique);
+        profile.deeds.extend([Deed::Classify, Deed::SpawnUrgent, Deed::SpawnLocal]);
+        profile.deeds.extend([Deed::SpawnLocal; 4]);
+        profile.moves.extend([Move::Rally; 12]);
+    }),
     ("long polls", |profile, _| {
         profile.deeds.extend([Deed::LongPoll; 4]);
         (profile.overlap, profile.depth) = (600, 48);
@@ -96,8 +104,10 @@ const KINDS: [Kind; 9] = [
 ];
 
 impl Profile {
-    pub(crate) fn new(chance: &Chance, events: u64) -> Self {
-        let (name, adapt) = chance.of(&KINDS);
+    /// Of that kind, or of any.
+    pub(crate) fn new(chance: &Chance, events: u64, kind: Option<&str>) -> Self {
+        let any = chance.of(&KINDS);
+        let (name, adapt) = KINDS.into_iter().find(|(name, _)| kind == Some(*name)).unwrap_or(any);
         let ending = if chance.one_in(3) { Ending::Quiet } else { Ending::Abrupt };
         let mut profile = Self {
             name,

@@ -40,10 +40,12 @@ pub(crate) enum Deed {
     LongPoll,
     LookAtHandle,
     Bound,
+    Classify,
+    SpawnUrgent,
 }
 
 /// What there is to do, and how often it is done.
-pub(crate) const DEEDS: [(Deed, u32); 15] = [
+pub(crate) const DEEDS: [(Deed, u32); 17] = [
     (Deed::SpawnColored, 8),
     (Deed::SpawnUnique, 3),
     (Deed::SpawnHere, 2),
@@ -59,6 +61,8 @@ pub(crate) const DEEDS: [(Deed, u32); 15] = [
     (Deed::LongPoll, 1),
     (Deed::LookAtHandle, 1),
     (Deed::Bound, 5),
+    (Deed::Classify, 1),
+    (Deed::SpawnUrgent, 1),
 ];
 
 /// How a poll of a task ends.

@@ -28,6 +28,7 @@ use crate::fault::Fault;
 use crate::oracle::{Oracle, Violation};
 use crate::profile::Profile;
 use crate::program::Stock;
+use crate::run::Plan;
 use crate::trace::{Trace, What};
 use colored_core::{Handle, Park, Scheduler};
 use std::cell::{Cell, RefCell};
@@ -132,9 +133,9 @@ pub(crate) struct World {
 
 impl World {
     /// Makes a world of this thread.
-    pub(crate) fn begin(seed: u64, events: u64, lines: usize, fault: Fault) -> Rc<Self> {
+    pub(crate) fn begin(seed: u64, plan: &Plan) -> Rc<Self> {
         let chance = Chance::new(seed);
-        let profile = Profile::new(&chance, events);
+        let profile = Profile::new(&chance, plan.events, plan.kind);
         CLOCK.set(0);
         let workers = profile.workers as usize;
         let (handle, workers) =
@@ -143,7 +144,7 @@ impl World {
         handle.scheduler().watch_from_the_start();
         let world = Rc::new(Self {
             oracle: RefCell::new(Oracle::new(&profile)),
-            trace: RefCell::new(Trace::new(lines)),
+            trace: RefCell::new(Trace::new(plan.lines)),
             agenda: RefCell::default(),
             seats: workers.into_iter().map(Seat::new).collect(),
             outsiders: (0..outsiders::COUNT).map(|_| Outsider::new()).collect(),
@@ -157,7 +158,7 @@ impl World {
             failed: Cell::new(false),
             chance,
             profile,
-            fault,
+            fault: plan.fault,
             handle,
         });
         WORLD.set(Some(Rc::clone(&world)));

@@ -1,5 +1,7 @@
 //! A reference queue per color: who is in it, who runs (G1, G2).
 
+use super::classes::Class;
+use super::slices::{PER_INJECTED, PER_LANE};
 use super::{CallKey, CellKey, Oracle};
 use crate::slab::Key;
 use crate::world::Actor;
@@ -69,6 +71,7 @@ pub(crate) struct Lane {
     pub(crate) ready: Ready,
     /// The worker that has run it last, if known, while something keeps it.
     home: Option<u32>,
+    pub(super) class: Class,
 }
 
 /// Since when a lane could run.
@@ -91,7 +94,8 @@ impl Lane {
 
     /// Whether something keeps it.
     pub(crate) fn is_kept(&self) -> bool {
-        self.tasks > 0
+        self.class.is_named()
+            || self.tasks > 0
             || self.cells > 0
             || !self.queue.is_empty()
             || self.holder.is_some()
@@ -177,6 +181,12 @@ impl Lanes {
         }
     }
 
+    /// Colors that are not of the normal class.
+    pub(crate) fn classified(&self) -> impl Iterator<Item = Hue> {
+        let lanes = self.lanes.iter().enumerate();
+        lanes.filter(|(_, lane)| lane.class.is_named()).map(|(hue, _)| hue as Hue)
+    }
+
     /// How many colors a table must have now.
     pub(crate) fn in_table(&self) -> usize {
         let kept = |lane: &&Lane| lane.published && lane.is_kept();
@@ -227,6 +237,7 @@ impl Oracle {
     /// Something is scheduled.
     pub(crate) fn push(&mut self, hue: Hue, entry: Entry, soft: bool) {
         let ready = self.ready_now();
+        self.inherit(hue, entry);
         self.lanes.get_mut(hue).queue.push_back(Queued { entry, soft });
         self.lanes.queued += 1;
         self.lanes.most_queued = self.lanes.most_queued.max(self.lanes.queued);
@@ -251,6 +262,7 @@ impl Oracle {
     }
 
     fn hold(&mut self, hue: Hue, entry: Entry) {
+        self.inherited_begins(hue, entry);
         self.lanes.get_mut(hue).holder = Some(entry);
         self.count(hue);
     }
@@ -303,7 +315,8 @@ impl Oracle {
     /// The only worker that may come to a lane as things are, if there is but one.
     pub(crate) fn place_of(&self, hue: Hue) -> Option<u32> {
         let lane = self.lanes.get(hue);
-        let home = lane.home.filter(|_| self.policy.stays());
+        // Where there are priorities an older ticket may lead somebody else to it.
+        let home = lane.home.filter(|_| self.policy.stays() && !self.has_classes());
         self.policy.worker_of(lane.color).or(home)
     }
 
@@ -314,10 +327,15 @@ impl Oracle {
         }
         let lane = self.lanes.get(hue);
         let since = lane.ready;
-        let waited = (self.slices.begun() - since.slices, self.now - since.now);
+        let bound = self.class_bound(hue, since.slices);
+        let (start, per_lane, few) = bound.unwrap_or((since.slices, PER_LANE, None));
+        let waited = (self.slices.begun() - start, self.now - since.now);
         let flat = self.policy.is_flat();
         let ahead = u64::from(if flat { self.lanes.most_queued } else { self.lanes.most_lined_up });
-        let verdict = self.slices.turn(hue, self.now, waited, ahead, since.injected);
+        // The classes have no injector.
+        let per_injected = if since.injected && few.is_none() { PER_INJECTED } else { 0 };
+        let slices = (per_lane + per_injected) * (few.unwrap_or(ahead) + 1);
+        let verdict = self.slices.turn(hue, self.now, waited, slices);
         if let Err(what) = verdict {
             self.violated("G7", what);
         }
@@ -326,6 +344,7 @@ impl Oracle {
     /// The turn is over.
     pub(crate) fn turn_ends(&mut self, hue: Hue) {
         self.lanes.get_mut(hue).holder = None;
+        self.inherited_ends(hue);
         self.count(hue);
         self.lanes.settle(hue);
     }
@@ -345,7 +364,7 @@ impl Oracle {
     /// A turn of a task that has kept its lane since the last one.
     pub(super) fn kept_turn(&mut self, hue: Hue) {
         if !self.closing
-            && let Err(what) = self.slices.turn(hue, self.now, (0, 0), 0, false)
+            && let Err(what) = self.slices.turn(hue, self.now, (0, 0), 0)
         {
             self.violated("G7", what);
         }

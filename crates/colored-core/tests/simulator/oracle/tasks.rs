@@ -50,6 +50,8 @@ pub(crate) struct Task {
     keeps: bool,
     /// It is inside a bound.
     bound: Option<BoundKey>,
+    /// Its color is as urgent as can be while it is scheduled there.
+    urgent: bool,
 }
 
 impl Task {
@@ -61,6 +63,17 @@ impl Task {
 impl Oracle {
     /// A task is spawned.
     pub(crate) fn spawn(&mut self, hue: Hue, pin: Option<u32>) -> Key {
+        self.spawn_as(hue, pin, false)
+    }
+
+    /// A task is spawned that is urgent, if the scheduler knows such.
+    pub(crate) fn spawn_urgent(&mut self, hue: Hue) -> Key {
+        let urgent = self.name_class();
+        self.classes.count_high(urgent, false);
+        self.spawn_as(hue, None, urgent)
+    }
+
+    fn spawn_as(&mut self, hue: Hue, pin: Option<u32>, urgent: bool) -> Key {
         let key = self.tasks.insert(Task {
             hue,
             state: State::Scheduled,
@@ -72,6 +85,7 @@ impl Oracle {
             section: false,
             keeps: false,
             bound: None,
+            urgent,
         });
         self.tally.spawned += 1;
         self.lanes.get_mut(hue).tasks += 1;
@@ -87,6 +101,10 @@ impl Oracle {
     /// The worker that a task stays on.
     pub(crate) fn pin_of(&self, key: Key) -> Option<u32> {
         self.tasks.get(key)?.pin
+    }
+
+    pub(crate) fn is_urgent(&self, entry: Entry) -> bool {
+        matches!(entry, Entry::Task(key) if self.tasks.get(key).is_some_and(|task| task.urgent))
     }
 
     /// The color of a task that is not complete.
@@ -235,11 +253,12 @@ impl Oracle {
         }
         let Some(task) = self.tasks.get_mut(key) else { return };
         let (hue, joiner, handle) = (task.hue, task.joiner.take(), task.handle);
-        let bound = task.bound.take();
+        let (bound, urgent) = (task.bound.take(), task.urgent);
         task.state = State::Complete(outcome);
         if !handle {
             self.tasks.remove(key);
         }
+        self.classes.count_high(false, urgent);
         // The place goes with the future, before the outcome is there.
         if let Some(bound) = bound {
             self.bound_leave(bound);
