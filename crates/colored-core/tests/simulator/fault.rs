@@ -26,6 +26,8 @@ pub(crate) enum Fault {
     WrongOutcome,
     /// From then on what is to be high is given the lowest priority, and the other way round.
     WrongPriority,
+    /// A wait is said to be refused that is not, or the other way round.
+    WrongDiagnosis,
 }
 
 impl Fault {

@@ -12,12 +12,14 @@ mod classes;
 mod lanes;
 mod slices;
 mod tasks;
+mod waits;
 
 pub(crate) use self::behaviors::Want;
 pub(crate) use self::bounds::{Answer, BoundKey};
 pub(crate) use self::callbacks::{CallKey, CellKey};
 pub(crate) use self::lanes::{Entry, Hue};
 pub(crate) use self::tasks::{End, Outcome};
+pub(crate) use self::waits::Over;
 
 use self::behaviors::Behavior;
 use self::bounds::BoundModel;
@@ -27,7 +29,7 @@ use self::lanes::Lanes;
 use self::slices::Slices;
 use self::tasks::Task;
 use crate::policy::Policy;
-use crate::profile::Profile;
+use crate::profile::{Crossing, Profile};
 use crate::slab::{Key, Slab};
 use crate::world::Actor;
 use std::fmt;
@@ -60,6 +62,8 @@ pub(crate) struct Tally {
     pub(crate) inline: u64,
     pub(crate) hops: u64,
     pub(crate) sections: u64,
+    /// Waits that would have closed a cycle.
+    pub(crate) refused: u64,
     /// Priorities that were named, of colors and of tasks.
     pub(crate) classes: u64,
     /// Closures that had several cells, or looked beside others.
@@ -83,6 +87,7 @@ pub(crate) struct Oracle {
     pub(crate) lanes: Lanes,
     pub(crate) slices: Slices,
     pub(crate) policy: Policy,
+    pub(crate) crossing: Crossing,
     pub(crate) tally: Tally,
     /// Everything is to be cancelled.
     pub(crate) closing: bool,
@@ -103,6 +108,7 @@ impl Oracle {
             lanes: Lanes::new(profile.palette),
             slices: Slices::new(profile.workers, &profile.policy),
             policy: profile.policy,
+            crossing: profile.crossing,
             tally: Tally::default(),
             closing: false,
             violation: None,

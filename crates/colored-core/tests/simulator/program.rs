@@ -8,6 +8,7 @@
 
 mod admission;
 mod callbacks;
+mod crossing;
 mod deeds;
 mod moves;
 mod rally;
@@ -18,7 +19,7 @@ mod task;
 pub(crate) use self::stock::Stock;
 
 use crate::oracle::Hue;
-use crate::profile::Spread;
+use crate::profile::{Crossing, Spread};
 use crate::trace::What;
 use crate::world::{Phase, World};
 
@@ -84,6 +85,7 @@ pub(crate) enum Move {
     Section,
     Admission,
     Rally,
+    Cross,
     Finish,
     Panic,
 }
@@ -161,7 +163,9 @@ fn wind_up(world: &World) {
         world.oracle(|oracle| oracle.wake(key));
         waker.wake();
     }
-    for (key, handle) in world.stock.some_aborts(&world.chance, 64) {
+    // Where a cycle could keep them, all must come to their ends on their own.
+    let most = if world.profile.crossing == Crossing::None { 64 } else { 0 };
+    for (key, handle) in world.stock.some_aborts(&world.chance, most) {
         world.oracle(|oracle| oracle.abort(key));
         world.note(What::Abort, key.slot, 0);
         handle.abort();

@@ -9,8 +9,8 @@
 //! that it does not put back: which worker this is, what it polls, its free lists and its budget
 //! are saved and restored in the manner of a stack (`Local::enter`, `Hold`, `Cache::enter`,
 //! `budget::fresh`), and no lock is held during a poll. The one thing that is not, the mark of a thread
-//! that is inside the future of an `exclusive`, is of no account: no time goes by in there
-//! (`program/several.rs`). What such a stack cannot show is a poll that
+//! that is inside the future of an `exclusive`, is of no account: nothing else happens while one is
+//! polled ([`World::alone`]). What such a stack cannot show is a poll that
 //! ends before one that began inside it.
 //!
 //! A thread that is no worker is a task of another scheduler: its worker is entered and left like
@@ -124,6 +124,8 @@ pub(crate) struct World {
     /// Workers that are awake and between two steps.
     awake: Cell<u32>,
     depth: Cell<u32>,
+    /// Nothing else happens meanwhile, however long that takes.
+    alone: Cell<bool>,
     /// When the outermost poll that is in progress must come to its end, in events.
     excursion: Cell<u64>,
     /// Time in which a poll took place and nothing else could happen.
@@ -153,6 +155,7 @@ impl World {
             parked: Cell::new(0),
             awake: Cell::new(profile.workers),
             depth: Cell::new(0),
+            alone: Cell::new(false),
             excursion: Cell::new(0),
             unfair: Cell::new(0),
             failed: Cell::new(false),
@@ -222,7 +225,8 @@ impl World {
     pub(crate) fn spend(&self, nanos: u64) {
         let until = now() + nanos;
         let depth = self.depth.get();
-        if depth < self.profile.depth && self.chance.permille(self.profile.overlap) {
+        let fits = depth < self.profile.depth && !self.alone.get();
+        if fits && self.chance.permille(self.profile.overlap) {
             if depth == 0 {
                 self.excursion.set(self.events() + EXCURSION);
             }
@@ -236,6 +240,14 @@ impl World {
         }
         self.unfair.set(self.unfair.get() + until.saturating_sub(now()));
         CLOCK.set(now().max(until));
+    }
+
+    /// Runs `f` while nothing else happens.
+    pub(crate) fn alone<R>(&self, f: impl FnOnce() -> R) -> R {
+        let before = self.alone.replace(true);
+        let result = f();
+        self.alone.set(before);
+        result
     }
 
     /// The time without those polls during which the others had to wait for the one thread that

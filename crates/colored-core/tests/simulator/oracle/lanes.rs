@@ -200,6 +200,10 @@ impl Lanes {
         lanes.map(|(hue, lane)| (hue as Hue, lane))
     }
 
+    pub(super) fn holder(&self, hue: Hue) -> Option<Entry> {
+        self.get(hue).holder
+    }
+
     pub(crate) fn readers(&self, hue: Hue) -> u32 {
         self.get(hue).readers
     }

@@ -1,6 +1,6 @@
 //! What each task is doing, and so what a wake, an abort or the end of a poll does to its place.
 
-use super::{BoundKey, Entry, Hue, Oracle};
+use super::{BoundKey, Entry, Hue, Oracle, Over};
 use crate::slab::Key;
 use crate::world::Actor;
 
@@ -33,7 +33,9 @@ pub(crate) enum End {
 
 #[derive(Debug)]
 pub(crate) struct Task {
-    hue: Hue,
+    /// How many were spawned before.
+    pub(super) serial: u64,
+    pub(super) hue: Hue,
     state: State,
     /// Woken in its own poll.
     notified: bool,
@@ -45,13 +47,15 @@ pub(crate) struct Task {
     /// Whether somebody still has its handle.
     handle: bool,
     /// It is in a section, and keeps its lane when it waits.
-    section: bool,
+    pub(super) section: bool,
     /// It waits, and has kept its lane.
     keeps: bool,
     /// It is inside a bound.
     bound: Option<BoundKey>,
     /// Its color is as urgent as can be while it is scheduled there.
     urgent: bool,
+    /// What it waits for, of which the scheduler knows.
+    pub(super) over: Option<Over>,
 }
 
 impl Task {
@@ -75,6 +79,7 @@ impl Oracle {
 
     fn spawn_as(&mut self, hue: Hue, pin: Option<u32>, urgent: bool) -> Key {
         let key = self.tasks.insert(Task {
+            serial: self.tally.spawned,
             hue,
             state: State::Scheduled,
             notified: false,
@@ -86,6 +91,7 @@ impl Oracle {
             keeps: false,
             bound: None,
             urgent,
+            over: None,
         });
         self.tally.spawned += 1;
         self.lanes.get_mut(hue).tasks += 1;

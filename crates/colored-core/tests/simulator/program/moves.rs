@@ -2,6 +2,7 @@
 
 use super::admission::{self, Admission};
 use super::callbacks::CallToken;
+use super::crossing::{self, Pending};
 use super::deeds;
 use super::rally::{self, Seat};
 use super::several::{self, Behavior, Section};
@@ -27,6 +28,7 @@ pub(super) enum Wait {
     Behavior(Behavior),
     Section(Section),
     Admission(Admission),
+    Pending(Pending),
     /// One of those who wake each other for ever.
     Rally(Seat),
 }
@@ -54,6 +56,7 @@ pub(super) fn still_waits(task: &mut Task, world: &World, cx: &mut Context<'_>) 
         Wait::Behavior(behavior) => several::waits(task, behavior, world, cx),
         Wait::Section(section) => several::stays(task, section, world, cx),
         Wait::Admission(line) => admission::waits(task, line, world, cx),
+        Wait::Pending(pending) => crosses(task, pending, world, cx).is_some(),
         Wait::Rally(seat) => rally::plays(task, seat, world, cx),
     }
 }
@@ -67,6 +70,7 @@ pub(super) fn stop_waiting(task: Key, wait: &mut Wait, world: &World) {
         Wait::Behavior(behavior) => several::give_up(world, behavior),
         Wait::Section(section) => several::leave(task, world, section),
         Wait::Admission(line) => admission::give_up(task, line, world),
+        Wait::Pending(pending) => crossing::give_up(task, pending, world),
         Wait::Rally(seat) => rally::leave(task, seat, world),
     }
 }
@@ -137,6 +141,9 @@ pub(super) fn make(task: &mut Task, next: Move, world: &World, cx: &mut Context<
             }
         }
         Move::Section => {
+            if !several::may_enter(task.key, world) {
+                return yield_here(cx);
+            }
             if !several::stays(task, several::enter(task.key, world), world, cx) {
                 return yield_here(cx);
             }
@@ -147,6 +154,11 @@ pub(super) fn make(task: &mut Task, next: Move, world: &World, cx: &mut Context<
                 return yield_here(cx);
             }
         }
+        Move::Cross => {
+            let pending = crossing::begin(task.key, world, false);
+            let end = pending.and_then(|pending| crosses(task, pending, world, cx));
+            return end.unwrap_or_else(|| yield_here(cx));
+        }
         Move::Rally => {
             let Some(seat) = rally::join(world) else { return yield_here(cx) };
             if !rally::plays(task, seat, world, cx) {
@@ -156,6 +168,14 @@ pub(super) fn make(task: &mut Task, next: Move, world: &World, cx: &mut Context<
         Move::Finish | Move::Panic => unreachable!("an end is no way to go on"),
     }
     End::Waits
+}
+
+/// Looks after a wait; how the poll ends if it goes on.
+fn crosses(task: &mut Task, pending: Pending, world: &World, cx: &mut Context<'_>) -> Option<End> {
+    let pending = crossing::look(pending, task.key, world, cx)?;
+    let end = crossing::end_of(&pending);
+    task.wait = Wait::Pending(pending);
+    Some(end)
 }
 
 /// Asks to go on under some color.
