@@ -24,7 +24,8 @@ pub(crate) enum Fault {
     DroppedTwice,
     /// A task ends in another way than its handle says.
     WrongOutcome,
-    /// From then on what is to be high is given the lowest priority, and the other way round.
+    /// From then on what is to be high is given the lowest priority, and the other way round; and no
+    /// task is urgent.
     WrongPriority,
     /// A wait is said to be refused that is not, or the other way round.
     WrongDiagnosis,

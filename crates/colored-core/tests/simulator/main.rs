@@ -68,8 +68,8 @@ fn be_quiet() {
     ONCE.call_once(|| {
         let loud = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
-            let told = info.payload_as_str().is_some_and(|text| text.contains("closes a cycle"));
-            if !told {
+            let text = info.payload().downcast_ref::<String>();
+            if !text.is_some_and(|text| text.contains("closes a cycle")) {
                 loud(info);
             }
         }));
@@ -171,6 +171,7 @@ struct Totals {
     classes: u64,
     sections: u64,
     refused: u64,
+    locals: u64,
     admitted: u64,
     lined_up: u64,
     deepest: u64,
@@ -189,6 +190,7 @@ impl Totals {
         self.classes += run.tally.classes;
         self.sections += run.tally.sections;
         self.refused += run.tally.refused;
+        self.locals += run.tally.locals;
         self.admitted += run.tally.admitted;
         self.lined_up += run.tally.lined_up;
         self.deepest = self.deepest.max(run.tally.deepest);
@@ -202,7 +204,7 @@ impl Totals {
             "in order" => [self.sections, 1, 1],
             _ => [self.classes, self.admitted, self.lined_up],
         };
-        let of_all = [tasks, callbacks, hops, panics, aborts];
+        let of_all = [tasks, callbacks, hops, panics, aborts, self.locals];
         of_all.iter().chain(&of_kind).all(|times| *times > 0) && self.deepest > 1
     }
 }
@@ -210,12 +212,12 @@ impl Totals {
 impl std::fmt::Display for Totals {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { seeds, events, turns, tasks, callbacks, hops, panics, aborts, .. } = self;
-        let Self { classes, sections, refused, admitted, lined_up, deepest, .. } = self;
+        let Self { classes, sections, refused, locals, admitted, lined_up, deepest, .. } = self;
         write!(
             f,
             "{seeds:>4} seeds {events:>10} events {turns:>9} turns {tasks:>8} tasks {callbacks:>8} \
              callbacks {hops:>7} hops {panics:>6} panics {aborts:>6} cancelled \
-             {sections:>6} sections {refused:>6} refused waits \
+             {sections:>6} sections {refused:>6} refused waits {locals:>6} values \
              {classes:>6} priorities {admitted:>6} admitted, {lined_up} of them waited; {deepest} at once"
         )
     }
@@ -250,7 +252,7 @@ fn every_fault_is_found() {
         (Fault::LostWake, &["G6", "G8", "G2", "progress"]),
         (Fault::LostUnpark, &["G6", "G7", "progress"]),
         (Fault::EndlessSlice, &["G7"]),
-        (Fault::LeakedLane, &["G5"]),
+        (Fault::LeakedLane, &["G5", "progress"]),
         (Fault::ForgottenFuture, &["G1", "G2", "G5", "G6", "G8", "progress"]),
         (Fault::DroppedTwice, &["G8"]),
         (Fault::WrongOutcome, &["G9"]),
@@ -258,12 +260,12 @@ fn every_fault_is_found() {
         (Fault::WrongDiagnosis, &["G12"]),
     ];
     for (fault, expected) in faults {
-        let kind = match fault {
-            Fault::WrongPriority => Some("classes"),
-            Fault::WrongDiagnosis => Some("crossings"),
-            _ => None,
+        let (kind, events) = match fault {
+            Fault::WrongPriority => (Some("classes"), 60_000),
+            Fault::WrongDiagnosis => (Some("crossings"), 20_000),
+            _ => (None, 20_000),
         };
-        let plan = Plan { events: 20_000, lines: 0, fault, kind };
+        let plan = Plan { events, lines: 0, fault, kind };
         let (mut found, mut committed) = (0, 0);
         run_all(plan, 1..31, |run| {
             committed += u32::from(run.fault_done);

@@ -10,6 +10,7 @@ mod bounds;
 mod callbacks;
 mod classes;
 mod lanes;
+mod locals;
 mod slices;
 mod tasks;
 mod waits;
@@ -68,6 +69,9 @@ pub(crate) struct Tally {
     pub(crate) classes: u64,
     /// Closures that had several cells, or looked beside others.
     pub(crate) behaviors: u64,
+    /// Values of colors.
+    pub(crate) locals: u64,
+    pub(crate) locals_dropped: u64,
     /// Who came inside a bound, and who had to wait for it.
     pub(crate) admitted: u64,
     pub(crate) lined_up: u64,
@@ -177,6 +181,12 @@ impl Oracle {
         }
         if self.cells.len() > 0 {
             self.violated("G8", format!("{} cells keep their values", self.cells.len()));
+        }
+        // The default color is in use up to the shutdown.
+        let left = u64::from(!self.closing && self.lanes.get(0).local.is_some());
+        if tally.locals != tally.locals_dropped + left {
+            let (made, dropped) = (tally.locals, tally.locals_dropped);
+            self.violated("local", format!("{made} values of colors, {dropped} were dropped"));
         }
         if let Some(queued) = self.lanes.some_queued() {
             self.violated("G6", format!("{queued} has never run"));

@@ -60,6 +60,8 @@ pub(crate) struct Profile {
     pub(crate) wake_nanos: u32,
     /// Tasks in a thousand that look at their color.
     pub(crate) nosy: u32,
+    /// Turns in a thousand that use what the color has of its own.
+    pub(crate) possessive: u32,
     /// Polls that a task has ahead of it, at most.
     pub(crate) life: u32,
     pub(crate) crossing: Crossing,
@@ -102,7 +104,7 @@ const KINDS: [Kind; 12] = [
         profile.moves.extend([Move::Rally; 12]);
     }),
     ("classes", |profile, chance| {
-        (profile.workers, profile.palette) = (chance.of(&[1, 1, 2, 8]), chance.between(3, 8));
+        (profile.workers, profile.palette) = (chance.of(&[1, 1, 1, 2, 8]), chance.between(3, 8));
         profile.population = chance.between(8, 16);
         profile.deeds.retain(|deed| *deed != Deed::SpawnUnique);
         profile.deeds.extend([Deed::Classify, Deed::SpawnUrgent, Deed::SpawnLocal]);
@@ -165,6 +167,7 @@ impl Profile {
             visit_nanos: chance.of(&[2000, 20_000, 200_000]),
             wake_nanos: chance.of(&[1000, 10_000, 100_000]),
             nosy: chance.of(&[100, 500, 1000]),
+            possessive: chance.of(&[0, 0, 20, 300]),
             life: chance.of(&[3, 10, 40]),
             crossing: Crossing::None,
             ending,

@@ -10,6 +10,7 @@ mod admission;
 mod callbacks;
 mod crossing;
 mod deeds;
+mod locals;
 mod moves;
 mod rally;
 mod several;

@@ -27,6 +27,8 @@ pub(crate) enum Entry {
     Claim(Key),
     /// What only looks, beside others who do.
     Look(Key),
+    /// What ends the values of the color, if nothing refers to it then.
+    Values,
 }
 
 impl fmt::Display for Entry {
@@ -38,6 +40,7 @@ impl fmt::Display for Entry {
             Entry::LastOwner(key) => write!(f, "the end of cell {}", key.slot),
             Entry::Claim(key) => write!(f, "the claim of behavior {}", key.slot),
             Entry::Look(key) => write!(f, "reader {}", key.slot),
+            Entry::Values => f.write_str("the end of its values"),
         }
     }
 }
@@ -68,6 +71,8 @@ pub(crate) struct Lane {
     lined_up: bool,
     pub(crate) tasks: u32,
     pub(crate) cells: u32,
+    /// How often the color's own value was used, if it has one.
+    pub(super) local: Option<u64>,
     pub(crate) ready: Ready,
     /// The worker that has run it last, if known, while something keeps it.
     home: Option<u32>,
@@ -85,21 +90,22 @@ pub(crate) struct Ready {
 
 impl Lane {
     /// Whether a worker must come to it. A claim, or a reader, may have had its turn and wait for
-    /// something else: that cannot be seen from outside.
+    /// something else, and the end of the values may have done nothing: that cannot be seen from
+    /// outside.
     fn is_ready(&self) -> bool {
         let queued = self.queue.front().map(|queued| queued.entry);
         let runs = self.holder.is_some() || self.readers > 0;
-        !runs && !matches!(queued, None | Some(Entry::Claim(_) | Entry::Look(_)))
+        !runs && !matches!(queued, None | Some(Entry::Claim(_) | Entry::Look(_) | Entry::Values))
     }
 
     /// Whether something keeps it.
     pub(crate) fn is_kept(&self) -> bool {
-        self.class.is_named()
-            || self.tasks > 0
-            || self.cells > 0
-            || !self.queue.is_empty()
-            || self.holder.is_some()
-            || self.readers > 0
+        self.is_referenced() || self.holder.is_some() || self.readers > 0
+    }
+
+    /// Whether something refers to it.
+    pub(super) fn is_referenced(&self) -> bool {
+        self.class.is_named() || self.tasks > 0 || self.cells > 0 || !self.queue.is_empty()
     }
 }
 
@@ -172,6 +178,12 @@ impl Lanes {
             return;
         }
         lane.home = None;
+        // The default color is never without an owner.
+        if lane.local.is_some() && hue != 0 {
+            lane.queue.push_back(Queued { entry: Entry::Values, soft: true });
+            self.queued += 1;
+            return self.count(hue, Ready::default());
+        }
         if !lane.unique {
             return;
         }
@@ -198,6 +210,15 @@ impl Lanes {
     pub(crate) fn ready_lanes(&self) -> impl Iterator<Item = (Hue, &Lane)> {
         let lanes = self.lanes.iter().enumerate().filter(|(_, lane)| lane.is_ready());
         lanes.map(|(hue, lane)| (hue as Hue, lane))
+    }
+
+    /// Takes out what ends the values.
+    pub(super) fn take_end(&mut self, hue: Hue) -> bool {
+        let queue = &mut self.get_mut(hue).queue;
+        let place = queue.iter().position(|queued| queued.entry == Entry::Values);
+        let found = place.and_then(|place| queue.remove(place)).is_some();
+        self.queued -= u32::from(found);
+        found
     }
 
     pub(super) fn holder(&self, hue: Hue) -> Option<Entry> {
@@ -257,6 +278,7 @@ impl Oracle {
     /// The turn of something that was scheduled. A task that the shutdown has aborted need not be
     /// in the queue.
     pub(crate) fn turn_begins(&mut self, hue: Hue, entry: Entry, aborted_by_end: bool) {
+        self.end_has_passed(hue);
         self.exclude(hue, entry);
         self.keep_order(hue, entry, aborted_by_end);
         self.keep_place(hue, entry);
@@ -265,13 +287,13 @@ impl Oracle {
         self.tally.deepest = self.tally.deepest.max(self.slices.depth());
     }
 
-    fn hold(&mut self, hue: Hue, entry: Entry) {
+    pub(super) fn hold(&mut self, hue: Hue, entry: Entry) {
         self.inherited_begins(hue, entry);
         self.lanes.get_mut(hue).holder = Some(entry);
         self.count(hue);
     }
 
-    fn count(&mut self, hue: Hue) {
+    pub(super) fn count(&mut self, hue: Hue) {
         let ready = self.ready_now();
         self.lanes.count(hue, ready);
     }
@@ -355,6 +377,7 @@ impl Oracle {
 
     /// Something runs under the color at once, on the thread that asks for it.
     pub(crate) fn inline_begins(&mut self, hue: Hue, entry: Entry) {
+        self.end_has_passed(hue);
         self.exclude(hue, entry);
         let lane = self.lanes.get_mut(hue);
         if let Some(ahead) = lane.queue.front() {
@@ -376,6 +399,7 @@ impl Oracle {
 
     /// A claim has its turn: the lane is held, and nobody else runs there.
     pub(super) fn claim_begins(&mut self, hue: Hue, entry: Entry) {
+        self.end_has_passed(hue);
         self.exclude(hue, entry);
         self.keep_order(hue, entry, false);
         self.hold(hue, entry);
@@ -384,6 +408,7 @@ impl Oracle {
     /// Somebody looks, at once or in his turn: beside others who do, and after all who change
     /// something.
     pub(super) fn look_begins(&mut self, hue: Hue, entry: Entry) {
+        self.end_has_passed(hue);
         if let Some(holder) = self.lanes.get(hue).holder {
             self.violated("G1", format!("{entry} looks at color {hue} while {holder} runs there"));
         }

@@ -155,6 +155,11 @@ impl Oracle {
         self.task(key).section = open;
     }
 
+    /// How many tasks are in sections.
+    pub(crate) fn in_sections(&self) -> usize {
+        self.tasks.iter().filter(|task| task.section).count()
+    }
+
     /// A poll begins.
     pub(crate) fn poll_begins(&mut self, key: Key) -> Hue {
         let closing = self.closing;

@@ -1,6 +1,6 @@
 //! What runs in cells: posts, calls, and the destructors of values.
 
-use super::deeds;
+use super::{deeds, locals};
 use crate::oracle::{CallKey, CellKey, Entry, Hue};
 use crate::slab::Key;
 use crate::trace::What;
@@ -77,6 +77,7 @@ impl PostToken {
                 return;
             }
             self.begin(world);
+            locals::touch(world, self.hue);
             value.touch(world);
             deed(world);
             world.oracle(|oracle| oracle.callback_ends(self.hue, true));

@@ -98,13 +98,18 @@ fn classify(world: &World) {
     set_class(world, hue, world.chance.of(&[Priority::Low, Priority::Normal, Priority::High]));
 }
 
+/// Whether priorities are lied about.
+fn are_wrong(world: &World) -> bool {
+    let begun = world.fault == Fault::WrongPriority && world.stock.fault_done.get();
+    begun || world.fault.is_due(Fault::WrongPriority, world)
+}
+
 fn set_class(world: &World, hue: Hue, mut class: Priority) {
     let color = world.oracle(|oracle| {
         oracle.classify(hue, class);
         oracle.lanes.get(hue).color
     });
-    let begun = world.fault == Fault::WrongPriority && world.stock.fault_done.get();
-    if begun || world.fault.is_due(Fault::WrongPriority, world) {
+    if are_wrong(world) {
         class = match class {
             Priority::Low => Priority::High,
             Priority::Normal => Priority::Normal,
@@ -123,7 +128,12 @@ fn urgent(world: &World) {
     world.note(What::Spawn, hue, key.slot);
     let color = color.expect("a color with a name");
     let task = Task::new(world, key);
-    keep(world, key, world.handle.spawn_high_from(Location::caller(), color, task));
+    let handle = if are_wrong(world) {
+        world.handle.spawn_colored(color, task)
+    } else {
+        world.handle.spawn_high_from(Location::caller(), color, task)
+    };
+    keep(world, key, handle);
 }
 
 fn spawn_unique(world: &World) {

@@ -35,6 +35,8 @@ pub(crate) struct Stock {
     pub(super) places: RefCell<Vec<(BoundKey, Place)>>,
     pub(super) rallies: RefCell<[Rally; 2]>,
     pub(super) known: RefCell<Vec<Hue>>,
+    /// Whose own value is used next.
+    pub(super) possessor: Cell<Hue>,
     pub(super) posts: Cell<u32>,
     /// The cell whose last owner is going on this thread, right now.
     pub(super) going: Cell<Option<CellKey>>,

@@ -106,12 +106,17 @@ impl World {
                 oracle.violated("G5", format!("{found} colors have a lane, and {lanes} use one"));
             });
         }
+        let (keepers, sections) = (scheduler.keepers(), self.oracle(|oracle| oracle.in_sections()));
+        if keepers > sections {
+            let what = format!("{keepers} tasks keep their lanes, and {sections} are in sections");
+            self.oracle(|oracle| oracle.violated("G8", what));
+        }
         let metrics = (0..scheduler.workers()).map(|worker| scheduler.worker_metrics(worker));
         let counted = metrics
             .fold((0, 0, 0), |sum, of| (sum.0 + of.polls, sum.1 + of.parks, sum.2 + of.steals));
-        // Of the turns of claims and readers the program learns nothing.
-        let behaviors = self.oracle(|oracle| oracle.tally.behaviors);
-        let turns = if behaviors > 0 { counted.0 } else { turns };
+        // Of the turns of claims and readers, and of what ends values, the program learns nothing.
+        let unseen = self.oracle(|oracle| oracle.tally.behaviors + oracle.tally.locals);
+        let turns = if unseen > 0 { counted.0 } else { turns };
         let steals = if self.profile.policy.steals() { counted.2 } else { 0 };
         let expected = (turns, self.parks(), steals);
         if counted != expected {
