@@ -7,6 +7,7 @@
 //! | what must follow from it | the oracle: say what is scheduled when, and what runs |
 
 mod admission;
+mod bounded;
 mod callbacks;
 mod crossing;
 mod deeds;

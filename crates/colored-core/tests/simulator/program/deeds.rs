@@ -2,7 +2,7 @@
 
 use super::callbacks::{PostToken, Value};
 use super::task::{Output, Task};
-use super::{Deed, admission, moves};
+use super::{Deed, admission, bounded, moves};
 use crate::fault::Fault;
 use crate::oracle::{CellKey, Hue};
 use crate::slab::Key;
@@ -280,6 +280,7 @@ fn try_with(world: &World, here: Option<Hue>) {
 
 /// Lets go of the cells that stay up to the end.
 pub(super) fn let_lasting_go(world: &World) {
+    bounded::let_go(world);
     admission::let_go(world, usize::MAX);
     let classified: Vec<_> = world.oracle(|oracle| oracle.lanes.classified().collect());
     for hue in classified {

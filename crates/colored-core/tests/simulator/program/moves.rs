@@ -7,13 +7,13 @@ use super::deeds;
 use super::rally::{self, Seat};
 use super::several::{self, Behavior, Section};
 use super::task::{Output, Task};
-use super::{Move, callbacks};
+use super::{Move, bounded, callbacks};
 use crate::agenda::Event;
-use crate::oracle::{CallKey, CellKey, End, Outcome};
+use crate::oracle::{Answer, CallKey, CellKey, End, Outcome};
 use crate::slab::Key;
 use crate::trace::What;
 use crate::world::{Phase, World};
-use colored_core::{JoinError, JoinHandle, hop, yield_now};
+use colored_core::{JoinError, JoinHandle, TrySendError, hop, yield_now};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
@@ -238,6 +238,9 @@ pub(super) fn check_outcome(world: &World, child: Key, result: Result<Output, Jo
 }
 
 fn begin_call(waiter: Key, world: &World) -> Option<PendingCall> {
+    if world.chance.one_in(8) {
+        return begin_bounded(waiter, world);
+    }
     let (cell_key, cell) = world.stock.some_cell(&world.chance)?;
     let key = world.oracle(|oracle| oracle.call(cell_key, waiter));
     let token = CallToken::new(key);
@@ -245,6 +248,27 @@ fn begin_call(waiter: Key, world: &World) -> Option<PendingCall> {
     // `call` has a clone of its own; this one is not the last.
     drop(cell);
     Some(PendingCall { key, cell: cell_key, future })
+}
+
+/// A call that needs a place, and has it, or is sent away.
+fn begin_bounded(waiter: Key, world: &World) -> Option<PendingCall> {
+    let (bound, cell, clone) = bounded::some(world)?;
+    let (expected, key) = world.oracle(|oracle| {
+        let here = oracle.hue_of(waiter);
+        (oracle.bound_enter(bound, here), oracle.call(cell, waiter))
+    });
+    let token = CallToken::inside(key, (expected == Answer::Inside).then_some(bound));
+    let (found, future) = match clone.try_call(move |value| token.run(value)) {
+        Ok(future) => (Answer::Inside, Some(future)),
+        Err(TrySendError::Full(_)) => (Answer::Full, None),
+        Err(TrySendError::Closed(_)) => (Answer::Closed, None),
+    };
+    admission::check(world, bound, found, expected);
+    let Some(future) = future else {
+        world.oracle(|oracle| oracle.caller_gone(key, cell));
+        return None;
+    };
+    Some(PendingCall { key, cell, future: Box::pin(future) })
 }
 
 /// Polls a call; false if it is over.
