@@ -163,8 +163,10 @@ impl Lane {
     }
 
     /// Where the lane is in an order of all lanes, by which several are taken.
-    fn rank(&self) -> (u64, bool, usize) {
-        (self.number, self.unique, ptr::from_ref(self).addr())
+    fn rank(&self) -> (bool, u64, usize) {
+        // Fresh colors in the order in which they were made, whatever else has made some: else a
+        // simulation could not be run again.
+        (self.unique, self.number, ptr::from_ref(self).addr())
     }
 
     /// A lane of the same scheduler under a fresh color.

@@ -168,6 +168,12 @@ impl Scheduler {
         self.table.len()
     }
 
+    /// How many tasks have waited in a section and not left their lanes since. Takes locks: for tests.
+    #[must_use]
+    pub fn keepers(&self) -> usize {
+        self.keepers.len()
+    }
+
     /// What a worker has done so far.
     #[must_use]
     pub fn worker_metrics(&self, worker: usize) -> WorkerMetrics {

@@ -6,6 +6,7 @@ use colored_core::{
     Color, Handle, Park, Priority, Scheduler, Step, Worker, spawn_local, yield_now,
 };
 use std::future::poll_fn;
+use std::panic::Location;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
@@ -34,6 +35,22 @@ fn saturate(handle: &Handle, colors: std::ops::Range<u64>) {
             }
         };
         drop(handle.spawn_colored(Color::new(color), endless));
+    }
+}
+
+/// Two tasks that are pinned to the worker, of two colors, and wake each other for ever.
+fn play(handle: &Handle, first: u64) {
+    let wakers = Arc::new([const { Mutex::new(None::<Waker>) }; 2]);
+    for own in 0..2 {
+        let wakers = Arc::clone(&wakers);
+        let local = poll_fn(move |cx| {
+            *wakers[own].lock().unwrap() = Some(cx.waker().clone());
+            let other = wakers[1 - own].lock().unwrap().take();
+            other.inspect(Waker::wake_by_ref);
+            Poll::<()>::Pending
+        });
+        let begin = async move { drop(spawn_local(local)) };
+        drop(handle.spawn_colored(Color::new(first + own as u64), begin));
     }
 }
 
@@ -72,19 +89,7 @@ fn what_is_left_over_from_before_the_first_priority_has_its_turn() {
 fn what_is_pinned_leaves_the_lower_classes_their_turns() {
     let (handle, mut worker) = one_worker(Options::default());
     handle.set_priority(Color::new(1), Priority::Low);
-    // Two local tasks wake each other for ever.
-    let wakers = Arc::new([const { Mutex::new(None::<Waker>) }; 2]);
-    for own in 0..2 {
-        let wakers = Arc::clone(&wakers);
-        let local = poll_fn(move |cx| {
-            *wakers[own].lock().unwrap() = Some(cx.waker().clone());
-            let other = wakers[1 - own].lock().unwrap().take();
-            other.inspect(Waker::wake_by_ref);
-            Poll::<()>::Pending
-        });
-        let begin = async move { drop(spawn_local(local)) };
-        drop(handle.spawn_colored(Color::new(10 + own as u64), begin));
-    }
+    play(&handle, 10);
     for _ in 0..4 {
         let _ran = worker.step();
     }
@@ -130,4 +135,39 @@ fn a_lane_behind_one_that_is_left_over_wakes_a_sleeper() {
     let mut main = handle.spawn_colored(Color::new(3), main);
     assert_eq!(workers[0].step(), Step::Ran);
     assert_eq!(main.try_take().expect("it has run").expect("no panic"), 1);
+}
+
+/// What is always there in the worker's own queue, and what is always pinned to it, leave the queue for
+/// all its turns.
+#[test]
+fn what_comes_from_outside_has_its_turn_beside_what_is_pinned() {
+    let (handle, mut worker) = one_worker(Options::default());
+    for color in [1, 2, 3] {
+        handle.set_priority(Color::new(color), Priority::High);
+    }
+    play(&handle, 10);
+    saturate(&handle, 1..3);
+    for _ in 0..100 {
+        let _ran = worker.step();
+        let high = flag(&handle, 3);
+        steps_until(&mut worker, &high, 8);
+    }
+}
+
+/// A task that becomes urgent after everything was told to cancel is cancelled too, with all that waits
+/// before it: its lane, which waited as one of the lowest class, has a ticket of the highest.
+#[test]
+fn what_becomes_urgent_in_a_shutdown_is_cancelled() {
+    let (handle, mut worker) = one_worker(Options { slice_polls: 1, ..Options::default() });
+    let color = Color::new(1);
+    handle.set_priority(color, Priority::Low);
+    let pending = || handle.spawn_colored(color, std::future::pending::<()>());
+    let (first, second) = (pending(), pending());
+    handle.scheduler().shut_down();
+    let urgent = handle.spawn_high_from(Location::caller(), color, std::future::pending::<()>());
+    let steps = (0..100).find(|_| worker.step() == Step::Stopped);
+    assert!(steps.is_some(), "the worker does not stop");
+    for task in [first, second, urgent] {
+        assert!(task.is_finished());
+    }
 }

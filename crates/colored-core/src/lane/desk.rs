@@ -21,6 +21,10 @@
 use crate::sync::{AtomicU32, Ordering};
 
 /// How urgent a color is, against other colors: what is queued under one color keeps its order.
+///
+/// In the laboratory: a runtime with a flat queue ([`Queue::SharedTasks`](crate::lab::Queue) and
+/// `PerWorkerTasks`) has none, and all colors are normal; and one that pushes lanes
+/// ([`Balance::Push`](crate::lab::Balance) and `Hybrid`) does not any more from the first priority on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Priority {
     /// After the others, but never not at all.

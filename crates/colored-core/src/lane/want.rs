@@ -49,7 +49,7 @@ impl Want {
     /// # Safety
     ///
     /// The lane is alive.
-    unsafe fn rank(self) -> (u64, bool, usize) {
+    unsafe fn rank(self) -> (bool, u64, usize) {
         // SAFETY: by contract.
         unsafe { self.lane.get() }.rank()
     }

@@ -6,6 +6,7 @@ use super::pool::{Flag, pool_with, start, step_until_idle};
 use super::{check, check_within};
 use crate::color::Color;
 use crate::lane::{ReadyLane, Slice, callback};
+use crate::sched::Step;
 use crate::sched::lab::{Balance, Options, Placement, Queue};
 use crate::sync::Arc;
 use loom::thread;
@@ -82,6 +83,40 @@ fn home_against_sleep_and_thieves() {
         // A place of its own for the opener: by color it is sent to nobody.
         drop(handle.spawn_unique(async move { gate.open() }));
         step_until_idle(&mut workers[0]);
+        let threads = [workers.remove(0), workers.remove(0)].map(|worker| start(worker, &beds));
+        done.wait();
+        handle.scheduler().shut_down();
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    });
+}
+
+/// A lane is on its way from the inbox of its home to the deque while the other worker goes to sleep,
+/// and the home has another lane to run before it.
+#[test]
+fn home_with_more_against_sleep() {
+    check_within(1, || {
+        let options = of(Queue::PerWorker, Balance::Steal, Placement::Home);
+        let (handle, mut workers, beds) = pool_with(2, options);
+        let (gate, wait) = gate();
+        let (done, came) = (Flag::new(), Flag::new());
+        let set = Arc::clone(&came);
+        drop(handle.spawn_unique(async move {
+            wait.await;
+            set.set();
+        }));
+        step_until_idle(&mut workers[0]);
+        let (spawner, set) = (handle.clone(), Arc::clone(&done));
+        drop(handle.spawn_unique(async move {
+            // In the `next` slot, and so nobody's business.
+            drop(spawner.spawn_unique(async move {
+                came.wait();
+                set.set();
+            }));
+        }));
+        assert_eq!(workers[0].step(), Step::Ran);
+        gate.open();
         let threads = [workers.remove(0), workers.remove(0)].map(|worker| start(worker, &beds));
         done.wait();
         handle.scheduler().shut_down();
@@ -219,23 +254,26 @@ fn announce_against_a_naive_thief() {
     });
 }
 
-/// What is scheduled while the workers stop is run, and its entry does not stay: it would keep its
-/// lane, and the lane the scheduler.
+/// What is scheduled while the worker stops is run, and its entry does not stay: it would keep its
+/// lane, and the lane the scheduler. Who shuts down is the worker's thread: what is between those two
+/// is in `shutdown.rs`.
 fn entries_against_the_end(posts: usize, preemptions: usize) {
     check_within(preemptions, move || {
         let options = of(Queue::SharedTasks, Balance::Steal, Placement::Waker);
         let (handle, mut workers, beds) = pool_with(1, options);
-        let worker = start(workers.remove(0), &beds);
-        let lane = handle.lane(Color::new(1));
-        let poster = thread::spawn(move || {
-            for _ in 0..posts {
-                let payload = Arc::new(());
-                callback::post(&lane, move || drop(payload));
-            }
+        let (worker, shutter) = (workers.remove(0), handle.clone());
+        let thread = thread::spawn(move || {
+            shutter.scheduler().shut_down();
+            drop(shutter);
+            super::pool::run(worker, &beds);
         });
-        handle.scheduler().shut_down();
-        poster.join().unwrap();
-        worker.join().unwrap();
+        let lane = handle.lane(Color::new(1));
+        for _ in 0..posts {
+            let payload = Arc::new(());
+            callback::post(&lane, move || drop(payload));
+        }
+        drop(lane);
+        thread.join().unwrap();
         assert_eq!(handle.scheduler().lanes(), 1);
     });
 }
@@ -247,7 +285,7 @@ fn an_entry_against_the_end() {
 
 #[test]
 fn announce_against_the_end() {
-    entries_against_the_end(2, 1);
+    entries_against_the_end(2, 2);
 }
 
 /// Who takes a right that was left sees what its holder did, though no lock is between them.

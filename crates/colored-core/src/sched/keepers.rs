@@ -54,6 +54,12 @@ impl Keepers {
         slots.free.push(slot as u32);
     }
 
+    /// How many are entered.
+    pub(super) fn len(&self) -> usize {
+        let count = |slots: &Slots| slots.tasks.len() - slots.free.len();
+        self.shards.iter().map(|shard| count(&shard.lock())).sum()
+    }
+
     /// Lets nobody in any more, and returns references to all that are.
     pub(super) fn close(&self) -> Vec<Abort<LanePtr>> {
         let mut tasks = Vec::new();

@@ -24,6 +24,11 @@ pub(crate) enum Fault {
     DroppedTwice,
     /// A task ends in another way than its handle says.
     WrongOutcome,
+    /// From then on what is to be high is given the lowest priority, and the other way round; and no
+    /// task is urgent.
+    WrongPriority,
+    /// A wait is said to be refused that is not, or the other way round.
+    WrongDiagnosis,
 }
 
 impl Fault {

@@ -8,24 +8,29 @@
 mod behaviors;
 mod bounds;
 mod callbacks;
+mod classes;
 mod lanes;
+mod locals;
 mod slices;
 mod tasks;
+mod waits;
 
 pub(crate) use self::behaviors::Want;
 pub(crate) use self::bounds::{Answer, BoundKey};
 pub(crate) use self::callbacks::{CallKey, CellKey};
 pub(crate) use self::lanes::{Entry, Hue};
 pub(crate) use self::tasks::{End, Outcome};
+pub(crate) use self::waits::Over;
 
 use self::behaviors::Behavior;
 use self::bounds::BoundModel;
 use self::callbacks::{CallModel, CellModel};
+use self::classes::Classes;
 use self::lanes::Lanes;
 use self::slices::Slices;
 use self::tasks::Task;
 use crate::policy::Policy;
-use crate::profile::Profile;
+use crate::profile::{Crossing, Profile};
 use crate::slab::{Key, Slab};
 use crate::world::Actor;
 use std::fmt;
@@ -58,8 +63,15 @@ pub(crate) struct Tally {
     pub(crate) inline: u64,
     pub(crate) hops: u64,
     pub(crate) sections: u64,
+    /// Waits that would have closed a cycle.
+    pub(crate) refused: u64,
+    /// Priorities that were named, of colors and of tasks.
+    pub(crate) classes: u64,
     /// Closures that had several cells, or looked beside others.
     pub(crate) behaviors: u64,
+    /// Values of colors.
+    pub(crate) locals: u64,
+    pub(crate) locals_dropped: u64,
     /// Who came inside a bound, and who had to wait for it.
     pub(crate) admitted: u64,
     pub(crate) lined_up: u64,
@@ -75,9 +87,11 @@ pub(crate) struct Oracle {
     pub(crate) calls: Slab<CallModel>,
     behaviors: Slab<Behavior>,
     bounds: Slab<BoundModel>,
+    classes: Classes,
     pub(crate) lanes: Lanes,
     pub(crate) slices: Slices,
     pub(crate) policy: Policy,
+    pub(crate) crossing: Crossing,
     pub(crate) tally: Tally,
     /// Everything is to be cancelled.
     pub(crate) closing: bool,
@@ -94,9 +108,11 @@ impl Oracle {
             calls: Slab::default(),
             behaviors: Slab::default(),
             bounds: Slab::default(),
+            classes: Classes::default(),
             lanes: Lanes::new(profile.palette),
             slices: Slices::new(profile.workers, &profile.policy),
             policy: profile.policy,
+            crossing: profile.crossing,
             tally: Tally::default(),
             closing: false,
             violation: None,
@@ -134,9 +150,10 @@ impl Oracle {
         self.tasks.len() + self.behaviors.len() == 0
     }
 
-    /// How many tasks, cells and bounds there are.
+    /// How many tasks, cells, bounds and priorities there are.
     pub(crate) fn left(&self) -> usize {
-        self.tasks.len() + self.cells.len() + self.bounds.len()
+        let classes = self.lanes.classified().count();
+        self.tasks.len() + self.cells.len() + self.bounds.len() + classes
     }
 
     /// After the end of everything: nothing may be left.
@@ -164,6 +181,12 @@ impl Oracle {
         }
         if self.cells.len() > 0 {
             self.violated("G8", format!("{} cells keep their values", self.cells.len()));
+        }
+        // The default color is in use up to the shutdown.
+        let left = u64::from(!self.closing && self.lanes.get(0).local.is_some());
+        if tally.locals != tally.locals_dropped + left {
+            let (made, dropped) = (tally.locals, tally.locals_dropped);
+            self.violated("local", format!("{made} values of colors, {dropped} were dropped"));
         }
         if let Some(queued) = self.lanes.some_queued() {
             self.violated("G6", format!("{queued} has never run"));

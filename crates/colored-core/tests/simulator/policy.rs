@@ -8,7 +8,7 @@ use colored_core::lab::{Balance, Options, Placement, Queue};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Policy {
     pub(crate) options: Options,
-    workers: u32,
+    pub(crate) workers: u32,
 }
 
 impl Policy {

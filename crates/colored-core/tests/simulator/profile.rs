@@ -24,6 +24,17 @@ pub(crate) enum Ending {
     Abrupt,
 }
 
+/// Whether sections wait for each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Crossing {
+    None,
+    /// Anything for anything.
+    Free,
+    /// Nothing but what is under a later color, so that no cycle can be closed: tasks move to later
+    /// colors only, and several colors at once are wanted only where there are no sections.
+    Ordered,
+}
+
 pub(crate) struct Profile {
     pub(crate) name: &'static str,
     pub(crate) workers: u32,
@@ -49,8 +60,11 @@ pub(crate) struct Profile {
     pub(crate) wake_nanos: u32,
     /// Tasks in a thousand that look at their color.
     pub(crate) nosy: u32,
+    /// Turns in a thousand that use what the color has of its own.
+    pub(crate) possessive: u32,
     /// Polls that a task has ahead of it, at most.
     pub(crate) life: u32,
+    pub(crate) crossing: Crossing,
     pub(crate) ending: Ending,
     /// When an abrupt end comes, in events.
     pub(crate) end_at: u64,
@@ -61,7 +75,7 @@ pub(crate) struct Profile {
 /// A kind of program: its name, and what is particular to it.
 type Kind = (&'static str, fn(&mut Profile, &Chance));
 
-const KINDS: [Kind; 9] = [
+const KINDS: [Kind; 12] = [
     ("mixed", |_, _| {}),
     ("one worker", |profile, chance| {
         (profile.workers, profile.palette) = (1, chance.between(1, 24));
@@ -89,15 +103,54 @@ const KINDS: [Kind; 9] = [
         profile.deeds.retain(|deed| *deed != Deed::SpawnUnique);
         profile.moves.extend([Move::Rally; 12]);
     }),
+    ("classes", |profile, chance| {
+        (profile.workers, profile.palette) = (chance.of(&[1, 1, 1, 2, 8]), chance.between(3, 8));
+        profile.population = chance.between(8, 16);
+        profile.deeds.retain(|deed| *deed != Deed::SpawnUnique);
+        profile.deeds.extend([Deed::Classify, Deed::SpawnUrgent, Deed::SpawnLocal]);
+        profile.deeds.extend([Deed::SpawnLocal; 4]);
+        profile.moves.extend([Move::Rally; 12]);
+    }),
+    ("crossings", |profile, chance| crossings(profile, chance, Crossing::Free)),
+    ("in order", |profile, chance| crossings(profile, chance, Crossing::Ordered)),
     ("long polls", |profile, _| {
         profile.deeds.extend([Deed::LongPoll; 4]);
         (profile.overlap, profile.depth) = (600, 48);
     }),
 ];
 
+/// Sections that wait for tasks and calls of other colors.
+fn crossings(profile: &mut Profile, chance: &Chance, crossing: Crossing) {
+    profile.crossing = crossing;
+    profile.workers = chance.of(&[1, 2, 3, 8]);
+    (profile.palette, profile.spread) = (chance.between(2, 10), Spread::Uniform);
+    profile.population = chance.between(6, 40);
+    profile.cells = chance.between(4, 20);
+    profile.deeds = vec![Deed::SpawnColored, Deed::SpawnHere, Deed::SpawnHere, Deed::Post];
+    profile.deeds.extend([
+        Deed::Classify,
+        Deed::Wake,
+        Deed::Wake,
+        Deed::Wake,
+        Deed::NewCell,
+        Deed::NewCell,
+    ]);
+    if chance.one_in(2) {
+        profile.deeds.extend([Deed::Abort, Deed::Detach, Deed::DropCell, Deed::WakeForNothing]);
+    }
+    profile.moves = vec![Move::Cross; 6];
+    profile.moves.extend([Move::Section; 6]);
+    profile.moves.extend([Move::Yield, Move::Sleep, Move::Signal, Move::WakeSelf, Move::Finish]);
+    if !chance.one_in(4) {
+        profile.ending = Ending::Quiet;
+    }
+}
+
 impl Profile {
-    pub(crate) fn new(chance: &Chance, events: u64) -> Self {
-        let (name, adapt) = chance.of(&KINDS);
+    /// Of that kind, or of any.
+    pub(crate) fn new(chance: &Chance, events: u64, kind: Option<&str>) -> Self {
+        let any = chance.of(&KINDS);
+        let (name, adapt) = KINDS.into_iter().find(|(name, _)| kind == Some(*name)).unwrap_or(any);
         let ending = if chance.one_in(3) { Ending::Quiet } else { Ending::Abrupt };
         let mut profile = Self {
             name,
@@ -114,7 +167,9 @@ impl Profile {
             visit_nanos: chance.of(&[2000, 20_000, 200_000]),
             wake_nanos: chance.of(&[1000, 10_000, 100_000]),
             nosy: chance.of(&[100, 500, 1000]),
+            possessive: chance.of(&[0, 0, 20, 300]),
             life: chance.of(&[3, 10, 40]),
+            crossing: Crossing::None,
             ending,
             end_at: if chance.one_in(4) { 0 } else { events / 4 * 3 }
                 + chance.draw() % (events / 4),
@@ -124,8 +179,9 @@ impl Profile {
         adapt(&mut profile, chance);
         profile.policy = Policy::draw(chance, profile.workers);
         if profile.policy.goes_by_number() {
-            // A fresh color has another number in every run.
-            profile.deeds.retain(|deed| *deed != Deed::SpawnUnique);
+            // The numbers of fresh colors come in blocks of 1024, each run has other blocks.
+            let workers = profile.workers.next_power_of_two();
+            (profile.workers, profile.policy.workers) = (workers, workers);
         }
         profile.deeds.push(Deed::SpawnColored);
         profile

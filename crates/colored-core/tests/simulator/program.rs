@@ -7,8 +7,11 @@
 //! | what must follow from it | the oracle: say what is scheduled when, and what runs |
 
 mod admission;
+mod bounded;
 mod callbacks;
+mod crossing;
 mod deeds;
+mod locals;
 mod moves;
 mod rally;
 mod several;
@@ -18,7 +21,7 @@ mod task;
 pub(crate) use self::stock::Stock;
 
 use crate::oracle::Hue;
-use crate::profile::Spread;
+use crate::profile::{Crossing, Spread};
 use crate::trace::What;
 use crate::world::{Phase, World};
 
@@ -40,10 +43,12 @@ pub(crate) enum Deed {
     LongPoll,
     LookAtHandle,
     Bound,
+    Classify,
+    SpawnUrgent,
 }
 
 /// What there is to do, and how often it is done.
-pub(crate) const DEEDS: [(Deed, u32); 15] = [
+pub(crate) const DEEDS: [(Deed, u32); 17] = [
     (Deed::SpawnColored, 8),
     (Deed::SpawnUnique, 3),
     (Deed::SpawnHere, 2),
@@ -59,6 +64,8 @@ pub(crate) const DEEDS: [(Deed, u32); 15] = [
     (Deed::LongPoll, 1),
     (Deed::LookAtHandle, 1),
     (Deed::Bound, 5),
+    (Deed::Classify, 1),
+    (Deed::SpawnUrgent, 1),
 ];
 
 /// How a poll of a task ends.
@@ -80,6 +87,7 @@ pub(crate) enum Move {
     Section,
     Admission,
     Rally,
+    Cross,
     Finish,
     Panic,
 }
@@ -157,7 +165,9 @@ fn wind_up(world: &World) {
         world.oracle(|oracle| oracle.wake(key));
         waker.wake();
     }
-    for (key, handle) in world.stock.some_aborts(&world.chance, 64) {
+    // Where a cycle could keep them, all must come to their ends on their own.
+    let most = if world.profile.crossing == Crossing::None { 64 } else { 0 };
+    for (key, handle) in world.stock.some_aborts(&world.chance, most) {
         world.oracle(|oracle| oracle.abort(key));
         world.note(What::Abort, key.slot, 0);
         handle.abort();

@@ -33,12 +33,14 @@ pub(crate) struct Plan {
     /// Lines of the trace that are kept.
     pub(crate) lines: usize,
     pub(crate) fault: Fault,
+    /// Programs of that kind only.
+    pub(crate) kind: Option<&'static str>,
 }
 
 impl Plan {
     /// Runs a seed on this thread.
     pub(crate) fn run(self, seed: u64) -> Run {
-        let world = World::begin(seed, self.events, self.lines, self.fault);
+        let world = World::begin(seed, &self);
         self.go_on(&world);
         let violation = world.violation();
         let run = Run {
@@ -92,7 +94,9 @@ impl Plan {
 /// Whether the program has ended, and nothing happens any more.
 fn all_is_quiet(world: &World) -> bool {
     let left = world.oracle(|oracle| oracle.left());
-    left == 0 && world.all_parked()
+    // What stays in a flat queue goes when its worker looks again, now and then for no reason.
+    let flat = world.profile.policy.is_flat() && world.handle.scheduler().lanes() > 1;
+    left == 0 && world.all_parked() && !flat
 }
 
 /// G5: of all the colors there were, the default one is left.

@@ -9,8 +9,8 @@
 //! that it does not put back: which worker this is, what it polls, its free lists and its budget
 //! are saved and restored in the manner of a stack (`Local::enter`, `Hold`, `Cache::enter`,
 //! `budget::fresh`), and no lock is held during a poll. The one thing that is not, the mark of a thread
-//! that is inside the future of an `exclusive`, is of no account: no time goes by in there
-//! (`program/several.rs`). What such a stack cannot show is a poll that
+//! that is inside the future of an `exclusive`, is of no account: nothing else happens while one is
+//! polled ([`World::alone`]). What such a stack cannot show is a poll that
 //! ends before one that began inside it.
 //!
 //! A thread that is no worker is a task of another scheduler: its worker is entered and left like
@@ -28,6 +28,7 @@ use crate::fault::Fault;
 use crate::oracle::{Oracle, Violation};
 use crate::profile::Profile;
 use crate::program::Stock;
+use crate::run::Plan;
 use crate::trace::{Trace, What};
 use colored_core::{Handle, Park, Scheduler};
 use std::cell::{Cell, RefCell};
@@ -123,6 +124,8 @@ pub(crate) struct World {
     /// Workers that are awake and between two steps.
     awake: Cell<u32>,
     depth: Cell<u32>,
+    /// Nothing else happens meanwhile, however long that takes.
+    alone: Cell<bool>,
     /// When the outermost poll that is in progress must come to its end, in events.
     excursion: Cell<u64>,
     /// Time in which a poll took place and nothing else could happen.
@@ -132,9 +135,9 @@ pub(crate) struct World {
 
 impl World {
     /// Makes a world of this thread.
-    pub(crate) fn begin(seed: u64, events: u64, lines: usize, fault: Fault) -> Rc<Self> {
+    pub(crate) fn begin(seed: u64, plan: &Plan) -> Rc<Self> {
         let chance = Chance::new(seed);
-        let profile = Profile::new(&chance, events);
+        let profile = Profile::new(&chance, plan.events, plan.kind);
         CLOCK.set(0);
         let workers = profile.workers as usize;
         let (handle, workers) =
@@ -143,7 +146,7 @@ impl World {
         handle.scheduler().watch_from_the_start();
         let world = Rc::new(Self {
             oracle: RefCell::new(Oracle::new(&profile)),
-            trace: RefCell::new(Trace::new(lines)),
+            trace: RefCell::new(Trace::new(plan.lines)),
             agenda: RefCell::default(),
             seats: workers.into_iter().map(Seat::new).collect(),
             outsiders: (0..outsiders::COUNT).map(|_| Outsider::new()).collect(),
@@ -152,12 +155,13 @@ impl World {
             parked: Cell::new(0),
             awake: Cell::new(profile.workers),
             depth: Cell::new(0),
+            alone: Cell::new(false),
             excursion: Cell::new(0),
             unfair: Cell::new(0),
             failed: Cell::new(false),
             chance,
             profile,
-            fault,
+            fault: plan.fault,
             handle,
         });
         WORLD.set(Some(Rc::clone(&world)));
@@ -221,7 +225,8 @@ impl World {
     pub(crate) fn spend(&self, nanos: u64) {
         let until = now() + nanos;
         let depth = self.depth.get();
-        if depth < self.profile.depth && self.chance.permille(self.profile.overlap) {
+        let fits = depth < self.profile.depth && !self.alone.get();
+        if fits && self.chance.permille(self.profile.overlap) {
             if depth == 0 {
                 self.excursion.set(self.events() + EXCURSION);
             }
@@ -235,6 +240,14 @@ impl World {
         }
         self.unfair.set(self.unfair.get() + until.saturating_sub(now()));
         CLOCK.set(now().max(until));
+    }
+
+    /// Runs `f` while nothing else happens.
+    pub(crate) fn alone<R>(&self, f: impl FnOnce() -> R) -> R {
+        let before = self.alone.replace(true);
+        let result = f();
+        self.alone.set(before);
+        result
     }
 
     /// The time without those polls during which the others had to wait for the one thread that

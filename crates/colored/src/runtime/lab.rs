@@ -25,6 +25,11 @@
 //! | `Shared`, `SharedTasks` | `Steal` or `None`, which mean the same: there is nothing to balance | `Waker` |
 //! | `PerWorkerTasks` | `Steal` or `None` | any; `Waker` means `Home` |
 //!
+//! [Priorities](super::Handle::set_priority) go with all but two of them. With a flat queue there are
+//! none: all colors are normal, whatever is said. And from the first priority on lanes wait by class, and
+//! none is pushed: [`Balance::Push`] is as [`None`](Balance::None) then, [`Balance::Hybrid`] as
+//! [`Steal`](Balance::Steal).
+//!
 //! A flat queue ([`Queue::SharedTasks`], [`Queue::PerWorkerTasks`]) makes every other runtime of the
 //! process a little slower while it lives: each thing scheduled asks whether somebody counts.
 

@@ -21,10 +21,16 @@ pub enum Queue {
     /// number of workers), and stealing it means to walk through the victim's whole queue under its
     /// lock. The baseline for stealing whole lanes. [`Placement::Waker`] and [`Placement::Home`]
     /// mean the same.
+    ///
+    /// Neither flat queue knows [`Priority`](crate::Priority): all colors are normal.
     PerWorkerTasks,
 }
 
 /// How work gets from one worker to another.
+///
+/// Nothing is pushed any more once a [`Priority`](crate::Priority) has been named: from then on
+/// lanes wait by class, [`Balance::Push`] is as [`Balance::None`], and [`Balance::Hybrid`] as
+/// [`Balance::Steal`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Balance {

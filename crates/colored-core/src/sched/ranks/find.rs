@@ -61,9 +61,9 @@ impl Worker {
         }
         let ranks = &self.local.scheduler().ranks;
         let (own, for_all) = (self.index(), ranks.for_all());
-        // By turns, or what keeps coming to the one would starve the other; the bit of 64 so that it is
-        // by turns in the steps for the lower classes too.
-        let own_first = (self.steps ^ (self.steps / (2 * LOWER_STEPS))).is_multiple_of(2);
+        // By turns, or what keeps coming to the one would starve the other: of the steps that what is
+        // pinned leaves, and, by the bit of 64, of those for the lower classes.
+        let own_first = ((self.steps / 2) ^ (self.steps / (2 * LOWER_STEPS))).is_multiple_of(2);
         let (first, second) = if own_first { (own, for_all) } else { (for_all, own) };
         let lane = ranks.take(first, class).or_else(|| ranks.take(second, class));
         lane.or_else(|| match class {

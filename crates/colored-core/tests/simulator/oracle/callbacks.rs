@@ -118,6 +118,12 @@ impl Oracle {
         self.push(hue, Entry::Call(call), false);
     }
 
+    /// The color that a call has not had its turn under.
+    pub(crate) fn waits_for_turn(&self, call: CallKey) -> Option<Hue> {
+        let call = self.calls.get(call)?;
+        matches!(call.stage, Stage::Unstarted | Stage::Waiting).then_some(call.hue)
+    }
+
     /// The closure of a call begins: whether the call has waited for its turn.
     pub(crate) fn call_begins(&mut self, call: CallKey) -> bool {
         let waiter = self.calls.get(call).expect("made").waiter;

@@ -1,5 +1,7 @@
 //! A reference queue per color: who is in it, who runs (G1, G2).
 
+use super::classes::Class;
+use super::slices::{PER_INJECTED, PER_LANE};
 use super::{CallKey, CellKey, Oracle};
 use crate::slab::Key;
 use crate::world::Actor;
@@ -25,6 +27,8 @@ pub(crate) enum Entry {
     Claim(Key),
     /// What only looks, beside others who do.
     Look(Key),
+    /// What ends the values of the color, if nothing refers to it then.
+    Values,
 }
 
 impl fmt::Display for Entry {
@@ -36,6 +40,7 @@ impl fmt::Display for Entry {
             Entry::LastOwner(key) => write!(f, "the end of cell {}", key.slot),
             Entry::Claim(key) => write!(f, "the claim of behavior {}", key.slot),
             Entry::Look(key) => write!(f, "reader {}", key.slot),
+            Entry::Values => f.write_str("the end of its values"),
         }
     }
 }
@@ -66,9 +71,12 @@ pub(crate) struct Lane {
     lined_up: bool,
     pub(crate) tasks: u32,
     pub(crate) cells: u32,
+    /// How often the color's own value was used, if it has one.
+    pub(super) local: Option<u64>,
     pub(crate) ready: Ready,
     /// The worker that has run it last, if known, while something keeps it.
     home: Option<u32>,
+    pub(super) class: Class,
 }
 
 /// Since when a lane could run.
@@ -82,20 +90,22 @@ pub(crate) struct Ready {
 
 impl Lane {
     /// Whether a worker must come to it. A claim, or a reader, may have had its turn and wait for
-    /// something else: that cannot be seen from outside.
+    /// something else, and the end of the values may have done nothing: that cannot be seen from
+    /// outside.
     fn is_ready(&self) -> bool {
         let queued = self.queue.front().map(|queued| queued.entry);
         let runs = self.holder.is_some() || self.readers > 0;
-        !runs && !matches!(queued, None | Some(Entry::Claim(_) | Entry::Look(_)))
+        !runs && !matches!(queued, None | Some(Entry::Claim(_) | Entry::Look(_) | Entry::Values))
     }
 
     /// Whether something keeps it.
     pub(crate) fn is_kept(&self) -> bool {
-        self.tasks > 0
-            || self.cells > 0
-            || !self.queue.is_empty()
-            || self.holder.is_some()
-            || self.readers > 0
+        self.is_referenced() || self.holder.is_some() || self.readers > 0
+    }
+
+    /// Whether something refers to it.
+    pub(super) fn is_referenced(&self) -> bool {
+        self.class.is_named() || self.tasks > 0 || self.cells > 0 || !self.queue.is_empty()
     }
 }
 
@@ -168,6 +178,12 @@ impl Lanes {
             return;
         }
         lane.home = None;
+        // The default color is never without an owner.
+        if lane.local.is_some() && hue != 0 {
+            lane.queue.push_back(Queued { entry: Entry::Values, soft: true });
+            self.queued += 1;
+            return self.count(hue, Ready::default());
+        }
         if !lane.unique {
             return;
         }
@@ -175,6 +191,12 @@ impl Lanes {
         if !lane.named {
             self.free.push(hue);
         }
+    }
+
+    /// Colors that are not of the normal class.
+    pub(crate) fn classified(&self) -> impl Iterator<Item = Hue> {
+        let lanes = self.lanes.iter().enumerate();
+        lanes.filter(|(_, lane)| lane.class.is_named()).map(|(hue, _)| hue as Hue)
     }
 
     /// How many colors a table must have now.
@@ -188,6 +210,19 @@ impl Lanes {
     pub(crate) fn ready_lanes(&self) -> impl Iterator<Item = (Hue, &Lane)> {
         let lanes = self.lanes.iter().enumerate().filter(|(_, lane)| lane.is_ready());
         lanes.map(|(hue, lane)| (hue as Hue, lane))
+    }
+
+    /// Takes out what ends the values.
+    pub(super) fn take_end(&mut self, hue: Hue) -> bool {
+        let queue = &mut self.get_mut(hue).queue;
+        let place = queue.iter().position(|queued| queued.entry == Entry::Values);
+        let found = place.and_then(|place| queue.remove(place)).is_some();
+        self.queued -= u32::from(found);
+        found
+    }
+
+    pub(super) fn holder(&self, hue: Hue) -> Option<Entry> {
+        self.get(hue).holder
     }
 
     pub(crate) fn readers(&self, hue: Hue) -> u32 {
@@ -227,6 +262,7 @@ impl Oracle {
     /// Something is scheduled.
     pub(crate) fn push(&mut self, hue: Hue, entry: Entry, soft: bool) {
         let ready = self.ready_now();
+        self.inherit(hue, entry);
         self.lanes.get_mut(hue).queue.push_back(Queued { entry, soft });
         self.lanes.queued += 1;
         self.lanes.most_queued = self.lanes.most_queued.max(self.lanes.queued);
@@ -242,6 +278,7 @@ impl Oracle {
     /// The turn of something that was scheduled. A task that the shutdown has aborted need not be
     /// in the queue.
     pub(crate) fn turn_begins(&mut self, hue: Hue, entry: Entry, aborted_by_end: bool) {
+        self.end_has_passed(hue);
         self.exclude(hue, entry);
         self.keep_order(hue, entry, aborted_by_end);
         self.keep_place(hue, entry);
@@ -250,12 +287,13 @@ impl Oracle {
         self.tally.deepest = self.tally.deepest.max(self.slices.depth());
     }
 
-    fn hold(&mut self, hue: Hue, entry: Entry) {
+    pub(super) fn hold(&mut self, hue: Hue, entry: Entry) {
+        self.inherited_begins(hue, entry);
         self.lanes.get_mut(hue).holder = Some(entry);
         self.count(hue);
     }
 
-    fn count(&mut self, hue: Hue) {
+    pub(super) fn count(&mut self, hue: Hue) {
         let ready = self.ready_now();
         self.lanes.count(hue, ready);
     }
@@ -303,7 +341,8 @@ impl Oracle {
     /// The only worker that may come to a lane as things are, if there is but one.
     pub(crate) fn place_of(&self, hue: Hue) -> Option<u32> {
         let lane = self.lanes.get(hue);
-        let home = lane.home.filter(|_| self.policy.stays());
+        // Where there are priorities an older ticket may lead somebody else to it.
+        let home = lane.home.filter(|_| self.policy.stays() && !self.has_classes());
         self.policy.worker_of(lane.color).or(home)
     }
 
@@ -314,10 +353,15 @@ impl Oracle {
         }
         let lane = self.lanes.get(hue);
         let since = lane.ready;
-        let waited = (self.slices.begun() - since.slices, self.now - since.now);
+        let bound = self.class_bound(hue, since.slices);
+        let (start, per_lane, few) = bound.unwrap_or((since.slices, PER_LANE, None));
+        let waited = (self.slices.begun() - start, self.now - since.now);
         let flat = self.policy.is_flat();
         let ahead = u64::from(if flat { self.lanes.most_queued } else { self.lanes.most_lined_up });
-        let verdict = self.slices.turn(hue, self.now, waited, ahead, since.injected);
+        // The classes have no injector.
+        let per_injected = if since.injected && few.is_none() { PER_INJECTED } else { 0 };
+        let slices = (per_lane + per_injected) * (few.unwrap_or(ahead) + 1);
+        let verdict = self.slices.turn(hue, self.now, waited, slices);
         if let Err(what) = verdict {
             self.violated("G7", what);
         }
@@ -326,12 +370,14 @@ impl Oracle {
     /// The turn is over.
     pub(crate) fn turn_ends(&mut self, hue: Hue) {
         self.lanes.get_mut(hue).holder = None;
+        self.inherited_ends(hue);
         self.count(hue);
         self.lanes.settle(hue);
     }
 
     /// Something runs under the color at once, on the thread that asks for it.
     pub(crate) fn inline_begins(&mut self, hue: Hue, entry: Entry) {
+        self.end_has_passed(hue);
         self.exclude(hue, entry);
         let lane = self.lanes.get_mut(hue);
         if let Some(ahead) = lane.queue.front() {
@@ -345,7 +391,7 @@ impl Oracle {
     /// A turn of a task that has kept its lane since the last one.
     pub(super) fn kept_turn(&mut self, hue: Hue) {
         if !self.closing
-            && let Err(what) = self.slices.turn(hue, self.now, (0, 0), 0, false)
+            && let Err(what) = self.slices.turn(hue, self.now, (0, 0), 0)
         {
             self.violated("G7", what);
         }
@@ -353,6 +399,7 @@ impl Oracle {
 
     /// A claim has its turn: the lane is held, and nobody else runs there.
     pub(super) fn claim_begins(&mut self, hue: Hue, entry: Entry) {
+        self.end_has_passed(hue);
         self.exclude(hue, entry);
         self.keep_order(hue, entry, false);
         self.hold(hue, entry);
@@ -361,6 +408,7 @@ impl Oracle {
     /// Somebody looks, at once or in his turn: beside others who do, and after all who change
     /// something.
     pub(super) fn look_begins(&mut self, hue: Hue, entry: Entry) {
+        self.end_has_passed(hue);
         if let Some(holder) = self.lanes.get(hue).holder {
             self.violated("G1", format!("{entry} looks at color {hue} while {holder} runs there"));
         }

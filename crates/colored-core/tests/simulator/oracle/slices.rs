@@ -9,10 +9,10 @@ const LATE_TURNS: u32 = 8;
 
 /// Slices of a worker between two lanes of its deque, that of the deque included: three lanes of
 /// the `next` slot in a row, or one from the inbox at every other step.
-const PER_LANE: u64 = 8;
+pub(super) const PER_LANE: u64 = 8;
 
 /// Steps between two looks into the injector.
-const PER_INJECTED: u64 = 61;
+pub(super) const PER_INJECTED: u64 = 61;
 
 /// Time that a lane may wait for a worker to wake up: three ticks of the backstop.
 const WAKE: u64 = 3 * crate::world::RESCUE_NANOS;
@@ -114,14 +114,14 @@ impl Slices {
         self.last[worker as usize] = None;
     }
 
-    /// A turn of a color begins, which has waited for so many slices and nanoseconds.
+    /// A turn of a color begins, which has waited for so many slices and nanoseconds, and may wait
+    /// for so many slices.
     pub(crate) fn turn(
         &mut self,
         hue: Hue,
         now: u64,
         waited: (u64, u64),
-        ahead: u64,
-        injected: bool,
+        slices: u64,
     ) -> Result<(), String> {
         let workers = self.last.len();
         let Some(frame) = self.stack.last_mut() else { return Ok(()) };
@@ -145,8 +145,6 @@ impl Slices {
             return Ok(());
         }
         self.begun += 1;
-        let from_outside = if injected { PER_INJECTED * (ahead + 1) } else { 0 };
-        let slices = PER_LANE * (ahead + 1) + from_outside;
         if workers == 1 && waited.0 > slices {
             return Err(format!(
                 "color {hue} has waited for {} slices, and at most {slices} may come first",

@@ -1,6 +1,6 @@
 //! What each task is doing, and so what a wake, an abort or the end of a poll does to its place.
 
-use super::{BoundKey, Entry, Hue, Oracle};
+use super::{BoundKey, Entry, Hue, Oracle, Over};
 use crate::slab::Key;
 use crate::world::Actor;
 
@@ -33,7 +33,9 @@ pub(crate) enum End {
 
 #[derive(Debug)]
 pub(crate) struct Task {
-    hue: Hue,
+    /// How many were spawned before.
+    pub(super) serial: u64,
+    pub(super) hue: Hue,
     state: State,
     /// Woken in its own poll.
     notified: bool,
@@ -45,11 +47,15 @@ pub(crate) struct Task {
     /// Whether somebody still has its handle.
     handle: bool,
     /// It is in a section, and keeps its lane when it waits.
-    section: bool,
+    pub(super) section: bool,
     /// It waits, and has kept its lane.
     keeps: bool,
     /// It is inside a bound.
     bound: Option<BoundKey>,
+    /// Its color is as urgent as can be while it is scheduled there.
+    urgent: bool,
+    /// What it waits for, of which the scheduler knows.
+    pub(super) over: Option<Over>,
 }
 
 impl Task {
@@ -61,7 +67,19 @@ impl Task {
 impl Oracle {
     /// A task is spawned.
     pub(crate) fn spawn(&mut self, hue: Hue, pin: Option<u32>) -> Key {
+        self.spawn_as(hue, pin, false)
+    }
+
+    /// A task is spawned that is urgent, if the scheduler knows such.
+    pub(crate) fn spawn_urgent(&mut self, hue: Hue) -> Key {
+        let urgent = self.name_class();
+        self.classes.count_high(urgent, false);
+        self.spawn_as(hue, None, urgent)
+    }
+
+    fn spawn_as(&mut self, hue: Hue, pin: Option<u32>, urgent: bool) -> Key {
         let key = self.tasks.insert(Task {
+            serial: self.tally.spawned,
             hue,
             state: State::Scheduled,
             notified: false,
@@ -72,6 +90,8 @@ impl Oracle {
             section: false,
             keeps: false,
             bound: None,
+            urgent,
+            over: None,
         });
         self.tally.spawned += 1;
         self.lanes.get_mut(hue).tasks += 1;
@@ -87,6 +107,10 @@ impl Oracle {
     /// The worker that a task stays on.
     pub(crate) fn pin_of(&self, key: Key) -> Option<u32> {
         self.tasks.get(key)?.pin
+    }
+
+    pub(crate) fn is_urgent(&self, entry: Entry) -> bool {
+        matches!(entry, Entry::Task(key) if self.tasks.get(key).is_some_and(|task| task.urgent))
     }
 
     /// The color of a task that is not complete.
@@ -129,6 +153,11 @@ impl Oracle {
     /// A section of a task begins or ends, in a poll.
     pub(crate) fn section(&mut self, key: Key, open: bool) {
         self.task(key).section = open;
+    }
+
+    /// How many tasks are in sections.
+    pub(crate) fn in_sections(&self) -> usize {
+        self.tasks.iter().filter(|task| task.section).count()
     }
 
     /// A poll begins.
@@ -235,11 +264,12 @@ impl Oracle {
         }
         let Some(task) = self.tasks.get_mut(key) else { return };
         let (hue, joiner, handle) = (task.hue, task.joiner.take(), task.handle);
-        let bound = task.bound.take();
+        let (bound, urgent) = (task.bound.take(), task.urgent);
         task.state = State::Complete(outcome);
         if !handle {
             self.tasks.remove(key);
         }
+        self.classes.count_high(false, urgent);
         // The place goes with the future, before the outcome is there.
         if let Some(bound) = bound {
             self.bound_leave(bound);

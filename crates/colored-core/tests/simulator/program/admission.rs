@@ -1,10 +1,12 @@
 //! Bounds: who is let in, who waits in line, and who is sent away.
 
+use super::bounded;
+use super::callbacks::{PostToken, Value};
 use super::deeds;
 use super::moves::Wait;
 use super::stock::Stock;
 use super::task::{Output, Task};
-use crate::oracle::{Answer, BoundKey, Hue};
+use crate::oracle::{Answer, BoundKey, CellKey, Hue};
 use crate::slab::Key;
 use crate::trace::What;
 use crate::world::{Actor, World};
@@ -39,10 +41,16 @@ impl Future for Late {
 pub(super) struct Admission {
     bound: BoundKey,
     task: Arc<Mutex<Option<Task>>>,
+    /// The cell that it posts to.
+    post: Option<(CellKey, Letter)>,
     future: Pin<Box<dyn Future<Output = Result<Inside, Closed<()>>> + Send>>,
 }
 
+/// What is posted is known when it is let in.
+type Letter = Arc<Mutex<Option<PostToken>>>;
+
 enum Inside {
+    Posted,
     Spawned(JoinHandle<Output>),
     Place(Place),
 }
@@ -53,8 +61,10 @@ pub(super) fn deed(world: &World, here: Option<Hue>) {
         // A callback, which does not know its color.
         return;
     }
-    if world.chance.one_in(3) {
-        return leave(world);
+    match world.chance.below(6) {
+        0 | 1 => return leave(world),
+        2 | 3 => return bounded::deed(world, here),
+        _ => {}
     }
     let Some((key, bound)) = some_bound(world) else { return new_bound(world) };
     match world.chance.below(32) {
@@ -73,7 +83,7 @@ pub(super) fn deed(world: &World, here: Option<Hue>) {
 }
 
 /// A clone of a bound, of which the oracle knows.
-fn some_bound(world: &World) -> Option<(BoundKey, Bound)> {
+pub(super) fn some_bound(world: &World) -> Option<(BoundKey, Bound)> {
     let bounds = world.stock.bounds.borrow();
     let (key, bound) = (!bounds.is_empty()).then(|| &bounds[world.chance.index(bounds.len())])?;
     world.oracle(|oracle| oracle.bound_clone_made(*key));
@@ -132,7 +142,7 @@ fn make(world: &World, bound: BoundKey, place: &Mutex<Option<Task>>) -> Key {
     key
 }
 
-fn check(world: &World, key: BoundKey, found: Answer, expected: Answer) {
+pub(super) fn check(world: &World, key: BoundKey, found: Answer, expected: Answer) {
     if found != expected {
         let what = format!("bound {} says {found:?}, not {expected:?}", key.slot);
         world.oracle(|oracle| oracle.violated("bound", what));
@@ -179,8 +189,27 @@ pub(super) fn let_go(world: &World, most: usize) {
     }
 }
 
+/// Waits for room for a post.
+fn begin_post(world: &World) -> Option<Admission> {
+    let (bound, key, cell) = bounded::some(world)?;
+    world.oracle(|oracle| oracle.bound_clone_made(bound));
+    let letter = Letter::default();
+    let post = Some((key, Arc::clone(&letter)));
+    let future = Box::pin(async move {
+        let read = move |value: &mut Value| {
+            let token = letter.lock().unwrap_or_else(PoisonError::into_inner).take();
+            token.expect("it was let in").run(value);
+        };
+        cell.post(read).await.map(|()| Inside::Posted).map_err(|_| Closed(()))
+    });
+    Some(Admission { bound, task: Arc::default(), post, future })
+}
+
 /// Goes to some bound, if there is one.
 pub(super) fn begin(world: &World) -> Option<Admission> {
+    if world.chance.one_in(3) {
+        return begin_post(world);
+    }
     let (key, bound) = some_bound(world)?;
     let (late, task) = Late::new();
     let future: Pin<Box<dyn Future<Output = _> + Send>> = if world.chance.one_in(2) {
@@ -191,7 +220,7 @@ pub(super) fn begin(world: &World) -> Option<Admission> {
             spawned.map(Inside::Spawned).map_err(|_| Closed(()))
         })
     };
-    Some(Admission { bound: key, task, future })
+    Some(Admission { bound: key, task, post: None, future })
 }
 
 /// Looks whether it is let in; false if it waits no longer.
@@ -207,6 +236,10 @@ pub(super) fn waits(
     // Only a spawn has use for it.
     let spawns = Arc::strong_count(place) > 1;
     let child = (spawns && expected == Answer::Inside).then(|| make(world, key, place));
+    if let Some((cell, letter)) = admission.post.as_ref().filter(|_| expected == Answer::Inside) {
+        let token = bounded::scheduled(world, key, *cell);
+        *letter.lock().unwrap_or_else(PoisonError::into_inner) = Some(token);
+    }
     let polled = admission.future.as_mut().poll(cx);
     let found = match &polled {
         Poll::Ready(Ok(_)) => Answer::Inside,
@@ -229,7 +262,7 @@ pub(super) fn waits(
                 deeds::keep(world, child, handle);
             }
         }
-        Err(Closed(())) => {}
+        Ok(Inside::Posted) | Err(Closed(())) => {}
     }
     world.oracle(|oracle| oracle.bound_clone_gone(key));
     false

@@ -1,7 +1,7 @@
 //! What runs in cells: posts, calls, and the destructors of values.
 
-use super::deeds;
-use crate::oracle::{CallKey, CellKey, Entry, Hue};
+use super::{deeds, locals};
+use crate::oracle::{BoundKey, CallKey, CellKey, Entry, Hue};
 use crate::slab::Key;
 use crate::trace::What;
 use crate::world::World;
@@ -63,11 +63,22 @@ pub(super) struct PostToken {
     number: u32,
     hue: Hue,
     run: bool,
+    /// It has a place there.
+    bound: Option<BoundKey>,
 }
 
 impl PostToken {
     pub(super) fn new(number: u32, hue: Hue) -> Self {
-        Self { number, hue, run: false }
+        Self { number, hue, run: false, bound: None }
+    }
+
+    pub(super) fn inside(number: u32, hue: Hue, bound: BoundKey) -> Self {
+        Self { number, hue, run: false, bound: Some(bound) }
+    }
+
+    /// For what is not let in.
+    pub(super) fn unused() -> Self {
+        Self { number: 0, hue: 0, run: true, bound: None }
     }
 
     pub(super) fn run(mut self, value: &mut Value) {
@@ -77,8 +88,10 @@ impl PostToken {
                 return;
             }
             self.begin(world);
+            locals::touch(world, self.hue);
             value.touch(world);
             deed(world);
+            leave(world, self.bound);
             world.oracle(|oracle| oracle.callback_ends(self.hue, true));
             panic_now_and_then(world);
         });
@@ -102,6 +115,7 @@ impl Drop for PostToken {
             World::with(|world| {
                 if !world.has_failed() {
                     world.oracle(|oracle| oracle.unrun(self.hue, Entry::Post(self.number)));
+                    leave(world, self.bound);
                 }
             });
         }
@@ -112,11 +126,17 @@ impl Drop for PostToken {
 pub(super) struct CallToken {
     key: CallKey,
     run: bool,
+    /// It has a place there.
+    bound: Option<BoundKey>,
 }
 
 impl CallToken {
     pub(super) fn new(key: Key) -> Self {
-        Self { key, run: false }
+        Self { key, run: false, bound: None }
+    }
+
+    pub(super) fn inside(key: Key, bound: Option<BoundKey>) -> Self {
+        Self { key, run: false, bound }
     }
 
     pub(super) fn run(mut self, value: &mut Value) {
@@ -129,6 +149,7 @@ impl CallToken {
             world.note(What::Inline, self.key.slot, u32::from(posted));
             value.touch(world);
             deed(world);
+            leave(world, self.bound);
             world.oracle(|oracle| oracle.call_ends(self.key, posted));
             panic_now_and_then(world);
         });
@@ -141,9 +162,17 @@ impl Drop for CallToken {
             World::with(|world| {
                 if !world.has_failed() {
                     world.oracle(|oracle| oracle.call_unrun(self.key));
+                    leave(world, self.bound);
                 }
             });
         }
+    }
+}
+
+/// A place is given back with the closure that has it.
+fn leave(world: &World, bound: Option<BoundKey>) {
+    if let Some(bound) = bound {
+        world.oracle(|oracle| oracle.bound_leave(bound));
     }
 }
 

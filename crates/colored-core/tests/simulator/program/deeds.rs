@@ -2,14 +2,15 @@
 
 use super::callbacks::{PostToken, Value};
 use super::task::{Output, Task};
-use super::{Deed, admission, moves};
+use super::{Deed, admission, bounded, moves};
 use crate::fault::Fault;
 use crate::oracle::{CellKey, Hue};
 use crate::slab::Key;
 use crate::trace::What;
 use crate::world::{Actor, Phase, World};
-use colored_core::{ColorCell, JoinHandle, spawn_here, spawn_local};
+use colored_core::{ColorCell, JoinHandle, Priority, spawn_here, spawn_local};
 use std::mem;
+use std::panic::Location;
 
 /// Does something; `task` is who does it, if it is a task.
 pub(super) fn perform(world: &World, deed: Deed, task: Option<Key>) {
@@ -23,7 +24,7 @@ pub(super) fn perform(world: &World, deed: Deed, task: Option<Key>) {
     match deed {
         Deed::SpawnColored | Deed::SpawnUnique | Deed::SpawnHere | Deed::SpawnLocal
             if is_crowded(world) => {}
-        Deed::Bound if is_crowded(world) => {}
+        Deed::Bound | Deed::SpawnUrgent if is_crowded(world) => {}
         Deed::SpawnColored => spawn(world, world.some_hue(), None),
         Deed::SpawnUnique => spawn_unique(world),
         Deed::SpawnHere => spawn(world, world.some_hue(), here),
@@ -53,6 +54,8 @@ pub(super) fn perform(world: &World, deed: Deed, task: Option<Key>) {
         Deed::LongPoll => {
             world.spend(u64::from(world.chance.below(world.profile.long_nanos)));
         }
+        Deed::Classify => classify(world),
+        Deed::SpawnUrgent => urgent(world),
         Deed::Bound => admission::deed(world, here),
         Deed::LookAtHandle => world.stock.with_handle(&world.chance, |key, handle| {
             let expected = world.oracle(|oracle| oracle.is_complete(key));
@@ -85,6 +88,50 @@ pub(super) fn spawn(world: &World, hue: Hue, here: Option<Hue>) {
     let handle = match here {
         Some(_) => spawn_here(task).unwrap_or_else(|_| unreachable!("a task runs here")),
         None => world.handle.spawn_colored(color.expect("a color with a name"), task),
+    };
+    keep(world, key, handle);
+}
+
+/// Gives a color a priority.
+fn classify(world: &World) {
+    let hue = world.some_hue();
+    set_class(world, hue, world.chance.of(&[Priority::Low, Priority::Normal, Priority::High]));
+}
+
+/// Whether priorities are lied about.
+fn are_wrong(world: &World) -> bool {
+    let begun = world.fault == Fault::WrongPriority && world.stock.fault_done.get();
+    begun || world.fault.is_due(Fault::WrongPriority, world)
+}
+
+fn set_class(world: &World, hue: Hue, mut class: Priority) {
+    let color = world.oracle(|oracle| {
+        oracle.classify(hue, class);
+        oracle.lanes.get(hue).color
+    });
+    if are_wrong(world) {
+        class = match class {
+            Priority::Low => Priority::High,
+            Priority::Normal => Priority::Normal,
+            Priority::High => Priority::Low,
+        };
+    }
+    world.handle.set_priority(color.expect("a color with a name"), class);
+}
+
+fn urgent(world: &World) {
+    let hue = world.some_hue();
+    let (key, color) = world.oracle(|oracle| {
+        oracle.lanes.get_mut(hue).published = true;
+        (oracle.spawn_urgent(hue), oracle.lanes.get(hue).color)
+    });
+    world.note(What::Spawn, hue, key.slot);
+    let color = color.expect("a color with a name");
+    let task = Task::new(world, key);
+    let handle = if are_wrong(world) {
+        world.handle.spawn_colored(color, task)
+    } else {
+        world.handle.spawn_high_from(Location::caller(), color, task)
     };
     keep(world, key, handle);
 }
@@ -233,7 +280,12 @@ fn try_with(world: &World, here: Option<Hue>) {
 
 /// Lets go of the cells that stay up to the end.
 pub(super) fn let_lasting_go(world: &World) {
+    bounded::let_go(world);
     admission::let_go(world, usize::MAX);
+    let classified: Vec<_> = world.oracle(|oracle| oracle.lanes.classified().collect());
+    for hue in classified {
+        set_class(world, hue, Priority::Normal);
+    }
     for (key, cell) in world.stock.lasting.take() {
         drop_cell(world, key, cell);
     }

@@ -2,17 +2,18 @@
 
 use super::admission::{self, Admission};
 use super::callbacks::CallToken;
+use super::crossing::{self, Pending};
 use super::deeds;
 use super::rally::{self, Seat};
 use super::several::{self, Behavior, Section};
 use super::task::{Output, Task};
-use super::{Move, callbacks};
+use super::{Move, bounded, callbacks};
 use crate::agenda::Event;
-use crate::oracle::{CallKey, CellKey, End, Outcome};
+use crate::oracle::{Answer, CallKey, CellKey, End, Outcome};
 use crate::slab::Key;
 use crate::trace::What;
 use crate::world::{Phase, World};
-use colored_core::{JoinError, JoinHandle, hop, yield_now};
+use colored_core::{JoinError, JoinHandle, TrySendError, hop, yield_now};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
@@ -27,6 +28,7 @@ pub(super) enum Wait {
     Behavior(Behavior),
     Section(Section),
     Admission(Admission),
+    Pending(Pending),
     /// One of those who wake each other for ever.
     Rally(Seat),
 }
@@ -54,6 +56,7 @@ pub(super) fn still_waits(task: &mut Task, world: &World, cx: &mut Context<'_>) 
         Wait::Behavior(behavior) => several::waits(task, behavior, world, cx),
         Wait::Section(section) => several::stays(task, section, world, cx),
         Wait::Admission(line) => admission::waits(task, line, world, cx),
+        Wait::Pending(pending) => crosses(task, pending, world, cx).is_some(),
         Wait::Rally(seat) => rally::plays(task, seat, world, cx),
     }
 }
@@ -67,6 +70,7 @@ pub(super) fn stop_waiting(task: Key, wait: &mut Wait, world: &World) {
         Wait::Behavior(behavior) => several::give_up(world, behavior),
         Wait::Section(section) => several::leave(task, world, section),
         Wait::Admission(line) => admission::give_up(task, line, world),
+        Wait::Pending(pending) => crossing::give_up(task, pending, world),
         Wait::Rally(seat) => rally::leave(task, seat, world),
     }
 }
@@ -137,6 +141,9 @@ pub(super) fn make(task: &mut Task, next: Move, world: &World, cx: &mut Context<
             }
         }
         Move::Section => {
+            if !several::may_enter(task.key, world) {
+                return yield_here(cx);
+            }
             if !several::stays(task, several::enter(task.key, world), world, cx) {
                 return yield_here(cx);
             }
@@ -147,6 +154,11 @@ pub(super) fn make(task: &mut Task, next: Move, world: &World, cx: &mut Context<
                 return yield_here(cx);
             }
         }
+        Move::Cross => {
+            let pending = crossing::begin(task.key, world, false);
+            let end = pending.and_then(|pending| crosses(task, pending, world, cx));
+            return end.unwrap_or_else(|| yield_here(cx));
+        }
         Move::Rally => {
             let Some(seat) = rally::join(world) else { return yield_here(cx) };
             if !rally::plays(task, seat, world, cx) {
@@ -156,6 +168,14 @@ pub(super) fn make(task: &mut Task, next: Move, world: &World, cx: &mut Context<
         Move::Finish | Move::Panic => unreachable!("an end is no way to go on"),
     }
     End::Waits
+}
+
+/// Looks after a wait; how the poll ends if it goes on.
+fn crosses(task: &mut Task, pending: Pending, world: &World, cx: &mut Context<'_>) -> Option<End> {
+    let pending = crossing::look(pending, task.key, world, cx)?;
+    let end = crossing::end_of(&pending);
+    task.wait = Wait::Pending(pending);
+    Some(end)
 }
 
 /// Asks to go on under some color.
@@ -218,6 +238,9 @@ pub(super) fn check_outcome(world: &World, child: Key, result: Result<Output, Jo
 }
 
 fn begin_call(waiter: Key, world: &World) -> Option<PendingCall> {
+    if world.chance.one_in(8) {
+        return begin_bounded(waiter, world);
+    }
     let (cell_key, cell) = world.stock.some_cell(&world.chance)?;
     let key = world.oracle(|oracle| oracle.call(cell_key, waiter));
     let token = CallToken::new(key);
@@ -225,6 +248,27 @@ fn begin_call(waiter: Key, world: &World) -> Option<PendingCall> {
     // `call` has a clone of its own; this one is not the last.
     drop(cell);
     Some(PendingCall { key, cell: cell_key, future })
+}
+
+/// A call that needs a place, and has it, or is sent away.
+fn begin_bounded(waiter: Key, world: &World) -> Option<PendingCall> {
+    let (bound, cell, clone) = bounded::some(world)?;
+    let (expected, key) = world.oracle(|oracle| {
+        let here = oracle.hue_of(waiter);
+        (oracle.bound_enter(bound, here), oracle.call(cell, waiter))
+    });
+    let token = CallToken::inside(key, (expected == Answer::Inside).then_some(bound));
+    let (found, future) = match clone.try_call(move |value| token.run(value)) {
+        Ok(future) => (Answer::Inside, Some(future)),
+        Err(TrySendError::Full(_)) => (Answer::Full, None),
+        Err(TrySendError::Closed(_)) => (Answer::Closed, None),
+    };
+    admission::check(world, bound, found, expected);
+    let Some(future) = future else {
+        world.oracle(|oracle| oracle.caller_gone(key, cell));
+        return None;
+    };
+    Some(PendingCall { key, cell, future: Box::pin(future) })
 }
 
 /// Polls a call; false if it is over.

@@ -1,11 +1,13 @@
 //! What a task does with several cells, beside others, or for itself alone across awaits.
 
-use super::Move;
 use super::callbacks::Value;
+use super::crossing::{self, Pending};
 use super::moves::Wait;
 use super::task::Task;
+use super::{Move, deeds};
 use crate::agenda::Event;
 use crate::oracle::Want;
+use crate::profile::Crossing;
 use crate::slab::Key;
 use crate::trace::What;
 use crate::world::{Phase, World};
@@ -62,11 +64,22 @@ fn some_cells(world: &World, most: usize) -> Vec<(Key, Cell)> {
     let mut chosen: Vec<(Key, Cell)> = Vec::new();
     for _ in 0..most.min(lasting.len()) {
         let (key, cell) = &lasting[world.chance.index(lasting.len())];
-        if chosen.iter().all(|(other, _)| other != key) {
+        if chosen.iter().all(|(other, _)| other != key) && !may_hold(world, *key) {
             chosen.push((*key, cell.clone()));
         }
     }
     chosen
+}
+
+/// Whether sections may hold that cell's color: where no wait can close a cycle, it is not wanted
+/// together with others.
+fn may_hold(world: &World, cell: Key) -> bool {
+    let hue = world.oracle(|oracle| oracle.cells.get(cell).map(|cell| cell.hue));
+    world.profile.crossing == Crossing::Ordered && hue.is_some_and(|hue| is_low(world, hue))
+}
+
+fn is_low(world: &World, hue: u32) -> bool {
+    2 * hue < world.profile.palette
 }
 
 /// Makes a `when` or a `read`, if there is a cell.
@@ -139,21 +152,34 @@ pub(super) fn begin(waiter: Key, next: Move, world: &World) -> Option<Behavior> 
 /// Polls one; false if it is over.
 pub(super) fn waits(
     task: &mut Task,
-    mut behavior: Behavior,
+    behavior: Behavior,
     world: &World,
     cx: &mut Context<'_>,
 ) -> bool {
+    let behavior = poll(behavior, world, cx);
+    let waits = behavior.is_some();
+    if let Some(behavior) = behavior {
+        task.wait = Wait::Behavior(behavior);
+    }
+    waits
+}
+
+/// As `waits`: what is still waited for.
+pub(super) fn poll(
+    mut behavior: Behavior,
+    world: &World,
+    cx: &mut Context<'_>,
+) -> Option<Behavior> {
     let polled = catch_unwind(AssertUnwindSafe(|| behavior.future.as_mut().poll(cx)));
     if polled.is_err() && world.phase.get() != Phase::Closing {
         world.oracle(|oracle| oracle.violated("G9", "a `when` or `read` panics"));
     }
     if polled.is_ok_and(|polled| polled.is_pending()) {
         world.oracle(|oracle| oracle.behavior_is_pending(behavior.key));
-        task.wait = Wait::Behavior(behavior);
-        return true;
+        return Some(behavior);
     }
     give_up(world, behavior);
-    false
+    None
 }
 
 /// Drops one, done or not.
@@ -166,36 +192,78 @@ pub(super) fn give_up(world: &World, behavior: Behavior) {
 pub(super) struct Inside {
     task: Key,
     waits: u32,
+    pending: Option<Pending>,
 }
 
 pub(super) type Section = Pin<Box<Exclusive<Inside>>>;
+
+impl Inside {
+    /// Goes on until it waits; false if the section is over.
+    fn go_on(&mut self, world: &World, cx: &mut Context<'_>) -> bool {
+        if let Some(pending) = self.pending.take() {
+            self.pending = crossing::look(pending, self.task, world, cx);
+        }
+        if self.pending.is_some() {
+            return true;
+        }
+        if self.waits == 0 || world.phase.get() == Phase::Winding {
+            return false;
+        }
+        self.waits -= 1;
+        if world.profile.crossing != Crossing::None {
+            deeds::perform(world, world.profile.deed(&world.chance), Some(self.task));
+            let pending = crossing::begin(self.task, world, true);
+            self.pending =
+                pending.and_then(|pending| crossing::look(pending, self.task, world, cx));
+        }
+        if self.pending.is_none() {
+            self.rest(world, cx);
+        }
+        true
+    }
+
+    fn rest(&self, world: &World, cx: &Context<'_>) {
+        let sleeper = (self.task, cx.waker().clone());
+        match world.chance.below(3) {
+            0 => world.stock.wait_for_signal(&world.chance, sleeper),
+            1 => {
+                let timer = world.stock.wait_for_timer(sleeper);
+                world.put(u64::from(world.chance.skewed(1 << 18)), Event::Ready(timer));
+            }
+            _ => {
+                world.oracle(|oracle| oracle.wake(self.task));
+                cx.waker().wake_by_ref();
+            }
+        }
+    }
+}
 
 impl Future for Inside {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        // No time goes by in here: the core has a mark for the thread that is inside a section, which
-        // other workers on this thread must not see.
-        if self.waits == 0 {
-            return Poll::Ready(());
-        }
-        self.waits -= 1;
         World::with(|world| {
-            let sleeper = (self.task, cx.waker().clone());
-            match world.chance.below(3) {
-                0 => world.stock.wait_for_signal(&world.chance, sleeper),
-                1 => {
-                    let timer = world.stock.wait_for_timer(sleeper);
-                    world.put(u64::from(world.chance.skewed(1 << 18)), Event::Ready(timer));
-                }
-                _ => {
-                    world.oracle(|oracle| oracle.wake(self.task));
-                    cx.waker().wake_by_ref();
-                }
-            }
-        });
-        Poll::Pending
+            let goes_on = world.has_failed() || world.alone(|| self.go_on(world, cx));
+            if goes_on { Poll::Pending } else { Poll::Ready(()) }
+        })
     }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        World::with(|world| match self.pending.take() {
+            Some(pending) if !world.has_failed() => {
+                world.alone(|| crossing::give_up(self.task, pending, world));
+            }
+            _ => {}
+        });
+    }
+}
+
+/// Whether a task may open a section under its color.
+pub(super) fn may_enter(task: Key, world: &World) -> bool {
+    let hue = world.oracle(|oracle| oracle.hue_of(task));
+    world.profile.crossing != Crossing::Ordered || hue.is_some_and(|hue| is_low(world, hue))
 }
 
 /// Opens a section, with its first poll.
@@ -204,7 +272,7 @@ pub(super) fn enter(task: Key, world: &World) -> Section {
         oracle.section(task, true);
         oracle.tally.sections += 1;
     });
-    Box::pin(exclusive(Inside { task, waits: world.chance.below(4) }))
+    Box::pin(exclusive(Inside { task, waits: world.chance.below(4), pending: None }))
 }
 
 /// Polls a section; false if it is over.

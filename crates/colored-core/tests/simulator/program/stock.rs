@@ -1,5 +1,6 @@
 //! What the program keeps: handles, wakers, cells, colors.
 
+use super::bounded::Bounded;
 use super::callbacks::Value;
 use super::rally::Rally;
 use super::task::Output;
@@ -32,9 +33,12 @@ pub(crate) struct Stock {
     /// Cells that stay up to the end: sets of them may wait for their colors for long.
     pub(super) lasting: RefCell<Vec<(CellKey, ColorCell<Value>)>>,
     pub(super) bounds: RefCell<Vec<(BoundKey, Bound)>>,
+    pub(super) bounded: RefCell<Vec<Bounded>>,
     pub(super) places: RefCell<Vec<(BoundKey, Place)>>,
     pub(super) rallies: RefCell<[Rally; 2]>,
     pub(super) known: RefCell<Vec<Hue>>,
+    /// Whose own value is used next.
+    pub(super) possessor: Cell<Hue>,
     pub(super) posts: Cell<u32>,
     /// The cell whose last owner is going on this thread, right now.
     pub(super) going: Cell<Option<CellKey>>,

@@ -1,7 +1,7 @@
 //! A task of the program.
 
 use super::moves::{self, Wait};
-use super::{Move, deeds};
+use super::{Move, deeds, locals};
 use crate::fault::Fault;
 use crate::oracle::{End, Hue, Outcome};
 use crate::slab::Key;
@@ -71,6 +71,7 @@ impl Task {
         let hue = world.oracle(|oracle| oracle.poll_begins(self.key));
         world.note(What::Turn, hue, self.key.slot);
         check_color(world, hue, self.nature.nosy);
+        locals::touch(world, hue);
         world.spend(world.moment());
         let done = match self.go_on(world, cx) {
             Some(end) => {

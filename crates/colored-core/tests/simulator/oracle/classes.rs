@@ -1,0 +1,122 @@
+//! Priorities: how urgent each color is, and what follows for how long it may wait (G7).
+
+use super::{Entry, Hue, Oracle};
+use colored_core::Priority;
+
+/// Slices of a worker for one that is high: what is pinned has every other one, the two queues in which
+/// it may be take turns, and now and then a lower class comes first.
+const PER_HIGH: u64 = 8;
+
+/// Slices of a worker for one that is not: one of 64 is for its class, and its two queues take turns.
+/// As many again where the lane came by ways from before there were priorities.
+const PER_LOWER: u64 = 4 * 64;
+
+#[derive(Debug, Default)]
+pub(crate) struct Classes {
+    /// Slices that had begun when the first priority was named.
+    used: Option<u64>,
+    /// Colors that are high, and tasks that are urgent: now, and at most at once.
+    high: u64,
+    most_high: u64,
+}
+
+/// How urgent a color is.
+#[derive(Debug, Default)]
+pub(super) struct Class {
+    base: Priority,
+    /// Urgent tasks that are scheduled there, or run.
+    urgent: u32,
+    /// One of them runs.
+    runs: bool,
+    /// When it became high: slices that had begun.
+    since: u64,
+}
+
+impl Class {
+    fn is_high(&self) -> bool {
+        self.base == Priority::High || self.urgent > 0
+    }
+
+    /// Whether it keeps its color a lane.
+    pub(super) fn is_named(&self) -> bool {
+        self.base != Priority::Normal
+    }
+}
+
+impl Classes {
+    /// Something is high from now on, and something is not any more.
+    pub(super) fn count_high(&mut self, comes: bool, goes: bool) {
+        self.high = self.high + u64::from(comes) - u64::from(goes);
+        self.most_high = self.most_high.max(self.high);
+    }
+}
+
+impl Oracle {
+    /// A priority is named. False if the scheduler has none.
+    pub(super) fn name_class(&mut self) -> bool {
+        if self.policy.is_flat() || self.closing {
+            return false;
+        }
+        self.classes.used.get_or_insert(self.slices.begun());
+        self.tally.classes += 1;
+        true
+    }
+
+    /// Whether a priority has been named.
+    pub(crate) fn has_classes(&self) -> bool {
+        self.classes.used.is_some()
+    }
+
+    /// A color is given a priority, and has a lane as long as that is not the normal one.
+    pub(crate) fn classify(&mut self, hue: Hue, base: Priority) {
+        if !self.name_class() {
+            return;
+        }
+        self.lanes.get_mut(hue).published = true;
+        let before = self.lanes.get(hue).class.base;
+        self.reclass(hue, |class| class.base = base);
+        self.classes.count_high(base == Priority::High, before == Priority::High);
+        self.lanes.settle(hue);
+    }
+
+    fn reclass(&mut self, hue: Hue, change: impl FnOnce(&mut Class)) {
+        let begun = self.slices.begun();
+        let class = &mut self.lanes.get_mut(hue).class;
+        let before = class.is_high();
+        change(class);
+        if class.is_high() && !before {
+            class.since = begun;
+        }
+    }
+
+    /// Something is scheduled, which may make its color urgent.
+    pub(super) fn inherit(&mut self, hue: Hue, entry: Entry) {
+        if self.is_urgent(entry) {
+            self.reclass(hue, |class| class.urgent += 1);
+        }
+    }
+
+    /// The turn of that begins.
+    pub(super) fn inherited_begins(&mut self, hue: Hue, entry: Entry) {
+        self.lanes.get_mut(hue).class.runs = self.is_urgent(entry);
+    }
+
+    /// The turn is over, and what had it is not there any more; or is there once more.
+    pub(super) fn inherited_ends(&mut self, hue: Hue) {
+        self.reclass(hue, |class| {
+            // A shutdown runs what is not scheduled, too.
+            class.urgent = class.urgent.saturating_sub(u32::from(std::mem::take(&mut class.runs)));
+        });
+    }
+
+    /// How much may come before a lane that became ready at that slice, where there are priorities:
+    /// since when that counts, the slices for each lane ahead, and how many lanes are, if less than all.
+    pub(super) fn class_bound(&self, hue: Hue, ready: u64) -> Option<(u64, u64, Option<u64>)> {
+        let used = self.classes.used?;
+        let class = &self.lanes.get(hue).class;
+        if class.is_high() && ready > used {
+            return Some((ready.max(class.since), PER_HIGH, Some(self.classes.most_high)));
+        }
+        Some((ready, PER_LOWER, None))
+    }
+}

@@ -1,0 +1,76 @@
+//! Cells with a bound: what waits for a place, and what is sent away.
+
+use super::admission;
+use super::callbacks::{PostToken, Value};
+use super::deeds;
+use crate::oracle::{Answer, BoundKey, CellKey, Hue};
+use crate::trace::What;
+use crate::world::World;
+use colored_core::{BoundedCell, TrySendError};
+
+/// How many the program keeps, up to the end.
+const KEPT: usize = 3;
+
+/// A cell and its bound.
+pub(crate) type Bounded = (BoundKey, CellKey, BoundedCell<Value>);
+
+/// A clone of one. All are there up to the end, so no clone is the last.
+pub(super) fn some(world: &World) -> Option<Bounded> {
+    let kept = world.stock.bounded.borrow();
+    (!kept.is_empty()).then(|| kept[world.chance.index(kept.len())].clone())
+}
+
+/// Posts to one, or makes one. `here` is the color of the task that does it.
+pub(super) fn deed(world: &World, here: Option<Hue>) {
+    match some(world) {
+        Some(bounded) if !world.chance.one_in(16) => post(world, here, &bounded),
+        _ => make(world),
+    }
+}
+
+fn make(world: &World) {
+    if world.stock.bounded.borrow().len() >= KEPT {
+        return;
+    }
+    let Some((bound_key, bound)) = admission::some_bound(world) else { return };
+    let key = world.oracle(|oracle| {
+        let hue = oracle.bound_hue(bound_key);
+        oracle.new_cell(hue)
+    });
+    let cell = bound.cell(Value::new(key));
+    // The cell keeps the clone's place in the count.
+    drop(bound);
+    world.stock.bounded.borrow_mut().push((bound_key, key, cell));
+}
+
+fn post(world: &World, here: Option<Hue>, (bound, key, cell): &Bounded) {
+    let expected = world.oracle(|oracle| oracle.bound_enter(*bound, here));
+    let token = if expected == Answer::Inside {
+        scheduled(world, *bound, *key)
+    } else {
+        PostToken::unused()
+    };
+    let found = match cell.try_post(move |value| token.run(value)) {
+        Ok(()) => Answer::Inside,
+        Err(TrySendError::Full(_)) => Answer::Full,
+        Err(TrySendError::Closed(_)) => Answer::Closed,
+    };
+    admission::check(world, *bound, found, expected);
+}
+
+/// What is let in, and will be posted next.
+pub(super) fn scheduled(world: &World, bound: BoundKey, cell: CellKey) -> PostToken {
+    let number = world.stock.posts.replace(world.stock.posts.get() + 1);
+    let hue = world.oracle(|oracle| oracle.post(cell, number));
+    world.note(What::Post, hue, number);
+    PostToken::inside(number, hue, bound)
+}
+
+/// Lets go of all of them.
+pub(super) fn let_go(world: &World) {
+    for (bound, key, cell) in world.stock.bounded.take() {
+        world.oracle(|oracle| oracle.clone_gone(key, false));
+        deeds::last_owner(world, key, || drop(cell));
+        world.oracle(|oracle| oracle.bound_clone_gone(bound));
+    }
+}

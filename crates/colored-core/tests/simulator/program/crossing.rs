@@ -1,0 +1,212 @@
+//! Waits that may close a cycle: for a task, for a turn under a color, in sections and beside them.
+
+use super::callbacks::{CallToken, PANIC};
+use super::several::{self, Behavior};
+use super::task::Output;
+use super::{Move, deeds, moves};
+use crate::fault::Fault;
+use crate::oracle::{CallKey, CellKey, End, Hue, Over};
+use crate::profile::Crossing;
+use crate::slab::Key;
+use crate::trace::What;
+use crate::world::{Phase, World};
+use colored_core::{CallError, Hop, JoinHandle, hop};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// A wait of which the scheduler knows.
+pub(super) enum Pending {
+    Join(Key, JoinHandle<Output>),
+    Call(TryCall),
+    Hop(Hue, Pin<Box<Hop>>),
+    Behavior(Behavior),
+}
+
+pub(super) struct TryCall {
+    key: CallKey,
+    cell: CellKey,
+    future: Pin<Box<dyn Future<Output = Result<(), CallError>> + Send>>,
+}
+
+/// Finds something to wait for; inside a section or not.
+pub(super) fn begin(task: Key, world: &World, inside: bool) -> Option<Pending> {
+    let own = world.oracle(|oracle| oracle.hue_of(task))?;
+    let ordered = world.profile.crossing == Crossing::Ordered;
+    let is_allowed = |hue: Hue| !ordered || hue > own;
+    match world.chance.below(8) {
+        0..3 => {
+            let (child, handle) = world.stock.take_handle(&world.chance)?;
+            // A circle of joins alone is the program's own fault, and nobody's business.
+            let younger = world.oracle(|oracle| oracle.is_younger(child, task));
+            let hue = world.oracle(|oracle| oracle.hue_of(child));
+            if younger && hue.is_none_or(is_allowed) {
+                return Some(Pending::Join(child, handle));
+            }
+            put_back(world, child, handle);
+            None
+        }
+        3 if !inside => {
+            let to = world.some_hue();
+            let color = world.oracle(|oracle| oracle.lanes.get(to).color)?;
+            is_allowed(to).then(|| Pending::Hop(to, Box::pin(hop(color))))
+        }
+        4 if ordered => {
+            let next = world.chance.of(&[Move::When, Move::Read]);
+            several::begin(task, next, world).map(Pending::Behavior)
+        }
+        _ => {
+            let (cell, clone) = world.stock.some_cell(&world.chance)?;
+            let hue = world.oracle(|oracle| oracle.cells.get(cell).map(|cell| cell.hue))?;
+            is_allowed(hue).then(|| {
+                let key = world.oracle(|oracle| oracle.call(cell, task));
+                let token = CallToken::new(key);
+                let future = Box::pin(clone.try_call(move |value| token.run(value)));
+                Pending::Call(TryCall { key, cell, future })
+            })
+        }
+    }
+}
+
+fn put_back(world: &World, key: Key, handle: JoinHandle<Output>) {
+    if let Some((key, handle)) = world.stock.keep_handle(&world.chance, (key, handle)) {
+        deeds::detach(world, key, handle);
+    }
+}
+
+/// Looks after a wait: what is still waited for.
+pub(super) fn look(
+    pending: Pending,
+    task: Key,
+    world: &World,
+    cx: &mut Context<'_>,
+) -> Option<Pending> {
+    let still = match pending {
+        Pending::Join(child, handle) => joins(task, child, handle, world, cx),
+        Pending::Call(call) => calls(task, call, world, cx),
+        Pending::Hop(to, hop) => hops(task, to, hop, world, cx),
+        Pending::Behavior(behavior) => {
+            several::poll(behavior, world, cx).map(|behavior| (Pending::Behavior(behavior), None))
+        }
+    };
+    let (pending, over) = still.unzip();
+    world.oracle(|oracle| oracle.waits_over(task, over.flatten()));
+    pending
+}
+
+/// How the poll ends that has begun a wait.
+pub(super) fn end_of(pending: &Pending) -> End {
+    match pending {
+        Pending::Hop(to, _) => End::Hops(*to),
+        _ => End::Waits,
+    }
+}
+
+/// Compares what a wait was told with what it must be told.
+fn judge(world: &World, task: Key, over: Over, refused: bool, closes: bool) {
+    if world.phase.get() == Phase::Closing {
+        return;
+    }
+    let refused = refused != world.fault.is_due(Fault::WrongDiagnosis, world);
+    world.oracle(|oracle| {
+        oracle.tally.refused += u64::from(refused);
+        let ordered = oracle.crossing == Crossing::Ordered;
+        if refused && ordered {
+            oracle.violated("G12", format!("task {} cannot wait for {over:?}", task.slot));
+        } else if refused != closes && !ordered {
+            let what = format!(
+                "task {} waits for {over:?}: that closes a cycle: {closes}, says the scheduler not",
+                task.slot
+            );
+            oracle.violated("G12", what);
+        }
+    });
+}
+
+type Still = Option<(Pending, Option<Over>)>;
+
+fn joins(
+    task: Key,
+    child: Key,
+    mut handle: JoinHandle<Output>,
+    world: &World,
+    cx: &mut Context<'_>,
+) -> Still {
+    let over = Over::Task(child);
+    let (complete, closes) =
+        world.oracle(|oracle| (oracle.is_complete(child), oracle.closes(task, over)));
+    let polled = Pin::new(&mut handle).poll(cx);
+    let refused = matches!(&polled, Poll::Ready(Err(error)) if error.is_deadlock());
+    if (polled.is_pending() || refused) == complete {
+        let what = format!("task {} is complete: {complete}, and gives {polled:?}", child.slot);
+        world.oracle(|oracle| oracle.violated("G9", what));
+        return None;
+    }
+    if complete {
+        if let Poll::Ready(result) = polled {
+            moves::check_outcome(world, child, result);
+        }
+        return None;
+    }
+    judge(world, task, over, refused, closes);
+    // Who is refused has left its waker all the same.
+    world.oracle(|oracle| oracle.join(child, task));
+    world.note(What::Join, task.slot, child.slot);
+    if refused {
+        put_back(world, child, handle);
+        return None;
+    }
+    Some((Pending::Join(child, handle), Some(over)))
+}
+
+fn calls(task: Key, mut call: TryCall, world: &World, cx: &mut Context<'_>) -> Still {
+    let over = Over::Call(call.key);
+    // Under its own color it runs at once.
+    let (own, hue) = world.oracle(|oracle| (oracle.hue_of(task), oracle.waits_for_turn(call.key)));
+    let closes = own != hue && world.oracle(|oracle| oracle.closes(task, over));
+    let polled = catch_unwind(AssertUnwindSafe(|| call.future.as_mut().poll(cx)));
+    let refused = matches!(&polled, Ok(Poll::Ready(Err(CallError::Deadlock(_)))));
+    judge(world, task, over, refused, closes);
+    match polled {
+        Ok(Poll::Pending) => {
+            world.oracle(|oracle| oracle.call_is_pending(call.key));
+            return Some((Pending::Call(call), Some(over)));
+        }
+        Err(payload) if payload.downcast_ref() != Some(&PANIC) => {
+            world.oracle(|oracle| oracle.violated("G9", "a call panics with something else"));
+        }
+        Ok(Poll::Ready(_)) | Err(_) => {}
+    }
+    give_up_call(world, call);
+    None
+}
+
+fn hops(task: Key, to: Hue, mut hop: Pin<Box<Hop>>, world: &World, cx: &mut Context<'_>) -> Still {
+    let over = Over::Color(to);
+    let own = world.oracle(|oracle| oracle.hue_of(task));
+    let closes = own != Some(to) && world.oracle(|oracle| oracle.closes(task, over));
+    let polled = catch_unwind(AssertUnwindSafe(|| hop.as_mut().poll(cx)));
+    judge(world, task, over, polled.is_err(), closes);
+    if polled.is_ok_and(|polled| polled.is_pending()) {
+        world.oracle(|oracle| oracle.lanes.get_mut(to).published = true);
+        return Some((Pending::Hop(to, hop), Some(over)));
+    }
+    None
+}
+
+fn give_up_call(world: &World, call: TryCall) {
+    world.note(What::Abandon, call.key.slot, call.cell.slot);
+    world.oracle(|oracle| oracle.caller_gone(call.key, call.cell));
+    deeds::last_owner(world, call.cell, || drop(call.future));
+}
+
+/// Waits no longer.
+pub(super) fn give_up(task: Key, pending: Pending, world: &World) {
+    world.oracle(|oracle| oracle.waits_over(task, None));
+    match pending {
+        Pending::Join(child, handle) => deeds::detach(world, child, handle),
+        Pending::Call(call) => give_up_call(world, call),
+        Pending::Hop(_, hop) => drop(hop),
+        Pending::Behavior(behavior) => several::give_up(world, behavior),
+    }
+}
