@@ -23,11 +23,15 @@ fn assert_says(text: &str, parts: &[&str]) {
 #[test]
 fn settings_out_of_range_name_themselves_and_the_range() {
     type Set = fn(colored::Builder) -> colored::Builder;
-    let cases: [(Set, &[&str]); 5] = [
+    let cases: [(Set, &[&str]); 6] = [
         (|builder| builder.workers(0), &["workers(0)", "1 to 1024", "one per available CPU"]),
         (|builder| builder.workers(1025), &["workers(1025)", "1 to 1024"]),
         (|builder| builder.blocking_threads(0), &["blocking_threads(0)", "1 to 65536", "512"]),
         (|builder| builder.blocking_threads(65_537), &["blocking_threads(65537)", "1 to 65536"]),
+        (
+            |builder| builder.timer_resolution(Duration::from_millis(11)),
+            &["timer_resolution(11ms)", "0 ns to 10ms", "200µs"],
+        ),
         (|builder| builder.thread_name("a\0b"), &["thread_name(\"a\\0b\")", "NUL"]),
     ];
     for (set, parts) in cases {

@@ -40,6 +40,7 @@ mod priorities;
 mod read;
 mod several;
 mod shutdown;
+mod sleeps;
 mod stage;
 mod task_local;
 mod tasks;

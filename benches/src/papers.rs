@@ -12,6 +12,7 @@
 //! | [`supervise`] | processes with a limit of time |
 //! | `clients` | tasks that have one operation under way at any time |
 //! | [`cardinality`] | serial work by key, one to many keys |
+//! | [`sleeps`] | how late sleeps end, and what they cost |
 //! | [`bank`] | two accounts at once |
 //! | [`dining`] | two forks at once |
 //! | [`kv`] | shared reading |
@@ -32,6 +33,7 @@ pub mod overload;
 pub mod page;
 pub mod report;
 pub mod scaling;
+pub mod sleeps;
 pub mod staged;
 pub mod supervise;
 pub mod table2;
@@ -51,6 +53,7 @@ pub struct Experiment {
 /// All of them, in the order of the page.
 pub const ALL: &[Experiment] = &[
     Experiment { name: "cardinality", run: cardinality::run },
+    Experiment { name: "sleeps", run: sleeps::run },
     Experiment { name: "bank", run: bank::run },
     Experiment { name: "dining", run: dining::run },
     Experiment { name: "kv", run: kv::run },

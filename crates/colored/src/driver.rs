@@ -2,18 +2,21 @@
 //!
 //! k reactor shards and one timer wheel a worker. A worker with nothing to run takes the turn of
 //! its shard and sleeps inside the poll; if a neighbour has the turn it sleeps on a condition
-//! variable ([`park`]). A busy worker looks without blocking now and then. The [`backstop`] thread
-//! does both for workers that are stuck.
+//! variable ([`park`]). It wakes up in time for its timers, though not for each of many ([`nap`]). A
+//! busy worker looks without blocking now and then. The [`backstop`] thread does both for workers
+//! that are stuck.
 
 pub(crate) mod backstop;
 pub(crate) mod clock;
 pub(crate) mod current;
+mod nap;
 pub(crate) mod park;
 pub(crate) mod reactor;
 pub(crate) mod source;
 pub(crate) mod wheel;
 
-use self::clock::Clock;
+use self::clock::{Clock, TICK};
+use self::nap::Nap;
 use self::park::Parker;
 use self::reactor::Shard;
 use self::wheel::Wheel;
@@ -32,6 +35,9 @@ use std::time::Duration;
 /// one shard, 5.9 with one for each worker; with 512 connections, 5.6 and 5.6.
 const WORKERS_PER_SHARD: usize = 8;
 
+/// Ticks, 1 ms, by which a worker that is well may be late for its timers, beside its rest.
+const OVERDUE: u64 = 1_000_000 / TICK;
+
 /// What sockets, timers and blocking calls use of a runtime.
 pub(crate) struct Driver {
     pub(crate) clock: Clock,
@@ -40,22 +46,32 @@ pub(crate) struct Driver {
     pub(crate) pool: Pool,
     pub(crate) bell: backstop::Bell,
     parkers: Box<[Parker]>,
+    naps: Box<[Nap]>,
+    /// Ticks after which a timer that has not fired shows that its worker is stuck.
+    overdue: u64,
     turn: AtomicUsize,
 }
 
 impl Driver {
-    /// A driver for so many workers.
+    /// A driver for so many workers, which wake up for timers at most once in `rest`.
     ///
     /// # Errors
     ///
     /// When the system refuses a selector.
-    pub(crate) fn new(workers: usize, pool: Pool) -> io::Result<Driver> {
+    pub(crate) fn new(workers: usize, rest: Duration, pool: Pool) -> io::Result<Driver> {
         let shards = workers.div_ceil(WORKERS_PER_SHARD);
         let shards = (0..shards).map(|_| Shard::new()).collect::<io::Result<_>>()?;
-        Ok(Self::with(Clock::new(), shards, workers, pool))
+        Ok(Self::with(Clock::new(), shards, workers, rest, pool))
     }
 
-    fn with(clock: Clock, shards: Box<[Shard]>, workers: usize, pool: Pool) -> Driver {
+    fn with(
+        clock: Clock,
+        shards: Box<[Shard]>,
+        workers: usize,
+        rest: Duration,
+        pool: Pool,
+    ) -> Driver {
+        let rest = rest.as_nanos() as u64 / TICK;
         Driver {
             clock,
             shards,
@@ -63,6 +79,8 @@ impl Driver {
             pool,
             bell: backstop::Bell::default(),
             parkers: (0..workers).map(|_| Parker::default()).collect(),
+            naps: (0..workers).map(|_| Nap::new(rest)).collect(),
+            overdue: rest + OVERDUE,
             turn: AtomicUsize::new(0),
         }
     }
@@ -97,15 +115,17 @@ impl Driver {
     /// `limit` is over. Appends whom to wake.
     pub(crate) fn park(&self, worker: usize, limit: Option<Duration>, wakers: &mut Vec<Waker>) {
         let wheel = &self.wheels[worker];
-        let deadline = wheel.next_deadline();
-        let timer = (deadline != u64::MAX).then(|| self.clock.until(deadline));
-        let limit = match (limit, timer) {
-            (Some(limit), Some(timer)) => Some(limit.min(timer)),
-            (limit, timer) => limit.or(timer),
-        };
-        self.parkers[worker].park(&self.shards[worker % self.shards.len()], limit, wakers);
-        if deadline != u64::MAX {
-            self.advance(worker, wakers);
+        let tick = wheel.next_deadline();
+        let deadline =
+            if tick == u64::MAX { None } else { self.clock.at(self.naps[worker].end(tick)) };
+        let shard = &self.shards[worker % self.shards.len()];
+        self.parkers[worker].park(shard, limit, deadline, wakers);
+        if tick != u64::MAX {
+            let others = wakers.len();
+            let now = self.advance(worker, wakers);
+            if wakers.len() > others {
+                self.naps[worker].woken(now);
+            }
         }
     }
 
@@ -117,9 +137,11 @@ impl Driver {
         self.advance(worker, wakers);
     }
 
-    fn advance(&self, worker: usize, wakers: &mut Vec<Waker>) {
+    /// Gives the tick that it is.
+    fn advance(&self, worker: usize, wakers: &mut Vec<Waker>) -> u64 {
         let now = self.clock.now_tick();
         while self.wheels[worker].advance(now, wakers) {}
+        now
     }
 
     /// Lets every socket and timer fail from now on, and wakes all that wait for one.
@@ -147,12 +169,14 @@ impl Driver {
     /// A driver for timers on a clock of the test's own.
     pub(crate) fn with_clock(clock: Clock, workers: usize) -> Driver {
         let shards = Box::new([Shard::new().expect("the system has a selector")]);
-        Self::with(clock, shards, workers, Pool::new(&crate::pool::Limits::default()))
+        let pool = Pool::new(&crate::pool::Limits::default());
+        Self::with(clock, shards, workers, Duration::from_millis(1), pool)
     }
 
     /// A driver with these shards, for sockets whose events the test fetches itself.
     pub(crate) fn with_shards(shards: Box<[Shard]>) -> Driver {
-        Self::with(Clock::new(), shards, 1, Pool::new(&crate::pool::Limits::default()))
+        let pool = Pool::new(&crate::pool::Limits::default());
+        Self::with(Clock::new(), shards, 1, Duration::ZERO, pool)
     }
 
     /// Whether the worker has been unparked since the last call.

@@ -185,8 +185,7 @@ impl Watch {
     fn look_at_wheels(&mut self) {
         let now = self.driver.clock.now_tick();
         for wheel in &self.driver.wheels {
-            // A worker that is well is at most a tick late.
-            if wheel.next_deadline().saturating_add(1) < now {
+            if wheel.next_deadline().saturating_add(self.driver.overdue) < now {
                 wheel.advance(now, &mut self.wakers);
             }
         }

@@ -10,13 +10,16 @@ use std::sync::{
 };
 use std::time::{Duration, Instant};
 
+/// The nanoseconds of a tick: 1/64 ms, a fraction of what the system takes to wake a
+/// thread.
+pub(crate) const TICK: u64 = 15_625;
+
 /// A monotonic clock, and the ticks that timers are filed under.
 ///
-/// One tick is one millisecond; tick 0 is the moment the clock was made. A
-/// deadline is rounded up to a tick ([`deadline_tick`](Clock::deadline_tick)) and
-/// the present is rounded down ([`elapsed_tick`](Clock::elapsed_tick)), so a
-/// timer that fires when the second reaches the first is never early and less
-/// than one millisecond late.
+/// One tick is a [`TICK`]; tick 0 is the moment the clock was made. A deadline is
+/// rounded up to a tick ([`deadline_tick`](Clock::deadline_tick)) and the present
+/// is rounded down ([`elapsed_tick`](Clock::elapsed_tick)), so a timer that fires
+/// when the second reaches the first is never early and less than a tick late.
 #[derive(Debug)]
 pub(crate) struct Clock {
     origin: Instant,
@@ -52,26 +55,26 @@ impl Clock {
 
     /// The last tick that is over at `at`. 0 for any time before the clock was made.
     pub(crate) fn elapsed_tick(&self, at: Instant) -> u64 {
-        millis(at.saturating_duration_since(self.origin))
+        self.nanos(at) / TICK
     }
 
     /// The first tick that is not before `at`: where a deadline is filed.
     pub(crate) fn deadline_tick(&self, at: Instant) -> u64 {
+        self.nanos(at).div_ceil(TICK)
+    }
+
+    /// When `tick` comes: until when a worker may sleep whose wheel's next deadline
+    /// this is. `None` if the platform's `Instant` cannot say.
+    pub(crate) fn at(&self, tick: u64) -> Option<Instant> {
+        self.origin.checked_add(Duration::from_nanos(tick.saturating_mul(TICK)))
+    }
+
+    /// Nanoseconds from tick 0 to `at`; 584 years at most.
+    fn nanos(&self, at: Instant) -> u64 {
         let after = at.saturating_duration_since(self.origin);
-        millis(after.saturating_add(Duration::from_nanos(999_999)))
+        let seconds = after.as_secs().saturating_mul(1_000_000_000);
+        seconds.saturating_add(u64::from(after.subsec_nanos()))
     }
-
-    /// How long it is until `tick`: how long a worker may sleep whose wheel's
-    /// next deadline this is. Zero when the tick has come.
-    pub(crate) fn until(&self, tick: u64) -> Duration {
-        let after = self.now().saturating_duration_since(self.origin);
-        Duration::from_millis(tick).saturating_sub(after)
-    }
-}
-
-fn millis(time: Duration) -> u64 {
-    let whole = time.as_secs().saturating_mul(1000);
-    whole.saturating_add(u64::from(time.subsec_millis()))
 }
 
 /// Moves a clock that stands still otherwise.
@@ -107,7 +110,7 @@ mod tests {
         let clock = Clock::new();
         let at = |nanos| clock.origin + Duration::from_nanos(nanos);
         for (nanos, down, up) in
-            [(0, 0, 0), (1, 0, 1), (999_999, 0, 1), (1_000_000, 1, 1), (1_000_001, 1, 2)]
+            [(0, 0, 0), (1, 0, 1), (TICK - 1, 0, 1), (TICK, 1, 1), (TICK + 1, 1, 2)]
         {
             assert_eq!(clock.elapsed_tick(at(nanos)), down, "{nanos} ns");
             assert_eq!(clock.deadline_tick(at(nanos)), up, "{nanos} ns");
@@ -124,17 +127,22 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_sleeps_exactly_until_the_tick() {
+    fn a_tick_has_come_at_its_time_and_not_before() {
         let (clock, hand) = Clock::manual();
-        hand.forward(Duration::from_micros(2_500));
+        hand.forward(Duration::from_nanos(2 * TICK + 5));
         assert_eq!(clock.now_tick(), 2);
-        assert_eq!(clock.until(4), Duration::from_micros(1_500));
-        assert_eq!(clock.until(2), Duration::ZERO);
-        assert!(clock.until(u64::MAX) > Duration::from_secs(1 << 40));
+        let at = clock.at(4).expect("an instant can say that");
+        assert_eq!(at, clock.now() + Duration::from_nanos(2 * TICK - 5));
+        assert_eq!(clock.elapsed_tick(at), 4);
+        assert_eq!(clock.elapsed_tick(at - Duration::from_nanos(1)), 3);
     }
 
     #[test]
-    fn the_longest_durations_do_not_overflow() {
-        assert_eq!(millis(Duration::MAX), u64::MAX);
+    fn the_longest_times_do_not_overflow() {
+        let clock = Clock::new();
+        let far = clock.origin.checked_add(Duration::from_secs(1 << 40)).expect("35,000 years");
+        assert_eq!(clock.elapsed_tick(far), u64::MAX / TICK);
+        assert_eq!(clock.deadline_tick(far), u64::MAX.div_ceil(TICK));
+        assert!(clock.at(u64::MAX).is_none_or(|at| at > clock.now()));
     }
 }

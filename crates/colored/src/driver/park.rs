@@ -15,7 +15,7 @@ use super::reactor::Shard;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::task::Waker;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const AWAKE: u32 = 0;
 const UNPARKED: u32 = 1;
@@ -45,16 +45,26 @@ impl Parker {
         }
     }
 
-    pub(super) fn park(&self, shard: &Shard, limit: Option<Duration>, wakers: &mut Vec<Waker>) {
-        match shard.try_turn() {
-            Some(mut turn) => {
-                // With the token there is no sleep, but the turn is used all the same.
-                let limit = if self.enter(POLLING) { limit } else { Some(Duration::ZERO) };
-                polled(turn.poll(limit, wakers));
-                self.leave();
-            }
-            None => self.wait(limit),
-        }
+    /// Sleeps until unparked, for `limit` or until `deadline`, whichever comes first; the first may
+    /// be a millisecond late.
+    pub(super) fn park(
+        &self,
+        shard: &Shard,
+        limit: Option<Duration>,
+        deadline: Option<Instant>,
+        wakers: &mut Vec<Waker>,
+    ) {
+        let Some(mut turn) = shard.try_turn() else {
+            let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
+            return self.wait(limit.into_iter().chain(left).min());
+        };
+        polled(match deadline {
+            // With the token there is no sleep, but the turn is used all the same.
+            _ if !self.enter(POLLING) => turn.poll(Some(Duration::ZERO), wakers),
+            Some(deadline) => turn.poll_until(limit, deadline, wakers),
+            None => turn.poll(limit, wakers),
+        });
+        self.leave();
     }
 
     fn wait(&self, limit: Option<Duration>) {

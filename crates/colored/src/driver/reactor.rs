@@ -12,17 +12,19 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::task::Waker;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mio::event::Source;
 use mio::{Events, Poll, Registry, Token};
 
+use self::alarm::Alarm;
 pub(crate) use self::entry::{Entry, Place};
 pub(crate) use self::readiness::Snapshot;
 pub use self::ready::{Interest, Ready};
 pub(crate) use self::table::Key;
 use self::table::Table;
 
+mod alarm;
 mod entry;
 mod readiness;
 mod ready;
@@ -33,6 +35,9 @@ mod waiters;
 
 /// The token of [`Shard::wake`]. No socket has it: see [`Table::insert`].
 const WAKE: Token = Token(usize::MAX);
+
+/// The token of the [`Alarm`]. No socket has it either.
+const ALARM: Token = Token(usize::MAX >> 1);
 
 /// How many events one poll fetches. It bounds how long the table is locked; what does not fit
 /// comes with the next poll. The value is out of thin air.
@@ -57,6 +62,7 @@ pub(crate) struct Shard {
 struct Poller {
     poll: Poll,
     events: Events,
+    alarm: Alarm,
 }
 
 #[derive(Default)]
@@ -76,13 +82,14 @@ impl Shard {
     ///
     /// # Errors
     ///
-    /// When the system refuses a selector: two descriptors are needed.
+    /// When the system refuses a selector: two descriptors are needed, three on Linux.
     pub(crate) fn new() -> io::Result<Shard> {
         let poll = Poll::new()?;
         let registry = poll.registry().try_clone()?;
+        let alarm = Alarm::new(&registry, ALARM)?;
         Ok(Shard {
             waker: mio::Waker::new(&registry, WAKE)?,
-            poller: Mutex::new(Poller { poll, events: Events::with_capacity(EVENTS) }),
+            poller: Mutex::new(Poller { poll, events: Events::with_capacity(EVENTS), alarm }),
             registry,
             woken: AtomicBool::new(false),
             sockets: Mutex::default(),
@@ -188,9 +195,10 @@ impl Shard {
 impl Turn<'_> {
     /// Waits up to `timeout`, or without it until an event or [`Shard::wake`], and answers how many
     /// events of sockets there were. Marks the sockets ready and appends the wakers to call; the
-    /// caller gives up the turn and wakes afterwards. A signal counts as an end of the wait.
+    /// caller gives up the turn and wakes afterwards. A signal counts as an end of the wait, and so
+    /// does an alarm that [`poll_until`](Turn::poll_until) has set.
     ///
-    /// The timeout is rounded up to milliseconds. The poll fetches at most [`EVENTS`] events.
+    /// Linux rounds the timeout up to milliseconds. The poll fetches at most [`EVENTS`] events.
     ///
     /// # Errors
     ///
@@ -200,7 +208,7 @@ impl Turn<'_> {
         timeout: Option<Duration>,
         wakers: &mut Vec<Waker>,
     ) -> io::Result<usize> {
-        let Poller { poll, events } = &mut *self.poller;
+        let Poller { poll, events, alarm } = &mut *self.poller;
         let shard = self.shard;
         // Ordering: hint only, for both.
         shard.polled.store(true, Ordering::Relaxed);
@@ -212,13 +220,33 @@ impl Turn<'_> {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(0),
             polled => polled?,
         }
-        Ok(shard.dispatch(events, wakers))
+        Ok(shard.dispatch(events, alarm, wakers))
+    }
+
+    /// As [`poll`](Turn::poll), but waits no longer than to `deadline`, to the microsecond as far as
+    /// the system can.
+    ///
+    /// # Errors
+    ///
+    /// As [`poll`](Turn::poll).
+    pub(crate) fn poll_until(
+        &mut self,
+        timeout: Option<Duration>,
+        deadline: Instant,
+        wakers: &mut Vec<Waker>,
+    ) -> io::Result<usize> {
+        let left = self.poller.alarm.set(deadline)?;
+        let timeout = match (timeout, left) {
+            (Some(timeout), Some(left)) => Some(timeout.min(left)),
+            (timeout, left) => timeout.or(left),
+        };
+        self.poll(timeout, wakers)
     }
 }
 
 impl Shard {
     /// Hands out one batch of events.
-    fn dispatch(&self, events: &Events, wakers: &mut Vec<Waker>) -> usize {
+    fn dispatch(&self, events: &Events, alarm: &mut Alarm, wakers: &mut Vec<Waker>) -> usize {
         let mut count = 0;
         let mut sockets = None;
         for event in events {
@@ -226,6 +254,10 @@ impl Shard {
                 // Ordering: Acquire pairs with the Release in `wake`. A wake that finds the flag
                 // still set comes before this swap, and is answered by the end of this poll.
                 self.woken.swap(false, Ordering::AcqRel);
+                continue;
+            }
+            if event.token() == ALARM {
+                alarm.rang();
                 continue;
             }
             count += 1;

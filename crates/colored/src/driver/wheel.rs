@@ -1,4 +1,4 @@
-//! A worker's timers: a hierarchical wheel with ticks of one millisecond.
+//! A worker's timers: a hierarchical wheel, by the ticks of the [`clock`](super::clock).
 //!
 //! Each worker has one and advances it between slices. It is a lock and no part
 //! of the worker, so any thread may insert and cancel, and any thread may advance
@@ -134,9 +134,9 @@ impl Wheel {
 
     /// The tick by which the wheel must be advanced, `u64::MAX` if it is empty.
     ///
-    /// Takes no lock. Not later than the first timer, but perhaps earlier: timers
-    /// of a far deadline are first filed by their higher digits, and a cancelled
-    /// timer is forgotten only when its tick comes.
+    /// Takes no lock. Not later than the first timer, but perhaps earlier: many
+    /// timers of a far deadline are first filed by their higher digits, and a
+    /// cancelled timer is forgotten only when its tick comes.
     pub(crate) fn next_deadline(&self) -> u64 {
         // Ordering: pairs with the Release in `look_at` and `advance`. A worker that
         // parks by it still needs the fence of the park protocol, as does the thread

@@ -18,7 +18,7 @@ use std::{
 use super::*;
 use crate::driver::{
     Driver,
-    clock::{Clock, Hand},
+    clock::{Clock, Hand, TICK},
     current,
 };
 
@@ -116,11 +116,13 @@ fn a_sleep_is_ready_at_its_deadline_and_not_before() {
 #[test]
 fn a_sleep_between_two_ticks_fires_at_the_next() {
     let world = World::new();
-    world.hand.forward(Duration::from_micros(1_500));
-    let mut sleep = world.on(Some(0), || sleep(ms(1)));
+    let nanos = Duration::from_nanos;
+    world.hand.forward(nanos(TICK + 5));
+    let mut sleep = world.on(Some(0), || sleep(nanos(TICK)));
     assert!(world.poll(&mut sleep).is_pending());
-    assert_eq!(world.forward(Duration::from_micros(999)), 0);
-    assert_eq!(world.forward(Duration::from_micros(501)), 1, "due at 2.5 ms, fired at 3 ms");
+    assert_eq!(world.forward(nanos(TICK)), 0, "it is due, and its tick is not over");
+    assert_eq!(world.forward(nanos(TICK - 6)), 0);
+    assert_eq!(world.forward(nanos(1)), 1);
     assert!(world.poll(&mut sleep).is_ready());
 }
 
@@ -279,7 +281,8 @@ fn on_the_real_clock_no_sleep_is_early() {
     };
     let mut left = (0..50).filter(|index| poll(*index).is_pending()).count();
     while left > 0 {
-        std::thread::sleep(driver.clock.until(driver.wheels[0].next_deadline()));
+        let next = driver.clock.at(driver.wheels[0].next_deadline()).expect("soon");
+        std::thread::sleep(next.saturating_duration_since(Instant::now()));
         let mut wakers = Vec::new();
         driver.wheels[0].advance(driver.clock.now_tick(), &mut wakers);
         wakers.into_iter().for_each(Waker::wake);
@@ -288,4 +291,32 @@ fn on_the_real_clock_no_sleep_is_early() {
             left -= 1;
         }
     }
+}
+
+#[test]
+fn a_parked_worker_rests_between_the_timers_for_which_it_wakes_up() {
+    const REST: u64 = 1_000_000 / TICK;
+    let driver = Arc::new(Driver::with_clock(Clock::new(), 1));
+    let wakes = Arc::new(Counter::default());
+    let waker = Waker::from(wakes.clone());
+    let _guard = current::enter(current::Context { driver: driver.clone(), worker: Some(0) });
+    let sleeps = (1..=300).map(|step| sleep(Duration::from_micros(20 * step)));
+    let mut sleeps: Vec<_> = sleeps.collect();
+    let mut poll =
+        |index: usize| Pin::new(&mut sleeps[index]).poll(&mut Context::from_waker(&waker));
+    let left = (0..300).filter(|index| poll(*index).is_pending()).count();
+    assert!(left > 0, "a machine that stands still for 6 ms");
+    let (mut fired, mut last) = (Vec::new(), None);
+    while fired.len() < left {
+        let before = fired.len();
+        driver.park(0, None, &mut fired);
+        if fired.len() > before {
+            let now = driver.clock.now_tick();
+            assert!(last.is_none_or(|last| last + REST <= now + 1), "{last:?} and {now}");
+            last = Some(driver.wheels[0].present());
+        }
+    }
+    fired.into_iter().for_each(Waker::wake);
+    assert_eq!(wakes.0.load(SeqCst), left);
+    assert!((0..300).all(|index| poll(index).is_ready()), "one was woken early");
 }

@@ -86,7 +86,7 @@ impl Drop for Timer {
 /// timer. A worker that has not told its wheel the time for more than `NEAR` ticks
 /// may miss that a deadline has just passed; it learns of it when it does.
 fn is_due(driver: &Driver, wheel: usize, deadline: Instant) -> bool {
-    const NEAR: u64 = 16;
+    const NEAR: u64 = 1024;
     let near = driver.wheels[wheel].present().saturating_add(NEAR);
     driver.clock.deadline_tick(deadline) <= near && driver.clock.now() >= deadline
 }

@@ -51,7 +51,7 @@ impl Table {
     /// When the indexes are used up, which on 64 bits is after four billion sockets.
     pub(super) fn insert(&mut self, entry: Arc<Entry>) -> io::Result<Key> {
         let vacant = self.entries.vacant_entry();
-        // The index of all ones is left free: it would make a token that `WAKE` could equal.
+        // The index of all ones is left free: it would make a token that `WAKE` or `ALARM` could equal.
         if vacant.key() >= INDEX_MASK {
             let text = format!("a reactor shard holds at most {INDEX_MASK} sockets");
             return Err(io::Error::other(text));

@@ -172,9 +172,65 @@ fn a_stale_event_does_not_reach_the_next_socket_of_the_slot() {
     let (count, waker) = waker();
     let mut cx = Context::from_waker(&waker);
     assert!(entry.poll_slot(&mut cx, Interest::READABLE).is_pending());
-    assert_eq!(shard.dispatch(&poller.events, &mut Vec::new()), 1);
+    assert_eq!(shard.dispatch(&poller.events, &mut poller.alarm, &mut Vec::new()), 1);
     assert!(entry.poll_slot(&mut cx, Interest::READABLE).is_pending());
     assert_eq!(count.get(), 0);
+}
+
+/// How long a poll for nothing takes.
+fn time_of(shard: &Shard, deadline: Instant) -> Duration {
+    let start = Instant::now();
+    let mut turn = shard.try_turn().unwrap();
+    let longest = Some(Duration::from_secs(60));
+    assert_eq!(turn.poll_until(longest, deadline, &mut Vec::new()).unwrap(), 0);
+    start.elapsed()
+}
+
+#[test]
+fn a_poll_ends_at_its_deadline_and_not_before() {
+    let shard = Shard::new().unwrap();
+    let wait = Duration::from_micros(300);
+    let times: Vec<_> = (0..200).map(|_| time_of(&shard, Instant::now() + wait)).collect();
+    let shortest = times.iter().min().unwrap();
+    assert!(*shortest >= wait - Duration::from_micros(1), "{shortest:?}");
+    if cfg!(any(target_os = "linux", target_os = "android")) {
+        assert!(*shortest < wait + Duration::from_micros(250), "{shortest:?}");
+    }
+}
+
+#[test]
+fn a_poll_whose_deadline_has_passed_does_not_wait() {
+    let shard = Shard::new().unwrap();
+    let passed = Instant::now();
+    // Also when the alarm is set, to whatever.
+    for _ in 0..3 {
+        assert!(time_of(&shard, passed) < Duration::from_secs(30));
+        shard.wake();
+        time_of(&shard, Instant::now() + Duration::from_secs(3600));
+    }
+}
+
+#[test]
+fn an_alarm_that_is_left_behind_ends_one_poll_at_most() {
+    let shard = Shard::new().unwrap();
+    let soon = Instant::now() + Duration::from_millis(20);
+    shard.wake();
+    time_of(&shard, soon);
+    let late = Instant::now() + Duration::from_millis(100);
+    let mut polls = 0;
+    while Instant::now() < late {
+        time_of(&shard, late);
+        polls += 1;
+    }
+    assert!((1..=2).contains(&polls), "{polls}");
+}
+
+#[test]
+fn an_earlier_deadline_replaces_a_later_one() {
+    let shard = Shard::new().unwrap();
+    shard.wake();
+    time_of(&shard, Instant::now() + Duration::from_secs(3600));
+    assert!(time_of(&shard, Instant::now() + Duration::from_millis(1)) < Duration::from_secs(30));
 }
 
 #[test]

@@ -5,7 +5,9 @@
 //! digit. So all timers of a level are due before all timers of the next, slots
 //! never wrap around, and the next slot is found by counting zeros. When
 //! `elapsed` reaches a slot of level 0 its timers are due, and when it reaches a
-//! slot of another level its timers cascade: each is filed anew, further down.
+//! slot of another level its timers cascade: each is filed anew, further down. That
+//! may wait until the first of them is due, so that a worker with few timers wakes up
+//! once for each and not for each of its levels.
 
 use std::task::Waker;
 
@@ -14,6 +16,8 @@ use super::slab::{Key, MAX_TICK, NIL, Slab};
 const DIGIT_BITS: u32 = 6;
 const SLOTS: usize = 1 << DIGIT_BITS;
 const LEVELS: usize = 8;
+/// How many timers of a slot are looked at to find its first.
+const LOOKS: usize = 16;
 /// The list of timers whose tick has come.
 const DUE: u16 = (LEVELS * SLOTS) as u16;
 
@@ -76,14 +80,16 @@ impl Levels {
         self.slab.capacity()
     }
 
-    /// Moves time over ticks at which nothing happens: `next` is at most
-    /// [`next_event`](Self::next_event), and `now` must be before it.
+    /// Moves time over ticks at which nothing happens, up to `now`, which must be
+    /// before `next`, the tick of which the wheel's owner was told.
     ///
     /// Timers are then filed by their distance from the present, and not from the
     /// last time something was due.
     pub(super) fn skip_to(&mut self, now: u64, next: u64) {
         if now < next && now > self.elapsed {
-            self.elapsed = now.min(MAX_TICK);
+            // A slot may wait for its first timer beyond its own start.
+            let end = self.next_slot().map_or(MAX_TICK, |slot| slot.start - 1);
+            self.elapsed = now.min(end);
         }
     }
 
@@ -118,13 +124,33 @@ impl Levels {
         Some(self.slab[index].waker_mut())
     }
 
-    /// The next tick at which something is due or cascades, `u64::MAX` if nothing
-    /// ever. Not after the first timer's tick, but perhaps before it.
+    /// The next tick at which something is due or should cascade, `u64::MAX` if
+    /// nothing ever. Not after the first timer's tick, but before it if that timer
+    /// is in a slot with many others.
     pub(super) fn next_event(&self) -> u64 {
         if self.lists[DUE as usize].head != NIL {
             return self.elapsed;
         }
-        self.next_slot().map_or(u64::MAX, |slot| slot.start)
+        self.next_slot().map_or(u64::MAX, |slot| self.first_tick(slot))
+    }
+
+    /// The tick of the first timer in the next slot, or the start of the slot if that
+    /// would take a long search: then cascading it in time is cheaper than a worker
+    /// that wakes up for it alone is dear.
+    fn first_tick(&self, slot: Slot) -> u64 {
+        if usize::from(slot.list) < SLOTS || self.emptying.is_some() {
+            return slot.start;
+        }
+        let mut index = self.lists[usize::from(slot.list)].head;
+        let mut first = u64::MAX;
+        for _ in 0..LOOKS {
+            first = first.min(self.slab[index].tick());
+            index = self.slab[index].next;
+            if index == NIL {
+                return first;
+            }
+        }
+        slot.start
     }
 
     /// Moves time to `now`, in order, and appends the wakers of what is due.
@@ -197,7 +223,7 @@ impl Levels {
     }
 
     /// Links an entry into the list where its tick belongs at time `elapsed`. Gives
-    /// the tick at which that list is looked at.
+    /// the tick at which the wheel must look at it.
     fn file(&mut self, index: u32, tick: u64, elapsed: u64) -> u64 {
         if tick <= elapsed {
             self.link(index, DUE);
@@ -208,7 +234,9 @@ impl Levels {
         self.link(index, (level * SLOTS as u32 + slot) as u16);
         self.occupied[level as usize] |= 1 << slot;
         self.levels |= 1 << level;
-        start_of(elapsed, level, slot)
+        // A slot of level 1 holds what is due within one turn of level 0: it can cascade
+        // when its first timer is due. Higher ones may hold too many for that.
+        if level <= 1 { tick } else { start_of(elapsed, level, slot) }
     }
 
     fn first(&self, list: u16) -> Option<u32> {

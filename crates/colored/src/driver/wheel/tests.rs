@@ -181,6 +181,48 @@ fn the_memory_of_many_timers_is_given_back() {
     assert!(timers.wheel.lock().levels.capacity() <= 1_024);
 }
 
+/// How often a worker wakes up until the timers of an empty wheel have fired.
+fn looks(ticks: &[u64]) -> usize {
+    let timers = Timers::new();
+    for &tick in ticks {
+        timers.insert(0, tick, 0);
+    }
+    let mut looks = 0;
+    while timers.wheel.next_deadline() != u64::MAX {
+        timers.advance(timers.wheel.next_deadline());
+        looks += 1;
+    }
+    looks
+}
+
+#[test]
+fn a_few_timers_wake_their_worker_once_each() {
+    for tick in [1, 63, 64, 100, 1_000, 4_095] {
+        assert_eq!(looks(&[tick]), 1, "{tick}");
+        assert_eq!(looks(&[tick, 4_000]), 2, "{tick} and another");
+    }
+    for tick in [4_097, 100_000, 10_000_000, (1 << 40) + 5] {
+        assert_eq!(looks(&[tick]), 2, "{tick}: once to file it anew, and once to fire it");
+    }
+    let slot: Vec<_> = (64..80).collect();
+    assert_eq!(looks(&slot), 16, "as many as are searched");
+}
+
+#[test]
+fn a_timer_filed_while_a_slot_waits_for_its_first_keeps_the_order() {
+    let timers = Timers::new();
+    timers.insert(0, 100, 0);
+    // The slot begins at 64, and nobody has looked at it.
+    timers.insert(90, 95, 1);
+    timers.insert(90, 100, 2);
+    timers.insert(90, 300, 3);
+    assert_eq!(timers.wheel.next_deadline(), 95);
+    assert_eq!(timers.advance(95), [1]);
+    assert_eq!(timers.wheel.next_deadline(), 100);
+    assert_eq!(timers.advance(299), [0, 2]);
+    assert_eq!(timers.advance(300), [3]);
+}
+
 #[test]
 fn a_closed_wheel_gives_up_its_timers_and_takes_no_more() {
     let timers = Timers::new();
