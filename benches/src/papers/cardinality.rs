@@ -4,10 +4,10 @@
 //! a time. So the time is bounded below by the sum over a key, and by the sum over 100 places. A
 //! task takes a place only when it is its key's turn.
 //!
-//! Sleeps are whole milliseconds, as in the peer's own bench. All runtimes here have timers that
-//! tick in milliseconds, and a sleep that begins right after a tick ends one tick late. So there
-//! are two bounds: of the sleeps that were asked for, and of the sleeps as they were, which leaves
-//! what serializing costs.
+//! Sleeps are whole milliseconds, as in the peer's own bench. A sleep is late by what the timer and
+//! the system's waking of a thread take, and tokio's timers tick in milliseconds. So there are two
+//! bounds: of the sleeps that were asked for, and of the sleeps as they were, which leaves what
+//! serializing costs.
 
 use super::{Goal, Plan, Report};
 use crate::chart::{Axis, Chart, Series, number};

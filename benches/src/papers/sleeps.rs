@@ -10,7 +10,7 @@ use crate::chart::number;
 use crate::latch::Latch;
 use crate::measure::median;
 use crate::random::Random;
-use crate::rivals::{Rival, Runtimes};
+use crate::rivals::{Rival, Runtimes, Serial, workers};
 use rustix::time::{ClockId, clock_gettime};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -18,18 +18,33 @@ use std::time::{Duration, Instant};
 /// So many tasks sleep for `shortest` to `longest` microseconds.
 struct Load {
     name: &'static str,
+    text: &'static str,
     sleepers: usize,
     shortest: usize,
     longest: usize,
 }
 
 const LOADS: [Load; 5] = [
-    Load { name: "1, 0.3 ms", sleepers: 1, shortest: 300, longest: 300 },
-    Load { name: "1, 1 to 5 ms", sleepers: 1, shortest: 1_000, longest: 5_000 },
-    Load { name: "100, 1 to 5 ms", sleepers: 100, shortest: 1_000, longest: 5_000 },
-    Load { name: "100, 1 to 100 ms", sleepers: 100, shortest: 1_000, longest: 100_000 },
-    Load { name: "10,000, 1 to 100 ms", sleepers: 10_000, shortest: 1_000, longest: 100_000 },
+    Load { name: "1_short", text: "1, 0.3 ms", sleepers: 1, shortest: 300, longest: 300 },
+    Load { name: "1", text: "1, 1 to 5 ms", sleepers: 1, shortest: 1_000, longest: 5_000 },
+    Load { name: "100", text: "100, 1 to 5 ms", sleepers: 100, shortest: 1_000, longest: 5_000 },
+    Load {
+        name: "100_long",
+        text: "100, 1 to 100 ms",
+        sleepers: 100,
+        shortest: 1_000,
+        longest: 100_000,
+    },
+    Load {
+        name: "10000_long",
+        text: "10,000, 1 to 100 ms",
+        sleepers: 10_000,
+        shortest: 1_000,
+        longest: 100_000,
+    },
 ];
+
+const RIVALS: [&str; 3] = ["colored", "colored, 1 ms", "tokio"];
 
 /// What came of a load on one runtime.
 struct Figures {
@@ -41,7 +56,7 @@ struct Figures {
     share: f64,
 }
 
-/// Runs all loads on both runtimes.
+/// Runs all loads: on `colored`, on one with the timer resolution of tokio, and on tokio.
 ///
 /// # Panics
 ///
@@ -50,41 +65,40 @@ struct Figures {
 pub fn run(plan: &Plan) -> Report {
     let mut report = Report::new(plan);
     let on = Runtimes::start();
+    let builder = colored::Runtime::builder().workers(workers());
+    let coarse = Serial::start(builder.timer_resolution(Duration::from_millis(1))).unique();
     let window = Duration::from_millis(plan.pick(1_000, 300, 20));
-    let rounds = plan.pick(5, 2, 1);
     let mut rows = Vec::new();
     for load in &LOADS {
-        let mut ours = Vec::new();
-        let mut tokios = Vec::new();
-        for _ in 0..rounds {
-            ours.push(load.run(on.unique(), window));
-            tokios.push(load.run(on.tokio(), window));
+        let mut runs = [const { Vec::new() }; RIVALS.len()];
+        for _ in 0..plan.pick(5, 2, 1) {
+            runs[0].push(load.run(on.unique(), window));
+            runs[1].push(load.run(coarse, window));
+            runs[2].push(load.run(on.tokio(), window));
         }
-        let (ours, tokios) = (medians(&ours), medians(&tokios));
-        let name = format!("sleeps: {}", load.name);
-        report.ratio(
-            &format!("{name}: median lateness"),
-            ours.late[1],
-            "tokio",
-            tokios.late[1],
-            "us",
-        );
-        report.ratio(&format!("{name}: CPU a sleep"), ours.cpu, "tokio", tokios.cpu, "us");
-        let what = format!("median lateness over tokio's, {}", load.name);
-        report.goal(&what, ours.late[1] / tokios.late[1], Goal::AtMost(1.0));
-        for (runtime, figures) in [("colored", &ours), ("tokio", &tokios)] {
-            let mut row = vec![String::from(load.name), String::from(runtime)];
-            row.extend(figures.late.map(|late| number(late / 1e3)));
-            row.push(number(figures.cpu));
-            row.push(format!("{:.1} %", figures.share / 1e4));
-            rows.push(row);
-        }
+        let all = runs.map(|runs| medians(&runs));
+        let [ours, _, tokio] = &all;
+        let name = load.name;
+        report.ratio(&format!("sleeps_{name}_late"), ours.late[1], "tokio", tokio.late[1], "us");
+        report.ratio(&format!("sleeps_{name}_cpu"), ours.cpu, "tokio", tokio.cpu, "us");
+        let what = format!("median lateness of sleeps over tokio's: {}", load.text);
+        report.goal(&what, ours.late[1] / tokio.late[1], Goal::AtMost(1.0));
+        rows.extend(RIVALS.iter().zip(&all).map(|(rival, figures)| figures.row(load.text, rival)));
     }
     report.table(
         &["sleepers", "runtime", "late by, ms: p10", "p50", "p99", "CPU a sleep, us", "of a core"],
         &rows,
     );
     report
+}
+
+impl Figures {
+    fn row(&self, load: &str, rival: &str) -> Vec<String> {
+        let mut row = vec![String::from(load), String::from(rival)];
+        row.extend(self.late.map(|late| number(late / 1e3)));
+        row.extend([number(self.cpu), format!("{:.1} %", self.share / 1e4)]);
+        row
+    }
 }
 
 impl Load {
@@ -98,22 +112,14 @@ impl Load {
         let (start, cpu) = (Instant::now(), cpu());
         let mut late: Vec<Duration> = on.run(async move {
             latch.expect(count);
-            let sleeper = |index: usize| {
+            let sleeper = |index: usize| async move {
                 let mut random = Random::new(index as u64);
-                on.spawn(async move {
-                    let mut late = Vec::with_capacity(each);
-                    for _ in 0..each {
-                        let time = Duration::from_micros((shortest + random.below(span)) as u64);
-                        let start = Instant::now();
-                        on.sleep(time).await;
-                        let slept = start.elapsed();
-                        late.push(slept.checked_sub(time).expect("no sleep ends early"));
-                    }
-                    latch.hit();
-                    late
-                })
+                let time = || Duration::from_micros((shortest + random.below(span)) as u64);
+                let late = sleep_again_and_again(on, each, time).await;
+                latch.hit();
+                late
             };
-            let tasks: Vec<_> = (0..count).map(sleeper).collect();
+            let tasks: Vec<_> = (0..count).map(|index| on.spawn(sleeper(index))).collect();
             latch.wait().await;
             let mut late = Vec::with_capacity(count * each);
             for task in tasks {
@@ -130,6 +136,22 @@ impl Load {
             share: cpu.as_secs_f64() * 1e6 / wall.as_secs_f64(),
         }
     }
+}
+
+/// Sleeps so often, and gives by how much each was late.
+async fn sleep_again_and_again<R: Rival>(
+    on: R,
+    times: usize,
+    mut time: impl FnMut() -> Duration,
+) -> Vec<Duration> {
+    let mut late = Vec::with_capacity(times);
+    for _ in 0..times {
+        let time = time();
+        let start = Instant::now();
+        on.sleep(time).await;
+        late.push(start.elapsed().checked_sub(time).expect("no sleep ends early"));
+    }
+    late
 }
 
 fn medians(runs: &[Figures]) -> Figures {

@@ -1,9 +1,21 @@
 //! Waiting: [`sleep()`], [`timeout()`] and [`interval()`].
 //!
-//! Timers have a resolution of one millisecond. None is ever early; one is late by
-//! less than a millisecond plus the time until its task gets its turn. A timer
-//! costs nothing until it is first polled while its time is still to come; from
-//! then on it lies in the wheel of the worker that polled it.
+//! **Precision.** No timer is ever early. One is late by the sum of
+//!
+//! * less than 1/64 ms, the tick of the wheels;
+//! * up to [`Builder::timer_resolution`](crate::Builder::timer_resolution), 0.2 ms
+//!   unless it is set, if its worker sleeps and has woken up for other timers just
+//!   before;
+//! * what the system takes to wake a thread: some 0.05 to 0.1 ms on Linux, and a
+//!   timer tick of the system, 1 to 16 ms, on Windows;
+//! * the time until its task gets its turn; and if its worker is busy, up to 0.1 ms
+//!   and one slice until that looks at its wheel.
+//!
+//! Timers of a worker fire in the order of their deadlines by the tick, and those of
+//! a tick in the order in which they were first polled.
+//!
+//! **Cost.** A timer costs nothing until it is first polled while its time is still
+//! to come; from then on it lies in the wheel of the worker that polled it.
 //!
 //! Waiting needs the runtime: polling one of these futures outside of it panics.
 //! Making them does not, so `runtime.block_on(sleep(duration))` is fine.
