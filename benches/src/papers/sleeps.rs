@@ -71,7 +71,7 @@ pub fn run(plan: &Plan) -> Report {
     let mut rows = Vec::new();
     for load in &LOADS {
         let mut runs = [const { Vec::new() }; RIVALS.len()];
-        for _ in 0..plan.pick(5, 2, 1) {
+        for _ in 0..plan.pick(3, 2, 1) {
             runs[0].push(load.run(on.unique(), window));
             runs[1].push(load.run(coarse, window));
             runs[2].push(load.run(on.tokio(), window));
