@@ -4,6 +4,7 @@ use std::{sync::Arc, task::Waker, time::Instant};
 
 use crate::driver::{
     Driver,
+    clock::TICK,
     current::{self, Context},
     wheel::{Closed, Inserted, Key, Reset},
 };
@@ -27,10 +28,10 @@ impl Timer {
     ) -> Result<Option<Timer>, Closed> {
         let driver = &context.driver;
         let wheel = driver.home_wheel(context.worker);
-        if is_due(driver, wheel, deadline) {
+        let tick = driver.clock.deadline_tick(deadline);
+        if is_due(driver, wheel, tick, deadline) {
             return Ok(None);
         }
-        let tick = driver.clock.deadline_tick(deadline);
         let Inserted { key, earliest } = driver.wheels[wheel].insert(tick, waker)?;
         // A worker looks at its own wheel before it parks.
         if earliest && context.worker != Some(wheel) {
@@ -42,8 +43,10 @@ impl Timer {
     /// Makes the timer wake `waker` if `deadline`, which it was set to, is ahead.
     /// Otherwise, and when it has fired, gives false.
     pub(super) fn wait(&self, deadline: Instant, waker: &Waker) -> bool {
-        !is_due(&self.home.driver, self.wheel, deadline)
-            && self.home.driver.wheels[self.wheel].update_waker(self.key, waker)
+        let driver = &self.home.driver;
+        let tick = driver.clock.deadline_tick(deadline);
+        !is_due(driver, self.wheel, tick, deadline)
+            && driver.wheels[self.wheel].update_waker(self.key, waker)
     }
 
     /// The present by the clock that the timer goes by.
@@ -80,13 +83,12 @@ impl Drop for Timer {
     }
 }
 
-/// Whether `deadline` has been reached.
+/// Whether `deadline`, which `tick` is the tick of, has been reached.
 ///
 /// The clock is read only if that may be: reading it costs as much as filing the
 /// timer. A worker that has not told its wheel the time for more than `NEAR` ticks
 /// may miss that a deadline has just passed; it learns of it when it does.
-fn is_due(driver: &Driver, wheel: usize, deadline: Instant) -> bool {
-    const NEAR: u64 = 1024;
-    let near = driver.wheels[wheel].present().saturating_add(NEAR);
-    driver.clock.deadline_tick(deadline) <= near && driver.clock.now() >= deadline
+fn is_due(driver: &Driver, wheel: usize, tick: u64, deadline: Instant) -> bool {
+    const NEAR: u64 = 16_000_000 / TICK;
+    tick <= driver.wheels[wheel].present().saturating_add(NEAR) && driver.clock.now() >= deadline
 }
