@@ -46,7 +46,7 @@ const DEFAULT: (u64, u64) = (60, 20_000);
 const DEFAULT: (u64, u64) = (200, 100_000);
 
 /// Seeds that are run twice, and one more.
-const REPLAYED: u64 = 200;
+const REPLAYED: u64 = if cfg!(debug_assertions) { 40 } else { 200 };
 
 /// A real thread needs a stack for as many steps inside one another as a world allows.
 const STACK: usize = 64 << 20;

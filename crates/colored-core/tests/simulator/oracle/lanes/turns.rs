@@ -1,0 +1,196 @@
+//! What is scheduled, and whose turn it is: exclusion, order, and how long it may wait (G1, G2, G7).
+
+use super::{Entry, Hue, Queued, Ready};
+use crate::oracle::Oracle;
+use crate::oracle::slices::{PER_INJECTED, PER_LANE};
+use crate::world::Actor;
+
+impl Oracle {
+    /// Something is scheduled.
+    pub(crate) fn push(&mut self, hue: Hue, entry: Entry, soft: bool) {
+        let ready = self.ready_now();
+        self.inherit(hue, entry);
+        self.lanes.get_mut(hue).queue.push_back(Queued { entry, soft });
+        self.lanes.queued += 1;
+        self.lanes.most_queued = self.lanes.most_queued.max(self.lanes.queued);
+        self.lanes.count(hue, ready);
+    }
+
+    fn ready_now(&self) -> Ready {
+        // What another thread leaves behind, by a push or after a turn of its own, goes that way.
+        let injected = !matches!(self.actor(), Actor::Worker(_));
+        Ready { now: self.now, fair: self.fair, slices: self.slices.begun(), injected }
+    }
+
+    /// The turn of something that was scheduled. A task that the shutdown has aborted need not be
+    /// in the queue.
+    pub(crate) fn turn_begins(&mut self, hue: Hue, entry: Entry, aborted_by_end: bool) {
+        self.end_has_passed(hue);
+        self.exclude(hue, entry);
+        self.keep_order(hue, entry, aborted_by_end);
+        self.keep_place(hue, entry);
+        self.keep_bounds(hue);
+        self.hold(hue, entry);
+        self.tally.deepest = self.tally.deepest.max(self.slices.depth());
+    }
+
+    pub(in crate::oracle) fn hold(&mut self, hue: Hue, entry: Entry) {
+        self.inherited_begins(hue, entry);
+        self.lanes.get_mut(hue).holder = Some(entry);
+        self.count(hue);
+    }
+
+    pub(in crate::oracle) fn count(&mut self, hue: Hue) {
+        let ready = self.ready_now();
+        self.lanes.count(hue, ready);
+    }
+
+    pub(in crate::oracle) fn exclude(&mut self, hue: Hue, entry: Entry) {
+        if let Some(holder) = self.lanes.get(hue).holder {
+            self.violated("G1", format!("{entry} of color {hue} begins while {holder} runs there"));
+        }
+        let readers = self.lanes.get(hue).readers;
+        if readers > 0 {
+            self.violated("G1", format!("{entry} of color {hue} begins beside {readers} readers"));
+        }
+    }
+
+    pub(in crate::oracle) fn keep_order(&mut self, hue: Hue, entry: Entry, aborted_by_end: bool) {
+        let queue = &mut self.lanes.get_mut(hue).queue;
+        let place = queue.iter().position(|queued| queued.entry == entry);
+        let Some(place) = place else {
+            if !aborted_by_end {
+                self.violated("G2", format!("{entry} of color {hue} runs but is not scheduled"));
+            }
+            return;
+        };
+        let ahead = queue.iter().take(place).find(|queued| !queued.soft).map(|queued| queued.entry);
+        let late = queue.remove(place).is_some_and(|queued| queued.soft);
+        self.lanes.queued -= 1;
+        if let Some(ahead) = ahead.filter(|_| !late) {
+            self.violated("G2", format!("{entry} of color {hue} runs before {ahead}"));
+        }
+    }
+
+    /// A lane that has a worker for life runs there, unless it has followed what is pinned elsewhere.
+    fn keep_place(&mut self, hue: Hue, entry: Entry) {
+        let Some(worker) = self.slices.fresh_slice() else { return };
+        let local = matches!(entry, Entry::Task(key) if self.pin_of(key).is_some());
+        let lane = self.lanes.get_mut(hue);
+        lane.home = (!local).then_some(worker);
+        let place = self.policy.worker_of(lane.color).filter(|_| !self.closing);
+        if let Some(place) = place.filter(|place| *place != worker && !local) {
+            let what = format!("{entry} of color {hue} runs on worker {worker}, not on {place}");
+            self.violated("placement", what);
+        }
+    }
+
+    /// The only worker that may come to a lane as things are, if there is but one.
+    pub(crate) fn place_of(&self, hue: Hue) -> Option<u32> {
+        let lane = self.lanes.get(hue);
+        // Where there are priorities an older ticket may lead somebody else to it.
+        let home = lane.home.filter(|_| self.policy.stays() && !self.has_classes());
+        self.policy.worker_of(lane.color).or(home)
+    }
+
+    /// G7: a slice has its length, and a ready lane waits for so many slices at most.
+    fn keep_bounds(&mut self, hue: Hue) {
+        if self.closing {
+            return;
+        }
+        let lane = self.lanes.get(hue);
+        let since = lane.ready;
+        let bound = self.class_bound(hue, since.slices);
+        let (start, per_lane, few) = bound.unwrap_or((since.slices, PER_LANE, None));
+        let waited = (self.slices.begun() - start, self.now - since.now);
+        let flat = self.policy.is_flat();
+        let ahead = u64::from(if flat { self.lanes.most_queued } else { self.lanes.most_lined_up });
+        // The classes have no injector.
+        let per_injected = if since.injected && few.is_none() { PER_INJECTED } else { 0 };
+        let slices = (per_lane + per_injected) * (few.unwrap_or(ahead) + 1);
+        let verdict = self.slices.turn(hue, self.now, waited, slices);
+        if let Err(what) = verdict {
+            self.violated("G7", what);
+        }
+    }
+
+    /// The turn is over.
+    pub(crate) fn turn_ends(&mut self, hue: Hue) {
+        self.lanes.get_mut(hue).holder = None;
+        self.inherited_ends(hue);
+        self.count(hue);
+        self.lanes.settle(hue);
+    }
+
+    /// Something runs under the color at once, on the thread that asks for it.
+    pub(crate) fn inline_begins(&mut self, hue: Hue, entry: Entry) {
+        self.end_has_passed(hue);
+        self.exclude(hue, entry);
+        let lane = self.lanes.get_mut(hue);
+        if let Some(ahead) = lane.queue.front() {
+            let ahead = ahead.entry;
+            self.violated("G2", format!("{entry} runs at once although {ahead} waits"));
+        }
+        self.hold(hue, entry);
+        self.tally.inline += 1;
+    }
+
+    /// A turn of a task that has kept its lane since the last one.
+    pub(in crate::oracle) fn kept_turn(&mut self, hue: Hue) {
+        if !self.closing
+            && let Err(what) = self.slices.turn(hue, self.now, (0, 0), 0)
+        {
+            self.violated("G7", what);
+        }
+    }
+
+    /// A claim has its turn: the lane is held, and nobody else runs there.
+    pub(in crate::oracle) fn claim_begins(&mut self, hue: Hue, entry: Entry) {
+        self.end_has_passed(hue);
+        self.exclude(hue, entry);
+        self.keep_order(hue, entry, false);
+        self.hold(hue, entry);
+    }
+
+    /// Somebody looks, at once or in his turn: beside others who do, and after all who change
+    /// something.
+    pub(in crate::oracle) fn look_begins(&mut self, hue: Hue, entry: Entry) {
+        self.end_has_passed(hue);
+        if let Some(holder) = self.lanes.get(hue).holder {
+            self.violated("G1", format!("{entry} looks at color {hue} while {holder} runs there"));
+        }
+        self.leave_queue(hue, entry);
+        self.lanes.get_mut(hue).readers += 1;
+        self.count(hue);
+    }
+
+    /// Takes somebody who only looks out of the queue, if he is there.
+    pub(in crate::oracle) fn leave_queue(&mut self, hue: Hue, entry: Entry) {
+        let queue = &mut self.lanes.get_mut(hue).queue;
+        let place = queue.iter().position(|queued| queued.entry == entry);
+        let mut ahead = queue.iter().take(place.unwrap_or(queue.len()));
+        let writer =
+            ahead.find(|queued| !queued.soft && !matches!(queued.entry, Entry::Look(_))).copied();
+        if let Some(place) = place {
+            queue.remove(place);
+            self.lanes.queued -= 1;
+        }
+        if let Some(writer) = writer.filter(|_| !self.closing) {
+            let what = format!("{entry} of color {hue} looks before {}", writer.entry);
+            self.violated("G2", what);
+        }
+        self.count(hue);
+    }
+
+    pub(in crate::oracle) fn look_ends(&mut self, hue: Hue) {
+        self.lanes.get_mut(hue).readers -= 1;
+        self.count(hue);
+        self.lanes.settle(hue);
+    }
+
+    /// Whether nothing runs or waits there. A shutdown puts something of its own there.
+    pub(crate) fn must_be_idle(&self, hue: Hue) -> bool {
+        let lane = self.lanes.get(hue);
+        !self.closing && lane.holder.is_none() && lane.readers == 0 && lane.queue.is_empty()
+    }
+}
