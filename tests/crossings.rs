@@ -19,6 +19,8 @@ const GREEN: u64 = 3;
 
 type Cell = ColorCell<i32>;
 
+type Awaited = Pin<Box<dyn Future<Output = Result<i32, CallError>> + Send>>;
+
 fn cells<const N: usize>(colors: [u64; N]) -> [Cell; N] {
     colors.map(|color| ColorCell::new(Color::new(color), 0))
 }
@@ -28,7 +30,7 @@ fn place(line: u32) -> String {
 }
 
 /// Polls once; whether it waits.
-async fn waits<F: Future>(mut future: Pin<&mut F>) -> bool {
+async fn waits<F: Future + ?Sized>(mut future: Pin<&mut F>) -> bool {
     poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx).is_pending())).await
 }
 
@@ -199,6 +201,56 @@ fn who_goes_first_is_not_told() {
         assert_eq!(holder.await.unwrap(), Ok(0));
         both.await;
         keeper.await.unwrap();
+    });
+}
+
+/// A call that stood in the line before the `when` does not wait for it, whoever awaits it now: the
+/// section itself, or a task that the section joins.
+#[test]
+fn a_call_before_a_when_is_not_behind_it() {
+    run(3, async {
+        for joins in [false, true] {
+            let [red, blue] = cells([RED, BLUE]);
+            let (hold, held) = oneshot::channel();
+            let (release, released) = oneshot::channel::<()>();
+            let keeper = spawn_colored(
+                RED,
+                exclusive(async move {
+                    hold.send(()).unwrap();
+                    released.await.unwrap();
+                }),
+            );
+            held.await.unwrap();
+            let (begin, begun) = oneshot::channel();
+            let (go, gone) = oneshot::channel::<Awaited>();
+            let holder = spawn_colored(
+                BLUE,
+                exclusive(async move {
+                    begin.send(()).unwrap();
+                    let mut awaited = gone.await.unwrap();
+                    for _ in 0..3 {
+                        assert!(waits(awaited.as_mut()).await, "neither told nor done");
+                        sleep(Duration::from_millis(1)).await;
+                    }
+                    release.send(()).unwrap();
+                    awaited.await
+                }),
+            );
+            begun.await.unwrap();
+            let mut awaited: Awaited = Box::pin(red.try_call(|red| *red));
+            assert!(waits(awaited.as_mut()).await);
+            if joins {
+                let task = spawn_unique(awaited);
+                awaited = Box::pin(async move { task.await.expect("it is before the `when`") });
+            }
+            let mut both = pin!(when((&red, &blue), add));
+            assert!(waits(both.as_mut()).await);
+            go.send(awaited).map_err(drop).unwrap();
+            assert_eq!(holder.await.unwrap(), Ok(0));
+            both.await;
+            keeper.await.unwrap();
+            assert_eq!(red.call(|red| *red).await, 1);
+        }
     });
 }
 

@@ -36,6 +36,7 @@ mod scheduler;
 mod shutdown;
 mod table;
 mod task;
+mod waits;
 mod when;
 
 use crate::color::Color;
