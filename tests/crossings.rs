@@ -254,6 +254,44 @@ fn a_call_before_a_when_is_not_behind_it() {
     });
 }
 
+/// A `when` that has run is in nobody's way, also while it is kept.
+#[test]
+fn a_when_that_has_run_is_in_nobodys_way() {
+    run(3, async {
+        let [red, blue] = cells([RED, BLUE]);
+        let mut both = pin!(when((&red, &blue), add));
+        for round in 0..2 {
+            let (hold, held) = oneshot::channel();
+            let (release, released) = oneshot::channel::<()>();
+            let keeper = spawn_colored(
+                RED,
+                exclusive(async move {
+                    hold.send(()).unwrap();
+                    released.await.unwrap();
+                }),
+            );
+            held.await.unwrap();
+            if round == 0 {
+                assert!(waits(both.as_mut()).await);
+                release.send(()).unwrap();
+                // Behind the `when`.
+                assert_eq!(red.call(|red| *red).await, 1);
+            } else {
+                let ours = red.clone();
+                let section = async move {
+                    let mut call = pin!(ours.try_call(|red| *red));
+                    assert!(waits(call.as_mut()).await, "the color is held");
+                    release.send(()).unwrap();
+                    call.await
+                };
+                assert_eq!(spawn_colored(BLUE, exclusive(section)).await.unwrap(), Ok(1));
+            }
+            keeper.await.unwrap();
+        }
+        both.await;
+    });
+}
+
 /// A `when` that is older than the runtime's first section says so when that begins.
 #[test]
 fn a_when_older_than_the_first_section_counts() {
