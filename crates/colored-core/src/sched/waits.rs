@@ -6,6 +6,7 @@
 //! |---|---|---|---|
 //! | a task | a task that it awaits | the handle is polled and not ready | it is ready or dropped |
 //! | a task | the lanes of a call, a read, a `when` or a hop | it is scheduled there | its turn comes, or it is dropped |
+//! | a task | the lane of a bound, if all inside are at home there (`bound/home.rs`) | it stands in the line for room | it is called, or leaves |
 //! | a task | its own lane, if that is held by another task's section | | (read from the task) |
 //! | a lane | the waits inside a section that holds it | | the end of the section |
 //! | a place in a lane's line | the `when`s before it there | such a `when` is scheduled | it runs |
@@ -18,6 +19,11 @@
 //! begins has no waits yet, and a task that gets under another color has been there first. So each
 //! wait is looked at when it is recorded, under the one lock; and whichever comes last gets the
 //! error, and is not recorded.
+//!
+//! What could end a wait from outside does not count, for somebody would have to do it: an abort of a
+//! task that is awaited, the [`close`](crate::Bound::close) of a bound. But what is under way does: who
+//! waits for room waits for the color only if nobody inside can go elsewhere. To abort those inside
+//! gives no room, for they are dropped under the color too.
 //!
 //! # Places in a line
 //!
@@ -42,6 +48,8 @@
 //!   `when`s. A `when` of then is entered when its task is polled again, and is taken to be before
 //!   what is pushed later than that, and behind nothing but sections;
 //! * a hop is pushed at the end of its poll: a `when` scheduled in between is taken to be behind it;
+//! * for room: those who were let in before the first section, and a `when` that keeps the color. And
+//!   what is not at home may come there later, and close the cycle by that;
 //! * what is no wait, and what has no task: a task that becomes ready under a color that a `when` has,
 //!   a post, a reader behind both a `when` that reads and somebody who writes, a `when` of a thread
 //!   that polls no task.
@@ -70,7 +78,7 @@ use super::{Handle, Scheduler, with_handle};
 use crate::color::Color;
 use crate::lane::want::Want;
 use crate::lane::{LanePtr, LaneRef, callback, current, inside};
-use crate::sync::{AtomicBool, Mutex, MutexGuard, Ordering};
+use crate::sync::{Arc, AtomicBool, Mutex, MutexGuard, Ordering};
 use crate::task::{Deadlock, Id, TaskRef};
 use std::panic::Location;
 
@@ -100,6 +108,12 @@ impl Scheduler {
     pub fn watch_from_the_start(&self) {
         // Ordering: as in `are_watched`.
         self.waits.watched.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether waits are recorded.
+    #[inline]
+    pub(crate) fn watches_waits(&self) -> bool {
+        self.waits.are_watched()
     }
 
     /// Records waits from now on.
@@ -235,6 +249,28 @@ pub(crate) fn hop(before: Option<Wait>, turn: Turn<'_>) -> Result<Option<Wait>, 
 #[cold]
 pub(crate) fn queued(before: Option<Wait>, turn: Turn<'_>) -> Result<Option<Wait>, Deadlock> {
     again(before, |place| [turn.to(place)])
+}
+
+/// Room for which somebody waits.
+pub(crate) trait Room: Send + Sync {
+    /// Whether there is none before the color that gives it has run. Asked under the lock of the
+    /// records: takes no lock under which waits are recorded.
+    fn comes_by_the_color_only(&self) -> bool;
+}
+
+/// Records that the current task waits for room that a color gives. `before` is the record of the same
+/// wait when it was polled the last time.
+#[cold]
+pub(crate) fn room(
+    before: Option<Wait>,
+    turn: Turn<'_>,
+    room: impl FnOnce() -> Arc<dyn Room>,
+) -> Result<Option<Wait>, Deadlock> {
+    let to = |_| {
+        let (lane, color) = (turn.lane.ptr(), turn.lane.color());
+        [To::Room { room: room(), lane, color, how: turn.how, site: turn.site }]
+    };
+    again(before, to)
 }
 
 /// As [`queue`], for a turn under several colors at once, which waits for all of them whether or not

@@ -1,8 +1,10 @@
 //! The graph of waits, and the search for a cycle.
 
+use super::Room;
 use super::lines::{Lines, Spot, Stand};
 use crate::color::Color;
 use crate::lane::LanePtr;
+use crate::sync::Arc;
 use crate::task::{Deadlock, Id, Link, Named, TaskRef};
 use std::collections::{HashMap, HashSet};
 use std::panic::Location;
@@ -26,7 +28,6 @@ pub(super) struct Graph {
 // lock; and all that is done with them is to read what never changes, or is atomic.
 unsafe impl Send for Graph {}
 
-#[derive(Clone, Copy)]
 struct Wait {
     key: u64,
     task: Named,
@@ -35,10 +36,22 @@ struct Wait {
 }
 
 /// What is waited for.
-#[derive(Clone, Copy)]
 pub(super) enum To {
     Task(TaskRef<LanePtr>),
-    Lane { spot: Spot, color: Color, how: &'static str, site: &'static Location<'static> },
+    /// Room that a color gives, and perhaps others too.
+    Room {
+        room: Arc<dyn Room>,
+        lane: LanePtr,
+        color: Color,
+        how: &'static str,
+        site: &'static Location<'static>,
+    },
+    Lane {
+        spot: Spot,
+        color: Color,
+        how: &'static str,
+        site: &'static Location<'static>,
+    },
 }
 
 #[derive(Clone, Copy)]
@@ -123,7 +136,7 @@ impl Graph {
                 self.remove(task.id, key);
                 return Err(deadlock);
             }
-            if let To::Task(joined) = to {
+            if let To::Task(joined) = wait.to {
                 *self.awaited.entry(joined.id()).or_default() += 1;
             }
             self.waits.entry(task.id).or_default().push(wait);
@@ -169,7 +182,7 @@ impl Graph {
         let mut seen = HashSet::new();
         // The way so far, and at each of its points what has not been tried there.
         let mut way: Vec<Link> = Vec::new();
-        let mut rest: Vec<Vec<Step>> = vec![vec![wait.step(false)]];
+        let mut rest: Vec<Vec<Step>> = vec![wait.step(false).into_iter().collect()];
         while let Some(steps) = rest.last_mut() {
             let Some(step) = steps.pop() else {
                 rest.pop();
@@ -195,7 +208,7 @@ impl Graph {
             Node::Task(task) => {
                 let own = self.own_lane(task, step.inside);
                 let waits = self.waits.get(&task.id()).into_iter().flatten();
-                own.into_iter().chain(waits.map(|wait| wait.step(step.inside))).collect()
+                own.into_iter().chain(waits.filter_map(|wait| wait.step(step.inside))).collect()
             }
             Node::Lane(spot) => {
                 let stands = self.lines.before(spot).into_iter();
@@ -210,7 +223,8 @@ impl Graph {
             Node::Section(key) => {
                 let task = self.sections.get(&key).map(|section| section.task.id());
                 let waits = task.and_then(|task| self.waits.get(&task)).into_iter().flatten();
-                waits.filter(|wait| wait.section == Some(key)).map(|wait| wait.step(true)).collect()
+                let waits = waits.filter(|wait| wait.section == Some(key));
+                waits.filter_map(|wait| wait.step(true)).collect()
             }
         }
     }
@@ -242,7 +256,8 @@ impl Graph {
 }
 
 impl Wait {
-    fn step(&self, inside: bool) -> Step {
+    /// `None` if it may end without whom it is for.
+    fn step(&self, inside: bool) -> Option<Step> {
         let inside = inside || self.section.is_some();
         let (link, node) = match self.to {
             To::Task(joined) => {
@@ -251,8 +266,16 @@ impl Wait {
             To::Lane { spot, color, how, site } => {
                 (Link::Turn { task: self.task, how, color, site }, Node::Lane(spot))
             }
+            To::Room { ref room, lane, color, how, site } => {
+                if !room.comes_by_the_color_only() {
+                    return None;
+                }
+                // Whoever is inside may be anywhere in the line.
+                let spot = Spot { lane, shared: false, place: 0 };
+                (Link::Turn { task: self.task, how, color, site }, Node::Lane(spot))
+            }
         };
-        Step { link, node, inside }
+        Some(Step { link, node, inside })
     }
 }
 
