@@ -10,6 +10,7 @@ use colored::{
 };
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
+use std::rc::Rc;
 use std::sync::{Arc, mpsc};
 use std::task::Poll;
 
@@ -69,11 +70,11 @@ fn what_ends_is_no_deadlock() {
     });
 }
 
-/// A call, a read or a `when` whose turn has come waits for nothing, although its caller does not know
+/// A call (of a pinned cell too), a read or a `when` whose turn has come waits for nothing, although its caller does not know
 /// yet.
 #[test]
 fn a_call_that_has_run_is_no_wait() {
-    for how in 0..3 {
+    for how in 0..4 {
         a_turn_that_is_over_is_no_wait(how);
     }
 }
@@ -83,6 +84,7 @@ fn a_turn_that_is_over_is_no_wait(how: u32) {
         let runtime = runtime(2);
         let red = runtime.handle().cell(RED, 0);
         let yellow = runtime.handle().cell(YELLOW, 0);
+        let pinned = runtime.handle().pinned_cell(0, RED, || Rc::new(())).unwrap();
         runtime.run(async move {
             spawn_colored(GREEN, exclusive(yield_now())).await.unwrap();
             let (block, blocked) = mpsc::channel::<()>();
@@ -93,6 +95,7 @@ fn a_turn_that_is_over_is_no_wait(how: u32) {
                 match how {
                     0 => cell.call(|value| *value += 1).await,
                     1 => cell.read(|value| assert_eq!(*value, 0)).await,
+                    2 => pinned.call(|_| ()).await,
                     _ => when((&cell, &yellow), |value, _| *value += 1).await,
                 }
             });

@@ -51,7 +51,8 @@ use std::task::{Context, Poll};
 /// |---|---|
 /// | a [`JoinHandle`](crate::JoinHandle) | an error with [`JoinError::deadlock`](crate::JoinError::deadlock); it may be awaited again later |
 /// | [`ColorCell::try_call`](crate::ColorCell::try_call) | [`CallError::Deadlock`](crate::CallError); the closure is dropped |
-/// | [`ColorCell::call`](crate::ColorCell::call), [`read`](crate::ColorCell::read), [`when`](crate::when()), [`hop`](crate::hop()), and whoever waits for room in a [`Bound`](crate::Bound) | a panic with the same text |
+/// | `try_call` of a `PinnedCell` | `PinnedError::Deadlock`; the closure is dropped |
+/// | [`ColorCell::call`](crate::ColorCell::call), [`read`](crate::ColorCell::read), [`when`](crate::when()), [`hop`](crate::hop()), the call of a `PinnedCell`, and whoever waits for room in a [`Bound`](crate::Bound) | a panic with the same text |
 ///
 /// The text lists every wait of the cycle and its place in the source. All waits of a task count
 /// together, and all in a section: a `select!` with a time-out does not make a cycle legal, and a

@@ -6,6 +6,7 @@
 //! |---|---|---|---|
 //! | a task | a task that it awaits | the handle is polled and not ready | it is ready or dropped |
 //! | a task | the lanes of a call, a read, a `when` or a hop | it is scheduled there | its turn comes, or it is dropped |
+//! | a task | the lane of a pinned cell's owner (`cell/errand.rs`) | it is polled and the closure has not begun | it begins, or is dropped |
 //! | a task | the lane of a bound, if all inside are at home there (`bound/home.rs`) | it stands in the line for room | it is called, or leaves |
 //! | a task | its own lane, if that is held by another task's section | | (read from the task) |
 //! | a lane | the waits inside a section that holds it | | the end of the section |
@@ -48,7 +49,8 @@
 //!   `when`s. A `when` of then is entered when its task is polled again, and is taken to be before
 //!   what is pushed later than that, and behind nothing but sections;
 //! * a hop is pushed at the end of its poll: a `when` scheduled in between is taken to be behind it;
-//! * for room: those who were let in before the first section, and a `when` that keeps the color. And
+//! * a `when` that keeps a color for which one waits for room, or by the call of a pinned cell;
+//! * for room: those who were let in before the first section. And
 //!   what is not at home may come there later, and close the cycle by that;
 //! * what is no wait, and what has no task: a task that becomes ready under a color that a `when` has,
 //!   a post, a reader behind both a `when` that reads and somebody who writes, a `when` of a thread
