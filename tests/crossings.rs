@@ -5,7 +5,8 @@ use crate::support::{message, run};
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep};
 use colored::{
-    CallError, Color, ColorCell, JoinError, exclusive, hop, spawn_colored, spawn_unique, when,
+    CallError, Color, ColorCell, JoinError, JoinHandle, exclusive, hop, spawn_colored,
+    spawn_unique, when,
 };
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -201,6 +202,111 @@ fn who_goes_first_is_not_told() {
         assert_eq!(holder.await.unwrap(), Ok(0));
         both.await;
         keeper.await.unwrap();
+    });
+}
+
+/// A task of red that waits for a sign; and has been polled.
+async fn waits_under_red() -> (JoinHandle<()>, oneshot::Sender<()>) {
+    let ((tell, told), (go, gone)) = (oneshot::channel(), oneshot::channel::<()>());
+    let task = spawn_colored(RED, async move {
+        tell.send(()).unwrap();
+        gone.await.unwrap();
+    });
+    told.await.unwrap();
+    // Behind it.
+    spawn_colored(RED, async {}).await.unwrap();
+    (task, go)
+}
+
+/// A task that is in no line comes behind a `when` that is there, whenever it is woken.
+#[test]
+fn a_join_of_a_task_behind_a_when_is_told() {
+    run(3, async {
+        spawn_colored(GREEN, exclusive(async {})).await.unwrap();
+        let (mut task, go) = waits_under_red().await;
+        let (told, line) = crossed(false, |_| async move {
+            let error = (&mut task).await.unwrap_err();
+            (error.deadlock().expect("a deadlock").to_string(), task)
+        })
+        .await;
+        let (said, task) = told.unwrap();
+        assert!(said.contains(&place(line)) && said.contains("needs color 0x1, its own"), "{said}");
+        assert_eq!(said.lines().count(), 6, "{said}");
+        go.send(()).unwrap();
+        task.await.unwrap();
+    });
+}
+
+/// The join is first: then the `when` is told, which would have run after the section only.
+#[test]
+fn a_when_before_a_task_that_a_section_joins_is_told() {
+    run(3, async {
+        spawn_colored(GREEN, exclusive(async {})).await.unwrap();
+        let [red, blue] = cells([RED, BLUE]);
+        let (task, go) = waits_under_red().await;
+        let (tell, told) = oneshot::channel();
+        let holder = spawn_colored(
+            BLUE,
+            exclusive(async move {
+                let mut task = pin!(task);
+                assert!(waits(task.as_mut()).await);
+                tell.send(()).unwrap();
+                task.await
+            }),
+        );
+        told.await.unwrap();
+        let ours = (red.clone(), blue.clone());
+        let line = line!() + 1;
+        let both = spawn_unique(async move { when((&ours.0, &ours.1), add).await });
+        let said = message(&*both.await.unwrap_err().into_panic());
+        assert!(said.contains(&place(line)), "{said}");
+        assert!(said.contains("color 0x1 goes first to the `when` at"), "{said}");
+        go.send(()).unwrap();
+        holder.await.unwrap().unwrap();
+        when((&red, &blue), add).await;
+        assert_eq!((red.call(|red| *red).await, blue.call(|blue| *blue).await), (1, 1));
+    });
+}
+
+/// A task that was in the line before the `when` is not behind it.
+#[test]
+fn a_join_of_a_task_before_a_when_is_not_told() {
+    run(3, async {
+        spawn_colored(GREEN, exclusive(async {})).await.unwrap();
+        for joins_first in [false, true] {
+            let [red, blue] = cells([RED, BLUE]);
+            let (hold, held) = oneshot::channel();
+            let (release, released) = oneshot::channel::<()>();
+            let keeper = spawn_colored(
+                RED,
+                exclusive(async move {
+                    hold.send(()).unwrap();
+                    released.await.unwrap();
+                }),
+            );
+            held.await.unwrap();
+            let task = spawn_colored(RED, async {});
+            let ((tell, told), (go, gone)) = (oneshot::channel(), oneshot::channel::<()>());
+            let holder = spawn_colored(
+                BLUE,
+                exclusive(async move {
+                    let mut task = pin!(task);
+                    assert!(!joins_first || waits(task.as_mut()).await);
+                    tell.send(()).unwrap();
+                    gone.await.unwrap();
+                    assert!(waits(task.as_mut()).await, "neither told nor done");
+                    release.send(()).unwrap();
+                    task.await
+                }),
+            );
+            told.await.unwrap();
+            let mut both = pin!(when((&red, &blue), add));
+            assert!(waits(both.as_mut()).await);
+            go.send(()).unwrap();
+            holder.await.unwrap().unwrap();
+            both.await;
+            keeper.await.unwrap();
+        }
     });
 }
 

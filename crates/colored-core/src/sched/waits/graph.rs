@@ -6,6 +6,7 @@ use crate::color::Color;
 use crate::lane::LanePtr;
 use crate::sync::Arc;
 use crate::task::{Deadlock, Id, Link, Named, TaskRef};
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::panic::Location;
 
@@ -37,7 +38,11 @@ struct Wait {
 
 /// What is waited for.
 pub(super) enum To {
-    Task(TaskRef<LanePtr>),
+    /// It was in no line at that time; 0 if that is not known of any.
+    Task {
+        task: TaskRef<LanePtr>,
+        since: u64,
+    },
     /// Room that a color gives, and perhaps others too.
     Room {
         room: Arc<dyn Room>,
@@ -72,7 +77,8 @@ struct Step {
 
 #[derive(Clone, Copy)]
 enum Node {
-    Task(TaskRef<LanePtr>),
+    /// As in [`To::Task`].
+    Task(TaskRef<LanePtr>, u64),
     Lane(Spot),
     Section(u64),
     Stand(u64),
@@ -136,7 +142,7 @@ impl Graph {
                 self.remove(task.id, key);
                 return Err(deadlock);
             }
-            if let To::Task(joined) = wait.to {
+            if let To::Task { task: joined, .. } = wait.to {
                 *self.awaited.entry(joined.id()).or_default() += 1;
             }
             self.waits.entry(task.id).or_default().push(wait);
@@ -161,7 +167,7 @@ impl Graph {
             self.waits.remove(&task);
         }
         for wait in removed {
-            if let To::Task(joined) = wait.to {
+            if let To::Task { task: joined, .. } = wait.to {
                 self.is_let_go(joined.id());
             }
         }
@@ -175,14 +181,42 @@ impl Graph {
             return None;
         }
         let arrived = |step: &Step| match step.node {
-            Node::Task(task) => step.inside && task.id() == wait.task.id,
+            Node::Task(task, _) => step.inside && task.id() == wait.task.id,
             Node::Lane(_) | Node::Stand(_) => false,
             Node::Section(key) => Some(key) == wait.section,
         };
+        self.way(wait.step(false).into_iter().collect(), arrived).map(Deadlock::new)
+    }
+
+    /// Looks for a way by which a `when` that is scheduled now would wait for itself: for a task that is
+    /// in no line, and so would come behind it.
+    pub(super) fn crosses(&self, stand: &Stand) -> Option<Deadlock> {
+        if self.held.is_empty() {
+            return None;
+        }
+        let behind = Cell::new(None);
+        let arrived = |step: &Step| match step.node {
+            Node::Task(task, _) => {
+                let color = stand.color_of(task.lane()).filter(|_| step.inside && task.is_out());
+                behind.set(color.map(|color| (task.named(), color)));
+                color.is_some()
+            }
+            Node::Lane(_) | Node::Stand(_) | Node::Section(_) => false,
+        };
+        let mut way = self.way(lacks(stand, false).collect(), arrived)?;
+        if let Some((task, color)) = behind.get() {
+            way.push(Link::Own { task, color });
+            way.push(Link::Behind { color, task: stand.task, site: stand.site });
+        }
+        Some(Deadlock::new(way))
+    }
+
+    /// A way from the first of these steps to one that has arrived.
+    fn way(&self, first: Vec<Step>, arrived: impl Fn(&Step) -> bool) -> Option<Vec<Link>> {
         let mut seen = HashSet::new();
         // The way so far, and at each of its points what has not been tried there.
         let mut way: Vec<Link> = Vec::new();
-        let mut rest: Vec<Vec<Step>> = vec![wait.step(false).into_iter().collect()];
+        let mut rest: Vec<Vec<Step>> = vec![first];
         while let Some(steps) = rest.last_mut() {
             let Some(step) = steps.pop() else {
                 rest.pop();
@@ -191,7 +225,7 @@ impl Graph {
             };
             if arrived(&step) {
                 way.push(step.link);
-                return Some(Deadlock::new(way));
+                return Some(way);
             }
             if seen.insert(step.seen()) {
                 rest.push(self.steps_from(&step));
@@ -204,9 +238,9 @@ impl Graph {
     /// What a task, a lane or a section waits for.
     fn steps_from(&self, step: &Step) -> Vec<Step> {
         match step.node {
-            Node::Task(task) if task.is_complete() => Vec::new(),
-            Node::Task(task) => {
-                let own = self.own_lane(task, step.inside);
+            Node::Task(task, _) if task.is_complete() => Vec::new(),
+            Node::Task(task, since) => {
+                let own = self.own_lane(task, since, step.inside);
                 let waits = self.waits.get(&task.id()).into_iter().flatten();
                 own.into_iter().chain(waits.filter_map(|wait| wait.step(step.inside))).collect()
             }
@@ -230,19 +264,24 @@ impl Graph {
     }
 
     /// A task goes on under its own color only.
-    fn own_lane(&self, task: TaskRef<LanePtr>, inside: bool) -> Option<Step> {
+    fn own_lane(&self, task: TaskRef<LanePtr>, since: u64, inside: bool) -> Option<Step> {
         let lane = task.lane();
-        let holders = self.held.get(&lane)?.iter().filter_map(|key| self.sections.get(key));
-        let holder = holders.into_iter().find(|section| section.task.id() != task.id())?;
-        let link = Link::Own { task: task.named(), color: holder.color };
-        let spot = Spot { lane, shared: false, place: 0 };
+        let spot = Spot { lane, shared: false, place: since };
+        let keys = self.held.get(&lane).into_iter().flatten();
+        let mut holders = keys.filter_map(|key| self.sections.get(key));
+        let holder = holders.find(|section| section.task.id() != task.id());
+        let color = match holder {
+            Some(section) => section.color,
+            None => self.lines.get(*self.lines.before(spot).first()?)?.color_of(lane)?,
+        };
+        let link = Link::Own { task: task.named(), color };
         Some(Step { link, node: Node::Lane(spot), inside })
     }
 
     /// A `when` goes before this spot.
     fn behind(&self, key: u64, spot: Spot, inside: bool) -> Option<Step> {
         let stand = self.lines.get(key)?;
-        let color = stand.spots.iter().find(|(own, _)| own.lane == spot.lane)?.1;
+        let color = stand.color_of(spot.lane)?;
         let link = Link::Behind { color, task: stand.task, site: stand.site };
         Some(Step { link, node: Node::Stand(key), inside })
     }
@@ -260,8 +299,8 @@ impl Wait {
     fn step(&self, inside: bool) -> Option<Step> {
         let inside = inside || self.section.is_some();
         let (link, node) = match self.to {
-            To::Task(joined) => {
-                (Link::Join { task: self.task, joined: joined.named() }, Node::Task(joined))
+            To::Task { task, since } => {
+                (Link::Join { task: self.task, joined: task.named() }, Node::Task(task, since))
             }
             To::Lane { spot, color, how, site } => {
                 (Link::Turn { task: self.task, how, color, site }, Node::Lane(spot))
@@ -290,7 +329,7 @@ fn lacks(stand: &Stand, inside: bool) -> impl Iterator<Item = Step> {
 impl Step {
     fn seen(&self) -> Seen {
         match self.node {
-            Node::Task(task) => Seen::Task(task.id(), self.inside),
+            Node::Task(task, _) => Seen::Task(task.id(), self.inside),
             Node::Lane(spot) => Seen::Lane(spot, self.inside),
             Node::Section(key) => Seen::Section(key),
             Node::Stand(key) => Seen::Stand(key, self.inside),
