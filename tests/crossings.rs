@@ -5,7 +5,8 @@ use crate::support::{message, run};
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep};
 use colored::{
-    CallError, Color, ColorCell, JoinError, exclusive, hop, spawn_colored, spawn_unique, when,
+    CallError, Color, ColorCell, JoinError, JoinHandle, exclusive, hop, spawn_colored,
+    spawn_unique, when,
 };
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -19,6 +20,8 @@ const GREEN: u64 = 3;
 
 type Cell = ColorCell<i32>;
 
+type Awaited = Pin<Box<dyn Future<Output = Result<i32, CallError>> + Send>>;
+
 fn cells<const N: usize>(colors: [u64; N]) -> [Cell; N] {
     colors.map(|color| ColorCell::new(Color::new(color), 0))
 }
@@ -28,7 +31,7 @@ fn place(line: u32) -> String {
 }
 
 /// Polls once; whether it waits.
-async fn waits<F: Future>(mut future: Pin<&mut F>) -> bool {
+async fn waits<F: Future + ?Sized>(mut future: Pin<&mut F>) -> bool {
     poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx).is_pending())).await
 }
 
@@ -218,6 +221,199 @@ fn who_goes_first_is_not_told() {
         assert_eq!(holder.await.unwrap(), 0);
         both.await;
         assert_eq!(blue.call(|blue| *blue).await, 1);
+    });
+}
+
+/// A task of red that waits for a sign; and has been polled.
+async fn waits_under_red() -> (JoinHandle<()>, oneshot::Sender<()>) {
+    let ((tell, told), (go, gone)) = (oneshot::channel(), oneshot::channel::<()>());
+    let task = spawn_colored(RED, async move {
+        tell.send(()).unwrap();
+        gone.await.unwrap();
+    });
+    told.await.unwrap();
+    // Behind it.
+    spawn_colored(RED, async {}).await.unwrap();
+    (task, go)
+}
+
+/// A task that is in no line comes behind a `when` that is there, whenever it is woken.
+#[test]
+fn a_join_of_a_task_behind_a_when_is_told() {
+    run(3, async {
+        spawn_colored(GREEN, exclusive(async {})).await.unwrap();
+        let (mut task, go) = waits_under_red().await;
+        let (told, line) = crossed(false, |_| async move {
+            let error = (&mut task).await.unwrap_err();
+            (error.deadlock().expect("a deadlock").to_string(), task)
+        })
+        .await;
+        let (said, task) = told.unwrap();
+        assert!(said.contains(&place(line)) && said.contains("needs color 0x1, its own"), "{said}");
+        assert_eq!(said.lines().count(), 6, "{said}");
+        go.send(()).unwrap();
+        task.await.unwrap();
+    });
+}
+
+/// The join is first: then the `when` is told, which would have run after the section only.
+#[test]
+fn a_when_before_a_task_that_a_section_joins_is_told() {
+    run(3, async {
+        spawn_colored(GREEN, exclusive(async {})).await.unwrap();
+        let [red, blue] = cells([RED, BLUE]);
+        let (task, go) = waits_under_red().await;
+        let (tell, told) = oneshot::channel();
+        let holder = spawn_colored(
+            BLUE,
+            exclusive(async move {
+                let mut task = pin!(task);
+                assert!(waits(task.as_mut()).await);
+                tell.send(()).unwrap();
+                task.await
+            }),
+        );
+        told.await.unwrap();
+        let ours = (red.clone(), blue.clone());
+        let line = line!() + 1;
+        let both = spawn_unique(async move { when((&ours.0, &ours.1), add).await });
+        let said = message(&*both.await.unwrap_err().into_panic());
+        assert!(said.contains(&place(line)), "{said}");
+        assert!(said.contains("color 0x1 goes first to the `when` at"), "{said}");
+        go.send(()).unwrap();
+        holder.await.unwrap().unwrap();
+        when((&red, &blue), add).await;
+        assert_eq!((red.call(|red| *red).await, blue.call(|blue| *blue).await), (1, 1));
+    });
+}
+
+/// A task that was in the line before the `when` is not behind it.
+#[test]
+fn a_join_of_a_task_before_a_when_is_not_told() {
+    run(3, async {
+        spawn_colored(GREEN, exclusive(async {})).await.unwrap();
+        for joins_first in [false, true] {
+            let [red, blue] = cells([RED, BLUE]);
+            let (hold, held) = oneshot::channel();
+            let (release, released) = oneshot::channel::<()>();
+            let keeper = spawn_colored(
+                RED,
+                exclusive(async move {
+                    hold.send(()).unwrap();
+                    released.await.unwrap();
+                }),
+            );
+            held.await.unwrap();
+            let task = spawn_colored(RED, async {});
+            let ((tell, told), (go, gone)) = (oneshot::channel(), oneshot::channel::<()>());
+            let holder = spawn_colored(
+                BLUE,
+                exclusive(async move {
+                    let mut task = pin!(task);
+                    assert!(!joins_first || waits(task.as_mut()).await);
+                    tell.send(()).unwrap();
+                    gone.await.unwrap();
+                    assert!(waits(task.as_mut()).await, "neither told nor done");
+                    release.send(()).unwrap();
+                    task.await
+                }),
+            );
+            told.await.unwrap();
+            let mut both = pin!(when((&red, &blue), add));
+            assert!(waits(both.as_mut()).await);
+            go.send(()).unwrap();
+            holder.await.unwrap().unwrap();
+            both.await;
+            keeper.await.unwrap();
+        }
+    });
+}
+
+/// A call that stood in the line before the `when` does not wait for it, whoever awaits it now: the
+/// section itself, or a task that the section joins.
+#[test]
+fn a_call_before_a_when_is_not_behind_it() {
+    run(3, async {
+        for joins in [false, true] {
+            let [red, blue] = cells([RED, BLUE]);
+            let (hold, held) = oneshot::channel();
+            let (release, released) = oneshot::channel::<()>();
+            let keeper = spawn_colored(
+                RED,
+                exclusive(async move {
+                    hold.send(()).unwrap();
+                    released.await.unwrap();
+                }),
+            );
+            held.await.unwrap();
+            let (begin, begun) = oneshot::channel();
+            let (go, gone) = oneshot::channel::<Awaited>();
+            let holder = spawn_colored(
+                BLUE,
+                exclusive(async move {
+                    begin.send(()).unwrap();
+                    let mut awaited = gone.await.unwrap();
+                    for _ in 0..3 {
+                        assert!(waits(awaited.as_mut()).await, "neither told nor done");
+                        sleep(Duration::from_millis(1)).await;
+                    }
+                    release.send(()).unwrap();
+                    awaited.await
+                }),
+            );
+            begun.await.unwrap();
+            let mut awaited: Awaited = Box::pin(red.try_call(|red| *red));
+            assert!(waits(awaited.as_mut()).await);
+            if joins {
+                let task = spawn_unique(awaited);
+                awaited = Box::pin(async move { task.await.expect("it is before the `when`") });
+            }
+            let mut both = pin!(when((&red, &blue), add));
+            assert!(waits(both.as_mut()).await);
+            go.send(awaited).map_err(drop).unwrap();
+            assert_eq!(holder.await.unwrap(), Ok(0));
+            both.await;
+            keeper.await.unwrap();
+            assert_eq!(red.call(|red| *red).await, 1);
+        }
+    });
+}
+
+/// A `when` that has run is in nobody's way, also while it is kept.
+#[test]
+fn a_when_that_has_run_is_in_nobodys_way() {
+    run(3, async {
+        let [red, blue] = cells([RED, BLUE]);
+        let mut both = pin!(when((&red, &blue), add));
+        for round in 0..2 {
+            let (hold, held) = oneshot::channel();
+            let (release, released) = oneshot::channel::<()>();
+            let keeper = spawn_colored(
+                RED,
+                exclusive(async move {
+                    hold.send(()).unwrap();
+                    released.await.unwrap();
+                }),
+            );
+            held.await.unwrap();
+            if round == 0 {
+                assert!(waits(both.as_mut()).await);
+                release.send(()).unwrap();
+                // Behind the `when`.
+                assert_eq!(red.call(|red| *red).await, 1);
+            } else {
+                let ours = red.clone();
+                let section = async move {
+                    let mut call = pin!(ours.try_call(|red| *red));
+                    assert!(waits(call.as_mut()).await, "the color is held");
+                    release.send(()).unwrap();
+                    call.await
+                };
+                assert_eq!(spawn_colored(BLUE, exclusive(section)).await.unwrap(), Ok(1));
+            }
+            keeper.await.unwrap();
+        }
+        both.await;
     });
 }
 

@@ -2,16 +2,19 @@
 //! whichever wait closes the cycle.
 
 use crate::support::drops::Drops;
-use crate::support::polls::panic_of_task;
+use crate::support::polls::{once, panic_of_task};
 use crate::support::{message, run, runtime, shared};
+use colored::pinned::{PinnedCell, PinnedError};
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep, timeout};
 use colored::{
     CallError, Color, ColorCell, JoinHandle, exclusive, hop, spawn_colored, spawn_here,
     spawn_unique, when, yield_now,
 };
+use std::cell::Cell;
 use std::future::{Future, pending, poll_fn};
 use std::pin::{Pin, pin};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
@@ -284,6 +287,67 @@ fn a_read_closes_a_cycle() {
             }
         }
         assert_eq!(told, 1);
+    });
+}
+
+/// The value is used by a task of the color, which the section keeps waiting.
+#[test]
+fn a_call_of_a_pinned_cell_is_told() {
+    run(3, async {
+        let cell = PinnedCell::on_worker(1, RED, || Rc::new(Cell::new(0))).unwrap();
+        let add = |value: &mut Rc<Cell<u32>>| value.set(value.get() + 1);
+        let ours = cell.clone();
+        spawn_colored(RED, async move {
+            let section = exclusive(async {
+                let (line, call) = (line!(), ours.try_call(add));
+                let Err(PinnedError::Deadlock(deadlock)) = call.await else { panic!("not told") };
+                let said = deadlock.to_string();
+                assert_names(&said, &[line]);
+                assert!(said.contains("calls a pinned cell of color 0x1 at"), "{said}");
+                assert_eq!(said.lines().count(), 3, "{said}");
+            });
+            section.await;
+            ours.call(add).await;
+        })
+        .await
+        .unwrap();
+        let ours = cell.clone();
+        let (line, call) = (line!(), async move { exclusive(ours.call(add)).await });
+        let said = panic_of_task(RED, call).await;
+        assert_names(&said, &[line]);
+        // Another color may wait, and be waited for.
+        let ours = cell.clone();
+        spawn_colored(BLUE, exclusive(async move { ours.call(add).await })).await.unwrap();
+        assert_eq!(cell.call(|value| value.get()).await, 2);
+    });
+}
+
+/// A call of a pinned cell that waits for a section which joins the caller.
+#[test]
+fn a_join_closes_a_cycle_through_a_pinned_cell() {
+    run(3, async {
+        let cell = PinnedCell::on_worker(0, RED, || Rc::new(())).unwrap();
+        let (hold, held) = oneshot::channel();
+        let (send, receive) = oneshot::channel::<JoinHandle<()>>();
+        let (call, called) = oneshot::channel();
+        let holder = spawn_colored(
+            RED,
+            exclusive(async move {
+                hold.send(()).unwrap();
+                let caller = receive.await.unwrap();
+                called.await.unwrap();
+                caller.await.unwrap_err().is_deadlock()
+            }),
+        );
+        held.await.unwrap();
+        let caller = spawn_colored(BLUE, async move {
+            let mut wait = pin!(cell.call(|_| ()));
+            assert!(once(wait.as_mut()).await.is_pending());
+            call.send(()).unwrap();
+            wait.await;
+        });
+        send.send(caller).map_err(drop).unwrap();
+        assert!(holder.await.unwrap());
     });
 }
 

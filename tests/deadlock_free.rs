@@ -1,13 +1,17 @@
 //! What is no deadlock is not reported as one, and what is not reported ends.
 
+use crate::support::polls::once;
 use crate::support::{Dice, run, runtime, shared};
+use colored::sync::oneshot;
 use colored::time::{Duration, sleep};
 use colored::{
-    Color, ColorCell, JoinHandle, exclusive, spawn_colored, spawn_here, spawn_unique, yield_now,
+    Color, ColorCell, JoinHandle, exclusive, spawn_colored, spawn_here, spawn_unique, when,
+    yield_now,
 };
 use std::future::{Future, poll_fn};
-use std::pin::pin;
-use std::sync::Arc;
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::sync::{Arc, mpsc};
 use std::task::Poll;
 
 const RED: u64 = 1;
@@ -66,19 +70,35 @@ fn what_ends_is_no_deadlock() {
     });
 }
 
-/// A call whose turn has come waits for nothing, although its caller does not know yet.
+/// A call (of a pinned cell too), a read or a `when` whose turn has come waits for nothing, although its caller does not know
+/// yet.
 #[test]
 fn a_call_that_has_run_is_no_wait() {
+    for how in 0..4 {
+        a_turn_that_is_over_is_no_wait(how);
+    }
+}
+
+fn a_turn_that_is_over_is_no_wait(how: u32) {
     shared(|| {
         let runtime = runtime(2);
         let red = runtime.handle().cell(RED, 0);
+        let yellow = runtime.handle().cell(YELLOW, 0);
+        let pinned = runtime.handle().pinned_cell(0, RED, || Rc::new(())).unwrap();
         runtime.run(async move {
             spawn_colored(GREEN, exclusive(yield_now())).await.unwrap();
-            let (block, blocked) = std::sync::mpsc::channel::<()>();
+            let (block, blocked) = mpsc::channel::<()>();
             // Holds RED, so that the call is queued; then BLUE, so that its caller is not polled.
             let gate = spawn_colored(RED, async move { blocked.recv().unwrap_or(()) });
             let cell = red.clone();
-            let caller = spawn_colored(BLUE, async move { cell.call(|value| *value += 1).await });
+            let caller = spawn_colored(BLUE, async move {
+                match how {
+                    0 => cell.call(|value| *value += 1).await,
+                    1 => cell.read(|value| assert_eq!(*value, 0)).await,
+                    2 => pinned.call(|_| ()).await,
+                    _ => when((&cell, &yellow), |value, _| *value += 1).await,
+                }
+            });
             sleep(Duration::from_millis(1)).await;
             let blue =
                 spawn_colored(BLUE, exclusive(async { sleep(Duration::from_millis(3)).await }));
@@ -87,6 +107,32 @@ fn a_call_that_has_run_is_no_wait() {
             spawn_colored(RED, exclusive(async move { caller.await.unwrap() })).await.unwrap();
             blue.await.unwrap();
         });
+    });
+}
+
+/// A handle that was polled in a section which is over: who needs the color may have it.
+#[test]
+fn a_section_that_has_ended_holds_nothing() {
+    run(3, async {
+        let red = ColorCell::new(Color::new(RED), 0);
+        let ((go, gone), (tell, told)) = (oneshot::channel(), mpsc::channel());
+        let cell = red.clone();
+        let mut caller = spawn_colored(BLUE, async move {
+            gone.await.unwrap();
+            let mut call = pin!(cell.try_call(|value| *value += 1));
+            assert!(once(call.as_mut()).await.is_pending(), "the color is busy");
+            tell.send(()).unwrap();
+            call.await
+        });
+        let joins = spawn_colored(RED, async move {
+            exclusive(async { assert!(once(Pin::new(&mut caller)).await.is_pending()) }).await;
+            go.send(()).unwrap();
+            // Keeps the color for this poll.
+            told.recv().expect("it is not told");
+            caller.await.unwrap()
+        });
+        assert_eq!(joins.await.unwrap(), Ok(()));
+        assert_eq!(red.call(|value| *value).await, 1);
     });
 }
 

@@ -38,6 +38,7 @@ mod local;
 mod pinned;
 mod priorities;
 mod read;
+mod room;
 mod several;
 mod shutdown;
 mod sleeps;

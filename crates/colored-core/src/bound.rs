@@ -9,6 +9,7 @@ mod admit;
 mod cell;
 mod error;
 pub(crate) mod gate;
+mod home;
 mod line;
 mod place;
 mod word;
@@ -23,6 +24,7 @@ use self::gate::{Gate, Refused};
 use crate::color::Color;
 use crate::lane::LaneRef;
 use crate::sched::Handle;
+use crate::sched::waits::Room;
 use crate::spawn::JoinHandle;
 use crate::sync::{Arc, AtomicU64, Ordering};
 use std::fmt;
@@ -91,6 +93,12 @@ struct Inner {
     handle: Handle,
 }
 
+impl Room for Inner {
+    fn comes_by_the_color_only(&self) -> bool {
+        self.gate.all_are_at_home()
+    }
+}
+
 impl Bound {
     /// A bound of `capacity` items for `color`, in the runtime that the calling thread works for.
     ///
@@ -129,6 +137,13 @@ impl Bound {
     /// # Errors
     ///
     /// [`Closed`], with the future, if the bound is closed before there is room.
+    ///
+    /// # Panics
+    ///
+    /// When it is polled, if there would never be room ([`Deadlock`](crate::Deadlock)): all inside can
+    /// go on under the color only, and that is held by a section ([`exclusive`](crate::exclusive()))
+    /// which waits, in the end, for the caller.
+    #[track_caller]
     pub fn spawn<F>(&self, future: F) -> Spawn<'_, F>
     where
         F: Future + Send + 'static,
@@ -159,6 +174,11 @@ impl Bound {
     /// # Errors
     ///
     /// [`Closed`] if the bound is closed before there is room.
+    ///
+    /// # Panics
+    ///
+    /// As [`spawn`](Self::spawn).
+    #[track_caller]
     pub fn reserve(&self) -> Reserve<'_> {
         Reserve::new(self)
     }

@@ -1,6 +1,7 @@
 //! [`ColorCell`]: state that belongs to a color, and so needs no lock.
 
 mod call;
+mod errand;
 mod exclusive;
 mod inner;
 mod read;
@@ -10,6 +11,7 @@ mod slot;
 mod when;
 
 pub use self::call::{Call, CallError, TryCall};
+pub use self::errand::{Address, Errand};
 pub use self::read::Read;
 pub use self::set::{Cells, Shared};
 pub use self::several::Several;

@@ -51,13 +51,14 @@ use std::task::{Context, Poll};
 /// |---|---|
 /// | a [`JoinHandle`](crate::JoinHandle) | an error with [`JoinError::deadlock`](crate::JoinError::deadlock); it may be awaited again later |
 /// | [`ColorCell::try_call`](crate::ColorCell::try_call) | [`CallError::Deadlock`](crate::CallError); the closure is dropped |
-/// | [`ColorCell::call`](crate::ColorCell::call), [`read`](crate::ColorCell::read), [`when`](crate::when()), [`hop`](crate::hop()) | a panic with the same text |
+/// | `try_call` of a `PinnedCell` | `PinnedError::Deadlock`; the closure is dropped |
+/// | [`ColorCell::call`](crate::ColorCell::call), [`read`](crate::ColorCell::read), [`when`](crate::when()), [`hop`](crate::hop()), the call of a `PinnedCell`, and whoever waits for room in a [`Bound`](crate::Bound) | a panic with the same text |
 ///
 /// The text lists every wait of the cycle and its place in the source. All waits of a task count
 /// together, and all in a section: a `select!` with a time-out does not make a cycle legal, and a
 /// handle that was polled counts until it is ready or dropped, or the section is over. What is
 /// not known: waits for locks, channels and other primitives; for room in a
-/// [`Bound`](crate::Bound); for another runtime; for a task, or a post, that stands behind a `when`
+/// [`Bound`](crate::Bound) while one inside might go under another color; for another runtime; for a task, or a post, that stands behind a `when`
 /// under a color (a call, a read, a hop or a `when` behind it is known); waits behind a `when` that is
 /// older than the runtime's first section, if they begin before the task of that `when` is polled
 /// again; and waits that are older than that section and in a combinator that polls only what was

@@ -223,7 +223,8 @@ pub use self::bound::{
 #[doc(hidden)]
 pub use self::cell::sets;
 pub use self::cell::{
-    AccessError, Call, CallError, Cells, ColorCell, Read, Several, Shared, TryCall, When, when,
+    AccessError, Address, Call, CallError, Cells, ColorCell, Errand, Read, Several, Shared,
+    TryCall, When, when,
 };
 pub use self::color::Color;
 pub use self::contain::contain;

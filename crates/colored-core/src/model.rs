@@ -37,6 +37,7 @@ mod shutdown;
 mod table;
 mod task;
 mod usher;
+mod waits;
 mod when;
 
 use crate::color::Color;

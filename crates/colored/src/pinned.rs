@@ -8,12 +8,13 @@
 mod mailbox;
 
 use self::mailbox::{Receiver, Sender, mailbox};
-use crate::sync::oneshot;
 use crate::task::consume_budget;
-use colored_core::{Color, Handle, contain, spawn_local};
+use colored_core::{Address, CallError, Color, Deadlock, Errand, Handle, contain, spawn_local};
 use std::fmt;
 use std::future::poll_fn;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{Location, resume_unwind};
+use std::sync::Arc;
+use std::task::Poll;
 
 /// A value that need not be `Send`: it is made, used and dropped on one thread, under one color.
 /// Handles to it go anywhere.
@@ -73,6 +74,28 @@ impl fmt::Display for Gone {
 
 impl std::error::Error for Gone {}
 
+/// Why a closure was not called by a [`PinnedCell`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PinnedError {
+    /// To wait for its turn would never end: the color is held by a section
+    /// ([`exclusive`](crate::exclusive())) that waits, in the end, for the caller.
+    Deadlock(Deadlock),
+    /// The value is gone, or went before the closure had run.
+    Gone(Gone),
+}
+
+impl fmt::Display for PinnedError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Deadlock(deadlock) => deadlock.fmt(f),
+            Self::Gone(gone) => gone.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for PinnedError {}
+
 /// There is no worker of that number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoWorker {
@@ -99,7 +122,10 @@ impl<T: 'static> PinnedCell<T> {
     /// With the panic of `make`; and on a thread that is neither a worker nor inside `block_on`.
     #[track_caller]
     pub fn here(make: impl FnOnce() -> T) -> Self {
-        let (sender, receiver) = mailbox();
+        let home = Handle::with_current(|handle| {
+            handle.map(|handle| Address::new(handle, Color::current().unwrap_or(Color::DEFAULT)))
+        });
+        let (sender, receiver) = mailbox(home);
         match spawn_local(own(Owner { receiver, value: make() })) {
             Ok(_detached) => Self { sender },
             Err(_) => panic!(
@@ -143,7 +169,7 @@ impl<T: 'static> PinnedCell<T> {
         color: Color,
         make: impl FnOnce() -> T + Send + 'static,
     ) -> Result<Self, NoWorker> {
-        let (sender, receiver) = mailbox();
+        let (sender, receiver) = mailbox(Some(Address::new(handle, color)));
         let begin = move || {
             let owner = spawn_local(own(Owner { receiver, value: make() }));
             debug_assert!(owner.is_ok(), "this is a worker");
@@ -157,23 +183,26 @@ impl<T: 'static> PinnedCell<T> {
     /// Uses the value on its thread, under its color, and waits for the result.
     ///
     /// Cancel safe: a call that is dropped before its first poll drops `f` there and then; one that
-    /// has been sent drops `f` on the value's thread, unless it has begun, when it goes on. Do not
-    /// wait for it under an exclusive hold of the value's color.
+    /// has been sent drops `f` on the value's thread, unless it has begun, when it goes on.
     ///
     /// # Panics
     ///
     /// With the panic of `f`, which harms neither the value nor its task; and where
     /// [`try_call`](Self::try_call) gives an error.
+    #[track_caller]
     pub fn call<R, F>(&self, f: F) -> impl Future<Output = R> + Send + use<T, R, F>
     where
         F: FnOnce(&mut T) -> R + Send + 'static,
         R: Send + 'static,
     {
-        let call = self.try_call(f);
+        let (site, call) = (Location::caller(), self.try_call(f));
         async move {
             match call.await {
                 Ok(result) => result,
-                Err(gone) => panic!("{gone}"),
+                Err(PinnedError::Gone(gone)) => panic!("{gone}"),
+                Err(PinnedError::Deadlock(deadlock)) => {
+                    panic!("the call of a `PinnedCell` at {site}: {deadlock}")
+                }
             }
         }
     }
@@ -182,34 +211,31 @@ impl<T: 'static> PinnedCell<T> {
     ///
     /// # Errors
     ///
-    /// If the value is gone before `f` has run. `f` is dropped, on the value's thread if it was sent
-    /// there.
+    /// If the value is gone before `f` has run; and if its turn would never come ([`Deadlock`]). `f` is
+    /// dropped, on the value's thread if it was sent there.
+    #[track_caller]
     pub fn try_call<R, F>(
         &self,
         f: F,
-    ) -> impl Future<Output = Result<R, Gone>> + Send + use<T, R, F>
+    ) -> impl Future<Output = Result<R, PinnedError>> + Send + use<T, R, F>
     where
         F: FnOnce(&mut T) -> R + Send + 'static,
         R: Send + 'static,
     {
-        let cell = self.clone();
+        let (cell, site) = (self.clone(), Location::caller());
         async move {
-            let (reply, result) = oneshot::channel();
-            let message = move |value: &mut T| {
-                if reply.is_closed() {
-                    return;
-                }
-                let result = catch_unwind(AssertUnwindSafe(|| f(value)));
-                // Whoever has stopped waiting does not get a result; its destructor is contained
-                // with the rest.
-                drop(reply.send(result));
-            };
-            // What is given back goes with its `reply`, and so ends the wait.
-            drop(cell.sender.send(Box::new(message)));
-            match result.await {
+            let waker = poll_fn(|cx| Poll::Ready(cx.waker().clone())).await;
+            let caller = Caller(Arc::new(Errand::new(f, waker)));
+            let turn = Turn(Some(Arc::clone(&caller.0)));
+            // What is given back goes, and so ends the wait.
+            drop(cell.sender.send(Box::new(move |value| turn.run(value))));
+            let home = || cell.sender.home();
+            let ended = poll_fn(|cx| caller.0.poll(cx, "calls a pinned cell of", site, home)).await;
+            match ended {
                 Ok(Ok(result)) => Ok(result),
                 Ok(Err(panic)) => resume_unwind(panic),
-                Err(_) => Err(Gone(())),
+                Err(CallError::Deadlock(deadlock)) => Err(PinnedError::Deadlock(deadlock)),
+                Err(_) => Err(PinnedError::Gone(Gone(()))),
             }
         }
     }
@@ -226,6 +252,38 @@ impl<T: 'static> PinnedCell<T> {
     #[must_use]
     pub fn is_gone(&self) -> bool {
         self.sender.is_closed()
+    }
+}
+
+/// The caller's half of a call.
+struct Caller<F, R>(Arc<Errand<F, R>>);
+
+impl<F, R> Drop for Caller<F, R> {
+    fn drop(&mut self) {
+        // There may be a result that nobody has taken.
+        contain(|| self.0.abandon());
+    }
+}
+
+/// The value's half: run, or dropped.
+struct Turn<F, R>(Option<Arc<Errand<F, R>>>);
+
+impl<F, R> Turn<F, R> {
+    fn run<T>(mut self, value: &mut T)
+    where
+        F: FnOnce(&mut T) -> R,
+    {
+        if let Some(errand) = self.0.take() {
+            errand.run(|f| f(value));
+        }
+    }
+}
+
+impl<F, R> Drop for Turn<F, R> {
+    fn drop(&mut self) {
+        if let Some(errand) = self.0.take() {
+            errand.cancel();
+        }
     }
 }
 

@@ -6,8 +6,12 @@ use super::line::Ticket;
 use super::place::Place;
 use super::{Bound, BoundedCell};
 use crate::budget;
+use crate::sched::waits::{self, Turn, Wait};
 use crate::spawn::JoinHandle;
+use crate::sync::{Arc, arc_dyn};
+use crate::task::Deadlock;
 use std::fmt;
+use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -16,11 +20,27 @@ use std::task::{Context, Poll, ready};
 pub struct Reserve<'a> {
     bound: &'a Bound,
     ticket: Option<Ticket>,
+    site: &'static Location<'static>,
 }
 
 impl<'a> Reserve<'a> {
+    #[track_caller]
     pub(super) fn new(bound: &'a Bound) -> Self {
-        Self { bound, ticket: None }
+        Self { bound, ticket: None, site: Location::caller() }
+    }
+
+    /// Records that this task waits, from the runtime's first section on.
+    fn record(&self, before: Option<Wait>) -> Result<Option<Wait>, Deadlock> {
+        if !waits::are_watched() {
+            return Ok(before);
+        }
+        let lane = &self.bound.inner.lane;
+        let how = "waits for room in a bound of";
+        waits::room(
+            before,
+            Turn { lane, shared: false, how, site: self.site },
+            || arc_dyn!(Arc::clone(&self.bound.inner) => dyn waits::Room),
+        )
     }
 
     fn give_up(&mut self) {
@@ -46,12 +66,15 @@ impl Future for Reserve<'_> {
             });
         }
         let waited = match this.ticket.take() {
-            None => inner.gate.enter_or_wait(cx.waker()),
-            Some(ticket) => inner.gate.look(ticket, cx.waker()),
+            None => inner.gate.enter_or_wait(cx.waker(), |before| this.record(before)),
+            Some(ticket) => inner.gate.look(ticket, cx.waker(), |before| this.record(before)),
         };
         match waited {
             Waited::Entered => Poll::Ready(Ok(Place::of(inner))),
             Waited::Closed => Poll::Ready(Err(Closed(()))),
+            Waited::Deadlock(deadlock) => {
+                panic!("the wait for room in {:?} at {}: {deadlock}", this.bound, this.site)
+            }
             Waited::Waits(ticket) => {
                 this.ticket = Some(ticket);
                 budget::give_back();
@@ -93,6 +116,7 @@ pub struct Spawn<'a, F> {
 }
 
 impl<'a, F> Spawn<'a, F> {
+    #[track_caller]
     pub(super) fn new(bound: &'a Bound, future: F) -> Self {
         Self { reserve: bound.reserve(), future: Some(future) }
     }
@@ -128,6 +152,7 @@ pub struct Post<'a, T: Send + 'static, F> {
 }
 
 impl<'a, T: Send + 'static, F> Post<'a, T, F> {
+    #[track_caller]
     pub(super) fn new(cell: &'a BoundedCell<T>, f: F) -> Self {
         Self { reserve: cell.bound().reserve(), cell, f: Some(f) }
     }

@@ -1,11 +1,13 @@
 //! [`BoundedCell`]: a cell that does not take more than its color can do.
 
 use super::Bound;
-use super::admit::Post;
+use super::admit::{Post, Reserve};
 use super::error::{Closed, TrySendError};
 use super::place::{Place, Turn};
-use crate::cell::{AccessError, Call, ColorCell};
+use crate::cell::{AccessError, ColorCell};
 use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
 
 /// A [`ColorCell`] whose calls and posts are admitted by a [`Bound`]; from [`Bound::cell`].
 ///
@@ -74,15 +76,22 @@ impl<T: Send + 'static> BoundedCell<T> {
     ///
     /// # Panics
     ///
-    /// As [`ColorCell::call`].
-    pub async fn call<R, F>(&self, f: F) -> Result<R, Closed<F>>
+    /// As [`ColorCell::call`], and as [`Bound::reserve`].
+    #[track_caller]
+    pub fn call<R, F>(
+        &self,
+        f: F,
+    ) -> impl Future<Output = Result<R, Closed<F>>> + Send + use<'_, T, R, F>
     where
         F: FnOnce(&mut T) -> R + Send + 'static,
         R: Send + 'static,
     {
-        match self.bound.reserve().await {
-            Ok(place) => Ok(self.call_with(place, f).await),
-            Err(Closed(())) => Err(Closed(f)),
+        let reserve: Reserve<'_> = self.bound.reserve();
+        async move {
+            match reserve.await {
+                Ok(place) => Ok(self.call_with(place, f).await),
+                Err(Closed(())) => Err(Closed(f)),
+            }
         }
     }
 
@@ -121,6 +130,11 @@ impl<T: Send + 'static> BoundedCell<T> {
     /// # Errors
     ///
     /// [`Closed`], with `f`, if the bound is closed before there is a place.
+    ///
+    /// # Panics
+    ///
+    /// As [`Bound::reserve`].
+    #[track_caller]
     pub fn post<F: FnOnce(&mut T) + Send + 'static>(&self, f: F) -> Post<'_, T, F> {
         Post::new(self, f)
     }
@@ -147,7 +161,7 @@ impl<T: Send + 'static> BoundedCell<T> {
     where
         F: FnOnce(&mut T) + Send + 'static,
     {
-        let turn = Turn::new(f, place.scheduled_now());
+        let turn = Turn::new(f, place.scheduled(true));
         self.cell.post(move |value| turn.run(value));
     }
 
@@ -171,17 +185,25 @@ impl<T: Send + 'static> BoundedCell<T> {
         }
     }
 
-    fn posted_call<R, F>(
-        &self,
-        place: Place,
-        f: F,
-    ) -> Call<T, impl FnOnce(&mut T) -> R + Send + use<T, R, F>, R>
+    async fn posted_call<R, F>(&self, place: Place, f: F) -> R
     where
         F: FnOnce(&mut T) -> R + Send + 'static,
         R: Send + 'static,
     {
-        let turn = Turn::new(f, place.scheduled_now());
-        self.cell.call(move |value| turn.run(value))
+        let item = place.scheduled(false);
+        let mut untold = item.key();
+        let turn = Turn::new(f, item);
+        let mut call = self.cell.call(move |value| turn.run(value));
+        poll_fn(|cx| {
+            let polled = Pin::new(&mut call).poll(cx);
+            if polled.is_pending()
+                && let Some(key) = untold.take_if(|_| call.is_scheduled())
+            {
+                self.bound.inner.gate.homes().set(key, true);
+            }
+            polled
+        })
+        .await
     }
 }
 

@@ -6,17 +6,32 @@
 //! its place to the first: that one is inside before it has noticed. What it must not do is forget
 //! the place; so a waiter that goes away looks whether it was called, and then leaves as everybody
 //! does.
+//!
+//! Who waits may be recorded (`sched/waits.rs`) for as long as it stands in the line: both begin and
+//! end under the lock of the line, so who has been called, or dismissed, is not recorded any more when
+//! it learns of it.
 
+use super::home::Homes;
 use super::line::{Line, Standing, Ticket};
 use super::word::{Entry, Exit, MAX_CAPACITY, Word};
 use crate::contain::contain;
+use crate::sched::waits::Wait;
 use crate::sync::Mutex;
+use crate::task::Deadlock;
+use std::mem;
 use std::task::Waker;
 
 pub(crate) struct Gate {
     word: Word,
     capacity: usize,
-    line: Mutex<Line>,
+    line: Mutex<Line<Waiting>>,
+    homes: Homes,
+}
+
+/// One in the line.
+struct Waiting {
+    waker: Waker,
+    wait: Option<Wait>,
 }
 
 /// Why nobody comes in right now.
@@ -34,6 +49,8 @@ pub(crate) enum Waited {
     /// In the line.
     Waits(Ticket),
     Closed,
+    /// Not in the line: there would never be room.
+    Deadlock(Deadlock),
 }
 
 impl Gate {
@@ -46,7 +63,8 @@ impl Gate {
             (1..=MAX_CAPACITY).contains(&capacity),
             "a bound with capacity {capacity}: it must be from 1 to {MAX_CAPACITY}"
         );
-        Self { word: Word::new(), capacity, line: Mutex::new(Line::default()) }
+        let (line, homes) = (Mutex::new(Line::default()), Homes::default());
+        Self { word: Word::new(), capacity, line, homes }
     }
 
     pub(crate) fn capacity(&self) -> usize {
@@ -59,6 +77,16 @@ impl Gate {
 
     pub(crate) fn waiting(&self) -> usize {
         self.line.lock().len()
+    }
+
+    /// Which of those inside are at home.
+    pub(crate) fn homes(&self) -> &Homes {
+        &self.homes
+    }
+
+    /// Whether all inside are at home. For who knows somebody that waits.
+    pub(crate) fn all_are_at_home(&self) -> bool {
+        self.homes.count() >= self.word.inside()
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -76,35 +104,61 @@ impl Gate {
         refused(self.word.enter_over())
     }
 
-    /// Goes in, or to the end of the line.
+    /// Goes in, or to the end of the line. `record` is asked in the line, if it comes to that.
     #[inline]
-    pub(crate) fn enter_or_wait(&self, waker: &Waker) -> Waited {
+    pub(crate) fn enter_or_wait(&self, waker: &Waker, record: impl Recorder) -> Waited {
         match self.word.enter(self.capacity) {
             Entry::Inside => Waited::Entered,
             Entry::Closed => Waited::Closed,
-            Entry::Full => self.wait(waker.clone()),
+            Entry::Full => self.wait(waker.clone(), record),
         }
     }
 
     #[cold]
-    fn wait(&self, waker: Waker) -> Waited {
+    fn wait(&self, waker: Waker, record: impl Recorder) -> Waited {
         let mut line = self.line.lock();
         match self.word.enter_or_wait(self.capacity) {
             Entry::Inside => Waited::Entered,
             Entry::Closed => Waited::Closed,
-            Entry::Full => Waited::Waits(line.join(waker)),
+            Entry::Full => match record(None) {
+                Ok(wait) => Waited::Waits(line.join(Waiting { waker, wait })),
+                Err(deadlock) => {
+                    self.has_left(&line);
+                    Waited::Deadlock(deadlock)
+                }
+            },
         }
     }
 
-    /// Looks whether it is the ticket's turn; if not, `waker` is woken when it is.
-    pub(crate) fn look(&self, ticket: Ticket, waker: &Waker) -> Waited {
+    /// Looks whether it is the ticket's turn; if not, `waker` is woken when it is. `record` is asked in
+    /// the line, with what it gave the last time.
+    pub(crate) fn look(&self, ticket: Ticket, waker: &Waker, record: impl Recorder) -> Waited {
         // A waker is anybody's code: it is cloned before the lock, and dropped after it.
         let mut waker = waker.clone();
-        let standing = self.line.lock().look(&ticket, &mut waker);
-        match standing {
-            Standing::Waits => Waited::Waits(ticket),
-            Standing::Called => Waited::Entered,
-            Standing::Dismissed => Waited::Closed,
+        let _left;
+        let mut line = self.line.lock();
+        let standing = line.standing(&ticket);
+        let Some(waiting) = line.waiting(&ticket) else {
+            return if standing == Standing::Called { Waited::Entered } else { Waited::Closed };
+        };
+        mem::swap(&mut waiting.waker, &mut waker);
+        match record(waiting.wait.take()) {
+            Ok(wait) => {
+                waiting.wait = wait;
+                Waited::Waits(ticket)
+            }
+            Err(deadlock) => {
+                _left = line.leave(ticket);
+                self.has_left(&line);
+                Waited::Deadlock(deadlock)
+            }
+        }
+    }
+
+    /// One who waited has gone. Under the lock of the line.
+    fn has_left(&self, line: &Line<Waiting>) {
+        if line.is_empty() {
+            self.word.nobody_waits();
         }
     }
 
@@ -112,12 +166,12 @@ impl Gate {
     pub(crate) fn cancel(&self, ticket: Ticket) {
         let (unused, called) = {
             let mut line = self.line.lock();
-            let (standing, waker) = line.leave(ticket);
-            if standing == Standing::Waits && line.is_empty() {
-                self.word.nobody_waits();
+            let (standing, waiting) = line.leave(ticket);
+            if standing == Standing::Waits {
+                self.has_left(&line);
             }
             let owns_place = standing == Standing::Called;
-            (waker, owns_place.then(|| self.hand_on(&mut line)).flatten())
+            (waiting, owns_place.then(|| self.hand_on(&mut line)).flatten())
         };
         drop(unused);
         wake(called);
@@ -138,17 +192,15 @@ impl Gate {
     }
 
     /// Leaves, under the lock of the line; returns who is to be woken after it.
-    fn hand_on(&self, line: &mut Line) -> Option<Waker> {
+    fn hand_on(&self, line: &mut Line<Waiting>) -> Option<Waker> {
         // Looks again: the line may have ended before the lock was taken.
         if self.word.leave(self.capacity) == Exit::Outside {
             return None;
         }
         let called = line.call();
         debug_assert!(called.is_some(), "`WAITS` is set while there is a line");
-        if line.is_empty() {
-            self.word.nobody_waits();
-        }
-        called
+        self.has_left(line);
+        called.map(Waiting::ends)
     }
 
     /// Lets nobody in any more. Who waits is told; who is inside stays.
@@ -156,13 +208,27 @@ impl Gate {
         let dismissed = {
             let mut line = self.line.lock();
             self.word.close();
-            line.dissolve()
+            line.dissolve().into_iter().map(Waiting::ends).collect::<Vec<_>>()
         };
         for waker in dismissed {
             wake(Some(waker));
         }
     }
 }
+
+impl Waiting {
+    /// It does not wait any more; whom to wake after the lock.
+    fn ends(self) -> Waker {
+        drop(self.wait);
+        self.waker
+    }
+}
+
+/// Says, if need be, that the caller waits, and gives the record: it gets the one of the same wait when
+/// it was asked the last time. After an error it does not wait.
+pub(crate) trait Recorder: FnOnce(Option<Wait>) -> Result<Option<Wait>, Deadlock> {}
+
+impl<F: FnOnce(Option<Wait>) -> Result<Option<Wait>, Deadlock>> Recorder for F {}
 
 fn wake(waker: Option<Waker>) {
     if let Some(waker) = waker {

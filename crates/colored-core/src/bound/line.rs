@@ -6,10 +6,10 @@
 use std::collections::VecDeque;
 use std::task::Waker;
 
-/// Wakers in the order in which they came.
-#[derive(Debug, Default)]
-pub struct Line {
-    waiting: VecDeque<(u64, Waker)>,
+/// Wakers, or what else is kept for those who wait, in the order in which they came.
+#[derive(Debug)]
+pub struct Line<W = Waker> {
+    waiting: VecDeque<(u64, W)>,
     next: u64,
     /// Tickets from here on were in the line when it was dissolved.
     dissolved: Option<u64>,
@@ -31,9 +31,15 @@ pub enum Standing {
     Dismissed,
 }
 
-impl Line {
+impl<W> Default for Line<W> {
+    fn default() -> Self {
+        Self { waiting: VecDeque::new(), next: 0, dissolved: None }
+    }
+}
+
+impl<W> Line<W> {
     /// Goes to the end of the line.
-    pub fn join(&mut self, waker: Waker) -> Ticket {
+    pub fn join(&mut self, waker: W) -> Ticket {
         let number = self.next;
         self.next += 1;
         self.waiting.push_back((number, waker));
@@ -52,23 +58,28 @@ impl Line {
 
     /// As [`standing`](Self::standing); if the ticket waits, `waker` is the one to wake from now on.
     /// What is left over in `waker` is to be dropped after the lock: it is foreign code.
-    pub fn look(&mut self, ticket: &Ticket, waker: &mut Waker) -> Standing {
+    pub fn look(&mut self, ticket: &Ticket, waker: &mut W) -> Standing {
         let standing = self.standing(ticket);
-        if standing == Standing::Waits {
-            let at = self.position(ticket);
-            std::mem::swap(&mut self.waiting[at].1, waker);
+        if let Some(own) = self.waiting(ticket) {
+            std::mem::swap(own, waker);
         }
         standing
     }
 
+    /// What is kept for a ticket that waits.
+    pub fn waiting(&mut self, ticket: &Ticket) -> Option<&mut W> {
+        let waits = self.standing(ticket) == Standing::Waits;
+        waits.then(|| self.position(ticket)).map(|at| &mut self.waiting[at].1)
+    }
+
     /// Calls the first of the line: wake it after the lock.
     #[must_use]
-    pub fn call(&mut self) -> Option<Waker> {
+    pub fn call(&mut self) -> Option<W> {
         self.waiting.pop_front().map(|(_, waker)| waker)
     }
 
     /// Goes away, with what stood with the ticket, and the waker to drop after the lock.
-    pub fn leave(&mut self, ticket: Ticket) -> (Standing, Option<Waker>) {
+    pub fn leave(&mut self, ticket: Ticket) -> (Standing, Option<W>) {
         let standing = self.standing(&ticket);
         let waker = match standing {
             Standing::Waits => self.waiting.remove(self.position(&ticket)).map(|(_, waker)| waker),
@@ -79,7 +90,7 @@ impl Line {
 
     /// Dismisses all that wait, and returns their wakers, to be woken after the lock.
     #[must_use]
-    pub fn dissolve(&mut self) -> Vec<Waker> {
+    pub fn dissolve(&mut self) -> Vec<W> {
         let first = self.waiting.front().map_or(self.next, |(first, _)| *first);
         self.dissolved.get_or_insert(first);
         self.waiting.drain(..).map(|(_, waker)| waker).collect()

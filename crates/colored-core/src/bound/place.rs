@@ -1,6 +1,8 @@
 //! [`Place`]: the right to have one item under a bound, and the items that have it.
 
+use super::home::Key;
 use super::{Bound, Inner};
+use crate::lane::current;
 use crate::spawn::{self, JoinHandle};
 use crate::sync::{Arc, Ordering};
 use pin_project_lite::pin_project;
@@ -29,7 +31,7 @@ impl Place {
         F::Output: Send + 'static,
     {
         let inner = Arc::clone(&self.0);
-        let item = self.scheduled_now();
+        let item = self.scheduled(true);
         spawn::spawn_on(&inner.lane, Task { future, item })
     }
 
@@ -39,16 +41,18 @@ impl Place {
         Bound { inner: Arc::clone(&self.0) }
     }
 
-    /// For an item that is scheduled next.
-    pub(super) fn scheduled_now(self) -> Item {
-        let since = self.0.handle.scheduler().now();
-        Item { place: self, since: Some(since) }
+    /// For an item that is scheduled at once; if not `surely`, its key is told when it has been.
+    pub(super) fn scheduled(self, surely: bool) -> Item {
+        let scheduler = self.0.handle.scheduler();
+        let since = scheduler.now();
+        let key = scheduler.watches_waits().then(|| self.0.gate.homes().enter(surely));
+        Item { since: Some(since), key, at_home: surely, place: self }
     }
 
     /// For an item that does not wait.
     pub(super) fn begins_at_once(self) -> Item {
         self.note_waited(0);
-        Item { place: self, since: None }
+        Item { since: None, key: None, at_home: false, place: self }
     }
 
     fn note_waited(&self, nanos: u64) {
@@ -71,9 +75,13 @@ impl fmt::Debug for Place {
 
 /// The place of an item that is scheduled, or has begun.
 pub(super) struct Item {
-    place: Place,
     /// When it was scheduled: nanoseconds of the scheduler. None once it has begun.
     since: Option<u64>,
+    /// Since it was scheduled, if waits are recorded.
+    key: Option<Key>,
+    at_home: bool,
+    /// Given back at last.
+    place: Place,
 }
 
 impl Item {
@@ -83,6 +91,38 @@ impl Item {
         if let Some(since) = self.since.take() {
             let now = self.place.0.handle.scheduler().now();
             self.place.note_waited(now.saturating_sub(since));
+        }
+    }
+
+    /// What the gate knows it by.
+    pub(super) fn key(&self) -> Option<Key> {
+        self.key
+    }
+
+    /// A task has been polled and is not ready.
+    #[inline]
+    fn goes_on(&mut self) {
+        if let Some(key) = self.key {
+            self.looks_where_it_is(key);
+        }
+    }
+
+    #[cold]
+    fn looks_where_it_is(&mut self, key: Key) {
+        let inner = &self.place.0;
+        let at_home = current::hops_to().is_none() && inner.lane.is_current();
+        if at_home != self.at_home {
+            self.at_home = at_home;
+            inner.gate.homes().set(key, at_home);
+        }
+    }
+}
+
+impl Drop for Item {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(key) = self.key {
+            self.place.0.gate.homes().leave(key);
         }
     }
 }
@@ -123,6 +163,10 @@ impl<F: Future> Future for Task<F> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
         this.item.begin();
-        this.future.poll(cx)
+        let polled = this.future.poll(cx);
+        if polled.is_pending() {
+            this.item.goes_on();
+        }
+        polled
     }
 }

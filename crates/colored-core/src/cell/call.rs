@@ -58,6 +58,11 @@ impl<T: Send + 'static, F, R> Call<T, F, R> {
     pub(super) fn new(cell: ColorCell<T>, f: F) -> Self {
         Self(TryCall::new(cell, f))
     }
+
+    /// Whether it stands in the color's line, or has its turn.
+    pub(crate) fn is_scheduled(&self) -> bool {
+        matches!(self.0.stage, Stage::Posted(_))
+    }
 }
 
 impl<T, F, R> Future for Call<T, F, R>

@@ -28,14 +28,15 @@ fn signal() -> (Arc<Flag>, Waker) {
 /// Waits until it is inside; false if the gate was closed before.
 fn enter(gate: &Gate) -> bool {
     let (flag, waker) = signal();
-    let mut waited = gate.enter_or_wait(&waker);
+    let mut waited = gate.enter_or_wait(&waker, Ok);
     loop {
         match waited {
             Waited::Entered => return true,
             Waited::Closed => return false,
+            Waited::Deadlock(_) => unreachable!("nothing is recorded"),
             Waited::Waits(ticket) => {
                 flag.wait();
-                waited = gate.look(ticket, &waker);
+                waited = gate.look(ticket, &waker, Ok);
             }
         }
     }
@@ -132,7 +133,9 @@ fn a_waiter_that_goes_against_its_call() {
     check_within(2, || {
         let gate = Arc::new(Gate::new(1));
         assert!(gate.try_enter().is_ok());
-        let Waited::Waits(ticket) = gate.enter_or_wait(Waker::noop()) else { panic!("it is full") };
+        let Waited::Waits(ticket) = gate.enter_or_wait(Waker::noop(), Ok) else {
+            panic!("it is full")
+        };
         let (waits, goes) = (Arc::clone(&gate), Arc::clone(&gate));
         let next = thread::spawn(move || {
             assert!(enter(&waits));

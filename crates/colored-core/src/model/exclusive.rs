@@ -90,8 +90,9 @@ fn spawn_inside_against_wake() {
             exclusive(async move {
                 let mark = Arc::clone(&seen);
                 drop(spawn(&own, async move { mark.note(3) }));
-                drop(own);
                 marked(wait, seen).await;
+                // Not before: more has been taken than given back when the lane is kept.
+                drop(own);
             }),
         );
         drop(lane);

@@ -6,7 +6,10 @@
 //! |---|---|---|---|
 //! | a task | a task that it awaits | the handle is polled and not ready | it is ready or dropped |
 //! | a task | the lanes of a call, a read, a `when` or a hop | it is scheduled there | its turn comes, or it is dropped |
+//! | a task | the lane of a pinned cell's owner (`cell/errand.rs`) | it is polled and the closure has not begun | it begins, or is dropped |
+//! | a task | the lane of a bound, if all inside are at home there (`bound/home.rs`) | it stands in the line for room | it is called, or leaves |
 //! | a task | its own lane, if that is held by another task's section | | (read from the task) |
+//! | a task that is awaited | its own lane, behind the `when`s of before | it is seen in no line, by who awaits it | it is not awaited |
 //! | a lane | the waits inside a section that holds it | | the end of the section |
 //! | a place in a lane's line | the `when`s before it there | such a `when` is scheduled | it runs |
 //! | a `when` | all of its lanes | it is scheduled | it runs, whether or not it is awaited |
@@ -18,6 +21,11 @@
 //! begins has no waits yet, and a task that gets under another color has been there first. So each
 //! wait is looked at when it is recorded, under the one lock; and whichever comes last gets the
 //! error, and is not recorded.
+//!
+//! What could end a wait from outside does not count, for somebody would have to do it: an abort of a
+//! task that is awaited, the [`close`](crate::Bound::close) of a bound. But what is under way does: who
+//! waits for room waits for the color only if nobody inside can go elsewhere. To abort those inside
+//! gives no room, for they are dropped under the color too.
 //!
 //! # Places in a line
 //!
@@ -33,8 +41,14 @@
 //! `when` leaves the records before its closure begins. It has all lanes then, so in the moment
 //! before nothing holds it up, and to be found is harmless.
 //!
-//! A cycle through a `when` is closed by one who begins to wait behind it, or joins one who does; by
-//! the `when` itself only if its own task is in the cycle: nobody else waits for it yet.
+//! A task that waits is in no line. What was pushed by then is before it wherever it is pushed next, so
+//! who awaits it notes the key of that moment. A wake that comes at once changes nothing: the exchange by
+//! which it was seen to wait is before the wake's in the order of the task's word, and so is all that
+//! was pushed. If it gets on, those before it have left the records.
+//!
+//! A cycle through a `when` is closed by one who begins to wait behind it, or joins one who does; or by
+//! the `when` itself, if its own task is in the cycle, or if a section over one of its colors waits for a
+//! task of another one of them that is in no line, and would come behind it.
 //!
 //! Missing is (and no wrong error comes of it):
 //!
@@ -42,8 +56,11 @@
 //!   `when`s. A `when` of then is entered when its task is polled again, and is taken to be before
 //!   what is pushed later than that, and behind nothing but sections;
 //! * a hop is pushed at the end of its poll: a `when` scheduled in between is taken to be behind it;
-//! * what is no wait, and what has no task: a task that becomes ready under a color that a `when` has,
-//!   a post, a reader behind both a `when` that reads and somebody who writes, a `when` of a thread
+//! * a `when` that keeps a color for which one waits for room, or by the call of a pinned cell;
+//! * for room: those who were let in before the first section. And
+//!   what is not at home may come there later, and close the cycle by that;
+//! * what is no wait, and what has no task: a task that was ready already, and in some line, when
+//!   somebody began to await it, or a `when` came; a task whose joiner is joined after that `when`; a post, a reader behind both a `when` that reads and somebody who writes, a `when` of a thread
 //!   that polls no task.
 //!
 //! # When
@@ -70,7 +87,7 @@ use super::{Handle, Scheduler, with_handle};
 use crate::color::Color;
 use crate::lane::want::Want;
 use crate::lane::{LanePtr, LaneRef, callback, current, inside};
-use crate::sync::{AtomicBool, Mutex, MutexGuard, Ordering};
+use crate::sync::{Arc, AtomicBool, Mutex, MutexGuard, Ordering};
 use crate::task::{Deadlock, Id, TaskRef};
 use std::panic::Location;
 
@@ -100,6 +117,12 @@ impl Scheduler {
     pub fn watch_from_the_start(&self) {
         // Ordering: as in `are_watched`.
         self.waits.watched.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether waits are recorded.
+    #[inline]
+    pub(crate) fn watches_waits(&self) -> bool {
+        self.waits.are_watched()
     }
 
     /// Records waits from now on.
@@ -204,7 +227,8 @@ pub(crate) unsafe fn task(
     before: Option<Wait>,
     joined: TaskRef<LanePtr>,
 ) -> Result<Option<Wait>, Deadlock> {
-    again(before, |_| [To::Task(joined)])
+    let to = |now| [To::Task { task: joined, since: if joined.is_out() { now } else { 0 } }];
+    again(before, false, to)
 }
 
 /// Records that the current task waits for a turn, and has `push` stand in the line for it. The
@@ -234,7 +258,29 @@ pub(crate) fn hop(before: Option<Wait>, turn: Turn<'_>) -> Result<Option<Wait>, 
 /// it was polled the last time; if there is none, what is before it in the line is not known.
 #[cold]
 pub(crate) fn queued(before: Option<Wait>, turn: Turn<'_>) -> Result<Option<Wait>, Deadlock> {
-    again(before, |place| [turn.to(place)])
+    again(before, true, |place| [turn.to(place)])
+}
+
+/// Room for which somebody waits.
+pub(crate) trait Room: Send + Sync {
+    /// Whether there is none before the color that gives it has run. Asked under the lock of the
+    /// records: takes no lock under which waits are recorded.
+    fn comes_by_the_color_only(&self) -> bool;
+}
+
+/// Records that the current task waits for room that a color gives. `before` is the record of the same
+/// wait when it was polled the last time.
+#[cold]
+pub(crate) fn room(
+    before: Option<Wait>,
+    turn: Turn<'_>,
+    room: impl FnOnce() -> Arc<dyn Room>,
+) -> Result<Option<Wait>, Deadlock> {
+    let to = |_| {
+        let (lane, color) = (turn.lane.ptr(), turn.lane.color());
+        [To::Room { room: room(), lane, color, how: turn.how, site: turn.site }]
+    };
+    again(before, true, to)
 }
 
 /// As [`queue`], for a turn under several colors at once, which waits for all of them whether or not
@@ -254,9 +300,14 @@ pub(crate) unsafe fn queue_all<R>(
     let mut graph = waiter.lock();
     // SAFETY: by contract.
     let to = |place| unsafe { to_all(wants.clone(), place, how, site) };
-    let wait = waiter.add(&mut graph, None, to)?;
+    let place = graph.next_key();
     // SAFETY: by contract.
-    let stand = unsafe { waiter.stand(&mut graph, wants, wait.0.place, wait.0.place, site) };
+    let stand = unsafe { waiter.stand(wants.clone(), place, site) };
+    if let Some(deadlock) = graph.crosses(&stand) {
+        return Err(deadlock);
+    }
+    let wait = waiter.add(&mut graph, Some(place), to)?;
+    let stand = waiter.enter(&mut graph, place, stand);
     Ok(push(Some(wait), Some(stand), Ordered(Some(graph))))
 }
 
@@ -280,10 +331,11 @@ pub(crate) unsafe fn queued_all<W: Iterator<Item = Want>>(
         let mut graph = waiter.lock();
         let key = graph.next_key();
         // SAFETY: by contract.
-        *standing = Some(unsafe { waiter.stand(&mut graph, wants(), key, 0, site) });
+        let stand = unsafe { waiter.stand(wants(), 0, site) };
+        *standing = Some(waiter.enter(&mut graph, key, stand));
     }
     // SAFETY: by contract.
-    again(before, |place| unsafe { to_all(wants(), place, how, site) })
+    again(before, true, |place| unsafe { to_all(wants(), place, how, site) })
 }
 
 /// # Safety
@@ -312,8 +364,10 @@ unsafe fn spot_of(want: Want, place: u64) -> (Spot, Color) {
     (Spot { lane, shared: !want.is_exclusive(), place }, color)
 }
 
+/// If it stands in a line its place is that of the last time, or not known; if not, it is new.
 fn again<T: IntoIterator<Item = To>>(
     before: Option<Wait>,
+    in_line: bool,
     to: impl FnOnce(u64) -> T,
 ) -> Result<Option<Wait>, Deadlock> {
     let Some(waiter) = Waiter::current() else { return Ok(None) };
@@ -325,7 +379,7 @@ fn again<T: IntoIterator<Item = To>>(
         }
         drop(wait);
     }
-    waiter.add(&mut waiter.lock(), Some(place), to).map(Some)
+    waiter.add(&mut waiter.lock(), in_line.then_some(place), to).map(Some)
 }
 
 /// The task that this thread polls.
@@ -369,18 +423,20 @@ impl Waiter {
 
     /// # Safety
     ///
-    /// The lanes are alive until the record is dropped.
+    /// The lanes are alive for as long as it is used.
     unsafe fn stand(
         &self,
-        graph: &mut Graph,
         wants: impl Iterator<Item = Want>,
-        key: u64,
         place: u64,
         site: &'static Location<'static>,
-    ) -> Standing {
+    ) -> Stand {
         // SAFETY: by contract.
         let spots = wants.map(|want| unsafe { spot_of(want, place) }).collect();
-        graph.lines.enter(key, Stand { task: self.task.named(), site, spots });
+        Stand { task: self.task.named(), site, spots }
+    }
+
+    fn enter(&self, graph: &mut Graph, key: u64, stand: Stand) -> Standing {
+        graph.lines.enter(key, stand);
         Standing(Box::new((self.handle.clone(), key)))
     }
 }

@@ -412,6 +412,11 @@ impl<S: Schedule> TaskRef<S> {
         self.header().state.is_notified()
     }
 
+    /// Whether it waits, and its node is in no chain: what is pushed by now is before it.
+    pub(crate) fn is_out(self) -> bool {
+        self.header().state.is_out()
+    }
+
     /// Whether it has an open section. From within its poll.
     pub(crate) fn has_sections(self) -> bool {
         self.header().state.has_sections()

@@ -208,6 +208,14 @@ impl State {
         }
     }
 
+    /// Whether it waits and does not keep its lane, so that its node is in no chain. A wake that is not
+    /// seen here comes after this.
+    pub(crate) fn is_out(&self) -> bool {
+        // Ordering: an exchange, for what it sees must not be out of date. Release pairs with the
+        // Acquire of the wake that comes next: what was pushed before this is before that task.
+        self.0.fetch_or(0, Ordering::AcqRel) & (PLACED | KEPT) == 0
+    }
+
     /// Whether it has been woken since its poll began. Holder only; false may be out of date.
     pub(crate) fn is_notified(&self) -> bool {
         // Ordering: hint only.

@@ -4,6 +4,7 @@
 //! owner, dropped by the owner, or given back to whoever came too late. Nothing stays behind for
 //! somebody to wait for.
 
+use colored_core::Address;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -15,6 +16,8 @@ struct State<T> {
     queue: VecDeque<Message<T>>,
     owner: Option<Waker>,
     senders: usize,
+    /// Where the owner is, while there is one.
+    home: Option<Address>,
     closed: bool,
 }
 
@@ -31,8 +34,8 @@ pub(super) struct Sender<T>(Shared<T>);
 /// The owner's end.
 pub(super) struct Receiver<T>(Shared<T>);
 
-pub(super) fn mailbox<T>() -> (Sender<T>, Receiver<T>) {
-    let state = State { queue: VecDeque::new(), owner: None, senders: 1, closed: false };
+pub(super) fn mailbox<T>(home: Option<Address>) -> (Sender<T>, Receiver<T>) {
+    let state = State { queue: VecDeque::new(), owner: None, senders: 1, home, closed: false };
     let shared = Arc::new(Mutex::new(state));
     (Sender(Arc::clone(&shared)), Receiver(shared))
 }
@@ -52,6 +55,11 @@ impl<T> Sender<T> {
             owner.wake();
         }
         Ok(())
+    }
+
+    /// Under which color messages are taken out, if they are.
+    pub(super) fn home(&self) -> Option<Address> {
+        lock(&self.0).home.clone()
     }
 
     pub(super) fn is_closed(&self) -> bool {
@@ -102,11 +110,13 @@ impl<T> Receiver<T> {
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
-        let (queue, owner) = {
+        let (queue, owner, home) = {
             let mut state = lock(&self.0);
             state.closed = true;
-            (std::mem::take(&mut state.queue), state.owner.take())
+            (std::mem::take(&mut state.queue), state.owner.take(), state.home.take())
         };
+        // Who waits for one of these is recorded to wait for its color until it is gone.
         drop((queue, owner));
+        drop(home);
     }
 }

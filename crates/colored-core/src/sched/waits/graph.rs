@@ -1,9 +1,12 @@
 //! The graph of waits, and the search for a cycle.
 
+use super::Room;
 use super::lines::{Lines, Spot, Stand};
 use crate::color::Color;
 use crate::lane::LanePtr;
+use crate::sync::Arc;
 use crate::task::{Deadlock, Id, Link, Named, TaskRef};
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::panic::Location;
 
@@ -26,7 +29,6 @@ pub(super) struct Graph {
 // lock; and all that is done with them is to read what never changes, or is atomic.
 unsafe impl Send for Graph {}
 
-#[derive(Clone, Copy)]
 struct Wait {
     key: u64,
     task: Named,
@@ -35,10 +37,26 @@ struct Wait {
 }
 
 /// What is waited for.
-#[derive(Clone, Copy)]
 pub(super) enum To {
-    Task(TaskRef<LanePtr>),
-    Lane { spot: Spot, color: Color, how: &'static str, site: &'static Location<'static> },
+    /// It was in no line at that time; 0 if that is not known of any.
+    Task {
+        task: TaskRef<LanePtr>,
+        since: u64,
+    },
+    /// Room that a color gives, and perhaps others too.
+    Room {
+        room: Arc<dyn Room>,
+        lane: LanePtr,
+        color: Color,
+        how: &'static str,
+        site: &'static Location<'static>,
+    },
+    Lane {
+        spot: Spot,
+        color: Color,
+        how: &'static str,
+        site: &'static Location<'static>,
+    },
 }
 
 #[derive(Clone, Copy)]
@@ -59,7 +77,8 @@ struct Step {
 
 #[derive(Clone, Copy)]
 enum Node {
-    Task(TaskRef<LanePtr>),
+    /// As in [`To::Task`].
+    Task(TaskRef<LanePtr>, u64),
     Lane(Spot),
     Section(u64),
     Stand(u64),
@@ -123,7 +142,7 @@ impl Graph {
                 self.remove(task.id, key);
                 return Err(deadlock);
             }
-            if let To::Task(joined) = to {
+            if let To::Task { task: joined, .. } = wait.to {
                 *self.awaited.entry(joined.id()).or_default() += 1;
             }
             self.waits.entry(task.id).or_default().push(wait);
@@ -148,7 +167,7 @@ impl Graph {
             self.waits.remove(&task);
         }
         for wait in removed {
-            if let To::Task(joined) = wait.to {
+            if let To::Task { task: joined, .. } = wait.to {
                 self.is_let_go(joined.id());
             }
         }
@@ -162,14 +181,42 @@ impl Graph {
             return None;
         }
         let arrived = |step: &Step| match step.node {
-            Node::Task(task) => step.inside && task.id() == wait.task.id,
+            Node::Task(task, _) => step.inside && task.id() == wait.task.id,
             Node::Lane(_) | Node::Stand(_) => false,
             Node::Section(key) => Some(key) == wait.section,
         };
+        self.way(wait.step(false).into_iter().collect(), arrived).map(Deadlock::new)
+    }
+
+    /// Looks for a way by which a `when` that is scheduled now would wait for itself: for a task that is
+    /// in no line, and so would come behind it.
+    pub(super) fn crosses(&self, stand: &Stand) -> Option<Deadlock> {
+        if self.held.is_empty() {
+            return None;
+        }
+        let behind = Cell::new(None);
+        let arrived = |step: &Step| match step.node {
+            Node::Task(task, _) => {
+                let color = stand.color_of(task.lane()).filter(|_| step.inside && task.is_out());
+                behind.set(color.map(|color| (task.named(), color)));
+                color.is_some()
+            }
+            Node::Lane(_) | Node::Stand(_) | Node::Section(_) => false,
+        };
+        let mut way = self.way(lacks(stand, false).collect(), arrived)?;
+        if let Some((task, color)) = behind.get() {
+            way.push(Link::Own { task, color });
+            way.push(Link::Behind { color, task: stand.task, site: stand.site });
+        }
+        Some(Deadlock::new(way))
+    }
+
+    /// A way from the first of these steps to one that has arrived.
+    fn way(&self, first: Vec<Step>, arrived: impl Fn(&Step) -> bool) -> Option<Vec<Link>> {
         let mut seen = HashSet::new();
         // The way so far, and at each of its points what has not been tried there.
         let mut way: Vec<Link> = Vec::new();
-        let mut rest: Vec<Vec<Step>> = vec![vec![wait.step(false)]];
+        let mut rest: Vec<Vec<Step>> = vec![first];
         while let Some(steps) = rest.last_mut() {
             let Some(step) = steps.pop() else {
                 rest.pop();
@@ -178,7 +225,7 @@ impl Graph {
             };
             if arrived(&step) {
                 way.push(step.link);
-                return Some(Deadlock::new(way));
+                return Some(way);
             }
             if seen.insert(step.seen()) {
                 rest.push(self.steps_from(&step));
@@ -191,11 +238,11 @@ impl Graph {
     /// What a task, a lane or a section waits for.
     fn steps_from(&self, step: &Step) -> Vec<Step> {
         match step.node {
-            Node::Task(task) if task.is_complete() => Vec::new(),
-            Node::Task(task) => {
-                let own = self.own_lane(task, step.inside);
+            Node::Task(task, _) if task.is_complete() => Vec::new(),
+            Node::Task(task, since) => {
+                let own = self.own_lane(task, since, step.inside);
                 let waits = self.waits.get(&task.id()).into_iter().flatten();
-                own.into_iter().chain(waits.map(|wait| wait.step(step.inside))).collect()
+                own.into_iter().chain(waits.filter_map(|wait| wait.step(step.inside))).collect()
             }
             Node::Lane(spot) => {
                 let stands = self.lines.before(spot).into_iter();
@@ -210,25 +257,31 @@ impl Graph {
             Node::Section(key) => {
                 let task = self.sections.get(&key).map(|section| section.task.id());
                 let waits = task.and_then(|task| self.waits.get(&task)).into_iter().flatten();
-                waits.filter(|wait| wait.section == Some(key)).map(|wait| wait.step(true)).collect()
+                let waits = waits.filter(|wait| wait.section == Some(key));
+                waits.filter_map(|wait| wait.step(true)).collect()
             }
         }
     }
 
     /// A task goes on under its own color only.
-    fn own_lane(&self, task: TaskRef<LanePtr>, inside: bool) -> Option<Step> {
+    fn own_lane(&self, task: TaskRef<LanePtr>, since: u64, inside: bool) -> Option<Step> {
         let lane = task.lane();
-        let holders = self.held.get(&lane)?.iter().filter_map(|key| self.sections.get(key));
-        let holder = holders.into_iter().find(|section| section.task.id() != task.id())?;
-        let link = Link::Own { task: task.named(), color: holder.color };
-        let spot = Spot { lane, shared: false, place: 0 };
+        let spot = Spot { lane, shared: false, place: since };
+        let keys = self.held.get(&lane).into_iter().flatten();
+        let mut holders = keys.filter_map(|key| self.sections.get(key));
+        let holder = holders.find(|section| section.task.id() != task.id());
+        let color = match holder {
+            Some(section) => section.color,
+            None => self.lines.get(*self.lines.before(spot).first()?)?.color_of(lane)?,
+        };
+        let link = Link::Own { task: task.named(), color };
         Some(Step { link, node: Node::Lane(spot), inside })
     }
 
     /// A `when` goes before this spot.
     fn behind(&self, key: u64, spot: Spot, inside: bool) -> Option<Step> {
         let stand = self.lines.get(key)?;
-        let color = stand.spots.iter().find(|(own, _)| own.lane == spot.lane)?.1;
+        let color = stand.color_of(spot.lane)?;
         let link = Link::Behind { color, task: stand.task, site: stand.site };
         Some(Step { link, node: Node::Stand(key), inside })
     }
@@ -242,17 +295,26 @@ impl Graph {
 }
 
 impl Wait {
-    fn step(&self, inside: bool) -> Step {
+    /// `None` if it may end without whom it is for.
+    fn step(&self, inside: bool) -> Option<Step> {
         let inside = inside || self.section.is_some();
         let (link, node) = match self.to {
-            To::Task(joined) => {
-                (Link::Join { task: self.task, joined: joined.named() }, Node::Task(joined))
+            To::Task { task, since } => {
+                (Link::Join { task: self.task, joined: task.named() }, Node::Task(task, since))
             }
             To::Lane { spot, color, how, site } => {
                 (Link::Turn { task: self.task, how, color, site }, Node::Lane(spot))
             }
+            To::Room { ref room, lane, color, how, site } => {
+                if !room.comes_by_the_color_only() {
+                    return None;
+                }
+                // Whoever is inside may be anywhere in the line.
+                let spot = Spot { lane, shared: false, place: 0 };
+                (Link::Turn { task: self.task, how, color, site }, Node::Lane(spot))
+            }
         };
-        Step { link, node, inside }
+        Some(Step { link, node, inside })
     }
 }
 
@@ -267,7 +329,7 @@ fn lacks(stand: &Stand, inside: bool) -> impl Iterator<Item = Step> {
 impl Step {
     fn seen(&self) -> Seen {
         match self.node {
-            Node::Task(task) => Seen::Task(task.id(), self.inside),
+            Node::Task(task, _) => Seen::Task(task.id(), self.inside),
             Node::Lane(spot) => Seen::Lane(spot, self.inside),
             Node::Section(key) => Seen::Section(key),
             Node::Stand(key) => Seen::Stand(key, self.inside),

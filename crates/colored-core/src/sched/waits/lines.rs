@@ -24,6 +24,10 @@ pub(super) struct Stand {
 }
 
 impl Stand {
+    pub(super) fn color_of(&self, lane: LanePtr) -> Option<Color> {
+        self.spots.iter().find(|(spot, _)| spot.lane == lane).map(|(_, color)| *color)
+    }
+
     /// What was before it is not known.
     fn came_late(&self) -> bool {
         self.spots.iter().any(|(spot, _)| spot.place == 0)

@@ -1,0 +1,86 @@
+//! Which of those inside can only leave under the color: so that a wait for room is known to be one for
+//! the color.
+//!
+//! An item is *at home* from the moment at which it is scheduled under the color until it ends there,
+//! or asks to hop away. Nothing that happens elsewhere ends it: aborted, it is dropped when the color
+//! comes to it, and so is a call that nobody waits for any more. A [`Place`](super::Place) in
+//! somebody's hands, a call that has not been scheduled yet, a task that is under another color now:
+//! those may give their room back any time.
+//!
+//! Hence, **if all inside are at home, nobody is let in before the color runs again**. The place of who
+//! is called by one who leaves is counted inside and is not at home, so this is over with the call.
+//!
+//! Kept from the runtime's first section on. What was let in before is not known, and taken to be away.
+
+use crate::sync::Mutex;
+use std::collections::HashMap;
+use std::num::NonZeroU64;
+
+/// The items of one gate.
+#[derive(Debug, Default)]
+pub(crate) struct Homes(Mutex<Items>);
+
+/// What an item is known by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Key(NonZeroU64);
+
+#[derive(Debug, Default)]
+struct Items {
+    last: u64,
+    /// Whether it is at home.
+    items: HashMap<u64, bool>,
+    at_home: usize,
+}
+
+impl Homes {
+    /// An item that is inside.
+    pub(crate) fn enter(&self, at_home: bool) -> Key {
+        let mut items = self.0.lock();
+        items.last += 1;
+        let key = items.last;
+        items.items.insert(key, at_home);
+        items.at_home += usize::from(at_home);
+        Key(NonZeroU64::new(key).expect("counted from 1"))
+    }
+
+    /// Where an item is now. Nothing if it has gone.
+    pub(crate) fn set(&self, key: Key, at_home: bool) {
+        let items = &mut *self.0.lock();
+        if let Some(is) = items.items.get_mut(&key.0.get()) {
+            items.at_home = items.at_home - usize::from(*is) + usize::from(at_home);
+            *is = at_home;
+        }
+    }
+
+    /// An item is over, and about to give its room back.
+    pub(crate) fn leave(&self, key: Key) {
+        let mut items = self.0.lock();
+        let was_home = items.items.remove(&key.0.get());
+        items.at_home -= usize::from(was_home == Some(true));
+    }
+
+    /// How many are at home.
+    pub(crate) fn count(&self) -> usize {
+        self.0.lock().at_home
+    }
+}
+
+#[cfg(all(test, not(colored_loom)))]
+mod tests {
+    use super::Homes;
+
+    #[test]
+    fn who_has_gone_does_not_come_home() {
+        let homes = Homes::default();
+        let (one, other) = (homes.enter(true), homes.enter(false));
+        assert_eq!(homes.count(), 1);
+        homes.set(other, true);
+        homes.set(other, true);
+        homes.set(one, false);
+        assert_eq!(homes.count(), 1);
+        homes.leave(other);
+        homes.set(other, true);
+        homes.leave(one);
+        assert_eq!(homes.count(), 0);
+    }
+}

@@ -1,0 +1,71 @@
+//! What is recorded of waits is what the lines are.
+
+use super::check_within;
+use super::doubles::gate;
+use super::pool::{pool, step_until_idle};
+use crate::cell::{ColorCell, when};
+use crate::color::Color;
+use crate::exclusive::exclusive;
+use crate::sync::{Arc, Mutex};
+use loom::thread;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// A call and a `when` come to one line at once. A section over what the `when` lacks joins the caller
+/// afterwards: it is told exactly if the `when` is first.
+#[test]
+fn a_call_against_a_when() {
+    let ever = std::sync::Arc::new([AtomicBool::new(false), AtomicBool::new(false)]);
+    let seen = std::sync::Arc::clone(&ever);
+    check_within(2, move || {
+        let (handle, mut workers, _beds) = pool(2);
+        handle.scheduler().watch();
+        let cells = [1, 2].map(|color| ColorCell::new_in(&handle, Color::new(color), 0));
+        let ((keep, kept), (go, gone)) = (gate(), gate());
+        let keeper = handle.spawn(cells[0].color(), exclusive(kept));
+        let place = Arc::new(Mutex::new(None));
+        let joined = Arc::clone(&place);
+        let section = exclusive(async move {
+            gone.await;
+            let caller = joined.lock().take();
+            let mut caller = caller.expect("it is there");
+            match (&mut caller).await {
+                Ok(value) => Ok(value),
+                Err(error) => Err((error, caller)),
+            }
+        });
+        let mut section = handle.spawn(cells[1].color(), section);
+        workers.iter_mut().for_each(step_until_idle);
+        let called = cells[0].clone();
+        let call = async move { called.call(|value| *value + 1).await };
+        *place.lock() = Some(handle.spawn_alone(call));
+        let both = handle.spawn_unique(when(cells, |mut cells| cells[0] += 10));
+        let mut other = workers.remove(1);
+        let thread = thread::spawn(move || {
+            step_until_idle(&mut other);
+            other
+        });
+        step_until_idle(&mut workers[0]);
+        workers.push(thread.join().unwrap());
+        go.open();
+        workers.iter_mut().for_each(step_until_idle);
+        let told = section.try_take();
+        seen[usize::from(told.is_some())].fetch_or(true, Relaxed);
+        keep.open();
+        workers.iter_mut().for_each(step_until_idle);
+        workers.iter_mut().for_each(step_until_idle);
+        let joined = told.or_else(|| section.try_take()).expect("it hangs, and was not told");
+        match joined.expect("it does not panic") {
+            Ok(value) => assert_eq!(value, 1),
+            Err((error, mut caller)) => {
+                assert!(error.is_deadlock());
+                let value = caller.try_take().expect("the section is over");
+                assert_eq!(value.expect("it does not panic"), 11, "the call was first");
+            }
+        }
+        assert!(keeper.is_finished() && both.is_finished());
+        handle.scheduler().shut_down();
+        workers.iter_mut().for_each(step_until_idle);
+    });
+    assert!(ever.iter().all(|ever| ever.load(Relaxed)), "one of them was always first");
+}

@@ -1,0 +1,335 @@
+//! Waits for room in a `Bound` that a section keeps from coming: told, and exactly those.
+
+use crate::support::{message, run};
+use colored::bound::Place;
+use colored::sync::oneshot;
+use colored::time::{Duration, sleep};
+use colored::{
+    Bound, Color, JoinHandle, exclusive, hop, spawn_colored, spawn_here, spawn_unique, yield_now,
+};
+use std::future::{Future, pending, poll_fn};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Poll;
+
+const RED: Color = Color::new(1);
+const BLUE: Color = Color::new(2);
+const GREEN: Color = Color::new(3);
+
+/// Polls once; whether it waits.
+async fn waits<F: Future + ?Sized>(mut future: Pin<&mut F>) -> bool {
+    poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx).is_pending())).await
+}
+
+/// Reserves, and says when it waits.
+fn reserving(bound: &Bound) -> (JoinHandle<Place>, oneshot::Receiver<u32>) {
+    let ((tell, told), bound) = (oneshot::channel(), bound.clone());
+    let task = spawn_colored(BLUE, async move {
+        let (line, mut reserve) = (line!(), pin!(bound.reserve()));
+        assert!(waits(reserve.as_mut()).await, "it is full");
+        tell.send(line).unwrap();
+        reserve.await.unwrap()
+    });
+    (task, told)
+}
+
+/// Fills a bound of one, from under its color.
+#[derive(Clone, Copy, Debug)]
+enum Item {
+    Queued,
+    Waiting,
+    Posted,
+    Called,
+    Aborted,
+    Back,
+}
+
+impl Item {
+    const ALL: [Self; 6] =
+        [Self::Queued, Self::Waiting, Self::Posted, Self::Called, Self::Aborted, Self::Back];
+
+    async fn fill(self, bound: &Bound) {
+        match self {
+            Self::Queued => drop(bound.try_spawn(async {}).unwrap()),
+            Self::Posted => bound.cell(0).try_post(|value| *value += 1).unwrap(),
+            Self::Waiting => {
+                let task = bound.try_spawn(sleep(Duration::from_millis(1))).unwrap();
+                // It begins, and waits.
+                yield_now().await;
+                drop(task);
+            }
+            Self::Called => {
+                let cell = bound.cell(0);
+                let (tell, told) = oneshot::channel();
+                // The color is busy with this task: the call is queued.
+                let caller = spawn_unique(async move {
+                    let mut call = pin!(cell.call(|value| *value += 1));
+                    let waits = waits(call.as_mut()).await;
+                    tell.send(waits).unwrap();
+                    call.await.unwrap();
+                });
+                block_until(told);
+                drop(caller);
+            }
+            // The task goes when the color comes to it.
+            Self::Aborted => bound.try_spawn(pending::<()>()).unwrap().abort(),
+            Self::Back => {
+                let (tell, told) = oneshot::channel();
+                let (go, gone) = oneshot::channel();
+                let task = bound.try_spawn(async {
+                    hop(GREEN).await;
+                    hop(RED).await;
+                    tell.send(()).unwrap();
+                    gone.await.unwrap();
+                });
+                told.await.unwrap();
+                // Its poll is over, and it is ready.
+                go.send(()).unwrap();
+                drop(task.unwrap());
+            }
+        }
+    }
+}
+
+/// Keeps the color meanwhile, which no await would.
+fn block_until(mut told: oneshot::Receiver<bool>) {
+    loop {
+        match told.try_recv() {
+            Ok(waits) => return assert!(waits, "the color is busy"),
+            Err(_) => std::thread::sleep(Duration::from_millis(1)),
+        }
+    }
+}
+
+#[test]
+fn who_joins_one_that_waits_for_room_is_told() {
+    run(3, async {
+        spawn_colored(GREEN, exclusive(yield_now())).await.unwrap();
+        for item in Item::ALL {
+            let bound = Bound::new(RED, 1);
+            let ours = bound.clone();
+            let (said, line, place) = spawn_colored(RED, async move {
+                item.fill(&ours).await;
+                exclusive(async {
+                    assert_eq!(ours.depth(), 1, "{item:?}");
+                    let (mut task, told) = reserving(&ours);
+                    let line = told.await.unwrap();
+                    let error = (&mut task).await.map(drop).unwrap_err();
+                    (error.deadlock().expect("a deadlock").to_string(), line, task)
+                })
+                .await
+            })
+            .await
+            .unwrap();
+            let site = format!("waits for room in a bound of color 0x1 at tests/room.rs:{line}:");
+            assert!(said.contains(&site), "{item:?}: {said}");
+            assert_eq!(said.lines().count(), 4, "{said}");
+            // Nothing is lost: when the section is over there is room.
+            drop(place.await.unwrap());
+            assert_eq!((bound.depth(), bound.waiting()), (0, 0));
+        }
+    });
+}
+
+/// Whoever comes last is told: here the one who waits for room, whom the section has joined. The line
+/// is as if it had not come.
+#[test]
+fn who_waits_for_room_for_a_section_that_waits_is_told() {
+    run(3, async {
+        spawn_unique(exclusive(yield_now())).await.unwrap();
+        let bound = Bound::new(RED, 1);
+        let (go, gone) = oneshot::channel();
+        let ours = bound.clone();
+        let task = spawn_colored(BLUE, async move {
+            gone.await.unwrap();
+            let spawn = ours.spawn(async {});
+            drop(spawn.await);
+        });
+        // The section's own task is the one that is inside.
+        let section = exclusive(async move {
+            let mut task = pin!(task);
+            assert!(waits(task.as_mut()).await);
+            go.send(()).unwrap();
+            message(&*task.await.unwrap_err().into_panic())
+        });
+        let said = bound.try_spawn(section).unwrap().await.unwrap();
+        assert!(said.contains("waits for room in a bound of color 0x1"), "{said}");
+        assert!(said.contains("is held by the section of tests/room.rs"), "{said}");
+        assert_eq!((bound.depth(), bound.waiting()), (0, 0));
+        drop(bound.try_reserve().expect("there is room, and no line"));
+    });
+}
+
+/// A wait that is older than the runtime's first section.
+#[test]
+fn a_wait_for_room_older_than_the_first_section_counts() {
+    run(3, async {
+        let bound = Bound::new(RED, 1);
+        let place = bound.try_reserve().unwrap();
+        let (task, told) = reserving(&bound);
+        told.await.unwrap();
+        let section = exclusive(async move {
+            drop(place.spawn(async {}));
+            task.await.map(drop).unwrap_err()
+        });
+        // The task says so when the section begins, before it is joined or after that.
+        let error = spawn_colored(RED, section).await.unwrap();
+        assert!(error.is_deadlock() || error.to_string().contains("waits for room in a bound"));
+    });
+}
+
+/// Joins, in a section over the bound's color, one that waits for room; what `comes` does then ends the
+/// wait.
+async fn not_told(bound: Bound, comes: impl FnOnce() + Send + 'static) {
+    let (begin, begun) = oneshot::channel();
+    let ours = bound.clone();
+    let holder = spawn_colored(
+        RED,
+        exclusive(async move {
+            let (task, told) = reserving(&ours);
+            told.await.unwrap();
+            let mut task = pin!(task);
+            for _ in 0..3 {
+                assert!(waits(task.as_mut()).await, "neither told nor done");
+                sleep(Duration::from_millis(1)).await;
+            }
+            begin.send(()).unwrap();
+            task.await.map(drop)
+        }),
+    );
+    begun.await.unwrap();
+    comes();
+    holder.await.unwrap().expect("it gets room");
+    assert_eq!((bound.depth(), bound.waiting()), (0, 0));
+}
+
+#[test]
+fn room_that_may_come_from_elsewhere_is_waited_for() {
+    run(3, async {
+        spawn_colored(GREEN, exclusive(yield_now())).await.unwrap();
+        // In somebody's hands.
+        let bound = Bound::new(RED, 1);
+        let place = bound.try_reserve().unwrap();
+        not_told(bound, || drop(place)).await;
+        // Under another color by now.
+        let bound = Bound::new(RED, 1);
+        let (go, gone) = oneshot::channel::<()>();
+        let (tell, told) = oneshot::channel();
+        let task = bound.try_spawn(async move {
+            hop(BLUE).await;
+            tell.send(()).unwrap();
+            gone.await.unwrap();
+        });
+        told.await.unwrap();
+        not_told(bound, || go.send(()).unwrap()).await;
+        task.unwrap().await.unwrap();
+        // A call that has not been made.
+        let bound = Bound::new(RED, 1);
+        let call = bound.cell(0).try_call(|value| *value += 1).unwrap();
+        not_told(bound, || drop(call)).await;
+    });
+}
+
+/// On its way to another color, in whose line it is, when the section begins.
+#[test]
+fn room_that_is_about_to_come_from_elsewhere_is_waited_for() {
+    run(3, async {
+        spawn_unique(exclusive(yield_now())).await.unwrap();
+        let bound = Bound::new(RED, 1);
+        let (hold, held) = oneshot::channel();
+        let (release, released) = oneshot::channel::<()>();
+        let keeper = spawn_colored(
+            GREEN,
+            exclusive(async move {
+                hold.send(()).unwrap();
+                released.await.unwrap();
+            }),
+        );
+        held.await.unwrap();
+        drop(bound.try_spawn(hop(GREEN)).unwrap());
+        not_told(bound, || release.send(()).unwrap()).await;
+        keeper.await.unwrap();
+    });
+}
+
+/// One who was let in waits for room no more, whatever it waits for then.
+#[test]
+fn who_was_let_in_waits_no_more() {
+    run(3, async {
+        spawn_unique(exclusive(yield_now())).await.unwrap();
+        let bound = Bound::new(RED, 1);
+        let place = bound.try_reserve().unwrap();
+        let ((hold, held), (go, gone)) = (oneshot::channel(), oneshot::channel::<()>());
+        let (tell, told) = oneshot::channel();
+        let ours = bound.clone();
+        let task = spawn_colored(BLUE, async move {
+            let place = ours.reserve().await.unwrap();
+            drop(place.spawn(async {}));
+            tell.send(()).unwrap();
+            gone.await.unwrap();
+        });
+        let holder = spawn_colored(
+            RED,
+            exclusive(async move {
+                hold.send(()).unwrap();
+                told.await.unwrap();
+                let mut task = pin!(task);
+                for _ in 0..3 {
+                    assert!(waits(task.as_mut()).await, "neither told nor done");
+                }
+                go.send(()).unwrap();
+                task.await
+            }),
+        );
+        held.await.unwrap();
+        while bound.waiting() == 0 {
+            sleep(Duration::ZERO).await;
+        }
+        drop(place);
+        holder.await.unwrap().unwrap();
+    });
+}
+
+/// Sections under two colors that wait for room under each other's, and for those who do: all end.
+#[test]
+fn nothing_hangs_in_a_storm_of_bounds() {
+    run(4, async {
+        let bounds: Arc<[Bound]> = [RED, BLUE].map(|color| Bound::new(color, 1)).into();
+        let (told, ran) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+        let tasks: Vec<_> = (0..400)
+            .map(|number| {
+                let (bounds, told) = (Arc::clone(&bounds), Arc::clone(&told));
+                let ran = Arc::clone(&ran);
+                let own = number % 2;
+                let color = bounds[own].color();
+                spawn_colored(
+                    color,
+                    exclusive(async move {
+                        let (ours, seen) = (bounds[1 - own].clone(), Arc::clone(&ran));
+                        let count = async move { seen.fetch_add(1, Ordering::Relaxed) };
+                        let inner = async move { drop(ours.spawn(count).await) };
+                        let task = match number % 3 {
+                            0 => spawn_here(inner),
+                            1 => spawn_unique(inner),
+                            _ => return inner.await,
+                        };
+                        told.fetch_add(u64::from(task.await.is_err()), Ordering::Relaxed);
+                    }),
+                )
+            })
+            .collect();
+        let mut panicked = 0;
+        for task in tasks {
+            panicked += u64::from(task.await.is_err());
+        }
+        assert!(told.load(Ordering::Relaxed) >= 133, "each `spawn_here` at least");
+        assert!(panicked <= 134);
+        for bound in &*bounds {
+            while bound.depth() + bound.waiting() > 0 {
+                sleep(Duration::ZERO).await;
+            }
+        }
+        assert!(ran.load(Ordering::Relaxed) > 0);
+    });
+}
