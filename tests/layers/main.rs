@@ -134,6 +134,7 @@ const UNSAFE: &[&str] = &[
     "crates/colored-core/src/sched/retire.rs",
     "crates/colored-core/src/sched/waits.rs",
     "crates/colored-core/src/sched/waits/graph.rs",
+    "crates/colored-core/src/sched/waits/several.rs",
     "crates/colored-core/src/spawn.rs",
     "crates/colored-core/src/sync/model.rs",
     "crates/colored-core/src/table.rs",

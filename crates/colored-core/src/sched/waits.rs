@@ -60,8 +60,9 @@
 //! * for room: those who were let in before the first section. And
 //!   what is not at home may come there later, and close the cycle by that;
 //! * what is no wait, and what has no task: a task that was ready already, and in some line, when
-//!   somebody began to await it, or a `when` came; a task whose joiner is joined after that `when`; a post, a reader behind both a `when` that reads and somebody who writes, a `when` of a thread
-//!   that polls no task.
+//!   somebody began to await it, or a `when` came; a task whose joiner is joined after that `when`; a
+//!   post, a reader behind both a `when` that reads and somebody who writes, a `when` of a thread that
+//!   polls no task.
 //!
 //! # When
 //!
@@ -80,13 +81,16 @@
 
 mod graph;
 mod lines;
+mod several;
+mod waiter;
+
+pub(crate) use self::several::{queue_all, queued_all};
 
 use self::graph::{Graph, To};
-use self::lines::{Spot, Stand};
+use self::lines::Spot;
+use self::waiter::{Waiter, again};
 use super::{Handle, Scheduler, with_handle};
-use crate::color::Color;
-use crate::lane::want::Want;
-use crate::lane::{LanePtr, LaneRef, callback, current, inside};
+use crate::lane::{LanePtr, LaneRef, callback};
 use crate::sync::{Arc, AtomicBool, Mutex, MutexGuard, Ordering};
 use crate::task::{Deadlock, Id, TaskRef};
 use std::panic::Location;
@@ -281,162 +285,4 @@ pub(crate) fn room(
         [To::Room { room: room(), lane, color, how: turn.how, site: turn.site }]
     };
     again(before, true, to)
-}
-
-/// As [`queue`], for a turn under several colors at once, which waits for all of them whether or not
-/// somebody waits for it.
-///
-/// # Safety
-///
-/// The lanes are alive until both records are dropped.
-#[cold]
-pub(crate) unsafe fn queue_all<R>(
-    wants: impl Iterator<Item = Want> + Clone,
-    how: &'static str,
-    site: &'static Location<'static>,
-    push: impl FnOnce(Option<Wait>, Option<Standing>, Ordered<'_>) -> R,
-) -> Result<R, Deadlock> {
-    let Some(waiter) = Waiter::current() else { return Ok(push(None, None, Ordered(None))) };
-    let mut graph = waiter.lock();
-    // SAFETY: by contract.
-    let to = |place| unsafe { to_all(wants.clone(), place, how, site) };
-    let place = graph.next_key();
-    // SAFETY: by contract.
-    let stand = unsafe { waiter.stand(wants.clone(), place, site) };
-    if let Some(deadlock) = graph.crosses(&stand) {
-        return Err(deadlock);
-    }
-    let wait = waiter.add(&mut graph, Some(place), to)?;
-    let stand = waiter.enter(&mut graph, place, stand);
-    Ok(push(Some(wait), Some(stand), Ordered(Some(graph))))
-}
-
-/// As [`queued`], for a turn under several colors at once. The closure has not begun, and does not
-/// meanwhile.
-///
-/// # Safety
-///
-/// As for [`queue_all`].
-#[cold]
-pub(crate) unsafe fn queued_all<W: Iterator<Item = Want>>(
-    before: Option<Wait>,
-    standing: &mut Option<Standing>,
-    wants: impl Fn() -> W,
-    how: &'static str,
-    site: &'static Location<'static>,
-) -> Result<Option<Wait>, Deadlock> {
-    if standing.is_none()
-        && let Some(waiter) = Waiter::current()
-    {
-        let mut graph = waiter.lock();
-        let key = graph.next_key();
-        // SAFETY: by contract.
-        let stand = unsafe { waiter.stand(wants(), 0, site) };
-        *standing = Some(waiter.enter(&mut graph, key, stand));
-    }
-    // SAFETY: by contract.
-    again(before, true, |place| unsafe { to_all(wants(), place, how, site) })
-}
-
-/// # Safety
-///
-/// The lanes are alive.
-unsafe fn to_all(
-    wants: impl Iterator<Item = Want>,
-    place: u64,
-    how: &'static str,
-    site: &'static Location<'static>,
-) -> impl Iterator<Item = To> {
-    wants.map(move |want| {
-        // SAFETY: by contract.
-        let (spot, color) = unsafe { spot_of(want, place) };
-        To::Lane { spot, color, how, site }
-    })
-}
-
-/// # Safety
-///
-/// The lane is alive.
-unsafe fn spot_of(want: Want, place: u64) -> (Spot, Color) {
-    let lane = want.lane();
-    // SAFETY: by contract.
-    let color = unsafe { lane.get() }.color();
-    (Spot { lane, shared: !want.is_exclusive(), place }, color)
-}
-
-/// If it stands in a line its place is that of the last time, or not known; if not, it is new.
-fn again<T: IntoIterator<Item = To>>(
-    before: Option<Wait>,
-    in_line: bool,
-    to: impl FnOnce(u64) -> T,
-) -> Result<Option<Wait>, Deadlock> {
-    let Some(waiter) = Waiter::current() else { return Ok(None) };
-    let place = before.as_ref().map_or(0, |wait| wait.0.place);
-    if let Some(wait) = before {
-        let section = inside::get().map(|inside| inside.key);
-        if wait.0.task == waiter.task.id() && wait.0.section == section {
-            return Ok(Some(wait));
-        }
-        drop(wait);
-    }
-    waiter.add(&mut waiter.lock(), in_line.then_some(place), to).map(Some)
-}
-
-/// The task that this thread polls.
-struct Waiter {
-    handle: Handle,
-    task: TaskRef<LanePtr>,
-    lane: LanePtr,
-}
-
-impl Waiter {
-    fn current() -> Option<Self> {
-        let (task, lane) = (current::task()?, current::lane()?);
-        let handle = with_handle(|handle| handle.cloned())?;
-        Some(Self { handle, task, lane })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Graph> {
-        self.handle.scheduler().waits.graph.lock()
-    }
-
-    /// Adds a wait at a place in the line, or at the end of it.
-    fn add<T: IntoIterator<Item = To>>(
-        &self,
-        graph: &mut Graph,
-        place: Option<u64>,
-        to: impl FnOnce(u64) -> T,
-    ) -> Result<Wait, Deadlock> {
-        let section = inside::get().map(|mut inside| {
-            if inside.key == 0 {
-                inside.key = graph.begin_section(self.task, self.lane, inside.site);
-                inside::replace(Some(inside));
-            }
-            inside.key
-        });
-        let key = graph.next_key();
-        let place = place.unwrap_or(key);
-        graph.add(key, self.task, to(place), section)?;
-        let (handle, task) = (self.handle.clone(), self.task.id());
-        Ok(Wait(Box::new(Record { handle, task, section, key, place })))
-    }
-
-    /// # Safety
-    ///
-    /// The lanes are alive for as long as it is used.
-    unsafe fn stand(
-        &self,
-        wants: impl Iterator<Item = Want>,
-        place: u64,
-        site: &'static Location<'static>,
-    ) -> Stand {
-        // SAFETY: by contract.
-        let spots = wants.map(|want| unsafe { spot_of(want, place) }).collect();
-        Stand { task: self.task.named(), site, spots }
-    }
-
-    fn enter(&self, graph: &mut Graph, key: u64, stand: Stand) -> Standing {
-        graph.lines.enter(key, stand);
-        Standing(Box::new((self.handle.clone(), key)))
-    }
 }
