@@ -174,7 +174,7 @@ where
     let mut wants = set.wants();
     let wants = wants.as_mut();
     // SAFETY: the set keeps the lanes.
-    let lanes = unsafe { want::sort(wants) };
+    let lanes = unsafe { want::gather(wants) };
     let wants = &wants[..lanes];
     let color = set.color().map(Want::lane);
     // Gives `f` back if it must wait.

@@ -1,7 +1,6 @@
 //! Closures under a color: queued like tasks, or run at once when the lane is idle.
 
 use super::current::Hold;
-use super::slice::After;
 use super::{LanePtr, LaneRef};
 use crate::contain::contain;
 use crate::memory;
@@ -161,6 +160,6 @@ pub(crate) fn run_inline<F: FnOnce() -> R, R>(lane: &LaneRef, f: F) -> Result<R,
     let hold = Hold::begin(ptr);
     let result = catch_unwind(AssertUnwindSafe(f));
     // SAFETY: this thread holds the lane, what is at its head has run, and `lane` outlives this.
-    unsafe { ptr.end_hold(After::Inline, hold, None) };
+    unsafe { ptr.end_inline(hold) };
     result.map_err(|payload| resume_unwind(payload))
 }

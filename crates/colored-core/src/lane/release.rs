@@ -4,6 +4,7 @@ use super::current::Hold;
 use super::slice::After;
 use super::{LanePtr, ReadyLane};
 use crate::queue::Unlinked;
+use std::ptr::NonNull;
 
 impl LanePtr {
     /// Takes the head out, which has had its turn, and hands on what is behind it.
@@ -33,6 +34,46 @@ impl LanePtr {
         let pin = unsafe { lane.chain.head().as_ref() }.pin;
         hold.has_ended();
         lane.dispatch(ReadyLane(self), pin);
+    }
+
+    /// Ends a hold by the lane's own node, with nobody behind it as a rule: one exchange.
+    ///
+    /// # Safety
+    ///
+    /// As for [`end_hold`](Self::end_hold); the lane's own node is at the head, and no task has been
+    /// polled.
+    #[inline]
+    pub(super) unsafe fn end_inline(self, hold: Hold) {
+        // SAFETY: by contract.
+        let lane = unsafe { self.get() };
+        if hold.owed() != 0 || !lane.chain.try_release(NonNull::from(&lane.inline)) {
+            // SAFETY: by contract.
+            unsafe { self.end_crowded(hold) };
+        }
+    }
+
+    /// As [`end_inline`](Self::end_inline), of a lane under whose color nothing has run.
+    ///
+    /// # Safety
+    ///
+    /// As for `end_inline`.
+    #[inline]
+    pub(super) unsafe fn end_unused(self) {
+        // SAFETY: by contract.
+        let lane = unsafe { self.get() };
+        if !lane.chain.try_release(NonNull::from(&lane.inline)) {
+            // SAFETY: by contract.
+            unsafe { self.end_crowded(Hold::begin(self)) };
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`end_inline`](Self::end_inline).
+    #[cold]
+    unsafe fn end_crowded(self, hold: Hold) {
+        // SAFETY: by contract.
+        unsafe { self.end_hold(After::Inline, hold, None) };
     }
 
     /// Counts the references that were taken and given back during `hold`.

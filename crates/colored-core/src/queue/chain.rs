@@ -185,6 +185,16 @@ impl Chain {
         claimed
     }
 
+    /// Gives an idle chain back that was taken by [`Chain::try_claim`] with this node; false if
+    /// something has been pushed since. Holder only, and not after true.
+    #[inline]
+    pub(crate) fn try_release(&self, node: NonNull<Node>) -> bool {
+        // Ordering: as in `unlink_head`. The link is null still: nobody had the node as predecessor.
+        self.tail
+            .compare_exchange(node.as_ptr(), ptr::null_mut(), Ordering::Release, Ordering::Relaxed)
+            .is_ok()
+    }
+
     /// The node whose turn it is. Holder only.
     #[inline]
     pub(crate) fn head(&self) -> NonNull<Node> {
