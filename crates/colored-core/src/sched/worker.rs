@@ -247,9 +247,12 @@ impl Worker {
         };
         let local = &self.local;
         let slice = local.enter(|| lane.run(&mut turn));
-        // The turn that left the lane idle has not asked whether to go on.
-        let polls = u64::from(turn.polls) + u64::from(matches!(slice, Slice::Idle));
-        remote.counters.polls.add(polls);
+        // The turn that left the lane idle has not asked whether to go on. It counts for the clock too:
+        // many a lane has no other.
+        if matches!(slice, Slice::Idle) {
+            turn.goes_on();
+        }
+        remote.counters.polls.add(u64::from(turn.polls));
         remote.slice_ends();
         match slice {
             Slice::Idle | Slice::Taken => {}
