@@ -6,7 +6,7 @@
 
 use super::BODY;
 use bytes::Bytes;
-use colored::runtime::lab::{Balance, Queue};
+use colored::runtime::lab::{Balance, Placement, Queue};
 use colored_hyper::ColoredTimer;
 use http_body_util::Full;
 use hyper::body::Incoming;
@@ -28,7 +28,8 @@ use std::thread;
 pub enum Kind {
     /// `colored`, a color of its own for each connection.
     Colored,
-    /// The same with no stealing.
+    /// The same with no stealing. A connection stays on the worker of its color's number, as in
+    /// libasync-smp: without that all would be on one.
     ColoredNoSteal,
     /// The same with flat queues, and stealing by a walk through them.
     ColoredNaive,
@@ -51,13 +52,13 @@ impl Kind {
         Kind::TokioNCopy,
     ];
 
-    /// The queues and the balancing of a `colored`, the defaults for every other kind.
-    fn lab(self) -> (Queue, Balance) {
+    /// The options of a `colored`, the defaults for every other kind.
+    fn lab(self) -> (Queue, Balance, Placement) {
         match self {
-            Kind::ColoredNoSteal => (Queue::PerWorker, Balance::None),
-            Kind::ColoredNaive => (Queue::PerWorkerTasks, Balance::Steal),
-            Kind::ColoredNaiveNoSteal => (Queue::PerWorkerTasks, Balance::None),
-            _ => (Queue::PerWorker, Balance::Steal),
+            Kind::ColoredNoSteal => (Queue::PerWorker, Balance::None, Placement::Pinned),
+            Kind::ColoredNaive => (Queue::PerWorkerTasks, Balance::Steal, Placement::Home),
+            Kind::ColoredNaiveNoSteal => (Queue::PerWorkerTasks, Balance::None, Placement::Pinned),
+            _ => (Queue::PerWorker, Balance::Steal, Placement::Waker),
         }
     }
 
@@ -125,8 +126,10 @@ async fn serve(stream: impl Read + Write + Unpin, timer: impl Timer + Send + Syn
     let _ = http1::Builder::new().timer(timer).serve_connection(stream, service).await;
 }
 
-fn colored(workers: usize, (queue, balance): (Queue, Balance), port: &Sender<u16>) {
-    let builder = colored::Runtime::builder().workers(workers).queue(queue).balance(balance);
+fn colored(workers: usize, lab: (Queue, Balance, Placement), port: &Sender<u16>) {
+    let (queue, balance, placement) = lab;
+    let builder = colored::Runtime::builder().workers(workers);
+    let builder = builder.queue(queue).balance(balance).placement(placement);
     let runtime = builder.build().expect("colored starts");
     let port = port.clone();
     runtime.run(async move {

@@ -148,7 +148,8 @@ fn server(plan: &Plan, report: &mut Report) -> Vec<Outcome> {
     let outcomes = case.alternate(plan.mode);
     report.text(
         "A server of one small file, HTTP/1.1, 64 connections on this machine, the load generator \
-         too. CPU time of the server's process per request, and requests per second:",
+         too. Without stealing a connection stays on the worker of its color's number, as in \
+         libasync-smp. CPU time of the server's process per request, and requests per second:",
     );
     table(report, SERVER.name, "us-cpu/request", 1e6, &outcomes);
     outcomes

@@ -99,6 +99,18 @@ impl Room for Inner {
     }
 }
 
+impl Inner {
+    /// Who is inside may be at home to a man now. If a section holds the color, and waits, this may have
+    /// closed a cycle, which those in the line find when they look again. One that begins to wait later
+    /// looks by itself.
+    fn may_be_shut(&self) {
+        let scheduler = self.handle.scheduler();
+        if self.gate.all_are_at_home() && scheduler.is_held_by_one_who_waits(&self.lane) {
+            self.gate.rouse();
+        }
+    }
+}
+
 impl Bound {
     /// A bound of `capacity` items for `color`, in the runtime that the calling thread works for.
     ///

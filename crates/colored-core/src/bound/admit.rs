@@ -34,10 +34,10 @@ impl<'a> Reserve<'a> {
         if !waits::are_watched() {
             return Ok(before);
         }
+        drop(before);
         let lane = &self.bound.inner.lane;
         let how = "waits for room in a bound of";
         waits::room(
-            before,
             Turn { lane, shared: false, how, site: self.site },
             || arc_dyn!(Arc::clone(&self.bound.inner) => dyn waits::Room),
         )

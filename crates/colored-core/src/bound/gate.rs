@@ -177,24 +177,47 @@ impl Gate {
         wake(called);
     }
 
-    /// Leaves; the place goes to the first of the line.
+    /// Leaves; the place goes to the first of the line. True if there is a line, and nobody was
+    /// called.
     #[inline]
-    pub(crate) fn leave(&self) {
-        if self.word.leave(self.capacity) == Exit::HandOn {
-            self.leave_to_the_line();
+    pub(crate) fn leave(&self) -> bool {
+        match self.word.leave(self.capacity) {
+            Exit::Outside => false,
+            Exit::StillFull => true,
+            Exit::HandOn => self.leave_to_the_line(),
         }
     }
 
     #[cold]
-    fn leave_to_the_line(&self) {
-        let called = self.hand_on(&mut self.line.lock());
+    fn leave_to_the_line(&self) -> bool {
+        let (called, waiting) = {
+            let mut line = self.line.lock();
+            (self.hand_on(&mut line), !line.is_empty())
+        };
+        let nobody = called.is_none();
         wake(called);
+        nobody && waiting
+    }
+
+    /// Has all in the line whose waits are recorded look again. None of them is called by it.
+    pub(crate) fn rouse(&self) {
+        let wakers: Vec<Waker> = {
+            let mut line = self.line.lock();
+            let recorded = line.iter_mut().filter(|waiting| waiting.wait.is_some());
+            // To clone one is anybody's code. Who is woken leaves another when it has looked.
+            recorded
+                .map(|waiting| mem::replace(&mut waiting.waker, Waker::noop().clone()))
+                .collect()
+        };
+        for waker in wakers {
+            wake(Some(waker));
+        }
     }
 
     /// Leaves, under the lock of the line; returns who is to be woken after it.
     fn hand_on(&self, line: &mut Line<Waiting>) -> Option<Waker> {
         // Looks again: the line may have ended before the lock was taken.
-        if self.word.leave(self.capacity) == Exit::Outside {
+        if self.word.leave(self.capacity) != Exit::HandOn {
             return None;
         }
         let called = line.call();

@@ -1,8 +1,8 @@
 //! Which of those inside can only leave under the color: so that a wait for room is known to be one for
 //! the color.
 //!
-//! An item is *at home* from the moment at which it is scheduled under the color until it ends there,
-//! or asks to hop away. Nothing that happens elsewhere ends it: aborted, it is dropped when the color
+//! An item is *at home* from the moment at which it is scheduled under the color, or asks to hop there,
+//! until it ends there, or asks to hop away. Nothing that happens elsewhere ends it: aborted, it is dropped when the color
 //! comes to it, and so is a call that nobody waits for any more. A [`Place`](super::Place) in
 //! somebody's hands, a call that has not been scheduled yet, a task that is under another color now:
 //! those may give their room back any time.

@@ -96,6 +96,11 @@ impl<W> Line<W> {
         self.waiting.drain(..).map(|(_, waker)| waker).collect()
     }
 
+    /// What is kept for each of those who wait, in their order.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut W> {
+        self.waiting.iter_mut().map(|(_, waker)| waker)
+    }
+
     /// How many wait.
     #[must_use]
     pub fn len(&self) -> usize {

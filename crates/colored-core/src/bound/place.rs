@@ -46,6 +46,9 @@ impl Place {
         let scheduler = self.0.handle.scheduler();
         let since = scheduler.now();
         let key = scheduler.watches_waits().then(|| self.0.gate.homes().enter(surely));
+        if surely && key.is_some() {
+            self.0.may_be_shut();
+        }
         Item { since: Some(since), key, at_home: surely, place: self }
     }
 
@@ -63,7 +66,9 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.0.gate.leave();
+        if self.0.gate.leave() && self.0.handle.scheduler().watches_waits() {
+            self.0.may_be_shut();
+        }
     }
 }
 
@@ -110,10 +115,14 @@ impl Item {
     #[cold]
     fn looks_where_it_is(&mut self, key: Key) {
         let inner = &self.place.0;
-        let at_home = current::hops_to().is_none() && inner.lane.is_current();
+        let at_home = current::hops_to()
+            .map_or_else(|| inner.lane.is_current(), |to| to == inner.lane.color());
         if at_home != self.at_home {
             self.at_home = at_home;
             inner.gate.homes().set(key, at_home);
+            if at_home {
+                inner.may_be_shut();
+            }
         }
     }
 }

@@ -35,6 +35,8 @@ pub(super) enum Entry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Exit {
     Outside,
+    /// There were more inside than there is room for, and somebody waits still.
+    StillFull,
     /// Still counted: the place belongs to the first in the line.
     HandOn,
 }
@@ -91,11 +93,18 @@ impl Word {
     /// there is somebody.
     #[inline]
     pub(super) fn leave(&self, capacity: usize) -> Exit {
-        self.change(|word| {
-            let hand_on = word & WAITS != 0 && word / ONE <= capacity;
-            if hand_on { Err(Exit::HandOn) } else { Ok(word - ONE) }
-        })
-        .map_or_else(|exit| exit, |()| Exit::Outside)
+        let mut exit = Exit::Outside;
+        let chosen = self.change(|word| {
+            if word & WAITS == 0 {
+                exit = Exit::Outside;
+            } else if word / ONE <= capacity {
+                return Err(Exit::HandOn);
+            } else {
+                exit = Exit::StillFull;
+            }
+            Ok(word - ONE)
+        });
+        chosen.map_or_else(|hand_on| hand_on, |()| exit)
     }
 
     /// The line is empty. Under its lock.

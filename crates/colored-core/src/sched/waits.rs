@@ -46,6 +46,9 @@
 //! which it was seen to wait is before the wake's in the order of the task's word, and so is all that
 //! was pushed. If it gets on, those before it have left the records.
 //!
+//! A wait for room counts while all inside can only leave under the color. When the last of them comes
+//! there, and a section in which somebody waits holds the color, those who wait for room look again.
+//!
 //! A cycle through a `when` is closed by one who begins to wait behind it, or joins one who does; or by
 //! the `when` itself, if its own task is in the cycle, or if a section over one of its colors waits for a
 //! task of another one of them that is in no line, and would come behind it.
@@ -57,8 +60,8 @@
 //!   what is pushed later than that, and behind nothing but sections;
 //! * a hop is pushed at the end of its poll: a `when` scheduled in between is taken to be behind it;
 //! * a `when` that keeps a color for which one waits for room, or by the call of a pinned cell;
-//! * for room: those who were let in before the first section. And
-//!   what is not at home may come there later, and close the cycle by that;
+//! * for room: those who were let in before the first section; and those who have a place in their hands,
+//!   or have been called from the line, and are kept by a section from using it;
 //! * what is no wait, and what has no task: a task that was ready already, and in some line, when
 //!   somebody began to await it, or a `when` came; a task whose joiner is joined after that `when`; a
 //!   post, a reader behind both a `when` that reads and somebody who writes, a `when` of a thread that
@@ -127,6 +130,11 @@ impl Scheduler {
     #[inline]
     pub(crate) fn watches_waits(&self) -> bool {
         self.waits.are_watched()
+    }
+
+    /// Whether a section holds the lane in which somebody waits for something.
+    pub(crate) fn is_held_by_one_who_waits(&self, lane: &LaneRef) -> bool {
+        self.waits.graph.lock().is_held(lane.ptr())
     }
 
     /// Records waits from now on.
@@ -272,11 +280,10 @@ pub(crate) trait Room: Send + Sync {
     fn comes_by_the_color_only(&self) -> bool;
 }
 
-/// Records that the current task waits for room that a color gives. `before` is the record of the same
-/// wait when it was polled the last time.
+/// Records that the current task waits for room that a color gives. Each time it is polled: that the
+/// color alone gives room may have become true since.
 #[cold]
 pub(crate) fn room(
-    before: Option<Wait>,
     turn: Turn<'_>,
     room: impl FnOnce() -> Arc<dyn Room>,
 ) -> Result<Option<Wait>, Deadlock> {
@@ -284,5 +291,5 @@ pub(crate) fn room(
         let (lane, color) = (turn.lane.ptr(), turn.lane.color());
         [To::Room { room: room(), lane, color, how: turn.how, site: turn.site }]
     };
-    again(before, true, to)
+    again(None, true, to)
 }

@@ -173,6 +173,11 @@ impl Graph {
         }
     }
 
+    /// Whether a section holds that lane in which somebody waits.
+    pub(super) fn is_held(&self, lane: LanePtr) -> bool {
+        self.held.contains_key(&lane)
+    }
+
     /// Looks for a way from what `wait` waits for back to it.
     fn cycle_of(&self, wait: &Wait) -> Option<Deadlock> {
         // It would have to lead back by one of these, and by a section in which somebody waits.
