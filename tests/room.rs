@@ -291,6 +291,43 @@ fn who_was_let_in_waits_no_more() {
     });
 }
 
+/// A place that was in somebody's hands is used, or given back by one too many: from then on room comes
+/// by the color only, and who waits is told.
+#[test]
+fn what_comes_home_closes_the_cycle() {
+    run(3, async {
+        spawn_unique(exclusive(yield_now())).await.unwrap();
+        for over in [false, true] {
+            let bound = Bound::new(RED, 1);
+            let place = bound.try_reserve().unwrap();
+            let (mine, (hold, held)) = (bound.clone(), oneshot::channel());
+            let (task, told) = reserving(&bound);
+            told.await.unwrap();
+            let holder = spawn_colored(
+                RED,
+                exclusive(async move {
+                    // The color's own goes in past the line.
+                    let own = over.then(|| mine.try_reserve().unwrap());
+                    let own = own.map(|own| own.spawn(async {}));
+                    let mut task = pin!(task);
+                    assert!(waits(task.as_mut()).await, "the place may come back");
+                    hold.send(()).unwrap();
+                    let error = task.await.expect_err("it waits for this section");
+                    assert!(message(&*error.into_panic()).contains("waits for room"));
+                    drop(own);
+                }),
+            );
+            held.await.unwrap();
+            if over {
+                drop(place);
+            } else {
+                drop(place.spawn(async {}));
+            }
+            holder.await.unwrap();
+        }
+    });
+}
+
 /// Sections under two colors that wait for room under each other's, and for those who do: all end.
 #[test]
 fn nothing_hangs_in_a_storm_of_bounds() {
