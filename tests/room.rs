@@ -347,8 +347,8 @@ fn nothing_hangs_in_a_storm_of_bounds() {
                         let count = async move { seen.fetch_add(1, Ordering::Relaxed) };
                         let inner = async move { drop(ours.spawn(count).await) };
                         let task = match number % 3 {
-                            // Not one that waits for room: its place could be its only when it
-                            // has the color.
+                            // Not one that waits for room: called from the line, it could use its
+                            // place only when it has the color (missing in `sched/waits.rs`).
                             0 => spawn_here(async {}),
                             1 => spawn_unique(inner),
                             _ => return inner.await,
