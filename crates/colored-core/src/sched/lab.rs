@@ -137,16 +137,11 @@ impl Lab {
             || self.flats.iter().any(|flat| flat.has_live())
     }
 
-    /// A lane that waits in such a queue.
+    /// A lane that waits in such a queue. None is also the end of the entries of lanes that have become
+    /// idle, which own the scheduler: whoever ran the last task of one asks again after it.
     pub(super) fn any_ready(&self) -> Option<ReadyLane> {
         let inbox = self.inboxes.iter().find_map(|inbox| inbox.take());
         inbox.or_else(|| self.flats.iter().find_map(|flat| flat.take()))
-    }
-
-    /// Forgets what refers to lanes that are not runnable. They own the scheduler, so nothing may
-    /// stay when it ends. What has just become runnable stays: whoever did that drains after it.
-    pub(super) fn forget(&self) {
-        self.flats.iter().for_each(|flat| flat.forget());
     }
 }
 

@@ -77,9 +77,6 @@ impl Scheduler {
         while let Some(lane) = self.any_ready() {
             self.cancel(lane);
         }
-        if let Some(lab) = &self.lab {
-            lab.forget();
-        }
         self.ranks.forget();
     }
 

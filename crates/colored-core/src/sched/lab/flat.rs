@@ -96,17 +96,6 @@ impl Flat {
         // Ordering: a hint.
         self.len.load(Ordering::Relaxed)
     }
-
-    /// Forgets the entries of lanes that are not runnable: for the end.
-    pub(super) fn forget(&self) {
-        let mut tickets = self.tickets.lock();
-        let all = std::mem::take(&mut *tickets);
-        let (live, dead): (VecDeque<_>, VecDeque<_>) =
-            all.into_iter().partition(|ticket| ticket.is_live());
-        *tickets = live;
-        drop(tickets);
-        drop(dead);
-    }
 }
 
 /// Takes the right of the first lane that has one, and its entry out; on the way, the entries of lanes

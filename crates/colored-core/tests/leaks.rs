@@ -1,0 +1,95 @@
+//! What the queues keep owns the scheduler: when its workers have stopped, nothing may be left in them.
+#![cfg(not(colored_loom))]
+
+use colored_core::lab::{Options, Queue};
+use colored_core::{Color, Handle, Park, Priority, Scheduler, Step, Worker, yield_now};
+use std::future::pending;
+use std::sync::{Arc, Weak};
+
+/// Freed with the scheduler.
+struct Port(#[expect(dead_code, reason = "owned, not read")] Arc<()>);
+
+impl Park for Port {
+    fn unpark(&self, _: usize) {}
+
+    fn now(&self) -> u64 {
+        0
+    }
+}
+
+const QUEUES: [Queue; 4] =
+    [Queue::PerWorker, Queue::Shared, Queue::SharedTasks, Queue::PerWorkerTasks];
+
+fn one_worker(queue: Queue) -> (Handle, Worker, Weak<()>) {
+    let alive = Arc::new(());
+    let witness = Arc::downgrade(&alive);
+    let options = Options { queue, ..Options::default() };
+    let port = Box::new(Port(alive));
+    let (handle, mut workers) = Scheduler::with_options(1, 1, port, options);
+    (handle, workers.pop().expect("one worker"), witness)
+}
+
+fn steps(worker: &mut Worker, count: usize) {
+    for _ in 0..count {
+        assert_eq!(worker.step(), Step::Ran);
+    }
+}
+
+fn stop(handle: Handle, mut worker: Worker, witness: &Weak<()>) {
+    handle.scheduler().shut_down();
+    while worker.step() != Step::Stopped {}
+    drop((handle, worker));
+    assert!(witness.upgrade().is_none(), "something keeps the scheduler");
+}
+
+/// Tasks of one color, all kinds of them, so that entries are left of a color that has become idle.
+fn crowd(handle: &Handle, color: u64) {
+    for _ in 0..3 {
+        drop(handle.spawn_colored(Color::new(color), pending::<()>()));
+        drop(handle.spawn_colored(Color::new(color), async {
+            loop {
+                yield_now().await;
+            }
+        }));
+        drop(handle.spawn_colored(Color::new(color), async {}));
+    }
+}
+
+#[test]
+fn entries_of_a_color_with_nothing_to_run_are_forgotten() {
+    for queue in QUEUES {
+        for count in 0..20 {
+            let (handle, mut worker, witness) = one_worker(queue);
+            crowd(&handle, 1);
+            crowd(&handle, 2);
+            steps(&mut worker, count);
+            stop(handle, worker, &witness);
+        }
+    }
+}
+
+/// A scheduler whose workers never ran anything, too.
+#[test]
+fn what_comes_after_the_end_is_forgotten() {
+    for queue in QUEUES {
+        let (handle, mut worker, witness) = one_worker(queue);
+        handle.scheduler().shut_down();
+        while worker.step() != Step::Stopped {}
+        crowd(&handle, 1);
+        stop(handle, worker, &witness);
+    }
+}
+
+#[test]
+fn priorities_are_forgotten() {
+    for queue in QUEUES {
+        let (handle, mut worker, witness) = one_worker(queue);
+        for (color, priority) in [(1, Priority::High), (2, Priority::Low), (3, Priority::Low)] {
+            handle.set_priority(Color::new(color), priority);
+        }
+        crowd(&handle, 1);
+        crowd(&handle, 2);
+        steps(&mut worker, 7);
+        stop(handle, worker, &witness);
+    }
+}
