@@ -22,6 +22,14 @@ impl Oracle {
         }
     }
 
+    /// A color uses its second value, by one and by the other the `n`th time.
+    pub(crate) fn charm_used(&mut self, hue: Hue, n: u64, other: u64) {
+        if n != other {
+            let what = format!("color {hue} has a charm that was used {n} times, not {other}");
+            self.violated("local", what);
+        }
+    }
+
     /// The value of a color is dropped: nothing refers to the color, or everything ends.
     pub(crate) fn local_drops(&mut self, hue: Hue, found: u64) {
         self.end_has_passed(hue);

@@ -1,12 +1,12 @@
 //! Bounds: who is let in, who waits in line, and who is sent away.
 
 use super::bounded;
-use super::callbacks::{PostToken, Value};
+use super::callbacks::{CallToken, PostToken, Value};
 use super::deeds;
-use super::moves::Wait;
+use super::moves::{self, PendingCall, Wait};
 use super::stock::Stock;
 use super::task::{Output, Task};
-use crate::oracle::{Answer, BoundKey, CellKey, Hue};
+use crate::oracle::{Answer, BoundKey, CallKey, CellKey, Hue};
 use crate::slab::Key;
 use crate::trace::What;
 use crate::world::{Actor, World};
@@ -41,16 +41,22 @@ impl Future for Late {
 pub(super) struct Admission {
     bound: BoundKey,
     task: Arc<Mutex<Option<Task>>>,
-    /// The cell that it posts to.
-    post: Option<(CellKey, Letter)>,
+    /// The cell that it goes to.
+    errand: Option<(CellKey, Errand)>,
     future: Pin<Box<dyn Future<Output = Result<Inside, Closed<()>>> + Send>>,
 }
 
-/// What is posted is known when it is let in.
-type Letter = Arc<Mutex<Option<PostToken>>>;
+/// What is posted, or called, is known when it is let in.
+enum Errand {
+    Post(Letter<PostToken>),
+    Call(Letter<CallToken>),
+}
+
+type Letter<T> = Arc<Mutex<Option<T>>>;
 
 enum Inside {
     Posted,
+    Called,
     Spawned(JoinHandle<Output>),
     Place(Place),
 }
@@ -189,26 +195,44 @@ pub(super) fn let_go(world: &World, most: usize) {
     }
 }
 
-/// Waits for room for a post.
-fn begin_post(world: &World) -> Option<Admission> {
+/// Waits for room for a post, or a call.
+fn begin_errand(world: &World) -> Option<Admission> {
     let (bound, key, cell) = bounded::some(world)?;
     world.oracle(|oracle| oracle.bound_clone_made(bound));
-    let letter = Letter::default();
-    let post = Some((key, Arc::clone(&letter)));
-    let future = Box::pin(async move {
-        let read = move |value: &mut Value| {
-            let token = letter.lock().unwrap_or_else(PoisonError::into_inner).take();
-            token.expect("it was let in").run(value);
-        };
-        cell.post(read).await.map(|()| Inside::Posted).map_err(|_| Closed(()))
-    });
-    Some(Admission { bound, task: Arc::default(), post, future })
+    let (errand, future): (_, Pin<Box<dyn Future<Output = _> + Send>>) = if world.chance.one_in(2) {
+        let letter = Letter::default();
+        let read = open(&letter, PostToken::run);
+        let post = async move { cell.post(read).await.map(|()| Inside::Posted) };
+        (Errand::Post(letter), Box::pin(async { post.await.map_err(|_| Closed(())) }))
+    } else {
+        let letter = Letter::default();
+        let read = open(&letter, CallToken::run);
+        let call = async move { cell.call(read).await.map(|()| Inside::Called) };
+        (Errand::Call(letter), Box::pin(async { call.await.map_err(|_| Closed(())) }))
+    };
+    Some(Admission { bound, task: Arc::default(), errand: Some((key, errand)), future })
+}
+
+/// Runs what is in the letter by then.
+fn open<T: Send + 'static>(
+    letter: &Letter<T>,
+    run: fn(T, &mut Value),
+) -> impl FnOnce(&mut Value) + Send + use<T> {
+    let letter = Arc::clone(letter);
+    move |value| {
+        let token = letter.lock().unwrap_or_else(PoisonError::into_inner).take();
+        run(token.expect("it was let in"), value);
+    }
+}
+
+fn seal<T>(letter: &Letter<T>, token: T) {
+    *letter.lock().unwrap_or_else(PoisonError::into_inner) = Some(token);
 }
 
 /// Goes to some bound, if there is one.
 pub(super) fn begin(world: &World) -> Option<Admission> {
     if world.chance.one_in(3) {
-        return begin_post(world);
+        return begin_errand(world);
     }
     let (key, bound) = some_bound(world)?;
     let (late, task) = Late::new();
@@ -220,7 +244,7 @@ pub(super) fn begin(world: &World) -> Option<Admission> {
             spawned.map(Inside::Spawned).map_err(|_| Closed(()))
         })
     };
-    Some(Admission { bound: key, task, post: None, future })
+    Some(Admission { bound: key, task, errand: None, future })
 }
 
 /// Looks whether it is let in; false if it waits no longer.
@@ -236,9 +260,18 @@ pub(super) fn waits(
     // Only a spawn has use for it.
     let spawns = Arc::strong_count(place) > 1;
     let child = (spawns && expected == Answer::Inside).then(|| make(world, key, place));
-    if let Some((cell, letter)) = admission.post.as_ref().filter(|_| expected == Answer::Inside) {
-        let token = bounded::scheduled(world, key, *cell);
-        *letter.lock().unwrap_or_else(PoisonError::into_inner) = Some(token);
+    if expected == Answer::Inside {
+        match &admission.errand {
+            Some((cell, Errand::Post(letter))) => {
+                seal(letter, bounded::scheduled(world, key, *cell));
+            }
+            Some((cell, Errand::Call(letter))) => {
+                let call = bounded::called(world, *cell, task.key);
+                seal(letter, CallToken::inside(call, Some(key)));
+                return goes_on_as_call(task, (call, *cell), admission, world, cx);
+            }
+            None => {}
+        }
     }
     let polled = admission.future.as_mut().poll(cx);
     let found = match &polled {
@@ -262,10 +295,29 @@ pub(super) fn waits(
                 deeds::keep(world, child, handle);
             }
         }
-        Ok(Inside::Posted) | Err(Closed(())) => {}
+        Ok(Inside::Posted | Inside::Called) | Err(Closed(())) => {}
     }
     world.oracle(|oracle| oracle.bound_clone_gone(key));
     false
+}
+
+/// Who is let in to call has the place as long as the closure, and waits as every caller does.
+fn goes_on_as_call(
+    task: &mut Task,
+    (call, cell): (CallKey, CellKey),
+    admission: Admission,
+    world: &World,
+    cx: &mut Context<'_>,
+) -> bool {
+    let Admission { bound, future, .. } = admission;
+    world.oracle(|oracle| oracle.bound_clone_gone(bound));
+    let future = Box::pin(async move {
+        if future.await.is_err() {
+            let what = format!("bound {} says it is closed to who was called", bound.slot);
+            World::with(|world| world.oracle(|oracle| oracle.violated("bound", what)));
+        }
+    });
+    moves::calls(task, PendingCall::new(call, cell, future), world, cx)
 }
 
 /// Leaves the line.

@@ -3,7 +3,8 @@
 use super::admission;
 use super::callbacks::{PostToken, Value};
 use super::deeds;
-use crate::oracle::{Answer, BoundKey, CellKey, Hue};
+use crate::oracle::{Answer, BoundKey, CallKey, CellKey, Hue};
+use crate::slab::Key;
 use crate::trace::What;
 use crate::world::World;
 use colored_core::{BoundedCell, TrySendError};
@@ -64,6 +65,11 @@ pub(super) fn scheduled(world: &World, bound: BoundKey, cell: CellKey) -> PostTo
     let hue = world.oracle(|oracle| oracle.post(cell, number));
     world.note(What::Post, hue, number);
     PostToken::inside(number, hue, bound)
+}
+
+/// What is let in, and will be called next.
+pub(super) fn called(world: &World, cell: CellKey, waiter: Key) -> CallKey {
+    world.oracle(|oracle| oracle.call(cell, waiter))
 }
 
 /// Lets go of all of them.

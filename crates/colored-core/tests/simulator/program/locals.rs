@@ -1,4 +1,4 @@
-//! A value that each color has of its own.
+//! Values that each color has of its own.
 
 use crate::oracle::Hue;
 use crate::world::World;
@@ -7,10 +7,14 @@ use std::cell::Cell;
 
 static POSSESSION: ColorLocal<Possession> = ColorLocal::__new("POSSESSION", Possession::new);
 
-/// How often it was used.
+/// A second one beside it: how often that was used.
+static CHARM: ColorLocal<Cell<u64>> = ColorLocal::__new("CHARM", || Cell::new(0));
+
+/// How often it was used, and the charm.
 struct Possession {
     hue: Hue,
     uses: Cell<u64>,
+    charms: Cell<u64>,
 }
 
 impl Possession {
@@ -18,7 +22,7 @@ impl Possession {
         World::with(|world| {
             let hue = world.stock.possessor.get();
             world.oracle(|oracle| oracle.local_made(hue));
-            Self { hue, uses: Cell::new(0) }
+            Self { hue, uses: Cell::new(0), charms: Cell::new(0) }
         })
     }
 }
@@ -46,4 +50,9 @@ pub(super) fn touch(world: &World, hue: Hue) {
         world.oracle(|oracle| oracle.local_used(hue, own.hue, own.uses.get()));
         own.uses.set(own.uses.get() + 1);
     });
+    if world.chance.one_in(2) {
+        let uses = CHARM.with(|charm| charm.replace(charm.get() + 1));
+        let before = POSSESSION.with(|own| own.charms.replace(own.charms.get() + 1));
+        world.oracle(|oracle| oracle.charm_used(hue, uses, before));
+    }
 }

@@ -39,6 +39,16 @@ pub(super) struct PendingCall {
     future: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
+impl PendingCall {
+    pub(super) fn new(
+        key: CallKey,
+        cell: CellKey,
+        future: Pin<Box<dyn Future<Output = ()> + Send>>,
+    ) -> Self {
+        Self { key, cell, future }
+    }
+}
+
 pub(super) fn number(end: End) -> u32 {
     match end {
         End::Waits => 0,
@@ -272,7 +282,12 @@ fn begin_bounded(waiter: Key, world: &World) -> Option<PendingCall> {
 }
 
 /// Polls a call; false if it is over.
-fn calls(task: &mut Task, mut call: PendingCall, world: &World, cx: &mut Context<'_>) -> bool {
+pub(super) fn calls(
+    task: &mut Task,
+    mut call: PendingCall,
+    world: &World,
+    cx: &mut Context<'_>,
+) -> bool {
     let polled = catch_unwind(AssertUnwindSafe(|| call.future.as_mut().poll(cx)));
     match polled {
         Ok(Poll::Pending) => {
