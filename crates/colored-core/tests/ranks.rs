@@ -171,3 +171,79 @@ fn what_becomes_urgent_in_a_shutdown_is_cancelled() {
         assert!(task.is_finished());
     }
 }
+
+fn two_workers(bell: &Bell) -> (Handle, Worker, Worker) {
+    let options = Options::default();
+    let (handle, mut workers) = Scheduler::with_options(2, 1, Box::new(bell.clone()), options);
+    let other = workers.pop().expect("two workers");
+    (handle, workers.pop().expect("two workers"), other)
+}
+
+/// Spawns a task from outside and has that worker run it.
+fn on(handle: &Handle, worker: &mut Worker, f: impl FnOnce() + Send + 'static) {
+    let ran = handle.spawn_colored(Color::unique(), async { f() });
+    while !ran.is_finished() {
+        assert_eq!(worker.step(), Step::Ran);
+    }
+}
+
+/// A worker with a queue of its own takes what is high from another one's first.
+#[test]
+fn what_is_high_is_stolen_first() {
+    let (handle, mut here, mut there) = two_workers(&Bell::default());
+    handle.set_priority(Color::new(9), Priority::High);
+    let busy = handle.clone();
+    on(&handle, &mut there, move || saturate(&busy, 1..4));
+    let (high, run) = (Arc::new(Mutex::new(None)), handle.clone());
+    let keep = Arc::clone(&high);
+    on(&handle, &mut here, move || *keep.lock().unwrap() = Some(flag(&run, 9)));
+    let high = high.lock().unwrap().take().expect("spawned on the first worker");
+    steps_until(&mut there, &high, 2);
+}
+
+/// A worker that runs something else wakes another for what is high, and for nothing else that is alone.
+#[test]
+fn what_is_high_wakes_a_sleeper() {
+    for (priority, wakes) in [(Priority::High, 1), (Priority::Normal, 0), (Priority::Low, 0)] {
+        let bell = Bell::default();
+        let (handle, mut here, mut there) = two_workers(&bell);
+        handle.set_priority(Color::new(8), Priority::High);
+        handle.set_priority(Color::new(9), priority);
+        let (run, count) = (handle.clone(), Arc::new(AtomicUsize::new(0)));
+        let counted = Arc::clone(&count);
+        on(&handle, &mut here, move || {
+            // What came from outside has woken it.
+            while !matches!(there.step(), Step::Park(_)) {}
+            let before = bell.0.load(Ordering::Relaxed);
+            let _spawned = flag(&run, 9);
+            counted.store(bell.0.load(Ordering::Relaxed) - before, Ordering::Relaxed);
+        });
+        assert_eq!(count.load(Ordering::Relaxed), wakes, "{priority:?}");
+    }
+}
+
+/// An urgent task makes its color urgent until it has had its turn.
+#[test]
+fn a_color_is_urgent_as_long_as_its_task_waits() {
+    let (handle, mut worker) = one_worker(Options::default());
+    handle.set_priority(Color::new(1), Priority::High);
+    saturate(&handle, 1..2);
+    let color = Color::new(2);
+    let turns = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&turns);
+    let normal = async move {
+        loop {
+            count.fetch_add(1, Ordering::Relaxed);
+            yield_now().await;
+        }
+    };
+    drop(handle.spawn_colored(color, normal));
+    let urgent = handle.spawn_high_from(Location::caller(), color, async {});
+    let steps = (0..4).find(|_| worker.step() == Step::Ran && urgent.is_finished());
+    assert!(steps.is_some(), "it waits beside what is no more urgent");
+    let before = turns.load(Ordering::Relaxed);
+    (0..24).for_each(|_| assert_eq!(worker.step(), Step::Ran));
+    // A slice has 64 polls: one for the lower class at most.
+    let since = turns.load(Ordering::Relaxed) - before;
+    assert!(since <= 64, "{since} turns of what is not urgent any more");
+}
