@@ -1,7 +1,7 @@
 //! CPU time per request: `colored` beside tokio and beside N copies of it.
 
 use super::child::Server;
-use super::load::{Limit, Load};
+use super::load::{Limit, Load, Script};
 use super::server::Kind;
 use crate::measure::{Case, Entry, Mode, Pace, Role, Sample, Unit};
 use crate::rivals::workers;
@@ -16,8 +16,12 @@ pub struct Row {
     pub name: &'static str,
     /// Keep-alive connections, all busy.
     pub connections: usize,
+    /// What they ask for.
+    pub script: Script,
     /// Workers of each server; `None` for one per core.
     pub workers: Option<usize>,
+    /// What is measured.
+    pub subject: Kind,
     /// Whom to compare with.
     pub peers: &'static [Kind],
 }
@@ -27,20 +31,26 @@ pub const ROWS: &[Row] = &[
     Row {
         name: "http_64",
         connections: 64,
+        script: Script::HELLO,
         workers: None,
+        subject: Kind::Colored,
         peers: &[Kind::TokioMt, Kind::TokioNCopy],
     },
     Row {
         name: "http_512",
         connections: 512,
+        script: Script::HELLO,
         workers: None,
+        subject: Kind::Colored,
         peers: &[Kind::TokioMt, Kind::TokioNCopy],
     },
     // One copy is tokio's current-thread runtime.
     Row {
         name: "http_64_one_worker",
         connections: 64,
+        script: Script::HELLO,
         workers: Some(1),
+        subject: Kind::Colored,
         peers: &[Kind::TokioNCopy],
     },
 ];
@@ -71,13 +81,13 @@ impl Row {
             };
             let workers = self.workers.unwrap_or_else(workers);
             let mut server = Server::start(program, kind, workers)?;
-            let mut load = Load::connect(server.address, self.connections)?;
+            let mut load = Load::connect(server.address, self.connections, self.script)?;
             let sample =
                 move || sample(&mut server, &mut load, window).expect("every answer is right");
             Ok(Entry { name, role, sample: Box::new(sample) })
         };
         let peers = self.peers.iter().map(|&peer| (Role::Peer, peer));
-        let entries = [(Role::Subject, Kind::Colored)].into_iter().chain(peers).map(entry);
+        let entries = [(Role::Subject, self.subject)].into_iter().chain(peers).map(entry);
         let entries = entries.collect::<io::Result<_>>()?;
         Ok(Case { unit: Unit::us("us-cpu/request"), pace: Pace::Rounds(rounds), entries })
     }

@@ -6,6 +6,7 @@
 
 use super::{Goal, Plan, Report};
 use crate::chart::{Axis, Bars, number};
+use crate::http::load::Script;
 use crate::http::rows::Row;
 use crate::http::server::Kind;
 use crate::latch::Latch;
@@ -135,11 +136,18 @@ fn unbalanced(on: Serial, costs: &'static [u64]) -> impl FnMut() -> Sample {
     }
 }
 
+/// Clients of the server, as at the upper end of the paper's range of 200 to 2,000.
+const CLIENTS: usize = 1_024;
+/// Requests of a client before it connects anew, as in the paper.
+const VISIT: u32 = 150;
+
 /// The servers: the default one, and the others in the order of [`WAYS`].
 const SERVER: Row = Row {
     name: "mely_server",
-    connections: 64,
+    connections: CLIENTS,
+    script: Script::file(VISIT),
     workers: None,
+    subject: Kind::ColoredFile,
     peers: &[Kind::ColoredNoSteal, Kind::ColoredNaive, Kind::ColoredNaiveNoSteal],
 };
 
