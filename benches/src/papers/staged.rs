@@ -65,8 +65,7 @@ pub fn run(plan: &Plan) -> Report {
     let mut report = Report::new(plan);
     let mut curves: Vec<_> = names().map(|name| Series::measured(name, Vec::new())).collect();
     let mut rows = Vec::new();
-    for batch in BATCHES {
-        let outcomes = point(plan, batch);
+    for (batch, outcomes) in BATCHES.into_iter().zip(points(plan)) {
         let costs: Vec<f64> = outcomes.iter().map(|one| one.cost * 1e9).collect();
         for (curve, cost) in curves.iter_mut().zip(&costs) {
             curve.points.push((f64::from(batch), *cost));
@@ -97,21 +96,30 @@ pub fn run(plan: &Plan) -> Report {
     report
 }
 
-fn point(plan: &Plan, batch: u32) -> Vec<Outcome> {
+/// The outcomes by batch. All batches are sampled in turn, as rivals are: how the machine's other guests
+/// slow it down changes within the minute, and would else look like an effect of the batch.
+fn points(plan: &Plan) -> Vec<Vec<Outcome>> {
+    let entries = BATCHES.into_iter().flat_map(|batch| ways(plan, batch)).collect();
+    let outcomes = plan.alternate(Duration::from_secs(36), entries);
+    outcomes.chunks(WAYS).map(<[_]>::to_vec).collect()
+}
+
+/// The curves, in the order of [`names`].
+const WAYS: usize = QUEUES.len() + 1;
+
+fn ways(plan: &Plan, batch: u32) -> Vec<Entry> {
     let hops = plan.pick(4, 2, 1);
-    let entry = |index: usize| {
-        let (queue, name) = QUEUES[index];
+    let entry = |(queue, name): (Queue, &'static str)| {
         // One queue needs no balancing, and none is allowed there.
         let balance = if queue == Queue::PerWorker { Balance::Steal } else { Balance::None };
         let builder = colored::Runtime::builder().workers(workers());
         let builder = builder.queue(queue).balance(balance).slice(batch, LONG);
-        let sample = ring(Serial::start(builder), hops);
-        if index == 0 { Entry::subject(sample) } else { Entry::peer(name, sample) }
+        Entry::peer(name, ring(Serial::start(builder), hops))
     };
-    let mut entries: Vec<_> = (0..QUEUES.len()).map(entry).collect();
+    let mut entries: Vec<_> = QUEUES.into_iter().map(entry).collect();
     let plain = Serial::start(colored::Runtime::builder().workers(workers()));
     entries.push(Entry::peer("stages", stages::ring(plain, batch, hops)));
-    plan.alternate(Duration::from_secs(4), entries)
+    entries
 }
 
 /// Every stage has [`EVENTS`] events, and each of them visits `hops` stages more.
