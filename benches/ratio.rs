@@ -14,9 +14,11 @@ const MIMALLOC: &str = env!("CARGO_BIN_EXE_ratio-mimalloc");
 const MEMORY: &str = env!("CARGO_BIN_EXE_ratio-memory");
 const SERVER: &str = env!("CARGO_BIN_EXE_http-server");
 
+/// Loads the servers of a program, and returns the errors.
+type Run = fn(&Path, Mode) -> io::Result<u64>;
+
 /// More and more connections.
-const SERVERS: [(&str, fn(&Path, Mode) -> io::Result<u64>); 2] =
-    [(stability::NAME, stability::run), (paced::NAME, paced::run)];
+const SERVERS: [(&str, Run); 2] = [(stability::NAME, stability::run), (paced::NAME, paced::run)];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let options = Options::from_arguments();

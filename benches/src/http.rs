@@ -3,7 +3,7 @@
 //! What counts is the CPU time of the server's process per request. Requests per second would
 //! measure the load generator as much, which shares the cores.
 //!
-//! Servers and connections of every rival stay open for the whole case; one is loaded at a time.
+//! Servers and connections of every rival stay open for some samples; one is loaded at a time.
 
 pub mod child;
 mod floor;

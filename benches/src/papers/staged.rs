@@ -96,16 +96,26 @@ pub fn run(plan: &Plan) -> Report {
     report
 }
 
-/// The outcomes by batch. All batches are sampled in turn, as rivals are: how the machine's other guests
-/// slow it down changes within the minute, and would else look like an effect of the batch.
+/// The outcomes by batch, in the order of [`names`]. All batches are sampled in turn, as rivals are: how
+/// the machine's other guests slow it down changes within the minute, and would else look like an
+/// effect of the batch.
 fn points(plan: &Plan) -> Vec<Vec<Outcome>> {
     let entries = BATCHES.into_iter().flat_map(|batch| ways(plan, batch)).collect();
-    let outcomes = plan.alternate(Duration::from_secs(36), entries);
-    outcomes.chunks(WAYS).map(<[_]>::to_vec).collect()
+    let mut outcomes = plan.alternate(Duration::from_secs(48), entries).into_iter();
+    let mut copies = |count: usize| {
+        let mut some: Vec<_> = outcomes.by_ref().take(count).collect();
+        some.sort_by(|a, b| a.cost.total_cmp(&b.cost));
+        some[count / 2]
+    };
+    let counts = QUEUES.map(|(queue, _)| copies_of(queue)).into_iter().chain([1]);
+    BATCHES.map(|_| counts.clone().map(&mut copies).collect()).to_vec()
 }
 
-/// The curves, in the order of [`names`].
-const WAYS: usize = QUEUES.len() + 1;
+/// Runtimes of a kind for each batch, of which the median counts. A lock that two workers want all
+/// the time is cheap or dear by chance, and for as long as the runtime lives.
+fn copies_of(queue: Queue) -> usize {
+    if queue == Queue::SharedTasks { 3 } else { 1 }
+}
 
 fn ways(plan: &Plan, batch: u32) -> Vec<Entry> {
     let hops = plan.pick(4, 2, 1);
@@ -116,7 +126,8 @@ fn ways(plan: &Plan, batch: u32) -> Vec<Entry> {
         let builder = builder.queue(queue).balance(balance).slice(batch, LONG);
         Entry::peer(name, ring(Serial::start(builder), hops))
     };
-    let mut entries: Vec<_> = QUEUES.into_iter().map(entry).collect();
+    let copies = QUEUES.into_iter().flat_map(|way| vec![way; copies_of(way.0)]);
+    let mut entries: Vec<_> = copies.map(entry).collect();
     let plain = Serial::start(colored::Runtime::builder().workers(workers()));
     entries.push(Entry::peer("stages", stages::ring(plain, batch, hops)));
     entries
