@@ -2,16 +2,23 @@
 //!
 //! `-- --quick` ends inside a minute; `-- <text>` runs the rows whose names contain it.
 
-use colored_benches::http::{raise_open_files, rows, stability};
+use colored_benches::http::{paced, raise_open_files, rows, stability};
 use colored_benches::ratio::{Options, against_each, in_process};
 use colored_benches::{Mode, Runtimes, workload};
 use std::error::Error;
+use std::io;
 use std::path::Path;
 use std::process::Command;
 
 const MIMALLOC: &str = env!("CARGO_BIN_EXE_ratio-mimalloc");
 const MEMORY: &str = env!("CARGO_BIN_EXE_ratio-memory");
 const SERVER: &str = env!("CARGO_BIN_EXE_http-server");
+
+/// Loads the servers of a program, and returns the errors.
+type Run = fn(&Path, Mode) -> io::Result<u64>;
+
+/// More and more connections.
+const SERVERS: [(&str, Run); 2] = [(stability::NAME, stability::run), (paced::NAME, paced::run)];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let options = Options::from_arguments();
@@ -28,10 +35,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         let unit = case.unit;
         against_each(row.name, unit, &case.alternate(options.mode));
     }
-    if options.mode != Mode::Smoke && options.matches(stability::NAME) {
-        let errors = stability::run(Path::new(SERVER), options.mode)?;
-        if errors > 0 {
-            return Err(format!("{errors} errors in {}", stability::NAME).into());
+    for (name, run) in SERVERS {
+        if options.mode != Mode::Smoke && options.matches(name) {
+            let errors = run(Path::new(SERVER), options.mode)?;
+            if errors > 0 {
+                return Err(format!("{errors} errors in {name}").into());
+            }
         }
     }
     Ok(())

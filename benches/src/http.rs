@@ -1,20 +1,25 @@
-//! hyper hello-world servers as child processes, and the load that drives them.
+//! HTTP servers as child processes, and the load that drives them.
 //!
 //! What counts is the CPU time of the server's process per request. Requests per second would
 //! measure the load generator as much, which shares the cores.
 //!
-//! Servers and connections of every rival stay open for the whole case; one is loaded at a time.
+//! Servers and connections of every rival stay open for some samples; one is loaded at a time.
 
 pub mod child;
+mod floor;
 pub mod load;
+pub mod paced;
 pub mod rows;
 pub mod server;
 pub mod stability;
 
 use std::io;
 
-/// What every server answers, and every client insists on.
+/// What every server answers at `/`, and every client insists on.
 pub const BODY: &[u8] = b"Hello, World!";
+
+/// The file that the servers with a runtime have, at `/file`: a kibibyte.
+pub const FILE: &[u8] = &[b'f'; 1_024];
 
 /// Lets this process open as many files as the system allows: thousands of connections.
 ///

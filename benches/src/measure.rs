@@ -155,6 +155,8 @@ pub struct Outcome {
     /// The subject's cost over this one's, the median over the rounds. Slow noise, which
     /// shifts whole rounds, cancels here even where it does not in the medians' ratio.
     pub paired: f64,
+    /// The subject's rate over this one's, likewise.
+    pub gain: f64,
 }
 
 impl Case {
@@ -177,15 +179,14 @@ impl Case {
         while rounds.len() < least || (rounds.len() < most && start.elapsed() < budget) {
             rounds.push(self.round(rounds.len()));
         }
+        let rate = |sample: Sample| sample.ops as f64 / sample.wall.as_secs_f64();
         let outcome = |(index, entry): (usize, &Entry)| Outcome {
             name: entry.name,
             role: entry.role,
             cost: median(rounds.iter().map(|round| round[index].per_op())),
-            rate: median(rounds.iter().map(|round| {
-                let sample = round[index];
-                sample.ops as f64 / sample.wall.as_secs_f64()
-            })),
+            rate: median(rounds.iter().map(|round| rate(round[index]))),
             paired: median(rounds.iter().map(|round| round[0].per_op() / round[index].per_op())),
+            gain: median(rounds.iter().map(|round| rate(round[0]) / rate(round[index]))),
         };
         self.entries.iter().enumerate().map(outcome).collect()
     }
@@ -247,5 +248,6 @@ mod tests {
         assert_eq!(outcomes.len(), 2);
         assert!((outcomes[0].cost - 2e-6).abs() < 1e-12);
         assert!((outcomes[1].rate - 5e5).abs() < 1e-3);
+        assert!((outcomes[1].gain - 0.5).abs() < 1e-12);
     }
 }

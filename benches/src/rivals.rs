@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 use std::future::Future;
+use std::sync::LazyLock;
 use std::thread;
 use std::time::Duration;
 
@@ -72,7 +73,10 @@ impl Runtimes {
 /// Workers of every multi-threaded rival: one per core, at least two.
 #[must_use]
 pub fn workers() -> usize {
-    thread::available_parallelism().map_or(2, |cores| cores.get().max(2))
+    // Asked once: it means to read files, which takes longer than many a task that is measured.
+    static WORKERS: LazyLock<usize> =
+        LazyLock::new(|| thread::available_parallelism().map_or(2, |cores| cores.get().max(2)));
+    *WORKERS
 }
 
 /// A handle to a spawned task.

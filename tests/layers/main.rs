@@ -264,6 +264,7 @@ fn the_tests_that_the_docs_name_exist() {
                 format!("tests/{file}.rs"),
                 format!("crates/colored-core/src/model/{file}.rs"),
                 format!("crates/colored-core/tests/{file}/main.rs"),
+                format!("crates/colored-core/tests/{file}.rs"),
             ];
             let has = |place: &String| {
                 let source = fs::read_to_string(root().join(place)).unwrap_or_default();

@@ -1,21 +1,24 @@
-//! The load generator: closed-loop keep-alive HTTP/1.1 clients, all on the calling thread.
+//! The load generator: keep-alive HTTP/1.1 clients, all on the calling thread.
 //!
 //! Every connection has one request under way at any time. Every response is checked: status,
-//! length, and body to the byte.
+//! length, and body to the byte. [`Load::run`] is a closed loop, as wrk is: the next request follows the
+//! response. [`Load::run_paced`] is an open one: requests come when they come.
 
+mod connection;
+mod paced;
 mod response;
+mod script;
 
-use super::BODY;
+pub use paced::Paced;
+pub use script::Script;
+
 use crate::placement::Placement;
-use mio::net::TcpStream;
-use mio::{Events, Interest, Poll, Token};
-use response::{Parsed, parse};
-use socket2::SockRef;
-use std::io::{self, Read, Write};
+use connection::{Connection, State};
+use mio::{Events, Poll};
+use rustix::time::{ClockId, clock_gettime};
+use std::io;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
-
-const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n";
 
 /// Connections opened at once: fewer than any listener's backlog.
 const BATCH: usize = 100;
@@ -51,29 +54,18 @@ pub struct Tally {
     pub wall: Duration,
     /// Right responses per second up to the limit, without those that came after it.
     pub rate: f64,
+    /// CPU time of the clients' thread.
+    pub cpu: Duration,
 }
 
 /// Open connections to one server.
 pub struct Load {
+    server: SocketAddr,
+    script: Script,
     poll: Poll,
     events: Events,
     connections: Vec<Connection>,
     buffer: Box<[u8]>,
-}
-
-/// Kept small: thousands of them should not push the server out of the cache.
-struct Connection {
-    stream: TcpStream,
-    state: State,
-    /// The start of a response that came in pieces; mostly empty.
-    partial: Vec<u8>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    Idle,
-    Waiting,
-    Broken,
 }
 
 impl Load {
@@ -83,8 +75,10 @@ impl Load {
     /// # Errors
     ///
     /// If a connection cannot be opened, or a first response is wrong or does not come.
-    pub fn connect(server: SocketAddr, count: usize) -> io::Result<Self> {
+    pub fn connect(server: SocketAddr, count: usize, script: Script) -> io::Result<Self> {
         let mut load = Self {
+            server,
+            script,
             poll: Poll::new()?,
             events: Events::with_capacity(1_024),
             connections: Vec::with_capacity(count),
@@ -92,7 +86,9 @@ impl Load {
         };
         for first in (0..count).step_by(BATCH) {
             for index in first..count.min(first + BATCH) {
-                load.open(server, index)?;
+                let visit = script.first_visit(index);
+                let opened = Connection::open(server, load.poll.registry(), index, visit)?;
+                load.connections.push(opened);
             }
             let tally = load.drive(first, Limit { time: GRACE, requests: 0 })?;
             if tally.errors > 0 {
@@ -100,19 +96,6 @@ impl Load {
             }
         }
         Ok(load)
-    }
-
-    fn open(&mut self, server: SocketAddr, index: usize) -> io::Result<()> {
-        let stream = std::net::TcpStream::connect(server)?;
-        stream.set_nodelay(true)?;
-        stream.set_nonblocking(true)?;
-        // Closing resets the connection. Waiting states of thousands of closed connections
-        // would use up the ports of the machine.
-        SockRef::from(&stream).set_linger(Some(Duration::ZERO))?;
-        let mut stream = TcpStream::from_std(stream);
-        self.poll.registry().register(&mut stream, Token(index), Interest::READABLE)?;
-        self.connections.push(Connection { stream, state: State::Idle, partial: Vec::new() });
-        Ok(())
     }
 
     /// Keeps every connection busy up to the limit, then waits for the last responses.
@@ -126,7 +109,8 @@ impl Load {
     ///
     /// # Errors
     ///
-    /// If polling fails, or the threads of this process cannot be placed.
+    /// If polling fails, a connection cannot be opened anew, or the threads of this process cannot be
+    /// placed.
     pub fn run(&mut self, limit: Limit) -> io::Result<Tally> {
         let _placed = Placement::Apart.hold()?;
         self.drive(0, limit)
@@ -134,40 +118,62 @@ impl Load {
 
     /// Drives the connections from `first` on; those before it stay idle.
     fn drive(&mut self, first: usize, limit: Limit) -> io::Result<Tally> {
-        let start = Instant::now();
+        let (start, cpu) = (Instant::now(), thread_cpu());
         let mut tally = Tally::default();
         let mut waiting = 0;
         let mut in_time = 0_u64;
-        for connection in &mut self.connections[first..] {
-            connection.send();
-            waiting += usize::from(connection.state == State::Waiting);
+        for index in first..self.connections.len() {
+            self.send(index)?;
+            waiting += usize::from(self.connections[index].state == State::Waiting);
         }
         while waiting > 0 {
-            match self.poll.poll(&mut self.events, Some(Duration::from_millis(100))) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                other => other?,
+            if !poll(&mut self.poll, &mut self.events, Duration::from_millis(100))? {
+                continue;
             }
             let passed = start.elapsed();
             if passed > limit.time + GRACE {
                 self.give_up();
                 break;
             }
-            for event in &self.events {
-                let connection = &mut self.connections[event.token().0];
+            // Out of the way meanwhile, so that connections can be opened.
+            let events = std::mem::replace(&mut self.events, Events::with_capacity(0));
+            for event in &events {
+                let index = event.token().0;
                 let more = passed < limit.time && tally.requests < limit.requests;
-                if connection.advance(&mut self.buffer, &mut tally.requests, more) {
-                    waiting -= 1;
+                waiting -= usize::from(self.connections[index].state == State::Waiting);
+                if self.connections[index].receive(&mut self.buffer, &self.script) {
+                    tally.requests += 1;
+                    if more {
+                        self.send(index)?;
+                    }
                 }
+                waiting += usize::from(self.connections[index].state == State::Waiting);
                 if more {
                     in_time = tally.requests;
                 }
             }
+            self.events = events;
         }
-        let broken = self.connections.iter().filter(|one| one.state == State::Broken);
-        tally.errors = broken.count() as u64;
+        tally.errors = self.broken();
         tally.wall = start.elapsed();
         tally.rate = in_time as f64 / tally.wall.min(limit.time).as_secs_f64();
+        tally.cpu = thread_cpu() - cpu;
         Ok(tally)
+    }
+
+    /// Sends a request, on a new connection if the old one is spent.
+    fn send(&mut self, index: usize) -> io::Result<()> {
+        let connection = &mut self.connections[index];
+        if let (State::Spent, Some(visit)) = (connection.state, self.script.visit) {
+            *connection = Connection::open(self.server, self.poll.registry(), index, visit)?;
+        }
+        connection.send(&self.script);
+        Ok(())
+    }
+
+    fn broken(&self) -> u64 {
+        let broken = self.connections.iter().filter(|one| one.state == State::Broken);
+        broken.count() as u64
     }
 
     fn give_up(&mut self) {
@@ -179,55 +185,16 @@ impl Load {
     }
 }
 
-impl Connection {
-    /// Sends a request. The socket's buffer is empty, so it goes out whole or not at all.
-    fn send(&mut self) {
-        if self.state != State::Broken {
-            let sent = self.stream.write(REQUEST);
-            let whole = matches!(sent, Ok(length) if length == REQUEST.len());
-            self.state = if whole { State::Waiting } else { State::Broken };
-        }
+/// Waits for events; false if it was interrupted.
+fn poll(poll: &mut Poll, events: &mut Events, timeout: Duration) -> io::Result<bool> {
+    match poll.poll(events, Some(timeout)) {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(false),
+        other => other.map(|()| true),
     }
+}
 
-    /// Takes what has come, and sends the next request if there shall be `more`. True if it
-    /// waits no longer.
-    fn advance(&mut self, buffer: &mut [u8], responses: &mut u64, more: bool) -> bool {
-        if self.state != State::Waiting {
-            return false;
-        }
-        let parsed = match self.stream.read(buffer) {
-            Ok(0) => Parsed::Wrong,
-            Ok(length) => self.take(&buffer[..length]),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return false,
-            Err(_) => Parsed::Wrong,
-        };
-        match parsed {
-            Parsed::Partial => return false,
-            Parsed::Wrong => self.state = State::Broken,
-            Parsed::Whole => {
-                *responses += 1;
-                self.state = State::Idle;
-                if more {
-                    self.send();
-                }
-            }
-        }
-        self.state != State::Waiting
-    }
-
-    fn take(&mut self, bytes: &[u8]) -> Parsed {
-        if self.partial.is_empty() {
-            let parsed = parse(bytes, BODY);
-            if parsed == Parsed::Partial {
-                self.partial.extend_from_slice(bytes);
-            }
-            return parsed;
-        }
-        self.partial.extend_from_slice(bytes);
-        let parsed = parse(&self.partial, BODY);
-        if parsed != Parsed::Partial {
-            self.partial.clear();
-        }
-        parsed
-    }
+/// CPU time of the calling thread so far.
+fn thread_cpu() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
 }

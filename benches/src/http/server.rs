@@ -1,11 +1,12 @@
-//! The server process: one hello-world service, four ways to run it.
+//! The server process: one service, run in several ways.
 //!
 //! Its whole interface is a pipe. It prints `PORT <n>` once it listens; for each line
 //! it reads it prints `CPU <ns>`, the process's CPU time so far; at end of file it exits, so it
 //! cannot outlive the one that started it.
 
-use super::BODY;
+use super::{BODY, FILE, floor};
 use bytes::Bytes;
+use colored::net::TcpStream;
 use colored::runtime::lab::{Balance, Placement, Queue};
 use colored_hyper::ColoredTimer;
 use http_body_util::Full;
@@ -28,31 +29,37 @@ use std::thread;
 pub enum Kind {
     /// `colored`, a color of its own for each connection.
     Colored,
-    /// The same with no stealing. A connection stays on the worker of its color's number, as in
+    /// The same as a server of a file, in three steps of the connection's color as in Mely's.
+    ColoredFile,
+    /// That with no stealing. A connection stays on the worker of its color's number, as in
     /// libasync-smp: without that all would be on one.
     ColoredNoSteal,
-    /// The same with flat queues, and stealing by a walk through them.
+    /// That with flat queues, and stealing by a walk through them.
     ColoredNaive,
-    /// The same with flat queues and no stealing.
+    /// That with flat queues and no stealing.
     ColoredNaiveNoSteal,
     /// tokio, multi-thread.
     TokioMt,
     /// As many current-thread tokio runtimes as workers, sharing the port: nothing is shared
     /// between cores, so nothing is balanced either.
     TokioNCopy,
+    /// No runtime and no HTTP library: what the machine allows.
+    Floor,
 }
 
 impl Kind {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 8] = [
         Kind::Colored,
+        Kind::ColoredFile,
         Kind::ColoredNoSteal,
         Kind::ColoredNaive,
         Kind::ColoredNaiveNoSteal,
         Kind::TokioMt,
         Kind::TokioNCopy,
+        Kind::Floor,
     ];
 
-    /// The options of a `colored`, the defaults for every other kind.
+    /// The options of a server of a file, the defaults for every other kind.
     fn lab(self) -> (Queue, Balance, Placement) {
         match self {
             Kind::ColoredNoSteal => (Queue::PerWorker, Balance::None, Placement::Pinned),
@@ -67,11 +74,13 @@ impl Kind {
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Colored => "colored",
+            Kind::ColoredFile => "colored_file",
             Kind::ColoredNoSteal => "colored_no_steal",
             Kind::ColoredNaive => "colored_naive",
             Kind::ColoredNaiveNoSteal => "colored_naive_no_steal",
             Kind::TokioMt => "tokio",
             Kind::TokioNCopy => "ncopy",
+            Kind::Floor => "floor",
         }
     }
 }
@@ -102,7 +111,13 @@ pub fn main(kind: Kind, workers: usize) -> io::Result<()> {
     match kind {
         Kind::TokioMt => drop(thread::spawn(move || tokio_mt(workers, &send_port))),
         Kind::TokioNCopy => n_copy(workers, &send_port),
-        _ => drop(thread::spawn(move || colored(workers, kind.lab(), &send_port))),
+        Kind::Floor => drop(thread::spawn(move || floor::serve(workers, &send_port))),
+        Kind::Colored => drop(thread::spawn(move || {
+            colored(workers, kind.lab(), &send_port, |stream| serve(stream, hello, ColoredTimer));
+        })),
+        _ => drop(thread::spawn(move || {
+            colored(workers, kind.lab(), &send_port, |stream| serve(stream, file, ColoredTimer));
+        })),
     }
     let port = port.recv().expect("the server listens");
     let mut output = io::stdout().lock();
@@ -115,18 +130,38 @@ pub fn main(kind: Kind, workers: usize) -> io::Result<()> {
     Ok(())
 }
 
-async fn hello(_: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
+type Answer = Result<Response<Full<Bytes>>, Infallible>;
+
+async fn hello(_: Request<Incoming>) -> Answer {
     Ok(Response::new(Full::new(Bytes::from_static(BODY))))
 }
 
-/// Serves one connection, with the timer that guards against clients that stop half-way.
-async fn serve(stream: impl Read + Write + Unpin, timer: impl Timer + Send + Sync + 'static) {
-    let service = service_fn(hello);
-    // A client that goes away is no error of the server's.
-    let _ = http1::Builder::new().timer(timer).serve_connection(stream, service).await;
+/// Mely's server has an event for each step of a request, all of the connection's color. Here they
+/// are three: hyper reads and parses in one, then the file is looked up, then the response is
+/// written.
+async fn file(request: Request<Incoming>) -> Answer {
+    colored::yield_now().await;
+    let file = if request.uri().path() == "/file" { FILE } else { b"" };
+    colored::yield_now().await;
+    Ok(Response::new(Full::new(Bytes::from_static(file))))
 }
 
-fn colored(workers: usize, lab: (Queue, Balance, Placement), port: &Sender<u16>) {
+/// Serves one connection, with the timer that guards against clients that stop half-way.
+async fn serve<F: Future<Output = Answer>>(
+    stream: impl Read + Write + Unpin,
+    service: fn(Request<Incoming>) -> F,
+    timer: impl Timer + Send + Sync + 'static,
+) {
+    // A client that goes away is no error of the server's.
+    let _ = http1::Builder::new().timer(timer).serve_connection(stream, service_fn(service)).await;
+}
+
+fn colored<F: Future<Output = ()> + Send + 'static>(
+    workers: usize,
+    lab: (Queue, Balance, Placement),
+    port: &Sender<u16>,
+    serve: fn(TcpStream) -> F,
+) {
     let (queue, balance, placement) = lab;
     let builder = colored::Runtime::builder().workers(workers);
     let builder = builder.queue(queue).balance(balance).placement(placement);
@@ -139,7 +174,7 @@ fn colored(workers: usize, lab: (Queue, Balance, Placement), port: &Sender<u16>)
         loop {
             let (stream, _) = listener.accept().await.expect("files enough");
             stream.set_nodelay(true).expect("it is a TCP socket");
-            drop(colored::spawn_unique(serve(stream, ColoredTimer)));
+            drop(colored::spawn_unique(serve(stream)));
         }
     });
 }
@@ -174,7 +209,7 @@ async fn accept_tokio(listener: TcpListener) {
     loop {
         let (stream, _) = listener.accept().await.expect("files enough");
         stream.set_nodelay(true).expect("it is a TCP socket");
-        drop(tokio::spawn(serve(TokioIo::new(stream), TokioTimer::new())));
+        drop(tokio::spawn(serve(TokioIo::new(stream), hello, TokioTimer::new())));
     }
 }
 

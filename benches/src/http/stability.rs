@@ -1,7 +1,11 @@
 //! Does throughput hold as connections grow a thousandfold?
+//!
+//! The clients share the cores with the server, and thousands of busy connections fit in no cache:
+//! the kernel's costs grow for whoever serves. [`Kind::Floor`], which does nothing but read and
+//! write, says what is left of the machine's throughput at each step.
 
 use super::child::Server;
-use super::load::{Limit, Load};
+use super::load::{Limit, Load, Script, Tally};
 use super::server::Kind;
 use crate::measure::{Mode, median};
 use crate::ratio::line;
@@ -16,6 +20,9 @@ pub const NAME: &str = "http_stability";
 /// Connections, step by step.
 const STEPS: [usize; 5] = [1, 64, 512, 2_048, 8_000];
 
+/// `colored`, tokio, and what the machine allows.
+const KINDS: [Kind; 3] = [Kind::Colored, Kind::TokioMt, Kind::Floor];
+
 /// Rounds of all steps, and how long each step lasts.
 const fn windows(mode: Mode) -> (usize, Duration) {
     match mode {
@@ -25,17 +32,20 @@ const fn windows(mode: Mode) -> (usize, Duration) {
     }
 }
 
-/// One step's figures in one round.
+/// One step's figures: of one round, or the medians of all.
+#[derive(Clone, Copy)]
 struct Step {
     rate: f64,
-    cpu_micros: f64,
+    /// Microseconds of CPU time a request.
+    server: f64,
+    client: f64,
     errors: u64,
 }
 
-/// Loads a `colored` and a tokio server with more and more connections, prints a `STABILITY`
-/// line for each step and one for the least throughput after the peak over the peak.
-/// The `RATIO` line compares the inverse of that, the loss: at thousands of busy connections
-/// the kernel's own costs grow, so tokio beside it says what the machine allows.
+/// Loads servers with more and more connections, each of them always busy. Prints a `STABILITY` line
+/// for each step: throughput, its part of the floor's, and the CPU time of server and clients; and
+/// one for the least throughput after the peak over the peak. The `RATIO` lines compare the inverse
+/// of that, the loss, with tokio's and with the floor's.
 ///
 /// Returns the errors of all steps: wrong responses, and connections that broke.
 ///
@@ -43,13 +53,12 @@ struct Step {
 ///
 /// If a server does not start or a connection is refused.
 pub fn run(program: &Path, mode: Mode) -> io::Result<u64> {
-    let kinds = [Kind::Colored, Kind::TokioMt];
     let mut servers = Vec::new();
-    for kind in kinds {
+    for kind in KINDS {
         servers.push(Server::start(program, kind, workers())?);
     }
     // By server, by step, by round: rounds outermost in time, so that slow noise meets all.
-    let mut figures = kinds.map(|_| STEPS.map(|_| Vec::new()));
+    let mut figures = KINDS.map(|_| STEPS.map(|_| Vec::new()));
     let (rounds, window) = windows(mode);
     for _ in 0..rounds {
         for (index, connections) in STEPS.into_iter().enumerate() {
@@ -58,47 +67,58 @@ pub fn run(program: &Path, mode: Mode) -> io::Result<u64> {
             }
         }
     }
-    let [ours, theirs] = [0, 1].map(|index| report(kinds[index], &figures[index]));
-    line(NAME, 1.0 / ours.retained, kinds[1].name(), 1.0 / theirs.retained, "peak/least");
-    Ok(ours.errors + theirs.errors)
-}
-
-/// What all steps of a server came to.
-struct Report {
-    retained: f64,
-    errors: u64,
+    let medians = figures.map(|steps| steps.map(|rounds| Step::median(&rounds)));
+    let floor = medians[2].map(|step| step.rate);
+    let [ours, tokio, least] = [0, 1, 2].map(|index| report(KINDS[index], &medians[index], &floor));
+    line(NAME, 1.0 / ours, KINDS[1].name(), 1.0 / tokio, "peak/least");
+    line(&format!("{NAME}_floor"), 1.0 / ours, KINDS[2].name(), 1.0 / least, "peak/least");
+    Ok(medians.iter().flatten().map(|step| step.errors).sum())
 }
 
 fn step(server: &mut Server, connections: usize, window: Duration) -> io::Result<Step> {
-    let mut load = Load::connect(server.address, connections)?;
+    let mut load = Load::connect(server.address, connections, Script::HELLO)?;
     let before = server.cpu_time()?;
     let tally = load.run(Limit::time(window))?;
-    let cpu = server.cpu_time()? - before;
-    Ok(Step {
-        rate: tally.rate,
-        cpu_micros: cpu.as_secs_f64() * 1e6 / tally.requests as f64,
-        errors: tally.errors,
-    })
+    Ok(Step::of(&tally, server.cpu_time()? - before))
 }
 
-fn report(kind: Kind, steps: &[Vec<Step>]) -> Report {
-    let name = kind.name();
-    let mut rates = Vec::new();
-    let mut all_errors = 0;
-    for (connections, rounds) in STEPS.into_iter().zip(steps) {
-        let rate = median(rounds.iter().map(|step| step.rate));
-        let cpu = median(rounds.iter().map(|step| step.cpu_micros));
-        let errors: u64 = rounds.iter().map(|step| step.errors).sum();
-        println!(
-            "STABILITY {name} connections={connections} requests/s={rate:.0} \
-             us-cpu/request={cpu:.2} errors={errors}"
-        );
-        rates.push(rate);
-        all_errors += errors;
+impl Step {
+    fn of(tally: &Tally, server: Duration) -> Self {
+        let a_request = |time: Duration| time.as_secs_f64() * 1e6 / tally.requests as f64;
+        Self {
+            rate: tally.rate,
+            server: a_request(server),
+            client: a_request(tally.cpu),
+            errors: tally.errors,
+        }
     }
-    let report = Report { retained: retained(&rates), errors: all_errors };
-    println!("STABILITY {name} least/peak={:.3} errors={all_errors}", report.retained);
-    report
+
+    fn median(rounds: &[Self]) -> Self {
+        let of = |figure: fn(&Self) -> f64| median(rounds.iter().map(figure));
+        Self {
+            rate: of(|step| step.rate),
+            server: of(|step| step.server),
+            client: of(|step| step.client),
+            errors: rounds.iter().map(|step| step.errors).sum(),
+        }
+    }
+}
+
+/// Prints all steps of a server; what it retains.
+fn report(kind: Kind, steps: &[Step], floor: &[f64]) -> f64 {
+    let name = kind.name();
+    for ((connections, step), floor) in STEPS.into_iter().zip(steps).zip(floor) {
+        let Step { rate, server, client, errors } = step;
+        println!(
+            "STABILITY {name} connections={connections} requests/s={rate:.0} of-floor={:.2} \
+             us-cpu/request={server:.2} client-us-cpu/request={client:.2} errors={errors}",
+            rate / floor
+        );
+    }
+    let rates: Vec<f64> = steps.iter().map(|step| step.rate).collect();
+    let retained = retained(&rates);
+    println!("STABILITY {name} least/peak={retained:.3}");
+    retained
 }
 
 /// The least rate from the peak on, over the peak.

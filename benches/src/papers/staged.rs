@@ -65,8 +65,7 @@ pub fn run(plan: &Plan) -> Report {
     let mut report = Report::new(plan);
     let mut curves: Vec<_> = names().map(|name| Series::measured(name, Vec::new())).collect();
     let mut rows = Vec::new();
-    for batch in BATCHES {
-        let outcomes = point(plan, batch);
+    for (batch, outcomes) in BATCHES.into_iter().zip(points(plan)) {
         let costs: Vec<f64> = outcomes.iter().map(|one| one.cost * 1e9).collect();
         for (curve, cost) in curves.iter_mut().zip(&costs) {
             curve.points.push((f64::from(batch), *cost));
@@ -97,21 +96,41 @@ pub fn run(plan: &Plan) -> Report {
     report
 }
 
-fn point(plan: &Plan, batch: u32) -> Vec<Outcome> {
+/// The outcomes by batch, in the order of [`names`]. All batches are sampled in turn, as rivals are: how
+/// the machine's other guests slow it down changes within the minute, and would else look like an
+/// effect of the batch.
+fn points(plan: &Plan) -> Vec<Vec<Outcome>> {
+    let entries = BATCHES.into_iter().flat_map(|batch| ways(plan, batch)).collect();
+    let mut outcomes = plan.alternate(Duration::from_secs(48), entries).into_iter();
+    let mut copies = |count: usize| {
+        let mut some: Vec<_> = outcomes.by_ref().take(count).collect();
+        some.sort_by(|a, b| a.cost.total_cmp(&b.cost));
+        some[count / 2]
+    };
+    let counts = QUEUES.map(|(queue, _)| copies_of(queue)).into_iter().chain([1]);
+    BATCHES.map(|_| counts.clone().map(&mut copies).collect()).to_vec()
+}
+
+/// Runtimes of a kind for each batch, of which the median counts. A lock that two workers want all
+/// the time is cheap or dear by chance, and for as long as the runtime lives.
+fn copies_of(queue: Queue) -> usize {
+    if queue == Queue::SharedTasks { 3 } else { 1 }
+}
+
+fn ways(plan: &Plan, batch: u32) -> Vec<Entry> {
     let hops = plan.pick(4, 2, 1);
-    let entry = |index: usize| {
-        let (queue, name) = QUEUES[index];
+    let entry = |(queue, name): (Queue, &'static str)| {
         // One queue needs no balancing, and none is allowed there.
         let balance = if queue == Queue::PerWorker { Balance::Steal } else { Balance::None };
         let builder = colored::Runtime::builder().workers(workers());
         let builder = builder.queue(queue).balance(balance).slice(batch, LONG);
-        let sample = ring(Serial::start(builder), hops);
-        if index == 0 { Entry::subject(sample) } else { Entry::peer(name, sample) }
+        Entry::peer(name, ring(Serial::start(builder), hops))
     };
-    let mut entries: Vec<_> = (0..QUEUES.len()).map(entry).collect();
+    let copies = QUEUES.into_iter().flat_map(|way| vec![way; copies_of(way.0)]);
+    let mut entries: Vec<_> = copies.map(entry).collect();
     let plain = Serial::start(colored::Runtime::builder().workers(workers()));
     entries.push(Entry::peer("stages", stages::ring(plain, batch, hops)));
-    plan.alternate(Duration::from_secs(4), entries)
+    entries
 }
 
 /// Every stage has [`EVENTS`] events, and each of them visits `hops` stages more.

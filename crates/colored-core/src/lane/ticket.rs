@@ -14,6 +14,7 @@
 //! So of the two things that make a lane findable, the later one is followed by a look (G6).
 
 use super::{Lane, LanePtr, LaneRef, Priority, ReadyLane};
+use crate::color::Color;
 use crate::queue::{Node, Pushed};
 use std::ops::Deref;
 use std::ptr::NonNull;
@@ -140,8 +141,11 @@ impl Ticket {
         self.0.chain.is_idle()
     }
 
-    pub(crate) fn is_for(&self, lane: &ReadyLane) -> bool {
-        self.0.ptr() == lane.0
+    /// Whether it is for that lane. It asks for the color, in the memory of the lane, as a walk through a
+    /// queue of events asks each event: that memory is what such a walk costs. While there is a ticket
+    /// its color has no other lane.
+    pub(crate) fn is_of_color(&self, color: Color) -> bool {
+        self.0.color() == color
     }
 }
 

@@ -145,6 +145,18 @@ impl Local {
         self.offer();
     }
 
+    /// Takes a lane that has filled its slice: it is next if a theft has freed a turn, and else the last.
+    #[inline]
+    pub(super) fn put_back(&self, lane: ReadyLane) {
+        let remote = self.remote();
+        let alone = remote.has_next() || remote.is_unusual() || self.deque.len() == 0;
+        if alone || !remote.take_free_turn() {
+            self.requeue(lane);
+        } else if let Some(displaced) = remote.swap_next(Some(lane)) {
+            self.deque.push(displaced);
+        }
+    }
+
     /// Gives the lane back if it goes to this worker's own deque.
     #[inline]
     fn route(&self, lane: ReadyLane, since: Since) -> Option<ReadyLane> {

@@ -209,7 +209,15 @@ impl Worker {
         let others = self.others();
         let scheduler = self.local.scheduler();
         let victims = || others.clone().map(|victim| &scheduler.remotes[victim]);
-        victims().find_map(|victim| victim.stealer.steal_half(&self.local.deque)).or_else(|| {
+        let half = victims().find_map(|victim| {
+            let lane = victim.stealer.steal_half(&self.local.deque)?;
+            let taken = 1 + self.local.deque.len();
+            victim.free_turns(taken);
+            self.local.remote().forget_free_turns();
+            self.local.remote().free_turns(taken);
+            Some(lane)
+        });
+        half.or_else(|| {
             let before = scheduler.park.now().saturating_sub(LATE_NANOS);
             victims().find_map(|victim| victim.steal_next(before))
         })
@@ -256,7 +264,7 @@ impl Worker {
         remote.slice_ends();
         match slice {
             Slice::Idle | Slice::Taken => {}
-            Slice::More(lane) => local.requeue(lane),
+            Slice::More(lane) => local.put_back(lane),
             Slice::Elsewhere(lane, 0) => local.requeue(lane),
             Slice::Elsewhere(lane, pin) => local.scheduler().send(pin, lane),
         }

@@ -66,9 +66,10 @@ impl Flat {
         let found = first(&mut tickets, &mut void);
         if let Some((lane, _)) = &found {
             moves(lane);
+            let color = lane.lane().color();
             for _ in 0..tickets.len() {
                 let Some(ticket) = tickets.pop_front() else { break };
-                if ticket.is_for(lane) {
+                if ticket.is_of_color(color) {
                     own.push(ticket);
                 } else {
                     tickets.push_back(ticket);

@@ -1,0 +1,135 @@
+//! The least server: a poll loop for each core, a fixed buffer for each connection, no runtime and no
+//! HTTP library. What it takes for a request, the machine takes.
+//!
+//! It answers every request with the same bytes, as long as hyper's. A thread of its own accepts, and deals
+//! connections out in turn.
+
+use super::BODY;
+use mio::net::TcpStream;
+use mio::{Events, Interest, Poll, Registry, Token, Waker};
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, TcpListener};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+
+/// The token of the waker: no connection has it.
+const DEALT: Token = Token(usize::MAX);
+
+/// As many bytes as a request may have.
+const ROOM: usize = 256;
+
+const END: &[u8] = b"\r\n\r\n";
+
+/// Serves for ever, and tells `port` where.
+///
+/// # Errors
+///
+/// If the system gives no port or no poller.
+pub(super) fn serve(loops: usize, port: &Sender<u16>) -> io::Result<()> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let mut lines = Vec::new();
+    for _ in 0..loops {
+        let poll = Poll::new()?;
+        let waker = Waker::new(poll.registry(), DEALT)?;
+        let (deal, dealt) = channel();
+        lines.push((deal, waker));
+        thread::spawn(move || Loop::new(poll, dealt).run().expect("polling does not fail"));
+    }
+    port.send(listener.local_addr()?.port()).expect("main waits");
+    for (deal, waker) in lines.iter().cycle() {
+        let (stream, _) = listener.accept()?;
+        stream.set_nodelay(true)?;
+        stream.set_nonblocking(true)?;
+        deal.send(TcpStream::from_std(stream)).expect("loops do not end");
+        waker.wake()?;
+    }
+    Ok(())
+}
+
+/// One thread's connections.
+struct Loop {
+    poll: Poll,
+    dealt: Receiver<TcpStream>,
+    /// By token.
+    connections: Vec<Option<Connection>>,
+    free: Vec<usize>,
+    response: Vec<u8>,
+}
+
+struct Connection {
+    stream: TcpStream,
+    /// What has come of a request.
+    request: [u8; ROOM],
+    length: usize,
+}
+
+impl Loop {
+    fn new(poll: Poll, dealt: Receiver<TcpStream>) -> Self {
+        let head = format!(
+            "HTTP/1.1 200 OK\r\ncontent-length: {}\r\ndate: Thu, 01 Jan 1970 00:00:00 GMT\r\n\r\n",
+            BODY.len()
+        );
+        let response = [head.as_bytes(), BODY].concat();
+        Self { poll, dealt, connections: Vec::new(), free: Vec::new(), response }
+    }
+
+    fn run(mut self) -> io::Result<()> {
+        let mut events = Events::with_capacity(1_024);
+        loop {
+            match self.poll.poll(&mut events, None) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                other => other?,
+            }
+            for event in &events {
+                match event.token() {
+                    DEALT => self.take_dealt()?,
+                    Token(index) => self.advance(index),
+                }
+            }
+        }
+    }
+
+    fn take_dealt(&mut self) -> io::Result<()> {
+        for stream in self.dealt.try_iter() {
+            let index = self.free.pop().unwrap_or_else(|| {
+                self.connections.push(None);
+                self.connections.len() - 1
+            });
+            let opened = Connection::open(stream, self.poll.registry(), Token(index))?;
+            self.connections[index] = Some(opened);
+        }
+        Ok(())
+    }
+
+    fn advance(&mut self, index: usize) {
+        let Some(connection) = &mut self.connections[index] else { return };
+        if !connection.goes_on(&self.response) {
+            self.connections[index] = None;
+            self.free.push(index);
+        }
+    }
+}
+
+impl Connection {
+    fn open(mut stream: TcpStream, registry: &Registry, token: Token) -> io::Result<Self> {
+        // What has come before is an event too.
+        registry.register(&mut stream, token, Interest::READABLE)?;
+        Ok(Self { stream, request: [0; ROOM], length: 0 })
+    }
+
+    /// Reads what has come, and answers it if it is a whole request. False at the end.
+    fn goes_on(&mut self, response: &[u8]) -> bool {
+        match self.stream.read(&mut self.request[self.length..]) {
+            // Nothing more comes, or a request is too long.
+            Ok(0) => return false,
+            Ok(length) => self.length += length,
+            Err(error) => return error.kind() == io::ErrorKind::WouldBlock,
+        }
+        if !self.request[..self.length].ends_with(END) {
+            return true;
+        }
+        self.length = 0;
+        // The client waits for it, so the socket's buffer has room.
+        matches!(self.stream.write(response), Ok(length) if length == response.len())
+    }
+}

@@ -1,0 +1,91 @@
+//! Turns that a theft has freed, stepped by hand.
+#![cfg(not(colored_loom))]
+
+use colored_core::lab::Options;
+use colored_core::{Color, Handle, Park, Scheduler, Step, Worker};
+use std::sync::{Arc, Mutex};
+
+/// A clock that stands still: slices end by their polls.
+struct Still;
+
+impl Park for Still {
+    fn unpark(&self, _: usize) {}
+
+    fn now(&self) -> u64 {
+        0
+    }
+}
+
+/// The colors of tasks in the order in which they ran.
+type Trace = Arc<Mutex<Vec<u64>>>;
+
+/// Colors with much to do, which fill their slices.
+const HOT: [u64; 2] = [1, 2];
+/// Tasks of each of those.
+const TASKS: usize = 12;
+
+/// Two workers, and on the first of them, in this order: a hot color, three others with one task
+/// each, and the same again.
+fn two_hot_ones() -> (Handle, Vec<Worker>, Trace) {
+    let options = Options { slice_polls: 1, ..Options::default() };
+    let (handle, mut workers) = Scheduler::with_options(2, 1, Box::new(Still), options);
+    let trace = Trace::default();
+    let (kept, spawner) = (Arc::clone(&trace), handle.clone());
+    drop(handle.spawn_colored(Color::new(9), async move {
+        for first in [10, 20] {
+            let hot = HOT[first as usize / 10 - 1];
+            let others = (first..first + 3).map(|color| (color, 1));
+            for (color, tasks) in [(hot, TASKS)].into_iter().chain(others) {
+                for _ in 0..tasks {
+                    let trace = Arc::clone(&kept);
+                    drop(spawner.spawn_colored(Color::new(color), async move {
+                        trace.lock().unwrap().push(color);
+                    }));
+                }
+            }
+        }
+    }));
+    assert_eq!(workers[0].step(), Step::Ran);
+    assert!(trace.lock().unwrap().is_empty());
+    (handle, workers, trace)
+}
+
+fn run_slices(worker: &mut Worker, count: usize, trace: &Trace) -> Vec<u64> {
+    for _ in 0..count {
+        assert_eq!(worker.step(), Step::Ran);
+    }
+    std::mem::take(&mut trace.lock().unwrap())
+}
+
+fn shut_down(handle: &Handle, workers: &mut [Worker]) {
+    handle.scheduler().shut_down();
+    let mut stopped = vec![false; workers.len()];
+    while stopped.contains(&false) {
+        for (worker, stopped) in workers.iter_mut().zip(&mut stopped) {
+            *stopped = *stopped || worker.step() == Step::Stopped;
+        }
+    }
+}
+
+/// A round of the queue is one slice of each color.
+#[test]
+fn without_a_theft_a_hot_color_goes_behind_all_others_after_each_slice() {
+    let (handle, mut workers, trace) = two_hot_ones();
+    let ran = run_slices(&mut workers[0], 12, &trace);
+    // What was made runnable last is first.
+    assert_eq!(ran, [22, 1, 10, 11, 12, 2, 20, 21, 1, 2, 1, 2]);
+    shut_down(&handle, &mut workers);
+}
+
+/// The thief takes four of eight lanes, so each side has four free turns, and a round of either queue
+/// takes eight slices once more. After that all take turns as before.
+#[test]
+fn a_hot_color_has_the_turns_of_as_many_as_were_stolen() {
+    let (handle, mut workers, trace) = two_hot_ones();
+    let [victim, thief] = &mut workers[..] else { unreachable!("two workers") };
+    let ran = run_slices(thief, 12, &trace);
+    assert_eq!(ran, [1, 1, 1, 1, 10, 1, 11, 12, 1, 1, 1, 1]);
+    let ran = run_slices(victim, 11, &trace);
+    assert_eq!(ran, [22, 2, 2, 2, 2, 20, 2, 21, 2, 2, 2]);
+    shut_down(&handle, &mut workers);
+}
