@@ -83,7 +83,7 @@ pub(crate) struct Lane {
     watched: bool,
     /// Whether the table has it. Set once, by the holder.
     published: AtomicBool,
-    /// The worker on which it last ran, from 1; 0 if nobody asked for it. Holder only.
+    /// The worker on which it last ran, from 1; 0 if it has not run. Holder only.
     home: AtomicU16,
     /// How many readers are inside ([`gate`]).
     readers: AtomicU32,

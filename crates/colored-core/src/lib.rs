@@ -21,6 +21,7 @@
 //! | **`next` slot** | the one lane that a worker runs before those in its deque |
 //! | **injector** | the queue of lanes that other threads made runnable |
 //! | **inbox** | lanes whose next task is pinned to that one thread |
+//! | **mail** | lanes that another worker, with many events in hands, has left for the one that ran them last |
 //! | **guest** | a thread inside [`Handle::block_on`]: it runs only what is pinned to it |
 //! | **ticket** | an entry of a queue in which a lane may be more than once. The right to run the lane is then *left* in the lane |
 //! | **class** | how urgent a lane is: the priority of its color, or the highest while an urgent task is scheduled in it |

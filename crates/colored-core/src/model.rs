@@ -30,6 +30,7 @@ mod join;
 mod lab;
 mod lane;
 mod locals;
+mod mail;
 mod pool;
 mod ranks;
 mod scheduler;

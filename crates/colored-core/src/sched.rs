@@ -13,6 +13,7 @@
 //! | any other thread | the injector |
 //! | what comes next in it is pinned | the inbox of that worker or guest |
 //! | its slice is over | the young end of the deque of the worker that ran it |
+//! | a worker, in a batch of many events | the mail of the worker that ran it last (`mail.rs`) |
 
 mod dispatch;
 mod enter;
@@ -22,6 +23,7 @@ mod idle;
 mod keepers;
 pub mod lab;
 mod local;
+mod mail;
 mod ranks;
 mod registry;
 mod remote;
@@ -196,8 +198,9 @@ impl Scheduler {
     /// now and then. A lane in a `next` slot causes no wake-up by itself, so when its worker stays
     /// in one poll for long, this is how it gets away.
     pub fn rescue(&self) {
-        let stranded =
-            |remote: &CachePadded<Remote>| remote.has_next() || !remote.stealer.is_empty();
+        let stranded = |remote: &CachePadded<Remote>| {
+            remote.has_next() || !remote.mail.is_empty() || !remote.stealer.is_empty()
+        };
         let is_stranded = match &self.lab {
             _ if self.steals() && !self.ranks.is_empty() => true,
             Some(lab) => self.is_lab_stranded(lab),

@@ -12,7 +12,7 @@ use std::task::{Context, Poll};
 /// [`serve`](crate::serve()) and [`client`](crate::client()) always set this one.
 ///
 /// Costs one allocation for each timer that hyper makes, and an entry in the timer wheel once it
-/// has to wait.
+/// has to wait; the next timer of the same connection mostly takes that over.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ColoredTimer;
 

@@ -9,6 +9,7 @@
 pub(crate) mod backstop;
 pub(crate) mod clock;
 pub(crate) mod current;
+pub(crate) mod filed;
 mod nap;
 pub(crate) mod park;
 pub(crate) mod reactor;
@@ -114,6 +115,7 @@ impl Driver {
     /// Sleeps until this worker is unparked, one of its sockets or timers wants to wake somebody, or
     /// `limit` is over. Appends whom to wake.
     pub(crate) fn park(&self, worker: usize, limit: Option<Duration>, wakers: &mut Vec<Waker>) {
+        filed::drop_last();
         let wheel = &self.wheels[worker];
         let tick = wheel.next_deadline();
         let deadline =
@@ -131,6 +133,7 @@ impl Driver {
 
     /// Looks for events and due timers without sleeping. Appends whom to wake.
     pub(crate) fn glance(&self, worker: usize, wakers: &mut Vec<Waker>) {
+        filed::drop_last();
         if let Some(mut turn) = self.shards[worker % self.shards.len()].try_turn() {
             polled(turn.poll(Some(Duration::ZERO), wakers));
         }

@@ -1,6 +1,7 @@
 //! What a worker reaches through its thread: its deque, its `next` slot, its spare lanes.
 
 use super::lab::Since;
+use super::mail::Outgoing;
 use super::remote::{Remote, pin_of};
 use super::{Handle, Scheduler};
 use crate::color::Color;
@@ -33,6 +34,9 @@ pub(super) struct Local {
     home: Cell<Option<ThreadId>>,
     /// Events are being handed out: wake nobody before they all are.
     batching: Cell<bool>,
+    /// They are many: each lane goes to the worker that ran it last.
+    homing: Cell<bool>,
+    pub(super) outgoing: Outgoing,
 }
 
 thread_slot!(static LOCAL: Cell<*const Local> = Cell::new(ptr::null()));
@@ -57,6 +61,8 @@ pub(super) fn index_in(scheduler: &Scheduler) -> Option<usize> {
 impl Local {
     pub(super) fn new(handle: Handle, index: usize, deque: Deque<ReadyLane>, reuses: bool) -> Self {
         Self {
+            outgoing: Outgoing::new(handle.scheduler().workers()),
+            homing: Cell::new(false),
             handle,
             index,
             deque,
@@ -131,6 +137,9 @@ impl Local {
             return;
         }
         let Some(lane) = self.route(lane, Since::Scheduled) else { return };
+        if self.homing.get() {
+            return self.collect(lane);
+        }
         if let Some(displaced) = self.remote().swap_next(Some(lane)) {
             self.deque.push(displaced);
         }
@@ -191,12 +200,19 @@ impl Local {
         }
     }
 
-    /// Runs `f`, which makes many lanes runnable, and wakes others afterwards.
-    pub(super) fn batch<R>(&self, f: impl FnOnce() -> R) -> R {
+    /// Runs `f`, which hands out so many events, and wakes others afterwards.
+    pub(super) fn batch<R>(&self, events: usize, f: impl FnOnce() -> R) -> R {
+        let homing = self.goes_home(events);
         self.batching.set(true);
+        self.homing.set(homing);
         let result = self.enter(f);
         self.batching.set(false);
-        self.offer();
+        self.homing.set(false);
+        if homing {
+            self.post()
+        } else {
+            self.offer()
+        }
         result
     }
 

@@ -1,6 +1,7 @@
 //! What other threads may touch of a worker or a guest.
 
 use super::Handle;
+use super::mail::Mail;
 use crate::color::Color;
 use crate::lane::{Lane, ReadyLane, callback};
 use crate::queue::Stealer;
@@ -41,6 +42,8 @@ pub(super) struct Remote {
     unusual: AtomicBool,
     /// Lanes whose next task is pinned to it.
     inbox: Inbox,
+    /// Lanes that it ran last, and that others have made runnable.
+    pub(super) mail: Mail,
     /// Odd while it runs a slice; grows by one at both ends.
     beat: AtomicU64,
     /// When its last slice began, more or less.
@@ -57,6 +60,7 @@ impl Remote {
             next: AtomicPtr::new(ptr::null_mut()),
             unusual: AtomicBool::new(false),
             inbox: Inbox::new(),
+            mail: Mail::new(),
             beat: AtomicU64::new(0),
             slice_start: AtomicU64::new(0),
             free_turns: AtomicUsize::new(0),

@@ -107,7 +107,7 @@ impl Scheduler {
     fn any_ready(&self) -> Option<ReadyLane> {
         let of_worker = |remote: &CachePadded<Remote>| {
             let queued = remote.take_next().or_else(|| remote.stealer.steal());
-            queued.or_else(|| remote.take_inbox())
+            queued.or_else(|| remote.take_inbox()).or_else(|| remote.mail.take())
         };
         let plain = self.injector.pop().or_else(|| self.remotes.iter().find_map(of_worker));
         let ranked = plain.or_else(|| self.ranks.any_ready());

@@ -103,11 +103,12 @@ impl Worker {
         self.pace.now
     }
 
-    /// Runs `f`, which makes lanes runnable (it hands out I/O events, say), as this worker. Other
-    /// workers are woken afterwards, and only if there is more than this one can run next.
-    pub fn batch<R>(&mut self, f: impl FnOnce() -> R) -> R {
+    /// Runs `f`, which makes lanes runnable (it hands out so many I/O events, say), as this worker.
+    /// Other workers are woken afterwards, and only if there is more than this one can run next. If
+    /// there are many events, each lane goes to the worker that ran it last.
+    pub fn batch<R>(&mut self, events: usize, f: impl FnOnce() -> R) -> R {
         self.wake_up();
-        self.local.batch(f)
+        self.local.batch(events, f)
     }
 
     /// Finds a lane and runs a slice of it: up to 64 polls or 200 µs ([`Options`]), whichever comes
@@ -158,11 +159,16 @@ impl Worker {
 
     #[inline(always)]
     fn find_plain(&mut self) -> Option<ReadyLane> {
-        let urgent = self
-            .steps
-            .is_multiple_of(INJECTOR_STEPS)
-            .then(|| self.local.scheduler().injector.pop());
-        urgent.flatten().or_else(|| self.find_here()).or_else(|| self.find_elsewhere())
+        let mut urgent = None;
+        if self.steps.is_multiple_of(INJECTOR_STEPS) {
+            self.fetch_mail();
+            urgent = self.local.scheduler().injector.pop();
+        }
+        let lane = urgent.or_else(|| self.find_here()).or_else(|| self.find_elsewhere())?;
+        if lane.lane().home() != Some(self.index()) {
+            lane.lane().set_home(self.index());
+        }
+        Some(lane)
     }
 
     /// Looks at what belongs to this worker. What is pinned here takes turns with the rest.
@@ -179,7 +185,11 @@ impl Worker {
             return Some(lane);
         }
         self.streak = 0;
-        self.local.deque.pop().or_else(|| remote.take_next()).or_else(|| remote.take_inbox())
+        let queued = self.local.deque.pop().or_else(|| {
+            self.fetch_mail();
+            self.local.deque.pop()
+        });
+        queued.or_else(|| remote.take_next()).or_else(|| remote.take_inbox())
     }
 
     #[cold]
@@ -203,8 +213,8 @@ impl Worker {
         Some(lane)
     }
 
-    /// Tries every other worker once, from a random one on: half of what waits in its deque; and,
-    /// only if all deques are empty, a `next` lane whose worker is late.
+    /// Tries every other worker once, from a random one on: half of what waits in its deque; if all
+    /// deques are empty, half of its mail; and only then a `next` lane whose worker is late.
     fn steal(&mut self) -> Option<ReadyLane> {
         let others = self.others();
         let scheduler = self.local.scheduler();
@@ -217,7 +227,7 @@ impl Worker {
             self.local.remote().free_turns(taken);
             Some(lane)
         });
-        half.or_else(|| {
+        half.or_else(|| self.steal_mail(others.clone())).or_else(|| {
             let before = scheduler.park.now().saturating_sub(LATE_NANOS);
             victims().find_map(|victim| victim.steal_next(before))
         })
@@ -304,8 +314,10 @@ impl Scheduler {
         if let Some(lab) = &self.lab {
             return self.has_lab_work_for(lab, worker);
         }
+        // In this order: what is mailed goes from the mail to a deque.
         self.remotes[worker].has_inbox()
             || !self.injector.is_empty()
+            || self.remotes.iter().any(|remote| !remote.mail.is_empty())
             || self.remotes.iter().any(|remote| !remote.stealer.is_empty())
     }
 
@@ -317,7 +329,10 @@ impl Scheduler {
         }
         let nothing_left = || {
             let empty = |remote: &CachePadded<Remote>| {
-                !remote.has_inbox() && !remote.has_next() && remote.stealer.is_empty()
+                !remote.has_inbox()
+                    && !remote.has_next()
+                    && remote.mail.is_empty()
+                    && remote.stealer.is_empty()
             };
             self.injector.is_empty()
                 && self.remotes.iter().all(empty)

@@ -6,13 +6,15 @@
 //! * a shard that nobody has polled since the last look gets a parked worker, or, if there is none,
 //!   is polled right here;
 //! * a wheel that is overdue is advanced here;
-//! * if a worker has been inside one slice since the last look, the thread ticks fast for a while,
-//!   and gets a parked worker to take what is stranded in the stuck one's `next` slot.
+//! * if a worker has been inside one slice since the last look, the thread gets a parked worker to
+//!   take what is stranded in the stuck one's `next` slot.
 //!
-//! A tick costs a few microseconds. It is slow while all is well, and when it finds everybody parked
-//! twice in a row the thread goes to sleep: an idle process makes no system call. The worker that
-//! wakes up next rings the [`Bell`].
+//! A tick costs 10 to 30 µs. It is fast while a worker is stuck and something depends on this thread:
+//! a shard that nobody else looks after, a timer that is due soon, or a worker that is parked and is
+//! not told of what gets stranded. When the thread finds everybody parked twice in a row it goes to
+//! sleep: an idle process makes no system call. The worker that wakes up next rings the [`Bell`].
 
+use super::clock::TICK;
 use super::{Driver, current, polled};
 use colored_core::{Handle, contain};
 use std::sync::atomic::{AtomicBool, Ordering, fence};
@@ -20,15 +22,18 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::task::Waker;
 use std::time::Duration;
 
-/// The tick while no worker is stuck. A stuck worker is met after one to two of these.
+/// The tick while nothing depends on this thread. A stuck worker is met after one to two of these.
 const SLOW: Duration = Duration::from_millis(5);
 
-/// The tick after a stuck worker was met. At this rate the thread takes 2 to 3 % of a core.
+/// The same, in ticks of the clock.
+const SLOW_TICKS: u64 = SLOW.as_nanos() as u64 / TICK;
+
+/// The tick while something does. At this rate the thread takes 2 to 3 % of a core: a worker that the
+/// system has taken the core from looks stuck as well, so being stuck alone is no reason.
 const FAST: Duration = Duration::from_millis(1);
 
-/// Fast ticks without a stuck worker before the tick is slow again. Few: a worker that the system has
-/// taken the core from looks stuck as well. Where an HTTP client shares the cores, 100 of them keep
-/// the thread at 800 ticks a second, 5 at 200.
+/// Fast ticks without a reason before the tick is slow again. Few: where an HTTP client shares the
+/// cores, 100 of them kept the thread at 800 ticks a second, 5 at 200.
 const CALM: u32 = 5;
 
 /// Wakes the reactor thread from its sleep.
@@ -135,16 +140,21 @@ impl Watch {
     }
 
     fn look(&mut self) {
-        self.look_at_workers();
+        let stuck = self.look_at_workers();
+        let mut depends = false;
         for shard in 0..self.driver.shards.len() {
-            self.look_at_shard(shard);
+            depends |= !self.look_at_shard(shard);
         }
-        self.look_at_wheels();
+        depends |= self.look_at_wheels();
+        // Who is parked would take what a stuck worker makes runnable, but is not told of it.
+        depends |= self.handle.scheduler().parked() > 0;
+        self.fast = if stuck && depends { CALM } else { self.fast.saturating_sub(1) };
         // A waker may be anybody's code; the thread must outlive its panic.
         self.wakers.drain(..).for_each(|waker| contain(|| waker.wake()));
     }
 
-    fn look_at_workers(&mut self) {
+    /// True if some worker is stuck.
+    fn look_at_workers(&mut self) -> bool {
         let scheduler = self.handle.scheduler();
         let mut stuck = false;
         for (worker, beat) in self.beats.iter_mut().enumerate() {
@@ -153,20 +163,19 @@ impl Watch {
             *beat = now;
         }
         if stuck {
-            self.fast = CALM;
             scheduler.rescue();
-        } else {
-            self.fast = self.fast.saturating_sub(1);
         }
+        stuck
     }
 
-    fn look_at_shard(&mut self, index: usize) {
+    /// True if somebody else looks after the shard.
+    fn look_at_shard(&mut self, index: usize) -> bool {
         let shard = &self.driver.shards[index];
         let polls = shard.polls();
         let looked_after = polls != self.polls[index] || shard.is_polled();
         self.polls[index] = polls;
         if looked_after {
-            return;
+            return true;
         }
         let scheduler = self.handle.scheduler();
         let workers = self.driver.wheels.len();
@@ -180,14 +189,20 @@ impl Watch {
                 }
             }
         }
+        false
     }
 
-    fn look_at_wheels(&mut self) {
+    /// Advances what is overdue. True if some wheel was, or may be before the next slow tick.
+    fn look_at_wheels(&mut self) -> bool {
         let now = self.driver.clock.now_tick();
+        let mut near = false;
         for wheel in &self.driver.wheels {
-            if wheel.next_deadline().saturating_add(self.driver.overdue) < now {
+            let overdue = wheel.next_deadline().saturating_add(self.driver.overdue);
+            if overdue < now {
                 wheel.advance(now, &mut self.wakers);
             }
+            near |= overdue < now + SLOW_TICKS;
         }
+        near
     }
 }

@@ -51,6 +51,7 @@ pub(crate) struct Entered {
 
 impl Drop for Entered {
     fn drop(&mut self) {
+        super::filed::drop_last();
         // A thread that ends drops its thread-locals in any order.
         let _ = CURRENT.try_with(|current| current.replace(self.outer.take()));
     }

@@ -108,6 +108,21 @@ impl Wheel {
         }
     }
 
+    /// Moves a timer that wakes `waker` to another deadline, as if it were cancelled and inserted.
+    /// Gives what [`Inserted::earliest`] says; `None` if it has fired, was cancelled or wakes
+    /// another, and then nothing has changed.
+    pub(crate) fn renew(&self, key: Key, deadline: u64, waker: &Waker) -> Option<bool> {
+        let mut state = self.lock();
+        if !state.levels.waker_mut(key)?.will_wake(waker) {
+            return None;
+        }
+        // Ordering: all stores are made under the lock.
+        let next = self.next.load(Relaxed);
+        state.levels.skip_to(self.present(), next);
+        let event = state.levels.reset(key, deadline)?;
+        Some(self.look_at(event, next))
+    }
+
     /// Makes the timer wake `waker` from now on. False when it has fired or was
     /// cancelled. Clones the waker only if it is another one.
     pub(crate) fn update_waker(&self, key: Key, waker: &Waker) -> bool {

@@ -182,7 +182,7 @@ fn run_worker(mut worker: Worker, driver: Arc<Driver>) {
 
 /// Wakes all, in the order of the events, and other workers only afterwards.
 fn wake_all(worker: &mut Worker, wakers: &mut Vec<Waker>) {
-    worker.batch(|| {
+    worker.batch(wakers.len(), || {
         for waker in wakers.drain(..) {
             // A waker may be anybody's code; the worker must outlive its panic.
             contain(|| waker.wake());

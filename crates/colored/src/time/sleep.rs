@@ -44,9 +44,10 @@ pub fn sleep_until(deadline: Instant) -> Sleep {
 ///
 /// **Cost.** [`sleep`] reads the clock. The first poll puts a timer into the wheel
 /// of the current worker (40 bytes and a clone of the waker), and dropping it takes
-/// the timer out: constant time, one mostly uncontended lock each. The clock is
-/// read again only near the deadline. A sleep that is over at its first poll
-/// touches no wheel.
+/// the timer out: constant time, one mostly uncontended lock each. A task that drops
+/// a sleep and polls a new one in the same poll takes over the timer of the first,
+/// for one lock. The clock is read again only near the deadline. A sleep that is over
+/// at its first poll touches no wheel.
 ///
 /// **Cancel safety.** Dropping it at any time is fine, on any thread and after
 /// the runtime is gone.
@@ -104,6 +105,14 @@ impl Sleep {
                 Poll::Pending
             }
             Err(_) => panic!("a timer was polled after its runtime had shut down"),
+        }
+    }
+}
+
+impl Drop for Sleep {
+    fn drop(&mut self) {
+        if let Some(timer) = self.timer.take() {
+            timer.let_go();
         }
     }
 }

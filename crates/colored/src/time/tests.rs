@@ -1,6 +1,7 @@
 //! Timers on a clock that is moved by hand, and one test on the real one.
 
 mod interval;
+mod taken_over;
 mod timeout;
 
 use std::{

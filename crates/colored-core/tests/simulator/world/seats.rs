@@ -143,7 +143,9 @@ impl World {
                 }
                 self.oracle(|oracle| oracle.slices.enter_events(Actor::Worker(worker), now()));
                 self.note(What::Events, worker, more as u32);
-                seat.worker.borrow_mut().batch(|| program::wake_due(self));
+                // Now and then they count as many, and so go home.
+                let events = self.chance.below(2) as usize * 1_000;
+                seat.worker.borrow_mut().batch(events, || program::wake_due(self));
                 self.oracle(|oracle| oracle.slices.leave(now()));
             }
             Rest::InStep | Rest::Stopped => self.as_outsider(program::wake_due),
