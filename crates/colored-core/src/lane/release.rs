@@ -26,7 +26,7 @@ impl LanePtr {
             // The node stays in the chain for now, so like everything there it owns a reference.
             lane.retain(1);
             // SAFETY: this thread holds the lane.
-            unsafe { lane.with_inner(|inner| inner.stalled = Some(After::InlineCounted)) };
+            unsafe { lane.set_stalled(After::InlineCounted) };
         }
         // SAFETY: this thread holds the lane, which something else keeps alive.
         unsafe { self.settle(&hold) };

@@ -75,7 +75,7 @@ impl ReadyLane {
         let lane = unsafe { self.0.get() };
         loop {
             // SAFETY: this thread holds the lane.
-            let stalled = unsafe { lane.with_inner(|inner| inner.stalled.take()) };
+            let stalled = unsafe { lane.take_stalled() };
             let after = match stalled {
                 Some(after) => after,
                 None => {
@@ -166,6 +166,22 @@ impl Lane {
             // SAFETY: by contract; `f` runs no user code, so it cannot come here again.
             f(unsafe { &mut *inner })
         })
+    }
+
+    /// # Safety
+    ///
+    /// The caller holds the lane.
+    unsafe fn take_stalled(&self) -> Option<After> {
+        // SAFETY: the holder alone touches it.
+        self.stalled.with_mut(|stalled| unsafe { (*stalled).take() })
+    }
+
+    /// # Safety
+    ///
+    /// The caller holds the lane.
+    pub(super) unsafe fn set_stalled(&self, after: After) {
+        // SAFETY: the holder alone touches it.
+        self.stalled.with_mut(|stalled| unsafe { *stalled = Some(after) });
     }
 
     /// The turn of the head: runs it, and says what remains.
@@ -353,7 +369,7 @@ impl LanePtr {
                 }
             }
             // SAFETY: the lane is held.
-            Unlinked::Stalled => unsafe { lane.with_inner(|inner| inner.stalled = Some(after)) },
+            Unlinked::Stalled => unsafe { lane.set_stalled(after) },
         }
         unlinked
     }
