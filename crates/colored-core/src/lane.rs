@@ -42,6 +42,7 @@ mod release;
 mod slice;
 mod ticket;
 mod track;
+mod unlink;
 mod usher;
 pub(crate) mod visit;
 mod waiting;
@@ -73,7 +74,7 @@ pub(crate) struct Lane {
     inner: UnsafeCell<Inner>,
     port: Arc<dyn Dispatch>,
     /// The head has run, but could not be unlinked yet. Holder only.
-    stalled: UnsafeCell<Option<slice::After>>,
+    stalled: UnsafeCell<Option<unlink::After>>,
     /// Whether the table has it. Set once, by the holder.
     published: AtomicBool,
     /// Whether waits were recorded when it was made: then those of all its tasks are.
