@@ -41,6 +41,8 @@ mod reference;
 mod release;
 mod slice;
 mod ticket;
+mod track;
+mod unlink;
 mod usher;
 pub(crate) mod visit;
 mod waiting;
@@ -52,6 +54,7 @@ pub(crate) use self::port::{Closing, Dispatch};
 pub(crate) use self::reference::{LanePtr, LaneRef};
 pub(crate) use self::slice::{Runner, Slice};
 pub(crate) use self::ticket::{Counted, FlatQueues, Ticket};
+pub(crate) use self::track::Track;
 
 pub use self::desk::Priority;
 
@@ -62,10 +65,7 @@ use crate::sync::{Arc, AtomicBool, AtomicU16, AtomicU32, AtomicUsize, Ordering, 
 use crate::task::LiveList;
 use std::ptr::{self, NonNull};
 
-/// Not tracked.
-pub(crate) const UNTRACKED: u64 = u64::MAX;
-
-/// One color's lane.
+/// One color's lane. What every turn touches comes first, in a line and a word; and there is no gap.
 #[repr(C)]
 pub(crate) struct Lane {
     chain: Chain,
@@ -73,32 +73,32 @@ pub(crate) struct Lane {
     /// Holder only.
     inner: UnsafeCell<Inner>,
     port: Arc<dyn Dispatch>,
-    /// At the head while a call runs inline, or while readers are inside.
-    inline: Node,
-    // The rest leaves no gap.
-    /// The color, in two parts.
-    number: u64,
-    unique: bool,
-    /// Whether waits were recorded when it was made: then those of all its tasks are.
-    watched: bool,
+    /// The head has run, but could not be unlinked yet. Holder only.
+    stalled: UnsafeCell<Option<unlink::After>>,
     /// Whether the table has it. Set once, by the holder.
     published: AtomicBool,
+    /// Whether waits were recorded when it was made: then those of all its tasks are.
+    watched: bool,
+    /// With `number` the color.
+    unique: bool,
     /// The worker on which it last ran, from 1; 0 if it has not run. Holder only.
     home: AtomicU16,
     /// How many readers are inside ([`gate`]).
     readers: AtomicU32,
     desk: Desk,
+    number: u64,
+    /// At the head while a call runs inline, or while readers are inside.
+    inline: Node,
 }
 
 struct Inner {
     live: LiveList<LanePtr>,
-    /// The head has run, but could not be unlinked yet.
-    stalled: Option<slice::After>,
-    /// The task at the head has waited with the lane, and the scheduler knows it.
-    keeper: Option<Keeper>,
-    track: u64,
     /// The color's own values, if it has any.
     locals: Option<Box<locals::Locals>>,
+    /// The task at the head has waited with the lane, and the scheduler knows it.
+    keeper: Option<Keeper>,
+    /// Where the registry has it, if it does.
+    track: Option<Track>,
 }
 
 // SAFETY: `inner` is touched by the holder only, and the right to hold moves between threads with
@@ -124,20 +124,20 @@ impl Lane {
             refs: AtomicUsize::new(1),
             inner: UnsafeCell::new(Inner {
                 live: LiveList::new(),
-                stalled: None,
-                keeper: None,
-                track: UNTRACKED,
                 locals: None,
+                keeper: None,
+                track: None,
             }),
             port,
-            inline: Node::new(Kind::Inline, 0),
-            readers: AtomicU32::new(0),
-            number: color.number(),
-            unique: color.is_unique(),
-            watched,
+            stalled: UnsafeCell::new(None),
             published: AtomicBool::new(tenure != Tenure::Unpublished),
+            watched,
+            unique: color.is_unique(),
             home: AtomicU16::new(0),
+            readers: AtomicU32::new(0),
             desk: Desk::new(),
+            number: color.number(),
+            inline: Node::new(Kind::Inline, 0),
         }
     }
 
@@ -152,9 +152,9 @@ impl Lane {
         self.inner.with_mut(|inner| {
             // SAFETY: exclusive access.
             let inner = unsafe { &mut *inner };
-            debug_assert!(inner.live.is_empty() && inner.stalled.is_none());
+            debug_assert!(inner.live.is_empty());
             debug_assert!(inner.keeper.is_none() && inner.locals.is_none());
-            debug_assert!(inner.track == UNTRACKED);
+            debug_assert!(inner.track.is_none());
         });
     }
 
@@ -242,9 +242,9 @@ impl Lane {
     /// # Safety
     ///
     /// The lane is unreferenced.
-    pub(crate) unsafe fn untrack(&self) -> u64 {
+    pub(crate) unsafe fn untrack(&self) -> Option<Track> {
         // SAFETY: nobody holds an unreferenced lane.
-        unsafe { self.with_inner(|inner| std::mem::replace(&mut inner.track, UNTRACKED)) }
+        unsafe { self.with_inner(|inner| inner.track.take()) }
     }
 }
 

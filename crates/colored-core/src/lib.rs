@@ -119,7 +119,7 @@
 //! | **G6** work conservation | Who publishes a lane then looks for sleepers; who goes to sleep announces it, then looks at the queues. A fence stands between the two steps of each. A `next` slot is exempt: it may be stolen once its worker is late, and [`Scheduler::rescue`] finds it | `sched/idle.rs`, `sched/lab.rs`, `sched/ranks.rs` | `scheduler`, `lab`, `ranks` |
 //! | **G7** bounded turns | A worker ends a slice after 64 polls or 200 µs and puts the lane behind all others. At most 3 lanes in a row come from the `next` slot, where a lane that has filled its slice stays for as many turns as a theft has freed; the injector is looked at every 61 steps; an inbox every other step | `sched/worker.rs`, `lane/slice.rs`, [`budget`] | none: tests count turns |
 //! | **G8** destructors on color | Only the holder drops a future, so a cancellation waits for its turn. A waiting task is on the list of its lane; a lane with such a list is in the table or in the registry, where a shutdown finds it; one that keeps its lane is in a list of such tasks. A task pinned to a thread that has gone is leaked: no other may drop it | `sched/shutdown.rs`, `sched/keepers.rs`, `task/live.rs`, `lane/locals.rs` | `shutdown`, `task`, `join`, `exclusive`, `locals` |
-//! | **G9** panic isolation | Polls, callbacks and destructors run inside `catch_unwind`; foreign wakers inside [`contain()`] | `task/cell.rs` | none |
+//! | **G9** panic isolation | Polls, callbacks and destructors run inside `catch_unwind`; foreign wakers inside [`contain()`] | `task/vtable.rs` | none |
 //! | **G11** color per poll | The hold ends with the slice, and thread-locals say what is held. A [`ColorCell`] gives its value to a closure, never across an await. A section is a count in the task's state: while it is not zero, a poll that ends leaves lane and node where they are | `lane/current.rs`, `lane/keep.rs`, [`cell`] | `cell`, `inline`, `exclusive` |
 //! | **G12** diagnosed waits | From the first section on, tasks record what they wait for. A wait that closes a cycle through a section is refused, under the lock under which it would be recorded | `sched/waits.rs` | `exclusive` |
 //!
@@ -161,7 +161,7 @@
 //! |---|---|
 //! | push on a lane that is held | 1: the tail. (Anywhere: a load that says whether flat queues want to hear of it) |
 //! | push on an idle lane, by a worker | 2: the tail, the `next` slot; and one fence if others could run something now |
-//! | push on an idle lane, by another thread | 5 and two fences: the tail, the injector's two, the count of the lane's port up and down |
+//! | push on an idle lane, by another thread | 3 and two fences: the tail, the injector's two. Unless it is a spawn by a handle, the count of the lane's port up and down as well |
 //! | spawn | the push, and for the lane: 0 by [`spawn_here`], or in the default color while it runs here; 1 in the default color from elsewhere; 1 and a lock in a named one; 0 in a fresh one with a spare lane. On a worker the memory comes from its own free lists |
 //! | drop of a handle | 1 before the task's first poll, 2 later |
 //! | poll that completes | 3: begin, complete, the runtime's reference |

@@ -69,8 +69,9 @@ pub trait Park: Send + Sync + 'static {
     fn now(&self) -> u64;
 }
 
-/// Batches of spare lanes that the workers share.
-const SPARE_BATCHES: usize = 64;
+/// Batches of spare lanes that the workers share: 2 MiB, as much as is kept of blocks of one size
+/// (`memory/cache.rs`). With a fifth of it, most of a burst of 10,000 fresh colors is made of new lanes.
+const SPARE_BATCHES: usize = (2 << 20) / (local::SPARES * size_of::<Lane>());
 
 /// A runtime's scheduler, as all its threads see it.
 pub struct Scheduler {

@@ -28,6 +28,7 @@ mod join;
 mod live;
 mod section;
 mod state;
+mod vtable;
 mod waker;
 
 pub use self::deadlock::Deadlock;

@@ -25,7 +25,7 @@
 //! If all lanes are idle no behavior is made: [`want`](super::want).
 
 use super::current::{self, Hold};
-use super::slice::After;
+use super::unlink::After;
 use super::usher::{self, Waiting};
 use super::want::{Mode, Want};
 use super::{LanePtr, ReadyLane, callback, gate, order};

@@ -31,7 +31,7 @@
 //! are about.
 
 use super::current::Hold;
-use super::slice::After;
+use super::unlink::After;
 use super::{Lane, LanePtr, LaneRef};
 use crate::sync::{Ordering, spin_loop};
 use std::ptr::NonNull;

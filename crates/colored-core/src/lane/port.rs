@@ -1,6 +1,6 @@
 //! [`Dispatch`]: the arrow from the lanes up to their scheduler.
 
-use super::{Keeper, Lane, LanePtr, LaneRef, Order, Priority, ReadyLane};
+use super::{Keeper, Lane, LanePtr, LaneRef, Order, Priority, ReadyLane, Track};
 use crate::color::Color;
 use crate::task::TaskRef;
 
@@ -15,13 +15,19 @@ pub(crate) trait Dispatch: Send + Sync {
     /// As `dispatch_here` from any other thread; the caller keeps `self` alive meanwhile.
     fn dispatch(&self, lane: ReadyLane, pin: u32);
 
-    /// Gives back `refs` references which were the last when the caller looked. Frees the lane if
-    /// they still are.
+    /// Gives back `refs` references which were the last when the caller looked, and frees the lane if
+    /// they still are: if this thread is a worker of the scheduler, and so keeps it alive meanwhile.
+    /// False if it is not.
+    fn retire_here(&self, _lane: LanePtr, _refs: usize) -> bool {
+        false
+    }
+
+    /// As `retire_here` from any other thread; the caller keeps `self` alive meanwhile.
     fn retire(&self, lane: LanePtr, refs: usize);
 
     /// Remembers a lane that has waiting tasks and is in no table; false if the scheduler is
     /// closing and the lane must be cancelled instead.
-    fn track(&self, lane: LanePtr) -> Result<u64, Closing>;
+    fn track(&self, lane: LanePtr) -> Result<Track, Closing>;
 
     /// Makes a lane findable by its color. The caller holds it.
     fn publish(&self, lane: LanePtr);

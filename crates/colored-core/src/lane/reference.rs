@@ -66,8 +66,9 @@ impl LanePtr {
                 Err(now) => before = now,
             }
         }
-        let port = Arc::clone(&lane.port);
-        port.retire(self, refs);
+        if !lane.port.retire_here(self, refs) {
+            retire_from_outside(&lane.port, self, refs);
+        }
     }
 
     /// Adds a node and sees that it will run.
@@ -82,6 +83,23 @@ impl LanePtr {
         unsafe { self.push_under(node, ()) };
     }
 
+    /// As [`push`](Self::push), by somebody who keeps the scheduler alive: so a thread that is no worker
+    /// need not, by a count that all threads share.
+    ///
+    /// # Safety
+    ///
+    /// As for `push`, and `port` is the lane's.
+    #[inline(always)]
+    pub(crate) unsafe fn push_in(self, node: NonNull<Node>, port: &impl Dispatch) {
+        let dispatch = |_: &Lane, ready, pin| {
+            if let Err(ready) = port.dispatch_here(ready, pin) {
+                dispatch_from_outside(port, ready, pin);
+            }
+        };
+        // SAFETY: by contract.
+        unsafe { self.push_with(node, (), dispatch) };
+    }
+
     /// As [`push`](Self::push). `guard` is dropped when the node has its place, and before anybody is
     /// told, which may run foreign code.
     ///
@@ -90,6 +108,20 @@ impl LanePtr {
     /// As for `push`.
     #[inline(always)]
     pub(crate) unsafe fn push_under<G>(self, node: NonNull<Node>, guard: G) {
+        // SAFETY: by contract.
+        unsafe { self.push_with(node, guard, Lane::dispatch) };
+    }
+
+    /// # Safety
+    ///
+    /// As for [`push`](Self::push).
+    #[inline(always)]
+    unsafe fn push_with<G>(
+        self,
+        node: NonNull<Node>,
+        guard: G,
+        dispatch: impl FnOnce(&Lane, ReadyLane, u32),
+    ) {
         // SAFETY: the node's reference, or the caller's.
         let lane = unsafe { self.get() };
         // SAFETY: in no chain yet, so it is ours to read.
@@ -102,15 +134,21 @@ impl LanePtr {
         let pushed = unsafe { lane.chain.push(node) };
         drop(guard);
         if let Pushed::Claimed = pushed {
-            lane.dispatch(ReadyLane(self), pin);
+            dispatch(lane, ReadyLane(self), pin);
         }
     }
 }
 
 /// Kept out of the way of the workers.
 #[inline(never)]
-fn dispatch_from_outside(port: &Arc<dyn Dispatch>, lane: ReadyLane, pin: u32) {
-    Arc::clone(port).dispatch(lane, pin);
+fn dispatch_from_outside(port: &(impl Dispatch + ?Sized), lane: ReadyLane, pin: u32) {
+    port.dispatch(lane, pin);
+}
+
+/// The lane may be what keeps its scheduler alive.
+#[cold]
+fn retire_from_outside(port: &Arc<dyn Dispatch>, lane: LanePtr, refs: usize) {
+    Arc::clone(port).retire(lane, refs);
 }
 
 impl Lane {
@@ -119,7 +157,7 @@ impl Lane {
     pub(super) fn dispatch(&self, ready: ReadyLane, pin: u32) {
         // The right to run keeps the lane alive up to the hand-over.
         if let Err(ready) = self.port.dispatch_here(ready, pin) {
-            dispatch_from_outside(&self.port, ready, pin);
+            dispatch_from_outside(&*Arc::clone(&self.port), ready, pin);
         }
     }
 }

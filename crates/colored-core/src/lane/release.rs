@@ -1,7 +1,7 @@
 //! The end of a hold that is no slice: of an inline call, of a claim, of a gate.
 
 use super::current::Hold;
-use super::slice::After;
+use super::unlink::After;
 use super::{LanePtr, ReadyLane};
 use crate::queue::Unlinked;
 use std::ptr::NonNull;
@@ -26,7 +26,7 @@ impl LanePtr {
             // The node stays in the chain for now, so like everything there it owns a reference.
             lane.retain(1);
             // SAFETY: this thread holds the lane.
-            unsafe { lane.with_inner(|inner| inner.stalled = Some(After::InlineCounted)) };
+            unsafe { lane.set_stalled(After::InlineCounted) };
         }
         // SAFETY: this thread holds the lane, which something else keeps alive.
         unsafe { self.settle(&hold) };

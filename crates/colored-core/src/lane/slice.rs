@@ -1,11 +1,12 @@
 //! One turn of a lane: a bounded number of polls, then it goes back.
 
 use super::current::{self, Hold};
+use super::unlink::After;
 use super::usher::{self, LetIn};
 use super::{Lane, LanePtr, ReadyLane, callback, claim};
 use crate::budget;
-use crate::queue::{Kind, Node, Rotated, Unlinked};
-use crate::task::{Begun, Ended, Kept, Schedule, TaskRef, Wants};
+use crate::queue::{Kind, Node, Unlinked};
+use crate::task::{Begun, TaskRef, Wants};
 use std::ptr::NonNull;
 
 /// The thread that runs a slice.
@@ -32,31 +33,6 @@ pub(crate) enum Slice {
     Taken,
 }
 
-/// What remains to be done with a head that has had its turn, once it is out of the chain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum After {
-    /// A task that waits.
-    End,
-    /// A task that is complete.
-    Release,
-    /// A task that goes on under another lane, which it knows already.
-    Hop,
-    /// A task that runs again behind the others. It stays in the chain.
-    Rotate,
-    /// A task that keeps the lane. It stays at the head.
-    Keep,
-    /// A callback that has run.
-    Free,
-    /// A callback that has run and owns no reference.
-    FreeUncounted,
-    /// The node of an inline call: it lives in the lane, and the caller keeps that alive.
-    Inline,
-    /// As `Inline`, when the caller is gone and the node owns a reference.
-    InlineCounted,
-    /// A claim whose behavior has run.
-    Claim,
-}
-
 /// What came of the head's turn.
 enum Turned {
     /// It is over, and this remains.
@@ -75,7 +51,7 @@ impl ReadyLane {
         let lane = unsafe { self.0.get() };
         loop {
             // SAFETY: this thread holds the lane.
-            let stalled = unsafe { lane.with_inner(|inner| inner.stalled.take()) };
+            let stalled = unsafe { lane.take_stalled() };
             let after = match stalled {
                 Some(after) => after,
                 None => {
@@ -267,148 +243,4 @@ impl Lane {
             Wants::Wait | Wants::Again => After::Rotate,
         }
     }
-}
-
-impl LanePtr {
-    /// Takes the head out of the chain and does what remains.
-    ///
-    /// # Safety
-    ///
-    /// The caller holds the lane and the head has had its turn. After [`Unlinked::Idle`] it does
-    /// not hold the lane any more. `closing` is `None` if no task can have been polled.
-    #[inline]
-    pub(super) unsafe fn unlink(
-        self,
-        after: After,
-        hold: &Hold,
-        closing: Option<bool>,
-    ) -> Unlinked {
-        // SAFETY: the right to run keeps the lane alive.
-        let lane = unsafe { self.get() };
-        let head = lane.chain.head();
-        let mut after = after;
-        if after == After::Keep {
-            // SAFETY: only tasks keep a lane, and a scheduled one is alive.
-            let task = unsafe { TaskRef::<LanePtr>::from_node(head) };
-            // SAFETY: the lane is held, and the head has been polled.
-            match unsafe { self.keep(task, hold) } {
-                Kept::Waiting => return Unlinked::Idle,
-                Kept::Again => return Unlinked::More,
-                Kept::Over => after = After::End,
-            }
-        }
-        let unlinked = if after == After::Rotate {
-            match lane.chain.rotate_head() {
-                Rotated::Stalled => Unlinked::Stalled,
-                Rotated::Moved | Rotated::Alone => {
-                    // SAFETY: only tasks rotate, and a scheduled one is alive.
-                    let task = unsafe { TaskRef::<LanePtr>::from_node(head) };
-                    // SAFETY: the lane is held, so the task does not run before this returns.
-                    unsafe { task.end_notified() };
-                    return Unlinked::More;
-                }
-            }
-        } else {
-            if !lane.chain.has_more() {
-                // This may be the end of the hold: what was taken must be counted before.
-                if hold.owed() > 0 {
-                    lane.retain(hold.take_owed().unsigned_abs());
-                }
-                if let Some(closing) = closing {
-                    // SAFETY: the lane is held.
-                    unsafe { lane.track(self, closing) };
-                }
-            }
-            // SAFETY: the head is alive.
-            let urgent = unsafe { head.as_ref() }.urgent;
-            if urgent {
-                lane.desk.lower();
-            }
-            let unlinked = lane.chain.unlink_head();
-            if urgent && unlinked == Unlinked::Stalled {
-                lane.desk.unlower();
-            }
-            unlinked
-        };
-        match unlinked {
-            Unlinked::More => {
-                if let After::Inline | After::InlineCounted = after {
-                    // An idle unlink leaves the link null by itself, and gives the node away.
-                    // SAFETY: the node lives in the lane, which is still held.
-                    unsafe { head.as_ref() }.reset();
-                }
-                // SAFETY: the head is out.
-                unsafe { after.settle(head, hold) };
-            }
-            Unlinked::Idle => {
-                // What follows may drop a foreign waker, whose code must not see the color.
-                hold.has_ended();
-                // SAFETY: the head is out.
-                unsafe { after.settle(head, hold) };
-                let owed = hold.take_owed();
-                debug_assert!(owed <= 0, "what was taken has been counted");
-                if owed < 0 {
-                    // SAFETY: the references were given to the holder.
-                    unsafe { self.release(owed.unsigned_abs()) };
-                }
-            }
-            // SAFETY: the lane is held.
-            Unlinked::Stalled => unsafe { lane.with_inner(|inner| inner.stalled = Some(after)) },
-        }
-        unlinked
-    }
-}
-
-impl After {
-    /// # Safety
-    ///
-    /// The node has had its turn and is in no chain.
-    unsafe fn settle(self, node: NonNull<Node>, hold: &Hold) {
-        // A view only; used where the node is a task.
-        // SAFETY: a task is alive until `Release` here, or until its next turn.
-        let task = || unsafe { TaskRef::<LanePtr>::from_node(node) };
-        match self {
-            After::End => {
-                // SAFETY: the party that polled may move the task, up to this call.
-                if let Ended::Reschedule = unsafe { task().end() } {
-                    // SAFETY: it was woken meanwhile, so it is still this party's to move.
-                    unsafe { schedule(task()) };
-                }
-            }
-            After::Release => {
-                hold.owe(-1);
-                // SAFETY: complete and unlinked.
-                unsafe { task().release() };
-            }
-            After::Hop => {
-                hold.owe(-1);
-                // SAFETY: the party that polled may move the task.
-                unsafe { task().end_notified() };
-                // SAFETY: notified and in no chain: it is still this party's to move.
-                unsafe { schedule(task()) };
-            }
-            After::Free => {
-                hold.owe(-1);
-                // SAFETY: it has run and is in no chain.
-                unsafe { callback::free(node) };
-            }
-            // SAFETY: it has run and is in no chain.
-            After::FreeUncounted => unsafe { callback::free(node) },
-            After::Inline => {}
-            After::InlineCounted => hold.owe(-1),
-            After::Rotate | After::Keep => unreachable!("it stays in the chain"),
-            // SAFETY: it has had its turn and is in no chain.
-            After::Claim => unsafe { claim::free(node) },
-        }
-    }
-}
-
-/// # Safety
-///
-/// The caller may move the task, and gives that right away.
-unsafe fn schedule(task: TaskRef<LanePtr>) {
-    // SAFETY: by contract.
-    let lane = task.lane();
-    // SAFETY: by contract.
-    unsafe { lane.schedule(task.node()) };
 }

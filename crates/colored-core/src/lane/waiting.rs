@@ -1,6 +1,6 @@
 //! The tasks of a lane that wait: found at shutdown, and told.
 
-use super::{Closing, Inner, Lane, LanePtr, UNTRACKED};
+use super::{Closing, Inner, Lane, LanePtr};
 
 impl Lane {
     /// Marks all waiting tasks for cancellation.
@@ -45,7 +45,7 @@ impl Lane {
     pub(super) unsafe fn track(&self, lane: LanePtr, closing: bool) {
         // SAFETY: the lane is held.
         let (waiting, tracked) =
-            unsafe { self.with_inner(|inner| (!inner.live.is_empty(), inner.track != UNTRACKED)) };
+            unsafe { self.with_inner(|inner| (!inner.live.is_empty(), inner.track.is_some())) };
         if !waiting || (tracked && !closing) {
             return;
         }
@@ -57,9 +57,9 @@ impl Lane {
             return;
         }
         match self.port.track(lane) {
-            Ok(index) => {
+            Ok(track) => {
                 // SAFETY: the lane is held.
-                unsafe { self.with_inner(|inner| inner.track = index) };
+                unsafe { self.with_inner(|inner| inner.track = Some(track)) };
                 if self.is_to_be_roused() {
                     // It may have come too late to be found when that began.
                     // SAFETY: the lane is held.

@@ -3,6 +3,7 @@
 use crate::color::Color;
 use crate::lane::{
     Closing, Dispatch, Keeper, Lane, LanePtr, LaneRef, Order, ReadyLane, Runner, Slice, Tenure,
+    Track,
 };
 use crate::sync::{Arc, Mutex, UnsafeCell, arc_dyn};
 use crate::task::{Cell, Join, TaskRef};
@@ -72,8 +73,8 @@ impl Dispatch for Port {
         }
     }
 
-    fn track(&self, _lane: LanePtr) -> Result<u64, Closing> {
-        Ok(0)
+    fn track(&self, _lane: LanePtr) -> Result<Track, Closing> {
+        Ok(Track::at(0).expect("the first place"))
     }
 
     fn publish(&self, _lane: LanePtr) {}

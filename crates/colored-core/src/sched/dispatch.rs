@@ -2,7 +2,9 @@
 
 use super::{Scheduler, local};
 use crate::color::Color;
-use crate::lane::{Closing, Dispatch, Keeper, Lane, LanePtr, LaneRef, Order, Priority, ReadyLane};
+use crate::lane::{
+    Closing, Dispatch, Keeper, Lane, LanePtr, LaneRef, Order, Priority, ReadyLane, Track,
+};
 use crate::task::TaskRef;
 
 impl Dispatch for Scheduler {
@@ -26,12 +28,21 @@ impl Dispatch for Scheduler {
         }
     }
 
+    fn retire_here(&self, lane: LanePtr, refs: usize) -> bool {
+        let is_here = local::index_in(self).is_some();
+        if is_here {
+            // SAFETY: the caller's references.
+            unsafe { self.release(lane, refs) };
+        }
+        is_here
+    }
+
     fn retire(&self, lane: LanePtr, refs: usize) {
         // SAFETY: the caller's references.
         unsafe { self.release(lane, refs) };
     }
 
-    fn track(&self, lane: LanePtr) -> Result<u64, Closing> {
+    fn track(&self, lane: LanePtr) -> Result<Track, Closing> {
         self.registry.insert(self.shard(), lane)
     }
 

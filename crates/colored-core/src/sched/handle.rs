@@ -88,7 +88,7 @@ impl Handle {
     {
         let urgent = self.scheduler().use_ranks();
         // SAFETY: the future is `Send` and borrows nothing.
-        unsafe { spawn_as(self.lane_for_task(color), future, 0, site, urgent) }
+        unsafe { self.spawn_as(self.lane_for_task(color), future, site, urgent) }
     }
 
     pub(crate) fn spawn_from<F>(
@@ -102,7 +102,7 @@ impl Handle {
         F::Output: Send + 'static,
     {
         // SAFETY: the future is `Send` and borrows nothing.
-        unsafe { spawn_on(self.lane_for_task(color), future, 0, site) }
+        unsafe { self.spawn_as(self.lane_for_task(color), future, site, false) }
     }
 
     /// Spawns under a fresh color.
@@ -125,7 +125,32 @@ impl Handle {
         F::Output: Send + 'static,
     {
         // SAFETY: the future is `Send` and borrows nothing.
-        unsafe { spawn_on(self.unique_lane(), future, 0, site) }
+        unsafe { self.spawn_as(self.unique_lane(), future, site, false) }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`task::Cell::allocate`]. The lane is one of this scheduler.
+    #[inline]
+    unsafe fn spawn_as<F: Future>(
+        &self,
+        lane: LaneRef,
+        future: F,
+        site: &'static Location<'static>,
+        urgent: bool,
+    ) -> Join<F::Output, LanePtr> {
+        let lane = lane.into_counted();
+        // SAFETY: by contract.
+        let mut task = unsafe { task::Cell::allocate(future, lane, 0, site) }.cast::<Node>();
+        if urgent {
+            // SAFETY: a task begins with its node, and nobody else knows this one.
+            unsafe { task.as_mut() }.urgent = true;
+        }
+        // SAFETY: the second reference is the handle's.
+        let join = unsafe { Join::new(task.cast()) };
+        // SAFETY: fresh, and it owns the reference to the lane.
+        unsafe { lane.push_in(task, self.scheduler()) };
+        join
     }
 }
 
@@ -172,29 +197,9 @@ pub(super) unsafe fn spawn_on<F: Future>(
     pin: u32,
     site: &'static Location<'static>,
 ) -> Join<F::Output, LanePtr> {
-    // SAFETY: by contract.
-    unsafe { spawn_as(lane, future, pin, site, false) }
-}
-
-/// # Safety
-///
-/// As for [`task::Cell::allocate`].
-#[inline]
-unsafe fn spawn_as<F: Future>(
-    lane: LaneRef,
-    future: F,
-    pin: u32,
-    site: &'static Location<'static>,
-    urgent: bool,
-) -> Join<F::Output, LanePtr> {
     let lane = lane.into_counted();
     // SAFETY: by contract.
     let task = unsafe { task::Cell::allocate(future, lane, pin, site) };
-    if urgent {
-        let mut node = task.cast::<Node>();
-        // SAFETY: a task begins with its node, and nobody else knows this one.
-        unsafe { node.as_mut() }.urgent = true;
-    }
     // SAFETY: the second reference is the handle's.
     let join = unsafe { Join::new(task) };
     // SAFETY: fresh, and it owns the reference to the lane.

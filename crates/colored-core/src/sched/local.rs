@@ -16,7 +16,7 @@ use std::thread::{self, ThreadId};
 /// Spare lanes in a batch: a worker keeps up to two. A lane is made and retired with every task of a
 /// fresh color, often by different workers, and it owns the scheduler: making one anew would bounce
 /// that count between the cores.
-const SPARES: usize = 64;
+pub(super) const SPARES: usize = 64;
 
 /// Lanes keep their place: they are boxed, and the box is what is handed on.
 pub(super) type Spares = Vec<Box<Lane>>;

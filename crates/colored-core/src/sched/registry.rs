@@ -1,6 +1,6 @@
 //! The lanes that no table has and that hold waiting tasks: so that a shutdown finds them.
 
-use crate::lane::{Closing, LanePtr, LaneRef, UNTRACKED};
+use crate::lane::{Closing, LanePtr, LaneRef, Track};
 use crate::sync::Mutex;
 use crossbeam_utils::CachePadded;
 
@@ -17,42 +17,49 @@ struct Slots {
     closed: bool,
 }
 
+impl Slots {
+    /// Puts a lane into the first free slot, which this is.
+    fn put(&mut self, slot: usize, lane: LanePtr) {
+        if self.free.pop().is_some() {
+            self.lanes[slot] = Some(lane);
+        } else {
+            self.lanes.push(Some(lane));
+        }
+    }
+}
+
 impl Registry {
     pub(super) fn new(shards: usize) -> Self {
         let shard = |_| CachePadded::new(Mutex::new(Slots::default()));
         Self { shards: (0..shards).map(shard).collect() }
     }
 
-    /// Enters a lane; the index to remove it by.
-    pub(super) fn insert(&self, shard: usize, lane: LanePtr) -> Result<u64, Closing> {
-        let mut slots = self.shards[shard].lock();
-        if slots.closed {
-            return Err(Closing);
+    /// Enters a lane; what to remove it by.
+    pub(super) fn insert(&self, shard: usize, lane: LanePtr) -> Result<Track, Closing> {
+        let shards = self.shards.len();
+        // A shard has room for 2³² / `shards` lanes.
+        for shard in (shard..shard + shards).map(|shard| shard % shards) {
+            let mut slots = self.shards[shard].lock();
+            if slots.closed {
+                return Err(Closing);
+            }
+            let slot = slots.free.last().map_or(slots.lanes.len(), |slot| *slot as usize);
+            if let Some(track) = Track::at(slot * shards + shard) {
+                slots.put(slot, lane);
+                return Ok(track);
+            }
         }
-        let slot = match slots.free.pop() {
-            Some(slot) => {
-                slots.lanes[slot as usize] = Some(lane);
-                slot
-            }
-            None => {
-                slots.lanes.push(Some(lane));
-                u32::try_from(slots.lanes.len() - 1).expect("fewer than 2³² lanes")
-            }
-        };
-        Ok(u64::from(slot) * self.shards.len() as u64 + shard as u64)
+        panic!("fewer than 2³² colors have tasks that wait");
     }
 
-    /// Removes what `insert` entered, if it did.
-    pub(super) fn remove(&self, index: u64) {
-        if index == UNTRACKED {
-            return;
-        }
-        let shards = self.shards.len() as u64;
-        let mut slots = self.shards[(index % shards) as usize].lock();
-        // Both fit: `insert` had them so.
-        let slot = (index / shards) as u32;
-        slots.lanes[slot as usize] = None;
-        slots.free.push(slot);
+    /// Removes what `insert` entered.
+    pub(super) fn remove(&self, track: Track) {
+        let (shards, index) = (self.shards.len(), track.index());
+        let mut slots = self.shards[index % shards].lock();
+        let slot = index / shards;
+        slots.lanes[slot] = None;
+        // It fits: the whole index does.
+        slots.free.push(slot as u32);
         if slots.free.len() == slots.lanes.len() && slots.lanes.len() > 1024 {
             // A crowd has come and gone: give its memory back.
             (slots.lanes, slots.free) = (Vec::new(), Vec::new());

@@ -61,7 +61,8 @@ impl Scheduler {
         // SAFETY: by contract.
         let lane = unsafe { lane.get() };
         // SAFETY: by contract.
-        let index = unsafe { lane.untrack() };
-        self.registry.remove(index);
+        if let Some(track) = unsafe { lane.untrack() } {
+            self.registry.remove(track);
+        }
     }
 }

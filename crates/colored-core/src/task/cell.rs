@@ -1,20 +1,19 @@
 //! The allocation of a task, and what may be done with it once its type is forgotten.
 
 use super::deadlock::Named;
-use super::error::JoinError;
 use super::id::Id;
 use super::live::Links;
 use super::state::{Begun, Completed, Ended, Kept, State, Wants, Woken};
+use super::vtable::{Stage, Vtable};
 use super::{Schedule, waker};
 use crate::contain::contain;
 use crate::memory;
 use crate::queue::{Kind, Node};
 use crate::sync::{AtomicPtr, Ordering, UnsafeCell};
 use std::alloc::Layout;
-use std::panic::{AssertUnwindSafe, Location, catch_unwind};
-use std::pin::Pin;
-use std::ptr::{self, NonNull};
-use std::task::{Context, Poll, Waker};
+use std::panic::Location;
+use std::ptr::NonNull;
+use std::task::Waker;
 
 /// The part of a task that does not depend on its future.
 ///
@@ -31,29 +30,11 @@ pub(crate) struct Header<S: Schedule> {
     pub(super) joiner: UnsafeCell<Option<Waker>>,
 }
 
-struct Vtable<S: Schedule> {
-    /// Polls the future; true when the output has been stored.
-    poll: unsafe fn(NonNull<Header<S>>) -> bool,
-    /// Drops the future and stores that it was cancelled.
-    cancel: unsafe fn(NonNull<Header<S>>),
-    /// Moves the output to where the second argument points: an uninitialized
-    /// `Result<T, JoinError>`.
-    take_output: unsafe fn(NonNull<Header<S>>, *mut ()),
-    drop_output: unsafe fn(NonNull<Header<S>>),
-    free: unsafe fn(NonNull<Header<S>>),
-}
-
 /// A whole task.
 #[repr(C)]
 pub(crate) struct Cell<F: Future, S: Schedule> {
     header: Header<S>,
-    stage: UnsafeCell<Stage<F>>,
-}
-
-enum Stage<F: Future> {
-    Future(F),
-    Output(Result<F::Output, JoinError>),
-    Gone,
+    pub(super) stage: UnsafeCell<Stage<F>>,
 }
 
 impl<F: Future, S: Schedule> Cell<F, S> {
@@ -77,13 +58,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
             header: Header {
                 node: Node::new(Kind::Task, pin),
                 state: State::spawned(),
-                vtable: &Vtable {
-                    poll: poll::<F, S>,
-                    cancel: cancel::<F, S>,
-                    take_output: take_output::<F, S>,
-                    drop_output: drop_output::<F, S>,
-                    free: free_cell::<F, S>,
-                },
+                vtable: Vtable::of::<F>(),
                 lane: AtomicPtr::new(lane.into_raw().as_ptr()),
                 id: Id::next(),
                 spawned,
@@ -96,122 +71,6 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         unsafe { place.write(cell) };
         place.cast()
     }
-
-    fn stage(task: NonNull<Header<S>>) -> *const UnsafeCell<Stage<F>> {
-        let cell = task.cast::<Self>().as_ptr();
-        // SAFETY: the vtable that led here was made for a cell of this type.
-        unsafe { &raw const (*cell).stage }
-    }
-
-    /// # Safety
-    ///
-    /// The caller has the right to the stage (table in [`super`]).
-    unsafe fn with_stage<R>(task: NonNull<Header<S>>, f: impl FnOnce(*mut Stage<F>) -> R) -> R {
-        // SAFETY: the caller's right implies that the task is alive.
-        unsafe { &*Self::stage(task) }.with_mut(f)
-    }
-
-    /// Drops the future in its place, then stores the output.
-    ///
-    /// # Safety
-    ///
-    /// The caller holds the task's lane and the stage is the future.
-    unsafe fn finish(
-        task: NonNull<Header<S>>,
-        stage: *mut Stage<F>,
-        output: Result<F::Output, JoinError>,
-    ) {
-        // SAFETY: the holder's right to the future.
-        let dropped = catch_unwind(AssertUnwindSafe(|| unsafe { ptr::drop_in_place(stage) }));
-        let output = match dropped {
-            Ok(()) => output,
-            Err(payload) => {
-                // The output's own destructor may panic as well; that one adds nothing.
-                contain(|| drop(output));
-                // SAFETY: the task is alive.
-                Err(JoinError::panicked(unsafe { task.as_ref() }.id, payload))
-            }
-        };
-        // SAFETY: the place has just been vacated and is the holder's.
-        unsafe { stage.write(Stage::Output(output)) };
-    }
-}
-
-unsafe fn poll<F: Future, S: Schedule>(task: NonNull<Header<S>>) -> bool {
-    let poll = |stage: *mut Stage<F>| {
-        // SAFETY: the caller holds the lane and polls under its reference.
-        let waker = unsafe { waker::borrowed(task) };
-        let mut cx = Context::from_waker(&waker);
-        let polled = catch_unwind(AssertUnwindSafe(|| {
-            // SAFETY: the holder alone may use the future.
-            let Stage::Future(future) = (unsafe { &mut *stage }) else {
-                unreachable!("a task that is not complete has its future")
-            };
-            // SAFETY: the future stays in its allocation until it is dropped.
-            let future = unsafe { Pin::new_unchecked(future) };
-            future.poll(&mut cx)
-        }));
-        let output = match polled {
-            Ok(Poll::Pending) => return false,
-            Ok(Poll::Ready(output)) => Ok(output),
-            // SAFETY: the task is alive.
-            Err(payload) => Err(JoinError::panicked(unsafe { task.as_ref() }.id, payload)),
-        };
-        // SAFETY: the stage is the future, and ours.
-        unsafe { Cell::<F, S>::finish(task, stage, output) };
-        true
-    };
-    // SAFETY: the caller holds the lane.
-    unsafe { Cell::<F, S>::with_stage(task, poll) }
-}
-
-unsafe fn cancel<F: Future, S: Schedule>(task: NonNull<Header<S>>) {
-    let cancel = |stage| {
-        // SAFETY: the task is alive.
-        let error = JoinError::cancelled(unsafe { task.as_ref() }.id);
-        // SAFETY: the stage is the future, and the holder's.
-        unsafe { Cell::<F, S>::finish(task, stage, Err(error)) };
-    };
-    // SAFETY: the caller holds the lane.
-    unsafe { Cell::<F, S>::with_stage(task, cancel) };
-}
-
-unsafe fn take_output<F: Future, S: Schedule>(task: NonNull<Header<S>>, into: *mut ()) {
-    let take = |stage: *mut Stage<F>| {
-        // SAFETY: after completion the stage is the handle's.
-        let Stage::Output(output) = std::mem::replace(unsafe { &mut *stage }, Stage::Gone) else {
-            panic!("a `JoinHandle` was polled again after it had given the output")
-        };
-        // SAFETY: the caller says that `into` is a place for this type.
-        unsafe { into.cast::<Result<F::Output, JoinError>>().write(output) };
-    };
-    // SAFETY: the task is complete and the caller is its handle.
-    unsafe { Cell::<F, S>::with_stage(task, take) };
-}
-
-unsafe fn drop_output<F: Future, S: Schedule>(task: NonNull<Header<S>>) {
-    let drop_it = |stage: *mut Stage<F>| {
-        // SAFETY: the caller has the right to the output.
-        let output = std::mem::replace(unsafe { &mut *stage }, Stage::Gone);
-        // A destructor that panics must not take the worker with it.
-        contain(|| drop(output));
-    };
-    // SAFETY: the task is complete and the caller is its handle, or its holder with no handle.
-    unsafe { Cell::<F, S>::with_stage(task, drop_it) };
-}
-
-unsafe fn free_cell<F: Future, S: Schedule>(task: NonNull<Header<S>>) {
-    struct Place(NonNull<u8>, Layout);
-    impl Drop for Place {
-        fn drop(&mut self) {
-            // SAFETY: allocated with this layout, and the last reference is gone.
-            unsafe { memory::release(self.0, self.1) };
-        }
-    }
-    // Also when a destructor (of a joiner's waker, say) panics.
-    let _place = Place(task.cast(), Layout::new::<Cell<F, S>>());
-    // SAFETY: a cell of this type, whose last reference is gone.
-    unsafe { ptr::drop_in_place(task.cast::<Cell<F, S>>().as_ptr()) };
 }
 
 /// Does what a transition of the state says.

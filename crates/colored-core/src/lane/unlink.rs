@@ -1,0 +1,206 @@
+//! The end of a turn: the head leaves the chain, and what remains to be done with it is done.
+//!
+//! The exchange that takes the last node out ends the hold, and from then on another thread may run
+//! the lane. So all that needs the hold comes before it: references are counted that were taken, and
+//! tasks that wait are made known. What is left afterwards is about the node alone, which is this
+//! thread's until it gives it away.
+//!
+//! A head behind which a producer is half done cannot leave yet. The lane remembers what remains
+//! ([`Lane::set_stalled`]), goes back to its worker, and begins with that the next time.
+
+use super::current::Hold;
+use super::{Lane, LanePtr, callback, claim};
+use crate::queue::{Node, Rotated, Unlinked};
+use crate::task::{Ended, Kept, Schedule, TaskRef};
+use std::ptr::NonNull;
+
+/// What remains to be done with a head that has had its turn, once it is out of the chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum After {
+    /// A task that waits.
+    End,
+    /// A task that is complete.
+    Release,
+    /// A task that goes on under another lane, which it knows already.
+    Hop,
+    /// A task that runs again behind the others. It stays in the chain.
+    Rotate,
+    /// A task that keeps the lane. It stays at the head.
+    Keep,
+    /// A callback that has run.
+    Free,
+    /// A callback that has run and owns no reference.
+    FreeUncounted,
+    /// The node of an inline call: it lives in the lane, and the caller keeps that alive.
+    Inline,
+    /// As `Inline`, when the caller is gone and the node owns a reference.
+    InlineCounted,
+    /// A claim whose behavior has run.
+    Claim,
+}
+
+impl Lane {
+    /// What remains to be done with a head that has had its turn and is in the chain still.
+    ///
+    /// # Safety
+    ///
+    /// The caller holds the lane.
+    pub(super) unsafe fn take_stalled(&self) -> Option<After> {
+        // SAFETY: the holder alone touches it.
+        self.stalled.with_mut(|stalled| unsafe { (*stalled).take() })
+    }
+
+    /// The head has had its turn, and a producer behind it is half done.
+    ///
+    /// # Safety
+    ///
+    /// The caller holds the lane.
+    pub(super) unsafe fn set_stalled(&self, after: After) {
+        // SAFETY: the holder alone touches it.
+        self.stalled.with_mut(|stalled| unsafe { *stalled = Some(after) });
+    }
+}
+
+impl LanePtr {
+    /// Takes the head out of the chain and does what remains.
+    ///
+    /// # Safety
+    ///
+    /// The caller holds the lane and the head has had its turn. After [`Unlinked::Idle`] it does
+    /// not hold the lane any more. `closing` is `None` if no task can have been polled.
+    #[inline]
+    pub(super) unsafe fn unlink(
+        self,
+        after: After,
+        hold: &Hold,
+        closing: Option<bool>,
+    ) -> Unlinked {
+        // SAFETY: the right to run keeps the lane alive.
+        let lane = unsafe { self.get() };
+        let head = lane.chain.head();
+        let mut after = after;
+        if after == After::Keep {
+            // SAFETY: only tasks keep a lane, and a scheduled one is alive.
+            let task = unsafe { TaskRef::<LanePtr>::from_node(head) };
+            // SAFETY: the lane is held, and the head has been polled.
+            match unsafe { self.keep(task, hold) } {
+                Kept::Waiting => return Unlinked::Idle,
+                Kept::Again => return Unlinked::More,
+                Kept::Over => after = After::End,
+            }
+        }
+        let unlinked = if after == After::Rotate {
+            match lane.chain.rotate_head() {
+                Rotated::Stalled => Unlinked::Stalled,
+                Rotated::Moved | Rotated::Alone => {
+                    // SAFETY: only tasks rotate, and a scheduled one is alive.
+                    let task = unsafe { TaskRef::<LanePtr>::from_node(head) };
+                    // SAFETY: the lane is held, so the task does not run before this returns.
+                    unsafe { task.end_notified() };
+                    return Unlinked::More;
+                }
+            }
+        } else {
+            if !lane.chain.has_more() {
+                // This may be the end of the hold: what was taken must be counted before.
+                if hold.owed() > 0 {
+                    lane.retain(hold.take_owed().unsigned_abs());
+                }
+                if let Some(closing) = closing {
+                    // SAFETY: the lane is held.
+                    unsafe { lane.track(self, closing) };
+                }
+            }
+            // SAFETY: the head is alive.
+            let urgent = unsafe { head.as_ref() }.urgent;
+            if urgent {
+                lane.desk.lower();
+            }
+            let unlinked = lane.chain.unlink_head();
+            if urgent && unlinked == Unlinked::Stalled {
+                lane.desk.unlower();
+            }
+            unlinked
+        };
+        match unlinked {
+            Unlinked::More => {
+                if let After::Inline | After::InlineCounted = after {
+                    // An idle unlink leaves the link null by itself, and gives the node away.
+                    // SAFETY: the node lives in the lane, which is still held.
+                    unsafe { head.as_ref() }.reset();
+                }
+                // SAFETY: the head is out.
+                unsafe { after.settle(head, hold) };
+            }
+            Unlinked::Idle => {
+                // What follows may drop a foreign waker, whose code must not see the color.
+                hold.has_ended();
+                // SAFETY: the head is out.
+                unsafe { after.settle(head, hold) };
+                let owed = hold.take_owed();
+                debug_assert!(owed <= 0, "what was taken has been counted");
+                if owed < 0 {
+                    // SAFETY: the references were given to the holder.
+                    unsafe { self.release(owed.unsigned_abs()) };
+                }
+            }
+            // SAFETY: the lane is held.
+            Unlinked::Stalled => unsafe { lane.set_stalled(after) },
+        }
+        unlinked
+    }
+}
+
+impl After {
+    /// # Safety
+    ///
+    /// The node has had its turn and is in no chain.
+    unsafe fn settle(self, node: NonNull<Node>, hold: &Hold) {
+        // A view only; used where the node is a task.
+        // SAFETY: a task is alive until `Release` here, or until its next turn.
+        let task = || unsafe { TaskRef::<LanePtr>::from_node(node) };
+        match self {
+            After::End => {
+                // SAFETY: the party that polled may move the task, up to this call.
+                if let Ended::Reschedule = unsafe { task().end() } {
+                    // SAFETY: it was woken meanwhile, so it is still this party's to move.
+                    unsafe { schedule(task()) };
+                }
+            }
+            After::Release => {
+                hold.owe(-1);
+                // SAFETY: complete and unlinked.
+                unsafe { task().release() };
+            }
+            After::Hop => {
+                hold.owe(-1);
+                // SAFETY: the party that polled may move the task.
+                unsafe { task().end_notified() };
+                // SAFETY: notified and in no chain: it is still this party's to move.
+                unsafe { schedule(task()) };
+            }
+            After::Free => {
+                hold.owe(-1);
+                // SAFETY: it has run and is in no chain.
+                unsafe { callback::free(node) };
+            }
+            // SAFETY: it has run and is in no chain.
+            After::FreeUncounted => unsafe { callback::free(node) },
+            After::Inline => {}
+            After::InlineCounted => hold.owe(-1),
+            After::Rotate | After::Keep => unreachable!("it stays in the chain"),
+            // SAFETY: it has had its turn and is in no chain.
+            After::Claim => unsafe { claim::free(node) },
+        }
+    }
+}
+
+/// # Safety
+///
+/// The caller may move the task, and gives that right away.
+unsafe fn schedule(task: TaskRef<LanePtr>) {
+    // SAFETY: by contract.
+    let lane = task.lane();
+    // SAFETY: by contract.
+    unsafe { lane.schedule(task.node()) };
+}

@@ -1,0 +1,81 @@
+//! What the transitions of a task's state return: what their caller must do now.
+
+/// What a wake must do.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Woken {
+    /// The caller has made it ready and must put it on its lane.
+    Schedule,
+    /// As `Schedule`, but it has kept its lane, at whose head it is: the caller must dispatch that.
+    Resume,
+    /// Somebody else will poll it, or nobody needs to.
+    Nothing,
+    /// As `Nothing`, and the reference given up was the last: free it.
+    Free,
+}
+
+/// What the holder must do with a task whose turn has come.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Begun {
+    Poll,
+    Cancel,
+}
+
+/// What the holder must do after a poll that was not ready.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// It waits for a wake; it may already run again elsewhere: do not touch it.
+    Waiting,
+    /// It was woken meanwhile: put it on its lane.
+    Reschedule,
+}
+
+/// What a task wants that has returned from its poll and is not ready.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wants {
+    /// To wait.
+    Wait,
+    /// To be polled again: it has been woken meanwhile.
+    Again,
+    /// To keep its lane, whether it waits or not.
+    Lane,
+}
+
+/// What became of a task that keeps its lane.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kept {
+    /// It waits. Task and lane may already run elsewhere: touch neither.
+    Waiting,
+    /// It was woken meanwhile, and the lane is still the caller's: it has the next turn.
+    Again,
+    /// Its last section has ended meanwhile: end its poll as any other's. It is still `RUNNING`.
+    Over,
+}
+
+/// Who is waiting for the output that has just been stored.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Completed {
+    /// Nobody ever will: drop it.
+    DropOutput,
+    /// The handle exists but has no waker set.
+    Keep,
+    /// Wake the joiner.
+    WakeJoiner,
+}
+
+/// What the handle finds when it looks.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Joinable {
+    /// The output is there and is the handle's to take.
+    Complete,
+    /// Not yet, and the waker is the handle's to write.
+    NoWaker,
+    /// Not yet, and the waker is shared: it may be read only.
+    HasWaker,
+}
