@@ -328,6 +328,39 @@ fn what_comes_home_closes_the_cycle() {
     });
 }
 
+/// One who was called goes away while there are too many inside: from then on all of them are at home.
+#[test]
+fn who_was_called_and_goes_away_closes_the_cycle() {
+    run(3, async {
+        spawn_unique(exclusive(yield_now())).await.unwrap();
+        let bound = Bound::new(RED, 1);
+        let place = bound.try_reserve().unwrap();
+        let mut called = Box::pin(bound.reserve());
+        assert!(waits(called.as_mut()).await);
+        let (task, told) = reserving(&bound);
+        told.await.unwrap();
+        drop(place);
+        assert_eq!((bound.depth(), bound.waiting()), (1, 1), "the first was called");
+        let (mine, (hold, held)) = (bound.clone(), oneshot::channel());
+        let holder = spawn_colored(
+            RED,
+            exclusive(async move {
+                // The color's own goes in past the line.
+                let own = mine.try_spawn(async {}).unwrap();
+                let mut task = pin!(task);
+                assert!(waits(task.as_mut()).await, "who was called may go");
+                hold.send(()).unwrap();
+                let error = task.await.expect_err("it waits for this section");
+                assert!(message(&*error.into_panic()).contains("waits for room"));
+                drop(own);
+            }),
+        );
+        held.await.unwrap();
+        drop(called);
+        holder.await.unwrap();
+    });
+}
+
 /// Sections under two colors that wait for room under each other's, and for those who do: all end.
 #[test]
 fn nothing_hangs_in_a_storm_of_bounds() {

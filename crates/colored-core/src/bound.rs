@@ -100,6 +100,14 @@ impl Room for Inner {
 }
 
 impl Inner {
+    /// Gives a place back, by `leave`: true if somebody waits, and nobody was called.
+    #[inline]
+    fn has_left(&self, leave: impl FnOnce(&Gate) -> bool) {
+        if leave(&self.gate) && self.handle.scheduler().watches_waits() {
+            self.may_be_shut();
+        }
+    }
+
     /// Who is inside may be at home to a man now. If a section holds the color, and waits, this may have
     /// closed a cycle, which those in the line find when they look again. One that begins to wait later
     /// looks by itself.

@@ -45,7 +45,7 @@ impl<'a> Reserve<'a> {
 
     fn give_up(&mut self) {
         if let Some(ticket) = self.ticket.take() {
-            self.bound.inner.gate.cancel(ticket);
+            self.bound.inner.has_left(|gate| gate.cancel(ticket));
         }
     }
 }

@@ -162,19 +162,23 @@ impl Gate {
         }
     }
 
-    /// Gives a ticket back, and with it the place if there is one by now.
-    pub(crate) fn cancel(&self, ticket: Ticket) {
-        let (unused, called) = {
+    /// Gives a ticket back, and with it the place if there is one by now. True as for
+    /// [`leave`](Self::leave), of that place.
+    pub(crate) fn cancel(&self, ticket: Ticket) -> bool {
+        let (unused, called, shut) = {
             let mut line = self.line.lock();
             let (standing, waiting) = line.leave(ticket);
             if standing == Standing::Waits {
                 self.has_left(&line);
             }
             let owns_place = standing == Standing::Called;
-            (waiting, owns_place.then(|| self.hand_on(&mut line)).flatten())
+            let called = owns_place.then(|| self.hand_on(&mut line)).flatten();
+            let shut = owns_place && called.is_none() && !line.is_empty();
+            (waiting, called, shut)
         };
         drop(unused);
         wake(called);
+        shut
     }
 
     /// Leaves; the place goes to the first of the line. True if there is a line, and nobody was
