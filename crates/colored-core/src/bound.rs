@@ -113,7 +113,7 @@ impl Inner {
     /// looks by itself.
     fn may_be_shut(&self) {
         let scheduler = self.handle.scheduler();
-        if self.gate.all_are_at_home() && scheduler.is_held_by_one_who_waits(&self.lane) {
+        if self.gate.all_are_at_home() && scheduler.is_kept_by_one_who_waits(&self.lane) {
             self.gate.rouse();
         }
     }

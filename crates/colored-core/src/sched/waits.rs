@@ -84,12 +84,14 @@
 
 mod graph;
 mod lines;
+mod search;
+mod settle;
 mod several;
 mod waiter;
 
-pub(crate) use self::several::{queue_all, queued_all};
+pub(crate) use self::several::{is_entered, queue_all, queued_all};
 
-use self::graph::{Graph, To};
+use self::graph::{Graph, How, To, Told};
 use self::lines::Spot;
 use self::waiter::{Waiter, again};
 use super::{Handle, Scheduler, with_handle};
@@ -132,9 +134,9 @@ impl Scheduler {
         self.waits.are_watched()
     }
 
-    /// Whether a section holds the lane in which somebody waits for something.
-    pub(crate) fn is_held_by_one_who_waits(&self, lane: &LaneRef) -> bool {
-        self.waits.graph.lock().is_held(lane.ptr())
+    /// Whether somebody who waits for other things keeps the lane: a section, or a `when`.
+    pub(crate) fn is_kept_by_one_who_waits(&self, lane: &LaneRef) -> bool {
+        self.waits.graph.lock().is_kept(lane.ptr())
     }
 
     /// Records waits from now on.
@@ -155,7 +157,7 @@ pub(crate) struct Wait(Box<Record>);
 struct Record {
     handle: Handle,
     task: Id,
-    section: Option<u64>,
+    section: Option<(u64, Arc<Told>)>,
     key: u64,
     place: u64,
 }
@@ -166,20 +168,9 @@ impl Drop for Record {
     }
 }
 
-/// A closure that is known to stand in several lines, until this is dropped. One word.
-pub(crate) struct Standing(Box<(Handle, u64)>);
-
-impl Drop for Standing {
-    fn drop(&mut self) {
-        self.0.0.scheduler().waits.graph.lock().lines.leave(self.0.1);
-    }
-}
-
 /// The lock of the records: what is pushed under it has its place in the order of the records. To be
 /// dropped before any foreign code runs.
-pub(crate) struct Ordered<'a>(
-    #[expect(dead_code, reason = "a guard")] Option<MutexGuard<'a, Graph>>,
-);
+pub(crate) struct Ordered<'a>(Option<(MutexGuard<'a, Graph>, u64)>);
 
 /// A section in which something has been waited for, until this is dropped.
 pub(crate) struct Watched {
@@ -224,7 +215,11 @@ pub(crate) struct Turn<'a> {
 impl Turn<'_> {
     fn to(self, place: u64) -> To {
         let spot = Spot { lane: self.lane.ptr(), shared: self.shared, place };
-        To::Lane { spot, color: self.lane.color(), how: self.how, site: self.site }
+        To::Lane { spot, color: self.lane.color(), how: self.how() }
+    }
+
+    fn how(self) -> How {
+        How { how: self.how, site: self.site }
     }
 }
 
@@ -239,7 +234,10 @@ pub(crate) unsafe fn task(
     before: Option<Wait>,
     joined: TaskRef<LanePtr>,
 ) -> Result<Option<Wait>, Deadlock> {
-    let to = |now| [To::Task { task: joined, since: if joined.is_out() { now } else { 0 } }];
+    let to = |_: &mut Graph, now| To::Task {
+        task: joined,
+        since: if joined.is_out() { now } else { 0 },
+    };
     again(before, false, to)
 }
 
@@ -252,8 +250,8 @@ pub(crate) fn queue<R>(
 ) -> Result<R, Deadlock> {
     let Some(waiter) = Waiter::current() else { return Ok(push(None, Ordered(None))) };
     let mut graph = waiter.lock();
-    let wait = waiter.add(&mut graph, None, |place| [turn.to(place)])?;
-    Ok(push(Some(wait), Ordered(Some(graph))))
+    let wait = waiter.add(&mut graph, None, |_, place| turn.to(place))?;
+    Ok(push(Some(wait), Ordered(Some((graph, 0)))))
 }
 
 /// As [`queue`], for a task that stands in the line when this poll is over. `before` is the record of
@@ -270,7 +268,7 @@ pub(crate) fn hop(before: Option<Wait>, turn: Turn<'_>) -> Result<Option<Wait>, 
 /// it was polled the last time; if there is none, what is before it in the line is not known.
 #[cold]
 pub(crate) fn queued(before: Option<Wait>, turn: Turn<'_>) -> Result<Option<Wait>, Deadlock> {
-    again(before, true, |place| [turn.to(place)])
+    again(before, true, |_, place| turn.to(place))
 }
 
 /// Room for which somebody waits.
@@ -287,9 +285,6 @@ pub(crate) fn room(
     turn: Turn<'_>,
     room: impl FnOnce() -> Arc<dyn Room>,
 ) -> Result<Option<Wait>, Deadlock> {
-    let to = |_| {
-        let (lane, color) = (turn.lane.ptr(), turn.lane.color());
-        [To::Room { room: room(), lane, color, how: turn.how, site: turn.site }]
-    };
-    again(None, true, to)
+    let (lane, color) = (turn.lane.ptr(), turn.lane.color());
+    again(None, true, |_, _| To::Room { room: room(), lane, color, how: turn.how() })
 }
