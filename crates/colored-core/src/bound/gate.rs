@@ -203,13 +203,16 @@ impl Gate {
         nobody && waiting
     }
 
-    /// Has all in the line whose waits are recorded look again. None of them is called by it.
+    /// Has all in the line look again whose waits are recorded, and in a cycle by now. None of them is
+    /// called by it.
     pub(crate) fn rouse(&self) {
         let wakers: Vec<Waker> = {
             let mut line = self.line.lock();
-            let recorded = line.iter_mut().filter(|waiting| waiting.wait.is_some());
+            let shut_in =
+                |waiting: &&mut Waiting| waiting.wait.as_ref().is_some_and(Wait::is_in_a_cycle);
             // To clone one is anybody's code. Who is woken leaves another when it has looked.
-            recorded
+            line.iter_mut()
+                .filter(shut_in)
                 .map(|waiting| mem::replace(&mut waiting.waker, Waker::noop().clone()))
                 .collect()
         };

@@ -162,6 +162,14 @@ struct Record {
     place: u64,
 }
 
+impl Wait {
+    /// Whether it is in a cycle by now, that has been closed without a wait.
+    pub(crate) fn is_in_a_cycle(&self) -> bool {
+        let Record { handle, task, key, .. } = &*self.0;
+        handle.scheduler().waits.graph.lock().is_in_a_cycle(*task, *key)
+    }
+}
+
 impl Drop for Record {
     fn drop(&mut self) {
         self.handle.scheduler().waits.graph.lock().remove(self.task, self.key);

@@ -152,6 +152,13 @@ impl Graph {
         }
     }
 
+    /// Whether a wait that is recorded is in a cycle.
+    pub(super) fn is_in_a_cycle(&self, task: Id, key: u64) -> bool {
+        let mut waits = self.waits.get(&task).into_iter().flatten();
+        let wait = waits.find(|wait| wait.key == key);
+        wait.is_some_and(|wait| self.cycle_of(wait).is_some())
+    }
+
     /// Somebody does not wait for this task any more.
     fn is_let_go(&mut self, joined: Id) {
         if let Some(times) = self.awaited.get_mut(&joined) {
