@@ -97,6 +97,15 @@ pub struct When<S, F, R> {
     site: &'static Location<'static>,
 }
 
+#[cfg(all(test, colored_loom))]
+impl<S, F, R> When<S, F, R> {
+    /// What is scheduled.
+    pub(crate) fn behavior(&self) -> NonNull<Header> {
+        let Stage::Scheduled(scheduled) = &self.stage else { panic!("it is not scheduled") };
+        scheduled.behavior
+    }
+}
+
 enum Stage<S, F, R> {
     Unstarted(S, F),
     Scheduled(Scheduled<F, R>),
