@@ -84,11 +84,14 @@
 
 mod graph;
 mod lines;
+mod room;
 mod search;
 mod settle;
 mod several;
+mod stuck;
 mod waiter;
 
+pub(crate) use self::room::{Caller, Room, RoomWait, Ways, room};
 pub(crate) use self::several::{is_entered, queue_all, queued_all};
 
 use self::graph::{Graph, How, To, Told};
@@ -134,11 +137,6 @@ impl Scheduler {
         self.waits.are_watched()
     }
 
-    /// Whether somebody who waits for other things keeps the lane: a section, or a `when`.
-    pub(crate) fn is_kept_by_one_who_waits(&self, lane: &LaneRef) -> bool {
-        self.waits.graph.lock().is_kept(lane.ptr())
-    }
-
     /// Records waits from now on.
     pub(crate) fn watch(&self) {
         // Ordering: as in `are_watched`.
@@ -164,7 +162,7 @@ struct Record {
 
 impl Wait {
     /// Whether it is in a cycle by now, that has been closed without a wait.
-    pub(crate) fn is_in_a_cycle(&self) -> bool {
+    fn is_in_a_cycle(&self) -> bool {
         let Record { handle, task, key, .. } = &*self.0;
         handle.scheduler().waits.graph.lock().is_in_a_cycle(*task, *key)
     }
@@ -277,22 +275,4 @@ pub(crate) fn hop(before: Option<Wait>, turn: Turn<'_>) -> Result<Option<Wait>, 
 #[cold]
 pub(crate) fn queued(before: Option<Wait>, turn: Turn<'_>) -> Result<Option<Wait>, Deadlock> {
     again(before, true, |_, place| turn.to(place))
-}
-
-/// Room for which somebody waits.
-pub(crate) trait Room: Send + Sync {
-    /// Whether there is none before the color that gives it has run. Asked under the lock of the
-    /// records: takes no lock under which waits are recorded.
-    fn comes_by_the_color_only(&self) -> bool;
-}
-
-/// Records that the current task waits for room that a color gives. Each time it is polled: that the
-/// color alone gives room may have become true since.
-#[cold]
-pub(crate) fn room(
-    turn: Turn<'_>,
-    room: impl FnOnce() -> Arc<dyn Room>,
-) -> Result<Option<Wait>, Deadlock> {
-    let (lane, color) = (turn.lane.ptr(), turn.lane.color());
-    again(None, true, |_, _| To::Room { room: room(), lane, color, how: turn.how() })
 }

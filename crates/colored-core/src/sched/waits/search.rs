@@ -2,16 +2,16 @@
 
 use super::graph::{Graph, To, Wait};
 use super::lines::{Spot, Stand};
+use super::room::Called;
 use crate::lane::LanePtr;
 use crate::task::{Deadlock, Id, Link, TaskRef};
-use std::cell::Cell;
 use std::collections::HashSet;
 use std::task::Waker;
 
 /// A step of the search: a link, and where it leads.
-struct Step<'a> {
+pub(super) struct Step<'a> {
     link: Link,
-    node: Node,
+    pub(super) node: Node<'a>,
     /// A wait on the way is inside a section.
     inside: bool,
     /// The wait that it is, if it is one.
@@ -19,20 +19,24 @@ struct Step<'a> {
 }
 
 #[derive(Clone, Copy)]
-enum Node {
+pub(super) enum Node<'a> {
     /// As in [`To::Task`].
     Task(TaskRef<LanePtr>, u64),
     Lane(Spot),
     Section(u64),
     Stand(u64),
+    /// What a wait for room is for, if that comes by several.
+    Room(&'a Wait),
 }
 
-#[derive(PartialEq, Eq, Hash)]
-enum Seen {
-    Task(Id, bool),
-    Lane(Spot, bool),
+/// What a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Key {
+    Task(Id, u64),
+    Lane(Spot),
     Section(u64),
-    Stand(u64, bool),
+    Stand(u64),
+    Room(Id, u64),
 }
 
 impl Graph {
@@ -43,12 +47,13 @@ impl Graph {
         if !back || self.sections.is_empty() {
             return None;
         }
-        let arrived = |step: &Step<'_>| match step.node {
-            Node::Task(task, _) => step.inside && task.id() == wait.task.id,
-            Node::Lane(_) | Node::Stand(_) => false,
+        let back = |node: Node<'_>| match node {
+            Node::Task(task, _) => task.id() == wait.task.id,
             Node::Section(key) => wait.section().is_some_and(|(own, _)| own == key),
+            Node::Lane(_) | Node::Stand(_) | Node::Room(..) => false,
         };
-        self.way(self.steps_of(wait, false), arrived, &[]).map(deadlock)
+        let first = || self.steps_of(wait, false);
+        self.way(first, back, &[]).map(|way| Deadlock::new(links(way)))
     }
 
     /// Looks for a way by which a `when` that is scheduled now would wait for itself: for a task that is
@@ -57,18 +62,18 @@ impl Graph {
         if self.held.is_empty() {
             return None;
         }
-        let behind = Cell::new(None);
-        let arrived = |step: &Step<'_>| match step.node {
+        let comes_behind = |node: Node<'_>| match node {
             Node::Task(task, _) => {
-                let color = stand.color_of(task.lane()).filter(|_| step.inside && task.is_out());
-                behind.set(color.map(|color| (task.named(), color)));
-                color.is_some()
+                let color = stand.color_of(task.lane()).filter(|_| task.is_out());
+                color.map(|color| (task.named(), color))
             }
-            Node::Lane(_) | Node::Stand(_) | Node::Section(_) => false,
+            Node::Lane(_) | Node::Stand(_) | Node::Section(_) | Node::Room(..) => None,
         };
-        let way = self.way(lacks(stand, false).collect(), arrived, &[])?;
+        let first = || lacks(stand, false).collect();
+        let way = self.way(first, |node: Node<'_>| comes_behind(node).is_some(), &[])?;
+        let behind = way.last().and_then(|step| comes_behind(step.node));
         let mut links = links(way);
-        if let Some((task, color)) = behind.get() {
+        if let Some((task, color)) = behind {
             links.push(Link::Own { task, color });
             links.push(Link::Behind { color, task: stand.task, site: stand.site });
         }
@@ -82,12 +87,10 @@ impl Graph {
         let Some(stand) = self.lines.get(key).filter(|_| !self.sections.is_empty()) else {
             return wakers;
         };
-        let arrived = |step: &Step<'_>| match step.node {
-            Node::Stand(other) => step.inside && other == key,
-            _ => false,
-        };
+        let back = |node: Node<'_>| matches!(node, Node::Stand(other) if other == key);
+        let first = || lacks(stand, false).collect();
         // Each time without one of those that have been told: so in the end every cycle has one.
-        while let Some(way) = self.way(lacks(stand, false).collect(), arrived, &told) {
+        while let Some(way) = self.way(first, back, &told) {
             let waits = way.iter().filter_map(|step| step.wait);
             let inside: Vec<_> = waits.filter(|wait| wait.section().is_some()).collect();
             let first = inside.first().expect("it leads through a section");
@@ -106,12 +109,28 @@ impl Graph {
         Some(unsafe { section.task.waker() })
     }
 
-    /// A way from the first of these steps to one that has arrived, by none of those waits.
+    /// A way from the first steps `back`, by a wait inside a section, and by none of those waits.
     fn way<'a>(
         &'a self,
-        first: Vec<Step<'a>>,
-        arrived: impl Fn(&Step<'a>) -> bool,
+        first: impl Fn() -> Vec<Step<'a>>,
+        back: impl Fn(Node<'_>) -> bool + Copy,
         without: &[u64],
+    ) -> Option<Vec<Step<'a>>> {
+        let way = self.way_by(first(), back, |step| !step.is_one_of(without))?;
+        if !way.iter().any(|step| matches!(step.node, Node::Room(..))) {
+            return Some(way);
+        }
+        let stuck = self.stuck(first(), back, without);
+        let by = |step: &Step<'_>| !step.is_one_of(without) && stuck.contains(&step.node.key());
+        self.way_by(first(), back, by)
+    }
+
+    /// A way from the first of these steps, by such steps, `back`.
+    fn way_by<'a>(
+        &'a self,
+        first: Vec<Step<'a>>,
+        back: impl Fn(Node<'_>) -> bool,
+        by: impl Fn(&Step<'a>) -> bool,
     ) -> Option<Vec<Step<'a>>> {
         let mut seen = HashSet::new();
         // The way so far, and at each of its points what has not been tried there.
@@ -123,14 +142,14 @@ impl Graph {
                 way.pop();
                 continue;
             };
-            if step.wait.is_some_and(|wait| without.contains(&wait.key)) {
+            if !by(&step) {
                 continue;
             }
-            if arrived(&step) {
+            if step.inside && back(step.node) {
                 way.push(step);
                 return Some(way);
             }
-            if seen.insert(step.seen()) {
+            if seen.insert((step.node.key(), step.inside)) {
                 rest.push(self.steps_from(&step));
                 way.push(step);
             }
@@ -139,7 +158,7 @@ impl Graph {
     }
 
     /// What a task, a lane or a section waits for.
-    fn steps_from(&self, step: &Step<'_>) -> Vec<Step<'_>> {
+    pub(super) fn steps_from<'a>(&'a self, step: &Step<'a>) -> Vec<Step<'a>> {
         match step.node {
             Node::Task(task, _) if task.is_complete() => Vec::new(),
             Node::Task(task, since) => {
@@ -165,7 +184,31 @@ impl Graph {
                 let waits = waits.filter(|wait| wait.section().is_some_and(|(own, _)| own == key));
                 waits.flat_map(|wait| self.steps_of(wait, true)).collect()
             }
+            Node::Room(wait) => self.ways_of(wait, step.inside),
         }
+    }
+
+    /// What room may come by, any of which is enough. Nothing if one of those goes on.
+    fn ways_of<'a>(&self, wait: &'a Wait, inside: bool) -> Vec<Step<'a>> {
+        let To::Room { ref room, lane, color, .. } = wait.to else { return Vec::new() };
+        let Some(ways) = room.ways() else { return Vec::new() };
+        let step = |link, lane| {
+            // Whoever is inside may be anywhere in the line.
+            let spot = Spot { lane, shared: false, place: 0 };
+            Step { link, node: Node::Lane(spot), inside, wait: None }
+        };
+        let holds_its_own = |called: &Called| {
+            let keys = self.held.get(&called.lane).into_iter().flatten();
+            let mut sections = keys.filter_map(|key| self.sections.get(key));
+            sections.any(|section| section.task.id() == called.task.id)
+        };
+        if ways.called.iter().any(holds_its_own) {
+            return Vec::new();
+        }
+        let called = ways.called.into_iter();
+        let called = called.map(|called| step(Link::Called { task: called.task }, called.lane));
+        let by_color = ways.by_color.then(|| step(Link::Inside { color }, lane));
+        by_color.into_iter().chain(called).collect()
     }
 
     /// What is waited for, each of which is needed. Nothing if it may end without whom it is for.
@@ -187,12 +230,16 @@ impl Graph {
                 let turn = |color| Link::Turn { task, how: how.how, color, site: how.site };
                 lacks.map(|(spot, color)| step(turn(color), Node::Lane(spot))).collect()
             }
-            To::Room { ref room, .. } if !room.comes_by_the_color_only() => Vec::new(),
-            To::Room { lane, color, how, .. } => {
-                // Whoever is inside may be anywhere in the line.
-                let spot = Spot { lane, shared: false, place: 0 };
+            To::Room { color, how, .. } => {
                 let link = Link::Turn { task, how: how.how, color, site: how.site };
-                vec![step(link, Node::Lane(spot))]
+                let mut ways = self.ways_of(wait, inside);
+                match ways.pop() {
+                    None => Vec::new(),
+                    Some(only) if ways.is_empty() && matches!(only.link, Link::Inside { .. }) => {
+                        vec![step(link, only.node)]
+                    }
+                    Some(_) => vec![step(link, Node::Room(wait))],
+                }
             }
         }
     }
@@ -240,17 +287,21 @@ fn links(way: Vec<Step<'_>>) -> Vec<Link> {
     way.into_iter().map(|step| step.link).collect()
 }
 
-fn deadlock(way: Vec<Step<'_>>) -> Deadlock {
-    Deadlock::new(links(way))
+impl Step<'_> {
+    /// Whether it is one of those waits.
+    pub(super) fn is_one_of(&self, waits: &[u64]) -> bool {
+        self.wait.is_some_and(|wait| waits.contains(&wait.key))
+    }
 }
 
-impl Step<'_> {
-    fn seen(&self) -> Seen {
-        match self.node {
-            Node::Task(task, _) => Seen::Task(task.id(), self.inside),
-            Node::Lane(spot) => Seen::Lane(spot, self.inside),
-            Node::Section(key) => Seen::Section(key),
-            Node::Stand(key) => Seen::Stand(key, self.inside),
+impl Node<'_> {
+    pub(super) fn key(self) -> Key {
+        match self {
+            Self::Task(task, since) => Key::Task(task.id(), since),
+            Self::Lane(spot) => Key::Lane(spot),
+            Self::Section(key) => Key::Section(key),
+            Self::Stand(key) => Key::Stand(key),
+            Self::Room(wait) => Key::Room(wait.task.id, wait.key),
         }
     }
 }
