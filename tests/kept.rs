@@ -188,13 +188,7 @@ fn a_when_older_than_the_first_section() {
     for round in 0..8 {
         run(3, async move {
             let [red, blue] = cells();
-            let (block, blocked) = mpsc::channel::<()>();
-            let (stuck, is_stuck) = oneshot::channel();
-            let busy = spawn_colored(BLUE, async move {
-                stuck.send(()).unwrap();
-                blocked.recv().unwrap();
-            });
-            is_stuck.await.unwrap();
+            let (block, busy) = block(BLUE).await;
             let (give, given) = oneshot::channel::<JoinHandle<()>>();
             // Before the `when` under blue.
             let section = async move {
@@ -222,6 +216,80 @@ fn a_when_older_than_the_first_section() {
             waiter.await.unwrap();
             busy.await.unwrap();
             assert_eq!(cell.call(|red| *red).await, 1);
+        });
+    }
+}
+
+/// Blocks a color's line, before there is any section.
+async fn block(color: Color) -> (mpsc::Sender<()>, JoinHandle<()>) {
+    let (block, blocked) = mpsc::channel::<()>();
+    let (stuck, is_stuck) = oneshot::channel();
+    let busy = spawn_colored(color, async move {
+        stuck.send(()).unwrap();
+        blocked.recv().unwrap();
+    });
+    is_stuck.await.unwrap();
+    (block, busy)
+}
+
+/// A `when` of before the first section, which nobody awaits: known as soon as it gets a color.
+#[test]
+fn a_when_that_was_forgotten_before_the_first_section() {
+    run(4, async {
+        let [red, blue] = cells();
+        let (in_red, in_blue) = (block(RED).await, block(BLUE).await);
+        let (give, given) = oneshot::channel::<JoinHandle<()>>();
+        let (tell, joins) = oneshot::channel();
+        // Before the `when` under blue.
+        let told = spawn_colored(BLUE, async move {
+            let mut task = given.await.unwrap();
+            let section = exclusive(async move {
+                assert!(once(pin!(&mut task)).await.is_pending());
+                tell.send(()).unwrap();
+                task.await
+            });
+            section.await
+        });
+        let mut both = Box::pin(when((&red, &blue), add));
+        assert!(once(both.as_mut()).await.is_pending());
+        drop(both);
+        assert!(give.send(spawn_colored(RED, async {})).is_ok());
+        in_blue.0.send(()).unwrap();
+        joins.await.unwrap();
+        in_red.0.send(()).unwrap();
+        is_told(told).await;
+        assert_eq!(red.call(|red| *red).await, 0);
+    });
+}
+
+/// As [`a_reader_behind_a_writer_behind_a_when_that_reads`], if the `when` is older than the first section.
+#[test]
+fn a_reader_behind_a_writer_behind_an_older_when() {
+    for _ in 0..8 {
+        run(4, async {
+            let [red, blue] = cells();
+            let in_blue = block(BLUE).await;
+            let ours = red.clone();
+            // Before the `when` under blue.
+            let read = async move { exclusive(ours.read(|red| *red)).await };
+            let told = spawn_colored(BLUE, read);
+            let (tell, waits) = oneshot::channel();
+            let mine = red.clone();
+            let waiter = spawn_unique(async move {
+                let mut both = pin!(when((mine.shared(), &blue), |red, blue| *blue = *red));
+                assert!(once(both.as_mut()).await.is_pending());
+                // Its gate is opened.
+                mine.read(|_| ()).await;
+                mine.post(|red| *red += 1);
+                tell.send(()).unwrap();
+                both.await;
+            });
+            waits.await.unwrap();
+            in_blue.0.send(()).unwrap();
+            let error = told.await.expect_err("it is behind the post");
+            assert!(message(&*error.into_panic()).contains("reads a cell of color 0x1"));
+            waiter.await.unwrap();
+            assert_eq!(red.call(|red| *red).await, 1);
         });
     }
 }
