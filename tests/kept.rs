@@ -500,3 +500,86 @@ fn what_goes_on_is_not_told() {
         }
     });
 }
+
+/// A `when` has green and lacks blue; under red it stands behind a task, which a section over blue awaits.
+#[test]
+fn who_is_before_a_when_that_has_another_color_is_not_told() {
+    run(3, async {
+        watch().await;
+        let ([red, blue], green) = (cells(), ColorCell::new(GREEN, 0));
+        let keeper = Keeper::of(RED).await;
+        let first = spawn_colored(RED, async {});
+        let section = Section::begin().await;
+        let mut all = pin!(when((&red, &blue, &green), |_, _, green| *green += 1));
+        assert!(once(all.as_mut()).await.is_pending());
+        let told = section.awaits(first).await;
+        keeper.release().await;
+        told.await.unwrap().expect("it goes first");
+        all.await;
+    });
+}
+
+/// Two that look at red at once, and a writer behind them: neither waits for the other.
+#[test]
+fn whens_that_read_beside_each_other_do_not_wait_for_each_other() {
+    run(4, async {
+        watch().await;
+        let ([red, blue], green) = (cells(), ColorCell::new(GREEN, 0));
+        let keeper = Keeper::of(GREEN).await;
+        let section = Section::begin().await;
+        let (ours, (tell, waits)) = (red.clone(), oneshot::channel());
+        let one = spawn_unique(async move {
+            let mut one = pin!(when((ours.shared(), &green), |_, green| *green += 1));
+            assert!(once(one.as_mut()).await.is_pending());
+            tell.send(()).unwrap();
+            one.await;
+        });
+        waits.await.unwrap();
+        let mut other = pin!(when((red.shared(), &blue), |_, blue| *blue += 1));
+        assert!(once(other.as_mut()).await.is_pending());
+        // The gate is open, and then shut.
+        red.read(|_| ()).await;
+        red.post(|red| *red += 1);
+        let mut behind = pin!(red.read(|red| *red));
+        assert!(once(behind.as_mut()).await.is_pending());
+        let told = section.awaits(one).await;
+        keeper.release().await;
+        told.await.unwrap().expect("it has red already");
+        other.await;
+        assert_eq!(behind.await, 1);
+    });
+}
+
+/// A reader that was dropped in line behind an open gate keeps nobody out.
+#[test]
+fn a_reader_past_an_abandoned_one_is_not_told() {
+    run(3, async {
+        watch().await;
+        let [red, blue] = cells();
+        let keeper = Keeper::of(RED).await;
+        let (ours, (go, gone)) = (red.clone(), oneshot::channel::<()>());
+        let (hold, held) = oneshot::channel();
+        let section = exclusive(async move {
+            hold.send(()).unwrap();
+            gone.await.unwrap();
+            ours.read(|red| *red).await
+        });
+        let told = spawn_colored(BLUE, section);
+        held.await.unwrap();
+        let mut both = pin!(when((red.shared(), &blue), |_, blue| *blue += 1));
+        assert!(once(both.as_mut()).await.is_pending());
+        // More than are let in together: the last one is met by the usher, beside readers.
+        let mut readers: Vec<_> = (0..80).map(|_| Box::pin(red.read(|_| ()))).collect();
+        for reader in &mut readers {
+            assert!(once(reader.as_mut()).await.is_pending());
+        }
+        drop(readers.pop());
+        keeper.release().await;
+        for reader in readers {
+            reader.await;
+        }
+        go.send(()).unwrap();
+        assert_eq!(told.await.unwrap(), 0);
+        both.await;
+    });
+}

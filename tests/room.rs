@@ -457,6 +457,49 @@ fn one_who_goes_on_is_enough() {
     });
 }
 
+/// One who was called in a section of its own can run, whatever else that section waits for.
+#[test]
+fn who_was_called_in_its_own_section_goes_on() {
+    run(1, async {
+        spawn_unique(exclusive(yield_now())).await.unwrap();
+        let bound = Bound::new(RED, 1);
+        let place = bound.try_reserve().unwrap();
+        let ((hold, held), (go, gone)) = (oneshot::channel(), oneshot::channel::<()>());
+        let (give, given) = oneshot::channel::<JoinHandle<()>>();
+        let holder = spawn_colored(
+            GREEN,
+            exclusive(async move {
+                hold.send(()).unwrap();
+                let next = given.await.unwrap();
+                gone.await.unwrap();
+                next.await
+            }),
+        );
+        held.await.unwrap();
+        let (ours, in_green) = (bound.clone(), spawn_colored(GREEN, async {}));
+        let (tell, told) = oneshot::channel();
+        let section = exclusive(async move {
+            let mut in_green = pin!(in_green);
+            assert!(waits(in_green.as_mut()).await);
+            let mut reserve = pin!(ours.reserve());
+            assert!(waits(reserve.as_mut()).await, "it is full");
+            tell.send(()).unwrap();
+            drop(reserve.await.unwrap());
+            in_green.await.unwrap();
+        });
+        let first = spawn_colored(BLUE, section);
+        told.await.unwrap();
+        let next = waits_for_room(&bound, Color::new(4)).await;
+        give.send(next).map_err(drop).unwrap();
+        yield_now().await;
+        drop(place);
+        // The holder runs before the one who was called.
+        go.send(()).unwrap();
+        holder.await.unwrap().expect("it gets room");
+        first.await.unwrap();
+    });
+}
+
 /// Sections under two colors that wait for room under each other's, and for those who do: all end.
 #[test]
 fn nothing_hangs_in_a_storm_of_bounds() {
