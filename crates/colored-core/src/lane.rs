@@ -34,7 +34,7 @@ mod desk;
 pub(crate) mod gate;
 pub(crate) mod inside;
 mod keep;
-mod known;
+pub(crate) mod known;
 pub(crate) mod locals;
 mod missing;
 mod order;

@@ -6,6 +6,7 @@ use crate::budget;
 use crate::contain::contain;
 use crate::lane::LanePtr;
 use crate::lane::claim::{self, Claim, Header};
+use crate::lane::known;
 use crate::lane::want::{self, Want};
 use crate::memory;
 use crate::sched::waits;
@@ -331,7 +332,7 @@ where
         let behavior = unsafe { header.cast::<Self>().as_ref() };
         let f = behavior.slot.begin();
         // SAFETY: the caller has all lanes, and keeps it.
-        unsafe { claim::begins(header) };
+        unsafe { known::begins(header) };
         let f = f?;
         if cancel {
             contain(|| drop(f));

@@ -25,11 +25,12 @@
 //! If all lanes are idle no behavior is made: [`want`](super::want).
 
 use super::current::{self, Hold};
-use super::missing::{Missing, Taken};
+use super::known::take;
+use super::missing::Missing;
 use super::slice::After;
 use super::usher::{self, Waiting};
 use super::want::{Mode, Want};
-use super::{Lane, LanePtr, ReadyLane, callback, gate, order};
+use super::{LanePtr, ReadyLane, callback, gate, order};
 use crate::contain::contain;
 use crate::queue::{Kind, Node, Pushed};
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
@@ -189,56 +190,6 @@ pub(crate) unsafe fn enqueue<G>(behavior: NonNull<Header>, guard: G) -> bool {
     // SAFETY: that was the last one.
     drop(unsafe { run(behavior, None, false) });
     true
-}
-
-/// Grants so many; true if nothing is missing any more. Otherwise the behavior may be gone. `got` is
-/// some lane of the behavior, if there are lanes among them: if it lacks others and its wait is
-/// recorded, that it has got these is.
-///
-/// # Safety
-///
-/// Each is granted once, and noted in its claim.
-unsafe fn take(behavior: NonNull<Header>, granted: usize, got: Option<LanePtr>) -> bool {
-    // SAFETY: what is missing keeps the behavior.
-    let missing = unsafe { &behavior.as_ref().missing };
-    // SAFETY: the behavior keeps its lanes.
-    let mut unreported: Option<&Lane> = got.map(|lane| unsafe { lane.get() });
-    // Also one that is not known yet: nobody may come who makes it so.
-    if let Some(lane) = unreported.filter(|lane| lane.port.is_watched())
-        && missing.is_beside(granted)
-    {
-        unreported = None;
-        // SAFETY: what is missing keeps the behavior, and it does not begin meanwhile.
-        unsafe { lane.port.has_got(behavior) };
-    }
-    loop {
-        match missing.take(granted, unreported.is_none()) {
-            Taken::Last => return true,
-            Taken::NotYet => return false,
-            Taken::Unreported => {
-                if let Some(lane) = unreported.take() {
-                    // SAFETY: as above.
-                    unsafe { lane.port.has_got(behavior) };
-                }
-            }
-        }
-    }
-}
-
-/// Says that a behavior is about to begin, or will not, if its wait is recorded. Nobody records it
-/// any more.
-///
-/// # Safety
-///
-/// It has all lanes, and the caller keeps it.
-pub(crate) unsafe fn begins(behavior: NonNull<Header>) {
-    // SAFETY: the caller keeps it.
-    if unsafe { behavior.as_ref() }.missing.is_known() {
-        // SAFETY: as above.
-        let first = unsafe { claims(behavior) }.first().expect("a behavior wants something");
-        // SAFETY: the behavior keeps its lanes.
-        unsafe { first.want.lane.get() }.port.begins(behavior);
-    }
 }
 
 /// Runs a behavior, and gives back all its lanes but `kept`, which the caller goes on with. Whom to

@@ -1,8 +1,11 @@
-//! A behavior as the recorder of waits (`sched/waits.rs`) sees it: which lanes it wants, and has.
+//! A behavior as the recorder of waits (`sched/waits.rs`) sees it: which lanes it wants, and has; and who
+//! tells that one.
 
 use super::claim::{self, Claim, Header};
+use super::missing::Taken;
 use super::usher;
 use super::want::Want;
+use super::{Lane, LanePtr};
 use crate::sync::Ordering;
 use std::panic::Location;
 use std::ptr::NonNull;
@@ -67,5 +70,55 @@ impl Known {
                 unsafe { usher::look_again(claim.want.lane) };
             }
         }
+    }
+}
+
+/// Grants so many; true if nothing is missing any more. Otherwise the behavior may be gone. `got` is
+/// some lane of the behavior, if there are lanes among them: if it lacks others and its wait is
+/// recorded, that it has got these is.
+///
+/// # Safety
+///
+/// Each is granted once, and noted in its claim.
+pub(super) unsafe fn take(behavior: NonNull<Header>, granted: usize, got: Option<LanePtr>) -> bool {
+    // SAFETY: what is missing keeps the behavior.
+    let missing = unsafe { &behavior.as_ref().missing };
+    // SAFETY: the behavior keeps its lanes.
+    let mut unreported: Option<&Lane> = got.map(|lane| unsafe { lane.get() });
+    // Also one that is not known yet: nobody may come who makes it so.
+    if let Some(lane) = unreported.filter(|lane| lane.port.is_watched())
+        && missing.is_beside(granted)
+    {
+        unreported = None;
+        // SAFETY: what is missing keeps the behavior, and it does not begin meanwhile.
+        unsafe { lane.port.has_got(behavior) };
+    }
+    loop {
+        match missing.take(granted, unreported.is_none()) {
+            Taken::Last => return true,
+            Taken::NotYet => return false,
+            Taken::Unreported => {
+                if let Some(lane) = unreported.take() {
+                    // SAFETY: as above.
+                    unsafe { lane.port.has_got(behavior) };
+                }
+            }
+        }
+    }
+}
+
+/// Says that a behavior is about to begin, or will not, if its wait is recorded. Nobody records it
+/// any more.
+///
+/// # Safety
+///
+/// It has all lanes, and the caller keeps it.
+pub(crate) unsafe fn begins(behavior: NonNull<Header>) {
+    // SAFETY: the caller keeps it.
+    if unsafe { behavior.as_ref() }.missing.is_known() {
+        // SAFETY: as above.
+        let first = unsafe { claim::claims(behavior) }.first().expect("a behavior wants something");
+        // SAFETY: the behavior keeps its lanes.
+        unsafe { first.want.lane.get() }.port.begins(behavior);
     }
 }

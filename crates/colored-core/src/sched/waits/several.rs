@@ -92,7 +92,9 @@ pub(crate) unsafe fn is_entered(behavior: NonNull<Header>) {
     with_handle(|handle| {
         if let Some(handle) = handle {
             // SAFETY: by contract.
-            unsafe { handle.scheduler().settle(Known::new(behavior)) };
+            let behavior = unsafe { Known::new(behavior) };
+            // SAFETY: by contract.
+            unsafe { handle.scheduler().settle(behavior) };
         }
     });
 }
