@@ -107,6 +107,7 @@ const UNSAFE: &[&str] = &[
     "crates/colored-core/src/lane/known.rs",
     "crates/colored-core/src/lane/locals.rs",
     "crates/colored-core/src/lane/order.rs",
+    "crates/colored-core/src/lane/port.rs",
     "crates/colored-core/src/lane/reference.rs",
     "crates/colored-core/src/lane/release.rs",
     "crates/colored-core/src/lane/slice.rs",
