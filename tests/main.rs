@@ -33,6 +33,7 @@ mod exclusive;
 mod exclusive_cells;
 mod exclusive_limits;
 mod idle;
+mod kept;
 mod lab;
 mod local;
 mod pinned;

@@ -328,6 +328,178 @@ fn what_comes_home_closes_the_cycle() {
     });
 }
 
+/// One who was called goes away while there are too many inside: from then on all of them are at home.
+#[test]
+fn who_was_called_and_goes_away_closes_the_cycle() {
+    run(3, async {
+        spawn_unique(exclusive(yield_now())).await.unwrap();
+        let bound = Bound::new(RED, 1);
+        let place = bound.try_reserve().unwrap();
+        let mut called = Box::pin(bound.reserve());
+        assert!(waits(called.as_mut()).await);
+        let (task, told) = reserving(&bound);
+        told.await.unwrap();
+        drop(place);
+        assert_eq!((bound.depth(), bound.waiting()), (1, 1), "the first was called");
+        let (mine, (hold, held)) = (bound.clone(), oneshot::channel());
+        let holder = spawn_colored(
+            RED,
+            exclusive(async move {
+                // The color's own goes in past the line.
+                let own = mine.try_spawn(async {}).unwrap();
+                let mut task = pin!(task);
+                assert!(waits(task.as_mut()).await, "who was called may go");
+                hold.send(()).unwrap();
+                let error = task.await.expect_err("it waits for this section");
+                assert!(message(&*error.into_panic()).contains("waits for room"));
+                drop(own);
+            }),
+        );
+        held.await.unwrap();
+        drop(called);
+        holder.await.unwrap();
+    });
+}
+
+/// Reserves, under a color; when it waits.
+async fn waits_for_room(bound: &Bound, color: Color) -> JoinHandle<()> {
+    let (ours, (tell, told)) = (bound.clone(), oneshot::channel());
+    let task = spawn_colored(color, async move {
+        let mut reserve = pin!(ours.reserve());
+        assert!(waits(reserve.as_mut()).await, "it is full");
+        tell.send(()).unwrap();
+        drop(reserve.await.unwrap());
+    });
+    told.await.unwrap();
+    task
+}
+
+/// The one place is given to a task that cannot use it, for its color is held: by a section that waits for
+/// the next in the line. Before the section begins to wait, and after that.
+#[test]
+fn who_was_called_and_cannot_run_gives_no_room() {
+    run(3, async {
+        spawn_unique(exclusive(yield_now())).await.unwrap();
+        for is_first in [false, true] {
+            let bound = Bound::new(RED, 1);
+            let place = bound.try_reserve().unwrap();
+            let first = waits_for_room(&bound, BLUE).await;
+            let next = waits_for_room(&bound, GREEN).await;
+            let ((hold, held), (go, gone)) = (oneshot::channel(), oneshot::channel::<()>());
+            let (tell, joins) = oneshot::channel();
+            let holder = spawn_colored(
+                BLUE,
+                exclusive(async move {
+                    hold.send(()).unwrap();
+                    gone.await.unwrap();
+                    let mut next = pin!(next);
+                    if !is_first {
+                        assert!(waits(next.as_mut()).await, "the place may come to it");
+                    }
+                    tell.send(()).unwrap();
+                    let error = next.await.expect_err("it waits for this section");
+                    match error.deadlock() {
+                        Some(deadlock) => deadlock.to_string(),
+                        None => message(&*error.into_panic()),
+                    }
+                }),
+            );
+            held.await.unwrap();
+            if is_first {
+                drop(place);
+                go.send(()).unwrap();
+                joins.await.unwrap();
+            } else {
+                go.send(()).unwrap();
+                joins.await.unwrap();
+                drop(place);
+            }
+            let said = holder.await.unwrap();
+            assert!(said.contains("waits for room in a bound of color 0x1"), "{said}");
+            assert!(said.contains("was given room there"), "{said}");
+            first.await.unwrap();
+            while bound.depth() + bound.waiting() > 0 {
+                sleep(Duration::ZERO).await;
+            }
+        }
+    });
+}
+
+/// Room comes by any of those inside: one of them cannot run, the other one can.
+#[test]
+fn one_who_goes_on_is_enough() {
+    run(3, async {
+        spawn_unique(exclusive(yield_now())).await.unwrap();
+        let bound = Bound::new(RED, 2);
+        let ((go, gone), place) = (oneshot::channel::<()>(), bound.try_reserve().unwrap());
+        let inside = bound.try_spawn(async move { gone.await.unwrap() }).unwrap();
+        let first = waits_for_room(&bound, BLUE).await;
+        let next = waits_for_room(&bound, GREEN).await;
+        let (tell, joins) = oneshot::channel();
+        let holder = spawn_colored(
+            BLUE,
+            exclusive(async move {
+                drop(place);
+                let mut next = pin!(next);
+                for _ in 0..3 {
+                    assert!(waits(next.as_mut()).await, "neither told nor done");
+                }
+                tell.send(()).unwrap();
+                next.await
+            }),
+        );
+        joins.await.unwrap();
+        go.send(()).unwrap();
+        holder.await.unwrap().expect("it gets room");
+        inside.await.unwrap();
+        first.await.unwrap();
+        assert_eq!((bound.depth(), bound.waiting()), (0, 0));
+    });
+}
+
+/// One who was called in a section of its own can run, whatever else that section waits for.
+#[test]
+fn who_was_called_in_its_own_section_goes_on() {
+    run(1, async {
+        spawn_unique(exclusive(yield_now())).await.unwrap();
+        let bound = Bound::new(RED, 1);
+        let place = bound.try_reserve().unwrap();
+        let ((hold, held), (go, gone)) = (oneshot::channel(), oneshot::channel::<()>());
+        let (give, given) = oneshot::channel::<JoinHandle<()>>();
+        let holder = spawn_colored(
+            GREEN,
+            exclusive(async move {
+                hold.send(()).unwrap();
+                let next = given.await.unwrap();
+                gone.await.unwrap();
+                next.await
+            }),
+        );
+        held.await.unwrap();
+        let (ours, in_green) = (bound.clone(), spawn_colored(GREEN, async {}));
+        let (tell, told) = oneshot::channel();
+        let section = exclusive(async move {
+            let mut in_green = pin!(in_green);
+            assert!(waits(in_green.as_mut()).await);
+            let mut reserve = pin!(ours.reserve());
+            assert!(waits(reserve.as_mut()).await, "it is full");
+            tell.send(()).unwrap();
+            drop(reserve.await.unwrap());
+            in_green.await.unwrap();
+        });
+        let first = spawn_colored(BLUE, section);
+        told.await.unwrap();
+        let next = waits_for_room(&bound, Color::new(4)).await;
+        give.send(next).map_err(drop).unwrap();
+        yield_now().await;
+        drop(place);
+        // The holder runs before the one who was called.
+        go.send(()).unwrap();
+        holder.await.unwrap().expect("it gets room");
+        first.await.unwrap();
+    });
+}
+
 /// Sections under two colors that wait for room under each other's, and for those who do: all end.
 #[test]
 fn nothing_hangs_in_a_storm_of_bounds() {
@@ -347,9 +519,7 @@ fn nothing_hangs_in_a_storm_of_bounds() {
                         let count = async move { seen.fetch_add(1, Ordering::Relaxed) };
                         let inner = async move { drop(ours.spawn(count).await) };
                         let task = match number % 3 {
-                            // Not one that waits for room: called from the line, it could use its
-                            // place only when it has the color (missing in `sched/waits.rs`).
-                            0 => spawn_here(async {}),
+                            0 => spawn_here(inner),
                             1 => spawn_unique(inner),
                             _ => return inner.await,
                         };

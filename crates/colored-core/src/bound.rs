@@ -24,7 +24,7 @@ use self::gate::{Gate, Refused};
 use crate::color::Color;
 use crate::lane::LaneRef;
 use crate::sched::Handle;
-use crate::sched::waits::Room;
+use crate::sched::waits::{Room, Ways};
 use crate::spawn::JoinHandle;
 use crate::sync::{Arc, AtomicU64, Ordering};
 use std::fmt;
@@ -94,18 +94,26 @@ struct Inner {
 }
 
 impl Room for Inner {
-    fn comes_by_the_color_only(&self) -> bool {
-        self.gate.all_are_at_home()
+    fn ways(&self) -> Option<Ways> {
+        self.gate.ways()
     }
 }
 
 impl Inner {
-    /// Who is inside may be at home to a man now. If a section holds the color, and waits, this may have
-    /// closed a cycle, which those in the line find when they look again. One that begins to wait later
-    /// looks by itself.
+    /// Gives a place back, by `leave`: true if somebody waits.
+    #[inline]
+    fn has_left(&self, leave: impl FnOnce(&Gate) -> bool) {
+        if leave(&self.gate) && self.handle.scheduler().watches_waits() {
+            self.may_be_shut();
+        }
+    }
+
+    /// Room may come only by some who are kept from going on now. That may have closed a cycle, which
+    /// those in the line find when they look again. One that begins to wait later looks by itself.
     fn may_be_shut(&self) {
-        let scheduler = self.handle.scheduler();
-        if self.gate.all_are_at_home() && scheduler.is_held_by_one_who_waits(&self.lane) {
+        if let Some(ways) = self.gate.ways()
+            && self.handle.scheduler().may_shut_off(&ways, &self.lane)
+        {
             self.gate.rouse();
         }
     }

@@ -58,12 +58,13 @@ use std::task::{Context, Poll};
 /// together, and all in a section: a `select!` with a time-out does not make a cycle legal, and a
 /// handle that was polled counts until it is ready or dropped, or the section is over. What is
 /// not known: waits for locks, channels and other primitives; for room in a
-/// [`Bound`](crate::Bound) while one inside might go under another color; for another runtime; for a task, or a post, that stands behind a `when`
-/// under a color (a call, a read, a hop or a `when` behind it is known); waits behind a `when` that is
-/// older than the runtime's first section, if they begin before the task of that `when` is polled
-/// again; and waits that are older than that section and in a combinator that polls only what was
-/// woken. For any other wait, the first section of a runtime wakes each waiting task once, so that it
-/// says what it waits for.
+/// [`Bound`](crate::Bound) while one inside might go under another color, or has a
+/// [`Place`](crate::Place) in its hands; for another runtime; behind a `when` that is older than the
+/// runtime's first section, until its task is polled again or it gets one more color; and waits that are
+/// older than that section and in a combinator that polls only what was woken. For any other wait, the
+/// first section of a runtime wakes each waiting task once, so that it says what it waits for. A cycle may
+/// be closed by what is no wait, as when a [`when`](crate::when()) gets one of its colors: then the
+/// awaits inside the sections of the cycle are looked at again, and one of them gets the error.
 ///
 /// A [`yield_now`](crate::yield_now()) inside lets other colors run, but nobody of this one. A `hop`
 /// to another color panics.

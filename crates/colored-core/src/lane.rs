@@ -34,7 +34,9 @@ mod desk;
 pub(crate) mod gate;
 pub(crate) mod inside;
 mod keep;
+pub(crate) mod known;
 pub(crate) mod locals;
+mod missing;
 mod order;
 mod port;
 mod reference;
@@ -49,6 +51,7 @@ mod waiting;
 pub(crate) mod want;
 
 pub(crate) use self::keep::Keeper;
+pub(crate) use self::known::Known;
 pub(crate) use self::order::Order;
 pub(crate) use self::port::{Closing, Dispatch};
 pub(crate) use self::reference::{LanePtr, LaneRef};

@@ -27,6 +27,7 @@ mod exclusive;
 mod gate;
 mod inline;
 mod join;
+mod known;
 mod lab;
 mod lane;
 mod locals;

@@ -6,7 +6,7 @@ use super::line::Ticket;
 use super::place::Place;
 use super::{Bound, BoundedCell};
 use crate::budget;
-use crate::sched::waits::{self, Turn, Wait};
+use crate::sched::waits::{self, RoomWait, Turn};
 use crate::spawn::JoinHandle;
 use crate::sync::{Arc, arc_dyn};
 use crate::task::Deadlock;
@@ -30,7 +30,7 @@ impl<'a> Reserve<'a> {
     }
 
     /// Records that this task waits, from the runtime's first section on.
-    fn record(&self, before: Option<Wait>) -> Result<Option<Wait>, Deadlock> {
+    fn record(&self, before: Option<RoomWait>) -> Result<Option<RoomWait>, Deadlock> {
         if !waits::are_watched() {
             return Ok(before);
         }
@@ -45,7 +45,7 @@ impl<'a> Reserve<'a> {
 
     fn give_up(&mut self) {
         if let Some(ticket) = self.ticket.take() {
-            self.bound.inner.gate.cancel(ticket);
+            self.bound.inner.has_left(|gate| gate.cancel(ticket));
         }
     }
 }

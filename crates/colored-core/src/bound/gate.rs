@@ -15,7 +15,7 @@ use super::home::Homes;
 use super::line::{Line, Standing, Ticket};
 use super::word::{Entry, Exit, MAX_CAPACITY, Word};
 use crate::contain::contain;
-use crate::sched::waits::Wait;
+use crate::sched::waits::{RoomWait, Ways};
 use crate::sync::Mutex;
 use crate::task::Deadlock;
 use std::mem;
@@ -31,7 +31,7 @@ pub(crate) struct Gate {
 /// One in the line.
 struct Waiting {
     waker: Waker,
-    wait: Option<Wait>,
+    wait: Option<RoomWait>,
 }
 
 /// Why nobody comes in right now.
@@ -84,9 +84,9 @@ impl Gate {
         &self.homes
     }
 
-    /// Whether all inside are at home. For who knows somebody that waits.
-    pub(crate) fn all_are_at_home(&self) -> bool {
-        self.homes.count() >= self.word.inside()
+    /// By what room comes, if that is known of all who are inside. For who knows somebody that waits.
+    pub(crate) fn ways(&self) -> Option<Ways> {
+        self.homes.ways(|| self.word.inside())
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -135,10 +135,11 @@ impl Gate {
     pub(crate) fn look(&self, ticket: Ticket, waker: &Waker, record: impl Recorder) -> Waited {
         // A waker is anybody's code: it is cloned before the lock, and dropped after it.
         let mut waker = waker.clone();
-        let _left;
+        let (_left, _caller);
         let mut line = self.line.lock();
         let standing = line.standing(&ticket);
         let Some(waiting) = line.waiting(&ticket) else {
+            _caller = self.homes.notices(ticket.number());
             return if standing == Standing::Called { Waited::Entered } else { Waited::Closed };
         };
         mem::swap(&mut waiting.waker, &mut waker);
@@ -162,23 +163,26 @@ impl Gate {
         }
     }
 
-    /// Gives a ticket back, and with it the place if there is one by now.
-    pub(crate) fn cancel(&self, ticket: Ticket) {
-        let (unused, called) = {
+    /// Gives a ticket back, and with it the place if there is one by now. True as for
+    /// [`leave`](Self::leave), of that place.
+    pub(crate) fn cancel(&self, ticket: Ticket) -> bool {
+        let (unused, called, waiting) = {
             let mut line = self.line.lock();
+            let caller = self.homes.notices(ticket.number());
             let (standing, waiting) = line.leave(ticket);
             if standing == Standing::Waits {
                 self.has_left(&line);
             }
             let owns_place = standing == Standing::Called;
-            (waiting, owns_place.then(|| self.hand_on(&mut line)).flatten())
+            let called = owns_place.then(|| self.hand_on(&mut line)).flatten();
+            ((waiting, caller), called, owns_place && !line.is_empty())
         };
         drop(unused);
         wake(called);
+        waiting
     }
 
-    /// Leaves; the place goes to the first of the line. True if there is a line, and nobody was
-    /// called.
+    /// Leaves; the place goes to the first of the line. True if others are in the line then.
     #[inline]
     pub(crate) fn leave(&self) -> bool {
         match self.word.leave(self.capacity) {
@@ -194,18 +198,20 @@ impl Gate {
             let mut line = self.line.lock();
             (self.hand_on(&mut line), !line.is_empty())
         };
-        let nobody = called.is_none();
         wake(called);
-        nobody && waiting
+        waiting
     }
 
-    /// Has all in the line whose waits are recorded look again. None of them is called by it.
+    /// Has all in the line look again whose waits are recorded, and in a cycle by now. None of them is
+    /// called by it.
     pub(crate) fn rouse(&self) {
         let wakers: Vec<Waker> = {
             let mut line = self.line.lock();
-            let recorded = line.iter_mut().filter(|waiting| waiting.wait.is_some());
+            let shut_in =
+                |waiting: &&mut Waiting| waiting.wait.as_ref().is_some_and(RoomWait::is_in_a_cycle);
             // To clone one is anybody's code. Who is woken leaves another when it has looked.
-            recorded
+            line.iter_mut()
+                .filter(shut_in)
                 .map(|waiting| mem::replace(&mut waiting.waker, Waker::noop().clone()))
                 .collect()
         };
@@ -220,10 +226,15 @@ impl Gate {
         if self.word.leave(self.capacity) != Exit::HandOn {
             return None;
         }
+        let ticket = line.first();
         let called = line.call();
         debug_assert!(called.is_some(), "`WAITS` is set while there is a line");
         self.has_left(line);
-        called.map(Waiting::ends)
+        let Waiting { waker, wait } = called?;
+        if let Some((ticket, wait)) = ticket.zip(wait) {
+            self.homes.call(ticket, wait.ends());
+        }
+        Some(waker)
     }
 
     /// Lets nobody in any more. Who waits is told; who is inside stays.
@@ -231,27 +242,23 @@ impl Gate {
         let dismissed = {
             let mut line = self.line.lock();
             self.word.close();
-            line.dissolve().into_iter().map(Waiting::ends).collect::<Vec<_>>()
+            let ended = |Waiting { waker, wait }| (waker, wait.map(RoomWait::ends));
+            line.dissolve().into_iter().map(ended).collect::<Vec<_>>()
         };
-        for waker in dismissed {
+        for (waker, _caller) in dismissed {
             wake(Some(waker));
         }
     }
 }
 
-impl Waiting {
-    /// It does not wait any more; whom to wake after the lock.
-    fn ends(self) -> Waker {
-        drop(self.wait);
-        self.waker
-    }
-}
-
 /// Says, if need be, that the caller waits, and gives the record: it gets the one of the same wait when
 /// it was asked the last time. After an error it does not wait.
-pub(crate) trait Recorder: FnOnce(Option<Wait>) -> Result<Option<Wait>, Deadlock> {}
+pub(crate) trait Recorder:
+    FnOnce(Option<RoomWait>) -> Result<Option<RoomWait>, Deadlock>
+{
+}
 
-impl<F: FnOnce(Option<Wait>) -> Result<Option<Wait>, Deadlock>> Recorder for F {}
+impl<F: FnOnce(Option<RoomWait>) -> Result<Option<RoomWait>, Deadlock>> Recorder for F {}
 
 fn wake(waker: Option<Waker>) {
     if let Some(waker) = waker {

@@ -8,28 +8,33 @@
 //! those may give their room back any time.
 //!
 //! Hence, **if all inside are at home, nobody is let in before the color runs again**. The place of who
-//! is called by one who leaves is counted inside and is not at home, so this is over with the call.
+//! is called by one who leaves is counted inside and is not at home. Until it is used, or given back,
+//! it belongs to the task that waited for it, and nothing happens to it before that task runs: so while
+//! all others are at home, or called like it, room comes by the color or by one of those tasks.
 //!
 //! Kept from the runtime's first section on. What was let in before is not known, and taken to be away.
 
+use crate::sched::waits::{Caller, Ways};
 use crate::sync::Mutex;
 use std::collections::HashMap;
 use std::num::NonZeroU64;
 
 /// The items of one gate.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Homes(Mutex<Items>);
 
 /// What an item is known by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Key(NonZeroU64);
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Items {
     last: u64,
     /// Whether it is at home.
     items: HashMap<u64, bool>,
     at_home: usize,
+    /// Those who have been called and have not noticed, by the numbers of their tickets.
+    called: HashMap<u64, Caller>,
 }
 
 impl Homes {
@@ -59,8 +64,29 @@ impl Homes {
         items.at_home -= usize::from(was_home == Some(true));
     }
 
+    /// Somebody has been called who waited with that ticket.
+    pub(crate) fn call(&self, ticket: u64, caller: Caller) {
+        self.0.lock().called.insert(ticket, caller);
+    }
+
+    /// Who was called has its place in its hands, or is about to give it back. To be dropped after all
+    /// locks.
+    pub(crate) fn notices(&self, ticket: u64) -> Option<Caller> {
+        self.0.lock().called.remove(&ticket)
+    }
+
+    /// By what room comes, if so many are inside at most, of whom one at least; `None` if that is not
+    /// known of all.
+    pub(crate) fn ways(&self, inside: impl FnOnce() -> usize) -> Option<Ways> {
+        let items = self.0.lock();
+        let known = items.at_home + items.called.len();
+        let called = items.called.values().map(Caller::called).collect::<Option<_>>()?;
+        (known > 0 && known >= inside()).then(|| Ways { by_color: items.at_home > 0, called })
+    }
+
     /// How many are at home.
-    pub(crate) fn count(&self) -> usize {
+    #[cfg(all(test, not(colored_loom)))]
+    fn count(&self) -> usize {
         self.0.lock().at_home
     }
 }

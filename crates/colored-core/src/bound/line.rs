@@ -31,6 +31,12 @@ pub enum Standing {
     Dismissed,
 }
 
+impl Ticket {
+    pub(crate) fn number(&self) -> u64 {
+        self.0
+    }
+}
+
 impl<W> Default for Line<W> {
     fn default() -> Self {
         Self { waiting: VecDeque::new(), next: 0, dissolved: None }
@@ -70,6 +76,11 @@ impl<W> Line<W> {
     pub fn waiting(&mut self, ticket: &Ticket) -> Option<&mut W> {
         let waits = self.standing(ticket) == Standing::Waits;
         waits.then(|| self.position(ticket)).map(|at| &mut self.waiting[at].1)
+    }
+
+    /// The ticket of the first of the line, as a number.
+    pub(crate) fn first(&self) -> Option<u64> {
+        self.waiting.front().map(|(first, _)| *first)
     }
 
     /// Calls the first of the line: wake it after the lock.

@@ -1,5 +1,6 @@
 //! [`Place`]: the right to have one item under a bound, and the items that have it.
 
+use super::gate::Gate;
 use super::home::Key;
 use super::{Bound, Inner};
 use crate::lane::current;
@@ -66,9 +67,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        if self.0.gate.leave() && self.0.handle.scheduler().watches_waits() {
-            self.0.may_be_shut();
-        }
+        self.0.has_left(Gate::leave);
     }
 }
 

@@ -121,11 +121,11 @@ where
                     let waker = cx.waker().clone();
                     let slot = if waits::are_watched() {
                         waits::queue(this.turn(), |wait, order| {
-                            post(&this.cell, Slot::new(f, waker, wait, None), order)
+                            post(&this.cell, Slot::new(f, waker, wait), order)
                         })
                         .map_err(CallError::Deadlock)?
                     } else {
-                        post(&this.cell, Slot::new(f, waker, None, None), ())
+                        post(&this.cell, Slot::new(f, waker, None), ())
                     };
                     this.stage = Stage::Posted(slot);
                 }
@@ -133,7 +133,7 @@ where
             Stage::Posted(slot) => {
                 if waits::are_watched()
                     && let Err(deadlock) =
-                        slot.record_again(|before, _| waits::queued(before, this.turn()))
+                        slot.record_again(|before| waits::queued(before, this.turn()))
                 {
                     return Poll::Ready(Err(CallError::Deadlock(deadlock)));
                 }

@@ -41,7 +41,7 @@ impl<F, R> Errand<F, R> {
     /// Of a caller whom `waker` wakes.
     #[must_use]
     pub fn new(f: F, waker: Waker) -> Self {
-        Self(Slot::new(f, waker, None, None))
+        Self(Slot::new(f, waker, None))
     }
 
     /// Its turn has come: runs it, if somebody waits for it, by `run`. Once, and not beside
@@ -83,7 +83,7 @@ impl<F, R> Errand<F, R> {
         home: impl FnOnce() -> Option<Address>,
     ) -> Poll<Result<thread::Result<R>, CallError>> {
         if waits::are_watched() {
-            let recorded = self.0.record_again(|before, _| match home() {
+            let recorded = self.0.record_again(|before| match home() {
                 Some(Address(lane)) => {
                     waits::queued(before, Turn { lane: &lane, shared: false, how, site })
                 }

@@ -132,10 +132,10 @@ where
                     let (cell, waker) = (this.cell, cx.waker().clone());
                     let scheduled = if waits::are_watched() {
                         waits::queue(this.turn(), |wait, order| {
-                            schedule(cell, Slot::new(f, waker, wait, None), order)
+                            schedule(cell, Slot::new(f, waker, wait), order)
                         })
                     } else {
-                        Ok(schedule(cell, Slot::new(f, waker, None, None), ()))
+                        Ok(schedule(cell, Slot::new(f, waker, None), ()))
                     };
                     match scheduled {
                         Ok(slot) => this.stage = Stage::Scheduled(slot),
@@ -146,7 +146,7 @@ where
             Stage::Scheduled(slot) => {
                 if waits::are_watched()
                     && let Err(deadlock) =
-                        slot.record_again(|before, _| waits::queued(before, this.turn()))
+                        slot.record_again(|before| waits::queued(before, this.turn()))
                 {
                     this.refuse(&deadlock);
                 }

@@ -1,7 +1,7 @@
 //! Where a future and those who run its closure meet.
 
 use crate::contain::contain;
-use crate::sched::waits::{Standing, Wait};
+use crate::sched::waits::Wait;
 use crate::sync::{Mutex, MutexGuard};
 use crate::task::Deadlock;
 use std::any::Any;
@@ -13,9 +13,9 @@ pub(super) struct Slot<F, R>(Mutex<State<F, R>>);
 
 enum State<F, R> {
     /// The closure has not begun. The record of the wait goes when it does.
-    Waiting(F, Waker, Option<Wait>, Option<Standing>),
+    Waiting(F, Waker, Option<Wait>),
     /// It has not begun and nobody waits for it: whose turn it is drops it.
-    Abandoned(F, Option<Standing>),
+    Abandoned(F),
     /// It has begun.
     Begun(Waker),
     /// It has begun and nobody waits for it, or all is over.
@@ -42,8 +42,8 @@ impl<R> From<thread::Result<R>> for Outcome<R> {
 }
 
 impl<F, R> Slot<F, R> {
-    pub(super) fn new(f: F, waker: Waker, wait: Option<Wait>, standing: Option<Standing>) -> Self {
-        Self(Mutex::new(State::Waiting(f, waker, wait, standing)))
+    pub(super) fn new(f: F, waker: Waker, wait: Option<Wait>) -> Self {
+        Self(Mutex::new(State::Waiting(f, waker, wait)))
     }
 
     /// Records again, by `record`, that the caller waits, if it does. The closure does not begin
@@ -51,11 +51,11 @@ impl<F, R> Slot<F, R> {
     #[cold]
     pub(super) fn record_again(
         &self,
-        record: impl FnOnce(Option<Wait>, &mut Option<Standing>) -> Result<Option<Wait>, Deadlock>,
+        record: impl FnOnce(Option<Wait>) -> Result<Option<Wait>, Deadlock>,
     ) -> Result<(), Deadlock> {
         let mut state = self.0.lock();
-        if let State::Waiting(_, _, wait, standing) = &mut *state {
-            match record(wait.take(), standing) {
+        if let State::Waiting(_, _, wait) = &mut *state {
+            match record(wait.take()) {
                 Ok(again) => *wait = again,
                 Err(deadlock) => {
                     abandon(state);
@@ -73,9 +73,7 @@ impl<F, R> Slot<F, R> {
         let mut state = self.0.lock();
         let (next, _old) = match mem::replace(&mut *state, State::Alone) {
             State::Over(outcome) => return Some(outcome),
-            State::Waiting(f, old, wait, standing) => {
-                (State::Waiting(f, waker, wait, standing), old)
-            }
+            State::Waiting(f, old, wait) => (State::Waiting(f, waker, wait), old),
             State::Begun(old) => (State::Begun(waker), old),
             State::Abandoned(..) | State::Alone => unreachable!("nobody waits any more"),
         };
@@ -88,9 +86,8 @@ impl<F, R> Slot<F, R> {
     pub(super) fn begin(&self) -> Option<F> {
         let mut state = self.0.lock();
         match mem::replace(&mut *state, State::Alone) {
-            State::Abandoned(f, standing) => {
+            State::Abandoned(f) => {
                 drop(state);
-                drop(standing);
                 contain(|| drop(f));
                 None
             }
@@ -126,19 +123,19 @@ impl<F, R> Slot<F, R> {
 }
 
 fn begin_in<F, R>(mut state: MutexGuard<'_, State<F, R>>) -> Option<F> {
-    let State::Waiting(f, waker, wait, standing) = mem::replace(&mut *state, State::Alone) else {
+    let State::Waiting(f, waker, wait) = mem::replace(&mut *state, State::Alone) else {
         unreachable!("it begins once")
     };
     *state = State::Begun(waker);
     drop(state);
-    drop((wait, standing));
+    drop(wait);
     Some(f)
 }
 
 fn abandon<F, R>(mut state: MutexGuard<'_, State<F, R>>) {
     let before = match mem::replace(&mut *state, State::Alone) {
-        State::Waiting(f, waker, wait, standing) => {
-            *state = State::Abandoned(f, standing);
+        State::Waiting(f, waker, wait) => {
+            *state = State::Abandoned(f);
             (State::Begun(waker), wait)
         }
         abandoned @ State::Abandoned(..) => {

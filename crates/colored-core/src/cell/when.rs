@@ -6,6 +6,7 @@ use crate::budget;
 use crate::contain::contain;
 use crate::lane::LanePtr;
 use crate::lane::claim::{self, Claim, Header};
+use crate::lane::known;
 use crate::lane::want::{self, Want};
 use crate::memory;
 use crate::sched::waits;
@@ -95,6 +96,15 @@ where
 pub struct When<S, F, R> {
     stage: Stage<S, F, R>,
     site: &'static Location<'static>,
+}
+
+#[cfg(all(test, colored_loom))]
+impl<S, F, R> When<S, F, R> {
+    /// What is scheduled.
+    pub(crate) fn behavior(&self) -> NonNull<Header> {
+        let Stage::Scheduled(scheduled) = &self.stage else { panic!("it is not scheduled") };
+        scheduled.behavior
+    }
 }
 
 enum Stage<S, F, R> {
@@ -195,15 +205,15 @@ where
     let (scheduled, ran) = if waits::are_watched() {
         // SAFETY: the set, and then the behavior, keeps the lanes; that drops the records.
         let queued = unsafe {
-            waits::queue_all(wants.iter().copied(), HOW, site, |wait, standing, order| {
-                let slot = Slot::new(f, old, wait, standing);
-                schedule(Behavior::allocate(set, slot, wants, color), order)
+            waits::queue_all(wants.iter().copied(), HOW, site, |wait, mut order| {
+                let fresh = Behavior::allocate(set, Slot::new(f, old, wait), wants, color, site);
+                order.enter(fresh.behavior);
+                schedule(fresh, order)
             })
         };
         queued.unwrap_or_else(|deadlock| refuse(&deadlock, site))
     } else {
-        let slot = Slot::new(f, old, None, None);
-        schedule(Behavior::allocate(set, slot, wants, color), ())
+        schedule(Behavior::allocate(set, Slot::new(f, old, None), wants, color, site), ())
     };
     if ran && let Some(outcome) = scheduled.slot().poll(waker) {
         return Ok(result_of(outcome));
@@ -247,12 +257,16 @@ impl<F, R> Scheduled<F, R> {
     ///
     /// If the wait would never end.
     fn record_again(&self, site: &'static Location<'static>) {
-        // SAFETY: the future's reference keeps the behavior.
-        let wants = || unsafe { claim::wants(self.behavior) };
-        let recorded = self.slot().record_again(|before, standing| {
-            // SAFETY: the behavior keeps its lanes, and drops the records.
-            unsafe { waits::queued_all(before, standing, wants, HOW, site) }
+        let mut is_new = false;
+        let recorded = self.slot().record_again(|before| {
+            is_new = before.is_none();
+            // SAFETY: it is kept by the future's reference, and does not begin meanwhile.
+            unsafe { waits::queued_all(before, self.behavior, HOW, site) }
         });
+        if is_new {
+            // SAFETY: as above.
+            unsafe { waits::is_entered(self.behavior) };
+        }
         recorded.unwrap_or_else(|deadlock| refuse(&deadlock, site));
     }
 }
@@ -287,6 +301,7 @@ where
         slot: Slot<F, R>,
         wants: &[Want],
         color: Option<LanePtr>,
+        site: &'static Location<'static>,
     ) -> Scheduled<F, R> {
         let vtable = &claim::Vtable {
             run: Self::run_erased,
@@ -294,7 +309,7 @@ where
             free: Self::free_erased,
         };
         let behavior = Self {
-            header: Header::new(wants.len(), color, vtable),
+            header: Header::new(wants.len(), color, vtable, site),
             claims: S::claims(wants),
             lanes: wants.len(),
             set,
@@ -312,10 +327,13 @@ where
     }
 
     /// See [`claim::Vtable::run`].
-    unsafe fn run_erased(behavior: NonNull<Header>, cancel: bool) -> Option<Waker> {
+    unsafe fn run_erased(header: NonNull<Header>, cancel: bool) -> Option<Waker> {
         // SAFETY: the vtable belongs to a behavior of this type, which the caller keeps.
-        let behavior = unsafe { behavior.cast::<Self>().as_ref() };
-        let f = behavior.slot.begin()?;
+        let behavior = unsafe { header.cast::<Self>().as_ref() };
+        let f = behavior.slot.begin();
+        // SAFETY: the caller has all lanes, and keeps it.
+        unsafe { known::begins(header) };
+        let f = f?;
         if cancel {
             contain(|| drop(f));
             return behavior.slot.finish(Outcome::Cancelled);

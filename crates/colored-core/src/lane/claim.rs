@@ -11,11 +11,11 @@
 //! behind any other node. It is order, not time, that keeps two behaviors from waiting for each
 //! other: [`order`].
 //!
-//! # The word `waiting`
+//! # What is missing
 //!
-//! It counts the lanes that are missing, and one for the thread that enqueues. An exchange that
-//! takes the last one acquires what all others released: all lanes, as their holders left them.
-//! That thread is the holder of all of them until it has given them back.
+//! A word ([`missing`](super::missing)) counts the lanes that are missing, and one for the thread that
+//! enqueues. An exchange that takes the last one acquires what all others released: all lanes, as
+//! their holders left them. That thread is the holder of all of them until it has given them back.
 //!
 //! # References
 //!
@@ -25,13 +25,16 @@
 //! If all lanes are idle no behavior is made: [`want`](super::want).
 
 use super::current::{self, Hold};
+use super::known::take;
+use super::missing::Missing;
 use super::unlink::After;
 use super::usher::{self, Waiting};
 use super::want::{Mode, Want};
 use super::{LanePtr, ReadyLane, callback, gate, order};
 use crate::contain::contain;
 use crate::queue::{Kind, Node, Pushed};
-use crate::sync::{AtomicUsize, Ordering};
+use crate::sync::{AtomicBool, AtomicUsize, Ordering};
+use std::panic::Location;
 use std::ptr::NonNull;
 use std::task::Waker;
 
@@ -39,12 +42,13 @@ use std::task::Waker;
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Header {
-    /// Lanes that are missing, and one for the thread that enqueues.
-    waiting: AtomicUsize,
+    pub(super) missing: Missing,
     refs: AtomicUsize,
     vtable: &'static Vtable,
     /// Whose color the closure runs under.
     color: Option<LanePtr>,
+    /// Where it was made.
+    pub(super) site: &'static Location<'static>,
 }
 
 /// What can be done with a behavior whose type is forgotten.
@@ -61,13 +65,14 @@ pub(crate) struct Vtable {
 
 impl Header {
     /// Of a behavior that wants so many lanes. The future has a reference.
-    pub(crate) fn new(wants: usize, color: Option<LanePtr>, vtable: &'static Vtable) -> Self {
-        Self {
-            waiting: AtomicUsize::new(wants + 1),
-            refs: AtomicUsize::new(wants + 2),
-            vtable,
-            color,
-        }
+    pub(crate) fn new(
+        wants: usize,
+        color: Option<LanePtr>,
+        vtable: &'static Vtable,
+        site: &'static Location<'static>,
+    ) -> Self {
+        let refs = AtomicUsize::new(wants + 2);
+        Self { missing: Missing::new(wants), refs, vtable, color, site }
     }
 }
 
@@ -77,7 +82,9 @@ impl Header {
 pub struct Claim {
     waiting: Waiting,
     behavior: NonNull<Header>,
-    want: Want,
+    pub(super) want: Want,
+    /// The behavior has got the lane, and keeps it until it has run.
+    pub(super) has: AtomicBool,
 }
 
 impl Claim {
@@ -90,35 +97,32 @@ impl Claim {
             Mode::Shared => Kind::Read,
         };
         let waiting = Waiting::new(kind, CLAIM);
-        Self { waiting, behavior: NonNull::dangling(), want }
+        let has = AtomicBool::new(false);
+        Self { waiting, behavior: NonNull::dangling(), want, has }
     }
 
     /// The behavior has got its place.
     pub(crate) fn belong_to(&mut self, behavior: NonNull<Header>) {
         self.behavior = behavior;
     }
+
+    /// The behavior has got the lane. To be taken off what it misses afterwards.
+    fn gets(&self) {
+        // Ordering: pairs with the Acquire in `Known::has`.
+        self.has.store(true, Ordering::Release);
+    }
 }
 
 /// # Safety
 ///
 /// The behavior is alive while the claims are used.
-unsafe fn claims<'a>(behavior: NonNull<Header>) -> &'a [Claim] {
+pub(super) unsafe fn claims<'a>(behavior: NonNull<Header>) -> &'a [Claim] {
     // SAFETY: by contract.
     let claims = unsafe { behavior.as_ref() }.vtable.claims;
     // SAFETY: by contract.
     let claims = unsafe { claims(behavior) };
     // SAFETY: nobody changes a claim but by its node, which is shared.
     unsafe { &*claims }
-}
-
-/// What a behavior wants.
-///
-/// # Safety
-///
-/// The behavior is alive while the iterator is used.
-pub(crate) unsafe fn wants(behavior: NonNull<Header>) -> impl Iterator<Item = Want> {
-    // SAFETY: by contract.
-    unsafe { claims(behavior) }.iter().map(|claim| claim.want)
 }
 
 /// Gives a reference to the behavior back.
@@ -155,7 +159,10 @@ pub(crate) unsafe fn enqueue<G>(behavior: NonNull<Header>, guard: G) -> bool {
         let pushed = unsafe { lane.chain.push(NonNull::from(claim).cast()) };
         match (pushed, claim.want.mode) {
             (Pushed::Behind, _) => {}
-            (Pushed::Claimed, Mode::Exclusive) => granted += 1,
+            (Pushed::Claimed, Mode::Exclusive) => {
+                claim.gets();
+                granted += 1;
+            }
             (Pushed::Claimed, Mode::Shared) => opening |= 1 << index,
         }
     };
@@ -175,26 +182,14 @@ pub(crate) unsafe fn enqueue<G>(behavior: NonNull<Header>, guard: G) -> bool {
             unsafe { usher::look_again(lane) };
         }
     }
+    let got = claims.first().filter(|_| granted > 1).map(|claim| claim.want.lane);
     // SAFETY: the caller's reference.
-    if !unsafe { take(behavior, granted) } {
+    if !unsafe { take(behavior, granted, got) } {
         return false;
     }
     // SAFETY: that was the last one.
     drop(unsafe { run(behavior, None, false) });
     true
-}
-
-/// Grants so many; true if nothing is missing any more. Otherwise the behavior may be gone.
-///
-/// # Safety
-///
-/// Each is granted once.
-unsafe fn take(behavior: NonNull<Header>, granted: usize) -> bool {
-    // SAFETY: what is missing keeps the behavior.
-    let waiting = unsafe { &behavior.as_ref().waiting };
-    // Ordering: Release hands the lane, as its holder leaves it, to who takes the last one; Acquire
-    // takes the others.
-    waiting.fetch_sub(granted, Ordering::AcqRel) == granted
 }
 
 /// Runs a behavior, and gives back all its lanes but `kept`, which the caller goes on with. Whom to
@@ -250,9 +245,11 @@ pub(super) unsafe fn grant(
     closing: bool,
 ) -> Option<ReadyLane> {
     // SAFETY: the claim is in a chain.
-    let behavior = unsafe { node.cast::<Claim>().as_ref() }.behavior;
+    let claim = unsafe { node.cast::<Claim>().as_ref() };
+    let behavior = claim.behavior;
+    claim.gets();
     // SAFETY: its turn comes once.
-    if !unsafe { take(behavior, 1) } {
+    if !unsafe { take(behavior, 1, Some(ready.0)) } {
         let _granted = ready.into_raw();
         return None;
     }
@@ -300,8 +297,9 @@ unsafe fn admit(node: NonNull<Node>) {
     // SAFETY: by contract.
     let claim = unsafe { node.cast::<Claim>().as_ref() };
     let (behavior, lane) = (claim.behavior, claim.want.lane);
+    claim.gets();
     // SAFETY: admitted once.
-    if unsafe { take(behavior, 1) } {
+    if unsafe { take(behavior, 1, Some(lane)) } {
         // The holder has others to let in: somebody else may run it.
         let complete = Complete(Some(behavior));
         // SAFETY: the behavior keeps it.

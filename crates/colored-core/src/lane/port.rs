@@ -1,8 +1,10 @@
 //! [`Dispatch`]: the arrow from the lanes up to their scheduler.
 
+use super::claim::Header;
 use super::{Keeper, Lane, LanePtr, LaneRef, Order, Priority, ReadyLane, Track};
 use crate::color::Color;
 use crate::task::TaskRef;
+use std::ptr::NonNull;
 
 /// What a lane needs of the scheduler above it.
 pub(crate) trait Dispatch: Send + Sync {
@@ -57,6 +59,20 @@ pub(crate) trait Dispatch: Send + Sync {
 
     /// Whether waits are recorded.
     fn is_watched(&self) -> bool;
+
+    /// A behavior has got lanes, and lacks others. Only while waits are recorded.
+    ///
+    /// # Safety
+    ///
+    /// It is alive, and does not begin before this returns.
+    unsafe fn has_got(&self, _behavior: NonNull<Header>) {}
+
+    /// A behavior whose wait is recorded has all lanes, and is about to begin.
+    fn begins(&self, _behavior: NonNull<Header>) {}
+
+    /// While readers are inside, the first who stands in line does not read. By the usher, while waits
+    /// are recorded.
+    fn is_shut(&self, _lane: LanePtr) {}
 }
 
 /// The scheduler is shutting down.

@@ -185,12 +185,16 @@ impl Usher {
                 return;
             }
             match self.next(&mut last) {
-                Next::Admitted => {}
+                Next::Admitted => continue,
                 Next::Stalled => break,
-                Next::Nobody => match self.duty.end() {
-                    Ok(()) => return,
-                    Err(duty) => self.duty = duty,
-                },
+                Next::Writer if self.lane.port.is_watched() => {
+                    self.lane.port.is_shut(self.lane.ptr());
+                }
+                Next::Writer | Next::Nobody => {}
+            }
+            match self.duty.end() {
+                Ok(()) => return,
+                Err(duty) => self.duty = duty,
             }
         }
         let spare = self.lane.spare();
@@ -200,7 +204,10 @@ impl Usher {
     /// Lets in the first one behind `last` who wants in, and moves `last` past those who do not.
     fn next(&self, last: &mut NonNull<Node>) -> Next {
         let chain = &self.lane.chain;
-        while let Some(node) = chain.behind(*last, Kind::Read) {
+        while let Some((node, kind)) = chain.next(*last) {
+            if kind != Kind::Read {
+                return Next::Writer;
+            }
             // SAFETY: a reader, in a chain whose usher this thread is.
             let vtable = unsafe { vtable(node) };
             // SAFETY: as above.
@@ -216,15 +223,19 @@ impl Usher {
             unsafe { (vtable.admit)(node) };
             return Next::Admitted;
         }
-        Next::Nobody
+        // Who is half done may be one that does not read: it would not look again.
+        let is_half_done = self.lane.port.is_watched() && chain.last() != last.as_ptr();
+        if is_half_done { Next::Stalled } else { Next::Nobody }
     }
 }
 
 /// What an usher finds behind those who do not want in.
 enum Next {
     Admitted,
-    /// A reader, and behind it a producer that is half done.
+    /// A producer that is half done: behind a reader, or right here.
     Stalled,
+    /// Somebody who does not read.
+    Writer,
     Nobody,
 }
 

@@ -1,6 +1,7 @@
 //! What stands in for the rest of the world: a scheduler that only collects, a future that waits.
 
 use crate::color::Color;
+use crate::lane::claim::Header;
 use crate::lane::{
     Closing, Dispatch, Keeper, Lane, LanePtr, LaneRef, Order, ReadyLane, Runner, Slice, Tenure,
     Track,
@@ -10,6 +11,7 @@ use crate::task::{Cell, Join, TaskRef};
 use std::collections::VecDeque;
 use std::panic::Location;
 use std::pin::Pin;
+use std::ptr::NonNull;
 use std::task::{Context, Poll, Waker};
 
 /// A scheduler that collects the lanes that became runnable.
@@ -17,15 +19,34 @@ pub(crate) struct Port {
     ready: Mutex<VecDeque<ReadyLane>>,
     order: Order,
     keepers: Mutex<u32>,
+    watched: bool,
+    /// What is said of waits: lanes that behaviors have got, gates that are shut.
+    said: Mutex<(u32, u32)>,
 }
 
 impl Port {
     pub(crate) fn new() -> Arc<Self> {
+        Self::with(false)
+    }
+
+    /// One that records waits.
+    pub(crate) fn watched() -> Arc<Self> {
+        Self::with(true)
+    }
+
+    fn with(watched: bool) -> Arc<Self> {
         Arc::new(Self {
             ready: Mutex::new(VecDeque::new()),
             order: Order::default(),
             keepers: Mutex::new(0),
+            watched,
+            said: Mutex::new((0, 0)),
         })
+    }
+
+    /// How often it was told that a behavior has got lanes and lacks others, and that a gate is shut.
+    pub(crate) fn said(&self) -> (u32, u32) {
+        *self.said.lock()
     }
 
     pub(crate) fn take(&self) -> Option<ReadyLane> {
@@ -89,7 +110,15 @@ impl Dispatch for Port {
     }
 
     fn is_watched(&self) -> bool {
-        false
+        self.watched
+    }
+
+    unsafe fn has_got(&self, _behavior: NonNull<Header>) {
+        self.said.lock().0 += 1;
+    }
+
+    fn is_shut(&self, _lane: LanePtr) {
+        self.said.lock().1 += 1;
     }
 
     fn is_closing(&self) -> bool {

@@ -6,6 +6,7 @@ use super::pool::{pool, step_until_idle};
 use crate::cell::{ColorCell, when};
 use crate::color::Color;
 use crate::exclusive::exclusive;
+use crate::spawn::JoinHandle;
 use crate::sync::{Arc, Mutex};
 use loom::thread;
 use std::sync::atomic::AtomicBool;
@@ -68,4 +69,49 @@ fn a_call_against_a_when() {
         workers.iter_mut().for_each(step_until_idle);
     });
     assert!(ever.iter().all(|ever| ever.load(Relaxed)), "one of them was always first");
+}
+
+/// A `when` gets a lane that it was in line for, while a section over what it lacks begins to await a
+/// task behind it: the section is told, whichever is first.
+#[test]
+fn a_lane_that_is_got_against_a_join() {
+    check_within(2, || {
+        let (handle, mut workers, _beds) = pool(2);
+        handle.scheduler().watch();
+        let colors = [1, 2].map(Color::new);
+        let cells = colors.map(|color| ColorCell::new_in(&handle, color, 0));
+        let ((keep, kept), (go, gone)) = (gate(), gate());
+        let keeper = handle.spawn(colors[0], exclusive(kept));
+        let place = Arc::new(Mutex::new(None::<JoinHandle<()>>));
+        let joined = Arc::clone(&place);
+        let section = exclusive(async move {
+            gone.await;
+            let task = joined.lock().take();
+            let mut task = task.expect("it is there");
+            let told = (&mut task).await;
+            (told.is_err_and(|error| error.is_deadlock()), task)
+        });
+        let mut section = handle.spawn(colors[1], section);
+        workers.iter_mut().for_each(step_until_idle);
+        let both = handle.spawn_unique(when(cells, |mut cells| cells[0] += 10));
+        workers.iter_mut().for_each(step_until_idle);
+        *place.lock() = Some(handle.spawn_colored(colors[0], async {}));
+        let mut other = workers.remove(1);
+        let thread = thread::spawn(move || {
+            keep.open();
+            step_until_idle(&mut other);
+            other
+        });
+        go.open();
+        step_until_idle(&mut workers[0]);
+        workers.push(thread.join().unwrap());
+        workers.iter_mut().for_each(step_until_idle);
+        workers.iter_mut().for_each(step_until_idle);
+        let section = section.try_take().expect("it hangs, and was not told");
+        let (told, task) = section.expect("it does not panic");
+        assert!(told && keeper.is_finished() && both.is_finished() && task.is_finished());
+        drop((task, both, keeper));
+        handle.scheduler().shut_down();
+        workers.iter_mut().for_each(step_until_idle);
+    });
 }

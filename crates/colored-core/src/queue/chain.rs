@@ -341,9 +341,14 @@ impl Chain {
     /// The node behind `before`, if it can be seen and is of that kind. Holder only, and `before` is
     /// in the chain.
     pub(crate) fn behind(&self, before: NonNull<Node>, kind: Kind) -> Option<NonNull<Node>> {
+        self.next(before).filter(|(_, found)| *found == kind).map(|(node, _)| node)
+    }
+
+    /// The node behind `before`, if it can be seen. Holder only, and `before` is in the chain.
+    pub(crate) fn next(&self, before: NonNull<Node>) -> Option<(NonNull<Node>, Kind)> {
         let node = NonNull::new(Self::next_of(before))?;
         // SAFETY: what is in the chain is alive.
-        (unsafe { node.as_ref() }.kind == kind).then_some(node)
+        Some((node, unsafe { node.as_ref() }.kind))
     }
 
     fn set_head(&self, node: *mut Node) {

@@ -2,10 +2,12 @@
 
 use super::{Scheduler, local};
 use crate::color::Color;
+use crate::lane::claim::Header;
 use crate::lane::{
     Closing, Dispatch, Keeper, Lane, LanePtr, LaneRef, Order, Priority, ReadyLane, Track,
 };
 use crate::task::TaskRef;
+use std::ptr::NonNull;
 
 impl Dispatch for Scheduler {
     #[inline]
@@ -56,6 +58,19 @@ impl Dispatch for Scheduler {
 
     fn is_watched(&self) -> bool {
         self.waits.are_watched()
+    }
+
+    unsafe fn has_got(&self, behavior: NonNull<Header>) {
+        // SAFETY: by contract.
+        unsafe { Scheduler::has_got(self, behavior) };
+    }
+
+    fn begins(&self, behavior: NonNull<Header>) {
+        Scheduler::begins(self, behavior);
+    }
+
+    fn is_shut(&self, lane: LanePtr) {
+        Scheduler::is_shut(self, lane);
     }
 
     fn publish(&self, lane: LanePtr) {

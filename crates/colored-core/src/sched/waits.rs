@@ -7,20 +7,22 @@
 //! | a task | a task that it awaits | the handle is polled and not ready | it is ready or dropped |
 //! | a task | the lanes of a call, a read, a `when` or a hop | it is scheduled there | its turn comes, or it is dropped |
 //! | a task | the lane of a pinned cell's owner (`cell/errand.rs`) | it is polled and the closure has not begun | it begins, or is dropped |
-//! | a task | the lane of a bound, if all inside are at home there (`bound/home.rs`) | it stands in the line for room | it is called, or leaves |
+//! | a task | the lane of a bound, or one of those who have been called there, if that is all by which room comes (`bound/home.rs`) | it stands in the line for room | it is called, or leaves |
 //! | a task | its own lane, if that is held by another task's section | | (read from the task) |
 //! | a task that is awaited | its own lane, behind the `when`s of before | it is seen in no line, by who awaits it | it is not awaited |
 //! | a lane | the waits inside a section that holds it | | the end of the section |
 //! | a place in a lane's line | the `when`s before it there | such a `when` is scheduled | it runs |
-//! | a `when` | all of its lanes | it is scheduled | it runs, whether or not it is awaited |
+//! | a lane | the `when` that has it, and lacks others | it gets it, or gets known | it runs |
+//! | a `when` | those of its lanes that it does not have | it is scheduled | it runs, whether or not it is awaited |
 //!
 //! A wait belongs to the task that polls it, whatever combinator it is in, and to the innermost
 //! section whose future is being polled. All waits of a task count together, and all of a section.
 //!
-//! A cycle with a wait inside a section is a deadlock. Only a new wait can close one: a section that
-//! begins has no waits yet, and a task that gets under another color has been there first. So each
-//! wait is looked at when it is recorded, under the one lock; and whichever comes last gets the
-//! error, and is not recorded.
+//! A cycle with a wait inside a section is a deadlock. A new wait may close one: so each is looked at
+//! when it is recorded, under the one lock; and whichever comes last gets the error, and is not
+//! recorded. A section that begins has no waits yet, and a task that gets under another color has been
+//! there first. What else may close one is a `when` that gets a lane, somebody who does not read and
+//! stands behind such `when`s that do, and a place under a bound that changes hands: see below.
 //!
 //! What could end a wait from outside does not count, for somebody would have to do it: an abort of a
 //! task that is awaited, the [`close`](crate::Bound::close) of a bound. But what is under way does: who
@@ -29,43 +31,34 @@
 //!
 //! # Places in a line
 //!
-//! A `when` that has one of its lanes, or stands in the line for it, keeps all behind it there waiting
-//! until it has the others. What is before it does not wait for it, and it is wrong to say so: hence
-//! the records are in the order of the lines. Who pushes does it under the lock of the records, and
-//! each record has a key that grows; so of two that were pushed on one lane this way, the one with
-//! the smaller key is before the other. The lock is dropped before the lane is dispatched and before
-//! a `when` runs, for that may be foreign code; under it are an allocation and an exchange a lane,
-//! and the locks of `lane/order.rs`, under which nobody takes this one.
-//!
-//! Readers go in together: one who only reads does not wait for a `when` that only reads the lane. A
-//! `when` leaves the records before its closure begins. It has all lanes then, so in the moment
-//! before nothing holds it up, and to be found is harmless.
+//! A cycle that will be closed by a `when` as soon as that has a lane is told earlier, at the wait that
+//! closes it, where the order is known: what stands behind a `when` goes after it, what is before it does
+//! not. Hence the records are in the order of the lines. Who pushes does it under the lock of the
+//! records, and each record has a key that grows; so of two that were pushed on one lane this way, the
+//! one with the smaller key is before the other. The lock is dropped before the lane is dispatched and
+//! before a `when` runs, for that may be foreign code; under it are an allocation and an exchange a
+//! lane, and the locks of `lane/order.rs`, under which nobody takes this one. Where the order is not
+//! known, of what has no key, nothing is said before the `when` has the lane.
 //!
 //! A task that waits is in no line. What was pushed by then is before it wherever it is pushed next, so
 //! who awaits it notes the key of that moment. A wake that comes at once changes nothing: the exchange by
 //! which it was seen to wait is before the wake's in the order of the task's word, and so is all that
 //! was pushed. If it gets on, those before it have left the records.
 //!
-//! A wait for room counts while all inside can only leave under the color. When the last of them comes
-//! there, and a section in which somebody waits holds the color, those who wait for room look again.
-//!
 //! A cycle through a `when` is closed by one who begins to wait behind it, or joins one who does; or by
 //! the `when` itself, if its own task is in the cycle, or if a section over one of its colors waits for a
-//! task of another one of them that is in no line, and would come behind it.
+//! task of another one of them that is in no line, and would come behind it; else by a lane that it gets.
 //!
 //! Missing is (and no wrong error comes of it):
 //!
-//! * the place of what was pushed before the first section. A wait of then is taken to be before all
-//!   `when`s. A `when` of then is entered when its task is polled again, and is taken to be before
-//!   what is pushed later than that, and behind nothing but sections;
-//! * a hop is pushed at the end of its poll: a `when` scheduled in between is taken to be behind it;
-//! * a `when` that keeps a color for which one waits for room, or by the call of a pinned cell;
-//! * for room: those who were let in before the first section; and those who have a place in their hands,
-//!   or have been called from the line, and are kept by a section from using it;
-//! * what is no wait, and what has no task: a task that was ready already, and in some line, when
-//!   somebody began to await it, or a `when` came; a task whose joiner is joined after that `when`; a
-//!   post, a reader behind both a `when` that reads and somebody who writes, a `when` of a thread that
-//!   polls no task.
+//! * a `when` of before the first section that nobody makes known: it is made so when its task is polled
+//!   again, and when it gets another lane and still lacks one. Neither comes if it gets no more, and its
+//!   future is gone, is polled by no task, or belongs to a task whose own color it has;
+//! * for room: those who were let in, or called, before the first section; a [`Place`](crate::Place)
+//!   in the program's hands;
+//! * a wait that is told to look again, in a combinator that polls only what was woken: the task is
+//!   woken, and not the wait;
+//! * what is no wait: permits, locks, channels; a post; and a wait of a thread that polls no task.
 //!
 //! # When
 //!
@@ -84,12 +77,17 @@
 
 mod graph;
 mod lines;
+mod room;
+mod search;
+mod settle;
 mod several;
+mod stuck;
 mod waiter;
 
-pub(crate) use self::several::{queue_all, queued_all};
+pub(crate) use self::room::{Caller, Room, RoomWait, Ways, room};
+pub(crate) use self::several::{is_entered, queue_all, queued_all};
 
-use self::graph::{Graph, To};
+use self::graph::{Graph, How, To, Told};
 use self::lines::Spot;
 use self::waiter::{Waiter, again};
 use super::{Handle, Scheduler, with_handle};
@@ -132,11 +130,6 @@ impl Scheduler {
         self.waits.are_watched()
     }
 
-    /// Whether a section holds the lane in which somebody waits for something.
-    pub(crate) fn is_held_by_one_who_waits(&self, lane: &LaneRef) -> bool {
-        self.waits.graph.lock().is_held(lane.ptr())
-    }
-
     /// Records waits from now on.
     pub(crate) fn watch(&self) {
         // Ordering: as in `are_watched`.
@@ -155,9 +148,17 @@ pub(crate) struct Wait(Box<Record>);
 struct Record {
     handle: Handle,
     task: Id,
-    section: Option<u64>,
+    section: Option<(u64, Arc<Told>)>,
     key: u64,
     place: u64,
+}
+
+impl Wait {
+    /// Whether it is in a cycle by now, that has been closed without a wait.
+    fn is_in_a_cycle(&self) -> bool {
+        let Record { handle, task, key, .. } = &*self.0;
+        handle.scheduler().waits.graph.lock().is_in_a_cycle(*task, *key)
+    }
 }
 
 impl Drop for Record {
@@ -166,20 +167,9 @@ impl Drop for Record {
     }
 }
 
-/// A closure that is known to stand in several lines, until this is dropped. One word.
-pub(crate) struct Standing(Box<(Handle, u64)>);
-
-impl Drop for Standing {
-    fn drop(&mut self) {
-        self.0.0.scheduler().waits.graph.lock().lines.leave(self.0.1);
-    }
-}
-
 /// The lock of the records: what is pushed under it has its place in the order of the records. To be
 /// dropped before any foreign code runs.
-pub(crate) struct Ordered<'a>(
-    #[expect(dead_code, reason = "a guard")] Option<MutexGuard<'a, Graph>>,
-);
+pub(crate) struct Ordered<'a>(Option<(MutexGuard<'a, Graph>, u64)>);
 
 /// A section in which something has been waited for, until this is dropped.
 pub(crate) struct Watched {
@@ -224,7 +214,11 @@ pub(crate) struct Turn<'a> {
 impl Turn<'_> {
     fn to(self, place: u64) -> To {
         let spot = Spot { lane: self.lane.ptr(), shared: self.shared, place };
-        To::Lane { spot, color: self.lane.color(), how: self.how, site: self.site }
+        To::Lane { spot, color: self.lane.color(), how: self.how() }
+    }
+
+    fn how(self) -> How {
+        How { how: self.how, site: self.site }
     }
 }
 
@@ -239,7 +233,10 @@ pub(crate) unsafe fn task(
     before: Option<Wait>,
     joined: TaskRef<LanePtr>,
 ) -> Result<Option<Wait>, Deadlock> {
-    let to = |now| [To::Task { task: joined, since: if joined.is_out() { now } else { 0 } }];
+    let to = |_: &mut Graph, now| To::Task {
+        task: joined,
+        since: if joined.is_out() { now } else { 0 },
+    };
     again(before, false, to)
 }
 
@@ -252,8 +249,8 @@ pub(crate) fn queue<R>(
 ) -> Result<R, Deadlock> {
     let Some(waiter) = Waiter::current() else { return Ok(push(None, Ordered(None))) };
     let mut graph = waiter.lock();
-    let wait = waiter.add(&mut graph, None, |place| [turn.to(place)])?;
-    Ok(push(Some(wait), Ordered(Some(graph))))
+    let wait = waiter.add(&mut graph, None, |_, place| turn.to(place))?;
+    Ok(push(Some(wait), Ordered(Some((graph, 0)))))
 }
 
 /// As [`queue`], for a task that stands in the line when this poll is over. `before` is the record of
@@ -270,26 +267,5 @@ pub(crate) fn hop(before: Option<Wait>, turn: Turn<'_>) -> Result<Option<Wait>, 
 /// it was polled the last time; if there is none, what is before it in the line is not known.
 #[cold]
 pub(crate) fn queued(before: Option<Wait>, turn: Turn<'_>) -> Result<Option<Wait>, Deadlock> {
-    again(before, true, |place| [turn.to(place)])
-}
-
-/// Room for which somebody waits.
-pub(crate) trait Room: Send + Sync {
-    /// Whether there is none before the color that gives it has run. Asked under the lock of the
-    /// records: takes no lock under which waits are recorded.
-    fn comes_by_the_color_only(&self) -> bool;
-}
-
-/// Records that the current task waits for room that a color gives. Each time it is polled: that the
-/// color alone gives room may have become true since.
-#[cold]
-pub(crate) fn room(
-    turn: Turn<'_>,
-    room: impl FnOnce() -> Arc<dyn Room>,
-) -> Result<Option<Wait>, Deadlock> {
-    let to = |_| {
-        let (lane, color) = (turn.lane.ptr(), turn.lane.color());
-        [To::Room { room: room(), lane, color, how: turn.how, site: turn.site }]
-    };
-    again(None, true, to)
+    again(before, true, |_, place| turn.to(place))
 }

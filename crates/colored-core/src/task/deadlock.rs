@@ -32,7 +32,11 @@ pub(crate) enum Link {
     /// A color waits for the end of a section.
     Held { color: Color, task: Named, section: &'static Location<'static> },
     /// What is before it under a color is a `when`.
-    Behind { color: Color, task: Named, site: &'static Location<'static> },
+    Behind { color: Color, task: Option<Named>, site: &'static Location<'static> },
+    /// Of those who have room some go on under this color only.
+    Inside { color: Color },
+    /// One of those who have room is a task that was called, and has not used it.
+    Called { task: Named },
     /// A `when` has its turn under all of its colors at once.
     Lacks { color: Color, site: &'static Location<'static> },
 }
@@ -59,7 +63,12 @@ impl fmt::Display for Link {
                 write!(f, "{color} is held by the section of {section}, in {task}")
             }
             Self::Behind { color, task, site } => {
-                write!(f, "{color} goes first to the `when` at {site}, of {task}")
+                write!(f, "{color} goes first to the `when` at {site}")?;
+                task.map_or(Ok(()), |task| write!(f, ", of {task}"))
+            }
+            Self::Inside { color } => write!(f, "what has room there needs {color} to go on"),
+            Self::Called { task } => {
+                write!(f, "{task} was given room there, and needs its own color to use it")
             }
             Self::Lacks { color, site } => write!(f, "the `when` at {site} waits for {color} too"),
         }

@@ -177,6 +177,11 @@ impl<S: Schedule> Abort<S> {
     pub(crate) fn id(&self) -> Id {
         self.header().id
     }
+
+    /// The task. Alive as long as this.
+    pub(crate) fn task(&self) -> TaskRef<S> {
+        TaskRef(self.0)
+    }
 }
 
 impl<S: Schedule> Clone for Abort<S> {

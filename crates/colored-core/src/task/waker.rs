@@ -1,6 +1,6 @@
 //! The waker of a task: one reference to it.
 
-use super::cell::Header;
+use super::cell::{Header, TaskRef};
 use super::{Schedule, cell};
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
@@ -24,6 +24,19 @@ pub(super) unsafe fn borrowed<S: Schedule>(task: NonNull<Header<S>>) -> Manually
     // SAFETY: the table keeps the contract of `RawWaker`: thread-safe, and each waker but this one,
     // which is never dropped, counts as a reference.
     ManuallyDrop::new(unsafe { Waker::from_raw(raw) })
+}
+
+impl<S: Schedule> TaskRef<S> {
+    /// A waker of the task.
+    ///
+    /// # Safety
+    ///
+    /// The task is alive.
+    pub(crate) unsafe fn waker(self) -> Waker {
+        // SAFETY: by contract.
+        let waker = unsafe { borrowed(self.0) };
+        Waker::clone(&waker)
+    }
 }
 
 /// Whether `waker` is the waker of the task at `task`, and not one that a combinator made.

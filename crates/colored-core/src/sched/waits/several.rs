@@ -1,105 +1,131 @@
 //! Waiting for several colors at once.
 
-use super::graph::To;
+use super::graph::{How, To};
 use super::lines::{Spot, Stand};
 use super::waiter::{Waiter, again};
-use super::{Ordered, Standing, Wait};
+use super::{Ordered, Wait};
 use crate::color::Color;
+use crate::lane::Known;
+use crate::lane::claim::Header;
 use crate::lane::want::Want;
-use crate::task::Deadlock;
+use crate::sched::with_handle;
+use crate::task::{Deadlock, Named};
 use std::panic::Location;
+use std::ptr::NonNull;
 
 /// As [`queue`](super::queue), for a turn under several colors at once, which waits for all of them whether or not
-/// somebody waits for it.
+/// somebody waits for it. `push` [enters](Ordered::enter) the behavior, whose wants these are, before it
+/// stands in a line.
 ///
 /// # Safety
 ///
-/// The lanes are alive until both records are dropped.
+/// The lanes are alive, and the behavior keeps them.
 #[cold]
 pub(crate) unsafe fn queue_all<R>(
     wants: impl Iterator<Item = Want> + Clone,
     how: &'static str,
     site: &'static Location<'static>,
-    push: impl FnOnce(Option<Wait>, Option<Standing>, Ordered<'_>) -> R,
+    push: impl FnOnce(Option<Wait>, Ordered<'_>) -> R,
 ) -> Result<R, Deadlock> {
-    let Some(waiter) = Waiter::current() else { return Ok(push(None, None, Ordered(None))) };
+    let Some(waiter) = Waiter::current() else { return Ok(push(None, Ordered(None))) };
     let mut graph = waiter.lock();
+    let key = graph.next_key();
     // SAFETY: by contract.
-    let to = |place| unsafe { to_all(wants.clone(), place, how, site) };
-    let place = graph.next_key();
-    // SAFETY: by contract.
-    let stand = unsafe { stand(&waiter, wants.clone(), place, site) };
+    let spots = unsafe { spots(wants, key) };
+    let stand = Stand { task: Some(waiter.task.named()), site, spots, behavior: None };
     if let Some(deadlock) = graph.crosses(&stand) {
         return Err(deadlock);
     }
-    let wait = waiter.add(&mut graph, Some(place), to)?;
-    let stand = waiter.enter(&mut graph, place, stand);
-    Ok(push(Some(wait), Some(stand), Ordered(Some(graph))))
+    graph.lines.enter(key, stand);
+    let how = How { how, site };
+    match waiter.add(&mut graph, Some(key), |_, _| To::Stand { key, how }) {
+        Ok(wait) => Ok(push(Some(wait), Ordered(Some((graph, key))))),
+        Err(deadlock) => {
+            graph.lines.leave(key);
+            Err(deadlock)
+        }
+    }
 }
 
-/// As [`queued`](super::queued), for a turn under several colors at once. The closure has not begun, and does not
-/// meanwhile.
+impl Ordered<'_> {
+    /// A behavior is about to stand in its lines, and to be alive until it [begins](crate::lane::Dispatch::begins).
+    pub(crate) fn enter(&mut self, behavior: NonNull<Header>) {
+        if let Some((graph, key)) = &mut self.0 {
+            // SAFETY: by contract.
+            let behavior = unsafe { Known::new(behavior) };
+            graph.lines.becomes(*key, behavior);
+            behavior.make();
+        }
+    }
+}
+
+/// As [`queued`](super::queued), for a turn under several colors at once. If `before` is none it is
+/// to be followed by [`is_entered`].
 ///
 /// # Safety
 ///
-/// As for [`queue_all`].
+/// The behavior is alive, stands in its lines, has not begun, and does not before this returns.
 #[cold]
-pub(crate) unsafe fn queued_all<W: Iterator<Item = Want>>(
+pub(crate) unsafe fn queued_all(
     before: Option<Wait>,
-    standing: &mut Option<Standing>,
-    wants: impl Fn() -> W,
+    behavior: NonNull<Header>,
     how: &'static str,
     site: &'static Location<'static>,
 ) -> Result<Option<Wait>, Deadlock> {
-    if standing.is_none()
-        && let Some(waiter) = Waiter::current()
-    {
-        let mut graph = waiter.lock();
-        let key = graph.next_key();
-        // SAFETY: by contract.
-        let stand = unsafe { stand(&waiter, wants(), 0, site) };
-        *standing = Some(waiter.enter(&mut graph, key, stand));
+    let Some(waiter) = Waiter::current() else { return Ok(None) };
+    // SAFETY: by contract; and it tells the recorder when it begins.
+    let behavior = unsafe { Known::new(behavior) };
+    if before.is_none() {
+        waiter.lock().key_of(behavior, Some(waiter.task.named()));
     }
-    // SAFETY: by contract.
-    again(before, true, |place| unsafe { to_all(wants(), place, how, site) })
+    let how = How { how, site };
+    again(before, true, |graph, _| To::Stand { key: graph.key_of(behavior, None).0, how })
+}
+
+/// A behavior may have been entered that had some of its lanes before.
+///
+/// # Safety
+///
+/// The caller keeps it.
+#[cold]
+pub(crate) unsafe fn is_entered(behavior: NonNull<Header>) {
+    with_handle(|handle| {
+        if let Some(handle) = handle {
+            // SAFETY: by contract.
+            let behavior = unsafe { Known::new(behavior) };
+            // SAFETY: by contract.
+            unsafe { handle.scheduler().settle(behavior) };
+        }
+    });
+}
+
+impl super::graph::Graph {
+    /// The key of a behavior, which is entered if it was not: what is before it in its lines is not
+    /// known then. True if so. It has not begun.
+    pub(super) fn key_of(&mut self, behavior: Known, task: Option<Named>) -> (u64, bool) {
+        if let Some(key) = self.lines.key_of(behavior) {
+            return (key, false);
+        }
+        let key = self.next_key();
+        // SAFETY: the behavior keeps its lanes.
+        let spots = unsafe { spots(behavior.wants(), 0) };
+        let stand = Stand { task, site: behavior.site(), spots, behavior: Some(behavior) };
+        self.lines.enter(key, stand);
+        behavior.make();
+        self.lines.note_lanes(key);
+        (key, true)
+    }
 }
 
 /// # Safety
 ///
 /// The lanes are alive.
-unsafe fn to_all(
-    wants: impl Iterator<Item = Want>,
-    place: u64,
-    how: &'static str,
-    site: &'static Location<'static>,
-) -> impl Iterator<Item = To> {
-    wants.map(move |want| {
+unsafe fn spots(wants: impl Iterator<Item = Want>, place: u64) -> Vec<(Spot, Color)> {
+    let spot_of = |want: Want| {
+        let lane = want.lane();
         // SAFETY: by contract.
-        let (spot, color) = unsafe { spot_of(want, place) };
-        To::Lane { spot, color, how, site }
-    })
-}
-
-/// # Safety
-///
-/// The lane is alive.
-unsafe fn spot_of(want: Want, place: u64) -> (Spot, Color) {
-    let lane = want.lane();
-    // SAFETY: by contract.
-    let color = unsafe { lane.get() }.color();
-    (Spot { lane, shared: !want.is_exclusive(), place }, color)
-}
-
-/// # Safety
-///
-/// The lanes are alive for as long as it is used.
-unsafe fn stand(
-    waiter: &Waiter,
-    wants: impl Iterator<Item = Want>,
-    place: u64,
-    site: &'static Location<'static>,
-) -> Stand {
-    // SAFETY: by contract.
-    let spots = wants.map(|want| unsafe { spot_of(want, place) }).collect();
-    Stand { task: waiter.task.named(), site, spots }
+        let color = unsafe { lane.get() }.color();
+        (Spot { lane, shared: !want.is_exclusive(), place }, color)
+    };
+    wants.map(spot_of).collect()
 }

@@ -1,0 +1,124 @@
+//! A behavior as the recorder of waits (`sched/waits.rs`) sees it: which lanes it wants, and has; and who
+//! tells that one.
+
+use super::claim::{self, Claim, Header};
+use super::missing::Taken;
+use super::usher;
+use super::want::Want;
+use super::{Lane, LanePtr};
+use crate::sync::Ordering;
+use std::panic::Location;
+use std::ptr::NonNull;
+
+/// A behavior that lacks lanes, or has not begun since it got the last one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Known(NonNull<Header>);
+
+// SAFETY: it is alive where it is used, by the contract of `new`; and what is read is atomic, or never
+// changes.
+unsafe impl Send for Known {}
+
+impl Known {
+    /// # Safety
+    ///
+    /// The behavior is alive whenever this is used.
+    pub(crate) unsafe fn new(behavior: NonNull<Header>) -> Self {
+        Self(behavior)
+    }
+
+    /// It is recorded from now on: whoever gets a lane for it says so. Before this returns it may have
+    /// got some, which [`has`](Self::has) then tells.
+    pub(crate) fn make(self) {
+        // SAFETY: by the contract of `new`.
+        unsafe { self.0.as_ref() }.missing.make_known();
+    }
+
+    fn claims(&self) -> &[Claim] {
+        // SAFETY: by the contract of `new`.
+        unsafe { claim::claims(self.0) }
+    }
+
+    /// What it wants. Always in one order.
+    pub(crate) fn wants(&self) -> impl Iterator<Item = Want> {
+        self.claims().iter().map(|claim| claim.want)
+    }
+
+    /// Whether it has the lane that it wants at that place.
+    pub(crate) fn has(&self, place: usize) -> bool {
+        // Ordering: pairs with the Release of who got the lane for it: what that one has seen of the
+        // lane's tasks is seen from here on.
+        self.claims()[place].has.load(Ordering::Acquire)
+    }
+
+    /// Where it was made.
+    pub(crate) fn site(&self) -> &'static Location<'static> {
+        // SAFETY: by the contract of `new`.
+        unsafe { self.0.as_ref() }.site
+    }
+
+    /// Has the ushers of the gates that it holds open look again, and say who is kept out by a writer.
+    ///
+    /// # Safety
+    ///
+    /// It is alive up to the end of this call.
+    pub(crate) unsafe fn asks_ushers(self) {
+        let shared = |claim: &&Claim| !claim.want.is_exclusive();
+        for claim in self.claims().iter().filter(shared) {
+            // Ordering: as in `has`.
+            if claim.has.load(Ordering::Acquire) {
+                // SAFETY: the behavior keeps its lanes.
+                unsafe { usher::look_again(claim.want.lane) };
+            }
+        }
+    }
+}
+
+/// Grants so many; true if nothing is missing any more. Otherwise the behavior may be gone. `got` is
+/// some lane of the behavior, if there are lanes among them: if it lacks others and its wait is
+/// recorded, that it has got these is.
+///
+/// # Safety
+///
+/// Each is granted once, and noted in its claim.
+pub(super) unsafe fn take(behavior: NonNull<Header>, granted: usize, got: Option<LanePtr>) -> bool {
+    // SAFETY: what is missing keeps the behavior.
+    let missing = unsafe { &behavior.as_ref().missing };
+    // SAFETY: the behavior keeps its lanes.
+    let mut unreported: Option<&Lane> = got.map(|lane| unsafe { lane.get() });
+    // Also one that is not known yet: nobody may come who makes it so.
+    if let Some(lane) = unreported.filter(|lane| lane.port.is_watched())
+        && missing.is_beside(granted)
+    {
+        unreported = None;
+        // SAFETY: what is missing keeps the behavior, and it does not begin meanwhile.
+        unsafe { lane.port.has_got(behavior) };
+    }
+    loop {
+        match missing.take(granted, unreported.is_none()) {
+            Taken::Last => return true,
+            Taken::NotYet => return false,
+            Taken::Unreported => {
+                if let Some(lane) = unreported.take() {
+                    // SAFETY: as above.
+                    unsafe { lane.port.has_got(behavior) };
+                }
+            }
+        }
+    }
+}
+
+/// Says that a behavior is about to begin, or will not, if its wait is recorded. Nobody records it
+/// any more.
+///
+/// # Safety
+///
+/// It has all lanes, and the caller keeps it.
+pub(crate) unsafe fn begins(behavior: NonNull<Header>) {
+    // SAFETY: the caller keeps it.
+    if unsafe { behavior.as_ref() }.missing.is_known() {
+        // SAFETY: as above.
+        let first = unsafe { claim::claims(behavior) }.first().expect("a behavior wants something");
+        // SAFETY: the behavior keeps its lanes.
+        unsafe { first.want.lane.get() }.port.begins(behavior);
+    }
+}

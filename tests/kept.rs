@@ -1,0 +1,587 @@
+//! A `when` that has a color and lacks others keeps all of that color waiting, whatever came first: a
+//! section over what it lacks is told, at the await that needs the color.
+
+use crate::support::polls::once;
+use crate::support::{message, run};
+use colored::pinned::{PinnedCell, PinnedError};
+use colored::sync::oneshot;
+use colored::time::{Duration, sleep};
+use colored::{
+    Bound, Color, ColorCell, JoinError, JoinHandle, exclusive, hop, spawn_colored, spawn_unique,
+    when,
+};
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::mpsc;
+use std::task::Poll;
+
+const RED: Color = Color::new(1);
+const BLUE: Color = Color::new(2);
+const GREEN: Color = Color::new(3);
+
+type Cell = ColorCell<i32>;
+
+fn cells() -> [Cell; 2] {
+    [RED, BLUE].map(|color| ColorCell::new(color, 0))
+}
+
+fn add(red: &mut i32, blue: &mut i32) {
+    (*red, *blue) = (*red + 1, *blue + 1);
+}
+
+/// The runtime's first section: from here on all waits are known.
+async fn watch() {
+    spawn_unique(exclusive(async {})).await.unwrap();
+}
+
+/// A section over a color, until it is told to end.
+struct Keeper(oneshot::Sender<()>, JoinHandle<()>);
+
+impl Keeper {
+    async fn of(color: Color) -> Self {
+        let ((hold, held), (release, released)) = (oneshot::channel(), oneshot::channel());
+        let section = exclusive(async move {
+            hold.send(()).unwrap();
+            released.await.unwrap();
+        });
+        let task = spawn_colored(color, section);
+        held.await.unwrap();
+        Self(release, task)
+    }
+
+    async fn release(self) {
+        self.0.send(()).unwrap();
+        self.1.await.unwrap();
+    }
+}
+
+/// A section over blue that awaits what it is given, and says what came of it.
+struct Section<T> {
+    give: oneshot::Sender<JoinHandle<T>>,
+    waits: oneshot::Receiver<()>,
+    told: JoinHandle<Result<T, JoinError>>,
+}
+
+impl<T: Send + 'static> Section<T> {
+    async fn begin() -> Self {
+        let ((give, given), (tell, waits)) =
+            (oneshot::channel::<JoinHandle<T>>(), oneshot::channel());
+        let (hold, held) = oneshot::channel();
+        let told = spawn_colored(
+            BLUE,
+            exclusive(async move {
+                hold.send(()).unwrap();
+                let mut task = given.await.unwrap();
+                let first = once(pin!(&mut task)).await;
+                tell.send(()).unwrap();
+                match first {
+                    Poll::Ready(told) => told,
+                    Poll::Pending => task.await,
+                }
+            }),
+        );
+        held.await.unwrap();
+        Self { give, waits, told }
+    }
+
+    /// It awaits the task from now on; what comes to it.
+    async fn awaits(self, task: JoinHandle<T>) -> JoinHandle<Result<T, JoinError>> {
+        self.give.send(task).map_err(drop).unwrap();
+        self.waits.await.unwrap();
+        self.told
+    }
+}
+
+async fn is_told<T: Send + 'static>(told: JoinHandle<Result<T, JoinError>>) {
+    let Err(error) = told.await.unwrap() else { panic!("it was not told") };
+    let said = error.deadlock().expect("a deadlock").to_string();
+    assert!(said.contains("goes first to the `when` at tests/kept.rs"), "{said}");
+    assert!(said.contains("waits for color 0x2 too"), "{said}");
+}
+
+/// A task that was in the line behind the `when` already when the section began to await it: before the
+/// `when` has the color, and after that.
+#[test]
+fn a_task_that_was_ready_behind_a_when() {
+    run(3, async {
+        watch().await;
+        for is_late in [false, true] {
+            let [red, blue] = cells();
+            let keeper = if is_late { Some(Keeper::of(RED).await) } else { None };
+            let section = Section::begin().await;
+            let mut both = pin!(when((&red, &blue), add));
+            assert!(once(both.as_mut()).await.is_pending());
+            let told = section.awaits(spawn_colored(RED, async {})).await;
+            if let Some(keeper) = keeper {
+                keeper.release().await;
+            }
+            is_told(told).await;
+            both.await;
+            assert_eq!(red.call(|red| *red).await, 1);
+        }
+    });
+}
+
+/// A task of red that waits for two signs, one after the other.
+async fn waits_twice() -> (JoinHandle<()>, [oneshot::Sender<()>; 2]) {
+    let ((one, first), (two, second)) = (oneshot::channel::<()>(), oneshot::channel::<()>());
+    let (tell, told) = oneshot::channel();
+    let task = spawn_colored(RED, async move {
+        tell.send(()).unwrap();
+        first.await.unwrap();
+        second.await.unwrap();
+    });
+    told.await.unwrap();
+    // Behind it.
+    spawn_colored(RED, async {}).await.unwrap();
+    (task, [one, two])
+}
+
+/// A task that was in the line before the `when`, and comes behind it the next time.
+#[test]
+fn a_task_that_was_ready_before_a_when() {
+    run(3, async {
+        watch().await;
+        let [red, blue] = cells();
+        let (task, [one, two]) = waits_twice().await;
+        let told = Section::begin().await.awaits(task).await;
+        let keeper = Keeper::of(RED).await;
+        one.send(()).unwrap();
+        let mut both = pin!(when((&red, &blue), add));
+        assert!(once(both.as_mut()).await.is_pending());
+        keeper.release().await;
+        is_told(told).await;
+        both.await;
+        two.send(()).unwrap();
+    });
+}
+
+/// The section joins, after the `when`, one that joined a task before it.
+#[test]
+fn a_joiner_that_is_joined_later() {
+    run(3, async {
+        watch().await;
+        let [red, blue] = cells();
+        let (task, [one, two]) = waits_twice().await;
+        let (tell, joined) = oneshot::channel();
+        let between = spawn_colored(GREEN, async move {
+            let mut task = pin!(task);
+            assert!(once(task.as_mut()).await.is_pending());
+            tell.send(()).unwrap();
+            task.await.unwrap();
+        });
+        joined.await.unwrap();
+        let section = Section::begin().await;
+        let mut both = pin!(when((&red, &blue), add));
+        assert!(once(both.as_mut()).await.is_pending());
+        is_told(section.awaits(between).await).await;
+        both.await;
+        one.send(()).unwrap();
+        two.send(()).unwrap();
+    });
+}
+
+/// A `when` that has red since before the runtime's first section, over blue. Its task says so when that
+/// begins, before the section awaits a task behind it or after that.
+#[test]
+fn a_when_older_than_the_first_section() {
+    for round in 0..8 {
+        run(3, async move {
+            let [red, blue] = cells();
+            let (block, busy) = block(BLUE).await;
+            let (give, given) = oneshot::channel::<JoinHandle<()>>();
+            // Before the `when` under blue.
+            let section = async move {
+                let task = given.await.unwrap();
+                exclusive(async move {
+                    if round % 2 == 1 {
+                        sleep(Duration::from_millis(5)).await;
+                    }
+                    task.await.expect_err("it is behind the `when`").is_deadlock()
+                })
+                .await
+            };
+            let (task, cell) = (spawn_colored(BLUE, section), red.clone());
+            let (tell, told) = oneshot::channel();
+            let waiter = spawn_unique(async move {
+                let mut both = pin!(when((&red, &blue), add));
+                assert!(once(both.as_mut()).await.is_pending());
+                tell.send(()).unwrap();
+                both.await;
+            });
+            told.await.unwrap();
+            assert!(give.send(spawn_colored(RED, async {})).is_ok());
+            block.send(()).unwrap();
+            assert!(task.await.unwrap());
+            waiter.await.unwrap();
+            busy.await.unwrap();
+            assert_eq!(cell.call(|red| *red).await, 1);
+        });
+    }
+}
+
+/// Blocks a color's line, before there is any section.
+async fn block(color: Color) -> (mpsc::Sender<()>, JoinHandle<()>) {
+    let (block, blocked) = mpsc::channel::<()>();
+    let (stuck, is_stuck) = oneshot::channel();
+    let busy = spawn_colored(color, async move {
+        stuck.send(()).unwrap();
+        blocked.recv().unwrap();
+    });
+    is_stuck.await.unwrap();
+    (block, busy)
+}
+
+/// A `when` of before the first section, which nobody awaits: known as soon as it gets a color.
+#[test]
+fn a_when_that_was_forgotten_before_the_first_section() {
+    run(4, async {
+        let [red, blue] = cells();
+        let (in_red, in_blue) = (block(RED).await, block(BLUE).await);
+        let (give, given) = oneshot::channel::<JoinHandle<()>>();
+        let (tell, joins) = oneshot::channel();
+        // Before the `when` under blue.
+        let told = spawn_colored(BLUE, async move {
+            let mut task = given.await.unwrap();
+            let section = exclusive(async move {
+                assert!(once(pin!(&mut task)).await.is_pending());
+                tell.send(()).unwrap();
+                task.await
+            });
+            section.await
+        });
+        let mut both = Box::pin(when((&red, &blue), add));
+        assert!(once(both.as_mut()).await.is_pending());
+        drop(both);
+        assert!(give.send(spawn_colored(RED, async {})).is_ok());
+        in_blue.0.send(()).unwrap();
+        joins.await.unwrap();
+        in_red.0.send(()).unwrap();
+        is_told(told).await;
+        assert_eq!(red.call(|red| *red).await, 0);
+    });
+}
+
+/// As [`a_reader_behind_a_writer_behind_a_when_that_reads`], if the `when` is older than the first section.
+#[test]
+fn a_reader_behind_a_writer_behind_an_older_when() {
+    for _ in 0..8 {
+        run(4, async {
+            let [red, blue] = cells();
+            let in_blue = block(BLUE).await;
+            let ours = red.clone();
+            // Before the `when` under blue.
+            let read = async move { exclusive(ours.read(|red| *red)).await };
+            let told = spawn_colored(BLUE, read);
+            let (tell, waits) = oneshot::channel();
+            let mine = red.clone();
+            let waiter = spawn_unique(async move {
+                let mut both = pin!(when((mine.shared(), &blue), |red, blue| *blue = *red));
+                assert!(once(both.as_mut()).await.is_pending());
+                // Its gate is opened.
+                mine.read(|_| ()).await;
+                mine.post(|red| *red += 1);
+                tell.send(()).unwrap();
+                both.await;
+            });
+            waits.await.unwrap();
+            in_blue.0.send(()).unwrap();
+            let error = told.await.expect_err("it is behind the post");
+            assert!(message(&*error.into_panic()).contains("reads a cell of color 0x1"));
+            waiter.await.unwrap();
+            assert_eq!(red.call(|red| *red).await, 1);
+        });
+    }
+}
+
+/// A task hops to red, and before its poll is over a `when` gets that.
+#[test]
+fn a_hop_on_its_way() {
+    run(4, async {
+        watch().await;
+        let [red, blue] = cells();
+        let (begin, begun) = oneshot::channel();
+        let (block, blocked) = mpsc::channel::<()>();
+        let (go, gone) = oneshot::channel::<()>();
+        let hopper = spawn_colored(GREEN, async move {
+            gone.await.unwrap();
+            let mut hop = pin!(hop(RED));
+            let mut begin = Some(begin);
+            poll_fn(move |cx| {
+                let polled = hop.as_mut().poll(cx);
+                if let Some(begin) = begin.take() {
+                    begin.send(()).unwrap();
+                    blocked.recv().unwrap();
+                }
+                polled
+            })
+            .await;
+        });
+        let told = Section::begin().await.awaits(hopper).await;
+        go.send(()).unwrap();
+        begun.await.unwrap();
+        let mut both = pin!(when((&red, &blue), add));
+        assert!(once(both.as_mut()).await.is_pending());
+        block.send(()).unwrap();
+        is_told(told).await;
+        both.await;
+    });
+}
+
+/// Room that comes by red only, which a `when` has, or gets.
+#[test]
+fn room_under_a_color_that_a_when_has() {
+    run(3, async {
+        watch().await;
+        for is_late in [false, true] {
+            let [red, blue] = cells();
+            let keeper = if is_late { Some(Keeper::of(RED).await) } else { None };
+            let section = Section::begin().await;
+            let mut both = pin!(when((&red, &blue), add));
+            assert!(once(both.as_mut()).await.is_pending());
+            let bound = Bound::new(RED, 1);
+            drop(bound.try_spawn(async {}).unwrap());
+            let (tell, waits) = oneshot::channel();
+            let waiter = spawn_colored(GREEN, async move {
+                let mut reserve = pin!(bound.reserve());
+                assert!(once(reserve.as_mut()).await.is_pending());
+                tell.send(()).unwrap();
+                drop(reserve.await.unwrap());
+            });
+            waits.await.unwrap();
+            let told = section.awaits(waiter).await;
+            if let Some(keeper) = keeper {
+                keeper.release().await;
+            }
+            is_told(told).await;
+            both.await;
+        }
+    });
+}
+
+/// A place in somebody's hands is used under a color that a `when` has: whoever waits for room is told.
+#[test]
+fn room_that_comes_home_to_a_color_that_a_when_has() {
+    run(3, async {
+        watch().await;
+        let [red, blue] = cells();
+        let bound = Bound::new(RED, 1);
+        let place = bound.try_reserve().unwrap();
+        let section = Section::begin().await;
+        let mut both = pin!(when((&red, &blue), add));
+        assert!(once(both.as_mut()).await.is_pending());
+        let (tell, waits) = oneshot::channel();
+        let waiter = spawn_colored(GREEN, async move {
+            let mut reserve = pin!(bound.reserve());
+            assert!(once(reserve.as_mut()).await.is_pending());
+            tell.send(()).unwrap();
+            drop(reserve.await.unwrap());
+        });
+        waits.await.unwrap();
+        let told = section.awaits(waiter).await;
+        drop(place.spawn(async {}));
+        let error = told.await.unwrap().expect_err("it waits for this section");
+        assert!(message(&*error.into_panic()).contains("waits for room"));
+        both.await;
+    });
+}
+
+/// A call of a pinned cell under red, which a `when` has, or gets.
+#[test]
+fn a_pinned_cell_under_a_color_that_a_when_has() {
+    run(3, async {
+        watch().await;
+        for is_late in [false, true] {
+            let [red, blue] = cells();
+            let cell = PinnedCell::on_worker(1, RED, || 0).unwrap();
+            cell.call(|value| *value += 1).await;
+            // Behind the task that owns it, which waits for the next call by then.
+            spawn_colored(RED, async {}).await.unwrap();
+            let keeper = if is_late { Some(Keeper::of(RED).await) } else { None };
+            let ((hold, held), (go, gone)) = (oneshot::channel(), oneshot::channel());
+            let (tell, calls) = oneshot::channel();
+            let section = exclusive(async move {
+                hold.send(()).unwrap();
+                gone.await.unwrap();
+                let mut call = pin!(cell.try_call(|value| *value += 1));
+                let first = once(call.as_mut()).await;
+                tell.send(()).unwrap();
+                match first {
+                    Poll::Ready(told) => told,
+                    Poll::Pending => call.await,
+                }
+            });
+            let told = spawn_colored(BLUE, section);
+            held.await.unwrap();
+            let mut both = pin!(when((&red, &blue), add));
+            assert!(once(both.as_mut()).await.is_pending());
+            go.send(()).unwrap();
+            calls.await.unwrap();
+            if let Some(keeper) = keeper {
+                keeper.release().await;
+            }
+            assert!(matches!(told.await.unwrap(), Err(PinnedError::Deadlock(_))));
+            both.await;
+        }
+    });
+}
+
+/// A reader behind somebody who writes, who waits for a `when` that reads: neither is let in.
+#[test]
+fn a_reader_behind_a_writer_behind_a_when_that_reads() {
+    run(3, async {
+        watch().await;
+        for is_late in [false, true] {
+            let [red, blue] = cells();
+            let keeper = if is_late { Some(Keeper::of(RED).await) } else { None };
+            let ((hold, held), (go, gone)) = (oneshot::channel(), oneshot::channel::<()>());
+            let (tell, reads) = oneshot::channel();
+            let ours = red.clone();
+            let section = exclusive(async move {
+                hold.send(()).unwrap();
+                gone.await.unwrap();
+                let mut read = pin!(ours.read(|red| *red));
+                if is_late {
+                    assert!(once(read.as_mut()).await.is_pending(), "not told yet");
+                    tell.send(()).unwrap();
+                }
+                read.await
+            });
+            let told = spawn_colored(BLUE, section);
+            held.await.unwrap();
+            let mut both = pin!(when((red.shared(), &blue), |red, blue| *blue = *red));
+            assert!(once(both.as_mut()).await.is_pending());
+            if !is_late {
+                // Its gate is opened.
+                red.read(|_| ()).await;
+            }
+            red.post(|red| *red += 1);
+            go.send(()).unwrap();
+            if let Some(keeper) = keeper {
+                reads.await.unwrap();
+                keeper.release().await;
+            }
+            let error = told.await.expect_err("it is behind the post");
+            let said = message(&*error.into_panic());
+            assert!(said.contains("reads a cell of color 0x1"), "{said}");
+            both.await;
+            assert_eq!((red.call(|red| *red).await, blue.call(|blue| *blue).await), (1, 0));
+        }
+    });
+}
+
+/// What is not shut in is not told: a reader beside the `when`, also when a writer stands behind both;
+/// a task before the `when`; and who waits for a `when` that gets all it wants.
+#[test]
+fn what_goes_on_is_not_told() {
+    run(3, async {
+        watch().await;
+        for _ in 0..20 {
+            let [red, blue] = cells();
+            let keeper = Keeper::of(RED).await;
+            // In the line of red: a task, the `when`, a reader, a writer.
+            let first = spawn_colored(RED, async { 1 });
+            let last = Keeper::of(BLUE).await;
+            let mut both = pin!(when((red.shared(), &blue), |red, blue| *blue = *red));
+            assert!(once(both.as_mut()).await.is_pending());
+            let (ours, (tell, reads)) = (red.clone(), oneshot::channel());
+            let reader = exclusive(async move {
+                let mut read = pin!(ours.read(|red| *red));
+                assert!(once(read.as_mut()).await.is_pending());
+                tell.send(()).unwrap();
+                (first.await.unwrap(), read.await)
+            });
+            let reader = spawn_colored(GREEN, reader);
+            reads.await.unwrap();
+            red.post(|red| *red += 1);
+            keeper.release().await;
+            assert_eq!(reader.await.unwrap(), (1, 0));
+            last.release().await;
+            both.await;
+            assert_eq!((red.call(|red| *red).await, blue.call(|blue| *blue).await), (1, 0));
+        }
+    });
+}
+
+/// A `when` has green and lacks blue; under red it stands behind a task, which a section over blue awaits.
+#[test]
+fn who_is_before_a_when_that_has_another_color_is_not_told() {
+    run(3, async {
+        watch().await;
+        let ([red, blue], green) = (cells(), ColorCell::new(GREEN, 0));
+        let keeper = Keeper::of(RED).await;
+        let first = spawn_colored(RED, async {});
+        let section = Section::begin().await;
+        let mut all = pin!(when((&red, &blue, &green), |_, _, green| *green += 1));
+        assert!(once(all.as_mut()).await.is_pending());
+        let told = section.awaits(first).await;
+        keeper.release().await;
+        told.await.unwrap().expect("it goes first");
+        all.await;
+    });
+}
+
+/// Two that look at red at once, and a writer behind them: neither waits for the other.
+#[test]
+fn whens_that_read_beside_each_other_do_not_wait_for_each_other() {
+    run(4, async {
+        watch().await;
+        let ([red, blue], green) = (cells(), ColorCell::new(GREEN, 0));
+        let keeper = Keeper::of(GREEN).await;
+        let section = Section::begin().await;
+        let (ours, (tell, waits)) = (red.clone(), oneshot::channel());
+        let one = spawn_unique(async move {
+            let mut one = pin!(when((ours.shared(), &green), |_, green| *green += 1));
+            assert!(once(one.as_mut()).await.is_pending());
+            tell.send(()).unwrap();
+            one.await;
+        });
+        waits.await.unwrap();
+        let mut other = pin!(when((red.shared(), &blue), |_, blue| *blue += 1));
+        assert!(once(other.as_mut()).await.is_pending());
+        // The gate is open, and then shut.
+        red.read(|_| ()).await;
+        red.post(|red| *red += 1);
+        let mut behind = pin!(red.read(|red| *red));
+        assert!(once(behind.as_mut()).await.is_pending());
+        let told = section.awaits(one).await;
+        keeper.release().await;
+        told.await.unwrap().expect("it has red already");
+        other.await;
+        assert_eq!(behind.await, 1);
+    });
+}
+
+/// A reader that was dropped in line behind an open gate keeps nobody out.
+#[test]
+fn a_reader_past_an_abandoned_one_is_not_told() {
+    run(3, async {
+        watch().await;
+        let [red, blue] = cells();
+        let keeper = Keeper::of(RED).await;
+        let (ours, (go, gone)) = (red.clone(), oneshot::channel::<()>());
+        let (hold, held) = oneshot::channel();
+        let section = exclusive(async move {
+            hold.send(()).unwrap();
+            gone.await.unwrap();
+            ours.read(|red| *red).await
+        });
+        let told = spawn_colored(BLUE, section);
+        held.await.unwrap();
+        let mut both = pin!(when((red.shared(), &blue), |_, blue| *blue += 1));
+        assert!(once(both.as_mut()).await.is_pending());
+        // More than are let in together: the last one is met by the usher, beside readers.
+        let mut readers: Vec<_> = (0..80).map(|_| Box::pin(red.read(|_| ()))).collect();
+        for reader in &mut readers {
+            assert!(once(reader.as_mut()).await.is_pending());
+        }
+        drop(readers.pop());
+        keeper.release().await;
+        for reader in readers {
+            reader.await;
+        }
+        go.send(()).unwrap();
+        assert_eq!(told.await.unwrap(), 0);
+        both.await;
+    });
+}
