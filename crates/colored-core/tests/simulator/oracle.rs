@@ -12,6 +12,7 @@ mod classes;
 mod lanes;
 mod locals;
 mod slices;
+mod stuck;
 mod tasks;
 mod waits;
 
@@ -28,6 +29,7 @@ use self::callbacks::{CallModel, CellModel};
 use self::classes::Classes;
 use self::lanes::Lanes;
 use self::slices::Slices;
+use self::stuck::Silent;
 use self::tasks::Task;
 use crate::policy::Policy;
 use crate::profile::{Crossing, Profile};
@@ -92,9 +94,12 @@ pub(crate) struct Oracle {
     pub(crate) slices: Slices,
     pub(crate) policy: Policy,
     pub(crate) crossing: Crossing,
+    silent: Silent,
     pub(crate) tally: Tally,
     /// Everything is to be cancelled.
     pub(crate) closing: bool,
+    /// Until then what the first section has put into every lane may be there.
+    roused_until: u64,
     violation: Option<Violation>,
     now: u64,
     fair: u64,
@@ -113,8 +118,10 @@ impl Oracle {
             slices: Slices::new(profile.workers, &profile.policy),
             policy: profile.policy,
             crossing: profile.crossing,
+            silent: Silent::new(),
             tally: Tally::default(),
             closing: false,
+            roused_until: 0,
             violation: None,
             now: 0,
             fair: 0,

@@ -28,8 +28,10 @@ pub(crate) enum Ending {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Crossing {
     None,
-    /// Anything for anything.
+    /// Anything for anything, one color at a time: a wait that closes a cycle is told at once.
     Free,
+    /// Anything for anything, several colors too: what can never end is told before long.
+    Tangled,
     /// Nothing but what is under a later color, so that no cycle can be closed: tasks move to later
     /// colors only, and several colors at once are wanted only where there are no sections.
     Ordered,
@@ -65,6 +67,8 @@ pub(crate) struct Profile {
     /// Polls that a task has ahead of it, at most.
     pub(crate) life: u32,
     pub(crate) crossing: Crossing,
+    /// Waits are recorded from the start, and not only from the first section on.
+    pub(crate) watched: bool,
     pub(crate) ending: Ending,
     /// When an abrupt end comes, in events.
     pub(crate) end_at: u64,
@@ -75,7 +79,7 @@ pub(crate) struct Profile {
 /// A kind of program: its name, and what is particular to it.
 type Kind = (&'static str, fn(&mut Profile, &Chance));
 
-const KINDS: [Kind; 12] = [
+const KINDS: [Kind; 13] = [
     ("mixed", |_, _| {}),
     ("one worker", |profile, chance| {
         (profile.workers, profile.palette) = (1, chance.between(1, 24));
@@ -112,6 +116,11 @@ const KINDS: [Kind; 12] = [
         profile.moves.extend([Move::Rally; 12]);
     }),
     ("crossings", |profile, chance| crossings(profile, chance, Crossing::Free)),
+    ("tangles", |profile, chance| {
+        crossings(profile, chance, Crossing::Tangled);
+        profile.deeds.extend([Deed::NewCell; 2]);
+        profile.watched = chance.one_in(2);
+    }),
     ("in order", |profile, chance| crossings(profile, chance, Crossing::Ordered)),
     ("long polls", |profile, _| {
         profile.deeds.extend([Deed::LongPoll; 4]);
@@ -150,7 +159,12 @@ impl Profile {
     /// Of that kind, or of any.
     pub(crate) fn new(chance: &Chance, events: u64, kind: Option<&str>) -> Self {
         let any = chance.of(&KINDS);
-        let (name, adapt) = KINDS.into_iter().find(|(name, _)| kind == Some(*name)).unwrap_or(any);
+        let wanted = |kind| KINDS.into_iter().find(|(name, _)| *name == kind);
+        let (name, adapt) = kind.map_or(any, |kind| {
+            wanted(kind).unwrap_or_else(|| {
+                panic!("there is no kind {kind:?}: {:?}", KINDS.map(|(name, _)| name))
+            })
+        });
         let ending = if chance.one_in(3) { Ending::Quiet } else { Ending::Abrupt };
         let mut profile = Self {
             name,
@@ -170,6 +184,7 @@ impl Profile {
             possessive: chance.of(&[0, 0, 20, 300]),
             life: chance.of(&[3, 10, 40]),
             crossing: Crossing::None,
+            watched: true,
             ending,
             end_at: if chance.one_in(4) { 0 } else { events / 4 * 3 }
                 + chance.draw() % (events / 4),

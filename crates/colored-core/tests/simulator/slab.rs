@@ -57,6 +57,11 @@ impl<T> Slab<T> {
         self.places.iter().filter_map(|place| place.value.as_ref())
     }
 
+    pub(crate) fn keys(&self) -> impl Iterator<Item = Key> {
+        let places = self.places.iter().enumerate().filter(|(_, place)| place.value.is_some());
+        places.map(|(slot, place)| Key { slot: slot as u32, generation: place.generation })
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.places.len() - self.free.len()
     }

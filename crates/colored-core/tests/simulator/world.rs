@@ -142,8 +142,9 @@ impl World {
         let workers = profile.workers as usize;
         let (handle, workers) =
             Scheduler::with_options(workers, chance.draw(), Box::new(Port), profile.policy.options);
-        // The first section would wake every task that waits, which the oracle knows nothing of.
-        handle.scheduler().watch_from_the_start();
+        if profile.watched {
+            handle.scheduler().watch_from_the_start();
+        }
         let world = Rc::new(Self {
             oracle: RefCell::new(Oracle::new(&profile)),
             trace: RefCell::new(Trace::new(plan.lines)),

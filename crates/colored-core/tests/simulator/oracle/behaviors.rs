@@ -31,7 +31,7 @@ pub(crate) struct Behavior {
 }
 
 impl Want {
-    fn entry(self, key: Key) -> Entry {
+    pub(super) fn entry(self, key: Key) -> Entry {
         if self.shared { Entry::Look(key) } else { Entry::Claim(key) }
     }
 }
@@ -52,7 +52,12 @@ impl Oracle {
         self.behaviors.insert(Behavior { wants, waiter, own: None, at_once: false, stage })
     }
 
-    fn wants(&self, key: Key) -> Vec<Want> {
+    /// Whether its claims are scheduled, and it has not begun.
+    pub(super) fn behavior_waits(&self, key: Key) -> bool {
+        self.behaviors.get(key).is_some_and(|behavior| behavior.stage == Stage::Waiting)
+    }
+
+    pub(super) fn wants(&self, key: Key) -> Vec<Want> {
         self.behaviors.get(key).expect("made").wants.clone()
     }
 

@@ -141,6 +141,10 @@ impl Lanes {
         }
     }
 
+    pub(super) fn len(&self) -> Hue {
+        self.lanes.len() as Hue
+    }
+
     pub(crate) fn get(&self, hue: Hue) -> &Lane {
         &self.lanes[hue as usize]
     }
@@ -231,6 +235,11 @@ impl Lanes {
 
     pub(crate) fn front(&self, hue: Hue) -> Option<Entry> {
         self.get(hue).queue.front().map(|queued| queued.entry)
+    }
+
+    /// What waits there, in order.
+    pub(super) fn entries(&self, hue: Hue) -> impl Iterator<Item = Entry> {
+        self.get(hue).queue.iter().map(|queued| queued.entry)
     }
 
     pub(crate) fn some_queued(&self) -> Option<Entry> {

@@ -1,8 +1,13 @@
 //! What each task is doing, and so what a wake, an abort or the end of a poll does to its place.
 
 use super::{BoundKey, Entry, Hue, Oracle, Over};
+use crate::profile::Crossing;
 use crate::slab::Key;
 use crate::world::Actor;
+
+/// Nanoseconds after the first section until which a lane may not have had the turn in which those
+/// who wait there are woken.
+const ROUSING: u64 = 50_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -46,6 +51,8 @@ pub(crate) struct Task {
     pin: Option<u32>,
     /// Whether somebody still has its handle.
     handle: bool,
+    /// The first section wakes it at some moment, if it waits then.
+    roused: bool,
     /// It is in a section, and keeps its lane when it waits.
     pub(super) section: bool,
     /// It waits, and has kept its lane.
@@ -61,6 +68,16 @@ pub(crate) struct Task {
 impl Task {
     pub(crate) fn is_complete(&self) -> bool {
         matches!(self.state, State::Complete(_))
+    }
+
+    /// Whether it waits, for something that is known or for its turn. Who is polled while it waits for
+    /// something looks whether that is there, and goes on waiting.
+    pub(super) fn rests(&self) -> bool {
+        match self.state {
+            State::Scheduled | State::Waiting => !self.section || self.over.is_some(),
+            State::Running => self.over.is_some(),
+            State::Complete(_) => false,
+        }
     }
 }
 
@@ -87,6 +104,7 @@ impl Oracle {
             joiner: None,
             pin,
             handle: true,
+            roused: self.now < self.roused_until,
             section: false,
             keeps: false,
             bound: None,
@@ -130,13 +148,13 @@ impl Oracle {
         match task.state {
             State::Waiting => {
                 task.state = State::Scheduled;
-                let (hue, keeps) = (task.hue, task.keeps);
+                let (hue, keeps, roused) = (task.hue, task.keeps, task.roused);
                 if keeps {
                     // It is at the head of its lane all the time.
                     return;
                 }
-                // A shutdown aborts what waits, in an order of its own.
-                self.push(hue, Entry::Task(key), closing);
+                // A shutdown aborts what waits, in an order of its own; and so does the first section.
+                self.push(hue, Entry::Task(key), closing || roused);
             }
             State::Running => task.notified = true,
             State::Scheduled | State::Complete(_) => {}
@@ -148,6 +166,14 @@ impl Oracle {
         let Some(task) = self.tasks.get_mut(key) else { return };
         task.aborted = true;
         self.wake(key);
+    }
+
+    /// The first section of all begins: who waits is to say again what for, when its color comes to it.
+    pub(crate) fn first_section(&mut self) {
+        self.roused_until = self.now + ROUSING;
+        for key in self.tasks.keys().collect::<Vec<_>>() {
+            self.task(key).roused = true;
+        }
     }
 
     /// A section of a task begins or ends, in a poll.
@@ -162,13 +188,22 @@ impl Oracle {
 
     /// A poll begins.
     pub(crate) fn poll_begins(&mut self, key: Key) -> Hue {
-        let closing = self.closing;
+        let (closing, tangled) = (self.closing, self.crossing == Crossing::Tangled);
         let actor = self.actor();
         let task = self.task(key);
-        let (hue, aborted, pin, state) = (task.hue, task.aborted, task.pin, task.state);
+        let (hue, aborted, pin, mut state) = (task.hue, task.aborted, task.pin, task.state);
         task.state = State::Running;
+        let roused = task.roused;
         if std::mem::take(&mut task.keeps) {
+            if tangled && state == State::Waiting {
+                // It is to look again whether its wait can end, or one that has ended meanwhile.
+                state = State::Scheduled;
+            }
             self.kept_turn(hue);
+        } else if roused && state == State::Waiting {
+            state = State::Scheduled;
+            self.unseen(hue);
+            self.turn_begins(hue, Entry::Task(key), true);
         } else {
             self.turn_begins(hue, Entry::Task(key), false);
         }

@@ -1,6 +1,7 @@
 //! Who waits for whom, in sections and beside them (G12).
 
 use super::{CallKey, Entry, Hue, Oracle};
+use crate::profile::Crossing;
 use crate::slab::Key;
 
 /// What a task waits for that another one's section may keep from it.
@@ -12,6 +13,8 @@ pub(crate) enum Over {
     Call(CallKey),
     /// A turn under a color.
     Color(Hue),
+    /// The end of a `when` or a `read`.
+    Behavior(Key),
 }
 
 impl Oracle {
@@ -25,6 +28,16 @@ impl Oracle {
     /// Whether a task would never have what it waits for now: because that waits, in the end, for a
     /// section that waits for the task, or for its section.
     pub(crate) fn closes(&self, waiter: Key, over: Over) -> bool {
+        match self.crossing {
+            Crossing::Tangled => self.would_be_stuck(waiter, over),
+            Crossing::None | Crossing::Free | Crossing::Ordered => {
+                self.finds_way_back(waiter, over)
+            }
+        }
+    }
+
+    /// The same where there is nothing that wants several colors.
+    fn finds_way_back(&self, waiter: Key, over: Over) -> bool {
         let Some(task) = self.tasks.get(waiter) else { return false };
         let mut seen = Vec::new();
         let mut rest = vec![(over, task.section)];
@@ -50,6 +63,7 @@ impl Oracle {
                 }
                 Over::Call(call) => self.waits_for_turn(call),
                 Over::Color(hue) => Some(hue),
+                Over::Behavior(_) => None,
             };
             let Some(holder) = hue.and_then(|hue| self.section_in(hue)) else { continue };
             match over {

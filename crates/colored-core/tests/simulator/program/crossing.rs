@@ -51,7 +51,7 @@ pub(super) fn begin(task: Key, world: &World, inside: bool) -> Option<Pending> {
             let color = world.oracle(|oracle| oracle.lanes.get(to).color)?;
             is_allowed(to).then(|| Pending::Hop(to, Box::pin(hop(color))))
         }
-        4 if ordered => {
+        4 | 5 if ordered || world.profile.crossing == Crossing::Tangled => {
             let next = world.chance.of(&[Move::When, Move::Read]);
             several::begin(task, next, world).map(Pending::Behavior)
         }
@@ -85,9 +85,7 @@ pub(super) fn look(
         Pending::Join(child, handle) => joins(task, child, handle, world, cx),
         Pending::Call(call) => calls(task, call, world, cx),
         Pending::Hop(to, hop) => hops(task, to, hop, world, cx),
-        Pending::Behavior(behavior) => {
-            several::poll(behavior, world, cx).map(|behavior| (Pending::Behavior(behavior), None))
-        }
+        Pending::Behavior(behavior) => behaves(task, behavior, world, cx),
     };
     let (pending, over) = still.unzip();
     world.oracle(|oracle| oracle.waits_over(task, over.flatten()));
@@ -110,12 +108,19 @@ fn judge(world: &World, task: Key, over: Over, refused: bool, closes: bool) {
     let refused = refused != world.fault.is_due(Fault::WrongDiagnosis, world);
     world.oracle(|oracle| {
         oracle.tally.refused += u64::from(refused);
-        let ordered = oracle.crossing == Crossing::Ordered;
-        if refused && ordered {
-            oracle.violated("G12", format!("task {} cannot wait for {over:?}", task.slot));
-        } else if refused != closes && !ordered {
+        let wrong = match oracle.crossing {
+            Crossing::Ordered if refused => {
+                oracle.violated("G12", format!("task {} cannot wait for {over:?}", task.slot));
+                return;
+            }
+            Crossing::None | Crossing::Ordered => false,
+            Crossing::Free => refused != closes,
+            // The lines come to rest later.
+            Crossing::Tangled => refused && !closes,
+        };
+        if wrong {
             let what = format!(
-                "task {} waits for {over:?}: that closes a cycle: {closes}, says the scheduler not",
+                "task {} waits for {over:?}: is refused: {refused}, would wait for ever: {closes}",
                 task.slot
             );
             oracle.violated("G12", what);
@@ -192,6 +197,14 @@ fn hops(task: Key, to: Hue, mut hop: Pin<Box<Hop>>, world: &World, cx: &mut Cont
         return Some((Pending::Hop(to, hop), Some(over)));
     }
     None
+}
+
+fn behaves(task: Key, behavior: Behavior, world: &World, cx: &mut Context<'_>) -> Still {
+    let over = Over::Behavior(behavior.key);
+    let closes = world.oracle(|oracle| oracle.closes(task, over));
+    let (behavior, refused) = several::try_poll(behavior, world, cx);
+    judge(world, task, over, refused, closes);
+    behavior.map(|behavior| (Pending::Behavior(behavior), Some(over)))
 }
 
 fn give_up_call(world: &World, call: TryCall) {

@@ -6,7 +6,7 @@ use super::moves::Wait;
 use super::task::Task;
 use super::{Move, deeds};
 use crate::agenda::Event;
-use crate::oracle::Want;
+use crate::oracle::{Oracle, Want};
 use crate::profile::Crossing;
 use crate::slab::Key;
 use crate::trace::What;
@@ -18,7 +18,7 @@ use std::task::{Context, Poll};
 
 /// A `when` or a `read`.
 pub(super) struct Behavior {
-    key: Key,
+    pub(super) key: Key,
     future: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
@@ -165,21 +165,38 @@ pub(super) fn waits(
 }
 
 /// As `waits`: what is still waited for.
-pub(super) fn poll(
+fn poll(behavior: Behavior, world: &World, cx: &mut Context<'_>) -> Option<Behavior> {
+    let (behavior, refused) = try_poll(behavior, world, cx);
+    if refused {
+        world.oracle(|oracle| oracle.violated("G12", "what wants no held color waits for one"));
+    }
+    behavior
+}
+
+/// The same; and whether it was told that it would wait for ever.
+pub(super) fn try_poll(
     mut behavior: Behavior,
     world: &World,
     cx: &mut Context<'_>,
-) -> Option<Behavior> {
+) -> (Option<Behavior>, bool) {
     let polled = catch_unwind(AssertUnwindSafe(|| behavior.future.as_mut().poll(cx)));
-    if polled.is_err() && world.phase.get() != Phase::Closing {
-        world.oracle(|oracle| oracle.violated("G9", "a `when` or `read` panics"));
-    }
-    if polled.is_ok_and(|polled| polled.is_pending()) {
-        world.oracle(|oracle| oracle.behavior_is_pending(behavior.key));
-        return Some(behavior);
-    }
+    let refused = match polled {
+        Ok(Poll::Pending) => {
+            world.oracle(|oracle| oracle.behavior_is_pending(behavior.key));
+            return (Some(behavior), false);
+        }
+        Ok(Poll::Ready(())) => false,
+        Err(payload) => {
+            let text = payload.downcast_ref::<String>();
+            let refused = text.is_some_and(|text| text.contains("closes a cycle"));
+            if !refused && world.phase.get() != Phase::Closing {
+                world.oracle(|oracle| oracle.violated("G9", "a `when` or `read` panics"));
+            }
+            refused
+        }
+    };
     give_up(world, behavior);
-    None
+    (None, refused)
 }
 
 /// Drops one, done or not.
@@ -272,6 +289,9 @@ pub(super) fn enter(task: Key, world: &World) -> Section {
         oracle.section(task, true);
         oracle.tally.sections += 1;
     });
+    if !world.stock.watched.replace(true) && !world.profile.watched {
+        world.oracle(Oracle::first_section);
+    }
     Box::pin(exclusive(Inside { task, waits: world.chance.below(4), pending: None }))
 }
 

@@ -3,6 +3,7 @@
 use super::{Phase, RESCUE_NANOS, World};
 use crate::agenda::Event;
 use crate::oracle::{Entry, Oracle};
+use crate::profile::Crossing;
 use crate::trace::What;
 
 /// Events between two looks at the table and the counters.
@@ -88,6 +89,9 @@ impl World {
                 }
             });
         }
+        if self.profile.crossing == Crossing::Tangled && self.phase.get() != Phase::Closing {
+            self.oracle(Oracle::look_for_silence);
+        }
         self.handle.scheduler().rescue();
         self.put(RESCUE_NANOS, Event::Rescue);
     }
@@ -114,9 +118,10 @@ impl World {
         let metrics = (0..scheduler.workers()).map(|worker| scheduler.worker_metrics(worker));
         let counted = metrics
             .fold((0, 0, 0), |sum, of| (sum.0 + of.polls, sum.1 + of.parks, sum.2 + of.steals));
-        // Of the turns of claims and readers, and of what ends values, the program learns nothing.
-        let unseen = self.oracle(|oracle| oracle.tally.behaviors + oracle.tally.locals);
-        let turns = if unseen > 0 { counted.0 } else { turns };
+        // Of the turns of claims and readers, of what ends values, and of the first section's, the program
+        // learns nothing.
+        let unseen = self.oracle(|oracle| oracle.tally.behaviors + oracle.tally.locals) > 0;
+        let turns = if unseen || !self.profile.watched { counted.0 } else { turns };
         let steals = if self.profile.policy.steals() { counted.2 } else { 0 };
         let expected = (turns, self.parks(), steals);
         if counted != expected {

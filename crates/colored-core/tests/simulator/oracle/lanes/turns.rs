@@ -16,6 +16,11 @@ impl Oracle {
         self.lanes.count(hue, ready);
     }
 
+    /// A lane has been ready since nobody knows when.
+    pub(in crate::oracle) fn unseen(&mut self, hue: Hue) {
+        self.lanes.get_mut(hue).ready = self.ready_now();
+    }
+
     fn ready_now(&self) -> Ready {
         // What another thread leaves behind, by a push or after a turn of its own, goes that way.
         let injected = !matches!(self.actor(), Actor::Worker(_));
@@ -188,9 +193,14 @@ impl Oracle {
         self.lanes.settle(hue);
     }
 
-    /// Whether nothing runs or waits there. A shutdown puts something of its own there.
+    /// Whether nothing runs or waits there. A shutdown puts something of its own there, and so does the
+    /// first section.
     pub(crate) fn must_be_idle(&self, hue: Hue) -> bool {
         let lane = self.lanes.get(hue);
-        !self.closing && lane.holder.is_none() && lane.readers == 0 && lane.queue.is_empty()
+        !self.closing
+            && self.now >= self.roused_until
+            && lane.holder.is_none()
+            && lane.readers == 0
+            && lane.queue.is_empty()
     }
 }

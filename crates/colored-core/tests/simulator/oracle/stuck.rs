@@ -1,0 +1,180 @@
+//! Who can never go on, by what everybody waits for and by the order of the queues (G12).
+//!
+//! A set of tasks and of closures is stuck if none of them can go on before another one of the set does.
+//! All that wait are taken to be stuck at first, and whoever can go on is taken out until nobody is: what
+//! is left is the largest such set.
+
+use super::{Entry, Hue, Oracle, Over};
+use crate::slab::Key;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// A wait that lasts so long although it can never end was not told, in nanoseconds.
+const PATIENCE: u64 = 100_000_000;
+
+/// A wait that is begun: by whom, and for what.
+#[derive(Clone, Copy, Debug)]
+struct Begun {
+    task: Key,
+    over: Over,
+}
+
+#[derive(Debug)]
+struct Stuck {
+    begun: Option<Begun>,
+    tasks: BTreeSet<Key>,
+    behaviors: BTreeSet<Key>,
+}
+
+/// A section that waits for what never comes, and since when that is known.
+pub(crate) type Silent = Vec<(Key, Over, u64)>;
+
+impl Oracle {
+    /// Whether a task that polls a wait now would be stuck by it.
+    pub(super) fn would_be_stuck(&self, task: Key, over: Over) -> bool {
+        self.stuck(Some(Begun { task, over })).tasks.contains(&task)
+    }
+
+    /// Looks for sections that wait for what never comes; a violation if one has done so for long.
+    pub(crate) fn look_for_silence(&mut self) {
+        let stuck = self.stuck(None);
+        let waiting = stuck.tasks.iter().filter_map(|key| {
+            let task = self.tasks.get(*key).filter(|task| task.section)?;
+            Some((*key, task.over?))
+        });
+        let before = std::mem::take(&mut self.silent);
+        let since = |wait| before.iter().find(|(task, over, _)| (*task, *over) == wait);
+        self.silent = waiting
+            .map(|wait| since(wait).copied().unwrap_or((wait.0, wait.1, self.fair)))
+            .collect();
+        let late = self.silent.iter().find(|(.., since)| self.fair > since + PATIENCE).copied();
+        if let Some((task, over, _)) = late {
+            let slot = task.slot;
+            let what = format!(
+                "task {slot} waits for {over:?} in a section, for ever:{}",
+                self.describe(&stuck)
+            );
+            self.violated("G12", what);
+        }
+    }
+
+    fn describe(&self, stuck: &Stuck) -> String {
+        let mut text = String::new();
+        for key in &stuck.tasks {
+            let Some(task) = self.tasks.get(*key) else { continue };
+            let section = if task.section { "in a section " } else { "" };
+            let (slot, hue, over) = (key.slot, task.hue, task.over);
+            let _ = write!(text, "\n  task {slot} {section}of color {hue} waits for {over:?}");
+        }
+        for key in &stuck.behaviors {
+            let _ = write!(text, "\n  behavior {} wants {:?}", key.slot, self.wants(*key));
+        }
+        for hue in 0..self.lanes.len() {
+            let (holder, queue) = (self.lanes.holder(hue), self.lanes.entries(hue));
+            let queue = queue.filter(|entry| !matches!(entry, Entry::Post(_)));
+            let queue: Vec<_> = queue.take(20).map(|entry| entry.to_string()).collect();
+            if !queue.is_empty() {
+                let _ = write!(
+                    text,
+                    "\n  color {hue} is held by {holder:?}; in line are, among posts, {queue:?}"
+                );
+            }
+        }
+        text
+    }
+
+    fn stuck(&self, begun: Option<Begun>) -> Stuck {
+        let tasks = self.tasks.keys().filter(|key| self.rests(*key, begun)).collect();
+        let begins =
+            |key| matches!(begun, Some(Begun { over: Over::Behavior(own), .. }) if own == key);
+        let waits = |key: &Key| begins(*key) || self.behavior_waits(*key);
+        let behaviors = self.behaviors.keys().filter(waits).collect();
+        let mut stuck = Stuck { begun, tasks, behaviors };
+        loop {
+            let go_on = |key: &Key| !self.is_task_stuck(*key, &stuck);
+            let tasks: Vec<Key> = stuck.tasks.iter().copied().filter(go_on).collect();
+            let go_on = |key: &Key| !self.is_behavior_stuck(*key, &stuck);
+            let behaviors: Vec<Key> = stuck.behaviors.iter().copied().filter(go_on).collect();
+            if tasks.is_empty() && behaviors.is_empty() {
+                return stuck;
+            }
+            stuck.tasks.retain(|key| !tasks.contains(key));
+            stuck.behaviors.retain(|key| !behaviors.contains(key));
+        }
+    }
+
+    /// Whether a task is not in a poll, and not complete.
+    fn rests(&self, key: Key, begun: Option<Begun>) -> bool {
+        let begins = begun.is_some_and(|begun| begun.task == key);
+        self.tasks.get(key).is_some_and(|task| begins || task.rests())
+    }
+
+    fn is_task_stuck(&self, key: Key, stuck: &Stuck) -> bool {
+        let Some(task) = self.tasks.get(key) else { return false };
+        let begun = stuck.begun.filter(|begun| begun.task == key);
+        let over = match begun {
+            Some(begun) => Some(begun.over),
+            None => task.over,
+        };
+        let waits_for_ever = over.is_some_and(|over| self.is_wait_stuck(over, stuck));
+        // In a section it has its color.
+        waits_for_ever || (!task.section && self.is_lane_stuck(task.hue, Entry::Task(key), stuck))
+    }
+
+    fn is_wait_stuck(&self, over: Over, stuck: &Stuck) -> bool {
+        match over {
+            Over::Task(task) => stuck.tasks.contains(&task),
+            Over::Behavior(behavior) => stuck.behaviors.contains(&behavior),
+            Over::Call(call) => {
+                let hue = self.waits_for_turn(call);
+                hue.is_some_and(|hue| self.is_lane_stuck(hue, Entry::Call(call), stuck))
+            }
+            // A task that has no place there yet.
+            Over::Color(hue) => match stuck.begun {
+                Some(begun) => self.is_lane_stuck(hue, Entry::Task(begun.task), stuck),
+                // It is in the queue by now.
+                None => false,
+            },
+        }
+    }
+
+    fn is_behavior_stuck(&self, key: Key, stuck: &Stuck) -> bool {
+        let wants = self.wants(key);
+        wants.into_iter().any(|want| self.is_lane_stuck(want.hue, want.entry(key), stuck))
+    }
+
+    /// Whether an entry never has its turn, which is in the queue, or will be at the end of it.
+    fn is_lane_stuck(&self, hue: Hue, entry: Entry, stuck: &Stuck) -> bool {
+        let holder = match self.lanes.holder(hue) {
+            Some(Entry::Task(holder)) => {
+                let section = self.tasks.get(holder).is_some_and(|task| task.section);
+                section && Entry::Task(holder) != entry && stuck.tasks.contains(&holder)
+            }
+            _ => false,
+        };
+        let queue: Vec<Entry> = self.lanes.entries(hue).collect();
+        let place = queue.iter().position(|queued| *queued == entry);
+        let new = self.begun_in(hue, stuck).filter(|new| place.is_none() && *new != entry);
+        let ahead = queue.iter().copied().take(place.unwrap_or(queue.len())).chain(new);
+        // Whether those who look cannot go on, and whether nobody can.
+        let (mut looks, mut all) = (false, holder);
+        for queued in ahead {
+            match queued {
+                Entry::Look(behavior) => looks |= stuck.behaviors.contains(&behavior),
+                Entry::Claim(behavior) => all |= looks || stuck.behaviors.contains(&behavior),
+                _ => all |= looks,
+            }
+        }
+        all || (looks && !matches!(entry, Entry::Look(_)))
+    }
+
+    /// What is scheduled there by the wait that is begun, and keeps what comes later from its turn.
+    fn begun_in(&self, hue: Hue, stuck: &Stuck) -> Option<Entry> {
+        let Over::Behavior(key) = stuck.begun?.over else { return None };
+        if self.behavior_waits(key) {
+            return None;
+        }
+        let wants = self.wants(key);
+        wants.iter().find(|want| want.hue == hue).map(|want| want.entry(key))
+    }
+}
