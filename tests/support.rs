@@ -5,6 +5,7 @@ pub(crate) mod child;
 pub(crate) mod drops;
 pub(crate) mod echo;
 pub(crate) mod gate;
+pub(crate) mod keeper;
 pub(crate) mod meet;
 pub(crate) mod polls;
 pub(crate) mod process;
