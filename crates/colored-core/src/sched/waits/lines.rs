@@ -39,6 +39,12 @@ impl Stand {
         lacks.map(|(_, spot)| *spot)
     }
 
+    /// Whoever gets a lane for one that is older than the first section enters it, perhaps before it has
+    /// been scheduled on the others. Then it is where it has a lane, and nowhere else.
+    fn knows_its_places(&self) -> bool {
+        self.task.is_some()
+    }
+
     /// What was before it is not known.
     fn came_late(&self) -> bool {
         self.spots.iter().any(|(spot, _)| spot.place == 0)
@@ -144,7 +150,8 @@ impl Lines {
         let keeps_out = |key: &u64| !spot.shared || line.is_shut || !line.stands[key];
         let mut before: Vec<u64> = line.having.iter().copied().filter(keeps_out).collect();
         for (key, shared) in line.stands.range(..spot.place).rev() {
-            if *shared && spot.shared {
+            let is_known = self.get(*key).is_some_and(Stand::knows_its_places);
+            if !is_known || (*shared && spot.shared) {
                 continue;
             }
             if !before.contains(key) {
