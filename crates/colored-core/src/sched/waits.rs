@@ -49,7 +49,8 @@
 //! the `when` itself, if its own task is in the cycle, or if a section over one of its colors waits for a
 //! task of another one of them that is in no line, and would come behind it; else by a lane that it gets.
 //!
-//! Missing is (and no wrong error comes of it):
+//! Missing is (and no wrong error comes of it, but for the moment of the first section, whose own callback
+//! in the line of each lane keeps apart readers that would go in together):
 //!
 //! * a `when` of before the first section that nobody makes known: it is made so when its task is polled
 //!   again, and when it gets another lane and still lacks one. Neither comes if it gets no more, and its
