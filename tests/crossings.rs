@@ -1,7 +1,7 @@
 //! Sections against `when`s that have some of their colors and wait for others: who waits behind such
 //! a `when`, in a section over what it lacks, is told; who goes before it is not.
 
-use crate::support::keeper::hold;
+use crate::support::keeper::Keeper;
 use crate::support::{message, run};
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep};
@@ -171,7 +171,7 @@ fn a_chain_of_whens_is_followed() {
 fn who_goes_first_is_not_told() {
     run(3, async {
         let [red, blue] = cells([RED, BLUE]);
-        let (release, keeper) = hold(RED).await;
+        let Keeper { end: release, task: keeper } = Keeper::of(RED).await;
         let (called, calls) = oneshot::channel();
         let (scheduled, go) = oneshot::channel();
         let ours = red.clone();
@@ -286,7 +286,7 @@ fn a_join_of_a_task_before_a_when_is_not_told() {
         spawn_colored(GREEN, exclusive(async {})).await.unwrap();
         for joins_first in [false, true] {
             let [red, blue] = cells([RED, BLUE]);
-            let (release, keeper) = hold(RED).await;
+            let Keeper { end: release, task: keeper } = Keeper::of(RED).await;
             let task = spawn_colored(RED, async {});
             let ((tell, told), (go, gone)) = (oneshot::channel(), oneshot::channel::<()>());
             let holder = spawn_colored(
@@ -319,7 +319,7 @@ fn a_call_before_a_when_is_not_behind_it() {
     run(3, async {
         for joins in [false, true] {
             let [red, blue] = cells([RED, BLUE]);
-            let (release, keeper) = hold(RED).await;
+            let Keeper { end: release, task: keeper } = Keeper::of(RED).await;
             let (begin, begun) = oneshot::channel();
             let (go, gone) = oneshot::channel::<Awaited>();
             let holder = spawn_colored(
@@ -360,7 +360,7 @@ fn a_when_that_has_run_is_in_nobodys_way() {
         let [red, blue] = cells([RED, BLUE]);
         let mut both = pin!(when((&red, &blue), add));
         for round in 0..2 {
-            let (release, keeper) = hold(RED).await;
+            let Keeper { end: release, task: keeper } = Keeper::of(RED).await;
             if round == 0 {
                 assert!(waits(both.as_mut()).await);
                 release.send(()).unwrap();

@@ -2,7 +2,7 @@
 //! whichever wait closes the cycle.
 
 use crate::support::drops::Drops;
-use crate::support::keeper::hold;
+use crate::support::keeper::Keeper;
 use crate::support::polls::{once, panic_of_task};
 use crate::support::{message, run, runtime, shared};
 use colored::pinned::{PinnedCell, PinnedError};
@@ -232,7 +232,7 @@ fn three_sections_in_a_ring() {
 fn a_when_that_waits_for_its_own_section_is_told() {
     run(3, async {
         let [red, blue] = [RED, BLUE].map(|color| ColorCell::new(Color::new(color), 0));
-        let (go, holder) = hold(BLUE).await;
+        let Keeper { end: go, task: holder } = Keeper::of(BLUE).await;
         let ours = (red.clone(), blue.clone());
         let add = |red: &mut i32, blue: &mut i32| (*red, *blue) = (*red + 1, *blue + 1);
         let (line, both) = (line!(), async move { when((&ours.0, &ours.1), add).await });

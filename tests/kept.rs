@@ -1,6 +1,7 @@
 //! A `when` that has a color and lacks others keeps all of that color waiting, whatever came first: a
 //! section over what it lacks is told, at the await that needs the color.
 
+use crate::support::keeper::Keeper;
 use crate::support::polls::once;
 use crate::support::{message, run};
 use colored::pinned::{PinnedCell, PinnedError};
@@ -32,27 +33,6 @@ fn add(red: &mut i32, blue: &mut i32) {
 /// The runtime's first section: from here on all waits are known.
 async fn watch() {
     spawn_unique(exclusive(async {})).await.unwrap();
-}
-
-/// A section over a color, until it is told to end.
-struct Keeper(oneshot::Sender<()>, JoinHandle<()>);
-
-impl Keeper {
-    async fn of(color: Color) -> Self {
-        let ((hold, held), (release, released)) = (oneshot::channel(), oneshot::channel());
-        let section = exclusive(async move {
-            hold.send(()).unwrap();
-            released.await.unwrap();
-        });
-        let task = spawn_colored(color, section);
-        held.await.unwrap();
-        Self(release, task)
-    }
-
-    async fn release(self) {
-        self.0.send(()).unwrap();
-        self.1.await.unwrap();
-    }
 }
 
 /// A section over blue that awaits what it is given, and says what came of it.

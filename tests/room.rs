@@ -1,6 +1,6 @@
 //! Waits for room in a `Bound` that a section keeps from coming: told, and exactly those.
 
-use crate::support::keeper::hold;
+use crate::support::keeper::Keeper;
 use crate::support::{message, run};
 use colored::bound::Place;
 use colored::sync::oneshot;
@@ -238,7 +238,7 @@ fn room_that_is_about_to_come_from_elsewhere_is_waited_for() {
     run(3, async {
         spawn_unique(exclusive(yield_now())).await.unwrap();
         let bound = Bound::new(RED, 1);
-        let (release, keeper) = hold(GREEN).await;
+        let Keeper { end: release, task: keeper } = Keeper::of(GREEN).await;
         drop(bound.try_spawn(hop(GREEN)).unwrap());
         not_told(bound, || release.send(()).unwrap()).await;
         keeper.await.unwrap();

@@ -1,17 +1,31 @@
-//! Sections that hold a color, and wait for nothing that another task does.
+//! A section that holds a color, and waits for nothing but its end.
 
 use colored::sync::oneshot::{self, Sender};
 use colored::{Color, JoinHandle, exclusive, spawn_colored};
 
-/// A section that holds `color` from when this returns until something is sent.
-pub(crate) async fn hold(color: impl Into<Color>) -> (Sender<()>, JoinHandle<()>) {
-    let (begin, begun) = oneshot::channel();
-    let (release, released) = oneshot::channel();
-    let section = async move {
-        begin.send(()).unwrap();
-        released.await.unwrap();
-    };
-    let keeper = spawn_colored(color, exclusive(section));
-    begun.await.unwrap();
-    (release, keeper)
+/// Holds a color until it is told to end.
+pub(crate) struct Keeper {
+    /// Ends the section.
+    pub(crate) end: Sender<()>,
+    pub(crate) task: JoinHandle<()>,
+}
+
+impl Keeper {
+    /// Holds `color` from when this returns.
+    pub(crate) async fn of(color: impl Into<Color>) -> Self {
+        let ((begin, begun), (end, ended)) = (oneshot::channel(), oneshot::channel());
+        let section = async move {
+            begin.send(()).unwrap();
+            ended.await.unwrap();
+        };
+        let task = spawn_colored(color, exclusive(section));
+        begun.await.unwrap();
+        Self { end, task }
+    }
+
+    /// Ends the section, and waits for that.
+    pub(crate) async fn release(self) {
+        self.end.send(()).unwrap();
+        self.task.await.unwrap();
+    }
 }
