@@ -70,8 +70,8 @@ fn what_ends_is_no_deadlock() {
     });
 }
 
-/// A call (of a pinned cell too), a read or a `when` whose turn has come waits for nothing, although its caller does not know
-/// yet.
+/// A call (of a pinned cell too), a read or a `when` whose turn has come waits for nothing, although its
+/// caller does not know yet.
 #[test]
 fn a_call_that_has_run_is_no_wait() {
     for how in 0..4 {
@@ -90,21 +90,38 @@ fn a_turn_that_is_over_is_no_wait(how: u32) {
             let (block, blocked) = mpsc::channel::<()>();
             // Holds RED, so that the call is queued; then BLUE, so that its caller is not polled.
             let gate = spawn_colored(RED, async move { blocked.recv().unwrap_or(()) });
+            let (queue, queued) = oneshot::channel();
             let cell = red.clone();
             let caller = spawn_colored(BLUE, async move {
-                match how {
-                    0 => cell.call(|value| *value += 1).await,
-                    1 => cell.read(|value| assert_eq!(*value, 0)).await,
-                    2 => pinned.call(|_| ()).await,
-                    _ => when((&cell, &yellow), |value, _| *value += 1).await,
-                }
+                let mut turn: Pin<Box<dyn Future<Output = ()> + Send>> = match how {
+                    0 => Box::pin(cell.call(|value| *value += 1)),
+                    1 => Box::pin(cell.read(|value| assert_eq!(*value, 0))),
+                    2 => Box::pin(pinned.call(|_| ())),
+                    _ => Box::pin(when((&cell, &yellow), |value, _| *value += 1)),
+                };
+                assert!(once(turn.as_mut()).await.is_pending(), "the color is busy");
+                queue.send(()).unwrap();
+                turn.await;
             });
-            sleep(Duration::from_millis(1)).await;
-            let blue =
-                spawn_colored(BLUE, exclusive(async { sleep(Duration::from_millis(3)).await }));
+            queued.await.unwrap();
+            let ((hold, held), (release, released)) = (oneshot::channel(), oneshot::channel());
+            let blue = spawn_colored(
+                BLUE,
+                exclusive(async move {
+                    hold.send(()).unwrap();
+                    released.await.unwrap();
+                }),
+            );
+            held.await.unwrap();
             block.send(()).unwrap();
             gate.await.unwrap();
-            spawn_colored(RED, exclusive(async move { caller.await.unwrap() })).await.unwrap();
+            let joins = exclusive(async move {
+                let mut caller = caller;
+                assert!(once(Pin::new(&mut caller)).await.is_pending(), "its color is held");
+                release.send(()).unwrap();
+                caller.await.unwrap();
+            });
+            spawn_colored(RED, joins).await.unwrap();
             blue.await.unwrap();
         });
     });
