@@ -24,30 +24,36 @@ const HOT: [u64; 2] = [1, 2];
 /// Tasks of each of those.
 const TASKS: usize = 12;
 
-/// Two workers, and on the first of them, in this order: a hot color, three others with one task
-/// each, and the same again.
-fn two_hot_ones() -> (Handle, Vec<Worker>, Trace) {
+fn two_workers() -> (Handle, Vec<Worker>, Trace) {
     let options = Options { slice_polls: 1, ..Options::default() };
-    let (handle, mut workers) = Scheduler::with_options(2, 1, Box::new(Still), options);
-    let trace = Trace::default();
-    let (kept, spawner) = (Arc::clone(&trace), handle.clone());
-    drop(handle.spawn_colored(Color::new(9), async move {
-        for first in [10, 20] {
-            let hot = HOT[first as usize / 10 - 1];
-            let others = (first..first + 3).map(|color| (color, 1));
-            for (color, tasks) in [(hot, TASKS)].into_iter().chain(others) {
-                for _ in 0..tasks {
-                    let trace = Arc::clone(&kept);
-                    drop(spawner.spawn_colored(Color::new(color), async move {
-                        trace.lock().unwrap().push(color);
-                    }));
-                }
+    let (handle, workers) = Scheduler::with_options(2, 1, Box::new(Still), options);
+    (handle, workers, Trace::default())
+}
+
+/// Schedules so many tasks of each color on an idle worker.
+fn schedule(worker: &mut Worker, trace: &Trace, colors: Vec<(u64, usize)>) {
+    let (kept, spawner) = (Arc::clone(trace), worker.handle().clone());
+    drop(worker.handle().spawn_colored(Color::new(9), async move {
+        for (color, tasks) in colors {
+            for _ in 0..tasks {
+                let trace = Arc::clone(&kept);
+                drop(spawner.spawn_colored(Color::new(color), async move {
+                    trace.lock().unwrap().push(color);
+                }));
             }
         }
     }));
-    assert_eq!(workers[0].step(), Step::Ran);
+    assert_eq!(worker.step(), Step::Ran);
     assert!(trace.lock().unwrap().is_empty());
-    (handle, workers, trace)
+}
+
+/// A hot color, three others with one task each, and the same again.
+fn two_hot_ones() -> Vec<(u64, usize)> {
+    let half = |hot, first: u64| {
+        let others = (first..first + 3).map(|color| (color, 1));
+        std::iter::once((hot, TASKS)).chain(others)
+    };
+    half(HOT[0], 10).chain(half(HOT[1], 20)).collect()
 }
 
 fn run_slices(worker: &mut Worker, count: usize, trace: &Trace) -> Vec<u64> {
@@ -70,7 +76,8 @@ fn shut_down(handle: &Handle, workers: &mut [Worker]) {
 /// A round of the queue is one slice of each color.
 #[test]
 fn without_a_theft_a_hot_color_goes_behind_all_others_after_each_slice() {
-    let (handle, mut workers, trace) = two_hot_ones();
+    let (handle, mut workers, trace) = two_workers();
+    schedule(&mut workers[0], &trace, two_hot_ones());
     let ran = run_slices(&mut workers[0], 12, &trace);
     // What was made runnable last is first.
     assert_eq!(ran, [22, 1, 10, 11, 12, 2, 20, 21, 1, 2, 1, 2]);
@@ -81,11 +88,26 @@ fn without_a_theft_a_hot_color_goes_behind_all_others_after_each_slice() {
 /// takes eight slices once more. After that all take turns as before.
 #[test]
 fn a_hot_color_has_the_turns_of_as_many_as_were_stolen() {
-    let (handle, mut workers, trace) = two_hot_ones();
+    let (handle, mut workers, trace) = two_workers();
     let [victim, thief] = &mut workers[..] else { unreachable!("two workers") };
+    schedule(victim, &trace, two_hot_ones());
     let ran = run_slices(thief, 12, &trace);
     assert_eq!(ran, [1, 1, 1, 1, 10, 1, 11, 12, 1, 1, 1, 1]);
     let ran = run_slices(victim, 11, &trace);
     assert_eq!(ran, [22, 2, 2, 2, 2, 20, 2, 21, 2, 2, 2]);
+    shut_down(&handle, &mut workers);
+}
+
+/// What one theft has freed and nobody has used is no longer there after the next.
+#[test]
+fn free_turns_of_a_thief_that_has_run_out_of_lanes_are_forgotten() {
+    let (handle, mut workers, trace) = two_workers();
+    let [victim, thief] = &mut workers[..] else { unreachable!("two workers") };
+    schedule(victim, &trace, (30..38).map(|color| (color, 1)).collect());
+    assert_eq!(run_slices(thief, 4, &trace), [30, 31, 32, 33]);
+    assert_eq!(run_slices(victim, 4, &trace), [37, 34, 35, 36]);
+    schedule(victim, &trace, two_hot_ones());
+    let ran = run_slices(thief, 12, &trace);
+    assert_eq!(ran, [1, 1, 1, 1, 10, 1, 11, 12, 1, 1, 1, 1]);
     shut_down(&handle, &mut workers);
 }

@@ -48,7 +48,7 @@ pub(super) struct Remote {
     beat: AtomicU64,
     /// When its last slice began, more or less.
     slice_start: AtomicU64,
-    /// See [`Remote::free_turns`].
+    /// See [`Remote::add_free_turns`].
     free_turns: AtomicUsize,
     pub(super) counters: Counters,
 }
@@ -98,25 +98,26 @@ impl Remote {
         if late { self.take_next() } else { None }
     }
 
-    /// A theft has taken so many lanes, half of what there was, out of this worker's queue, or brought
-    /// them here. As many turns are free: a lane that fills its slices may have them, a few in a row.
-    /// So a color with much to do is soon alone on its worker, and a round of the queue, with those turns,
-    /// takes no longer than it did before the theft.
-    pub(super) fn free_turns(&self, lanes: usize) {
+    /// A theft has taken so many lanes, half of what there was, out of this worker's queue. As many turns
+    /// are free: a lane that fills its slices may have them, a few in a row. So a color with much to do
+    /// is soon alone on its worker, and a round of the queue, with those turns, takes no longer than it
+    /// did before the theft.
+    pub(super) fn add_free_turns(&self, lanes: usize) {
         // Ordering: a hint. Two thieves, or a thief and the owner, may undo each other's change.
         let turns = self.free_turns.load(Ordering::Relaxed) + lanes;
         self.free_turns.store(turns.min(MOST_FREE_TURNS), Ordering::Relaxed);
     }
 
-    /// As the owner, whose queue is empty: nobody waits for whom turns have become free.
-    pub(super) fn forget_free_turns(&self) {
-        // Ordering: as in `free_turns`.
-        self.free_turns.store(0, Ordering::Relaxed);
+    /// As the owner, whose queue was empty: a theft has brought so many lanes, and as many turns are free
+    /// here too. Those of before are not: nobody is left who would wait for them.
+    pub(super) fn set_free_turns(&self, lanes: usize) {
+        // Ordering: as in `add_free_turns`.
+        self.free_turns.store(lanes.min(MOST_FREE_TURNS), Ordering::Relaxed);
     }
 
     /// As the owner: uses one of them, if there is one.
     pub(super) fn take_free_turn(&self) -> bool {
-        // Ordering: as in `free_turns`.
+        // Ordering: as in `add_free_turns`.
         let turns = self.free_turns.load(Ordering::Relaxed);
         self.free_turns.store(turns.saturating_sub(1), Ordering::Relaxed);
         turns > 0

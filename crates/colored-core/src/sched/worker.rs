@@ -222,9 +222,8 @@ impl Worker {
         let half = victims().find_map(|victim| {
             let lane = victim.stealer.steal_half(&self.local.deque)?;
             let taken = 1 + self.local.deque.len();
-            victim.free_turns(taken);
-            self.local.remote().forget_free_turns();
-            self.local.remote().free_turns(taken);
+            victim.add_free_turns(taken);
+            self.local.remote().set_free_turns(taken);
             Some(lane)
         });
         half.or_else(|| self.steal_mail(others.clone())).or_else(|| {
