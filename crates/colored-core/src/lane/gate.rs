@@ -16,6 +16,9 @@
 //! * **Leave**: from n to n - 1. Who leaves 0 behind is the lane's holder from then on: takes the
 //!   node out, and hands on what is behind it.
 //!
+//! A leave takes no count but its own: whoever is let in is counted before it is told, and the usher is
+//! counted as long as it has the office.
+//!
 //! So the right to run the lane has at most one owner at any time, as ever: while the gate is open
 //! it is nobody's, and the one exchange that leaves 0 makes it somebody's again (G1).
 //!
@@ -174,6 +177,14 @@ pub(super) fn leave_office(lane: &Lane) -> bool {
 pub(super) fn abandon_office(lane: &Lane) {
     // Ordering: as in `leave_office`.
     lane.readers.fetch_and(!(USHER | ASKED), Ordering::Release);
+}
+
+/// Whether somebody is counted beside the usher, if there is one.
+#[cfg(all(test, colored_loom))]
+pub(crate) fn has_readers(lane: &Lane) -> bool {
+    // Ordering: who was told that it is inside sees itself counted, or what came later.
+    let word = lane.readers.load(Ordering::Relaxed);
+    word & COUNT > u32::from(word & USHER != 0)
 }
 
 /// Leaves. The last one takes the gate away and hands the lane on.

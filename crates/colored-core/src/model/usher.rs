@@ -3,12 +3,16 @@
 //! In each model a behavior that looks at one cell, and waits for another, is inside; and who is
 //! left behind would stay there until it has both.
 
-use super::check_within;
 use super::doubles::{OneTurn, Port, Witness, lane_of};
+use super::{check, check_within};
 use crate::cell::{ColorCell, when};
+use crate::lane::visit::{self, Visit};
+use crate::lane::{LaneRef, gate};
 use crate::sync::{Arc, Mutex};
 use loom::thread;
 use std::pin::Pin;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll, Waker};
 
 type Cell = ColorCell<()>;
@@ -222,4 +226,55 @@ fn an_abandoned_reader_against_the_opening() {
         scene.end(both);
         assert!(witness.marks().len() <= 1);
     });
+}
+
+/// Stands in line to read whatever the gate is like, and looks whether it is counted. It keeps the lane.
+struct Reader {
+    lane: LaneRef,
+    uncounted: std::sync::Arc<AtomicBool>,
+}
+
+impl Visit for Reader {
+    fn begin(&mut self, _closing: bool) -> bool {
+        true
+    }
+
+    fn begin_beside(&mut self) -> bool {
+        true
+    }
+
+    fn run(&mut self) {
+        // A panic would not get out of here.
+        self.uncounted.fetch_or(!gate::has_readers(&self.lane), Relaxed);
+    }
+
+    fn cancel(&mut self) {}
+}
+
+/// A reader is let in beside another one, which leaves, and runs on that one's thread before its usher
+/// has gone on: it was counted before it was told, and takes no count from the usher when it leaves.
+#[test]
+fn a_reader_that_runs_against_its_usher() {
+    let uncounted = std::sync::Arc::new(AtomicBool::new(false));
+    let seen = std::sync::Arc::clone(&uncounted);
+    check(move || {
+        let port = Port::new();
+        let lane = lane_of(&port, 1);
+        let (other, runner) = (lane.clone(), Arc::clone(&port));
+        let reader = Reader { lane: lane.clone(), uncounted: std::sync::Arc::clone(&seen) };
+        let inside = gate::read_inline(&lane, || {
+            thread::spawn(move || {
+                visit::post_under(&other, reader, ());
+                drop(other);
+                runner.run_all();
+            })
+        });
+        let Ok(thread) = inside else { panic!("it is idle") };
+        port.run_all();
+        thread.join().unwrap();
+        port.run_all();
+        let written = ColorCell::on_lane(lane, ()).call_now(|()| ()).is_ok();
+        assert!(written, "the gate is still open");
+    });
+    assert!(!uncounted.load(Relaxed), "a reader ran that was not counted");
 }
