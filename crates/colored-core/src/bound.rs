@@ -258,6 +258,12 @@ impl Bound {
         self.inner.gate.close();
     }
 
+    /// By what room comes, if that is known of all who are inside.
+    #[cfg(all(test, colored_loom))]
+    pub(crate) fn ways(&self) -> Option<Ways> {
+        self.inner.gate.ways()
+    }
+
     /// Whether it has been closed.
     #[must_use]
     pub fn is_closed(&self) -> bool {

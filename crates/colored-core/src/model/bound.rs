@@ -195,3 +195,30 @@ fn a_task_that_ends_against_a_spawn_that_waits() {
         assert_eq!(bound.depth(), 0);
     });
 }
+
+/// A task that can leave under the color only ends, and somebody else takes its room: who has that in
+/// its hands is not mistaken for the task, and so not said to wait for the color.
+#[test]
+fn an_end_under_the_color_against_who_comes_in() {
+    check_within(2, || {
+        let (handle, mut workers, beds) = pool(1);
+        handle.scheduler().watch_from_the_start();
+        let bound = Bound::new_in(&handle, Color::new(1), 1);
+        assert!(bound.try_spawn(async {}).is_ok());
+        assert!(bound.ways().is_some_and(|ways| ways.by_color));
+        let worker = start(workers.remove(0), &beds);
+        let (flag, waker) = signal();
+        let mut reserve = pin!(bound.reserve());
+        let place = loop {
+            match reserve.as_mut().poll(&mut Context::from_waker(&waker)) {
+                Poll::Ready(place) => break place,
+                Poll::Pending => flag.wait(),
+            }
+        };
+        assert!(bound.ways().is_none(), "its room may come any time");
+        drop(place);
+        handle.scheduler().shut_down();
+        worker.join().unwrap();
+        assert_eq!(bound.depth(), 0);
+    });
+}
