@@ -1,11 +1,12 @@
 //! Lanes on their way home: the home that goes to sleep finds them, and so does a thief. A lost
 //! wake-up is a deadlock here.
 
-use super::check_within;
 use super::doubles::{Gate, gate};
 use super::pool::{Flag, pool, run, start, step_until_idle};
+use super::{check, check_within};
 use crate::sched::{Handle, Step, Worker};
 use crate::sync::Arc;
+use loom::thread;
 
 /// As many events as it takes.
 const MANY: usize = 1_000;
@@ -71,6 +72,32 @@ fn two_letters_against_a_thief() {
         for thread in threads {
             thread.join().unwrap();
         }
+    });
+}
+
+/// Two lanes are left for a home that is awake, and go from the mail to the deque while a third worker
+/// goes to sleep: it finds them in the one or the other.
+#[test]
+fn mail_that_is_fetched_against_sleep() {
+    check(|| {
+        let (handle, mut workers, _beds) = pool(3);
+        let letters = [(), ()].map(|()| at_home(&handle, &mut workers[1], || ()));
+        wake_up(&handle, &mut workers[1]);
+        let mut third = workers.remove(2);
+        let thread = thread::spawn(move || {
+            let _ = third.step();
+            third
+        });
+        // Not a preemption: those are few.
+        thread::yield_now();
+        workers[0].batch(MANY, || letters.each_ref().map(Gate::open));
+        thread::yield_now();
+        assert_eq!(workers[1].step(), Step::Ran);
+        workers.push(thread.join().unwrap());
+        // One is left, or has just been run by the third.
+        assert!(!handle.scheduler().is_parked(2), "nobody comes for the other one");
+        handle.scheduler().shut_down();
+        workers.iter_mut().for_each(step_until_idle);
     });
 }
 
