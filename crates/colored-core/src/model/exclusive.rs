@@ -1,7 +1,7 @@
 //! A task that keeps its lane, against all who want it to go on, to end, or to give the lane back.
 
 use super::doubles::{OneTurn, Port, Wait, Witness, gate, lane, spawn};
-use super::pool::{Flag, pool, start, step_until_idle};
+use super::pool::{Flag, pool, run, start, step_until_idle};
 use super::{check, check_within};
 use crate::cell::{ColorCell, when};
 use crate::color::Color;
@@ -11,8 +11,8 @@ use crate::sync::{Arc, Mutex};
 use loom::thread;
 use std::future::{Future, pending, poll_fn};
 use std::pin::Pin;
-use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::task::Poll;
 
 fn post(lane: &LaneRef, witness: &Arc<Witness>, mark: u32) {
@@ -255,34 +255,27 @@ fn crossing_calls() {
     check_within(1, move || {
         let (handle, mut workers, beds) = pool(2);
         let cells = [1, 2].map(|color| ColorCell::new_in(&handle, Color::new(color), 0));
-        let told = Arc::new(Mutex::new(0));
-        let joins = [0, 1].map(|own| {
-            let (other, told) = (cells[1 - own].clone(), Arc::clone(&told));
-            handle.spawn(
-                cells[own].color(),
-                exclusive(async move {
-                    if other.try_call(|value| *value += 1).await.is_err() {
-                        *told.lock() += 1;
-                    }
-                }),
-            )
-        });
+        // Those that have ended, and were told.
+        let ended = std::sync::Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
+        for own in [0, 1] {
+            let (other, stopper) = (cells[1 - own].clone(), handle.clone());
+            let (ended, seen) = (std::sync::Arc::clone(&ended), std::sync::Arc::clone(&seen));
+            drop(handle.spawn(cells[own].color(), async move {
+                let call = exclusive(other.try_call(|value| *value += 1));
+                ended[usize::from(call.await.is_err())].fetch_add(1, Relaxed);
+                let [over, told] = [0, 1].map(|kind| ended[kind].load(Relaxed));
+                if over + told == 2 {
+                    assert!(told <= 1);
+                    seen.fetch_or(told == 1, Relaxed);
+                    stopper.scheduler().shut_down();
+                }
+            }));
+        }
         drop(cells);
-        let ended = Flag::new();
-        let end = Arc::clone(&ended);
-        let waits = handle.spawn_unique(async move {
-            for join in joins {
-                join.await.expect("a section ends");
-            }
-            end.set();
-        });
-        let threads = [workers.remove(0), workers.remove(0)].map(|worker| start(worker, &beds));
-        ended.wait();
-        assert!(*told.lock() <= 1);
-        seen.fetch_or(*told.lock() == 1, Relaxed);
-        handle.scheduler().shut_down();
-        threads.into_iter().for_each(|thread| thread.join().unwrap());
-        drop(waits);
+        let thread = start(workers.remove(1), &beds);
+        run(workers.remove(0), &beds);
+        thread.join().unwrap();
+        assert_eq!(ended.iter().map(|ended| ended.load(Relaxed)).sum::<usize>(), 2);
     });
     assert!(ever.load(Relaxed), "in no interleaving the calls have crossed");
 }

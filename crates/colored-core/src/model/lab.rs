@@ -2,7 +2,7 @@
 //! somebody, and nothing is left over at the end. A lost wake-up is a deadlock here.
 
 use super::doubles::{Endless, OneTurn, Port, Witness, gate, lane};
-use super::pool::{Flag, pool_with, start, step_until_idle};
+use super::pool::{Flag, pool_with, run, start, step_until_idle};
 use super::{check, check_within};
 use crate::color::Color;
 use crate::lane::{ReadyLane, Slice, callback};
@@ -22,24 +22,19 @@ fn push_against_sleep() {
     check_within(2, || {
         let options = of(Queue::PerWorker, Balance::Push { threshold: 1 }, Placement::Waker);
         let (handle, mut workers, beds) = pool_with(2, options);
-        let threads = [workers.remove(0), workers.remove(0)].map(|worker| start(worker, &beds));
-        let done = Flag::new();
-        let (set, spawner) = (Arc::clone(&done), handle.clone());
+        let spawner = handle.clone();
         drop(handle.spawn_unique(async move {
             let ran = Flag::new();
             let set_ran = Arc::clone(&ran);
             drop(spawner.spawn_unique(async move { set_ran.set() }));
             // Displaces the first into the deque, where it is surplus.
             drop(spawner.spawn_unique(async {}));
-            drop(spawner);
             ran.wait();
-            set.set();
+            spawner.scheduler().shut_down();
         }));
-        done.wait();
-        handle.scheduler().shut_down();
-        for thread in threads {
-            thread.join().unwrap();
-        }
+        let other = start(workers.remove(1), &beds);
+        run(workers.remove(0), &beds);
+        other.join().unwrap();
     });
 }
 
@@ -61,7 +56,7 @@ fn home_against_sleep() {
         gate.open();
         done.wait();
         handle.scheduler().shut_down();
-        super::pool::run(workers.remove(0), &beds);
+        run(workers.remove(0), &beds);
         home.join().unwrap();
     });
 }
@@ -265,7 +260,7 @@ fn entries_against_the_end(posts: usize, preemptions: usize) {
         let thread = thread::spawn(move || {
             shutter.scheduler().shut_down();
             drop(shutter);
-            super::pool::run(worker, &beds);
+            run(worker, &beds);
         });
         let lane = handle.lane(Color::new(1));
         for _ in 0..posts {

@@ -1,7 +1,7 @@
 //! Workers that sleep, and those who give them work: no lane is left behind (G6). A lost wake-up is
 //! a deadlock here.
 
-use super::pool::{Flag, pool, start};
+use super::pool::{Flag, pool, run, start};
 use super::{check, check_within};
 use crate::color::Color;
 use crate::sync::Arc;
@@ -47,23 +47,18 @@ fn two_workers_for_two_lanes() {
 fn a_stuck_worker_is_robbed() {
     check_within(2, || {
         let (handle, mut workers, beds) = pool(2);
-        let threads = [workers.remove(0), workers.remove(0)].map(|worker| start(worker, &beds));
-        let done = Flag::new();
-        let (set, spawner) = (Arc::clone(&done), handle.clone());
+        let spawner = handle.clone();
         drop(handle.spawn_unique(async move {
             let ran = Flag::new();
             let set_ran = Arc::clone(&ran);
             drop(spawner.spawn_unique(async move { set_ran.set() }));
             drop(spawner.spawn_unique(async {}));
-            drop(spawner);
             ran.wait();
-            set.set();
+            spawner.scheduler().shut_down();
         }));
-        done.wait();
-        handle.scheduler().shut_down();
-        for thread in threads {
-            thread.join().unwrap();
-        }
+        let other = start(workers.remove(1), &beds);
+        run(workers.remove(0), &beds);
+        other.join().unwrap();
     });
 }
 

@@ -1,7 +1,7 @@
 //! Shutdown: every future is dropped, every worker stops. What is left over is a leak here, and
 //! what is waited for in vain a deadlock.
 
-use super::pool::{Flag, pool, start, step_until_idle};
+use super::pool::{pool, run, start, step_until_idle};
 use super::{check, check_within};
 use crate::color::Color;
 use crate::lane::callback;
@@ -136,18 +136,15 @@ fn two_workers_stop() {
 fn stop_against_send() {
     check_within(2, || {
         let (handle, mut workers, beds) = pool(2);
-        let pinned = Flag::new();
-        let (set, payload) = (Arc::clone(&pinned), Arc::new(()));
+        let payload = Arc::new(());
         drop(handle.spawn(Color::new(1), async move {
             drop(spawn_local(endless(payload)).ok().expect("on a worker"));
-            set.set();
         }));
-        let threads = [workers.remove(0), workers.remove(0)].map(|worker| start(worker, &beds));
-        pinned.wait();
+        step_until_idle(&mut workers[0]);
+        let other = start(workers.remove(1), &beds);
         handle.scheduler().shut_down();
-        for thread in threads {
-            thread.join().unwrap();
-        }
+        run(workers.remove(0), &beds);
+        other.join().unwrap();
         assert_eq!(handle.scheduler().lanes(), 1);
     });
 }
