@@ -88,6 +88,11 @@ impl Handle {
     /// urgent). A turn that has begun is not interrupted, and of 32 turns of a worker one is for the
     /// lower classes: none starves.
     ///
+    /// Whoever waits lends urgency: where a color that is [`Priority::High`] calls a cell of another
+    /// one, reads it or takes it by [`when`](crate::when()), that color is of the highest priority until the
+    /// closure has had its turn, and so is a section that holds it. It is lent to those colors alone, not to
+    /// what they wait for in turn, and joining a task lends nothing.
+    ///
     /// What has been queued before the runtime's first priority counts as normal until its next turn.
     /// From that on, every turn goes through two locks that few others use; a runtime in which no
     /// priority is ever named pays for none of this. The color has a lane
