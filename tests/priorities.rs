@@ -5,9 +5,12 @@ use crate::support::gate::Gate;
 use crate::support::{Trace, meet, run, runtime, shared, storm, wait_until};
 use colored::runtime::lab::{Balance, Placement, Queue};
 use colored::sync::oneshot;
-use colored::{Color, ColorCell, Handle, Priority, Runtime, hop, spawn_colored, task, yield_now};
-use std::sync::Arc;
+use colored::{
+    Color, ColorCell, Handle, Priority, Runtime, hop, spawn_colored, task, when, yield_now,
+};
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 /// A color that keeps the only worker busy.
@@ -146,6 +149,117 @@ fn an_urgent_task_takes_its_urgency_along() {
         gate.open();
         wait_until(|| trace.len() == 22);
         assert_eq!(trace.take()[..3], [1, 2, 20]);
+    });
+}
+
+/// What an urgent one waits for in another color's line makes that color urgent, for so long.
+#[test]
+fn whoever_is_waited_for_by_an_urgent_one_is_urgent() {
+    type Ask = fn(ColorCell<()>, ColorCell<()>, Trace<u64>) -> BoxFuture;
+    type BoxFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
+    let asks: [(&str, Ask); 5] = [
+        ("call", |a, _, t| Box::pin(async move { a.call(move |()| t.push(70)).await })),
+        ("read", |a, _, t| Box::pin(async move { a.read(move |()| t.push(70)).await })),
+        ("when", |a, b, t| Box::pin(async move { when((&a, &b), move |(), ()| t.push(70)).await })),
+        ("when it reads", |a, b, t| {
+            Box::pin(async move { when((a.shared(), &b), move |(), ()| t.push(70)).await })
+        }),
+        ("when both are read", |a, b, t| {
+            Box::pin(async move { when((a.shared(), b.shared()), move |(), ()| t.push(70)).await })
+        }),
+    ];
+    shared(move || {
+        for (how, ask) in asks {
+            let runtime = ranked();
+            let (handle, trace) = (runtime.handle(), Trace::new());
+            let (a, b) = (handle.cell(7, ()), handle.cell(8, ()));
+            handle.set_priority(500, Priority::High);
+            for by_task in [false, true] {
+                let gate = Gate::close(handle, BUSY);
+                (10..30).for_each(|color| note(handle, &trace, color));
+                [7, 8, 7, 8].into_iter().for_each(|color| note(handle, &trace, color));
+                let asked = ask(a.clone(), b.clone(), trace.clone());
+                let _entered = handle.enter();
+                let builder = task::Builder::new();
+                let asker = match by_task {
+                    true => builder.color(600).priority(Priority::High).spawn(asked),
+                    false => builder.color(500).spawn(asked),
+                };
+                gate.open();
+                handle.block_on(asker).unwrap();
+                wait_until(|| trace.len() == 25);
+                let order = trace.take();
+                let place = order.iter().position(|mark| *mark == 70).unwrap();
+                // Of 32 turns one may be a lower class's.
+                let before = order[..place].iter().filter(|mark| **mark >= 10).count();
+                assert!(place >= 2 && before <= 1, "{how}: {order:?}");
+            }
+            // They are what they were.
+            let gate = Gate::close(handle, BUSY);
+            [10, 7, 11, 8, 12].into_iter().for_each(|color| note(handle, &trace, color));
+            gate.open();
+            wait_until(|| trace.len() == 5);
+            assert_eq!(trace.take(), [10, 7, 11, 8, 12], "{how}");
+        }
+    });
+}
+
+/// The same for a behavior whose reader is let in beside another that is inside: no urgency is left.
+#[test]
+fn who_is_let_in_beside_others_takes_its_urgency_back() {
+    shared(|| {
+        let runtime = runtime(3);
+        let (handle, trace) = (runtime.handle(), Trace::new());
+        handle.set_priority(500, Priority::High);
+        let (a, b) = (handle.cell(7, ()), handle.cell(8, ()));
+        let held = Gate::close(handle, 8);
+        let (inside, is_inside) = mpsc::channel();
+        let (leave, leaves) = mpsc::channel::<()>();
+        let reader = a.clone();
+        let reads = handle.spawn_colored(1, async move {
+            let read = reader.read(move |()| {
+                inside.send(()).unwrap();
+                leaves.recv().unwrap();
+            });
+            read.await;
+        });
+        is_inside.recv().unwrap();
+        // It gets the one, and lacks the other.
+        let beside = a.clone();
+        let both = async move { when((beside.shared(), &b), |(), ()| ()).await };
+        let asker = handle.spawn_colored(500, both);
+        let (after, has_asked) = mpsc::channel();
+        drop(handle.spawn_colored(500, async move { after.send(()).unwrap() }));
+        has_asked.recv().unwrap();
+        leave.send(()).unwrap();
+        held.open();
+        handle.block_on(async { (reads.await.unwrap(), asker.await.unwrap()) });
+        let mut gates =
+            [BUSY, BUSY + 1, BUSY + 2].map(|color| Gate::close(handle, color)).into_iter();
+        [10, 7, 11].into_iter().for_each(|color| note(handle, &trace, color));
+        gates.next().unwrap().open();
+        wait_until(|| trace.len() == 3);
+        gates.for_each(Gate::open);
+        assert_eq!(trace.take(), [10, 7, 11]);
+        drop(a);
+    });
+}
+
+/// Nobody waits for what is posted.
+#[test]
+fn a_post_lends_no_urgency() {
+    shared(|| {
+        let runtime = ranked();
+        let (handle, trace) = (runtime.handle(), Trace::new());
+        let cell = handle.cell(7, ());
+        let gate = Gate::close(handle, BUSY);
+        [1, 2, 7].into_iter().for_each(|color| note(handle, &trace, color));
+        let ours = trace.clone();
+        handle.set_priority(500, Priority::High);
+        drop(handle.spawn_colored(500, async move { cell.post(move |()| ours.push(70)) }));
+        gate.open();
+        wait_until(|| trace.len() == 4);
+        assert_eq!(trace.take(), [1, 2, 7, 70]);
     });
 }
 

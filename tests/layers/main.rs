@@ -105,6 +105,7 @@ const UNSAFE: &[&str] = &[
     "crates/colored-core/src/lane/gate.rs",
     "crates/colored-core/src/lane/keep.rs",
     "crates/colored-core/src/lane/known.rs",
+    "crates/colored-core/src/lane/lend.rs",
     "crates/colored-core/src/lane/locals.rs",
     "crates/colored-core/src/lane/order.rs",
     "crates/colored-core/src/lane/port.rs",

@@ -24,7 +24,7 @@
 //! | **mail** | lanes that another worker, with many events in hands, has left for the one that ran them last |
 //! | **guest** | a thread inside [`Handle::block_on`]: it runs only what is pinned to it |
 //! | **ticket** | an entry of a queue in which a lane may be more than once. The right to run the lane is then *left* in the lane |
-//! | **class** | how urgent a lane is: the priority of its color, or the highest while an urgent task is scheduled in it |
+//! | **class** | how urgent a lane is: the priority of its color, or the highest while an urgent task, or what an urgent color waits for, is scheduled in it |
 //! | **hop** | a task moves to another color ([`hop`]) |
 //! | **behavior** | a closure that wants several lanes at once ([`when()`]), and runs when it has them |
 //! | **claim** | a behavior's node in the chain of one lane: its turn gives the lane to the behavior |

@@ -151,7 +151,7 @@ where
     }
 }
 
-/// Schedules the closure under the cell's color; `guard` as for [`callback::post_under`].
+/// Schedules the closure under the cell's color; `guard` as for [`callback::post_awaited`].
 fn post<T, F, R, G>(cell: &ColorCell<T>, slot: Slot<F, R>, guard: G) -> Arc<Slot<F, R>>
 where
     T: Send + 'static,
@@ -160,7 +160,7 @@ where
 {
     let slot = Arc::new(slot);
     let turn = Posted { slot: Arc::clone(&slot), has_come: false, cell: cell.clone() };
-    callback::post_under(cell.inner.lane(), move || turn.run(), guard);
+    callback::post_awaited(cell.inner.lane(), move || turn.run(), guard);
     slot
 }
 

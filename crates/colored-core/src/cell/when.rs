@@ -320,7 +320,10 @@ where
         unsafe { place.write(behavior) };
         // SAFETY: nobody else knows it yet.
         let behavior = unsafe { &mut *place.as_ptr() };
-        behavior.claims.as_mut().iter_mut().for_each(|claim| claim.belong_to(place.cast()));
+        for claim in behavior.claims.as_mut() {
+            // SAFETY: the set keeps the lanes of those that want one.
+            unsafe { claim.belong_to(place.cast()) };
+        }
         // SAFETY: a field of what has just been made.
         let slot = unsafe { &raw mut (*place.as_ptr()).slot };
         Scheduled { behavior: place.cast(), slot: NonNull::new(slot).expect("a field") }

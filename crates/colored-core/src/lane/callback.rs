@@ -29,9 +29,17 @@ pub(crate) fn post<F: FnOnce() + Send + 'static>(lane: &LaneRef, f: F) {
     post_owning(lane.for_node(), f);
 }
 
-/// As [`post`]. `guard` is dropped when the callback has its place, before anybody is told.
-pub(crate) fn post_under<F: FnOnce() + Send + 'static, G>(lane: &LaneRef, f: F, guard: G) {
-    push_under(lane.for_node().into_counted(), Kind::Callback, 0, f, guard);
+/// As [`post`], for somebody who waits for it: lends urgency. `guard` is dropped when the callback has
+/// its place, before anybody is told.
+pub(crate) fn post_awaited<F: FnOnce() + Send + 'static, G>(lane: &LaneRef, f: F, guard: G) {
+    // SAFETY: the caller's reference.
+    let urgent = unsafe { lane.ptr().is_lent_urgency() };
+    push_under(lane.for_node().into_counted(), Kind::Callback, 0, urgent, f, guard);
+}
+
+/// As [`post`], urgent if it says so and there are classes in the lane's scheduler.
+pub(super) fn post_urged<F: FnOnce() + Send + 'static>(lane: &LaneRef, urgent: bool, f: F) {
+    push_under(lane.for_node().into_counted(), Kind::Callback, 0, urgent, f, ());
 }
 
 /// As [`post`]; the callback takes the reference over.
@@ -69,12 +77,12 @@ pub(crate) fn rouse(lane: &LaneRef) {
 /// Unless the node is [`Kind::Uncounted`], the caller gives it a reference.
 #[inline]
 fn push<F: FnOnce() + Send + 'static>(lane: LanePtr, kind: Kind, pin: u32, f: F) {
-    push_under(lane, kind, pin, f, ());
+    push_under(lane, kind, pin, false, f, ());
 }
 
 /// As [`push`]. `guard` is dropped when the node has its place, before anybody is told.
 #[inline]
-fn push_under<F, G>(lane: LanePtr, kind: Kind, pin: u32, f: F, guard: G)
+fn push_under<F, G>(lane: LanePtr, kind: Kind, pin: u32, urgent: bool, f: F, guard: G)
 where
     F: FnOnce() + Send + 'static,
 {
@@ -85,7 +93,7 @@ where
     };
     let place = place.cast::<Callback<F>>();
     let callback = Callback {
-        header: Header { node: Node::new(kind, pin), run: run_closure::<F>, free },
+        header: Header { node: Node::new(kind, pin).urged(urgent), run: run_closure::<F>, free },
         closure: UnsafeCell::new(Some(f)),
     };
     // SAFETY: the place is new, and of the callback's layout.

@@ -96,14 +96,23 @@ impl Claim {
             Mode::Exclusive => Kind::Claim,
             Mode::Shared => Kind::Read,
         };
-        let waiting = Waiting::new(kind, CLAIM);
+        let waiting = Waiting::new(kind, false, CLAIM);
         let has = AtomicBool::new(false);
         Self { waiting, behavior: NonNull::dangling(), want, has }
     }
 
     /// The behavior has got its place.
-    pub(crate) fn belong_to(&mut self, behavior: NonNull<Header>) {
+    ///
+    /// # Safety
+    ///
+    /// Either nothing is wanted, or the lane is alive.
+    pub(crate) unsafe fn belong_to(&mut self, behavior: NonNull<Header>) {
         self.behavior = behavior;
+        let lane = self.want.lane;
+        if lane != LanePtr::nowhere() {
+            // SAFETY: by contract.
+            self.waiting.urge(unsafe { lane.is_lent_urgency() });
+        }
     }
 
     /// The behavior has got the lane. To be taken off what it misses afterwards.
@@ -166,6 +175,11 @@ pub(crate) unsafe fn enqueue<G>(behavior: NonNull<Header>, guard: G) -> bool {
             (Pushed::Claimed, Mode::Shared) => opening |= 1 << index,
         }
     };
+    for claim in claims.iter().filter(|claim| claim.waiting.is_urgent()) {
+        // Before its node is there: its turn takes the urgency back.
+        // SAFETY: the behavior keeps it.
+        unsafe { claim.want.lane.raise() };
+    }
     let lanes = claims.iter().map(|claim| claim.want.lane);
     // SAFETY: the behavior keeps them, and the count that is this thread's keeps the behavior.
     unsafe { order::as_one_step(lanes, || claims.iter().enumerate().for_each(push)) };
@@ -296,7 +310,7 @@ unsafe fn never_freed(_node: NonNull<Node>) {
 unsafe fn admit(node: NonNull<Node>) {
     // SAFETY: by contract.
     let claim = unsafe { node.cast::<Claim>().as_ref() };
-    let (behavior, lane) = (claim.behavior, claim.want.lane);
+    let (behavior, lane, urgent) = (claim.behavior, claim.want.lane, claim.waiting.is_urgent());
     claim.gets();
     // SAFETY: admitted once.
     if unsafe { take(behavior, 1, Some(lane)) } {
@@ -304,7 +318,7 @@ unsafe fn admit(node: NonNull<Node>) {
         let complete = Complete(Some(behavior));
         // SAFETY: the behavior keeps it.
         let spare = unsafe { lane.get() }.spare();
-        callback::post(&spare, move || complete.run());
+        callback::post_urged(&spare, urgent, move || complete.run());
     }
 }
 

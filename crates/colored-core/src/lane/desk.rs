@@ -5,7 +5,7 @@
 //! | `LEFT` | the right to run the lane is here, for whoever has a ticket | the holder; who takes the right |
 //! | `LOW`, `HIGH` | the priority of the color, if it is not the normal one | [`Handle::set_priority`](crate::Handle::set_priority), under a lock |
 //! | one for each class | a ticket is in a queue of the class, or on its way there | who makes it; who takes it out |
-//! | the rest, counted | urgent tasks that are scheduled here; in a scheduler with flat queues, which know no priorities, the lane's tickets in them | pushers, the holder; the lock of the flat queue |
+//! | the rest, counted | urgent nodes that are scheduled here: tasks, and what is [lent](super::lend) urgency; in a scheduler with flat queues, which know no priorities, the lane's tickets in them | pushers, the holder; the lock of the flat queue |
 //!
 //! # A lane is raised at once
 //!
@@ -123,7 +123,13 @@ impl Desk {
             .is_some_and(|to| before & LEFT != 0 && class(before) < to)
     }
 
-    /// Something urgent has had its turn. Holder only.
+    /// Whether the lane is of the highest class; in a scheduler with flat queues it says nothing.
+    pub(super) fn is_high(&self) -> bool {
+        // Ordering: as in `raise`.
+        class(self.0.load(Ordering::Relaxed)) == Priority::High
+    }
+
+    /// Something urgent has had its turn. By the holder, or the usher of those who share the lane.
     pub(super) fn lower(&self) {
         // Ordering: as in `raise`.
         self.0.fetch_sub(UNIT, Ordering::Relaxed);

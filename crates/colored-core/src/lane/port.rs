@@ -54,6 +54,11 @@ pub(crate) trait Dispatch: Send + Sync {
     /// while there are [`FlatQueues`](super::FlatQueues).
     fn announce(&self, _lane: &LaneRef) {}
 
+    /// Whether anybody has named a priority.
+    fn has_classes(&self) -> bool {
+        false
+    }
+
     /// A lane that waits in a queue has become more urgent than that.
     fn rise(&self, _lane: &LaneRef, _to: Priority) {}
 

@@ -98,8 +98,9 @@ impl LanePtr {
         // SAFETY: just counted.
         let kept = unsafe { LaneRef::from_counted(self) };
         // Before the node is there: its turn takes the urgency back.
-        if urgent && lane.desk.raise() {
-            lane.port.rise(&kept, Priority::High);
+        if urgent {
+            // SAFETY: just counted.
+            unsafe { self.raise() };
         }
         // SAFETY: by contract.
         let pushed = unsafe { lane.chain.push(node) };

@@ -61,8 +61,17 @@ pub(super) struct Vtable {
 }
 
 impl Waiting {
-    pub(super) fn new(kind: Kind, vtable: &'static Vtable) -> Self {
-        Self { node: Node::new(kind, 0), vtable }
+    pub(super) fn new(kind: Kind, urgent: bool, vtable: &'static Vtable) -> Self {
+        Self { node: Node::new(kind, 0).urged(urgent), vtable }
+    }
+
+    pub(super) fn is_urgent(&self) -> bool {
+        self.node.urgent
+    }
+
+    /// It is not in a chain yet.
+    pub(super) fn urge(&mut self, urgent: bool) {
+        self.node.urgent = urgent;
     }
 }
 
@@ -106,6 +115,8 @@ pub(super) unsafe fn let_in(ready: ReadyLane, hold: &Hold, closing: bool) -> Let
     while let Some(node) = next {
         // SAFETY: a reader, out of the chain.
         let vtable = unsafe { vtable(node) };
+        // SAFETY: as above.
+        lane.has_let_in(unsafe { node.as_ref() }.urgent);
         // SAFETY: the lane is held.
         if unsafe { (vtable.begin)(node, closing) } {
             group[wanted as usize] = Some(node);
@@ -218,6 +229,8 @@ impl Usher {
             if chain.take_behind(*last, Kind::Read).is_none() {
                 return Next::Stalled;
             }
+            // SAFETY: out of the chain, and not admitted yet.
+            self.lane.has_let_in(unsafe { node.as_ref() }.urgent);
             gate::count_beside(&self.lane);
             // SAFETY: out of the chain, and counted in just now.
             unsafe { (vtable.admit)(node) };

@@ -33,12 +33,15 @@ struct Visitor<V> {
     visit: V,
 }
 
-/// Schedules a reader behind all that is scheduled on the lane. `guard` is dropped when it has its
+/// Schedules a reader, who is waited for, behind all that is scheduled on the lane. `guard` is dropped when it has its
 /// place, before anybody is told.
 pub(crate) fn post_under<V: Visit, G>(lane: &LaneRef, visit: V, guard: G) {
+    // SAFETY: the caller's reference.
+    let urgent = unsafe { lane.ptr().is_lent_urgency() };
     let visitor = Visitor {
         waiting: Waiting::new(
             Kind::Read,
+            urgent,
             &Vtable {
                 begin: begin::<V>,
                 begin_beside: begin_beside::<V>,
@@ -75,29 +78,29 @@ unsafe fn begin_beside<V: Visit>(node: NonNull<Node>) -> bool {
 /// # Safety
 ///
 /// `node` begins a visitor of this type, is in no chain, and is not used again.
-unsafe fn take<V>(node: NonNull<Node>) -> (V, LanePtr) {
+unsafe fn take<V>(node: NonNull<Node>) -> Visitor<V> {
     let place = node.cast::<Visitor<V>>();
     // SAFETY: by contract.
     let visitor = unsafe { place.read() };
     // SAFETY: allocated with this layout, and moved out of.
     unsafe { memory::release(place.cast(), Layout::new::<Visitor<V>>()) };
-    (visitor.visit, visitor.lane)
+    visitor
 }
 
 unsafe fn admit<V: Visit>(node: NonNull<Node>) {
     // SAFETY: the caller gives the node.
-    let (visit, lane) = unsafe { take::<V>(node) };
+    let Visitor { waiting, lane, visit } = unsafe { take::<V>(node) };
     let admitted = Admitted(visit, lane);
     // SAFETY: the visit keeps the lane alive.
     let spare = unsafe { lane.get() }.spare();
-    callback::post(&spare, move || admitted.run());
+    callback::post_urged(&spare, waiting.is_urgent(), move || admitted.run());
 }
 
 unsafe fn free<V: Visit>(node: NonNull<Node>) {
     // SAFETY: the caller gives the node.
-    let (visit, _lane) = unsafe { take::<V>(node) };
+    let visitor = unsafe { take::<V>(node) };
     // It may have been the last to keep the cell.
-    contain(|| drop(visit));
+    contain(|| drop(visitor.visit));
 }
 
 /// A visit that is counted in.

@@ -74,6 +74,11 @@ impl Node {
         Self { next: AtomicPtr::new(ptr::null_mut()), pin, kind, urgent: false }
     }
 
+    /// A node that raises the priority of its lane, if `urgent`.
+    pub(crate) fn urged(self, urgent: bool) -> Self {
+        Self { urgent, ..self }
+    }
+
     /// Makes the node ready for [`Chain::try_claim`]: it has just been taken out.
     pub(crate) fn reset(&self) {
         // Ordering: published by the exchange that makes the chain idle or claims it again.

@@ -102,6 +102,10 @@ impl Dispatch for Scheduler {
         self.drain_if_stopped();
     }
 
+    fn has_classes(&self) -> bool {
+        self.ranks.are_used()
+    }
+
     fn rise(&self, lane: &LaneRef, to: Priority) {
         Scheduler::rise(self, lane, to);
     }

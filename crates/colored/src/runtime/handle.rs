@@ -3,7 +3,7 @@
 use super::metrics::Metrics;
 use super::resume;
 use crate::blocking;
-use crate::driver::{Driver, current};
+use crate::driver::{Driver, current, entered};
 use crate::pinned::{NoWorker, PinnedCell};
 use crate::pool::Class;
 use crate::task::JoinHandle;
@@ -88,6 +88,11 @@ impl Handle {
     /// urgent). A turn that has begun is not interrupted, and of 32 turns of a worker one is for the
     /// lower classes: none starves.
     ///
+    /// Whoever waits lends urgency: where a color that is [`Priority::High`] calls a cell of another
+    /// one, reads it or takes it by [`when`](crate::when()), that color is of the highest priority until the
+    /// closure has had its turn, and so is a section that holds it. It is lent to those colors alone, not to
+    /// what they wait for in turn, and joining a task lends nothing.
+    ///
     /// What has been queued before the runtime's first priority counts as normal until its next turn.
     /// From that on, every turn goes through two locks that few others use; a runtime in which no
     /// priority is ever named pays for none of this. The color has a lane
@@ -157,7 +162,7 @@ impl Handle {
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         let context = current::Context { driver: Arc::clone(&self.driver), worker: None };
-        let entered = current::enter(context);
+        let entered = entered::enter(context);
         let output = self.core.block_on(future);
         drop(entered);
         match output {
@@ -178,7 +183,7 @@ impl Handle {
     pub fn enter(&self) -> EnterGuard {
         let context = current::Context { driver: Arc::clone(&self.driver), worker: None };
         EnterGuard {
-            _driver: current::enter(context),
+            _driver: entered::enter(context),
             _core: self.core.enter(),
             _this_thread: PhantomData,
         }
@@ -187,7 +192,7 @@ impl Handle {
     /// What the runtime has done so far.
     #[must_use]
     pub fn metrics(&self) -> Metrics {
-        Metrics::of(self)
+        Metrics::of(self.core.scheduler())
     }
 
     /// Whether this thread is one of the runtime's workers.
@@ -212,6 +217,6 @@ impl fmt::Debug for Handle {
 #[must_use = "dropping the guard leaves the runtime"]
 pub struct EnterGuard {
     _core: colored_core::Entered,
-    _driver: current::Entered,
+    _driver: entered::Entered,
     _this_thread: PhantomData<*const ()>,
 }

@@ -45,6 +45,8 @@ impl Builder {
     /// before the task profits. A color that waits in a queue is moved up at once; its class is its
     /// own again when no such task is left in it. The order within the color does not change.
     ///
+    /// It lends its urgency to the cells that it calls, reads, or takes by [`when`](crate::when()) meanwhile.
+    ///
     /// The other two do nothing: a task does not make its color less urgent than it is. Default:
     /// [`Priority::Normal`].
     ///

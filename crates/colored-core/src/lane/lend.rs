@@ -1,0 +1,53 @@
+//! Lending urgency: a color for which one of the highest class waits is of that class too.
+//!
+//! Otherwise the urgent one would wait for as long as the other has to: priority inversion, with
+//! inheritance as the remedy (Sha, Rajkumar and Lehoczky 1990). A call, a reader or a claim that a lane of
+//! the highest class schedules on another lane, and waits for, is urgent there, as an urgent task is: that
+//! lane is of the highest class until the node has had its turn ([`desk`](super::desk)).
+//!
+//! Whether it is urgent is decided once, when it is made: by the class of the lane that the thread then
+//! holds. It goes one lane far: what that lane waits for in its turn, in a section or as one of several
+//! lanes of a behavior, it asked for before.
+
+use super::{Lane, LanePtr, LaneRef, Priority, current};
+
+impl LanePtr {
+    /// Whether what this thread makes for the lane now, and is going to wait for, is urgent there.
+    ///
+    /// # Safety
+    ///
+    /// The lane is alive.
+    pub(super) unsafe fn is_lent_urgency(self) -> bool {
+        current::lane().is_some_and(|own| {
+            // SAFETY: this thread holds the one, and the other is alive.
+            let (own, lane) = unsafe { (own.get(), self.get()) };
+            own.desk.is_high() && own.port.has_classes() && lane.port.has_classes()
+        })
+    }
+
+    /// Something urgent is about to be pushed.
+    ///
+    /// # Safety
+    ///
+    /// Something keeps the lane alive meanwhile.
+    #[cold]
+    pub(super) unsafe fn raise(self) {
+        // SAFETY: by contract.
+        let lane = unsafe { self.get() };
+        if lane.desk.raise() {
+            lane.retain(1);
+            // SAFETY: just counted.
+            let kept = unsafe { LaneRef::from_counted(self) };
+            lane.port.rise(&kept, Priority::High);
+        }
+    }
+}
+
+impl Lane {
+    /// An urgent node has been taken out by an usher, not by a holder.
+    pub(super) fn has_let_in(&self, urgent: bool) {
+        if urgent {
+            self.desk.lower();
+        }
+    }
+}
