@@ -91,11 +91,14 @@ mod tests {
     use std::sync::{Arc, Mutex, Weak};
     use std::time::{Duration, Instant};
 
+    /// The numbers of those that were closed, in order.
+    type Order = Arc<Mutex<Vec<u64>>>;
+
     /// Notes its number when it is closed; one with something left never drains.
     struct Member {
         number: u64,
         left: u64,
-        closed: Arc<Mutex<Vec<u64>>>,
+        closed: Order,
     }
 
     impl Finish for Member {
@@ -112,8 +115,8 @@ mod tests {
         }
     }
 
-    fn list(left: &[u64]) -> (Finishers, Vec<Arc<Member>>, Arc<Mutex<Vec<u64>>>) {
-        let (all, closed) = (Finishers::default(), Arc::<Mutex<Vec<u64>>>::default());
+    fn list(left: &[u64]) -> (Finishers, Vec<Arc<Member>>, Order) {
+        let (all, closed) = (Finishers::default(), Order::default());
         let members = left.iter().zip(0..).map(|(left, number)| {
             let member = Arc::new(Member { number, left: *left, closed: Arc::clone(&closed) });
             let listed: Arc<dyn Finish> = Arc::clone(&member) as _;
