@@ -292,22 +292,71 @@ fn a_shutdown_gives_places_back_and_wakes_who_waits_elsewhere() {
 
 #[test]
 fn the_delay_of_the_color_can_be_read() {
+    const LONG: Duration = Duration::from_millis(20);
     shared(|| {
         let runtime = runtime(2);
         let bound = runtime.handle().bound(RED, 8);
         let cell = bound.cell(0);
-        assert_eq!(bound.waited(), Duration::ZERO);
+        assert_eq!((bound.waited(), bound.queued()), (Duration::ZERO, 0));
         let gate = Gate::close(runtime.handle(), RED);
-        let task = bound.try_spawn(async {}).unwrap();
-        std::thread::sleep(Duration::from_millis(20));
+        let (seen, later) = (bound.clone(), bound.clone());
+        let task = bound.try_spawn(async move { (seen.queued(), seen.waited()) }).unwrap();
+        let last = bound.try_spawn(async move { (later.queued(), later.depth()) }).unwrap();
+        let place = bound.try_reserve().unwrap();
+        // While the color is stuck, and not only afterwards.
+        wait_until(|| bound.waited() >= LONG);
+        assert_eq!((bound.queued(), bound.depth()), (2, 3), "a place is not queued");
         gate.open();
-        runtime.block_on(task).unwrap();
-        assert!(bound.waited() >= Duration::from_millis(20), "{:?}", bound.waited());
+        let (queued, waited) = runtime.block_on(task).unwrap();
+        assert!(waited >= LONG, "{waited:?}");
+        assert_eq!(queued, 1, "it has begun, the other has not");
+        assert_eq!(runtime.block_on(last).unwrap(), (0, 2));
+        wait_until(|| bound.depth() == 1);
+        assert!(bound.waited() >= LONG, "what the last one has waited");
+        drop(place);
+        assert_eq!(bound.waited(), Duration::ZERO, "nothing is inside");
         // Soon the color is idle: then a call does not wait, and runs here.
+        let inside = bound.clone();
         wait_until(|| {
-            cell.try_call(|count| *count += 1).is_ok_and(|call| poll_once(pin!(call)).is_ready())
+            let (inside, seen) = (inside.clone(), Arc::new(AtomicUsize::new(1)));
+            let sees = Arc::clone(&seen);
+            let look = move |_: &mut i32| {
+                let figure = inside.queued() + usize::from(!inside.waited().is_zero());
+                sees.store(figure, Ordering::Relaxed);
+            };
+            let at_once = cell.try_call(look).is_ok_and(|call| poll_once(pin!(call)).is_ready());
+            at_once && seen.load(Ordering::Relaxed) == 0
         });
-        assert_eq!(bound.waited(), Duration::ZERO);
+    });
+}
+
+#[test]
+fn what_is_dropped_unbegun_is_not_queued() {
+    shared(|| {
+        let runtime = runtime(1);
+        let bound = runtime.handle().bound(RED, 8);
+        let cell = bound.cell(0);
+        let gate = Gate::close(runtime.handle(), RED);
+        let tasks: Vec<_> = (0..3).map(|_| bound.try_spawn(async {}).unwrap()).collect();
+        let call = cell.try_call(|count| *count += 1).unwrap();
+        let mut call = Box::pin(call);
+        assert!(poll_once(call.as_mut()).is_pending());
+        cell.try_post(|count| *count += 1).unwrap();
+        assert_eq!((bound.queued(), bound.depth()), (5, 5));
+        tasks.iter().for_each(|task| task.abort());
+        drop(call);
+        gate.open();
+        wait_until(|| bound.depth() == 0);
+        assert_eq!(bound.queued(), 0);
+        // Nor what a shutdown catches.
+        let gate = Gate::close(runtime.handle(), RED);
+        drop(bound.try_spawn(async {}).unwrap());
+        cell.try_post(|count| *count += 1).unwrap();
+        assert_eq!(bound.queued(), 2);
+        runtime.shutdown_background();
+        gate.open();
+        wait_until(|| bound.depth() == 0);
+        assert_eq!((bound.queued(), bound.waited()), (0, Duration::ZERO));
     });
 }
 

@@ -20,6 +20,7 @@ mod g10_hostage;
 mod g11_color_per_poll;
 
 mod admission;
+mod admission_answers;
 mod bad_input;
 mod bounds;
 mod budget;
@@ -44,6 +45,7 @@ mod several;
 mod shutdown;
 mod sleeps;
 mod stage;
+mod stage_end;
 mod task_local;
 mod tasks;
 mod threads;

@@ -3,7 +3,7 @@
 use crate::support::drops::Drops;
 use crate::support::gate::Gate;
 use crate::support::witness::Witness;
-use crate::support::{Dice, ON_PURPOSE, Trace, panic_of, run, runtime, shared, wait_until};
+use crate::support::{Dice, ON_PURPOSE, Trace, panic_of, run, runtime, shared};
 use colored::stage::{Batch, Builder, Events, Graph, Handler, Stage, each};
 use colored::sync::Notify;
 use colored::{Closed, Color, ColorCell, TrySendError, spawn_unique, yield_now};
@@ -478,19 +478,24 @@ fn close_at_any_moment_loses_nothing() {
                     let stage = stage.clone();
                     spawn_unique(async move {
                         let mut dice = Dice::new(round * 6 + seed);
-                        let mut accepted = 0;
+                        let (mut accepted, mut refused) = (0, 0);
                         for event in 0..20 {
+                            // `None`: it was full.
                             let sent = match dice.below(4) {
-                                0 => stage.try_send(event).is_ok(),
-                                1 => matches!(
-                                    poll_once(pin!(stage.send(event))),
-                                    Poll::Ready(Ok(()))
-                                ),
-                                _ => stage.send(event).await.is_ok(),
+                                0 => match stage.try_send(event) {
+                                    Err(TrySendError::Full(_)) => None,
+                                    sent => Some(sent.is_ok()),
+                                },
+                                1 => match poll_once(pin!(stage.send(event))) {
+                                    Poll::Ready(sent) => Some(sent.is_ok()),
+                                    Poll::Pending => None,
+                                },
+                                _ => Some(stage.send(event).await.is_ok()),
                             };
-                            accepted += usize::from(sent);
+                            accepted += u64::from(sent == Some(true));
+                            refused += u64::from(sent == Some(false));
                         }
-                        accepted
+                        (accepted, refused)
                     })
                 })
                 .collect();
@@ -498,41 +503,54 @@ fn close_at_any_moment_loses_nothing() {
                 yield_now().await;
             }
             stage.close();
-            let mut accepted = 0;
+            let mut sent = (0, 0);
             for sender in senders {
-                accepted += sender.await.unwrap();
+                let (accepted, refused) = sender.await.unwrap();
+                sent = (sent.0 + accepted, sent.1 + refused);
             }
             stage.drained().await;
-            assert_eq!(handled.load(Ordering::Relaxed), accepted, "round {round}");
-            assert_eq!(stage.metrics().accepted, accepted as u64);
+            let metrics = stage.metrics();
+            assert_eq!((metrics.accepted, metrics.refused), sent, "round {round}");
+            assert_eq!(handled.load(Ordering::Relaxed) as u64, metrics.accepted);
         }
     });
 }
 
 #[test]
-fn the_end_of_the_runtime_ends_its_stages() {
-    shared(|| {
-        let (home, other) = (runtime(1), runtime(1));
-        let entered = home.handle().enter();
-        let stage = Builder::new().capacity(1).batch(Batch::Fixed(1)).build(
-            |events: Events<u32>| async move {
-                let _events = events;
-                std::future::pending::<()>().await;
-            },
-        );
-        drop(entered);
-        stage.try_send(1).unwrap();
-        wait_until(|| stage.metrics().batches == 1);
-        stage.try_send(2).unwrap();
-        let sender = stage.clone();
-        let waits = other.handle().spawn(async move { sender.send(3).await });
-        wait_until(|| stage.metrics().senders == 1);
-        drop(home);
-        assert_eq!(other.block_on(waits).unwrap(), Err(Closed(3)));
-        other.block_on(stage.drained());
+fn parallel_by_reaches_each_partition_and_names_a_wrong_number() {
+    run(4, async {
+        const SHARDS: usize = 4;
+        let traces: Vec<_> = (0..SHARDS).map(|_| Trace::new()).collect();
+        let of = traces.clone();
+        let line = line!() + 2;
+        let stage =
+            Builder::new().parallel_by(SHARDS, |event: &usize| *event % 10).build_with(|shard| {
+                let trace = of[shard].clone();
+                each(move |event| trace.push(event))
+            });
+        for round in 0..10 {
+            for shard in 0..SHARDS {
+                stage.send(10 * round + shard).await.unwrap();
+            }
+            // Neither is accepted, and nothing is stuck afterwards.
+            for said in [panic_of(|| stage.try_send(14)), panic_of(|| stage.send(14))] {
+                assert!(said.contains("partition 4") && said.contains("4 partitions"), "{said}");
+                let site = format!("{}:{line}:", file!());
+                assert!(said.contains(&site) && said.contains("`usize`"), "{site}: {said}");
+            }
+        }
+        stage.close();
+        stage.drained().await;
         let metrics = stage.metrics();
-        assert_eq!((metrics.lost, metrics.panics, metrics.depth()), (2, 0, 0));
-        assert_eq!(stage.try_send(4), Err(TrySendError::Closed(4)));
+        assert_eq!((metrics.accepted, metrics.handled, metrics.lost), (40, 40, 0));
+        for (shard, trace) in traces.iter().enumerate() {
+            assert_eq!(trace.take(), (0..10).map(|round| 10 * round + shard).collect::<Vec<_>>());
+        }
+        // Also with one partition only.
+        let one = Builder::new().parallel_by(1, |event: &usize| *event).build(each(|_| ()));
+        one.try_send(0).unwrap();
+        let said = panic_of(|| one.try_send(1));
+        assert!(said.contains("partition 1"), "{said}");
     });
 }
 

@@ -31,7 +31,8 @@ const CRATES: [Crate; 4] = [
     Crate {
         sources: "crates/colored/src",
         layers: &[
-            &["budget", "color_local", "pool"],
+            &["budget", "color_local", "pool", "wait"],
+            &["finish"],
             &["driver"],
             &["blocking"],
             &["admission", "bound", "io", "sync", "task", "time"],

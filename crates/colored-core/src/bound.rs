@@ -7,6 +7,7 @@
 
 mod admit;
 mod cell;
+pub(crate) mod delay;
 mod error;
 pub(crate) mod gate;
 mod home;
@@ -20,13 +21,14 @@ pub use self::error::{Closed, TrySendError, TrySpawnError};
 pub use self::line::{Line, Standing, Ticket};
 pub use self::place::Place;
 
+use self::delay::Delay;
 use self::gate::{Gate, Refused};
 use crate::color::Color;
 use crate::lane::LaneRef;
 use crate::sched::Handle;
 use crate::sched::waits::{Room, Ways};
 use crate::spawn::JoinHandle;
-use crate::sync::{Arc, AtomicU64, Ordering};
+use crate::sync::Arc;
 use std::fmt;
 use std::time::Duration;
 
@@ -57,9 +59,13 @@ use std::time::Duration;
 /// back. Dropping the last clone closes nothing.
 ///
 /// **Costs**, in atomic read-modify-writes of the common case: 2 to come and go, 2 for the count of
-/// clones. What is queued reads the clock twice (some 20 ns each on Linux), a call that runs at once
-/// does not. Waiting costs a lock on both sides, and one wake-up. The color itself, and all others,
-/// pay nothing.
+/// clones. What is queued takes 2 more to be counted, and reads the clock twice (some 20 ns each on
+/// Linux); a call that runs at once does not. Waiting costs a lock on both sides, and one wake-up. The
+/// color itself, and all others, pay nothing.
+///
+/// A color without a bound has no depth that could be read: a count would be one more line that all
+/// write who schedule something under it, and each of its polls again, in every program. How long a
+/// color makes work wait can be had without: time an empty task under it.
 ///
 /// ```
 /// # use colored_core::{Bound, Color, TrySpawnError};
@@ -87,8 +93,7 @@ pub struct Bound {
 struct Inner {
     gate: Gate,
     lane: LaneRef,
-    /// Nanoseconds that the item which began last had been scheduled.
-    waited: AtomicU64,
+    delay: Delay,
     /// For the clock.
     handle: Handle,
 }
@@ -147,7 +152,7 @@ impl Bound {
     pub fn new_in(handle: &Handle, color: Color, capacity: usize) -> Self {
         let gate = Gate::new(capacity);
         let (lane, handle) = (handle.lane(color), handle.clone());
-        Self { inner: Arc::new(Inner { gate, lane, waited: AtomicU64::new(0), handle }) }
+        Self { inner: Arc::new(Inner { gate, lane, delay: Delay::new(), handle }) }
     }
 
     /// Waits for room, then spawns a task under the color. At once from under the color itself.
@@ -243,12 +248,26 @@ impl Bound {
         self.inner.gate.waiting()
     }
 
-    /// How long the item that began last had been scheduled under the color by then: the color's
-    /// delay, without the time spent waiting for room. Zero before the first.
+    /// How many items are scheduled under the color and have not begun: the length of the queue. What
+    /// is under way, or a [`Place`], is in [`depth`](Self::depth) and not in here. A figure of a moment
+    /// that may be over.
+    #[must_use]
+    pub fn queued(&self) -> usize {
+        self.inner.delay.queued()
+    }
+
+    /// How long the color makes items wait, without the time spent waiting for room: how long the one
+    /// that began last had been scheduled; or, if some are [`queued`](Self::queued) and none has begun
+    /// for longer than that, for how long. That is at least half of the age of the oldest one queued,
+    /// and exact if the color has been stuck since before the queue began. Zero while nothing is
+    /// inside. Reads the clock.
     #[must_use]
     pub fn waited(&self) -> Duration {
-        // Ordering: a figure, not a signal.
-        Duration::from_nanos(self.inner.waited.load(Ordering::Relaxed))
+        if self.depth() == 0 {
+            return Duration::ZERO;
+        }
+        let now = self.inner.handle.scheduler().now();
+        Duration::from_nanos(self.inner.delay.at(now))
     }
 
     /// Ends admission, for all clones and cells. Whoever waits gets the item back, as do all that
@@ -286,6 +305,7 @@ impl fmt::Debug for Bound {
             .field("color", &self.color())
             .field("capacity", &self.capacity())
             .field("depth", &self.depth())
+            .field("queued", &self.queued())
             .field("is_closed", &self.is_closed())
             .finish_non_exhaustive()
     }

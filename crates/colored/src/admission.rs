@@ -28,6 +28,91 @@
 //! # }
 //! ```
 //!
+//! # Where requests come in
+//!
+//! An accept loop keeps the connection out of the work that may be shed, so that it can be told:
+//!
+//! ```
+//! use colored::admission::{Admission, Overloaded};
+//! use colored::io::AsyncWriteExt;
+//! use colored::net::{TcpListener, TcpStream};
+//! use colored::{Color, spawn_colored, spawn_unique};
+//!
+//! async fn accept_loop(listener: TcpListener, admission: Admission) -> std::io::Result<()> {
+//!     loop {
+//!         let (mut stream, _peer) = listener.accept().await?;
+//!         // Dropped, a handle detaches its task.
+//!         drop(match admission.admit() {
+//!             Ok(permit) => spawn_colored(Color::of("work"), async move {
+//!                 match permit.begin() {
+//!                     // It is counted as running until the end of the block.
+//!                     Ok(_running) => answer(&mut stream).await,
+//!                     Err(overloaded) => refuse(&mut stream, overloaded).await,
+//!                 }
+//!             }),
+//!             // Not under the color that is busy.
+//!             Err(overloaded) => {
+//!                 spawn_unique(async move { refuse(&mut stream, overloaded).await })
+//!             }
+//!         });
+//!     }
+//! }
+//!
+//! async fn answer(stream: &mut TcpStream) -> std::io::Result<()> {
+//!     stream.write_all(b"HTTP/1.0 200 OK\r\n\r\n").await
+//! }
+//!
+//! async fn refuse(stream: &mut TcpStream, overloaded: Overloaded) -> std::io::Result<()> {
+//!     let answer = format!("HTTP/1.0 503 Service Unavailable\r\n\r\n{overloaded}\n");
+//!     stream.write_all(answer.as_bytes()).await
+//! }
+//! # #[colored::main(workers = 2)]
+//! # async fn main() -> std::io::Result<()> {
+//! #     use colored::io::AsyncReadExt;
+//! #     let listener = TcpListener::bind("127.0.0.1:0").await?;
+//! #     let mut client = TcpStream::connect(listener.local_addr()?).await?;
+//! #     let admission = Admission::new(std::time::Duration::from_secs(1));
+//! #     let _server = colored::spawn(accept_loop(listener, admission));
+//! #     let mut said = String::new();
+//! #     client.read_to_string(&mut said).await?;
+//! #     assert!(said.contains("200 OK"), "{said}");
+//! #     Ok(())
+//! # }
+//! ```
+//!
+//! A [stage](crate::stage) has the permit beside the request, and begins each event on its own:
+//!
+//! ```
+//! use colored::admission::{Admission, Overloaded, Permit};
+//! use colored::stage::{Builder, Events};
+//! use colored::sync::oneshot;
+//!
+//! struct Request {
+//!     number: u64,
+//!     answer: oneshot::Sender<Result<u64, Overloaded>>,
+//! }
+//!
+//! # #[colored::main(workers = 2)]
+//! # async fn main() {
+//! let admission = Admission::new(std::time::Duration::from_secs(1));
+//! let squares = Builder::new().build(|events: Events<(Permit, Request)>| async {
+//!     for (permit, request) in events {
+//!         let squared = permit.begin().map(|_running| request.number.pow(2));
+//!         let _ = request.answer.send(squared); // the client may have gone
+//!     }
+//! });
+//!
+//! match admission.admit() {
+//!     Ok(permit) => {
+//!         let (answer, answered) = oneshot::channel();
+//!         squares.send((permit, Request { number: 7, answer })).await.unwrap();
+//!         assert_eq!(answered.await.unwrap(), Ok(49));
+//!     }
+//!     Err(overloaded) => println!("503: {overloaded}"),
+//! }
+//! # }
+//! ```
+//!
 //! # How it decides
 //!
 //! *Delay* is the time from [`admit`](Admission::admit) to [`begin`](Permit::begin), on the system's
@@ -229,6 +314,12 @@ impl Permit {
 
     /// A future that [begins](Self::begin) with its first poll, for spawning. If it has waited for
     /// too long by then, `future` is never polled, and the result is [`Overloaded`].
+    ///
+    /// What `future` owns goes with it: a connection that was moved in is closed without an answer.
+    /// Where somebody must be told, call [`begin`](Self::begin) inside the task instead; see
+    /// [the module](self#where-requests-come-in).
+    ///
+    /// Cancel safe: dropped before its first poll, it abandons the work.
     pub fn run<F: Future>(self, future: F) -> Run<F> {
         Run::new(self, future)
     }

@@ -22,6 +22,7 @@ use self::nap::Nap;
 use self::park::Parker;
 use self::reactor::Shard;
 use self::wheel::Wheel;
+use crate::finish::Finishers;
 use crate::pool::Pool;
 use colored_core::contain;
 use std::fmt;
@@ -40,13 +41,14 @@ const WORKERS_PER_SHARD: usize = 8;
 /// Ticks, 1 ms, by which a worker that is well may be late for its timers, beside its rest.
 const OVERDUE: u64 = 1_000_000 / TICK;
 
-/// What sockets, timers and blocking calls use of a runtime.
+/// What sockets, timers, blocking calls and stages use of a runtime.
 pub(crate) struct Driver {
     pub(crate) clock: Clock,
     pub(crate) shards: Box<[Shard]>,
     pub(crate) wheels: Box<[Wheel]>,
     pub(crate) pool: Pool,
     pub(crate) bell: backstop::Bell,
+    pub(crate) finishers: Finishers,
     parkers: Box<[Parker]>,
     naps: Box<[Nap]>,
     /// Ticks after which a timer that has not fired shows that its worker is stuck.
@@ -80,6 +82,7 @@ impl Driver {
             wheels: (0..workers).map(|_| Wheel::new()).collect(),
             pool,
             bell: backstop::Bell::default(),
+            finishers: Finishers::default(),
             parkers: (0..workers).map(|_| Parker::default()).collect(),
             naps: (0..workers).map(|_| Nap::new(rest)).collect(),
             overdue: rest + OVERDUE,

@@ -175,6 +175,7 @@ pub mod bound;
 mod budget;
 mod color_local;
 mod driver;
+mod finish;
 pub mod io;
 pub mod net;
 pub mod pinned;
@@ -184,6 +185,7 @@ pub mod stage;
 pub mod sync;
 pub mod task;
 pub mod time;
+mod wait;
 
 pub use colored_core::{
     AccessError, Call, CallError, Cells, Color, ColorCell, ColorLocal, ColorLocalError, Deadlock,

@@ -50,9 +50,13 @@ use std::time::Duration;
 
 /// Workers, reactor, timers and blocking threads, as one value.
 ///
-/// Several may live in one process; their colors have nothing to do with each other. Dropping a
-/// runtime shuts it down and waits for its threads: for polls and blocking calls that are under way.
-/// [`Runtime::shutdown_timeout`] bounds the wait.
+/// Several may live in one process; their colors have nothing to do with each other.
+///
+/// Dropping a runtime shuts it down, and so does the end of `#[colored::main]`. It waits for what its
+/// [stages](crate::stage) have accepted, as [`Runtime::shutdown_timeout`] does first, and for its
+/// threads: for polls and blocking calls that are under way. That takes as long as these take, and for
+/// ever if one of them does: `shutdown_timeout` bounds the wait. While the thread panics, or inside a
+/// task, a drop does not wait for stages.
 #[derive(Debug)]
 pub struct Runtime {
     handle: Handle,
@@ -124,22 +128,29 @@ impl Runtime {
         self.handle.metrics()
     }
 
-    /// Cancels every task, each under its color, and waits for all threads to end, up to `timeout`.
+    /// Lets stages handle what they have accepted, then cancels every task, each under its color, and
+    /// waits for all threads to end: up to `timeout` for all of it.
+    ///
+    /// The [stages](crate::stage) that were built in the runtime are closed and drained one after
+    /// another, the one that was built last first: whoever sends ends before whoever receives. All else
+    /// goes on meanwhile; who sends to a stage that is closed gets the event back. A runtime in which no
+    /// stage was built loses no time by it, and neither does one whose stages have been drained.
     ///
     /// A poll and a blocking call that are under way are not interrupted; blocking calls that have
     /// not begun are cancelled. Afterwards nothing of the runtime is left but what is stuck.
     ///
     /// # Errors
     ///
-    /// If some thread was still busy at the end; it ends by itself when it can.
+    /// If some thread was still busy at the end: it ends by itself when it can. If stages had events
+    /// left: [`ShutdownTimeout::events`] says how many, and they are lost.
     pub fn shutdown_timeout(mut self, timeout: Duration) -> Result<(), ShutdownTimeout> {
-        self.threads.shut_down(&self.handle, Some(timeout))
+        self.threads.shut_down(&self.handle, Some(timeout), true)
     }
 
-    /// As [`Runtime::shutdown_timeout`] with no time at all: cancels everything and waits for
-    /// nobody.
+    /// As [`Runtime::shutdown_timeout`] with no time at all: cancels everything, also what stages have
+    /// accepted, and waits for nobody.
     pub fn shutdown_background(mut self) {
-        let _ = self.threads.shut_down(&self.handle, Some(Duration::ZERO));
+        let _ = self.threads.shut_down(&self.handle, Some(Duration::ZERO), false);
     }
 }
 
@@ -147,7 +158,9 @@ impl Drop for Runtime {
     fn drop(&mut self) {
         // On a thread of the runtime's own, waiting would be waiting for oneself.
         let timeout = self.handle.is_current_worker().then_some(Duration::ZERO);
-        let _ = self.threads.shut_down(&self.handle, timeout);
+        // Nor must a panic wait for others, or a task for what may need its color.
+        let drains = !std::thread::panicking() && colored_core::Color::current().is_none();
+        let _ = self.threads.shut_down(&self.handle, timeout, drains);
     }
 }
 

@@ -55,17 +55,38 @@
 //!   over the capacity, since room would come only after it. (Two stages whose handlers wait for room
 //!   in each other's queues can wait for ever; one of them needs [`try_send`](Stage::try_send).)
 //! * **Nothing is lost.** What has been accepted is handled, unless the handler of its batch panics,
-//!   or the runtime ends first. [`close`](Stage::close) ends what is accepted, not what is handled;
-//!   [`drained`](Stage::drained) waits for the rest.
+//!   or the runtime is ended in a way that does not wait (see below). [`close`](Stage::close) ends what
+//!   is accepted, not what is handled; [`drained`](Stage::drained) waits for the rest.
 //! * **Panics** cost the events of one batch. The panic hook reports them, the [`Metrics`] count them,
 //!   and the stage goes on.
+//!
+//! # The end of the runtime
+//!
+//! A runtime that ends closes and drains its stages first, the one that was built last first, whether
+//! or not they are in a [`Graph`]. A stage is built after those that it sends to, since its handler has
+//! their handles: so what one still sends finds the next one open. (Stages that send in a circle, or
+//! get a handle later, may find it closed: the event comes back to the handler, and
+//! [`Metrics::refused`] counts it.) How long that may take is for the caller of the end to say:
+//!
+//! | the end | waits for stages | what is left is |
+//! |---|---|---|
+//! | [`graph.drain().await`](Graph::drain), before the end | until all is handled | nothing; it returns what each has done |
+//! | of `#[colored::main]`, a drop of the [`Runtime`](crate::Runtime) | until all is handled | nothing |
+//! | [`Runtime::shutdown_timeout`](crate::Runtime::shutdown_timeout) | at most that long | lost, and counted in its error |
+//! | [`Runtime::shutdown_background`](crate::Runtime::shutdown_background) | no | lost |
+//! | a drop while the thread panics, or inside a task; a process that exits or is killed | no | lost |
+//!
+//! So a program whose handler waits for something that never comes does not end by itself: give it a
+//! `shutdown_timeout`, or the handler a [`timeout`](crate::time::timeout). What a task has not sent by
+//! then is not accepted: a task that must send all it has ends before the main future does.
 //!
 //! # Costs
 //!
 //! A send is a lock, uncontended two read-modify-writes; and a wake-up if the partition was idle. A
 //! batch costs a lock and a yield of the partition's task, whatever its size; its events are moved
 //! into a buffer that is used again. One event in 16 is timed. A partition is a task and 128 bytes
-//! or two beside its queue, which grows to the capacity as needed.
+//! or two beside its queue, which grows to the capacity as needed. A stage that is built takes a lock
+//! of its runtime, once.
 //!
 //! # Sources
 //!
@@ -128,6 +149,11 @@ impl<E> Stage<E> {
     /// # Errors
     ///
     /// [`Closed`](crate::Closed), with the event, if the stage is closed before there is room.
+    ///
+    /// # Panics
+    ///
+    /// If [`parallel_by`](Builder::parallel_by) names no partition of the stage.
+    #[track_caller]
     pub fn send(&self, event: E) -> Sending<'_, E> {
         Sending::new(self, event)
     }
@@ -137,6 +163,11 @@ impl<E> Stage<E> {
     /// # Errors
     ///
     /// [`TrySendError`], with the event.
+    ///
+    /// # Panics
+    ///
+    /// As [`send`](Self::send).
+    #[track_caller]
     pub fn try_send(&self, event: E) -> Result<(), TrySendError<E>> {
         let shared = self.shared();
         let partition = &shared.partitions[shared.index_of(&event)];

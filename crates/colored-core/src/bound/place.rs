@@ -5,7 +5,7 @@ use super::home::Key;
 use super::{Bound, Inner};
 use crate::lane::current;
 use crate::spawn::{self, JoinHandle};
-use crate::sync::{Arc, Ordering};
+use crate::sync::Arc;
 use pin_project_lite::pin_project;
 use std::fmt;
 use std::pin::Pin;
@@ -46,6 +46,7 @@ impl Place {
     pub(super) fn scheduled(self, surely: bool) -> Item {
         let scheduler = self.0.handle.scheduler();
         let since = scheduler.now();
+        self.0.delay.scheduled(since);
         let key = scheduler.watches_waits().then(|| self.0.gate.homes().enter(surely));
         if surely && key.is_some() {
             self.0.may_be_shut();
@@ -55,13 +56,8 @@ impl Place {
 
     /// For an item that does not wait.
     pub(super) fn begins_at_once(self) -> Item {
-        self.note_waited(0);
+        self.0.delay.begins_at_once();
         Item { since: None, key: None, at_home: false, place: self }
-    }
-
-    fn note_waited(&self, nanos: u64) {
-        // Ordering: a figure, not a signal.
-        self.0.waited.store(nanos, Ordering::Relaxed);
     }
 }
 
@@ -93,8 +89,8 @@ impl Item {
     #[inline]
     pub(super) fn begin(&mut self) {
         if let Some(since) = self.since.take() {
-            let now = self.place.0.handle.scheduler().now();
-            self.place.note_waited(now.saturating_sub(since));
+            let inner = &self.place.0;
+            inner.delay.begins(since, inner.handle.scheduler().now());
         }
     }
 
@@ -129,6 +125,9 @@ impl Item {
 impl Drop for Item {
     #[inline]
     fn drop(&mut self) {
+        if self.since.is_some() {
+            self.place.0.delay.goes(self.place.0.handle.scheduler().now());
+        }
         if let Some(key) = self.key {
             self.place.0.gate.homes().leave(key);
         }

@@ -4,6 +4,7 @@ use super::doubles::Witness;
 use super::pool::{Flag, pool, start};
 use super::{check, check_within};
 use crate::bound::Bound;
+use crate::bound::delay::Delay;
 use crate::bound::gate::{Gate, Waited};
 use crate::color::Color;
 use crate::sync::Arc;
@@ -170,6 +171,26 @@ fn over_the_capacity() {
         gate.leave();
         waiter.join().unwrap();
         assert_empty(&gate);
+    });
+}
+
+/// Two come into a queue that has been empty since 5: nobody sees it with somebody in it, and that old.
+#[test]
+fn a_queue_that_begins_is_not_as_old_as_the_last() {
+    check(|| {
+        let delay = Arc::new(Delay::new());
+        delay.scheduled(5);
+        delay.begins(5, 5);
+        let threads = [100, 101].map(|now| {
+            let delay = Arc::clone(&delay);
+            thread::spawn(move || delay.scheduled(now))
+        });
+        assert!(delay.at(101) <= 1);
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        assert_eq!(delay.queued(), 2);
+        assert!([99, 100].contains(&delay.at(200)));
     });
 }
 

@@ -2,18 +2,8 @@
 
 use super::handle::Handle;
 use crate::task::JoinError;
+use crate::wait;
 use std::pin::pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
-
-struct Unpark(Thread);
-
-impl Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
-}
 
 #[track_caller]
 pub(super) fn run<F>(handle: &Handle, main: F) -> Result<F::Output, JoinError>
@@ -25,13 +15,6 @@ where
         colored_core::Color::current().is_none() && !handle.is_current_worker(),
         "`Runtime::run` inside a task would block its worker and its color: spawn the future instead"
     );
-    let mut task = pin!(handle.spawn(main));
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
-    let mut cx = Context::from_waker(&waker);
-    loop {
-        match task.as_mut().poll(&mut cx) {
-            Poll::Ready(result) => return result,
-            Poll::Pending => thread::park(),
-        }
-    }
+    let task = pin!(handle.spawn(main));
+    wait::until(task, None).expect("a wait without a deadline ends with the result")
 }

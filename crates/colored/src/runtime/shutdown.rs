@@ -1,31 +1,43 @@
 //! How a runtime ends.
 //!
-//! 1. The scheduler cancels every task, each under its color, and the workers stop.
-//! 2. Sockets and timers that are still held somewhere fail from now on.
-//! 3. The reactor thread ends.
-//! 4. The blocking pool takes no more calls, cancels those that wait, and its threads end.
+//! 1. Stages are closed and drained, the one that was built last first, while all else goes on.
+//! 2. The scheduler cancels every task, each under its color, and the workers stop.
+//! 3. Sockets and timers that are still held somewhere fail from now on.
+//! 4. The reactor thread ends.
+//! 5. The blocking pool takes no more calls, cancels those that wait, and its threads end.
 //!
-//! 1 comes first so that a destructor can still use sockets and timers.
+//! 2 comes before 3 so that a destructor can still use sockets and timers. 1 is left out where nobody
+//! waits: without any time, and in a drop that must not take long (see [`Runtime`](super::Runtime)).
 
 use super::handle::Handle;
 use super::threads::Threads;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// Some thread of the runtime was still busy when the time was over.
+/// Some thread of the runtime was still busy when the time was over, or some stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ShutdownTimeout {
     /// How long the shutdown waited.
     pub timeout: Duration,
+    /// Events that stages had accepted and not handled when the time was over: they are lost.
+    pub events: u64,
 }
 
 impl fmt::Display for ShutdownTimeout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { timeout, events } = self;
+        if *events > 0 {
+            return write!(
+                f,
+                "the stages had {events} events after {timeout:?} that they have accepted and not \
+                 handled: these are lost"
+            );
+        }
         write!(
             f,
-            "a thread of the runtime was still in a poll or a blocking call after {:?}; it ends when \
-             that returns",
-            self.timeout
+            "a thread of the runtime was still in a poll or a blocking call after {timeout:?}; it ends \
+             when that returns"
         )
     }
 }
@@ -34,15 +46,19 @@ impl std::error::Error for ShutdownTimeout {}
 
 impl Threads {
     /// Ends the runtime; a second call does nothing. Without a timeout, waits for as long as it
-    /// takes.
+    /// takes. Stages are drained if `drains`, and there is any time.
     pub(super) fn shut_down(
         &mut self,
         handle: &Handle,
         timeout: Option<Duration>,
+        drains: bool,
     ) -> Result<(), ShutdownTimeout> {
         let Some(reactor) = self.reactor.take() else { return Ok(()) };
         let workers = std::mem::take(&mut self.workers);
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        let finishers = &handle.driver.finishers;
+        let drains = drains && timeout != Some(Duration::ZERO);
+        let events = if drains { finishers.finish(deadline) } else { finishers.left() };
         handle.core.scheduler().shut_down();
         let stopped = self.gate.wait_for_workers(deadline);
         handle.driver.shut_down();
@@ -53,9 +69,9 @@ impl Threads {
             workers.into_iter().for_each(|worker| drop(worker.join()));
             drop(reactor.join());
         }
-        if stopped && pool {
+        if stopped && pool && events == 0 {
             return Ok(());
         }
-        Err(ShutdownTimeout { timeout: timeout.unwrap_or_default() })
+        Err(ShutdownTimeout { timeout: timeout.unwrap_or_default(), events })
     }
 }

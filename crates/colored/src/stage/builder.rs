@@ -6,9 +6,12 @@ use super::handler::Handler;
 use super::partition::Partition;
 use super::run;
 use super::shared::{Route, Shared};
+use crate::driver::current;
+use crate::finish::Finish;
 use colored_core::{Color, Handle};
 use std::fmt;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash};
+use std::panic::Location;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -49,19 +52,60 @@ impl<E: Send + 'static> Builder<E> {
 
     /// Handles events in up to `partitions` batches at once, from 1 to 65536, each partition under a
     /// fresh color unless [`color`](Self::color) names one. Events with equal keys are of one
-    /// partition, and keep their order. `key` is called by the sender, once for each event.
-    pub fn parallel<K, F>(mut self, partitions: usize, key: F) -> Self
+    /// partition, and keep their order. `key` is called by the sender, in its call of
+    /// [`send`](Stage::send) or [`try_send`](Stage::try_send), once for each event; a panic of it is one
+    /// of that call, and costs the event.
+    ///
+    /// Keys are hashed, in the same way in every run: so few keys leave partitions without any work.
+    /// With as many keys as partitions, about a third of the partitions has none on average; with four
+    /// keys for each, one in fifty. To give keys out oneself there is
+    /// [`parallel_by`](Self::parallel_by).
+    pub fn parallel<K, F>(self, partitions: usize, key: F) -> Self
     where
         K: Hash,
         F: Fn(&E) -> K + Send + Sync + 'static,
     {
-        self.partitions = partitions;
         let hasher = BuildHasherDefault::<DefaultHasher>::default();
-        self.route = Some(Box::new(move |event| {
+        let builder = self.parallel_by(partitions, move |event| {
             // The high bits of the product: every part of the hash counts, and nothing is divided.
             let scaled = u128::from(hasher.hash_one(key(event))) * partitions as u128;
             (scaled >> 64) as usize
-        }));
+        });
+        // One partition needs no key.
+        Self { route: builder.route.filter(|_| partitions != 1), ..builder }
+    }
+
+    /// As [`parallel`](Self::parallel), but `index` says to which partition an event belongs, from 0 to
+    /// `partitions - 1`. Events of one partition keep their order. It is called as the key is there, and
+    /// a comparison checks what it gives.
+    ///
+    /// A [`send`](Stage::send) or [`try_send`](Stage::try_send) of an event for which it gives another
+    /// number panics, names the number, the partitions, and where the stage was built; and the event is
+    /// dropped. The stage goes on as if it had not been sent.
+    ///
+    /// ```
+    /// use colored::stage::{Builder, each};
+    ///
+    /// # #[colored::main(workers = 2)]
+    /// # async fn main() {
+    /// // Four shards, all of which have work: a hash of their numbers might leave some without.
+    /// let shards = Builder::new()
+    ///     .parallel_by(4, |(shard, _): &(usize, &str)| *shard)
+    ///     .build_with(|shard| each(move |(to, _)| assert_eq!(to, shard)));
+    /// for shard in 0..4 {
+    ///     shards.send((shard, "a row")).await.unwrap();
+    /// }
+    /// # shards.close();
+    /// # shards.drained().await;
+    /// # assert_eq!(shards.metrics().handled, 4);
+    /// # }
+    /// ```
+    pub fn parallel_by<F>(mut self, partitions: usize, index: F) -> Self
+    where
+        F: Fn(&E) -> usize + Send + Sync + 'static,
+    {
+        self.partitions = partitions;
+        self.route = Some(Box::new(index));
         self
     }
 
@@ -99,12 +143,14 @@ impl<E: Send + 'static> Builder<E> {
         };
         let (room, origin) = (self.capacity.div_ceil(self.partitions), Instant::now());
         let partitions = (0..self.partitions).map(|_| Partition::new(room, self.batch, origin));
-        let route = self.route.filter(|_| self.partitions > 1);
-        let shared = Arc::new(Shared::new(partitions.collect(), route));
+        let shared = Shared::new(partitions.collect(), self.route, Location::caller());
+        let shared = Arc::new(shared);
         let tasks = (0..self.partitions).map(make).enumerate();
         // All handlers exist before the first task begins: a panic of `make` leaves nothing behind.
         let tasks: Vec<_> =
             tasks.map(|(index, handler)| run::task(&shared, index, handler)).collect();
+        let finisher: Arc<dyn Finish> = Arc::clone(&shared) as _;
+        current::try_with(|context| context.driver.finishers.add(Arc::downgrade(&finisher)));
         for task in tasks {
             drop(match self.color {
                 Some(color) => handle.spawn_colored(color, task),

@@ -3,6 +3,7 @@
 use super::Stage;
 use super::metrics::Metrics;
 use super::shared::Shared;
+use crate::finish::Finish;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -10,20 +11,20 @@ use std::sync::Arc;
 /// Stages that send to each other, ended in order: who sends before who receives, so that every
 /// event which was accepted is handled.
 ///
-/// Add each stage after those that it sends to, which is the order in which they can be built. A
-/// graph does not keep its stages open.
+/// Add each stage after those that it sends to, which is the order in which they can be built. In
+/// another order events come to a stage that is closed: the senders get them back, and
+/// [`Metrics::refused`] counts them. A graph does not keep its stages open. Dropped, it drains nothing;
+/// the runtime does so at its end.
 #[derive(Default)]
 pub struct Graph {
     nodes: Vec<(String, Arc<dyn Node>)>,
 }
 
-trait Node: Send + Sync {
-    fn close(&self);
-    fn drained(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
+trait Node: Finish {
     fn metrics(&self) -> Metrics;
 }
 
-impl<E: Send> Node for Shared<E> {
+impl<E: Send> Finish for Shared<E> {
     fn close(&self) {
         Shared::close(self);
     }
@@ -32,6 +33,12 @@ impl<E: Send> Node for Shared<E> {
         Box::pin(Shared::drained(self))
     }
 
+    fn left(&self) -> u64 {
+        Shared::metrics(self).depth()
+    }
+}
+
+impl<E: Send> Node for Shared<E> {
     fn metrics(&self) -> Metrics {
         Shared::metrics(self)
     }

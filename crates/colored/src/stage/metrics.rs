@@ -14,6 +14,9 @@ pub struct Metrics {
     pub handled: u64,
     /// Events of batches whose handler panicked, or that were left when the runtime shut down.
     pub lost: u64,
+    /// Events that were given back because the stage was closed: what failed with
+    /// [`Closed`](crate::Closed), or with [`TrySendError::Closed`](crate::TrySendError::Closed).
+    pub refused: u64,
     /// Batches taken.
     pub batches: u64,
     /// Events in these batches.
@@ -35,6 +38,7 @@ impl Metrics {
             accepted: sum.accepted + counts.accepted,
             handled: sum.handled + counts.handled,
             lost: sum.lost + counts.lost,
+            refused: sum.refused + counts.refused,
             batches: sum.batches + counts.batches,
             taken: sum.taken + counts.taken,
             panics: sum.panics + counts.panics,
@@ -50,7 +54,8 @@ impl Metrics {
         self.accepted - self.handled - self.lost
     }
 
-    /// Events in a batch on average; 0 before the first.
+    /// Events in a batch on average; 0 before the first. What is left when the runtime shuts down is in
+    /// no batch.
     #[must_use]
     pub fn mean_batch(&self) -> f64 {
         if self.batches == 0 { 0.0 } else { self.taken as f64 / self.batches as f64 }

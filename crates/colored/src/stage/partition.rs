@@ -56,6 +56,8 @@ pub(super) struct Counts {
     pub(super) handled: u64,
     pub(super) lost: u64,
     pub(super) panics: u64,
+    /// Events given back since it was closed.
+    pub(super) refused: u64,
     /// Nanoseconds.
     pub(super) delay: u64,
     pub(super) waiting: usize,
@@ -106,6 +108,7 @@ impl<E> Partition<E> {
     pub(super) fn push(&self, event: E, over: impl FnOnce() -> bool) -> Result<(), (E, Refused)> {
         let mut state = self.lock();
         if state.closed {
+            state.counts.refused += 1;
             return Err((event, Refused::Closed));
         }
         if !state.has_room(self.capacity) && !over() {
@@ -123,6 +126,7 @@ impl<E> Partition<E> {
         let waker = waker.clone();
         let mut state = self.lock();
         if state.closed {
+            state.counts.refused += 1;
             return Err((event, None));
         }
         if !state.has_room(self.capacity) {
@@ -143,12 +147,14 @@ impl<E> Partition<E> {
     ) -> Result<(), (E, Option<Ticket>)> {
         let mut waker = waker.clone();
         let mut state = self.lock();
-        match state.line.look(&ticket, &mut waker) {
+        let standing = state.line.look(&ticket, &mut waker);
+        match standing {
             Standing::Waits => return Err((event, Some(ticket))),
-            Standing::Dismissed => return Err((event, None)),
+            Standing::Dismissed => {}
             Standing::Called => state.reserved -= 1,
         }
-        if state.ended {
+        if state.ended || standing == Standing::Dismissed {
+            state.counts.refused += 1;
             return Err((event, None));
         }
         let sleeper = state.accept(event, self);
@@ -228,7 +234,6 @@ impl<E> Partition<E> {
         state.counts.note(last);
         let count = state.queue.len();
         left.refill(&mut state.queue, count);
-        state.counts.taken += count as u64;
         state.counts.lost += count as u64;
         drop(state);
         left.clear();

@@ -14,19 +14,17 @@ use std::task::{Context, Poll, ready};
 pub struct Sending<'a, E> {
     stage: &'a Stage<E>,
     event: Option<E>,
-    /// In the line of the event's partition, with it.
-    ticket: Option<(usize, Ticket)>,
+    /// The event's partition.
+    index: usize,
+    /// In the line of the partition.
+    ticket: Option<Ticket>,
 }
 
 impl<'a, E> Sending<'a, E> {
+    #[track_caller]
     pub(super) fn new(stage: &'a Stage<E>, event: E) -> Self {
-        Self { stage, event: Some(event), ticket: None }
-    }
-
-    fn give_up(&mut self) {
-        if let Some((index, ticket)) = self.ticket.take() {
-            self.stage.shared().partitions[index].give_up(ticket);
-        }
+        let index = stage.shared().index_of(&event);
+        Self { stage, event: Some(event), index, ticket: None }
     }
 }
 
@@ -41,24 +39,21 @@ impl<E> Future for Sending<'_, E> {
         let this = &mut *self;
         let event = this.event.take().expect("polled again after it had given its result");
         let shared = this.stage.shared();
-        // The key of an event that has waited is not asked for again.
-        let waited = this.ticket.take();
-        let index = waited.as_ref().map_or_else(|| shared.index_of(&event), |(index, _)| *index);
-        let partition = &shared.partitions[index];
-        let pushed = match waited {
+        let partition = &shared.partitions[this.index];
+        let pushed = match this.ticket.take() {
             None => match partition.push(event, || is_inside(shared)) {
                 Ok(()) => Ok(()),
                 Err((event, Refused::Closed)) => Err((event, None)),
                 Err((event, Refused::Full)) => partition.push_or_wait(event, cx.waker()),
             },
-            Some((_, ticket)) => partition.push_waited(event, ticket, cx.waker()),
+            Some(ticket) => partition.push_waited(event, ticket, cx.waker()),
         };
         match pushed {
             Ok(()) => Poll::Ready(Ok(())),
             Err((event, None)) => Poll::Ready(Err(Closed(event))),
             Err((event, Some(ticket))) => {
                 this.event = Some(event);
-                this.ticket = Some((index, ticket));
+                this.ticket = Some(ticket);
                 budget::give_back();
                 Poll::Pending
             }
@@ -68,7 +63,9 @@ impl<E> Future for Sending<'_, E> {
 
 impl<E> Drop for Sending<'_, E> {
     fn drop(&mut self) {
-        self.give_up();
+        if let Some(ticket) = self.ticket.take() {
+            self.stage.shared().partitions[self.index].give_up(ticket);
+        }
     }
 }
 

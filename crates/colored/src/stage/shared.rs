@@ -2,32 +2,62 @@
 
 use super::metrics::Metrics;
 use super::partition::Partition;
+use std::any::type_name;
+use std::panic::Location;
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::Notify;
 
-/// Which partition an event belongs to.
+/// Which partition an event belongs to. What it says is anybody's.
 pub(super) type Route<E> = Box<dyn Fn(&E) -> usize + Send + Sync>;
 
 pub(super) struct Shared<E> {
     pub(super) partitions: Box<[Partition<E>]>,
-    /// None if there is one partition only.
+    /// None if all events belong to the first.
     route: Option<Route<E>>,
+    /// Where it was built: its name in messages.
+    site: &'static Location<'static>,
     /// Partitions whose task lives.
     live: AtomicUsize,
     drained: Notify,
 }
 
 impl<E> Shared<E> {
-    pub(super) fn new(partitions: Box<[Partition<E>]>, route: Option<Route<E>>) -> Self {
+    pub(super) fn new(
+        partitions: Box<[Partition<E>]>,
+        route: Option<Route<E>>,
+        site: &'static Location<'static>,
+    ) -> Self {
         let live = AtomicUsize::new(partitions.len());
-        Self { partitions, route, live, drained: Notify::new() }
+        Self { partitions, route, site, live, drained: Notify::new() }
     }
 
     /// The partition of an event.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such partition.
     #[inline]
+    #[track_caller]
     pub(super) fn index_of(&self, event: &E) -> usize {
-        self.route.as_ref().map_or(0, |route| route(event))
+        let Some(route) = &self.route else { return 0 };
+        let index = route(event);
+        if index >= self.partitions.len() {
+            self.no_such_partition(index);
+        }
+        index
+    }
+
+    #[cold]
+    #[track_caller]
+    fn no_such_partition(&self, index: usize) -> ! {
+        panic!(
+            "`parallel_by` gave partition {index} for an event `{}`, but the stage built at {} has {} \
+             partitions, counted from 0",
+            type_name::<E>(),
+            self.site,
+            self.partitions.len()
+        )
     }
 
     pub(super) fn close(&self) {

@@ -1,0 +1,151 @@
+//! How long items wait for their turn, as far as that can be known without keeping a list of them.
+//!
+//! Kept are the wait of the item that began last, and when the queue last moved: when an item began, or
+//! was dropped unbegun, or came into an empty queue. The items of one bound begin in the order in which
+//! they were scheduled. So the oldest in the queue is at least as old as the last move is ago, and at
+//! most by the last wait older: the greater of the two is **at least half of its age**, and never more
+//! than what some item has waited.
+//!
+//! An empty queue has not stood still, however long ago its last move is. Hence who comes into one says
+//! first that it moves, then that it is not empty any more.
+
+use crate::sync::{AtomicU64, AtomicUsize, Ordering};
+
+/// All times are nanoseconds of one clock.
+pub(crate) struct Delay {
+    /// Items that are scheduled and have not begun.
+    queued: AtomicUsize,
+    last: AtomicU64,
+    moved: AtomicU64,
+}
+
+impl Delay {
+    pub(crate) fn new() -> Self {
+        let (queued, last, moved) = (AtomicUsize::new(0), AtomicU64::new(0), AtomicU64::new(0));
+        Self { queued, last, moved }
+    }
+
+    /// An item is scheduled.
+    #[inline]
+    pub(crate) fn scheduled(&self, now: u64) {
+        // Ordering: Acquire of the move that emptied the queue, so that its time is not put back.
+        if self.queued.load(Ordering::Acquire) == 0 {
+            // Ordering: published by the count.
+            self.moved.fetch_max(now, Ordering::Relaxed);
+        }
+        // Ordering: Release of the move, for the Acquire in `at`.
+        self.queued.fetch_add(1, Ordering::Release);
+    }
+
+    /// An item that was scheduled at `since` begins, under the color.
+    #[inline]
+    pub(crate) fn begins(&self, since: u64, now: u64) {
+        // Ordering: published by the count. No two items begin at the same time.
+        self.last.store(now.saturating_sub(since), Ordering::Relaxed);
+        self.moved.store(now, Ordering::Relaxed);
+        // Ordering: Release, as above.
+        self.queued.fetch_sub(1, Ordering::Release);
+    }
+
+    /// An item that was never scheduled begins. It says nothing about those that were.
+    #[inline]
+    pub(crate) fn begins_at_once(&self) {
+        // Ordering: figures, not signals.
+        if self.queued.load(Ordering::Relaxed) == 0 {
+            self.last.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// An item is dropped that has not begun.
+    #[cold]
+    pub(crate) fn goes(&self, now: u64) {
+        // Ordering: as in `scheduled`.
+        self.moved.fetch_max(now, Ordering::Relaxed);
+        self.queued.fetch_sub(1, Ordering::Release);
+    }
+
+    pub(crate) fn queued(&self) -> usize {
+        // Ordering: a figure, not a signal.
+        self.queued.load(Ordering::Relaxed)
+    }
+
+    /// What the last item has waited; if the queue has stood still for longer, that. `now` was read
+    /// before the call.
+    pub(crate) fn at(&self, now: u64) -> u64 {
+        // Ordering: Acquire of the last move before the queue became what it is.
+        let stands = self.queued.load(Ordering::Acquire) > 0;
+        // Ordering: published by the count.
+        let last = self.last.load(Ordering::Relaxed);
+        if !stands {
+            return last;
+        }
+        last.max(now.saturating_sub(self.moved.load(Ordering::Relaxed)))
+    }
+}
+
+#[cfg(all(test, not(colored_loom)))]
+mod tests {
+    use super::Delay;
+
+    #[test]
+    fn a_queue_that_stands_still_grows_old_and_an_empty_one_does_not() {
+        let delay = Delay::new();
+        assert_eq!((delay.queued(), delay.at(1_000)), (0, 0));
+        delay.scheduled(1_000);
+        delay.scheduled(1_030);
+        assert_eq!((delay.queued(), delay.at(1_040)), (2, 40));
+        delay.begins(1_000, 1_050);
+        // The other is 25 old: the last one has waited longer.
+        assert_eq!((delay.queued(), delay.at(1_055)), (1, 50));
+        assert_eq!(delay.at(1_150), 100, "of 120");
+        delay.begins(1_030, 1_150);
+        assert_eq!((delay.queued(), delay.at(9_000)), (0, 120));
+        delay.scheduled(9_000);
+        assert_eq!(delay.at(9_200), 200, "since it came, not since the last one went");
+    }
+
+    #[test]
+    fn what_goes_unbegun_and_what_begins_at_once() {
+        let delay = Delay::new();
+        delay.scheduled(10);
+        delay.scheduled(49);
+        delay.goes(50);
+        assert_eq!((delay.queued(), delay.at(51)), (1, 1));
+        delay.begins(49, 60);
+        delay.scheduled(70);
+        delay.begins_at_once();
+        assert_eq!(delay.at(71), 11, "it says nothing about the queue");
+        delay.begins(70, 72);
+        delay.begins_at_once();
+        assert_eq!(delay.at(80), 0);
+    }
+
+    /// Random queues against the truth: at least half of the oldest one's age, and nothing made up.
+    #[test]
+    fn it_is_at_least_half_of_the_age_of_the_oldest() {
+        let mut seed = 1_u64;
+        let mut dice = |below: u64| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (seed >> 33) % below
+        };
+        for _ in 0..100 {
+            let (delay, mut queue) = (Delay::new(), std::collections::VecDeque::new());
+            let (mut now, mut last) = (0, 0);
+            for _ in 0..200 {
+                now += 1 + dice(50);
+                if dice(2) == 0 {
+                    delay.scheduled(now);
+                    queue.push_back(now);
+                } else if let Some(since) = queue.pop_front() {
+                    delay.begins(since, now);
+                    last = now - since;
+                }
+                now += dice(50);
+                let (said, oldest) = (delay.at(now), queue.front().map_or(0, |since| now - since));
+                assert!(2 * said >= oldest, "{said} of {oldest}");
+                assert!(said <= oldest.max(last), "{said} of {oldest}, {last}");
+                assert_eq!(delay.queued(), queue.len());
+            }
+        }
+    }
+}
