@@ -13,7 +13,7 @@ pub use self::coloring::Coloring;
 pub use self::error::{DrainTimeout, ServeError};
 pub use self::upgrade::into_tcp;
 
-use self::connection::Version;
+use self::preface::Version;
 use crate::{ColoredExecutor, ColoredTimer};
 use colored::net::TcpListener;
 use colored::time::Duration;

@@ -9,6 +9,7 @@
 pub(crate) mod backstop;
 pub(crate) mod clock;
 pub(crate) mod current;
+pub(crate) mod entered;
 pub(crate) mod filed;
 mod nap;
 pub(crate) mod park;

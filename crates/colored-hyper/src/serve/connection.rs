@@ -1,7 +1,7 @@
 //! The task of one connection.
 
 use super::drain::{Open, Phase};
-use super::preface::Prefaced;
+use super::preface::{Prefaced, Version};
 use super::{OnError, ServeError};
 use crate::ColoredExecutor;
 use colored::net::TcpStream;
@@ -16,13 +16,6 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::task::Poll;
-
-/// A version of HTTP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Version {
-    Http1,
-    Http2,
-}
 
 /// What all connections of a server have in common.
 pub(super) struct Protocol {

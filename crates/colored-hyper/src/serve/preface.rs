@@ -1,6 +1,5 @@
 //! Which version of HTTP a client speaks.
 
-use super::connection::Version;
 use bytes::Bytes;
 use colored::io::AsyncReadExt;
 use colored::net::TcpStream;
@@ -13,6 +12,13 @@ use std::task::{Context, Poll};
 
 /// What every HTTP/2 connection begins with (RFC 9113, section 3.4) and no HTTP/1 request does.
 const HTTP2: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// A version of HTTP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Version {
+    Http1,
+    Http2,
+}
 
 /// A connection whose first bytes may have been read already, and are read again.
 pub(super) struct Prefaced {

@@ -15,7 +15,7 @@
 //! sleep: an idle process makes no system call. The worker that wakes up next rings the [`Bell`].
 
 use super::clock::TICK;
-use super::{Driver, current, polled};
+use super::{Driver, current, entered, polled};
 use colored_core::{Handle, contain};
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -109,7 +109,7 @@ struct Watch {
 
 /// The thread's body.
 pub(crate) fn run(handle: Handle, driver: Arc<Driver>) {
-    let _entered = current::enter(current::Context { driver: driver.clone(), worker: None });
+    let _entered = entered::enter(current::Context { driver: driver.clone(), worker: None });
     let mut watch = Watch {
         polls: vec![0; driver.shards.len()].into(),
         beats: vec![0; driver.wheels.len()].into(),

@@ -38,21 +38,8 @@ pub(crate) fn with<R>(f: impl FnOnce(&Arc<Context>) -> R) -> R {
     }
 }
 
-/// Makes `context` this thread's until the guard is dropped.
-pub(crate) fn enter(context: Context) -> Entered {
-    Entered { outer: CURRENT.with(|current| current.replace(Some(Arc::new(context)))) }
-}
-
-/// Gives the thread back to the runtime it was in before, if any.
-#[derive(Debug)]
-pub(crate) struct Entered {
-    outer: Option<Arc<Context>>,
-}
-
-impl Drop for Entered {
-    fn drop(&mut self) {
-        super::filed::drop_last();
-        // A thread that ends drops its thread-locals in any order.
-        let _ = CURRENT.try_with(|current| current.replace(self.outer.take()));
-    }
+/// Puts another context, or none, in the place of this thread's, and gives that back; `None` at the end
+/// of a thread, which drops its thread-locals in any order.
+pub(super) fn replace(context: Option<Arc<Context>>) -> Option<Arc<Context>> {
+    CURRENT.try_with(|current| current.replace(context)).ok().flatten()
 }

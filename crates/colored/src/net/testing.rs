@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle, Thread};
 
 use super::{TcpListener, TcpStream};
 use crate::driver::reactor::Shard;
-use crate::driver::{Driver, current};
+use crate::driver::{Driver, current, entered};
 
 /// A driver and the thread that polls its shard.
 pub(crate) struct World {
@@ -48,8 +48,8 @@ impl World {
         }
     }
 
-    fn enter(&self) -> current::Entered {
-        current::enter(current::Context { driver: self.driver.clone(), worker: None })
+    fn enter(&self) -> entered::Entered {
+        entered::enter(current::Context { driver: self.driver.clone(), worker: None })
     }
 }
 

@@ -3,7 +3,7 @@
 use super::metrics::Metrics;
 use super::resume;
 use crate::blocking;
-use crate::driver::{Driver, current};
+use crate::driver::{Driver, current, entered};
 use crate::pinned::{NoWorker, PinnedCell};
 use crate::pool::Class;
 use crate::task::JoinHandle;
@@ -157,7 +157,7 @@ impl Handle {
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         let context = current::Context { driver: Arc::clone(&self.driver), worker: None };
-        let entered = current::enter(context);
+        let entered = entered::enter(context);
         let output = self.core.block_on(future);
         drop(entered);
         match output {
@@ -178,7 +178,7 @@ impl Handle {
     pub fn enter(&self) -> EnterGuard {
         let context = current::Context { driver: Arc::clone(&self.driver), worker: None };
         EnterGuard {
-            _driver: current::enter(context),
+            _driver: entered::enter(context),
             _core: self.core.enter(),
             _this_thread: PhantomData,
         }
@@ -187,7 +187,7 @@ impl Handle {
     /// What the runtime has done so far.
     #[must_use]
     pub fn metrics(&self) -> Metrics {
-        Metrics::of(self)
+        Metrics::of(self.core.scheduler())
     }
 
     /// Whether this thread is one of the runtime's workers.
@@ -212,6 +212,6 @@ impl fmt::Debug for Handle {
 #[must_use = "dropping the guard leaves the runtime"]
 pub struct EnterGuard {
     _core: colored_core::Entered,
-    _driver: current::Entered,
+    _driver: entered::Entered,
     _this_thread: PhantomData<*const ()>,
 }

@@ -1,6 +1,6 @@
 //! What a runtime has done, in numbers.
 
-use super::handle::Handle;
+use colored_core::Scheduler;
 pub use colored_core::WorkerMetrics;
 
 /// A snapshot of a runtime's counters. Taken while the runtime runs, it is not of one instant.
@@ -17,8 +17,7 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    pub(super) fn of(handle: &Handle) -> Self {
-        let scheduler = handle.core.scheduler();
+    pub(super) fn of(scheduler: &Scheduler) -> Self {
         Self {
             workers: (0..scheduler.workers()).map(|i| scheduler.worker_metrics(i)).collect(),
             colors: scheduler.lanes(),

@@ -1,7 +1,7 @@
 //! The threads of a runtime: one per worker, and the reactor thread.
 
 use super::handle::Handle;
-use crate::driver::{Driver, backstop, current};
+use crate::driver::{Driver, backstop, current, entered};
 use colored_core::{Step, Worker, contain};
 use core_affinity::CoreId;
 use std::io;
@@ -157,7 +157,7 @@ impl Threads {
 fn run_worker(mut worker: Worker, driver: Arc<Driver>) {
     let index = worker.index();
     let context = current::Context { driver: Arc::clone(&driver), worker: Some(index) };
-    let _entered = current::enter(context);
+    let _entered = entered::enter(context);
     let mut wakers = Vec::new();
     let mut last_look = 0;
     driver.bell.ring();

@@ -10,6 +10,7 @@ mod runtime;
 pub use runtime::Builder;
 
 #[doc(hidden)]
+#[path = "../../../../colored/src/__private.rs"]
 pub mod __private;
 // The attributes use this name, for the sake of who renamed the runtime and has another crate called
 // `colored`: it is what the compiler then does not find there, and so the message.
