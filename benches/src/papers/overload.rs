@@ -72,9 +72,9 @@ const HEAD: [&str; 10] = [
     "refused",
     "shed after admission",
     "from due: p50, ms",
-    "p99, ms",
+    "from due: p99, ms",
     "from the offer: p50, ms",
-    "p99, ms",
+    "from the offer: p99, ms",
     "most at once",
 ];
 
