@@ -36,6 +36,7 @@ mod exclusive_limits;
 mod idle;
 mod kept;
 mod lab;
+mod lab_features;
 mod local;
 mod pinned;
 mod priorities;

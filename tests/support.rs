@@ -2,6 +2,7 @@
 
 pub(crate) mod attempts;
 pub(crate) mod child;
+pub(crate) mod choice;
 pub(crate) mod drops;
 pub(crate) mod echo;
 pub(crate) mod gate;

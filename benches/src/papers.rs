@@ -13,6 +13,7 @@
 //! | `clients` | tasks that have one operation under way at any time |
 //! | [`cardinality`] | serial work by key, one to many keys |
 //! | [`sleeps`] | how late sleeps end, and what they cost |
+//! | [`when_one`] | one cell by `when`, against a call |
 //! | [`bank`] | two accounts at once |
 //! | [`dining`] | two forks at once |
 //! | [`kv`] | shared reading |
@@ -37,6 +38,7 @@ pub mod sleeps;
 pub mod staged;
 pub mod supervise;
 pub mod table2;
+pub mod when_one;
 
 pub use options::Plan;
 pub use report::{Goal, Report};
@@ -54,6 +56,7 @@ pub struct Experiment {
 pub const ALL: &[Experiment] = &[
     Experiment { name: "cardinality", run: cardinality::run },
     Experiment { name: "sleeps", run: sleeps::run },
+    Experiment { name: "when_one", run: when_one::run },
     Experiment { name: "bank", run: bank::run },
     Experiment { name: "dining", run: dining::run },
     Experiment { name: "kv", run: kv::run },

@@ -14,7 +14,9 @@ use std::time::{Duration, Instant};
 const START: u64 = 1_000;
 /// Accounts, step by step: from two that everybody wants to plenty for everybody.
 const ACCOUNTS: [usize; 5] = [2, 10, 100, 1_000, 10_000];
-/// The step whose ratios count: contention as in the papers' banks, which leave it open.
+/// Steps that are run with a task for each transfer too.
+const TASK_EACH: [usize; 4] = [2, 10, 100, 1_000];
+/// The step of the long run: contention as in the papers' banks, which leave it open.
 const USUAL: usize = 1_000;
 
 /// Transfers (from, to, amount), and who does them.
@@ -51,14 +53,12 @@ pub fn run(plan: &Plan) -> Report {
     let (mut rows, mut curves) = (Vec::new(), NAMES.map(|name| Series::measured(name, Vec::new())));
     for accounts in ACCOUNTS {
         let load = Load::leaked(plan.pick(50_000, 10_000, 1_000), accounts, CLIENTS);
-        let outcomes = sample(plan, on, load);
+        let outcomes = sample(plan, on, 5, load);
         rows.push(row(accounts, &outcomes));
         for (curve, one) in curves.iter_mut().zip(&outcomes) {
             curve.points.push((accounts as f64, one.cost * 1e9));
         }
-        if accounts == USUAL {
-            ratios(&mut report, "bank", "64 clients", &outcomes);
-        }
+        ratios(&mut report, &name("bank", accounts), accounts, "64 clients", &outcomes);
     }
     let mut head = vec!["accounts"];
     head.extend(NAMES);
@@ -68,13 +68,23 @@ pub fn run(plan: &Plan) -> Report {
     let (x, y) = (Axis::log("accounts"), Axis::log("ns/transfer"));
     let chart = Chart { title, x, y, series: curves.to_vec() };
     report.plot("bank", "cost of a transfer by number of accounts", chart.draw());
-    let transfers = plan.pick(20_000, 10_000, 1_000);
-    let outcomes = sample(plan, on, Load::leaked(transfers, USUAL, transfers));
-    ratios(&mut report, "bank_task_each", "a task each", &outcomes);
+    let mut rows = Vec::new();
+    for accounts in TASK_EACH {
+        let transfers = plan.pick(20_000, 10_000, 1_000);
+        let outcomes = sample(plan, on, 3, Load::leaked(transfers, accounts, transfers));
+        rows.push(row(accounts, &outcomes));
+        let name = name("bank_task_each", accounts);
+        ratios(&mut report, &name, accounts, "a task each", &outcomes);
+    }
     report.text("The same with a task for each transfer, all of them spawned by one:");
-    report.table(&head, &[row(USUAL, &outcomes)]);
+    report.table(&head, &rows);
     long_run(plan, on, &mut report);
     report
+}
+
+/// Of a `RATIO` line: the usual step is the one without a number.
+fn name(row: &str, accounts: usize) -> String {
+    if accounts == USUAL { row.to_owned() } else { format!("{row}_{accounts}") }
 }
 
 fn row(accounts: usize, outcomes: &[Outcome]) -> Vec<String> {
@@ -92,7 +102,7 @@ const NAMES: [&str; 5] = [
     "colored, calls in two phases",
 ];
 
-fn sample(plan: &Plan, on: Runtimes, load: &'static Load) -> Vec<Outcome> {
+fn sample(plan: &Plan, on: Runtimes, seconds: u64, load: &'static Load) -> Vec<Outcome> {
     let entries = vec![
         Entry::subject(ways::when(on, load)),
         Entry::peer(NAMES[1], ways::tokio_mutexes(on.tokio(), load)),
@@ -100,16 +110,18 @@ fn sample(plan: &Plan, on: Runtimes, load: &'static Load) -> Vec<Outcome> {
         Entry::peer(NAMES[3], ways::std_mutexes(on.tokio(), load)),
         Entry::peer(NAMES[4], ways::calls(on, load)),
     ];
-    plan.alternate(Duration::from_secs(6), entries)
+    plan.alternate(Duration::from_secs(seconds), entries)
 }
 
-fn ratios(report: &mut Report, row: &str, who: &str, outcomes: &[Outcome]) {
+fn ratios(report: &mut Report, row: &str, accounts: usize, who: &str, outcomes: &[Outcome]) {
     let ours = outcomes[0].cost * 1e9;
     for (peer, name) in outcomes[1..].iter().zip(["tokio_mutex", "actors", "std_mutex", "calls"]) {
         let peer = peer.cost * 1e9;
         report.ratio(&format!("{row}_vs_{name}"), ours, name, peer, "ns/transfer");
         if ["tokio_mutex", "actors"].contains(&name) {
-            let what = format!("a transfer by `when` over one by {name}, 1,000 accounts, {who}");
+            let accounts = number(accounts as f64);
+            let what =
+                format!("a transfer by `when` over one by {name}, {accounts} accounts, {who}");
             report.goal(&what, ours / peer, Goal::AtMost(1.0));
         }
     }

@@ -1,8 +1,10 @@
 //! More work than can be done: what is still answered in time, with admission and without.
 //!
-//! An open loop: requests come at random whether or not others have been answered, and count from
-//! the moment at which they should have come. A request takes 200 microseconds of a core. It is
-//! *good* if it is done within two target delays and its own time.
+//! An open loop: requests come at random whether or not others have been answered. A request takes
+//! 200 microseconds of a core. It is *good* if it is done within two target delays and its own time of
+//! the moment at which it was due. Its delay, until its work begins, is told twice: from when it was
+//! due, and from when it was offered, which is all that an admission sees. In between lies how late
+//! the generator is, whose thread shares the cores with the workers.
 
 mod load;
 
@@ -50,21 +52,40 @@ pub fn run(plan: &Plan) -> Report {
         number(capacity),
         TARGET.as_millis()
     ));
-    report.table(
-        &["offered", "admission", "good", "refused", "p50, ms", "p99, ms", "most at once"],
-        &rows,
-    );
+    report.table(&HEAD, &rows);
+    let late = figures.iter().flatten().map(|one| one.late).fold(0.0, f64::max);
+    report.text(&format!(
+        "Shares are of what came: refused at the offer; admitted, and dropped at its turn because it had \
+         waited for too long. Delays are those of the requests that were done. The generator offered 99 \
+         of 100 requests within {} ms of when they were due, at the load at which it was latest.",
+        number(late * 1e3)
+    ));
     goals(&mut report, &figures, capacity);
     plots(&mut report, &figures, capacity);
     report
 }
 
+const HEAD: [&str; 10] = [
+    "offered",
+    "admission",
+    "good",
+    "refused",
+    "shed after admission",
+    "from due: p50, ms",
+    "from due: p99, ms",
+    "from the offer: p50, ms",
+    "from the offer: p99, ms",
+    "most at once",
+];
+
 fn row(offered: f64, admission: bool, capacity: f64, figures: &Figures) -> Vec<String> {
     let admission = String::from(if admission { "yes" } else { "no" });
     let share = |part: usize| format!("{:.1} %", 100.0 * part as f64 / figures.came as f64);
     let mut row = vec![number(offered), admission, number(figures.goodput / capacity)];
-    row.push(share(figures.refused));
-    row.extend([figures.p50, figures.p99].map(|delay| number(delay * 1e3)));
+    row.extend([figures.refused, figures.shed].map(share));
+    for delay in [&figures.from_due, &figures.from_offer] {
+        row.extend([delay.p50, delay.p99].map(|delay| number(delay * 1e3)));
+    }
     row.push(number(figures.most as f64));
     row
 }
@@ -75,8 +96,12 @@ fn goals(report: &mut Report, [with, without]: &[Vec<Figures>; 2], capacity: f64
     let what = "twice the capacity: good requests over the most at any load";
     report.goal(what, last.goodput / peak, Goal::AtLeast(0.9));
     let target = TARGET.as_secs_f64();
-    let what = "twice the capacity: p99 of the delay of what was admitted, over the target";
-    report.goal(what, last.p99 / target, Goal::AtMost(2.0));
+    for (delay, from) in [(&last.from_due, "when it was due"), (&last.from_offer, "its offer")] {
+        let what = format!(
+            "twice the capacity: p99 of the delay from {from} of what was done, over the target"
+        );
+        report.goal(&what, delay.p99 / target, Goal::AtMost(2.0));
+    }
     let what = "twice the capacity: most requests at once, over what comes in four targets";
     let most = last.most as f64 / (2.0 * capacity * 4.0 * target);
     report.goal(what, most, Goal::AtMost(1.0));
@@ -100,10 +125,10 @@ fn plots(report: &mut Report, figures: &[Vec<Figures>; 2], capacity: f64) {
         series: vec![curve("admission", 0, &goodput), curve("no admission", 1, &goodput)],
     };
     report.plot("overload_goodput", "good requests by load", chart.draw());
-    let p99 = |one: &Figures| (one.p99 * 1e3).max(0.01);
+    let p99 = |one: &Figures| (one.from_due.p99 * 1e3).max(0.01);
     let target = TARGET.as_secs_f64() * 1e3;
     let chart = Chart {
-        title: String::from("delay until a request begins, 99th percentile"),
+        title: String::from("delay from when a request was due until it begins, 99th percentile"),
         x: x(),
         y: Axis::log("milliseconds"),
         series: vec![

@@ -14,6 +14,8 @@ pub enum Goal {
     AtMost(f64),
     /// Higher is better.
     AtLeast(f64),
+    /// Higher is better, and as much is not enough.
+    Above(f64),
 }
 
 impl Goal {
@@ -23,6 +25,7 @@ impl Goal {
         match self {
             Goal::AtMost(most) => value <= most,
             Goal::AtLeast(least) => value >= least,
+            Goal::Above(least) => value > least,
         }
     }
 
@@ -30,6 +33,7 @@ impl Goal {
         match self {
             Goal::AtMost(most) => format!("at most {}", number(most)),
             Goal::AtLeast(least) => format!("at least {}", number(least)),
+            Goal::Above(least) => format!("above {}", number(least)),
         }
     }
 }
@@ -122,6 +126,13 @@ fn table(head: &[&str], rows: &[Vec<String>]) -> String {
 mod tests {
     use super::*;
     use std::path::Path;
+
+    #[test]
+    fn what_shall_rise_must_not_stay() {
+        assert!(Goal::AtLeast(1.0).met(1.0) && Goal::AtMost(1.0).met(1.0));
+        assert!(!Goal::Above(1.0).met(1.0) && Goal::Above(1.0).met(1.001));
+        assert_eq!(Goal::Above(1.0).text(), "above 1");
+    }
 
     #[test]
     fn a_report_is_text_tables_goals_and_plots() {

@@ -14,9 +14,11 @@ use tokio::sync::RwLock;
 
 /// What a read costs, in microseconds, step by step.
 const COSTS: [f64; 7] = [0.0, 0.2, 1.0, 2.0, 5.0, 20.0, 50.0];
-/// The step whose gain has a goal: what a small page takes that is rendered, or a query over some
+/// The step of the `RATIO` lines: what a small page takes that is rendered, or a query over some
 /// thousand values.
 const USUAL: f64 = 20.0;
+/// What shared reading shall gain.
+const WANTED: f64 = 1.6;
 /// The cell's color.
 const COLOR: u64 = 2_999_999;
 
@@ -37,10 +39,11 @@ impl Writes {
 
 /// Runs the sweep, without writes and with them.
 pub(super) fn run(plan: &Plan, on: Runtimes, report: &mut Report) {
-    let mut series = Vec::new();
+    let (mut series, mut pays) = (Vec::new(), Vec::new());
     let mut rows: Vec<_> = COSTS.iter().map(|&cost| vec![number(cost)]).collect();
     for (writes, name) in [(Writes::None, "reads only"), (Writes::Some, "5 % writes")] {
         let mut gains = [const { Vec::new() }; 3];
+        let mut gained = Vec::new();
         for (cost, row) in COSTS.into_iter().zip(&mut rows) {
             let outcomes = point(plan, on, cost, writes);
             let [shared, exclusive, lock, free] = [0, 1, 2, 3].map(|at| outcomes[at].cost * 1e6);
@@ -55,8 +58,15 @@ pub(super) fn run(plan: &Plan, on: Runtimes, report: &mut Report) {
             if cost == USUAL {
                 usual(report, name, [shared, exclusive, lock]);
             }
+            let what = format!(
+                "gain by shared reading of one hot cell, {} us a read, {name}",
+                number(cost)
+            );
+            report.goal(&what, exclusive / shared, Goal::AtLeast(WANTED));
+            gained.push((cost, exclusive / shared));
         }
         let [ours, lock, free] = gains;
+        pays.push(format!("{name}, {}", from_where_it_pays(&gained)));
         series.push(Series::measured(&format!("colored, {name}"), ours));
         series.push(Series::measured(&format!("tokio RwLock, {name}"), lock));
         if writes == Writes::None {
@@ -71,6 +81,7 @@ pub(super) fn run(plan: &Plan, on: Runtimes, report: &mut Report) {
     let part = ["shared", "exclusive", "gain", "RwLock", "free"];
     let head = [&["read, us"][..], &part, &part].concat();
     report.table(&head, &rows);
+    report.text(&format!("Where shared reading gains: {}.", pays.join("; ")));
     let title = String::from("one hot cell: throughput over that of exclusive access");
     let (x, y) = (Axis::log("microseconds a read"), Axis::linear("gain"));
     report.plot("kv_hot", "gain by shared reading", Chart { title, x, y, series }.draw());
@@ -80,8 +91,18 @@ fn usual(report: &mut Report, name: &str, [shared, exclusive, lock]: [f64; 3]) {
     let key = if name == "reads only" { "kv_hot_reads" } else { "kv_hot_writes" };
     report.ratio(&format!("{key}_vs_exclusive"), shared, "exclusive", exclusive, "us/op");
     report.ratio(&format!("{key}_vs_rwlock"), shared, "tokio_rwlock", lock, "us/op");
-    let what = format!("gain by shared reading of one hot cell, {USUAL} us a read, {name}");
-    report.goal(&what, exclusive / shared, Goal::AtLeast(1.6));
+}
+
+/// The least costs of a read, among the steps, from which on it gains at all, and as much as is
+/// wanted.
+fn from_where_it_pays(gains: &[(f64, f64)]) -> String {
+    let from = |least: f64| {
+        let enough = gains.iter().rev().take_while(|(_, gain)| *gain >= least).last();
+        enough.map_or(String::from("nowhere"), |(cost, _)| {
+            format!("from {} us a read", number(*cost))
+        })
+    };
+    format!("{}, and by {WANTED} {}", from(1.0), from(WANTED))
 }
 
 fn point(plan: &Plan, on: Runtimes, micros: f64, writes: Writes) -> Vec<Outcome> {

@@ -31,22 +31,43 @@ pub(super) struct Load {
 pub(super) struct Figures {
     /// Requests that came.
     pub(super) came: usize,
-    /// Of them refused.
+    /// Of them refused when they were offered.
     pub(super) refused: usize,
+    /// Of them admitted, and dropped at their turn.
+    pub(super) shed: usize,
     /// Good ones a second.
     pub(super) goodput: f64,
-    /// Seconds from the offer until half of those that were done had begun.
-    pub(super) p50: f64,
-    /// Seconds from the offer until 99 of 100 of those that were done had begun.
-    pub(super) p99: f64,
+    /// From when they were due until they began.
+    pub(super) from_due: Delays,
+    /// From their offer until they began: what an admission can hold.
+    pub(super) from_offer: Delays,
+    /// Seconds by which 99 of 100 offers were late, at most.
+    pub(super) late: f64,
     /// The most that waited and ran at once.
     pub(super) most: usize,
+}
+
+/// Seconds until the requests that were done had begun.
+pub(super) struct Delays {
+    /// Half of them.
+    pub(super) p50: f64,
+    /// 99 of 100.
+    pub(super) p99: f64,
+}
+
+impl Delays {
+    fn of(seconds: Vec<f64>) -> Self {
+        let seconds = sorted(seconds);
+        Self { p50: part(&seconds, 0.5), p99: part(&seconds, 0.99) }
+    }
 }
 
 /// A request's times, in nanoseconds.
 #[derive(Default)]
 struct Times {
-    /// From the offer to the beginning of its work: what an admission can hold.
+    /// From when it was due to its offer.
+    late: AtomicU64,
+    /// From the offer to the beginning of its work.
     delay: AtomicU64,
     /// From when it was due to the end of its work; zero if it was not done.
     done: AtomicU64,
@@ -119,30 +140,34 @@ impl Load {
 
     fn figures(&self, times: &[Times], refused: usize, most: usize) -> Figures {
         let limit = self.target.as_secs_f64() * 2.0 + self.service;
-        let mut delays = Vec::new();
-        let mut good = 0;
-        for times in times {
-            // Ordering: Relaxed, ordered by the count of those inside.
-            let done = times.done.load(Ordering::Relaxed);
-            if done == 0 {
-                continue;
-            }
-            // Ordering: Relaxed, as above.
-            delays.push(times.delay.load(Ordering::Relaxed) as f64 / 1e9);
-            good += usize::from(done as f64 / 1e9 <= limit);
-        }
-        delays.sort_by(f64::total_cmp);
-        let part = |part: f64| delays.get((delays.len() as f64 * part) as usize).copied();
-        let shed = times.len() - refused - delays.len();
+        // Ordering: Relaxed, ordered by the count of those inside.
+        let seconds = |nanos: &AtomicU64| nanos.load(Ordering::Relaxed) as f64 / 1e9;
+        let done = || times.iter().filter(|times| seconds(&times.done) > 0.0);
+        let good = done().filter(|times| seconds(&times.done) <= limit).count();
+        let from_offer: Vec<f64> = done().map(|times| seconds(&times.delay)).collect();
+        let from_due = done().map(|times| seconds(&times.late) + seconds(&times.delay)).collect();
+        let late = sorted(times.iter().map(|times| seconds(&times.late)).collect());
         Figures {
             came: times.len(),
-            refused: refused + shed,
+            refused,
+            shed: times.len() - refused - from_offer.len(),
             goodput: good as f64 / self.window.as_secs_f64(),
-            p50: part(0.5).unwrap_or(0.0),
-            p99: part(0.99).unwrap_or(0.0),
+            from_due: Delays::of(from_due),
+            from_offer: Delays::of(from_offer),
+            late: part(&late, 0.99),
             most,
         }
     }
+}
+
+fn sorted(mut values: Vec<f64>) -> Vec<f64> {
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+/// The value that so large a part of them does not exceed; zero if there are none.
+fn part(sorted: &[f64], part: f64) -> f64 {
+    sorted.get((sorted.len() as f64 * part) as usize).copied().unwrap_or(0.0)
 }
 
 /// Gives a request to the runtime, unless it is refused.
@@ -154,9 +179,12 @@ fn offer(
     inside: Inside,
 ) -> bool {
     let offered = Instant::now();
+    let late = offered.saturating_duration_since(due);
+    // Ordering: Relaxed, ordered by the count of those inside, as all times are.
+    inside.0.times[index].late.store(late.as_nanos() as u64, Ordering::Relaxed);
     let work = async move {
         let times = &inside.0.times[index];
-        // Ordering: Relaxed, ordered by the count of those inside.
+        // Ordering: Relaxed, as above.
         times.delay.store(nanos(offered), Ordering::Relaxed);
         spin(STEPS);
         // Ordering: Relaxed, as above.

@@ -10,6 +10,10 @@ pub(crate) enum Fault {
     Unscheduled,
     /// Two posts change places.
     SwappedPosts,
+    /// Two `when`s over the same cells change places.
+    SwappedWhens,
+    /// Somebody looks at a value in the middle of a change.
+    ReaderBesideWriter,
     /// A wake-up does not reach its task.
     LostWake,
     /// An unpark does not reach its worker.

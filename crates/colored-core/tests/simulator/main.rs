@@ -2,7 +2,7 @@
 //!
 //! A seed is a program ([`profile`]), and every choice in its run: who steps next, how long a poll
 //! takes, what a task does. An [`oracle`] keeps a reference queue per color and the state of every
-//! task beside the run, and compares: G1 to G9, the counters, and that all ends. What the threads of
+//! task beside the run, and compares: G1, G2, G4 to G9, G12, the counters, and that all ends. What the threads of
 //! a real machine do inside a queue is left to the models; what is here is everything above that,
 //! with many workers and for long.
 //!
@@ -12,9 +12,12 @@
 //! COLORED_SIM_SEED=17 cargo test --release -p colored-core --test simulator       that one again
 //! ```
 //!
-//! With `COLORED_SIM_KIND=tangles` all programs are of that kind. With `COLORED_SIM_LINES=5000` a failure shows so many lines of what came before it.
+//! With `COLORED_SIM_KIND=tangles` all programs are of that kind, and with `COLORED_SIM_EVENTS=20000` of
+//! that length. A failure prints the command that runs it again; with `COLORED_SIM_LINES=5000` it shows so
+//! many lines of what came before it.
 #![cfg(not(colored_loom))]
 
+mod again;
 mod agenda;
 mod chance;
 mod fault;
@@ -27,6 +30,7 @@ mod slab;
 mod trace;
 mod world;
 
+use self::again::environment;
 use self::fault::Fault;
 use self::run::{Plan, Run};
 use colored_core::lab::{Options, Queue};
@@ -39,28 +43,14 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Seeds and events of each, unless the environment says how many.
-#[cfg(debug_assertions)]
-const DEFAULT: (u64, u64) = (60, 20_000);
-#[cfg(not(debug_assertions))]
-const DEFAULT: (u64, u64) = (200, 100_000);
-
 /// Seeds that are run twice, and one more.
 const REPLAYED: u64 = if cfg!(debug_assertions) { 40 } else { 200 };
 
 /// A real thread needs a stack for as many steps inside one another as a world allows.
 const STACK: usize = 64 << 20;
 
-fn number(name: &str) -> Option<u64> {
-    let text = std::env::var(name).ok()?;
-    let number = text.parse();
-    Some(number.unwrap_or_else(|_| panic!("{name} is a number, not {text:?}")))
-}
-
 fn plan() -> Plan {
-    let lines = number("COLORED_SIM_LINES").unwrap_or(60);
-    let kind = std::env::var("COLORED_SIM_KIND").ok().map(|kind| &*kind.leak());
-    Plan { events: DEFAULT.1, lines: lines as usize, fault: Fault::None, kind }
+    again::plan(&environment())
 }
 
 /// A hop that would close a cycle panics, which nobody needs to read.
@@ -111,18 +101,14 @@ fn run_all(plan: Plan, seeds: std::ops::Range<u64>, mut each: impl FnMut(Run)) {
 
 #[test]
 fn whole_schedules_keep_all_guarantees() {
-    let seeds = match number("COLORED_SIM_SEED") {
-        Some(seed) => seed..seed + 1,
-        None => 1..1 + number("COLORED_SIM_SEEDS").unwrap_or(DEFAULT.0),
-    };
+    let (plan, seeds) = (plan(), again::seeds(&environment()));
     let count = seeds.end - seeds.start;
     let start = Instant::now();
     let mut kinds = BTreeMap::<_, Totals>::new();
-    run_all(plan(), seeds, |run| {
-        if let Some(violation) = &run.violation {
-            let seed = run.seed;
+    run_all(plan, seeds, |run| {
+        if let Some(report) = again::report(&plan, &run) {
             eprintln!("{}", run.lines);
-            panic!("seed {seed}: {violation}\nagain: COLORED_SIM_SEED={seed}");
+            panic!("{report}");
         }
         kinds.entry(run.name).or_default().add(&run);
     });
@@ -244,12 +230,45 @@ fn a_seed_is_replayed_exactly() {
     assert_eq!(different.len(), first.len(), "different seeds are different runs");
 }
 
+/// What a failure prints is enough to have it again.
+#[test]
+fn a_failure_says_how_to_run_it_again() {
+    let plan = Plan { events: 12_345, lines: 0, fault: Fault::SwappedPosts, kind: None };
+    let (mut failed, mut kinds) = (0, std::collections::BTreeSet::new());
+    run_all(plan, 1..16, |run| {
+        let Some(said) = again::report(&plan, &run) else { return };
+        let variable = |name: &str| {
+            let (_, value) = said.split_once(&format!("{name}="))?;
+            let mut parts = value.split('\'');
+            let plain = parts.next().filter(|plain| !plain.is_empty());
+            let value = plain.map_or_else(|| parts.next(), |plain| plain.split(' ').next());
+            value.map(str::to_owned)
+        };
+        assert_eq!(again::seeds(&variable), run.seed..run.seed + 1, "{said}");
+        let asked = again::plan(&variable);
+        assert_eq!((asked.events, asked.kind), (plan.events, Some(run.name)), "{said}");
+        let once_more = thread::scope(|scope| {
+            let thread = thread::Builder::new().stack_size(STACK);
+            let asked = Plan { fault: plan.fault, ..asked };
+            thread.spawn_scoped(scope, move || asked.run(run.seed)).expect("a thread").join()
+        });
+        let once_more = once_more.unwrap_or_else(|panic| resume_unwind(panic));
+        assert_eq!((once_more.hash, once_more.events), (run.hash, run.events), "{said}");
+        assert_eq!(once_more.violation, run.violation, "{said}");
+        failed += 1;
+        kinds.insert(run.name);
+    });
+    assert!(failed >= 4 && kinds.len() >= 3, "{failed} failed, of {kinds:?}");
+}
+
 /// Every lie is found, and under the right name: a checker that cannot fail checks nothing.
 #[test]
 fn every_fault_is_found() {
-    let faults: [(Fault, &[&str]); 11] = [
+    let faults: [(Fault, &[&str]); 13] = [
         (Fault::Unscheduled, &["G1", "G2", "G7"]),
         (Fault::SwappedPosts, &["G2"]),
+        (Fault::SwappedWhens, &["G2"]),
+        (Fault::ReaderBesideWriter, &["G1"]),
         (Fault::LostWake, &["G6", "G8", "G2", "progress"]),
         (Fault::LostUnpark, &["G6", "G7", "progress"]),
         (Fault::EndlessSlice, &["G7"]),

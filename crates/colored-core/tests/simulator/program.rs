@@ -11,6 +11,7 @@ mod bounded;
 mod callbacks;
 mod crossing;
 mod deeds;
+mod lies;
 mod locals;
 mod moves;
 mod rally;

@@ -52,6 +52,13 @@ impl Oracle {
         self.behaviors.insert(Behavior { wants, waiter, own: None, at_once: false, stage })
     }
 
+    /// Somebody looks at a color at once, and no task waits for it.
+    pub(crate) fn reader(&mut self, hue: Hue) -> Key {
+        self.tally.behaviors += 1;
+        let (wants, stage) = (vec![Want { hue, shared: true }], Stage::Unstarted);
+        self.behaviors.insert(Behavior { wants, waiter: None, own: None, at_once: false, stage })
+    }
+
     /// Whether its claims are scheduled, and it has not begun.
     pub(super) fn behavior_waits(&self, key: Key) -> bool {
         self.behaviors.get(key).is_some_and(|behavior| behavior.stage == Stage::Waiting)

@@ -1,6 +1,7 @@
 //! What runs in cells: posts, calls, and the destructors of values.
 
-use super::{deeds, locals};
+use super::{deeds, lies, locals};
+use crate::fault::Fault;
 use crate::oracle::{BoundKey, CallKey, CellKey, Entry, Hue};
 use crate::slab::Key;
 use crate::trace::What;
@@ -26,6 +27,9 @@ impl Value {
     pub(super) fn touch(&mut self, world: &World) {
         let found = self.accesses;
         world.oracle(|oracle| oracle.access(self.cell, found));
+        if world.fault.is_due(Fault::ReaderBesideWriter, world) {
+            lies::look_meanwhile(self.cell, self, world);
+        }
         world.spend(world.moment());
         self.accesses = found + 1;
     }

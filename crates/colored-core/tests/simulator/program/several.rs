@@ -4,7 +4,7 @@ use super::callbacks::Value;
 use super::crossing::{self, Pending};
 use super::moves::Wait;
 use super::task::Task;
-use super::{Move, deeds};
+use super::{Move, deeds, lies};
 use crate::agenda::Event;
 use crate::oracle::{Oracle, Want};
 use crate::profile::Crossing;
@@ -19,17 +19,23 @@ use std::task::{Context, Poll};
 /// A `when` or a `read`.
 pub(super) struct Behavior {
     pub(super) key: Key,
-    future: Pin<Box<dyn Future<Output = ()> + Send>>,
+    pub(super) future: Wanted,
 }
 
+pub(super) type Wanted = Pin<Box<dyn Future<Output = ()> + Send>>;
+
 /// Goes into the closure of one, and knows whether it has run.
-struct Token {
+pub(super) struct Token {
     key: Key,
     run: bool,
 }
 
 impl Token {
-    fn run(&mut self, f: impl FnOnce(&World)) {
+    pub(super) fn new(key: Key) -> Self {
+        Self { key, run: false }
+    }
+
+    pub(super) fn run(&mut self, f: impl FnOnce(&World)) {
         self.run = true;
         World::with(|world| {
             if world.has_failed() {
@@ -56,7 +62,7 @@ impl Drop for Token {
     }
 }
 
-type Cell = ColorCell<Value>;
+pub(super) type Cell = ColorCell<Value>;
 
 /// Some cells that stay up to the end, all different.
 fn some_cells(world: &World, most: usize) -> Vec<(Key, Cell)> {
@@ -97,12 +103,15 @@ pub(super) fn begin(waiter: Key, next: Move, world: &World) -> Option<Behavior> 
             shared: next == Move::Read || (cells.len() == 2 && shared && place == 1),
         })
         .collect();
+    if next == Move::When && lies::may_swap(&wants, world) {
+        return Some(lies::swapped(&wants, &cells, waiter, world));
+    }
     let key = world.oracle(|oracle| oracle.behavior(&wants, waiter));
     world.note(What::Several, key.slot, 0);
-    let mut token = Token { key, run: false };
+    let mut token = Token::new(key);
     // A future of these borrows its cells, and is to outlive this call: it is given clones.
     let cell = first.1.clone();
-    let future: Pin<Box<dyn Future<Output = ()> + Send>> = match others {
+    let future: Wanted = match others {
         [] if next == Move::Read => Box::pin(async move {
             let look = move |value: &Value| token.run(|world| value.look(world));
             cell.read(look).await;
@@ -135,18 +144,21 @@ pub(super) fn begin(waiter: Key, next: Move, world: &World) -> Option<Behavior> 
                 .await;
             })
         }
-        _ => {
-            let cells: Vec<Cell> = cells.iter().map(|(_, cell)| cell.clone()).collect();
-            Box::pin(when(cells, move |mut all| {
-                token.run(|world| {
-                    for place in 0..all.len() {
-                        all[place].touch(world);
-                    }
-                });
-            }))
-        }
+        _ => of_all(&cells, token),
     };
     Some(Behavior { key, future })
+}
+
+/// A `when` that changes them all.
+pub(super) fn of_all(cells: &[(Key, Cell)], mut token: Token) -> Wanted {
+    let cells: Vec<Cell> = cells.iter().map(|(_, cell)| cell.clone()).collect();
+    Box::pin(when(cells, move |mut all| {
+        token.run(|world| {
+            for place in 0..all.len() {
+                all[place].touch(world);
+            }
+        });
+    }))
 }
 
 /// Polls one; false if it is over.
