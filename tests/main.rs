@@ -43,6 +43,7 @@ mod room;
 mod several;
 mod shutdown;
 mod sleeps;
+mod sockets;
 mod stage;
 mod task_local;
 mod tasks;
