@@ -139,10 +139,9 @@
 //! * `tokio::sync` needs no runtime, and is in [`sync`]. `tokio::select!` and `tokio::join!` need
 //!   none either.
 //! * `tokio::spawn`, `tokio::time`, `tokio::net`, `tokio::fs`, `tokio::signal` and `tokio::process`
-//!   want a tokio runtime and panic without one, and so do `tokio::io::stdin` and `stdout`. Here:
-//!   [`spawn`], [`time`], [`net`] with TCP; there are no files, no standard input and output, no
-//!   signals, no processes, no UDP and no Unix sockets yet. [`spawn_blocking`] serves for files and
-//!   for standard input.
+//!   want a tokio runtime and panic without one. Here: [`spawn`], [`time`], [`net`]; there is no
+//!   file, signal or process module yet, no standard input and output, and no UDP and Unix sockets.
+//!   [`spawn_blocking`] serves for files and for the standard input.
 //! * hyper, axum and tonic: the crate `colored-rt-hyper`.
 //! * futures-io and hyper's traits are on the sockets behind the features below.
 //! * Executors of one's own: [`JoinHandle`], [`ColorCell::call`] and all of [`sync`] may be awaited
