@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::thread;
 
 const EVENTS: u64 = 1_000_000;
+/// Steals.
+const MANY: u64 = 500;
 
 /// Together with G2: per producer and color, the events arrive in the order of their making.
 #[test]
@@ -16,7 +18,8 @@ fn a_million_events_of_64_colors_on_8_workers_under_stealing() {
         let runtime = runtime(8);
         storm::rage(&runtime, EVENTS);
         let steals: u64 = runtime.metrics().workers.iter().map(|worker| worker.steals).sum();
-        assert!(steals > 0, "nothing was stolen, so nothing was tested");
+        println!("{steals} steals");
+        assert!(steals > MANY, "{steals} steals: too few for a test of stealing");
     });
 }
 

@@ -45,6 +45,7 @@ mod room;
 mod several;
 mod shutdown;
 mod sleeps;
+mod sockets;
 mod stage;
 mod stage_end;
 mod task_local;

@@ -21,7 +21,7 @@ pub struct Row {
 }
 
 /// The rows whose figures depend on the allocator: taken under two of them.
-pub const ALLOCATING: &[&[Row]] = &[spawn::ROWS, keyed::ROWS, post::ROWS];
+pub const ALLOCATING: &[&[Row]] = &[spawn::ROWS, wake::CHAINS, keyed::ROWS, post::ROWS];
 
 /// Every other row.
 pub const OTHERS: &[&[Row]] = &[wake::ROWS, echo::ROWS, timers::ROWS, makespan::ROWS];

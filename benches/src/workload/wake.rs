@@ -6,11 +6,15 @@ use crate::measure::{Case, Entry, Pace, Sample, Unit};
 use crate::rivals::{Rival, Runtimes};
 use tokio::sync::oneshot;
 
-/// The rows of this file. The plain ones name no color, in those that end in `_unique` every
-/// task has one of its own.
-pub const ROWS: &[Row] = &[
+/// The rows of this file that spawn more than they wake, so that the allocator counts. The plain
+/// ones name no color, in those that end in `_unique` every task has one of its own.
+pub const CHAINS: &[Row] = &[
     Row { name: "chained_spawn", build: |on, _| case(on, on.serial(), Shape::Chain) },
     Row { name: "chained_spawn_unique", build: |on, _| case(on, on.unique(), Shape::Chain) },
+];
+
+/// The other rows of this file.
+pub const ROWS: &[Row] = &[
     Row { name: "ping_pong", build: |on, _| case(on, on.serial(), Shape::Pairs) },
     Row { name: "ping_pong_unique", build: |on, _| case(on, on.unique(), Shape::Pairs) },
     Row { name: "yield_many", build: |on, _| case(on, on.serial(), Shape::Yields) },

@@ -1,28 +1,7 @@
 //! `#[colored::main]` and `#[colored::test]`.
 //!
-//! Use them by the names that `colored` gives them. Both take the same options, separated by commas:
-//!
-//! | option | meaning | when left out |
-//! |---|---|---|
-//! | `workers = 4` | how many workers run tasks; any `usize` expression | one for each available CPU |
-//! | `pin = true` | whether each worker is pinned to a CPU; any `bool` expression | `false` |
-//! | `local` | the calling thread runs the function, which need not be `Send` | a worker runs it |
-//! | `crate = ::rt` | the path of the runtime; `crate = "::rt"` is the same | `::colored` |
-//!
-//! A literal is checked when the program is compiled, any other expression by the builder when it runs.
-//! All mistakes are reported at once, each where it was made.
-//!
-//! # When `colored` has another name
-//!
-//! The package is `colored-rt`, its library `colored`. A program that renames it says so to the
-//! attributes:
-//!
-//! ```text
-//! rt = { package = "colored-rt", version = "0.1" }     # Cargo.toml
-//!
-//! #[rt::main(crate = ::rt)]
-//! async fn main() {}
-//! ```
+//! Use them by the names that `colored` gives them. Both take the same options: see
+//! [`main`](macro@main).
 
 #![forbid(unsafe_code)]
 
@@ -65,8 +44,32 @@ use entry::Kind;
 /// assert_eq!(*answer(), 42);
 /// ```
 ///
-/// The options are those of the [crate]. The function takes no arguments and no generic
-/// parameters, and is not `const`, `unsafe` or `extern`. Attributes and visibility are kept.
+/// Options, separated by commas:
+///
+/// | option | meaning | when left out |
+/// |---|---|---|
+/// | `workers = 4` | how many workers run tasks, 1 to 1024; any `usize` expression | one for each available CPU |
+/// | `pin = true` | whether each worker is pinned to a CPU; any `bool` expression | `false` |
+/// | `local` | the calling thread runs the function, which need not be `Send` | a worker runs it |
+/// | `crate = ::rt` | the path of the runtime; `crate = "::rt"` is the same | `::colored` |
+///
+/// A literal is checked when the program is compiled, any other expression by the builder when it runs.
+/// All mistakes are reported at once, each where it was made.
+///
+/// The function takes no arguments and no generic parameters, and is not `const`, `unsafe` or
+/// `extern`. Attributes and visibility are kept.
+///
+/// # When `colored` has another name
+///
+/// The package is `colored-rt`, its library `colored`. A program that renames it says so to the
+/// attributes:
+///
+/// ```text
+/// rt = { package = "colored-rt", version = "0.1" }     # Cargo.toml
+///
+/// #[rt::main(crate = ::rt)]
+/// async fn main() {}
+/// ```
 ///
 /// # Panics
 ///
@@ -80,7 +83,7 @@ pub fn main(options: TokenStream, item: TokenStream) -> TokenStream {
 /// Makes an `async fn` a test.
 ///
 /// Each test has a runtime of its own, built and shut down with it, and runs in it as
-/// [`main`](macro@main) does; the options are the same.
+/// [`main`](macro@main) does; the options are the same, in a table there.
 ///
 /// ```
 /// #[colored::test]

@@ -13,12 +13,17 @@ use crate::nearest::nearest;
 const NAMES: &[&str] = &["workers", "pin", "local", "crate"];
 const ALLOWED: &str = "the options are `workers = 4`, `pin = true`, `local` and `crate = ::path`";
 
-/// What other runtimes call an option, and what it is called here.
+/// What other runtimes call an option, and what there is here.
 const ELSEWHERE: &[(&str, &str)] = &[
-    ("worker_threads", "workers"),
-    ("core_threads", "workers"),
-    ("threads", "workers"),
-    ("path", "crate"),
+    ("worker_threads", ", called `workers` here"),
+    ("core_threads", ", called `workers` here"),
+    ("threads", ", called `workers` here"),
+    ("path", ", called `crate` here"),
+    ("flavor", ": use `workers = 1` or `local`"),
+    ("current_thread", ": use `workers = 1` or `local`"),
+    ("multi_thread", ": leave it out, or use `workers = 4`"),
+    ("start_paused", ": there is no clock that can be paused"),
+    ("unhandled_panic", ": a panic ends its task and reaches its `JoinHandle`"),
 ];
 
 /// The options that are right. One that is wrong counts as left out.
@@ -99,7 +104,7 @@ impl Options {
 fn unknown(name: &Ident) -> Error {
     let word = name.to_string();
     let hint = match ELSEWHERE.iter().find(|(elsewhere, _)| *elsewhere == word) {
-        Some((_, here)) => format!(", called `{here}` here;"),
+        Some((_, here)) => format!("{here};"),
         None => match nearest(&word, NAMES) {
             Some(name) => format!(", did you mean `{name}`?"),
             None => String::from(";"),

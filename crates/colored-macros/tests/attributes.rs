@@ -53,7 +53,7 @@ async fn ignored() {
 }
 
 #[colored::test(workers = usize::MIN)]
-#[should_panic = "`workers` must be at least 1, not 0"]
+#[should_panic = "the runtime does not start: workers(0): allowed are 1 to 1024; leave it out for one"]
 async fn expressions_are_checked_when_they_run() {}
 
 #[test]

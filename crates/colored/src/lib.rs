@@ -140,7 +140,8 @@
 //!   none either.
 //! * `tokio::spawn`, `tokio::time`, `tokio::net`, `tokio::fs`, `tokio::signal` and `tokio::process`
 //!   want a tokio runtime and panic without one. Here: [`spawn`], [`time`], [`net`]; there is no
-//!   file, signal or process module yet, and [`spawn_blocking`] serves for files.
+//!   file, signal or process module yet, no standard input and output, and no UDP and Unix sockets.
+//!   [`spawn_blocking`] serves for files and for the standard input.
 //! * hyper, axum and tonic: the crate `colored-rt-hyper`.
 //! * futures-io and hyper's traits are on the sockets behind the features below.
 //! * Executors of one's own: [`JoinHandle`], [`ColorCell::call`] and all of [`sync`] may be awaited

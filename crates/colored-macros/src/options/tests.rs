@@ -1,7 +1,7 @@
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 
-use super::{ALLOWED, Options};
+use super::{ALLOWED, Options, value};
 use crate::errors::Errors;
 
 fn parse(tokens: TokenStream) -> (Options, Vec<String>) {
@@ -92,16 +92,33 @@ fn a_wrong_literal_is_caught() {
         (quote!(workers(4)), takes),
         (quote!(workers = *), takes),
         (quote!(workers = 4u8), "`workers` takes a `usize`"),
-        (quote!(workers = 99999999999999999999), "`workers` does not fit in a `usize`"),
-        (
-            quote!(workers = (0)),
-            "`workers` must be at least 1; leave it out for one worker per available CPU",
-        ),
         (quote!(pin = 1), "`pin` takes `true` or `false`, as in `pin = true`"),
         (quote!(pin), "`pin` takes `true` or `false`, as in `pin = true`"),
     ] {
         assert_eq!(wrong(tokens.clone()), [message], "{tokens}");
     }
+}
+
+#[test]
+fn a_count_that_the_builder_refuses_is_caught() {
+    right(quote!(workers = 1));
+    right(quote!(workers = 1_024usize));
+    let range = "`workers` must be 1 to 1024; leave it out for one worker per available CPU";
+    for tokens in [
+        quote!(workers = (0)),
+        quote!(workers = 1025),
+        quote!(workers = 0x401),
+        quote!(workers = 99999999999999999999),
+    ] {
+        assert_eq!(wrong(tokens.clone()), [range], "{tokens}");
+    }
+}
+
+#[test]
+fn the_most_workers_are_those_of_the_builder() {
+    let builder = include_str!("../../../colored/src/runtime/builder.rs");
+    let line = format!("const MAX_WORKERS: usize = {};", value::MAX_WORKERS);
+    assert!(builder.contains(&line), "the builder does not say {line:?}");
 }
 
 #[test]
@@ -117,7 +134,13 @@ fn an_unknown_option_gets_a_hint() {
     for (tokens, hint) in [
         (quote!(worker = 4), "unknown option `worker`, did you mean `workers`?"),
         (quote!(worker_threads = 4), "unknown option `worker_threads`, called `workers` here;"),
-        (quote!(flavor = "x"), "unknown option `flavor`;"),
+        (quote!(flavor = "x"), "unknown option `flavor`: use `workers = 1` or `local`;"),
+        (quote!(current_thread), "unknown option `current_thread`: use `workers = 1` or `local`;"),
+        (
+            quote!(start_paused = true),
+            "unknown option `start_paused`: there is no clock that can be paused;",
+        ),
+        (quote!(colour = "x"), "unknown option `colour`;"),
     ] {
         assert_eq!(wrong(tokens), [format!("{hint} {ALLOWED}")]);
     }
@@ -131,7 +154,7 @@ fn what_follows_a_mistake_is_still_read() {
     let starts = [
         "expected an option: ",
         "unknown option `worker`",
-        "`workers` must be at least 1",
+        "`workers` must be 1 to 1024;",
         "expected `,` before the next option",
         "`local` takes no value",
     ];

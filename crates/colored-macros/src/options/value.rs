@@ -4,6 +4,9 @@ use syn::parse::ParseStream;
 use syn::parse::discouraged::Speculative;
 use syn::{Error, Expr, ExprUnary, Ident, Lit, LitBool, LitStr, Path, Result, Token, UnOp};
 
+/// The most workers: `MAX_WORKERS` of the builder in `colored-rt`. A test holds the two together.
+pub(super) const MAX_WORKERS: usize = 1024;
+
 pub(super) const WORKERS: &str = "a whole number, as in `workers = 4`";
 pub(super) const PIN: &str = "`true` or `false`, as in `pin = true`";
 const LOCAL: &str = "no value, or the literal `true` or `false`";
@@ -27,12 +30,12 @@ pub(super) fn workers(value: Expr) -> Result<Expr> {
                 "`workers` takes a `usize`".to_owned()
             }
             Lit::Int(number) => match number.base10_parse::<usize>() {
-                Ok(1..) => return Ok(value),
-                Ok(0) => {
-                    "`workers` must be at least 1; leave it out for one worker per available CPU"
-                        .to_owned()
-                }
-                Err(_) => "`workers` does not fit in a `usize`".to_owned(),
+                Ok(1..=MAX_WORKERS) => return Ok(value),
+                // Too large for a `usize` is too large as well.
+                _ => format!(
+                    "`workers` must be 1 to {MAX_WORKERS}; leave it out for one worker per \
+                     available CPU"
+                ),
             },
             _ => format!("`workers` takes {WORKERS}"),
         },

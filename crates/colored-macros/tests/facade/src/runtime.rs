@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
-/// Collects options and does nothing with them, except to refuse zero workers.
+/// Collects options and does nothing with them, except to refuse what the real one refuses.
 #[derive(Debug)]
 #[must_use]
 pub struct Builder {
@@ -23,9 +23,8 @@ impl Builder {
         Self { workers: 1, pin: false }
     }
 
-    /// The number of workers. Panics on 0.
+    /// The number of workers, 1 to 1024.
     pub fn workers(mut self, workers: usize) -> Self {
-        assert!(workers > 0, "`workers` must be at least 1, not {workers}");
         self.workers = workers;
         self
     }
@@ -37,7 +36,14 @@ impl Builder {
     }
 
     pub(crate) fn build(self) -> io::Result<Runtime> {
-        Ok(Runtime)
+        let workers = self.workers;
+        if (1..=1024).contains(&workers) {
+            return Ok(Runtime);
+        }
+        let text = format!(
+            "workers({workers}): allowed are 1 to 1024; leave it out for one per available CPU"
+        );
+        Err(io::Error::new(io::ErrorKind::InvalidInput, text))
     }
 }
 

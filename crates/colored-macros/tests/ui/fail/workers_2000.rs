@@ -1,0 +1,2 @@
+#[colored::main(workers = 2000)]
+async fn main() {}
