@@ -7,6 +7,7 @@
 //! | [`spawn_here`] | the color of the caller |
 //! | [`spawn_unique`] | a fresh color of its own: in parallel with everything |
 //! | [`spawn_local`] | the color of the caller, on this very thread: the future need not be `Send` |
+//! | [`spawn_pinned`](crate::spawn_pinned) | the color named, on a worker named: the future need not be `Send` |
 //! | [`spawn_blocking`] | no color, on a thread that may block |
 //!
 //! A color is held for one poll and released at every `.await`: other tasks of the color may run in

@@ -1,4 +1,4 @@
-//! [`Several`]: the values of a row of cells; and [`shared`], to look at them only.
+//! [`Several`]: the values of a row of cells; and [`shared()`], to look at them only.
 
 mod row;
 mod shared;
