@@ -16,7 +16,7 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::NonNull;
 use std::task::Waker;
 
-/// What a `when` does with a color, for the text of a [`Deadlock`].
+/// What a `when` does with a color, for the text of a [`Deadlock`](crate::task::Deadlock).
 pub(super) const HOW: &str = "wants, by `when`,";
 
 /// Has a fresh behavior stand in the lines of its lanes; true if it has run. `guard` as for
