@@ -2,11 +2,12 @@
 //! nothing is lost or spins because of it.
 
 use crate::support::process::CpuTime;
-use crate::support::{child, panic_of, run, runtime, shared};
+use crate::support::{alone, child, panic_of, run, runtime, shared};
 use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::net::{TcpListener, TcpStream};
 use colored::time::{Duration, Instant, sleep};
 use colored::{Color, ColorCell, Runtime};
+use std::cell::RefCell;
 use std::fs::File;
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpStream as StdStream};
@@ -157,17 +158,52 @@ fn outside_a_runtime_everything_says_where_it_belongs() {
         assert_says(&text, &["no `colored` runtime", "`Handle::enter`"]);
         assert_says(&text, &PLACES);
     }
-    let others: [(&mut dyn FnMut(), &[&str]); 5] = [
+    let others: [(&mut dyn FnMut(), &[&str]); 6] = [
         (&mut || drop(colored::spawn_here(async {})), &["`spawn_here`", "inside a task"]),
         (&mut || drop(colored::spawn_local(async {})), &["`spawn_local`", "inside `block_on`"]),
         (&mut || poll(colored::hop(Color::new(7))), &["`hop(", "only a task of a runtime"]),
         (&mut || drop(ColorCell::new(Color::new(7), ())), &["`ColorCell::new", "inside one"]),
         (&mut || assert_ne!(colored::task::id(), colored::task::id()), &["outside a task"]),
+        (
+            &mut || _ = colored::task::Builder::new().priority(colored::Priority::Low),
+            &["`Priority::Low`", "`High` or `Normal`", "`Handle::set_priority(color,"],
+        ),
     ];
     for (call, parts) in others {
         assert_says(&panic_of(call), parts);
     }
     assert!(colored::Handle::try_current().is_none() && Color::current().is_none());
+}
+
+/// Where the program would be looked at: not in the library.
+#[test]
+fn a_mistake_is_reported_at_its_line() {
+    thread_local!(static PLACE: RefCell<String> = const { RefCell::new(String::new()) });
+    fn line_of(f: impl FnOnce()) -> String {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(|info| {
+            PLACE.set(info.location().map(ToString::to_string).unwrap_or_default());
+        }));
+        panic_of(f);
+        std::panic::set_hook(before);
+        PLACE.take()
+    }
+    alone(|| {
+        let mistakes: [fn(); 8] = [
+            || drop(colored::spawn(async {})),
+            || drop(colored::spawn_colored(7, async {})),
+            || drop(colored::spawn_local(async {})),
+            || drop(colored::spawn_pinned(0, 7, || async {})),
+            || drop(colored::task::Builder::new().spawn(async {})),
+            || drop(ColorCell::new(7, ())),
+            || drop(colored::Bound::new(7, 1)),
+            || drop(colored::PinnedCell::on_worker(0, 7, || ())),
+        ];
+        for mistake in mistakes {
+            let line = line_of(mistake);
+            assert!(line.contains(file!()), "{line} is not in {}", file!());
+        }
+    });
 }
 
 /// The listener says so, waits longer each time, and takes everybody in when it can again.

@@ -4,7 +4,9 @@ use crate::support::drops::Drops;
 use crate::support::gate::Gate;
 use crate::support::witness::Witness;
 use crate::support::{ON_PURPOSE, Trace, panic_of, run, runtime, shared};
-use colored::{AccessError, Color, ColorCell, hop, spawn_colored, spawn_unique, yield_now};
+use colored::{
+    AccessError, CallError, Color, ColorCell, hop, spawn_colored, spawn_unique, yield_now,
+};
 use std::cell::Cell;
 use std::pin::pin;
 use std::sync::Arc;
@@ -339,4 +341,50 @@ fn calls_that_run_on_their_callers_thread_exclude_tasks() {
         }
     });
     assert_eq!(witness.count(), 16_000);
+}
+
+/// Inside a section one can await a call of the same cell: the value is there already.
+#[test]
+fn a_call_inside_an_access_to_its_cell_is_told_so_with_its_line() {
+    run(2, async {
+        let cell = ColorCell::new(7, 1);
+        let bounded = colored::Bound::new(7, 1).cell(1);
+        hop(7).await;
+        let (inner, inner_bounded) = (cell.clone(), bounded.clone());
+        let texts = cell
+            .exclusive(async |value| {
+                *value += 1;
+                assert_eq!(inner.try_call(|_| ()).await, Err(CallError::InUse));
+                let line = line!() + 1;
+                let said = panic_of(|| poll_once(pin!(inner.call(|_| ()))));
+                (said, format!("{}:{line}:", file!()))
+            })
+            .await;
+        assert!(texts.0.contains(&texts.1) && texts.0.contains("is in use"), "{texts:?}");
+        let texts = bounded.with(|_| {
+            let line = line!() + 1;
+            let said = panic_of(|| poll_once(pin!(inner_bounded.call(|_| ()))));
+            (said, format!("{}:{line}:", file!()))
+        });
+        assert!(texts.0.contains(&texts.1) && texts.0.contains("is in use"), "{texts:?}");
+        assert_eq!(cell.try_call(|value| *value).await, Ok(2));
+        assert_eq!(bounded.call(|value| *value).await.unwrap(), 1);
+    });
+}
+
+/// Whatever is a number, or a color.
+#[test]
+fn colors_are_given_as_numbers_too() {
+    run(2, async {
+        let cells = [
+            ColorCell::new(7, ()),
+            ColorCell::new(7_u32, ()),
+            ColorCell::new(7_u64, ()),
+            ColorCell::new(Color::new(7), ()),
+        ];
+        assert!(cells.iter().all(|cell| cell.color() == Color::new(7)));
+        assert_eq!(colored::Bound::new(7, 1).color(), Color::new(7));
+        hop(7).await;
+        assert_eq!(Color::current(), Some(Color::new(7)));
+    });
 }

@@ -134,7 +134,7 @@ fn colors_do_not_share() {
     const COLORS: u64 = 16;
     const USES: u64 = 2_000;
     run(4, async {
-        let keep: Vec<_> = (1..=COLORS).map(|color| ColorCell::new(color.into(), ())).collect();
+        let keep: Vec<_> = (1..=COLORS).map(|color| ColorCell::new(color, ())).collect();
         let tasks: Vec<_> = (0..COLORS * USES)
             .map(|number| {
                 spawn_colored(1 + number % COLORS, async {

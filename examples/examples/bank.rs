@@ -1,11 +1,12 @@
 //! A bank without locks: each account has a color. A transfer either hops from one to the other, or has
-//! both at once by `when`. However many transfers run at the same time, no coin is lost or made.
+//! both at once by `when`. An audit looks at all accounts at one moment, beside other audits. However many transfers run at the same time, no coin is lost or made.
 //!
 //! ```text
 //! cargo run --release --example bank
 //! ```
 
-use colored::{Color, ColorCell, hop, when};
+use colored::{Color, ColorCell, hop, shared, when};
+use colored_examples::{Args, Failure};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -24,7 +25,8 @@ enum By {
 }
 
 #[colored::main]
-async fn main() {
+async fn main() -> Result<(), Failure> {
+    Args::from_command_line("bank").end()?;
     let open = |_| ColorCell::new(Color::unique(), COINS);
     let bank: Bank = (0..ACCOUNTS).map(open).collect();
     println!("{ACCOUNTS} accounts hold {} coins", total(&bank).await);
@@ -33,9 +35,10 @@ async fn main() {
     // With `when` one may look at all accounts at any time: no coin is ever on its way.
     let auditor = colored::spawn_unique(audit(Arc::clone(&bank)));
     run(&bank, By::When).await;
-    let exact = auditor.await.expect("an audit does not panic");
+    let exact = auditor.await?;
     println!("{AUDITS} audits meanwhile, {exact} of them exact");
     println!("{ACCOUNTS} accounts hold {} coins", total(&bank).await);
+    Ok(())
 }
 
 async fn run(bank: &Bank, by: By) {
@@ -97,7 +100,7 @@ fn withdraw(balance: &mut u64, coins: u64) -> bool {
 async fn audit(bank: Bank) -> usize {
     let mut exact = 0;
     for _ in 0..AUDITS {
-        let sum: u64 = when(&bank[..], |accounts| accounts.iter().sum()).await;
+        let sum: u64 = when(shared(&bank[..]), |accounts| accounts.iter().sum()).await;
         exact += usize::from(sum == ACCOUNTS as u64 * COINS);
     }
     exact

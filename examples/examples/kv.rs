@@ -43,7 +43,7 @@ async fn main() -> Result<(), Failure> {
     let mut args = Args::from_command_line("kv [--writes PERCENT]");
     let writes = args.value("--writes", "a number from 0 to 100")?.unwrap_or(5_u8);
     if writes > 100 {
-        return Err(Failure::new(format!("--writes {writes}: expected a number from 0 to 100")));
+        return Err(args.mistake(format!("--writes {writes}: expected a number from 0 to 100")));
     }
     args.end()?;
 

@@ -6,7 +6,7 @@
 //! ```
 
 use colored::stage::{Batch, Builder, Events, Graph, Stage, each};
-use colored_examples::Failure;
+use colored_examples::{Args, Failure};
 use std::collections::BTreeMap;
 use std::time::Instant;
 
@@ -15,6 +15,7 @@ const PARTITIONS: usize = 4;
 
 #[colored::main]
 async fn main() -> Result<(), Failure> {
+    Args::from_command_line("pipeline").end()?;
     let start = Instant::now();
     let mut graph = Graph::new();
     // The end first: a stage is made before those that send to it.

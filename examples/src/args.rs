@@ -1,7 +1,7 @@
 //! [`Args`]: the options of a command line.
 
 use crate::Failure;
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 use std::str::FromStr;
 
 /// The options of a command line, taken out one by one; what is left at the end is a mistake.
@@ -98,7 +98,9 @@ impl Args {
         }
     }
 
-    fn mistake(&self, text: String) -> Failure {
+    /// A mistake in what was given, with the usage.
+    #[must_use]
+    pub fn mistake(&self, text: impl Display) -> Failure {
         Failure::new(format!("{text}\nusage: {}", self.usage))
     }
 }

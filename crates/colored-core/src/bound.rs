@@ -129,10 +129,11 @@ impl Bound {
     ///
     /// # Panics
     ///
-    /// Outside a runtime: [`Bound::new_in`] names one. If the capacity is 0, or more than 2⁶⁰.
+    /// Outside a runtime: `Handle::bound` names one. If the capacity is 0, or more than 2⁶⁰.
     #[must_use]
     #[track_caller]
-    pub fn new(color: Color, capacity: usize) -> Self {
+    pub fn new(color: impl Into<Color>, capacity: usize) -> Self {
+        let color = color.into();
         let Some(handle) = Handle::with_current(|handle| handle.cloned()) else {
             panic!(
                 "`Bound::new({color}, {capacity})` outside a runtime: call it inside one, or use \
@@ -149,9 +150,9 @@ impl Bound {
     /// If the capacity is 0, or more than 2⁶⁰.
     #[must_use]
     #[track_caller]
-    pub fn new_in(handle: &Handle, color: Color, capacity: usize) -> Self {
+    pub fn new_in(handle: &Handle, color: impl Into<Color>, capacity: usize) -> Self {
         let gate = Gate::new(capacity);
-        let (lane, handle) = (handle.lane(color), handle.clone());
+        let (lane, handle) = (handle.lane(color.into()), handle.clone());
         Self { inner: Arc::new(Inner { gate, lane, delay: Delay::new(), handle }) }
     }
 

@@ -12,25 +12,29 @@ mod when;
 
 pub use self::call::{Call, CallError, TryCall};
 pub use self::errand::{Address, Errand};
-pub use self::read::Read;
+pub use self::read::{Read, TryRead};
 pub use self::set::{Cells, Shared};
-pub use self::several::Several;
-pub use self::when::{When, when};
+pub use self::several::{AllShared, Several, SeveralShared, shared};
+pub use self::when::{TryWhen, When, try_when, when};
 
 /// What sets of cells are made of: not for users.
 #[doc(hidden)]
 pub mod sets {
+    pub use super::inner::InUse;
     pub use super::set::{Element, Part, Reach, Reads, Set, Tuple, Writes};
-    pub use super::several::{Many, Slice};
+    pub use super::several::{Many, Row, Slice};
     pub use crate::lane::claim::Claim;
     pub use crate::lane::want::Want;
 }
+
+pub(crate) use self::inner::InUse;
 
 use self::inner::Owner;
 use crate::color::Color;
 use crate::lane::{LaneRef, callback};
 use crate::sched::Handle;
 use std::fmt;
+use std::panic::Location;
 
 /// A value that is used under one color only.
 ///
@@ -86,10 +90,7 @@ impl fmt::Display for AccessError {
                 "this `ColorCell` belongs to {cell}, but the caller runs under no color; use \
                  `call` or `post`"
             ),
-            Self::InUse => f.write_str(
-                "this `ColorCell` is in use, further up the stack or in a section of the same task: \
-                 an access must not be nested in another one to the same cell",
-            ),
+            Self::InUse => InUse.fmt(f),
         }
     }
 }
@@ -101,22 +102,23 @@ impl<T: Send + 'static> ColorCell<T> {
     ///
     /// # Panics
     ///
-    /// Outside a runtime: [`ColorCell::new_in`] names one.
+    /// Outside a runtime: `Handle::cell` names one.
     #[track_caller]
-    pub fn new(color: Color, value: T) -> Self {
+    pub fn new(color: impl Into<Color>, value: T) -> Self {
+        let color = color.into();
         let lane = Handle::with_current(|handle| handle.map(|handle| handle.lane(color)));
         let Some(lane) = lane else {
             panic!(
                 "`ColorCell::new({color}, ..)` outside a runtime: call it inside one, or use \
-                 `ColorCell::new_in` with a runtime's handle"
+                 `Handle::cell`"
             )
         };
         Self::on_lane(lane, value)
     }
 
     /// Gives `value` to `color` in the runtime of `handle`.
-    pub fn new_in(handle: &Handle, color: Color, value: T) -> Self {
-        Self::on_lane(handle.lane(color), value)
+    pub fn new_in(handle: &Handle, color: impl Into<Color>, value: T) -> Self {
+        Self::on_lane(handle.lane(color.into()), value)
     }
 
     pub(crate) fn on_lane(lane: LaneRef, value: T) -> Self {
@@ -170,7 +172,7 @@ impl<T: Send + 'static> ColorCell<T> {
             return Err(AccessError::WrongColor { cell: self.color(), current: Color::current() });
         }
         // SAFETY: this thread holds the lane.
-        unsafe { self.inner.with(f) }
+        Ok(unsafe { self.inner.with(f) }?)
     }
 
     /// Uses the value under its color, from anywhere, and waits for the result.
@@ -184,23 +186,34 @@ impl<T: Send + 'static> ColorCell<T> {
     ///
     /// # Panics
     ///
-    /// With the panic of `f`; and where [`try_call`](Self::try_call) gives an error.
+    /// With the panic of `f`; and where [`try_call`](Self::try_call) gives an error: the text names
+    /// the line of the call.
     #[track_caller]
     pub fn call<R, F>(&self, f: F) -> Call<T, F, R>
     where
         F: FnOnce(&mut T) -> R + Send + 'static,
         R: Send + 'static,
     {
-        Call::new(self.clone(), f)
+        self.call_from(Location::caller(), f)
+    }
+
+    /// As [`call`](Self::call), on behalf of who is at `site`.
+    pub(crate) fn call_from<R, F>(&self, site: &'static Location<'static>, f: F) -> Call<T, F, R>
+    where
+        F: FnOnce(&mut T) -> R + Send + 'static,
+        R: Send + 'static,
+    {
+        Call::new(self.clone(), site, f)
     }
 
     /// As [`call`](Self::call), with an error in place of a panic that is not `f`'s.
     ///
     /// # Errors
     ///
-    /// If the runtime shuts down before `f` has run; and if its turn would never come, because the
-    /// color is held by a section ([`exclusive`](crate::exclusive())) that waits, in the end, for the
-    /// caller. `f` is dropped: at once if it was never scheduled, else under the cell's color.
+    /// [`CallError`]: if the runtime shuts down before `f` has run; if its turn would never come,
+    /// because the color is held by a section ([`exclusive`](crate::exclusive())) that waits, in the
+    /// end, for the caller; and inside another access to the same cell. `f` is dropped: at once if it
+    /// was never scheduled, else under the cell's color.
     ///
     /// # Panics
     ///
@@ -211,7 +224,7 @@ impl<T: Send + 'static> ColorCell<T> {
         F: FnOnce(&mut T) -> R + Send + 'static,
         R: Send + 'static,
     {
-        TryCall::new(self.clone(), f)
+        TryCall::new(self.clone(), Location::caller(), f)
     }
 
     /// Schedules `f` under the cell's color, behind everything that is scheduled there already, and
@@ -224,16 +237,21 @@ impl<T: Send + 'static> ColorCell<T> {
         self.inner.post(f);
     }
 
-    /// Runs `f` at once if the color is idle or the caller's own.
-    pub(crate) fn call_now<R, F: FnOnce(&mut T) -> R>(&self, f: F) -> Result<R, F> {
+    /// Runs `f` at once if the color is idle or the caller's own; gives it back otherwise.
+    pub(crate) fn call_now<R, F>(&self, f: F) -> Result<Result<R, InUse>, F>
+    where
+        F: FnOnce(&mut T) -> R,
+    {
         if self.inner.lane().is_current() {
-            return Ok(self.with(f));
+            // SAFETY: this thread holds the lane.
+            return Ok(unsafe { self.inner.with(f) });
         }
         // The slot gives `f` back if the lane is not idle.
         let mut slot = Some(f);
         let run = || {
             let f = slot.take().expect("run once");
-            self.with(f)
+            // SAFETY: it is run under the lane.
+            unsafe { self.inner.with(f) }
         };
         match callback::run_inline(self.inner.lane(), run) {
             Ok(result) => Ok(result),

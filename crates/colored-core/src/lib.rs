@@ -225,8 +225,8 @@ pub use self::bound::{
 #[doc(hidden)]
 pub use self::cell::sets;
 pub use self::cell::{
-    AccessError, Address, Call, CallError, Cells, ColorCell, Errand, Read, Several, Shared,
-    TryCall, When, when,
+    AccessError, Address, AllShared, Call, CallError, Cells, ColorCell, Errand, Read, Several,
+    SeveralShared, Shared, TryCall, TryRead, TryWhen, When, shared, try_when, when,
 };
 pub use self::color::Color;
 pub use self::contain::contain;
@@ -235,7 +235,7 @@ pub use self::lane::Priority;
 pub use self::lane::locals::{ColorLocal, ColorLocalError};
 pub use self::sched::{Entered, Handle, Nested, Park, Scheduler, Step, Worker, WorkerMetrics, lab};
 pub use self::spawn::{
-    AbortHandle, Hop, Job, JoinHandle, YieldNow, blocking, current_task, hop, spawn_here,
-    spawn_local, yield_now,
+    AbortHandle, Hop, Job, JoinHandle, TryHop, YieldNow, blocking, current_task, hop, spawn_here,
+    spawn_local, try_hop, yield_now,
 };
 pub use self::task::{Deadlock, Id, JoinError};

@@ -24,6 +24,7 @@ mod keepers;
 pub mod lab;
 mod local;
 mod mail;
+mod pinned;
 mod ranks;
 mod registry;
 mod remote;
@@ -42,6 +43,7 @@ pub use self::handle::Handle;
 pub(crate) use self::enter::with_handle;
 pub(crate) use self::guest::{block_on, spawn_local};
 pub(crate) use self::handle::{spawn_here, spawn_on_lane};
+pub(crate) use self::pinned::spawn_pinned;
 pub(crate) use self::remote::post_to_worker;
 
 use self::idle::Idle;
@@ -50,7 +52,7 @@ use self::lab::{Lab, Options, Since};
 use self::local::Spares;
 use self::ranks::Ranks;
 use self::registry::Registry;
-use self::remote::{Guests, Remote};
+use self::remote::{Guests, Remote, index_of};
 use self::waits::Waits;
 use crate::color::Color;
 use crate::lane::{Lane, LanePtr, Order, ReadyLane};
@@ -244,12 +246,13 @@ impl Scheduler {
 
     /// Sends a lane to the thread that what comes next in it is pinned to.
     fn send(&self, pin: u32, lane: ReadyLane) {
-        match self.remotes.get(pin as usize - 1) {
+        let worker = index_of(pin);
+        match self.remotes.get(worker) {
             Some(remote) => {
                 remote.put(lane);
                 // It must not count as parked, or all seem to have run out of work (`may_stop`).
-                self.idle.search_again(pin as usize - 1);
-                self.park.unpark(pin as usize - 1);
+                self.idle.search_again(worker);
+                self.park.unpark(worker);
             }
             None => self.guests.put(pin, lane),
         }

@@ -2,7 +2,7 @@
 
 mod hop;
 
-pub use self::hop::{Hop, hop};
+pub use self::hop::{Hop, TryHop, hop, try_hop};
 
 use crate::color::Color;
 use crate::lane::{self, LanePtr, LaneRef, current};
@@ -89,6 +89,27 @@ impl Handle {
         F: FnOnce() + Send + 'static,
     {
         sched::post_to_worker(self, worker, color, f)
+    }
+
+    /// Spawns what `make` makes under a color on a worker, where it stays: it need not be `Send`. On
+    /// behalf of who is at `site`.
+    ///
+    /// # Errors
+    ///
+    /// `make`, if there is no such worker.
+    pub fn spawn_pinned_from<M, F>(
+        &self,
+        site: &'static Location<'static>,
+        worker: usize,
+        color: Color,
+        make: M,
+    ) -> Result<JoinHandle<F::Output>, M>
+    where
+        M: FnOnce() -> F + Send + 'static,
+        F: Future + 'static,
+        F::Output: Send + 'static,
+    {
+        sched::spawn_pinned(self, site, worker, color, make).map(JoinHandle::new)
     }
 
     /// Runs a future under [`Color::DEFAULT`] on this thread, which runs nothing else meanwhile.

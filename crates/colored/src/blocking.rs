@@ -1,15 +1,17 @@
 //! Calls that may block, on threads of their own.
 
-use crate::driver::current;
+use crate::driver::{Driver, current, entered};
 use crate::pool::{Class, Pool, Refused};
-use colored_core::JoinHandle;
+use colored_core::{Handle, JoinHandle};
+use std::sync::Arc;
 
 /// Runs `f` on a thread that may block, and gives its result to the handle.
 ///
 /// The threads are the runtime's, made on demand, at most
 /// [`Builder::blocking_threads`](crate::runtime::Builder::blocking_threads) of them; further calls
-/// wait in line. `f` runs under no color and cannot be interrupted: aborting the handle only keeps
-/// it from starting. At shutdown calls that have not begun are cancelled. Costs two thread switches;
+/// wait in line. `f` runs under no color, but inside the runtime: it may spawn, call cells, and wait by
+/// [`Handle::block_on`](crate::Handle::block_on). It cannot be interrupted: aborting the handle only
+/// keeps it from starting. At shutdown calls that have not begun are cancelled. Costs two thread switches;
 /// a thread that has had no call for 10 seconds ends.
 ///
 /// # Panics
@@ -22,11 +24,32 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    current::with(|context| submit(&context.driver.pool, Class::Work, f))
+    let driver = current::with(|context| Arc::clone(&context.driver));
+    match Handle::with_current(|handle| handle.cloned()) {
+        Some(handle) => submit_within(&handle, &driver, f),
+        // A waker that the driver calls.
+        None => submit(&driver.pool, Class::Work, f),
+    }
+}
+
+/// As [`spawn_blocking`], in that runtime.
+#[track_caller]
+pub(crate) fn submit_within<T, F>(handle: &Handle, driver: &Arc<Driver>, f: F) -> JoinHandle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let (core, context) = (handle.clone(), Arc::clone(driver));
+    let inside = move || {
+        let _driver = entered::enter(current::Context { driver: context, worker: None });
+        let _core = core.enter();
+        f()
+    };
+    submit(&driver.pool, Class::Work, inside)
 }
 
 #[track_caller]
-pub(crate) fn submit<T, F>(pool: &Pool, class: Class, f: F) -> JoinHandle<T>
+fn submit<T, F>(pool: &Pool, class: Class, f: F) -> JoinHandle<T>
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,

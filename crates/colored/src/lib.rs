@@ -62,6 +62,7 @@
 //! | [`spawn_here`] | the caller's | `Send` | any worker |
 //! | [`spawn_unique`] | a fresh one: parallel with everything | `Send` | any worker |
 //! | [`spawn_local`] | the caller's, or the default one | any | this thread |
+//! | [`spawn_pinned`] | the one named | any, made there | the worker named |
 //! | [`spawn_blocking`] | none, and no order | a closure, `Send` | a thread that may block |
 //!
 //! A color is not inherited: what a task of some color hands to [`spawn`] runs under the default
@@ -94,8 +95,8 @@
 //!   until it hops again. Best for several accesses, or for work that awaits in between.
 //!
 //! State of several colors in one step: [`when`] runs a closure that has all of the cells at once.
-//! Who only looks says [`ColorCell::read`], and [`shared()`](ColorCell::shared) inside a `when`:
-//! readers of one color run in parallel.
+//! Who only looks says [`ColorCell::read`], and inside a `when` [`shared()`](ColorCell::shared) of one
+//! cell or [`shared()`](fn@shared) of a row of them: readers of one color run in parallel.
 //!
 //! ```
 //! use colored::{Color, ColorCell, hop};
@@ -189,16 +190,17 @@ pub mod time;
 mod wait;
 
 pub use colored_core::{
-    AccessError, Call, CallError, Cells, Color, ColorCell, ColorLocal, ColorLocalError, Deadlock,
-    Exclusive, Priority, Read, Several, Shared, TryCall, When, exclusive, when,
+    AccessError, AllShared, Call, CallError, Cells, Color, ColorCell, ColorLocal, ColorLocalError,
+    Deadlock, Exclusive, Priority, Read, Several, SeveralShared, Shared, TryCall, TryRead, TryWhen,
+    When, exclusive, shared, try_when, when,
 };
 
 pub use self::bound::{Bound, BoundedCell, Closed, TrySendError, TrySpawnError};
-pub use self::pinned::PinnedCell;
+pub use self::pinned::{PinnedCell, spawn_pinned};
 pub use self::runtime::{Builder, Handle, Runtime};
 pub use self::task::{
     AbortHandle, JoinError, JoinHandle, hop, spawn, spawn_blocking, spawn_colored, spawn_here,
-    spawn_local, spawn_unique, yield_now,
+    spawn_local, spawn_unique, try_hop, yield_now,
 };
 
 #[cfg(feature = "macros")]

@@ -1,11 +1,16 @@
-//! [`PinnedCell`]: a value that stays on one thread, for all threads to use.
+//! What stays on one thread: [`PinnedCell`], a value for all threads to use, and [`spawn_pinned`], a
+//! future.
 //!
-//! The value is a local variable of a task of [`spawn_local`](crate::spawn_local) on that thread, its
+//! The value of a cell is a local variable of a task of [`spawn_local`](crate::spawn_local) on that thread, its
 //! *owner*, which runs the closures that the handles send. So the value is made, used and dropped
 //! there because the task is; and it goes when the task does: when the last handle is dropped, when
 //! the `block_on` of the thread ends, or when the runtime shuts down.
 
 mod mailbox;
+mod spawn;
+
+pub use self::spawn::spawn_pinned;
+pub(crate) use self::spawn::spawn_pinned_in;
 
 use self::mailbox::{Receiver, Sender, mailbox};
 use crate::task::consume_budget;
@@ -154,13 +159,13 @@ impl<T: 'static> PinnedCell<T> {
         make: impl FnOnce() -> T + Send + 'static,
     ) -> Result<Self, NoWorker> {
         let color = color.into();
-        Handle::with_current(|handle| match handle {
-            Some(handle) => Self::new_in(handle, worker, color, make),
-            None => panic!(
+        let Some(handle) = Handle::with_current(|handle| handle.cloned()) else {
+            panic!(
                 "`PinnedCell::on_worker({worker}, {color}, ..)` outside a runtime: call it inside \
                  one, or use `Handle::pinned_cell`"
-            ),
-        })
+            )
+        };
+        Self::new_in(&handle, worker, color, make)
     }
 
     pub(crate) fn new_in(

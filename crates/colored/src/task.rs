@@ -7,6 +7,7 @@
 //! | [`spawn_here`] | the color of the caller |
 //! | [`spawn_unique`] | a fresh color of its own: in parallel with everything |
 //! | [`spawn_local`] | the color of the caller, on this very thread: the future need not be `Send` |
+//! | [`spawn_pinned`](crate::spawn_pinned) | the color named, on a worker named: the future need not be `Send` |
 //! | [`spawn_blocking`] | no color, on a thread that may block |
 //!
 //! A color is held for one poll and released at every `.await`: other tasks of the color may run in
@@ -21,7 +22,9 @@ pub use self::local::{LocalKey, NotInScope, Scope};
 pub use self::unconstrained::{Unconstrained, unconstrained};
 pub use crate::blocking::spawn_blocking;
 pub use colored_core::budget::has_remaining as has_budget_remaining;
-pub use colored_core::{AbortHandle, Hop, Id, JoinError, JoinHandle, YieldNow, hop, yield_now};
+pub use colored_core::{
+    AbortHandle, Hop, Id, JoinError, JoinHandle, TryHop, YieldNow, hop, try_hop, yield_now,
+};
 
 use colored_core::{Color, Handle};
 use std::future::poll_fn;
@@ -29,14 +32,15 @@ use std::panic::Location;
 
 #[track_caller]
 fn with_handle<R>(what: &str, f: impl FnOnce(&Handle) -> R) -> R {
-    Handle::with_current(|handle| match handle {
-        Some(handle) => f(handle),
+    // The panic is outside the closure, and so at the caller's.
+    match Handle::with_current(|handle| handle.map(f)) {
+        Some(result) => result,
         None => panic!(
             "`{what}` outside a runtime: call it inside `#[colored::main]`, `Runtime::run`, \
              `Runtime::block_on`, or while the guard of `Handle::enter` lives; a `Handle` spawns \
              from anywhere"
         ),
-    })
+    }
 }
 
 /// Spawns a task under [`Color::DEFAULT`]: it never overlaps anything that names no color.
@@ -125,7 +129,11 @@ where
 {
     match colored_core::spawn_local(future) {
         Ok(handle) => handle,
-        Err(_) => panic!("`spawn_local` on a thread that is no worker and not inside `block_on`"),
+        Err(_) => panic!(
+            "`spawn_local` on a thread that is no worker and not inside `block_on`: call it in a task, \
+             or name a worker by `spawn_pinned`; `#[colored::main(local)]` runs the main future on the \
+             main thread"
+        ),
     }
 }
 

@@ -1,6 +1,6 @@
 //! No coin is lost.
 
-use crate::support::Running;
+use crate::support::{Running, error};
 
 #[test]
 fn it_keeps_every_coin() {
@@ -14,5 +14,17 @@ fn it_keeps_every_coin() {
         // Some were refused, and by far not all: accounts start with as much as the largest transfer.
         let refused = transfers.rsplit(' ').find_map(|word| word.parse::<u32>().ok());
         assert!(refused.is_some_and(|refused| (1..90_000).contains(&refused)), "{transfers}");
+    }
+}
+
+/// As `pipeline` does, which has no options either.
+#[test]
+fn what_it_does_not_know_is_an_error() {
+    for name in ["bank", "pipeline"] {
+        let text = error(name, "--accounts 5");
+        assert_eq!(
+            text,
+            format!("Error: --accounts is not known here, or given twice\nusage: {name}\n")
+        );
     }
 }

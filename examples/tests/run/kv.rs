@@ -25,5 +25,7 @@ fn no_read_sees_half_of_a_write() {
 #[test]
 fn it_says_what_is_allowed() {
     let text = error("kv", "--writes 101");
-    assert_eq!(text, "Error: --writes 101: expected a number from 0 to 100\n");
+    let expected =
+        "Error: --writes 101: expected a number from 0 to 100\nusage: kv [--writes PERCENT]\n";
+    assert_eq!(text, expected);
 }

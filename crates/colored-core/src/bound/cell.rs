@@ -7,12 +7,17 @@ use super::place::{Place, Turn};
 use crate::cell::{AccessError, ColorCell};
 use std::fmt;
 use std::future::poll_fn;
+use std::panic::Location;
 use std::pin::Pin;
 
 /// A [`ColorCell`] whose calls and posts are admitted by a [`Bound`]; from [`Bound::cell`].
 ///
 /// A call or post has its place until its closure has run or been dropped. Clones share the value
 /// and the bound. Everything else is as for a `ColorCell`: order, panics, the end of the value.
+///
+/// Here `try_` means *if there is room now*; an error in place of a panic, as by
+/// [`ColorCell::try_call`], and reading, sections and `when` are had by [`cell`](Self::cell), with a
+/// [`Place`] in hands.
 ///
 /// ```
 /// # use colored_core::{Bound, Color, TrySendError};
@@ -43,6 +48,30 @@ impl<T: Send + 'static> BoundedCell<T> {
     #[must_use]
     pub fn bound(&self) -> &Bound {
         &self.bound
+    }
+
+    /// The cell by itself: for what has no bounded form, with a [`Place`] in hands while it is under
+    /// way. What goes past the bound without one is not counted.
+    ///
+    /// ```
+    /// use colored_core::{BoundedCell, Closed, ColorCell, when};
+    ///
+    /// async fn sum(stock: &BoundedCell<Vec<u64>>) -> Result<u64, Closed<()>> {
+    ///     let _place = stock.bound().reserve().await?; // room, for as long as it is kept
+    ///     Ok(stock.cell().read(|stock| stock.iter().sum()).await)
+    /// }
+    ///
+    /// async fn take(stock: &BoundedCell<Vec<u64>>, sold: &ColorCell<u64>) -> Result<(), Closed<()>> {
+    ///     let _place = stock.bound().reserve().await?;
+    ///     when((stock.cell(), sold), |stock, sold| *sold += stock.pop().unwrap_or(0)).await;
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// While somebody has a place in hands, waits for room are not diagnosed: there may be room any time.
+    #[must_use]
+    pub fn cell(&self) -> &ColorCell<T> {
+        &self.cell
     }
 
     /// Uses the value, from inside its color: it needs no place.
@@ -86,10 +115,10 @@ impl<T: Send + 'static> BoundedCell<T> {
         F: FnOnce(&mut T) -> R + Send + 'static,
         R: Send + 'static,
     {
-        let reserve: Reserve<'_> = self.bound.reserve();
+        let (site, reserve): (_, Reserve<'_>) = (Location::caller(), self.bound.reserve());
         async move {
             match reserve.await {
-                Ok(place) => Ok(self.call_with(place, f).await),
+                Ok(place) => Ok(self.call_with(place, f, site).await),
                 Err(Closed(())) => Err(Closed(f)),
             }
         }
@@ -105,6 +134,7 @@ impl<T: Send + 'static> BoundedCell<T> {
     /// # Panics
     ///
     /// The future does, as [`ColorCell::call`].
+    #[track_caller]
     pub fn try_call<R, F>(
         &self,
         f: F,
@@ -115,8 +145,8 @@ impl<T: Send + 'static> BoundedCell<T> {
     {
         match self.bound.enter() {
             Ok(place) => {
-                let cell = self.clone();
-                Ok(async move { cell.call_with(place, f).await })
+                let (site, cell) = (Location::caller(), self.clone());
+                Ok(async move { cell.call_with(place, f, site).await })
             }
             Err(refused) => Err(refused.with(f)),
         }
@@ -165,7 +195,7 @@ impl<T: Send + 'static> BoundedCell<T> {
         self.cell.post(move |value| turn.run(value));
     }
 
-    async fn call_with<R, F>(&self, place: Place, f: F) -> R
+    async fn call_with<R, F>(&self, place: Place, f: F, site: &'static Location<'static>) -> R
     where
         F: FnOnce(&mut T) -> R + Send + 'static,
         R: Send + 'static,
@@ -177,15 +207,16 @@ impl<T: Send + 'static> BoundedCell<T> {
             Turn::new(f, place.begins_at_once()).run(value)
         });
         match at_once {
-            Ok(result) => result,
+            Ok(Ok(result)) => result,
+            Ok(Err(in_use)) => panic!("the call of {self:?} at {site}: {in_use}"),
             Err(_) => {
                 let (place, f) = idle.take().expect("not run");
-                self.posted_call(place, f).await
+                self.posted_call(place, f, site).await
             }
         }
     }
 
-    async fn posted_call<R, F>(&self, place: Place, f: F) -> R
+    async fn posted_call<R, F>(&self, place: Place, f: F, site: &'static Location<'static>) -> R
     where
         F: FnOnce(&mut T) -> R + Send + 'static,
         R: Send + 'static,
@@ -193,7 +224,7 @@ impl<T: Send + 'static> BoundedCell<T> {
         let item = place.scheduled(false);
         let mut untold = item.key();
         let turn = Turn::new(f, item);
-        let mut call = self.cell.call(move |value| turn.run(value));
+        let mut call = self.cell.call_from(site, move |value| turn.run(value));
         poll_fn(|cx| {
             let polled = Pin::new(&mut call).poll(cx);
             if polled.is_pending()

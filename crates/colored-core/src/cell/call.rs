@@ -1,7 +1,7 @@
 //! [`Call`] and [`TryCall`]: the result of a closure that runs under a cell's color.
 
-use super::ColorCell;
 use super::slot::{Outcome, Slot};
+use super::{ColorCell, InUse};
 use crate::budget;
 use crate::contain::contain;
 use crate::lane::callback;
@@ -25,7 +25,8 @@ pub struct TryCall<T: Send + 'static, F, R> {
     stage: Stage<F, R>,
 }
 
-/// Why a closure was not called.
+/// Why a closure was not called: by [`ColorCell::try_call`], [`ColorCell::try_read`] or
+/// [`try_when`](fn@super::try_when).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CallError {
@@ -34,29 +35,40 @@ pub enum CallError {
     Deadlock(Deadlock),
     /// The runtime shut down before its turn came.
     ShutDown,
+    /// The caller is inside another access to the same cell, an
+    /// [`exclusive`](ColorCell::exclusive) one say: it has the value already.
+    InUse,
 }
 
 impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Deadlock(deadlock) => deadlock.fmt(f),
-            Self::ShutDown => f.write_str("the runtime shut down before the call ran"),
+            Self::ShutDown => f.write_str("the runtime shut down before the closure ran"),
+            Self::InUse => InUse.fmt(f),
         }
     }
 }
 
 impl std::error::Error for CallError {}
 
+impl From<InUse> for CallError {
+    fn from(_: InUse) -> Self {
+        Self::InUse
+    }
+}
+
+type Shared<F, R> = Arc<Slot<F, Result<R, InUse>>>;
+
 enum Stage<F, R> {
     Unstarted(F),
-    Posted(Arc<Slot<F, R>>),
+    Posted(Shared<F, R>),
     Done,
 }
 
 impl<T: Send + 'static, F, R> Call<T, F, R> {
-    #[track_caller]
-    pub(super) fn new(cell: ColorCell<T>, f: F) -> Self {
-        Self(TryCall::new(cell, f))
+    pub(super) fn new(cell: ColorCell<T>, site: &'static Location<'static>, f: F) -> Self {
+        Self(TryCall::new(cell, site, f))
     }
 
     /// Whether it stands in the color's line, or has its turn.
@@ -77,19 +89,19 @@ where
         match ready!(Pin::new(&mut self.0).poll(cx)) {
             Ok(result) => Poll::Ready(result),
             Err(CallError::ShutDown) => {
-                panic!("the runtime of {:?} shut down before the call ran", self.0.cell)
+                panic!(
+                    "the runtime of {:?} shut down before the call ran, which is at {}",
+                    self.0.cell, self.0.site
+                )
             }
-            Err(CallError::Deadlock(deadlock)) => {
-                panic!("the call of {:?} at {}: {deadlock}", self.0.cell, self.0.site)
-            }
+            Err(error) => panic!("the call of {:?} at {}: {error}", self.0.cell, self.0.site),
         }
     }
 }
 
 impl<T: Send + 'static, F, R> TryCall<T, F, R> {
-    #[track_caller]
-    pub(super) fn new(cell: ColorCell<T>, f: F) -> Self {
-        Self { cell, site: Location::caller(), stage: Stage::Unstarted(f) }
+    pub(super) fn new(cell: ColorCell<T>, site: &'static Location<'static>, f: F) -> Self {
+        Self { cell, site, stage: Stage::Unstarted(f) }
     }
 
     fn turn(&self) -> Turn<'_> {
@@ -116,7 +128,7 @@ where
         let this = &mut *self;
         match std::mem::replace(&mut this.stage, Stage::Done) {
             Stage::Unstarted(f) => match this.cell.call_now(f) {
-                Ok(result) => return Poll::Ready(Ok(result)),
+                Ok(result) => return Poll::Ready(Ok(result?)),
                 Err(f) => {
                     let waker = cx.waker().clone();
                     let slot = if waits::are_watched() {
@@ -138,7 +150,7 @@ where
                     return Poll::Ready(Err(CallError::Deadlock(deadlock)));
                 }
                 match slot.poll(cx.waker()) {
-                    Some(Outcome::Done(result)) => return Poll::Ready(Ok(result)),
+                    Some(Outcome::Done(result)) => return Poll::Ready(Ok(result?)),
                     Some(Outcome::Panicked(payload)) => resume_unwind(payload),
                     Some(Outcome::Cancelled) => return Poll::Ready(Err(CallError::ShutDown)),
                     None => this.stage = Stage::Posted(slot),
@@ -152,7 +164,7 @@ where
 }
 
 /// Schedules the closure under the cell's color; `guard` as for [`callback::post_awaited`].
-fn post<T, F, R, G>(cell: &ColorCell<T>, slot: Slot<F, R>, guard: G) -> Arc<Slot<F, R>>
+fn post<T, F, R, G>(cell: &ColorCell<T>, slot: Slot<F, Result<R, InUse>>, guard: G) -> Shared<F, R>
 where
     T: Send + 'static,
     F: FnOnce(&mut T) -> R + Send + 'static,
@@ -166,7 +178,7 @@ where
 
 /// The color's half. Dropped unrun at shutdown.
 struct Posted<T: Send + 'static, F, R> {
-    slot: Arc<Slot<F, R>>,
+    slot: Shared<F, R>,
     has_come: bool,
     cell: ColorCell<T>,
 }
@@ -175,14 +187,16 @@ impl<T: Send + 'static, F: FnOnce(&mut T) -> R, R> Posted<T, F, R> {
     fn run(mut self) {
         self.has_come = true;
         if let Some(f) = self.slot.begin() {
-            let result = catch_unwind(AssertUnwindSafe(|| self.cell.with(f)));
+            // The color is this callback's: nothing else can be wrong.
+            let run = || self.cell.try_with(f).map_err(|_| InUse);
+            let result = catch_unwind(AssertUnwindSafe(run));
             self.settle(result.into());
         }
     }
 }
 
 impl<T: Send + 'static, F, R> Posted<T, F, R> {
-    fn settle(&self, outcome: Outcome<R>) {
+    fn settle(&self, outcome: Outcome<Result<R, InUse>>) {
         if let Some(waker) = self.slot.finish(outcome) {
             contain(|| waker.wake());
         }

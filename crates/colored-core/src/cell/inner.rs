@@ -12,9 +12,30 @@
 use super::AccessError;
 use crate::lane::{LaneRef, callback};
 use crate::sync::{AtomicBool, AtomicUsize, Ordering, UnsafeCell};
+use std::fmt;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::ptr::NonNull;
+
+/// Somebody is inside already: [`AccessError::InUse`], where nothing else can be wrong.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct InUse;
+
+impl fmt::Display for InUse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(
+            "this `ColorCell` is in use, further up the stack or in a section of the same task: an \
+             access must not be nested in another one to the same cell",
+        )
+    }
+}
+
+impl From<InUse> for AccessError {
+    fn from(_: InUse) -> Self {
+        Self::InUse
+    }
+}
 
 pub(super) struct Inner<T> {
     lane: ManuallyDrop<LaneRef>,
@@ -36,7 +57,7 @@ impl<T> Inner<T> {
     /// # Safety
     ///
     /// The caller holds the lane.
-    pub(super) unsafe fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> Result<R, AccessError> {
+    pub(super) unsafe fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> Result<R, InUse> {
         // SAFETY: by contract.
         let _busy = unsafe { self.occupy() }?;
         Ok(self.value.with_mut(|value| {
@@ -51,11 +72,11 @@ impl<T> Inner<T> {
     ///
     /// The caller holds the lane.
     #[inline]
-    pub(super) unsafe fn occupy(&self) -> Result<Busy<'_>, AccessError> {
+    pub(super) unsafe fn occupy(&self) -> Result<Busy<'_>, InUse> {
         // Ordering: Acquire pairs with the Release of a mark that was dropped far from the lane.
         // Two holders do not meet here, so no exchange is needed.
         if self.busy.load(Ordering::Acquire) {
-            return Err(AccessError::InUse);
+            return Err(InUse);
         }
         // Ordering: read by the holder, whom the lane's hand-over orders.
         self.busy.store(true, Ordering::Relaxed);
@@ -63,9 +84,9 @@ impl<T> Inner<T> {
     }
 
     /// Whether a reader may look: while it is inside, nobody can occupy the cell.
-    pub(super) fn admits_readers(&self) -> Result<(), AccessError> {
+    pub(super) fn admits_readers(&self) -> Result<(), InUse> {
         // Ordering: as in `occupy`.
-        if self.busy.load(Ordering::Acquire) { Err(AccessError::InUse) } else { Ok(()) }
+        if self.busy.load(Ordering::Acquire) { Err(InUse) } else { Ok(()) }
     }
 
     /// The value, as the holder of the lane or the readers reach it.

@@ -1,30 +1,36 @@
-//! [`ColorCell::read`]: looks at a value beside others who only look.
+//! [`ColorCell::read`] and [`ColorCell::try_read`]: looks at a value beside others who only look.
 
-use super::ColorCell;
+use super::call::CallError;
 use super::slot::{Outcome, Slot};
+use super::{ColorCell, InUse};
 use crate::budget;
 use crate::contain::contain;
 use crate::lane::gate;
 use crate::lane::visit::{self, Visit};
 use crate::sched::waits::{self, Turn};
 use crate::sync::Arc;
-use crate::task::Deadlock;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 /// The future of [`ColorCell::read`].
 #[must_use = "futures do nothing unless awaited"]
-pub struct Read<'a, T: Send + 'static, F, R> {
+pub struct Read<'a, T: Send + 'static, F, R>(TryRead<'a, T, F, R>);
+
+/// The future of [`ColorCell::try_read`].
+#[must_use = "futures do nothing unless awaited"]
+pub struct TryRead<'a, T: Send + 'static, F, R> {
     cell: &'a ColorCell<T>,
     site: &'static Location<'static>,
     stage: Stage<F, R>,
 }
 
+type Shared<F, R> = Arc<Slot<F, Result<R, InUse>>>;
+
 enum Stage<F, R> {
     Unstarted(F),
-    Scheduled(Arc<Slot<F, R>>),
+    Scheduled(Shared<F, R>),
     Done,
 }
 
@@ -50,9 +56,8 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
     ///
     /// # Panics
     ///
-    /// With the panic of `f`; inside an access to the same cell, from under its color; if the
-    /// runtime shuts down before `f` has run; and if the turn of `f` would never come
-    /// ([`Deadlock`]).
+    /// With the panic of `f`; and where [`try_read`](Self::try_read) gives an error: the text names the
+    /// line of the read.
     ///
     /// # Examples
     ///
@@ -68,13 +73,35 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
         F: FnOnce(&T) -> R + Send + 'static,
         R: Send + 'static,
     {
-        Read { cell: self, site: Location::caller(), stage: Stage::Unstarted(f) }
+        Read(self.try_read(f))
     }
 
-    /// Runs `f` at once if it need not wait.
-    pub(crate) fn read_now<R, F: FnOnce(&T) -> R>(&self, f: F) -> Result<R, F> {
+    /// As [`read`](Self::read), with an error in place of a panic that is not `f`'s.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError`]: if the runtime shuts down before `f` has run; if the turn of `f` would never come,
+    /// because the color is held by a section ([`exclusive`](crate::exclusive())) that waits, in the
+    /// end, for the caller; and inside an access to the same cell, from under its color. `f` is
+    /// dropped, at once if it was never scheduled.
+    ///
+    /// # Panics
+    ///
+    /// With the panic of `f`.
+    #[track_caller]
+    pub fn try_read<R, F>(&self, f: F) -> TryRead<'_, T, F, R>
+    where
+        F: FnOnce(&T) -> R + Send + 'static,
+        R: Send + 'static,
+    {
+        TryRead { cell: self, site: Location::caller(), stage: Stage::Unstarted(f) }
+    }
+
+    /// Runs `f` at once if it need not wait; gives it back otherwise.
+    fn read_now<R, F: FnOnce(&T) -> R>(&self, f: F) -> Result<Result<R, InUse>, F> {
         if self.inner.lane().is_current() {
-            return Ok(self.with(|value| f(value)));
+            // SAFETY: this thread holds the lane.
+            return Ok(unsafe { self.inner.with(|value| f(value)) });
         }
         // The slot gives `f` back if the reader must wait.
         let mut slot = Some(f);
@@ -86,31 +113,25 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
     }
 
     /// Looks at the value. The caller is a reader that is inside.
-    fn look<R>(&self, f: impl FnOnce(&T) -> R) -> R {
-        if let Err(error) = self.inner.admits_readers() {
-            panic!("{error}");
-        }
-        self.inner.place().with(|value| {
+    fn look<R>(&self, f: impl FnOnce(&T) -> R) -> Result<R, InUse> {
+        self.inner.admits_readers()?;
+        Ok(self.inner.place().with(|value| {
             // SAFETY: while readers are inside nobody holds the lane, and so nobody changes the
             // value.
             f(unsafe { &*value })
-        })
+        }))
     }
 }
 
-impl<T: Send + 'static, F, R> Read<'_, T, F, R> {
+impl<T: Send + 'static, F, R> TryRead<'_, T, F, R> {
     fn turn(&self) -> Turn<'_> {
         let lane = self.cell.inner.lane();
         Turn { lane, shared: true, how: "reads a cell of", site: self.site }
     }
-
-    fn refuse(&self, deadlock: &Deadlock) -> ! {
-        panic!("the read of {:?} at {}: {deadlock}", self.cell, self.site)
-    }
 }
 
 // The closure is never pinned.
-impl<T: Send + 'static, F, R> Unpin for Read<'_, T, F, R> {}
+impl<T: Send + 'static, F, R> Unpin for TryRead<'_, T, F, R> {}
 
 impl<T, F, R> Future for Read<'_, T, F, R>
 where
@@ -121,26 +142,46 @@ where
     type Output = R;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<R> {
+        match ready!(Pin::new(&mut self.0).poll(cx)) {
+            Ok(result) => Poll::Ready(result),
+            Err(CallError::ShutDown) => {
+                panic!(
+                    "the runtime of {:?} shut down before the read ran, which is at {}",
+                    self.0.cell, self.0.site
+                )
+            }
+            Err(error) => panic!("the read of {:?} at {}: {error}", self.0.cell, self.0.site),
+        }
+    }
+}
+
+impl<T, F, R> Future for TryRead<'_, T, F, R>
+where
+    T: Send + Sync + 'static,
+    F: FnOnce(&T) -> R + Send + 'static,
+    R: Send + 'static,
+{
+    type Output = Result<R, CallError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         if budget::poll_proceed(cx).is_pending() {
             return Poll::Pending;
         }
         let this = &mut *self;
         match std::mem::replace(&mut this.stage, Stage::Done) {
             Stage::Unstarted(f) => match this.cell.read_now(f) {
-                Ok(result) => return Poll::Ready(result),
+                Ok(result) => return Poll::Ready(Ok(result?)),
                 Err(f) => {
                     let (cell, waker) = (this.cell, cx.waker().clone());
-                    let scheduled = if waits::are_watched() {
+                    let slot = if waits::are_watched() {
                         waits::queue(this.turn(), |wait, order| {
                             schedule(cell, Slot::new(f, waker, wait), order)
                         })
+                        .map_err(CallError::Deadlock)?
                     } else {
-                        Ok(schedule(cell, Slot::new(f, waker, None), ()))
+                        schedule(cell, Slot::new(f, waker, None), ())
                     };
-                    match scheduled {
-                        Ok(slot) => this.stage = Stage::Scheduled(slot),
-                        Err(deadlock) => this.refuse(&deadlock),
-                    }
+                    this.stage = Stage::Scheduled(slot);
                 }
             },
             Stage::Scheduled(slot) => {
@@ -148,25 +189,23 @@ where
                     && let Err(deadlock) =
                         slot.record_again(|before| waits::queued(before, this.turn()))
                 {
-                    this.refuse(&deadlock);
+                    return Poll::Ready(Err(CallError::Deadlock(deadlock)));
                 }
                 match slot.poll(cx.waker()) {
-                    Some(Outcome::Done(result)) => return Poll::Ready(result),
+                    Some(Outcome::Done(result)) => return Poll::Ready(Ok(result?)),
                     Some(Outcome::Panicked(payload)) => resume_unwind(payload),
-                    Some(Outcome::Cancelled) => {
-                        panic!("the runtime of {:?} shut down before the read ran", this.cell)
-                    }
+                    Some(Outcome::Cancelled) => return Poll::Ready(Err(CallError::ShutDown)),
                     None => this.stage = Stage::Scheduled(slot),
                 }
             }
-            Stage::Done => panic!("a `Read` was polled again after it had given the result"),
+            Stage::Done => panic!("a read was polled again after it had given the result"),
         }
         budget::give_back();
         Poll::Pending
     }
 }
 
-impl<T: Send + 'static, F, R> Drop for Read<'_, T, F, R> {
+impl<T: Send + 'static, F, R> Drop for TryRead<'_, T, F, R> {
     fn drop(&mut self) {
         if let Stage::Scheduled(slot) = &self.stage {
             slot.abandon();
@@ -176,12 +215,22 @@ impl<T: Send + 'static, F, R> Drop for Read<'_, T, F, R> {
 
 impl<T: Send + 'static, F, R> fmt::Debug for Read<'_, T, F, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Read").field("cell", &self.cell).finish_non_exhaustive()
+        f.debug_struct("Read").field("cell", &self.0.cell).finish_non_exhaustive()
+    }
+}
+
+impl<T: Send + 'static, F, R> fmt::Debug for TryRead<'_, T, F, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TryRead").field("cell", &self.cell).finish_non_exhaustive()
     }
 }
 
 /// Puts a reader on the cell's lane; `guard` as for [`visit::post_under`].
-fn schedule<T, F, R, G>(cell: &ColorCell<T>, slot: Slot<F, R>, guard: G) -> Arc<Slot<F, R>>
+fn schedule<T, F, R, G>(
+    cell: &ColorCell<T>,
+    slot: Slot<F, Result<R, InUse>>,
+    guard: G,
+) -> Shared<F, R>
 where
     T: Send + Sync + 'static,
     F: FnOnce(&T) -> R + Send + 'static,
@@ -195,13 +244,13 @@ where
 
 /// The color's half.
 struct Reading<T: Send + 'static, F, R> {
-    slot: Arc<Slot<F, R>>,
+    slot: Shared<F, R>,
     f: Option<F>,
     cell: ColorCell<T>,
 }
 
 impl<T: Send + 'static, F, R> Reading<T, F, R> {
-    fn settle(&self, outcome: Outcome<R>) {
+    fn settle(&self, outcome: Outcome<Result<R, InUse>>) {
         if let Some(waker) = self.slot.finish(outcome) {
             contain(|| waker.wake());
         }

@@ -1,22 +1,22 @@
 //! Sets of cells: what [`when`](fn@super::when) takes, and what its closure gets.
 
-use super::ColorCell;
-use super::inner::Busy;
+use super::{ColorCell, InUse};
 use crate::lane::claim::Claim;
 use crate::lane::want::{Mode, Want};
 use std::fmt;
 use std::ptr;
 
 /// Several cells: tuples of one to eight of `&ColorCell<T>` and
-/// [`cell.shared()`](ColorCell::shared); and `&[ColorCell<T>]`, `&Vec<ColorCell<T>>`, arrays by
-/// reference, arrays and `Vec` by value.
+/// [`cell.shared()`](ColorCell::shared); and slices, arrays and `Vec`s of `ColorCell<T>` or of
+/// `&ColorCell<T>`, by reference or by value, or the same inside [`shared`](super::shared).
 ///
 /// The closure `F` gets for each element of a tuple a `&mut T`, or a `&T` of what is shared; for
-/// the others one [`Several`](super::Several).
+/// the others one [`Several`](super::Several) or [`SeveralShared`](super::SeveralShared).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no set of cells that `when` could hand to this closure",
     label = "wants a tuple of one to eight `&ColorCell<T>` or `cell.shared()`, with a closure of as many \
-             arguments; or a slice, an array or a `Vec` of `ColorCell<T>`, with a closure of one"
+             arguments; or a slice, an array or a `Vec` of `ColorCell<T>` or `&ColorCell<T>`, with a \
+             closure of one"
 )]
 pub trait Cells<F, R>: Sized {
     /// The set, by itself.
@@ -47,13 +47,13 @@ pub trait Set<F, R> {
     /// Two places of one cell, at least one of which changes it.
     fn twice(&self) -> Option<(usize, usize)>;
 
-    /// Runs the closure.
+    /// Runs the closure, unless a cell is in use.
     ///
     /// # Safety
     ///
     /// This thread holds all lanes, or is counted in where all that is wanted is shared. Those that
     /// `own` says yes to it holds in any case.
-    unsafe fn run(&self, own: impl Fn(Want) -> bool, f: F) -> R;
+    unsafe fn run(&self, own: impl Fn(Want) -> bool, f: F) -> Result<R, InUse>;
 }
 
 /// A cell of which the closure of a [`when`](fn@super::when) only wants to look at the value,
@@ -94,7 +94,7 @@ pub trait Part: Send + 'static {
     /// Which cell it is.
     fn id(&self) -> *const ();
 
-    /// Hands the value to `f`.
+    /// Hands the value to `f`, unless it is in use.
     ///
     /// # Safety
     ///
@@ -102,8 +102,8 @@ pub trait Part: Send + 'static {
     unsafe fn with<'a, R>(
         &'a self,
         reach: impl FnOnce() -> Reach,
-        f: impl FnOnce(Self::Access<'a>) -> R,
-    ) -> R;
+        f: impl FnOnce(Self::Access<'a>) -> Result<R, InUse>,
+    ) -> Result<R, InUse>;
 }
 
 /// How an element of a set gets at its value.
@@ -120,6 +120,11 @@ pub enum Reach {
 
 /// An element of a tuple.
 #[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no cell that `when` could take in a tuple",
+    label = "each element is a `&ColorCell<T>` or a `cell.shared()`",
+    note = "a `BoundedCell` has its `ColorCell` by `cell()`, which `when` takes while one has a place"
+)]
 pub trait Element {
     type Part: Part + Element<Part = Self::Part>;
 
@@ -188,19 +193,6 @@ impl<T: Send + Sync + 'static> Element for Reads<T> {
     }
 }
 
-/// Refuses to nest an access in another one to the same cell.
-///
-/// # Safety
-///
-/// As for `Inner::occupy`.
-pub(super) unsafe fn occupy<T: Send + 'static>(cell: &ColorCell<T>) -> Busy<'_> {
-    // SAFETY: by contract.
-    match unsafe { cell.inner.occupy() } {
-        Ok(occupied) => occupied,
-        Err(error) => panic!("{error}"),
-    }
-}
-
 impl<T: Send + 'static> Part for Writes<T> {
     type Access<'a> = &'a mut T;
 
@@ -215,10 +207,10 @@ impl<T: Send + 'static> Part for Writes<T> {
     unsafe fn with<'a, R>(
         &'a self,
         _alone: impl FnOnce() -> Reach,
-        f: impl FnOnce(&'a mut T) -> R,
-    ) -> R {
+        f: impl FnOnce(&'a mut T) -> Result<R, InUse>,
+    ) -> Result<R, InUse> {
         // SAFETY: this thread holds the lane.
-        let _occupied = unsafe { occupy(&self.0) };
+        let _occupied = unsafe { self.0.inner.occupy() }?;
         self.0.inner.place().with_mut(|value| {
             // SAFETY: the holder alone reaches the value, and everything else is refused meanwhile.
             f(unsafe { &mut *value })
@@ -240,15 +232,15 @@ impl<T: Send + Sync + 'static> Part for Reads<T> {
     unsafe fn with<'a, R>(
         &'a self,
         reach: impl FnOnce() -> Reach,
-        f: impl FnOnce(&'a T) -> R,
-    ) -> R {
+        f: impl FnOnce(&'a T) -> Result<R, InUse>,
+    ) -> Result<R, InUse> {
         let _occupied = match reach() {
             // SAFETY: this thread holds the lane.
-            Reach::Alone => Some(unsafe { occupy(&self.0) }),
-            Reach::Beside => match self.0.inner.admits_readers() {
-                Ok(()) => None,
-                Err(error) => panic!("{error}"),
-            },
+            Reach::Alone => Some(unsafe { self.0.inner.occupy() }?),
+            Reach::Beside => {
+                self.0.inner.admits_readers()?;
+                None
+            }
             Reach::Again => None,
         };
         self.0.inner.place().with(|value| {
@@ -289,7 +281,7 @@ fn reach(places: &[Place], index: usize, own: impl Fn(Want) -> bool) -> Reach {
 /// Calls `$f` inside the accesses to all parts, the first one outermost.
 macro_rules! nest {
     ($set:ident $f:ident $reach:ident [$($value:ident)*]) => {
-        $f($($value),*)
+        Ok($f($($value),*))
     };
     ($set:ident $f:ident $reach:ident [$($value:ident)*] $index:tt $this:ident $($rest:tt)*) => {{
         let rest = |$this| nest!($set $f $reach [$($value)* $this] $($rest)*);
@@ -340,7 +332,7 @@ macro_rules! tuples {
                 twice(&[$((self.0.$index.part().want(), self.0.$index.part().id())),*])
             }
 
-            unsafe fn run(&self, own: impl Fn(Want) -> bool, f: FN) -> RE {
+            unsafe fn run(&self, own: impl Fn(Want) -> bool, f: FN) -> Result<RE, InUse> {
                 let set = ($(self.0.$index.part(),)*);
                 let places = [$((set.$index.want(), set.$index.id())),*];
                 let reach = |index| reach(&places, index, &own);

@@ -1,7 +1,14 @@
-//! [`Several`]: the values of a slice of cells.
+//! [`Several`]: the values of a row of cells; and [`shared()`], to look at them only.
 
-use super::ColorCell;
-use super::set::{Cells, Set, occupy};
+mod row;
+mod shared;
+
+pub use self::row::{Many, Row};
+pub use self::shared::{AllShared, SeveralShared, shared};
+
+use self::row::distinct;
+use super::set::Set;
+use super::{ColorCell, InUse};
 use crate::lane::claim::Claim;
 use crate::lane::want::{Mode, Want};
 use std::fmt;
@@ -25,22 +32,22 @@ use std::ops::{Index, IndexMut};
 /// # }
 /// ```
 pub struct Several<'a, T: Send + 'static> {
-    cells: &'a [ColorCell<T>],
+    row: Row<'a, T>,
     /// As if it borrowed the values to change them: it cannot leave this thread if they cannot.
     values: PhantomData<&'a mut T>,
 }
 
-impl<'a, T: Send + 'static> Several<'a, T> {
+impl<T: Send + 'static> Several<'_, T> {
     /// How many there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.cells.len()
+        self.row.len()
     }
 
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.cells.is_empty()
+        self.len() == 0
     }
 
     /// All values, to be looked at.
@@ -54,7 +61,7 @@ impl<T: Send + 'static> Index<usize> for Several<'_, T> {
 
     #[track_caller]
     fn index(&self, index: usize) -> &T {
-        self.cells[index].inner.place().with(|value| {
+        self.row.at(index).inner.place().with(|value| {
             // SAFETY: all cells are this closure's while it runs (`Set::run`), and the only way to
             // a value that can be changed borrows `self` for itself.
             unsafe { &*value }
@@ -65,7 +72,7 @@ impl<T: Send + 'static> Index<usize> for Several<'_, T> {
 impl<T: Send + 'static> IndexMut<usize> for Several<'_, T> {
     #[track_caller]
     fn index_mut(&mut self, index: usize) -> &mut T {
-        self.cells[index].inner.place().with_mut(|value| {
+        self.row.at(index).inner.place().with_mut(|value| {
             // SAFETY: as above, and `self` is borrowed for this value alone, also if another place
             // is of the same cell.
             unsafe { &mut *value }
@@ -79,55 +86,14 @@ impl<T: Send + fmt::Debug + 'static> fmt::Debug for Several<'_, T> {
     }
 }
 
-/// A slice of cells, or what has one.
+/// A row of cells, each to be changed.
 #[doc(hidden)]
 pub struct Slice<C>(C);
 
-/// What has a slice of cells.
-#[doc(hidden)]
-pub trait Many {
-    type Value: Send + 'static;
-
-    fn cells(&self) -> &[ColorCell<Self::Value>];
-    /// Clones, unless they are its own.
-    fn keep(self) -> Box<[ColorCell<Self::Value>]>;
-}
-
-macro_rules! slices {
-    ($([$($generics:tt)*] $cells:ty, $keep:expr;)*) => {$(
-        impl<T: Send + 'static, $($generics)*> Many for $cells {
-            type Value = T;
-
-            fn cells(&self) -> &[ColorCell<T>] {
-                &self[..]
-            }
-
-            fn keep(self) -> Box<[ColorCell<T>]> {
-                let keep: fn(Self) -> Box<[ColorCell<T>]> = $keep;
-                keep(self)
-            }
-        }
-
-        impl<T: Send + 'static, F, R, $($generics)*> Cells<F, R> for $cells
-        where
-            F: for<'a> FnOnce(Several<'a, T>) -> R,
-        {
-            type Set = Slice<Self>;
-
-            fn into_set(self) -> Slice<Self> {
-                Slice(self)
-            }
-        }
-    )*};
-}
-
-slices! {
-    [] &[ColorCell<T>], |cells| cells.into();
-    [] &Vec<ColorCell<T>>, |cells| cells.as_slice().into();
-    [const N: usize] &[ColorCell<T>; N], |cells| cells.as_slice().into();
-    [] Vec<ColorCell<T>>, |cells| cells.into();
-    [] Box<[ColorCell<T>]>, |cells| cells;
-    [const N: usize] [ColorCell<T>; N], |cells| cells.into();
+impl<C> Slice<C> {
+    fn new(cells: C) -> Self {
+        Self(cells)
+    }
 }
 
 impl<C: Many, F, R> Set<F, R> for Slice<C>
@@ -143,7 +109,7 @@ where
     }
 
     fn wants(&self) -> Vec<Want> {
-        self.0.cells().iter().map(|cell| Want::new(cell.inner.lane(), Mode::Exclusive)).collect()
+        self.0.row().wants(Mode::Exclusive)
     }
 
     fn claims(wants: &[Want]) -> Box<[Claim]> {
@@ -151,19 +117,19 @@ where
     }
 
     fn color(&self) -> Option<Want> {
-        self.0.cells().first().map(|cell| Want::new(cell.inner.lane(), Mode::Exclusive))
+        self.0.row().iter().next().map(|cell| Want::new(cell.inner.lane(), Mode::Exclusive))
     }
 
     fn twice(&self) -> Option<(usize, usize)> {
         None
     }
 
-    unsafe fn run(&self, _own: impl Fn(Want) -> bool, f: F) -> R {
-        let mut each: Vec<_> = self.0.cells().iter().collect();
-        each.sort_unstable_by_key(|cell| cell.id());
-        each.dedup_by_key(|cell| cell.id());
+    unsafe fn run(&self, _own: impl Fn(Want) -> bool, f: F) -> Result<R, InUse> {
+        let (row, values) = (self.0.row(), PhantomData);
+        let each = distinct(row.iter()).into_iter();
         // SAFETY: this thread holds all lanes up to the end of this call.
-        let _occupied: Vec<_> = each.into_iter().map(|cell| unsafe { occupy(cell) }).collect();
-        f(Several { cells: self.0.cells(), values: PhantomData })
+        let occupied = each.map(|cell| unsafe { cell.inner.occupy() });
+        let _occupied: Vec<_> = occupied.collect::<Result<_, _>>()?;
+        Ok(f(Several { row, values }))
     }
 }

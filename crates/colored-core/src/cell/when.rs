@@ -1,22 +1,24 @@
-//! [`when()`]: a closure that has several cells at once.
+//! [`when()`] and [`try_when()`]: a closure that has several cells at once.
 
+mod behavior;
+
+use self::behavior::{Behavior, HOW, Scheduled, schedule};
+use super::InUse;
+use super::call::CallError;
 use super::set::{Cells, Set};
 use super::slot::{Outcome, Slot};
 use crate::budget;
-use crate::contain::contain;
 use crate::lane::LanePtr;
-use crate::lane::claim::{self, Claim, Header};
-use crate::lane::known;
+#[cfg(all(test, colored_loom))]
+use crate::lane::claim::Header;
 use crate::lane::want::{self, Want};
-use crate::memory;
 use crate::sched::waits;
-use crate::task::Deadlock;
-use std::alloc::Layout;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::panic::{Location, resume_unwind};
 use std::pin::Pin;
+#[cfg(all(test, colored_loom))]
 use std::ptr::NonNull;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 
 /// Runs `f` with the values of several cells at once, when it has all of them for itself, and waits
 /// for the result.
@@ -39,8 +41,9 @@ use std::task::{Context, Poll, Waker};
 ///
 /// The cells are one to eight `&ColorCell<T>` in a tuple, of any types and colors; the closure gets
 /// a `&mut T` of each. An element [`cell.shared()`](crate::ColorCell::shared) gives a `&T`, and
-/// lets others look at the cell at the same time. A slice, an array or a `Vec` of cells gives one
-/// [`Several`](super::Several). Cells of one color are fine.
+/// lets others look at the cell at the same time. A slice, an array or a `Vec` of cells, or of `&cell`s,
+/// gives one [`Several`](super::Several); inside [`shared`](super::shared) all of them are only looked
+/// at. Cells of one color are fine.
 ///
 /// **No deadlock.** While a `when` waits it blocks no thread: it stands in the line of each color,
 /// and what is behind it there waits, as behind any other. Two of them that have colors in common
@@ -70,12 +73,33 @@ use std::task::{Context, Poll, Waker};
 /// # Panics
 ///
 /// At this call, if a tuple has the same cell twice and not both times shared. Later with the panic
-/// of `f`, after which the colors go on; inside an access to one of the cells, from under its
-/// color; if the runtime shuts down before `f` has run; and if it would have to wait for a section
-/// that waits, in the end, for the caller ([`Deadlock`]), or for one of its own: inside a section
-/// over one of the colors a `when` runs only if it need not wait.
+/// of `f`, after which the colors go on; and where [`try_when()`] gives an error: the text names the
+/// line of the `when`.
 #[track_caller]
 pub fn when<S, F, R>(cells: S, f: F) -> When<S::Set, F, R>
+where
+    S: Cells<F, R>,
+    F: Send + 'static,
+    R: Send + 'static,
+{
+    When(try_when(cells, f))
+}
+
+/// As [`when()`], with an error in place of a panic that is not `f`'s.
+///
+/// # Errors
+///
+/// [`CallError`]: if the runtime shuts down before `f` has run; inside an access to one of the cells,
+/// from under its color; and if it would have to wait for a section ([`exclusive`](crate::exclusive()))
+/// that waits, in the end, for the caller, or for one of its own: inside a section over one of the
+/// colors a `when` runs only if it need not wait. `f` is dropped, at once if it was never scheduled.
+///
+/// # Panics
+///
+/// At this call, if a tuple has the same cell twice and not both times shared. Later with the panic
+/// of `f`.
+#[track_caller]
+pub fn try_when<S, F, R>(cells: S, f: F) -> TryWhen<S::Set, F, R>
 where
     S: Cells<F, R>,
     F: Send + 'static,
@@ -88,12 +112,16 @@ where
              `shared()` both times"
         );
     }
-    When { stage: Stage::Unstarted(set, f), site: Location::caller() }
+    TryWhen { stage: Stage::Unstarted(set, f), site: Location::caller() }
 }
 
 /// The future of [`when()`].
 #[must_use = "futures do nothing unless awaited"]
-pub struct When<S, F, R> {
+pub struct When<S, F, R>(TryWhen<S, F, R>);
+
+/// The future of [`try_when()`].
+#[must_use = "futures do nothing unless awaited"]
+pub struct TryWhen<S, F, R> {
     stage: Stage<S, F, R>,
     site: &'static Location<'static>,
 }
@@ -102,7 +130,7 @@ pub struct When<S, F, R> {
 impl<S, F, R> When<S, F, R> {
     /// What is scheduled.
     pub(crate) fn behavior(&self) -> NonNull<Header> {
-        let Stage::Scheduled(scheduled) = &self.stage else { panic!("it is not scheduled") };
+        let Stage::Scheduled(scheduled) = &self.0.stage else { panic!("it is not scheduled") };
         scheduled.behavior
     }
 }
@@ -114,7 +142,7 @@ enum Stage<S, F, R> {
 }
 
 // The closure is never pinned.
-impl<S, F, R> Unpin for When<S, F, R> {}
+impl<S, F, R> Unpin for TryWhen<S, F, R> {}
 
 impl<S, F, R> Future for When<S, F, R>
 where
@@ -125,25 +153,44 @@ where
     type Output = R;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<R> {
+        match ready!(Pin::new(&mut self.0).poll(cx)) {
+            Ok(result) => Poll::Ready(result),
+            Err(CallError::ShutDown) => {
+                panic!("the runtime shut down before the `when` at {} ran", self.0.site)
+            }
+            Err(error) => panic!("the `when` at {}: {error}", self.0.site),
+        }
+    }
+}
+
+impl<S, F, R> Future for TryWhen<S, F, R>
+where
+    S: Set<F, R>,
+    F: Send + 'static,
+    R: Send + 'static,
+{
+    type Output = Result<R, CallError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         if budget::poll_proceed(cx).is_pending() {
             return Poll::Pending;
         }
         let this = &mut *self;
         match std::mem::replace(&mut this.stage, Stage::Done) {
             Stage::Unstarted(set, f) => match start(set, f, cx.waker(), this.site) {
-                Ok(result) => return Poll::Ready(result),
-                Err(scheduled) => this.stage = Stage::Scheduled(scheduled),
+                Started::Over(result) => return Poll::Ready(result),
+                Started::Waits(scheduled) => this.stage = Stage::Scheduled(scheduled),
             },
             Stage::Scheduled(scheduled) => {
                 if waits::are_watched() {
-                    scheduled.record_again(this.site);
+                    scheduled.record_again(this.site)?;
                 }
                 match scheduled.slot().poll(cx.waker()) {
                     Some(outcome) => return Poll::Ready(result_of(outcome)),
                     None => this.stage = Stage::Scheduled(scheduled),
                 }
             }
-            Stage::Done => panic!("a `When` was polled again after it had given the result"),
+            Stage::Done => panic!("a `when` was polled again after it had given the result"),
         }
         budget::give_back();
         Poll::Pending
@@ -152,30 +199,42 @@ where
 
 impl<S, F, R> fmt::Debug for When<S, F, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let stage = match self.stage {
+        f.debug_struct("When").field("stage", &self.0.stage).finish_non_exhaustive()
+    }
+}
+
+impl<S, F, R> fmt::Debug for TryWhen<S, F, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TryWhen").field("stage", &self.stage).finish_non_exhaustive()
+    }
+}
+
+impl<S, F, R> fmt::Debug for Stage<S, F, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
             Stage::Unstarted(..) => "unstarted",
             Stage::Scheduled(_) => "scheduled",
             Stage::Done => "done",
-        };
-        f.debug_struct("When").field("stage", &stage).finish_non_exhaustive()
+        })
     }
 }
 
-fn result_of<R>(outcome: Outcome<R>) -> R {
+fn result_of<R>(outcome: Outcome<Result<R, InUse>>) -> Result<R, CallError> {
     match outcome {
-        Outcome::Done(result) => result,
+        Outcome::Done(result) => Ok(result?),
         Outcome::Panicked(payload) => resume_unwind(payload),
-        Outcome::Cancelled => panic!("the runtime shut down before a `when` ran"),
+        Outcome::Cancelled => Err(CallError::ShutDown),
     }
+}
+
+/// What became of a `when` in its first poll.
+enum Started<F, R> {
+    Over(Result<R, CallError>),
+    Waits(Scheduled<F, R>),
 }
 
 /// Runs the closure if it need not wait, and schedules it otherwise.
-fn start<S, F, R>(
-    set: S,
-    f: F,
-    waker: &Waker,
-    site: &'static Location<'static>,
-) -> Result<R, Scheduled<F, R>>
+fn start<S, F, R>(set: S, f: F, waker: &Waker, site: &'static Location<'static>) -> Started<F, R>
 where
     S: Set<F, R>,
     F: Send + 'static,
@@ -197,7 +256,7 @@ where
     // SAFETY: the set keeps the lanes.
     let ran = unsafe { want::run_now(wants, color, run) };
     if let Ok(result) = ran {
-        return Ok(result_of(result.into()));
+        return Started::Over(result_of(result.into()));
     }
     drop(ran);
     let f = place.expect("not run");
@@ -211,158 +270,15 @@ where
                 schedule(fresh, order)
             })
         };
-        queued.unwrap_or_else(|deadlock| refuse(&deadlock, site))
+        match queued {
+            Ok(queued) => queued,
+            Err(deadlock) => return Started::Over(Err(CallError::Deadlock(deadlock))),
+        }
     } else {
         schedule(Behavior::allocate(set, Slot::new(f, old, None), wants, color, site), ())
     };
     if ran && let Some(outcome) = scheduled.slot().poll(waker) {
-        return Ok(result_of(outcome));
+        return Started::Over(result_of(outcome));
     }
-    Err(scheduled)
-}
-
-/// What a `when` does with a color, for the text of a [`Deadlock`].
-const HOW: &str = "wants, by `when`,";
-
-/// Has a fresh behavior stand in the lines of its lanes; true if it has run. `guard` as for
-/// [`claim::enqueue`].
-fn schedule<F, R, G>(fresh: Scheduled<F, R>, guard: G) -> (Scheduled<F, R>, bool) {
-    // SAFETY: fresh; this thread has the future's reference, and the behavior's set keeps the lanes.
-    let ran = unsafe { claim::enqueue(fresh.behavior, guard) };
-    (fresh, ran)
-}
-
-fn refuse(deadlock: &Deadlock, site: &'static Location<'static>) -> ! {
-    panic!("the `when` at {site}: {deadlock}")
-}
-
-/// The future's half of a behavior.
-struct Scheduled<F, R> {
-    behavior: NonNull<Header>,
-    slot: NonNull<Slot<F, R>>,
-}
-
-// SAFETY: the slot is a lock around what is `Send`, and all else is made to be shared.
-unsafe impl<F: Send, R: Send> Send for Scheduled<F, R> {}
-// SAFETY: as for `Send`.
-unsafe impl<F: Send, R: Send> Sync for Scheduled<F, R> {}
-
-impl<F, R> Scheduled<F, R> {
-    fn slot(&self) -> &Slot<F, R> {
-        // SAFETY: the future's reference keeps the behavior.
-        unsafe { self.slot.as_ref() }
-    }
-
-    /// # Panics
-    ///
-    /// If the wait would never end.
-    fn record_again(&self, site: &'static Location<'static>) {
-        let mut is_new = false;
-        let recorded = self.slot().record_again(|before| {
-            is_new = before.is_none();
-            // SAFETY: it is kept by the future's reference, and does not begin meanwhile.
-            unsafe { waits::queued_all(before, self.behavior, HOW, site) }
-        });
-        if is_new {
-            // SAFETY: as above.
-            unsafe { waits::is_entered(self.behavior) };
-        }
-        recorded.unwrap_or_else(|deadlock| refuse(&deadlock, site));
-    }
-}
-
-impl<F, R> Drop for Scheduled<F, R> {
-    fn drop(&mut self) {
-        self.slot().abandon();
-        // SAFETY: the future's reference.
-        unsafe { claim::release(self.behavior) };
-    }
-}
-
-/// A closure that waits for its lanes, in one allocation.
-#[repr(C)]
-struct Behavior<S: Set<F, R>, F, R> {
-    header: Header,
-    claims: S::Claims,
-    /// How many of them are wanted.
-    lanes: usize,
-    set: S,
-    slot: Slot<F, R>,
-}
-
-impl<S, F, R> Behavior<S, F, R>
-where
-    S: Set<F, R> + Send + 'static,
-    F: Send + 'static,
-    R: Send + 'static,
-{
-    fn allocate(
-        set: S,
-        slot: Slot<F, R>,
-        wants: &[Want],
-        color: Option<LanePtr>,
-        site: &'static Location<'static>,
-    ) -> Scheduled<F, R> {
-        let vtable = &claim::Vtable {
-            run: Self::run_erased,
-            claims: Self::claims_erased,
-            free: Self::free_erased,
-        };
-        let behavior = Self {
-            header: Header::new(wants.len(), color, vtable, site),
-            claims: S::claims(wants),
-            lanes: wants.len(),
-            set,
-            slot,
-        };
-        let place = memory::allocate(Layout::new::<Self>()).cast::<Self>();
-        // SAFETY: the place is new, and of the behavior's layout.
-        unsafe { place.write(behavior) };
-        // SAFETY: nobody else knows it yet.
-        let behavior = unsafe { &mut *place.as_ptr() };
-        for claim in behavior.claims.as_mut() {
-            // SAFETY: the set keeps the lanes of those that want one.
-            unsafe { claim.belong_to(place.cast()) };
-        }
-        // SAFETY: a field of what has just been made.
-        let slot = unsafe { &raw mut (*place.as_ptr()).slot };
-        Scheduled { behavior: place.cast(), slot: NonNull::new(slot).expect("a field") }
-    }
-
-    /// See [`claim::Vtable::run`].
-    unsafe fn run_erased(header: NonNull<Header>, cancel: bool) -> Option<Waker> {
-        // SAFETY: the vtable belongs to a behavior of this type, which the caller keeps.
-        let behavior = unsafe { header.cast::<Self>().as_ref() };
-        let f = behavior.slot.begin();
-        // SAFETY: the caller has all lanes, and keeps it.
-        unsafe { known::begins(header) };
-        let f = f?;
-        if cancel {
-            contain(|| drop(f));
-            return behavior.slot.finish(Outcome::Cancelled);
-        }
-        let result = catch_unwind(AssertUnwindSafe(|| {
-            // SAFETY: the caller has all lanes.
-            unsafe { behavior.set.run(|_| false, f) }
-        }));
-        behavior.slot.finish(result.into())
-    }
-
-    /// See [`claim::Vtable::claims`].
-    unsafe fn claims_erased(behavior: NonNull<Header>) -> *const [Claim] {
-        // SAFETY: as in `run_erased`.
-        let behavior = unsafe { behavior.cast::<Self>().as_ref() };
-        &raw const behavior.claims.as_ref()[..behavior.lanes]
-    }
-
-    /// See [`claim::Vtable::free`].
-    unsafe fn free_erased(behavior: NonNull<Header>) {
-        let place = behavior.cast::<Self>();
-        // SAFETY: the last reference is gone.
-        let Self { set, slot, .. } = unsafe { place.read() };
-        // It may keep the last clones of its cells.
-        contain(|| drop((set, slot)));
-        // SAFETY: allocated with this layout.
-        unsafe { memory::release(place.cast(), Layout::new::<Self>()) };
-    }
+    Started::Waits(scheduled)
 }

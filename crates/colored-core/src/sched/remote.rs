@@ -28,6 +28,14 @@ pub(super) fn pin_of(worker: usize) -> u32 {
     u32::try_from(worker + 1).expect("fewer than 2¹⁶ workers")
 }
 
+/// In a pin: when the worker has gone, whoever cancels tasks may do it.
+pub(super) const CANCELLED_ANYWHERE: u32 = 1 << 31;
+
+/// Which worker it is, counted from 0; more than there are, if it is a guest.
+pub(super) fn index_of(pin: u32) -> usize {
+    (pin & !CANCELLED_ANYWHERE) as usize - 1
+}
+
 /// Turns that are kept for a lane that fills its slices: some 13 ms of a worker that is robbed again and
 /// again.
 const MOST_FREE_TURNS: usize = 64;

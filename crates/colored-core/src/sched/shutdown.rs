@@ -13,7 +13,7 @@
 
 use super::Scheduler;
 use super::lab::Lab;
-use super::remote::Remote;
+use super::remote::{CANCELLED_ANYWHERE, Remote, index_of};
 use crate::lane::{ReadyLane, Runner, Slice, callback};
 use crate::sync::{Ordering, fence};
 use crossbeam_utils::CachePadded;
@@ -83,9 +83,15 @@ impl Scheduler {
     /// Runs a lane on this thread until it is idle, cancelling all its tasks.
     pub(super) fn cancel(&self, mut lane: ReadyLane) {
         loop {
-            match lane.run(&mut Cancel) {
+            match lane.run(&mut Cancel { all_gone: self.has_stopped() }) {
                 Slice::Idle | Slice::Taken => return,
                 Slice::More(rest) => lane = rest,
+                // They have stopped just now.
+                Slice::Elsewhere(rest, pin)
+                    if self.has_gone(pin) && pin & CANCELLED_ANYWHERE != 0 =>
+                {
+                    lane = rest;
+                }
                 // What is pinned to a worker that has gone can be dropped on no other: it leaks. A
                 // guest stays until all that is pinned to it is done.
                 Slice::Elsewhere(lane, pin) if self.has_gone(pin) => {
@@ -94,6 +100,7 @@ impl Scheduler {
                 }
                 Slice::Elsewhere(lane, pin) => {
                     self.send(pin, lane);
+                    self.drain_if_stopped();
                     return;
                 }
             }
@@ -101,7 +108,7 @@ impl Scheduler {
     }
 
     fn has_gone(&self, pin: u32) -> bool {
-        self.has_stopped() && pin as usize <= self.remotes.len()
+        self.has_stopped() && index_of(pin) < self.remotes.len()
     }
 
     fn any_ready(&self) -> Option<ReadyLane> {
@@ -116,11 +123,13 @@ impl Scheduler {
 }
 
 /// Runs a lane without a worker, to cancel what is in it.
-struct Cancel;
+struct Cancel {
+    all_gone: bool,
+}
 
 impl Runner for Cancel {
     fn may_run(&self, pin: u32) -> bool {
-        pin == 0
+        pin == 0 || self.all_gone && pin & CANCELLED_ANYWHERE != 0
     }
 
     fn is_closing(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use super::lab::{Lab, Options};
 use super::local::Local;
-use super::remote::Remote;
+use super::remote::{CANCELLED_ANYWHERE, Remote};
 use super::{Handle, Scheduler};
 use crate::lane::{ReadyLane, Runner, Slice};
 use crate::queue::Deque;
@@ -394,7 +394,7 @@ struct Turn<'a> {
 impl Runner for Turn<'_> {
     #[inline]
     fn may_run(&self, pin: u32) -> bool {
-        pin == 0 || pin == self.pin
+        pin == 0 || pin & !CANCELLED_ANYWHERE == self.pin
     }
 
     #[inline]

@@ -1,17 +1,22 @@
-//! [`hop`]: a task moves to another color.
+//! [`hop`] and [`try_hop`]: a task moves to another color.
 
 use crate::color::Color;
 use crate::lane::{current, inside};
 use crate::sched::Handle;
 use crate::sched::waits::{self, Turn, Wait};
+use crate::task::Deadlock;
 use std::fmt;
 use std::panic::Location;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 /// Moves the current task under another color; see [`hop`].
 #[must_use = "futures do nothing unless awaited"]
-pub struct Hop {
+pub struct Hop(TryHop);
+
+/// Moves the current task under another color, unless that would never end; see [`try_hop`].
+#[must_use = "futures do nothing unless awaited"]
+pub struct TryHop {
     color: Color,
     site: &'static Location<'static>,
     wait: Option<Wait>,
@@ -31,15 +36,47 @@ pub struct Hop {
 /// # Panics
 ///
 /// If it is polled outside a task of a runtime, or in a task that holds its color in a section
-/// ([`exclusive`](crate::exclusive())).
+/// ([`exclusive`](crate::exclusive())); and where [`try_hop`] gives an error.
 #[track_caller]
-pub fn hop(color: Color) -> Hop {
-    Hop { color, site: Location::caller(), wait: None }
+pub fn hop(color: impl Into<Color>) -> Hop {
+    Hop(try_hop(color))
+}
+
+/// As [`hop`], with an error in place of the panic for a wait without end.
+///
+/// # Errors
+///
+/// [`Deadlock`], if the color is held by a section ([`exclusive`](crate::exclusive())) that waits, in
+/// the end, for this task. The task stays where it was.
+///
+/// # Panics
+///
+/// If it is polled outside a task of a runtime, or in a task that holds its color in a section.
+///
+/// # Examples
+///
+/// ```
+/// # use colored_core::{Color, try_hop};
+/// # async fn example(printer: Color) {
+/// if let Err(deadlock) = try_hop(printer).await {
+///     eprintln!("not printed: {deadlock}"); // each wait of the cycle, with its line
+/// }
+/// # }
+/// ```
+#[track_caller]
+pub fn try_hop(color: impl Into<Color>) -> TryHop {
+    TryHop { color: color.into(), site: Location::caller(), wait: None }
 }
 
 impl fmt::Debug for Hop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Hop").field("color", &self.color).finish_non_exhaustive()
+        f.debug_struct("Hop").field("color", &self.0.color).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for TryHop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TryHop").field("color", &self.color).finish_non_exhaustive()
     }
 }
 
@@ -47,6 +84,17 @@ impl Future for Hop {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        match ready!(Pin::new(&mut self.0).poll(cx)) {
+            Ok(()) => Poll::Ready(()),
+            Err(deadlock) => panic!("`hop({})` at {}: {deadlock}", self.0.color, self.0.site),
+        }
+    }
+}
+
+impl Future for TryHop {
+    type Output = Result<(), Deadlock>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let (color, site) = (self.color, self.site);
         let lane = Handle::with_current(|handle| handle.map(|handle| handle.lane(color)));
         let (Some(lane), Some(task)) = (lane, current::task()) else {
@@ -54,17 +102,14 @@ impl Future for Hop {
         };
         let before = self.wait.take();
         if lane.is_current() {
-            return Poll::Ready(());
+            return Poll::Ready(Ok(()));
         }
         if task.has_sections() {
             in_a_section(color, site);
         }
         if waits::are_watched() {
             let turn = Turn { lane: &lane, shared: false, how: "hops to", site };
-            self.wait = match waits::hop(before, turn) {
-                Ok(wait) => wait,
-                Err(deadlock) => panic!("`hop({color})` at {site}: {deadlock}"),
-            };
+            self.wait = waits::hop(before, turn)?;
         }
         if !task.owns(cx.waker()) {
             // A combinator polls what it was woken for; the move wakes the task alone.

@@ -4,12 +4,12 @@ use super::metrics::Metrics;
 use super::resume;
 use crate::blocking;
 use crate::driver::{Driver, current, entered};
-use crate::pinned::{NoWorker, PinnedCell};
-use crate::pool::Class;
+use crate::pinned::{NoWorker, PinnedCell, spawn_pinned_in};
 use crate::task::JoinHandle;
 use colored_core::{Bound, Color, ColorCell, Nested, Priority};
 use std::fmt;
 use std::marker::PhantomData;
+use std::panic::Location;
 use std::sync::Arc;
 
 /// Spawns on a runtime from any thread. Cheap to clone; does not keep the runtime running.
@@ -121,7 +121,7 @@ impl Handle {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        blocking::submit(&self.driver.pool, Class::Work, f)
+        blocking::submit_within(&self.core, &self.driver, f)
     }
 
     /// Gives `value` to `color` of this runtime; see [`ColorCell::new`].
@@ -141,6 +141,27 @@ impl Handle {
         make: impl FnOnce() -> T + Send + 'static,
     ) -> Result<PinnedCell<T>, NoWorker> {
         PinnedCell::new_in(&self.core, worker, color.into(), make)
+    }
+
+    /// Spawns what `make` makes on a worker of this runtime; see
+    /// [`spawn_pinned`](crate::spawn_pinned).
+    ///
+    /// # Errors
+    ///
+    /// If there is no such worker.
+    #[track_caller]
+    pub fn spawn_pinned<M, F>(
+        &self,
+        worker: usize,
+        color: impl Into<Color>,
+        make: M,
+    ) -> Result<JoinHandle<F::Output>, NoWorker>
+    where
+        M: FnOnce() -> F + Send + 'static,
+        F: Future + 'static,
+        F::Output: Send + 'static,
+    {
+        spawn_pinned_in(&self.core, Location::caller(), worker, color.into(), make)
     }
 
     /// A bound of `capacity` items for `color` of this runtime; see [`Bound::new`].

@@ -47,12 +47,24 @@ impl Builder {
     ///
     /// It lends its urgency to the cells that it calls, reads, or takes by [`when`](crate::when()) meanwhile.
     ///
-    /// The other two do nothing: a task does not make its color less urgent than it is. Default:
-    /// [`Priority::Normal`].
+    /// [`Priority::Normal`], the default: the task says nothing, and the color's own priority counts.
     ///
     /// [`Handle::set_priority`](crate::Handle::set_priority) says what priorities cost, and where there
     /// are none.
+    ///
+    /// # Panics
+    ///
+    /// With [`Priority::Low`]: the order within a color is fixed, and so a task that is less urgent than
+    /// the others of its color would make those wait that stand behind it. A whole color can be of low
+    /// priority, by [`Handle::set_priority`](crate::Handle::set_priority).
+    #[track_caller]
     pub fn priority(mut self, priority: Priority) -> Self {
+        assert!(
+            priority != Priority::Low,
+            "a task cannot have `Priority::Low`, only `High` or `Normal`: it would hold up what stands \
+             behind it in its color; give it a color of its own, with \
+             `Handle::set_priority(color, Priority::Low)`"
+        );
         self.priority = priority;
         self
     }

@@ -1,0 +1,113 @@
+//! [`Row`]: cells, or references to cells, one after another; and what has one.
+
+use crate::cell::ColorCell;
+use crate::cell::set::Cells;
+use crate::cell::several::{Several, Slice};
+use crate::lane::want::{Mode, Want};
+
+/// Cells by their places.
+#[doc(hidden)]
+pub enum Row<'a, T: Send + 'static> {
+    Cells(&'a [ColorCell<T>]),
+    References(&'a [&'a ColorCell<T>]),
+}
+
+impl<T: Send + 'static> Clone for Row<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Send + 'static> Copy for Row<'_, T> {}
+
+impl<'a, T: Send + 'static> Row<'a, T> {
+    pub(super) fn len(self) -> usize {
+        match self {
+            Self::Cells(cells) => cells.len(),
+            Self::References(cells) => cells.len(),
+        }
+    }
+
+    #[track_caller]
+    pub(super) fn at(self, index: usize) -> &'a ColorCell<T> {
+        match self {
+            Self::Cells(cells) => &cells[index],
+            Self::References(cells) => cells[index],
+        }
+    }
+
+    pub(super) fn iter(self) -> impl Iterator<Item = &'a ColorCell<T>> {
+        (0..self.len()).map(move |index| self.at(index))
+    }
+
+    /// What is wanted of the lanes.
+    pub(super) fn wants(self, mode: Mode) -> Vec<Want> {
+        self.iter().map(|cell| Want::new(cell.inner.lane(), mode)).collect()
+    }
+}
+
+/// Each of the cells once.
+pub(super) fn distinct<'a, T: Send + 'static>(
+    cells: impl Iterator<Item = &'a ColorCell<T>>,
+) -> Vec<&'a ColorCell<T>> {
+    let mut each: Vec<_> = cells.collect();
+    each.sort_unstable_by_key(|cell| cell.id());
+    each.dedup_by_key(|cell| cell.id());
+    each
+}
+
+/// What has a row of cells.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no row of cells",
+    label = "wants a slice, an array or a `Vec` of `ColorCell<T>` or of `&ColorCell<T>`"
+)]
+pub trait Many {
+    type Value: Send + 'static;
+
+    fn row(&self) -> Row<'_, Self::Value>;
+    /// Clones, unless they are its own.
+    fn keep(self) -> Box<[ColorCell<Self::Value>]>;
+}
+
+macro_rules! rows {
+    ($($kind:ident [$($generics:tt)*] $cells:ty, $keep:expr;)*) => {$(
+        impl<T: Send + 'static, $($generics)*> Many for $cells {
+            type Value = T;
+
+            fn row(&self) -> Row<'_, T> {
+                Row::$kind(&self[..])
+            }
+
+            fn keep(self) -> Box<[ColorCell<T>]> {
+                let keep: fn(Self) -> Box<[ColorCell<T>]> = $keep;
+                keep(self)
+            }
+        }
+
+        impl<T: Send + 'static, F, R, $($generics)*> Cells<F, R> for $cells
+        where
+            F: for<'a> FnOnce(Several<'a, T>) -> R,
+        {
+            type Set = Slice<Self>;
+
+            fn into_set(self) -> Slice<Self> {
+                Slice::new(self)
+            }
+        }
+    )*};
+}
+
+rows! {
+    Cells [] &[ColorCell<T>], |cells| cells.into();
+    Cells [] &Vec<ColorCell<T>>, |cells| cells.as_slice().into();
+    Cells [const N: usize] &[ColorCell<T>; N], |cells| cells.as_slice().into();
+    Cells [] Vec<ColorCell<T>>, |cells| cells.into();
+    Cells [] Box<[ColorCell<T>]>, |cells| cells;
+    Cells [const N: usize] [ColorCell<T>; N], |cells| cells.into();
+    References [] &[&ColorCell<T>], |cells| cells.iter().copied().cloned().collect();
+    References [] &Vec<&ColorCell<T>>, |cells| cells.iter().copied().cloned().collect();
+    References [const N: usize] &[&ColorCell<T>; N], |cells| cells.iter().copied().cloned().collect();
+    References [] Vec<&ColorCell<T>>, |cells| cells.into_iter().cloned().collect();
+    References [const N: usize] [&ColorCell<T>; N], |cells| cells.into_iter().cloned().collect();
+}

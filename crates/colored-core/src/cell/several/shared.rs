@@ -1,0 +1,144 @@
+//! [`shared`]: several cells of a number that is known at run time only, to be looked at.
+
+use super::row::{Many, Row, distinct};
+use crate::cell::set::{Cells, Set};
+use crate::cell::{ColorCell, InUse};
+use crate::lane::claim::Claim;
+use crate::lane::want::{Mode, Want};
+use std::fmt;
+use std::ops::Index;
+
+/// Several cells of one type, shared: inside a [`when`](fn@crate::when) the closure looks at their
+/// values, beside others who only look. It gets one [`SeveralShared`].
+///
+/// The cells are what `when` takes by itself: a slice, an array or a `Vec` of `ColorCell<T>`, or of
+/// `&ColorCell<T>`. The closure sees them at one moment, at which nobody changes any of them. What
+/// [`ColorCell::read`] says of readers holds for each color: they run in parallel, and in their order
+/// with those who change something.
+///
+/// ```
+/// # use colored_core::{ColorCell, shared, when};
+/// # async fn example(accounts: &[ColorCell<i64>], chosen: &[usize]) {
+/// // All of them, at one moment, and nobody who looks has to wait.
+/// let sum: i64 = when(shared(accounts), |accounts| accounts.iter().sum()).await;
+/// // As many as somebody asks for.
+/// let some: Vec<_> = chosen.iter().map(|number| &accounts[*number]).collect();
+/// let values: Vec<i64> = when(shared(&some), |some| some.iter().copied().collect()).await;
+/// # }
+/// ```
+///
+/// Costs what a `when` costs, and three exchanges a color instead of two: for many that look at the same
+/// cells, or one that looks for long. A closure of a few nanoseconds is cheaper without it.
+#[must_use = "it says how `when` takes the cells"]
+pub fn shared<C: Many>(cells: C) -> AllShared<C>
+where
+    C::Value: Sync,
+{
+    AllShared(cells)
+}
+
+/// What [`shared`] gives: a set of cells for [`when`](fn@crate::when).
+#[derive(Clone, Copy)]
+pub struct AllShared<C>(C);
+
+impl<C: Many> fmt::Debug for AllShared<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.row().iter()).finish()
+    }
+}
+
+/// The values of several cells, to be looked at, inside a [`when`](fn@crate::when) over
+/// [`shared`](shared()) cells: by the places of their cells. A cell may be at several places.
+pub struct SeveralShared<'a, T: Send + Sync + 'static>(Row<'a, T>);
+
+impl<T: Send + Sync + 'static> SeveralShared<'_, T> {
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All values.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &T> + DoubleEndedIterator {
+        (0..self.len()).map(|index| &self[index])
+    }
+}
+
+impl<T: Send + Sync + 'static> Index<usize> for SeveralShared<'_, T> {
+    type Output = T;
+
+    #[track_caller]
+    fn index(&self, index: usize) -> &T {
+        self.0.at(index).inner.place().with(|value| {
+            // SAFETY: while this closure runs, readers are inside, or this thread holds the lane and
+            // everything else is refused (`Set::run`): nobody changes the value.
+            unsafe { &*value }
+        })
+    }
+}
+
+impl<T: Send + Sync + fmt::Debug + 'static> fmt::Debug for SeveralShared<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl<C: Many, F, R> Cells<F, R> for AllShared<C>
+where
+    C::Value: Sync,
+    F: for<'a> FnOnce(SeveralShared<'a, C::Value>) -> R,
+{
+    type Set = Self;
+
+    fn into_set(self) -> Self {
+        self
+    }
+}
+
+impl<C: Many, F, R> Set<F, R> for AllShared<C>
+where
+    C::Value: Sync,
+    F: for<'a> FnOnce(SeveralShared<'a, C::Value>) -> R,
+{
+    type Kept = AllShared<Box<[ColorCell<C::Value>]>>;
+    type Wants = Vec<Want>;
+    type Claims = Box<[Claim]>;
+
+    fn keep(self) -> Self::Kept {
+        AllShared(self.0.keep())
+    }
+
+    fn wants(&self) -> Vec<Want> {
+        self.0.row().wants(Mode::Shared)
+    }
+
+    fn claims(wants: &[Want]) -> Box<[Claim]> {
+        wants.iter().map(|want| Claim::new(Some(*want))).collect()
+    }
+
+    fn color(&self) -> Option<Want> {
+        None
+    }
+
+    fn twice(&self) -> Option<(usize, usize)> {
+        None
+    }
+
+    unsafe fn run(&self, own: impl Fn(Want) -> bool, f: F) -> Result<R, InUse> {
+        let row = self.0.row();
+        let is_own = |cell: &ColorCell<_>| own(Want::new(cell.inner.lane(), Mode::Shared));
+        let held = distinct(row.iter().filter(|cell| is_own(cell))).into_iter();
+        // SAFETY: this thread holds their lane up to the end of this call.
+        let occupied = held.map(|cell| unsafe { cell.inner.occupy() });
+        let _occupied: Vec<_> = occupied.collect::<Result<_, _>>()?;
+        let mut beside = row.iter().filter(|cell| !is_own(cell));
+        beside.try_for_each(|cell| cell.inner.admits_readers())?;
+        Ok(f(SeveralShared(row)))
+    }
+}

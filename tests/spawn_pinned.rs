@@ -1,0 +1,167 @@
+//! Futures that need not be `Send`, on the worker of one's choice.
+
+use crate::support::gate::Gate;
+use crate::support::{ON_PURPOSE, Trace, message, panic_of, run, runtime, shared};
+use colored::sync::oneshot;
+use colored::{Color, JoinHandle, hop, spawn_pinned, spawn_unique, yield_now};
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::mpsc::channel;
+use std::thread::{self, ThreadId};
+
+/// The thread of each worker.
+fn threads(runtime: &colored::Runtime, workers: usize) -> Vec<ThreadId> {
+    let here = || async { thread::current().id() };
+    let ask = |worker| runtime.handle().spawn_pinned(worker, Color::unique(), here).unwrap();
+    (0..workers).map(|worker| runtime.run(ask(worker)).unwrap()).collect()
+}
+
+/// Not `Send`; says where it goes.
+struct Resident(Rc<RefCell<u32>>, Trace<(ThreadId, Option<Color>)>);
+
+impl Drop for Resident {
+    fn drop(&mut self) {
+        self.1.push((thread::current().id(), Color::current()));
+    }
+}
+
+#[test]
+fn it_is_made_polled_and_dropped_on_its_worker_under_its_color() {
+    shared(|| {
+        let (runtime, dropped) = (runtime(3), Trace::new());
+        let homes = threads(&runtime, 3);
+        assert!((0..3).all(|n| homes[n] != homes[(n + 1) % 3]), "three threads");
+        for (worker, home) in homes.iter().copied().enumerate() {
+            let log = dropped.clone();
+            let task = runtime.handle().spawn_pinned(worker, 7, move || {
+                let made = thread::current().id();
+                let resident = Resident(Rc::new(RefCell::new(0)), log);
+                async move {
+                    for _ in 0..100 {
+                        yield_now().await;
+                        // Elsewhere, and back: the thread is the same.
+                        spawn_unique(async {}).await.unwrap();
+                        *resident.0.borrow_mut() += 1;
+                        assert_eq!(thread::current().id(), made);
+                        assert_eq!(Color::current(), Some(Color::new(7)));
+                    }
+                    hop(8).await;
+                    let sum = *resident.0.borrow();
+                    (sum, made, thread::current().id(), Color::current())
+                }
+            });
+            let seen = runtime.run(task.unwrap()).unwrap();
+            assert_eq!(seen, (100, home, home, Some(Color::new(8))));
+        }
+        let expected: Vec<_> = homes.iter().map(|home| (*home, Some(Color::new(8)))).collect();
+        assert_eq!(dropped.take(), expected);
+    });
+}
+
+#[test]
+fn it_has_its_place_in_the_order_of_the_color() {
+    shared(|| {
+        let (runtime, trace) = (runtime(3), Trace::new());
+        let gate = Gate::close(runtime.handle(), 7);
+        let tasks: Vec<JoinHandle<()>> = (0..30)
+            .map(|number| {
+                let trace = trace.clone();
+                match number % 4 {
+                    3 => runtime.handle().spawn_colored(7, async move { trace.push(number) }),
+                    worker => {
+                        let make = move || async move { trace.push(number) };
+                        runtime.handle().spawn_pinned(worker % 3, 7, make).unwrap()
+                    }
+                }
+            })
+            .collect();
+        assert!(trace.take().is_empty());
+        gate.open();
+        for task in tasks {
+            runtime.run(task).unwrap();
+        }
+        assert_eq!(trace.take(), (0..30).collect::<Vec<_>>());
+    });
+}
+
+#[test]
+fn aborts_panics_and_shutdown_end_it_on_its_worker() {
+    shared(|| {
+        let (runtime, dropped) = (runtime(2), Trace::new());
+        let home = threads(&runtime, 2)[1];
+        let (told, spawn) = {
+            let (tell, told) = channel();
+            let (handle, log) = (runtime.handle().clone(), dropped.clone());
+            let spawn = move |ends: bool| {
+                let (tell, log) = (tell.clone(), log.clone());
+                let make = move || async move {
+                    let _resident = Resident(Rc::default(), log);
+                    tell.send(()).unwrap();
+                    assert!(!ends, "{ON_PURPOSE}");
+                    std::future::pending::<()>().await;
+                };
+                handle.spawn_pinned(1, 7, make).unwrap()
+            };
+            (told, spawn)
+        };
+        let task = spawn(false);
+        told.recv().unwrap();
+        task.abort();
+        assert!(runtime.run(task).unwrap_err().is_cancelled());
+        let error = runtime.run(spawn(true)).unwrap_err();
+        assert_eq!(message(&*error.into_panic()), ON_PURPOSE);
+        told.recv().unwrap();
+
+        // Before its first turn it is what makes it, and goes there too.
+        let gate = Gate::close(runtime.handle(), 7);
+        let task = spawn(false);
+        task.abort();
+        gate.open();
+        assert!(runtime.run(task).unwrap_err().is_cancelled());
+        assert!(told.try_recv().is_err(), "it was not made");
+
+        let task = spawn(false);
+        told.recv().unwrap();
+        drop(runtime);
+        assert!(task.is_finished());
+        assert_eq!(dropped.take(), vec![(home, Some(Color::new(7))); 3]);
+    });
+}
+
+#[test]
+fn what_was_not_made_when_the_runtime_ends_is_dropped_unmade() {
+    shared(|| {
+        for round in 0..200 {
+            let (runtime, own) = (runtime(2), std::sync::Arc::new(()));
+            let handle = runtime.handle().clone();
+            let ends = thread::spawn(move || drop(runtime));
+            (0..round * 100).for_each(|_| std::hint::spin_loop());
+            let tasks = [0, 1, 0].map(|worker| {
+                let own = std::sync::Arc::clone(&own);
+                let make = move || async move {
+                    let _kept = (own, Rc::new(()));
+                    std::future::pending::<()>().await;
+                };
+                handle.spawn_pinned(worker, 7, make).unwrap()
+            });
+            ends.join().unwrap();
+            let other = crate::support::runtime(1);
+            for task in tasks {
+                assert!(other.run(task).unwrap_err().is_cancelled());
+            }
+        }
+    });
+}
+
+#[test]
+fn errors_say_what_was_given() {
+    let said = panic_of(|| drop(spawn_pinned(0, 7, || async {})));
+    assert!(said.contains("`spawn_pinned(0, color 0x7, ..)` outside a runtime"), "{said}");
+    run(2, async {
+        let (tell, told) = oneshot::channel::<()>();
+        let error = spawn_pinned(2, 7, move || async move { drop(tell) }).unwrap_err();
+        let expected = "there is no worker 2: this runtime has 2, numbered from 0";
+        assert_eq!(error.to_string(), expected);
+        assert!(told.await.is_err(), "what makes it is dropped");
+    });
+}

@@ -1,0 +1,137 @@
+//! Waits that would never end, or can give nothing any more, as errors of that await.
+
+use crate::support::gate::Gate;
+use crate::support::{panic_of, run, runtime, shared as test};
+use colored::sync::oneshot;
+use colored::{
+    CallError, Color, ColorCell, exclusive, hop, shared, spawn_colored, try_hop, try_when, when,
+};
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+fn poll_once<F: Future>(future: std::pin::Pin<&mut F>) -> Poll<F::Output> {
+    future.poll(&mut Context::from_waker(Waker::noop()))
+}
+
+/// A task that holds color 2 waits, in a section, for one that wants to read there, then to go there.
+#[test]
+fn a_read_and_a_hop_into_a_cycle_are_errors() {
+    run(3, async {
+        let cell = ColorCell::new(2, 5);
+        let (go, gone) = oneshot::channel::<()>();
+        let inner = cell.clone();
+        let waits = spawn_colored(1, async move {
+            gone.await.unwrap();
+            let read = inner.try_read(|value| *value).await;
+            let both = try_when((inner.shared(),), |value| *value).await;
+            let row = try_when(shared([&inner]), |row| row[0]).await;
+            let hopped = try_hop(2).await;
+            // It has gone nowhere, and nothing is left behind.
+            assert_eq!(Color::current(), Some(Color::new(1)));
+            (read, both, row, hopped)
+        });
+        let section = spawn_colored(2, async move {
+            exclusive(async {
+                go.send(()).unwrap();
+                waits.await.unwrap()
+            })
+            .await
+        });
+        let (read, both, row, hopped) = section.await.unwrap();
+        let Err(deadlock) = hopped else { panic!("it hopped") };
+        for (error, does) in [(read, "reads"), (both, "wants, by `when`,"), (row, "wants")] {
+            let Err(CallError::Deadlock(deadlock)) = error else { panic!("{error:?}") };
+            let text = deadlock.to_string();
+            assert!(text.contains(does) && text.contains(file!()), "{text}");
+        }
+        let text = deadlock.to_string();
+        assert!(
+            text.contains("hops to color 0x2") && text.contains("waits_as_errors.rs"),
+            "{text}"
+        );
+        // Afterwards all of it goes.
+        assert_eq!(cell.try_read(|value| *value).await, Ok(5));
+        assert_eq!(try_when((&cell,), |value| *value).await, Ok(5));
+        assert_eq!(try_hop(2).await, Ok(()));
+        assert_eq!(Color::current(), Some(Color::new(2)));
+    });
+}
+
+/// Inside a section a `when` over its color and a busy one would have to wait for the section.
+#[test]
+fn a_when_over_its_own_section_is_an_error() {
+    test(|| {
+        let runtime = runtime(3);
+        let (own, busy) = (runtime.handle().cell(1, 1), runtime.handle().cell(2, 2));
+        let gate = Gate::close(runtime.handle(), 2);
+        let task = runtime.handle().spawn_colored(1, async move {
+            exclusive(async {
+                let both = try_when((&own, &busy), |own, busy| *own + *busy).await;
+                let row = try_when([&own, &busy], |row| row[0] + row[1]).await;
+                (both, row)
+            })
+            .await
+        });
+        let (both, row) = runtime.run(task).unwrap();
+        assert!(matches!(both, Err(CallError::Deadlock(_))), "{both:?}");
+        assert!(matches!(row, Err(CallError::Deadlock(_))), "{row:?}");
+        gate.open();
+    });
+}
+
+#[test]
+fn inside_an_access_a_read_and_a_when_are_errors_that_name_their_line() {
+    run(2, async {
+        let (cell, other) = (ColorCell::new(7, 1), ColorCell::new(8, 1));
+        // The first section of a runtime asks every color who waits there: that is over.
+        exclusive(async {}).await;
+        other.call(|_| ()).await;
+        hop(7).await;
+        let inner = cell.clone();
+        let texts = cell
+            .exclusive(async |_| {
+                let in_use = Err(CallError::InUse);
+                assert_eq!(inner.try_read(|value| *value).await, in_use);
+                assert_eq!(try_when((&other, &inner), |_, value| *value).await, in_use);
+                assert_eq!(try_when((&other, inner.shared()), |_, value| *value).await, in_use);
+                assert_eq!(try_when([&other, &inner], |row| row[1]).await, in_use);
+                assert_eq!(try_when(shared([&other, &inner]), |row| row[1]).await, in_use);
+                let line = line!() + 2;
+                let said = [
+                    panic_of(|| poll_once(pin!(inner.read(|_| ())))),
+                    panic_of(|| poll_once(pin!(when((&inner,), |_| ())))),
+                ];
+                [0, 1].map(|place| (said[place].clone(), format!("rs:{}:", line + place as u32)))
+            })
+            .await;
+        for (said, site) in texts {
+            assert!(said.contains("is in use") && said.contains(&site), "{said:?}: {site}");
+        }
+        // They have given the other color back.
+        assert_eq!(other.call(|value| *value).await, 1);
+    });
+}
+
+#[test]
+fn at_shutdown_they_are_errors_too() {
+    test(|| {
+        let (first, second) = (runtime(2), runtime(1));
+        let (cell, other) = (first.handle().cell(1, 1), first.handle().cell(2, 1));
+        let gate = Gate::close(first.handle(), 1);
+        let reader = cell.clone();
+        let read = second.handle().spawn(async move { reader.try_read(|value| *value).await });
+        let both = second
+            .handle()
+            .spawn(async move { try_when((&cell, &other), |one, other| *one + *other).await });
+        // Both stand in line.
+        second.run(async { colored::spawn(async {}).await.unwrap() });
+        let ender = std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            gate.open();
+        });
+        drop(first);
+        ender.join().unwrap();
+        assert_eq!(second.run(read).unwrap(), Err(CallError::ShutDown));
+        assert_eq!(second.run(both).unwrap(), Err(CallError::ShutDown));
+    });
+}
