@@ -13,6 +13,7 @@ mod backoff;
 mod connect;
 mod fd;
 mod keep_alive;
+mod limits;
 mod listen;
 mod listener;
 mod options;

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use socket2::{Domain, Protocol, Socket, Type};
 
-use super::TcpListener;
+use super::{TcpListener, limits};
 use crate::net::ToSocketAddrs;
 use crate::net::error::all_failed;
 
@@ -77,7 +77,7 @@ impl ListenOptions {
         self
     }
 
-    /// The time to live, in hops, of what accepted connections send; default: the system's.
+    /// The time to live of what accepted connections send, 1 to 255 hops; default: the system's.
     pub const fn ttl(mut self, hops: u32) -> ListenOptions {
         self.ttl = Some(hops);
         self
@@ -90,12 +90,15 @@ impl ListenOptions {
     ///
     /// When the name cannot be resolved or no address can be listened on, for instance because the
     /// port is in use ([`AddrInUse`](io::ErrorKind::AddrInUse)). The error names every address that
-    /// was tried.
+    /// was tried. [`InvalidInput`](io::ErrorKind::InvalidInput) if an option is out of its range.
     ///
     /// # Panics
     ///
     /// Outside a runtime.
     pub async fn listen(&self, addr: impl ToSocketAddrs) -> io::Result<TcpListener> {
+        if let Some(given) = self.ttl {
+            limits::hops("ttl", given)?;
+        }
         let target = addr.target()?;
         let mut failed = Vec::new();
         for &addr in &*target.resolve().await? {

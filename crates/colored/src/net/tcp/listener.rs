@@ -6,7 +6,7 @@ use std::net::{self, SocketAddr};
 use std::task::{Context, Poll, ready};
 
 use super::backoff::Backoff;
-use super::{ListenOptions, TcpStream};
+use super::{ListenOptions, TcpStream, limits};
 use crate::driver::source::Registered;
 use crate::io::{Interest, Ready};
 use crate::net::ToSocketAddrs;
@@ -140,9 +140,13 @@ impl TcpListener {
         self.inner.get().ttl()
     }
 
-    /// Sets the [`ttl`](TcpListener::ttl).
+    /// Sets the [`ttl`](TcpListener::ttl), 1 to 255 hops.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) for another number.
     pub fn set_ttl(&self, hops: u32) -> io::Result<()> {
-        self.inner.get().set_ttl(hops)
+        self.inner.get().set_ttl(limits::hops("set_ttl", hops)?)
     }
 
     /// Takes the error that the system keeps for this socket.

@@ -4,5 +4,6 @@ mod accept;
 mod connect;
 #[cfg(unix)]
 mod descriptors;
+mod options;
 mod shutdown;
 mod stream;

@@ -7,8 +7,8 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use crate::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt, Interest, ReadBuf, Ready};
+use crate::net::TcpStream;
 use crate::net::testing::{pair, run};
-use crate::net::{KeepAlive, TcpStream};
 
 /// More than the buffers of the system hold.
 const LARGE: usize = 16 << 20;
@@ -284,28 +284,6 @@ fn a_reset_is_an_error_and_the_drop_after_it_is_not() {
         let error = server.read(&mut [0; 8]).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::ConnectionReset);
         server.shutdown().await.unwrap();
-    });
-}
-
-#[test]
-fn options_are_what_was_set() {
-    run(async {
-        let (client, _server) = pair().await;
-        assert!(!client.nodelay().unwrap());
-        client.set_nodelay(true).unwrap();
-        assert!(client.nodelay().unwrap());
-        let probing = KeepAlive::new().idle(Duration::from_secs(30)).probes(3);
-        let probing = probing.interval(Duration::from_secs(5));
-        client.set_keep_alive(Some(probing)).unwrap();
-        assert!(client.keep_alive().unwrap());
-        client.set_keep_alive(None).unwrap();
-        assert!(!client.keep_alive().unwrap());
-        client.set_linger(Some(Duration::from_secs(1))).unwrap();
-        assert_eq!(client.linger().unwrap(), Some(Duration::from_secs(1)));
-        client.set_linger(None).unwrap();
-        client.set_ttl(9).unwrap();
-        assert_eq!(client.ttl().unwrap(), 9);
-        assert!(client.take_error().unwrap().is_none());
     });
 }
 
