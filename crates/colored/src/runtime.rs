@@ -44,16 +44,21 @@ pub use self::metrics::{Metrics, WorkerMetrics};
 pub use self::shutdown::ShutdownTimeout;
 
 use self::threads::Threads;
-use crate::task::JoinError;
-use std::panic::resume_unwind;
+use crate::pool::Class;
+use crate::task::{JoinError, JoinHandle};
+use colored_core::Color;
+use std::fmt;
+use std::panic::{RefUnwindSafe, UnwindSafe, resume_unwind};
 use std::time::Duration;
 
 /// Workers, reactor, timers and blocking threads, as one value.
 ///
 /// Several may live in one process; their colors have nothing to do with each other. Dropping a
-/// runtime shuts it down and waits for its threads: for polls and blocking calls that are under way.
-/// [`Runtime::shutdown_timeout`] bounds the wait.
-#[derive(Debug)]
+/// runtime shuts it down and waits for its threads: for polls and blocking calls that are under way,
+/// if need be for ever. A read of the standard input in [`spawn_blocking`](crate::spawn_blocking), for
+/// one, keeps a program from ending until a line comes. [`Runtime::shutdown_timeout`] bounds the wait,
+/// [`Runtime::shutdown_background`] does without. Name look-ups that are under way are not waited for:
+/// nobody is there any more who wants the answer.
 pub struct Runtime {
     handle: Handle,
     threads: Threads,
@@ -113,6 +118,50 @@ impl Runtime {
         self.handle.block_on(future)
     }
 
+    /// Spawns under [`Color::DEFAULT`]; see [`spawn`](crate::spawn).
+    #[track_caller]
+    pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        self.handle.spawn(future)
+    }
+
+    /// Spawns under `color`; see [`spawn_colored`](crate::spawn_colored).
+    #[track_caller]
+    pub fn spawn_colored<F>(&self, color: impl Into<Color>, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        self.handle.spawn_colored(color, future)
+    }
+
+    /// Spawns under a fresh color; see [`spawn_unique`](crate::spawn_unique).
+    #[track_caller]
+    pub fn spawn_unique<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        self.handle.spawn_unique(future)
+    }
+
+    /// Runs `f` on a thread that may block; see [`spawn_blocking`](crate::spawn_blocking).
+    ///
+    /// # Panics
+    ///
+    /// If the system gives no thread although none is there that could take the call later.
+    #[track_caller]
+    pub fn spawn_blocking<T, F>(&self, f: F) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        self.handle.spawn_blocking(f)
+    }
+
     /// Lets this thread use the runtime's I/O, timers and spawn functions until the guard is dropped.
     pub fn enter(&self) -> EnterGuard {
         self.handle.enter()
@@ -148,6 +197,22 @@ impl Drop for Runtime {
         // On a thread of the runtime's own, waiting would be waiting for oneself.
         let timeout = self.handle.is_current_worker().then_some(Duration::ZERO);
         let _ = self.threads.shut_down(&self.handle, timeout);
+    }
+}
+
+// As for its handle.
+impl UnwindSafe for Runtime {}
+impl RefUnwindSafe for Runtime {}
+
+impl fmt::Debug for Runtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scheduler = self.handle.core.scheduler();
+        f.debug_struct("Runtime")
+            .field("workers", &scheduler.workers())
+            .field("parked", &scheduler.parked())
+            .field("colors", &scheduler.lanes())
+            .field("blocking_threads", &self.handle.driver.pool.stats(Class::Work).threads)
+            .finish_non_exhaustive()
     }
 }
 

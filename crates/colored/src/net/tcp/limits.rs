@@ -66,6 +66,14 @@ pub(super) fn hops(name: &str, given: u32) -> io::Result<u32> {
     }
 }
 
+/// The size of a buffer that was given to the method `name`.
+pub(super) fn buffer(name: &str, given: usize) -> io::Result<usize> {
+    match i32::try_from(given) {
+        Ok(1..) => Ok(given),
+        _ => Err(refused(format_args!("{name}({given})"), format_args!("1 to {} bytes", i32::MAX))),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
