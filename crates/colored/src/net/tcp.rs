@@ -15,6 +15,7 @@ mod connect;
 mod convert;
 mod fd;
 mod halves;
+mod hops;
 mod keep_alive;
 mod limits;
 mod listen;

@@ -3,9 +3,9 @@
 use std::io;
 use std::net::SocketAddr;
 
-use socket2::{Domain, Protocol, Socket, Type};
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
-use super::{TcpListener, limits};
+use super::{TcpListener, hops, limits};
 use crate::net::ToSocketAddrs;
 use crate::net::error::all_failed;
 
@@ -117,11 +117,8 @@ impl ListenOptions {
         if let (Some(only), true) = (self.only_v6, addr.is_ipv6()) {
             socket.set_only_v6(only)?;
         }
-        if let Some(hops) = self.ttl {
-            match addr {
-                SocketAddr::V4(_) => socket.set_ttl_v4(hops)?,
-                SocketAddr::V6(_) => socket.set_unicast_hops_v6(hops)?,
-            }
+        if let Some(given) = self.ttl {
+            hops::set("ttl", SockRef::from(&socket), addr, given)?;
         }
         socket.bind(&addr.into())?;
         socket.listen(self.backlog.try_into().unwrap_or(i32::MAX))?;

@@ -7,7 +7,7 @@ use socket2::SockRef;
 
 use crate::io::{AsyncReadExt, AsyncWriteExt};
 use crate::net::testing::{listen, pair, run};
-use crate::net::{KeepAlive, ListenOptions};
+use crate::net::{KeepAlive, ListenOptions, TcpStream};
 
 const fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
@@ -135,5 +135,26 @@ fn a_time_to_live_out_of_its_range_is_refused() {
             client.set_ttl(hops).unwrap();
             assert_eq!(client.ttl().unwrap(), hops);
         }
+    });
+}
+
+#[test]
+fn the_time_to_live_is_that_of_the_protocol() {
+    run(async {
+        let options = ListenOptions::new().only_v6(true).ttl(33);
+        let Ok(listener) = options.listen("[::1]:0").await else {
+            eprintln!("skipped: this machine has no IPv6 loopback");
+            return;
+        };
+        assert_eq!(listener.ttl().unwrap(), 33);
+        let addr = listener.local_addr().unwrap();
+        let (client, accepted) = tokio::join!(TcpStream::connect(addr), listener.accept());
+        let (client, (server, _)) = (client.unwrap(), accepted.unwrap());
+        assert_eq!(server.ttl().unwrap(), 33);
+        client.set_ttl(7).unwrap();
+        assert_eq!(client.ttl().unwrap(), 7);
+        assert_eq!(SockRef::from(&client).unicast_hops_v6().unwrap(), 7);
+        listener.set_ttl(44).unwrap();
+        assert_eq!(SockRef::from(&listener).unicast_hops_v6().unwrap(), 44);
     });
 }
