@@ -24,7 +24,7 @@ fn assert_says(text: &str, parts: &[&str]) {
 #[test]
 fn settings_out_of_range_name_themselves_and_the_range() {
     type Set = fn(colored::Builder) -> colored::Builder;
-    let cases: [(Set, &[&str]); 6] = [
+    let cases: [(Set, &[&str]); 8] = [
         (|builder| builder.workers(0), &["workers(0)", "1 to 1024", "one per available CPU"]),
         (|builder| builder.workers(1025), &["workers(1025)", "1 to 1024"]),
         (|builder| builder.blocking_threads(0), &["blocking_threads(0)", "1 to 65536", "512"]),
@@ -33,6 +33,11 @@ fn settings_out_of_range_name_themselves_and_the_range() {
             |builder| builder.timer_resolution(Duration::from_millis(11)),
             &["timer_resolution(11ms)", "0 ns to 10ms", "200µs"],
         ),
+        (
+            |builder| builder.thread_stack_size(65_535),
+            &["thread_stack_size(65535)", "65536 to 1073741824", "the standard library's"],
+        ),
+        (|builder| builder.thread_stack_size(usize::MAX), &["65536 to 1073741824"]),
         (|builder| builder.thread_name("a\0b"), &["thread_name(\"a\\0b\")", "NUL"]),
     ];
     for (set, parts) in cases {
@@ -50,10 +55,12 @@ fn addresses_that_are_none_say_what_one_looks_like() {
             (":80", "there is no host"),
             ("localhost:65536", "0 to 65535"),
             ("::1:80", "needs brackets"),
+            ("http://127.0.0.1:80", "this is a URL; give host and port only"),
+            ("127.0.0.1:80\u{a0}", "there is a blank"),
         ] {
             let error = TcpStream::connect(text).await.unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidInput);
-            assert_says(&error.to_string(), &[text, wrong, "expected HOST:PORT"]);
+            assert_says(&error.to_string(), &[&format!("{text:?}"), wrong, "expected HOST:PORT"]);
         }
         let nowhere: &[SocketAddr] = &[];
         let error = TcpListener::bind(nowhere).await.unwrap_err();

@@ -9,6 +9,7 @@ use colored::{
 };
 use std::cell::Cell;
 use std::future::pending;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::rc::Rc;
 use std::sync::{Arc, mpsc};
 use std::thread::{self, ThreadId};
@@ -48,6 +49,53 @@ fn run_makes_the_main_future_a_task_of_the_workers() {
         assert_eq!(told.recv(), Ok(5));
     });
 }
+
+#[test]
+fn a_runtime_spawns_and_shows_what_it_is() {
+    shared(|| {
+        let runtime = runtime(2);
+        let color = async { Color::current().unwrap() };
+        let default = runtime.spawn(color);
+        let color = async { Color::current().unwrap() };
+        let red = runtime.spawn_colored(RED, color);
+        // Integers of all the types that count something, and literals.
+        let numbered = [
+            runtime.spawn_colored(1, async { Color::current().unwrap() }),
+            runtime.spawn_colored(1_usize, async { Color::current().unwrap() }),
+            runtime.spawn_colored(vec![()].len(), async { Color::current().unwrap() }),
+        ];
+        let unique = runtime.spawn_unique(async { Color::current().unwrap() });
+        let blocking = runtime.spawn_blocking(|| (Color::current(), here()));
+        runtime.run(async move {
+            assert_eq!(default.await.unwrap(), Color::DEFAULT);
+            assert_eq!(red.await.unwrap(), RED);
+            for color in numbered {
+                assert_eq!(color.await.unwrap(), RED);
+            }
+            assert!(unique.await.unwrap().is_unique());
+            let (color, thread) = blocking.await.unwrap();
+            assert_eq!(color, None);
+            assert_ne!(thread, here());
+        });
+        let text = format!("{runtime:?}");
+        assert!(text.starts_with("Runtime { workers: 2, parked: "), "{text}");
+        assert!(
+            text.contains(", colors: ") && text.ends_with(", blocking_threads: 1, .. }"),
+            "{text}"
+        );
+    });
+}
+
+/// What is used across a `catch_unwind` without `AssertUnwindSafe`: a panic does not poison (G9).
+const _: () = {
+    const fn goes_through_a_panic<T: UnwindSafe + RefUnwindSafe>() {}
+    type NotUnwindSafe = Box<dyn FnMut() + Send>;
+    goes_through_a_panic::<colored::Runtime>();
+    goes_through_a_panic::<Handle>();
+    goes_through_a_panic::<colored::JoinHandle<NotUnwindSafe>>();
+    goes_through_a_panic::<colored::AbortHandle>();
+    goes_through_a_panic::<colored::ColorCell<NotUnwindSafe>>();
+};
 
 #[test]
 fn block_on_takes_a_future_that_borrows_and_stays_on_its_thread() {

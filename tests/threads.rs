@@ -1,9 +1,9 @@
 //! The threads of a runtime: all have names, and none is left when it has ended.
 
-use crate::support::{block, child, process, shared, wait_until};
-use colored::time::Duration;
-use colored::{Runtime, net, spawn_blocking, spawn_unique};
-use std::cell::RefCell;
+use crate::support::{ON_PURPOSE, block, child, process, shared, wait_until};
+use colored::time::{Duration, Instant};
+use colored::{Handle, Runtime, net, spawn_blocking, spawn_unique};
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
@@ -111,6 +111,112 @@ fn shutdown_waits_for_the_very_end_of_every_thread() {
                 end(runtime);
                 assert_eq!(ENDED.load(Ordering::Relaxed) - before, 5);
             }
+        });
+    });
+}
+
+thread_local!(static BEGUN: Cell<bool> = const { Cell::new(false) });
+
+#[test]
+fn each_thread_calls_the_hooks_before_and_after_all_that_it_runs() {
+    shared(|| {
+        let (started, stopped) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let (count_start, count_stop) = (Arc::clone(&started), Arc::clone(&stopped));
+        let builder = Runtime::builder().workers(3);
+        let builder = builder.on_thread_start(move || {
+            assert!(Handle::try_current().is_none() && !BEGUN.replace(true));
+            count_start.fetch_add(1, Ordering::SeqCst);
+        });
+        let builder = builder.on_thread_stop(move || {
+            assert!(Handle::try_current().is_none() && BEGUN.get());
+            // Who does not wait for the threads is back before this.
+            block(Duration::from_millis(20));
+            count_stop.fetch_add(1, Ordering::SeqCst);
+        });
+        let runtime = builder.build().unwrap();
+        runtime.run(async {
+            let meeting = Arc::new(Barrier::new(3));
+            let tasks = [(); 3].map(|()| {
+                let meeting = Arc::clone(&meeting);
+                spawn_unique(async move {
+                    // All three are inside at once, so each is on another worker.
+                    meeting.wait();
+                    BEGUN.get()
+                })
+            });
+            for task in tasks {
+                assert!(task.await.unwrap());
+            }
+            assert!(spawn_blocking(|| BEGUN.get()).await.unwrap());
+        });
+        // The reactor thread may be late.
+        wait_until(|| started.load(Ordering::SeqCst) == 5);
+        assert_eq!(stopped.load(Ordering::SeqCst), 0);
+        drop(runtime);
+        assert_eq!((started.load(Ordering::SeqCst), stopped.load(Ordering::SeqCst)), (5, 5));
+    });
+}
+
+#[test]
+fn a_panic_of_a_hook_stops_nothing() {
+    shared(|| {
+        let builder = Runtime::builder().workers(2);
+        let builder = builder.on_thread_start(|| panic!("{ON_PURPOSE}: at the start"));
+        let builder = builder.on_thread_stop(|| panic!("{ON_PURPOSE}: at the end"));
+        let runtime = builder.build().unwrap();
+        assert_eq!(runtime.run(async { spawn_blocking(|| 5).await.unwrap() }), 5);
+        runtime.shutdown_timeout(Duration::from_secs(60)).unwrap();
+    });
+}
+
+#[test]
+fn stacks_are_as_large_as_was_said() {
+    /// More than a thread has unless it is told.
+    #[inline(never)]
+    fn deep() -> u64 {
+        let mut large = [0_u8; 6 << 20];
+        std::hint::black_box(&mut large).iter().map(|byte| u64::from(*byte)).sum()
+    }
+    shared(|| {
+        let runtime = Runtime::builder().workers(2).thread_stack_size(16 << 20).build().unwrap();
+        runtime.run(async {
+            assert_eq!(deep(), 0);
+            assert_eq!(spawn_blocking(deep).await.unwrap(), 0);
+        });
+        let runtime = Runtime::builder().workers(2).thread_stack_size(1 << 16).build().unwrap();
+        let sum = runtime.run(async {
+            let task = spawn_unique(async { spawn_blocking(|| 1).await.unwrap() });
+            let listener = net::TcpListener::bind("localhost:0").await.unwrap();
+            let addr = listener.local_addr().unwrap();
+            let client = net::TcpStream::connect(addr).await.unwrap();
+            assert_eq!(listener.accept().await.unwrap().1, client.local_addr().unwrap());
+            task.await.unwrap()
+        });
+        assert_eq!(sum, 1);
+    });
+}
+
+#[test]
+fn a_blocking_thread_waits_for_as_long_as_was_said() {
+    shared(|| {
+        child::run(module_path!(), "a_blocking_thread_waits_for_as_long_as_was_said", || {
+            let known = process::threads();
+            let is_there = || names(&known).iter().any(|name| name.contains("-blk-"));
+            let wait = Duration::from_millis(50);
+            let runtime = Runtime::builder().workers(1).thread_keep_alive(wait).build().unwrap();
+            let begin = Instant::now();
+            runtime.run(async { spawn_blocking(|| ()).await.unwrap() });
+            wait_until(|| !is_there());
+            assert!(begin.elapsed() >= wait);
+            drop(runtime);
+            let runtime = Runtime::builder().workers(1).thread_keep_alive(Duration::MAX);
+            let runtime = runtime.build().unwrap();
+            runtime.run(async { spawn_blocking(|| ()).await.unwrap() });
+            block(wait * 2);
+            assert!(is_there());
+            drop(runtime);
+            // It has been joined, and yet the system may list it for a moment.
+            wait_until(|| !is_there());
         });
     });
 }

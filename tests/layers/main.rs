@@ -31,14 +31,14 @@ const CRATES: [Crate; 4] = [
     Crate {
         sources: "crates/colored/src",
         layers: &[
-            &["budget", "color_local", "pool", "wait"],
-            &["finish"],
+            &["budget", "color_local", "launch", "wait"],
+            &["finish", "pool"],
             &["driver"],
             &["blocking"],
             &["admission", "bound", "io", "sync", "task", "time"],
             &["net", "pinned", "stage"],
             &["runtime"],
-            &["__private"],
+            &["__private", "metrics"],
         ],
         exceptions: &[],
     },

@@ -34,7 +34,7 @@ use crate::color::Color;
 use crate::lane::{LaneRef, callback};
 use crate::sched::Handle;
 use std::fmt;
-use std::panic::Location;
+use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 
 /// A value that is used under one color only.
 ///
@@ -271,3 +271,8 @@ impl<T: Send + 'static> fmt::Debug for ColorCell<T> {
         f.debug_struct("ColorCell").field("color", &self.color()).finish_non_exhaustive()
     }
 }
+
+// A panic does not poison a cell: whoever gets at the value next finds it as the panic left it. That
+// holds inside the runtime in any case, so a `catch_unwind` outside it shows nobody anything new.
+impl<T: Send + 'static> UnwindSafe for ColorCell<T> {}
+impl<T: Send + 'static> RefUnwindSafe for ColorCell<T> {}

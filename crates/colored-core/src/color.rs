@@ -136,6 +136,13 @@ impl From<u32> for Color {
     }
 }
 
+impl From<usize> for Color {
+    fn from(key: usize) -> Self {
+        // No platform has more than 64 bits.
+        Self::new(key as u64)
+    }
+}
+
 impl From<i32> for Color {
     /// Negative numbers keep their distinctness: `-1` is the color of `u64::MAX`.
     fn from(key: i32) -> Self {
@@ -166,6 +173,7 @@ mod tests {
     #[test]
     fn equal_keys_are_equal_colors_and_unique_ones_equal_nothing() {
         assert_eq!(Color::from(7u32), Color::new(7));
+        assert_eq!(Color::from(usize::MAX), Color::new(usize::MAX as u64));
         assert_eq!(Color::from(-1i32), Color::new(u64::MAX));
         assert_eq!(Color::of("a"), Color::of(&String::from("a")));
         assert_ne!(Color::of("a"), Color::of("b"));

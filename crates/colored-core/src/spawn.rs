@@ -10,7 +10,7 @@ use crate::sched::waits::{self, Wait};
 use crate::sched::{self, Handle, Nested};
 use crate::task::{self, Abort, Begun, Deadlock, Id, Join, JoinError, TaskRef};
 use std::fmt;
-use std::panic::Location;
+use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -298,6 +298,12 @@ impl fmt::Debug for AbortHandle {
         f.debug_struct("AbortHandle").field("id", &self.id()).finish_non_exhaustive()
     }
 }
+
+// A task that panics is over, and its output is an error: no handle shows what it was doing.
+impl<T> UnwindSafe for JoinHandle<T> {}
+impl<T> RefUnwindSafe for JoinHandle<T> {}
+impl UnwindSafe for AbortHandle {}
+impl RefUnwindSafe for AbortHandle {}
 
 /// Lets others run; see [`yield_now`].
 #[derive(Debug)]

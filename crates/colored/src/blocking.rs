@@ -11,8 +11,12 @@ use std::sync::Arc;
 /// [`Builder::blocking_threads`](crate::runtime::Builder::blocking_threads) of them; further calls
 /// wait in line. `f` runs under no color, but inside the runtime: it may spawn, call cells, and wait by
 /// [`Handle::block_on`](crate::Handle::block_on). It cannot be interrupted: aborting the handle only
-/// keeps it from starting. At shutdown calls that have not begun are cancelled. Costs two thread switches;
-/// a thread that has had no call for 10 seconds ends.
+/// keeps it from starting. At shutdown calls that have not begun are cancelled, and those that have are
+/// waited for: one that does not return keeps the program from ending, unless the runtime is ended by
+/// [`Runtime::shutdown_timeout`](crate::runtime::Runtime::shutdown_timeout) or
+/// [`shutdown_background`](crate::runtime::Runtime::shutdown_background). Costs two thread switches; a
+/// thread that has had no call for 10 seconds
+/// ([`Builder::thread_keep_alive`](crate::runtime::Builder::thread_keep_alive)) ends.
 ///
 /// # Panics
 ///

@@ -50,6 +50,15 @@
 //! that names no color. `run` and the plain attributes cost no thread switch per poll; `block_on`
 //! does, when the color is busy on a worker.
 //!
+//! # The end of a program
+//!
+//! When `main` is done, tasks that are left are dropped under their colors, and then the program waits
+//! for what cannot be interrupted: polls and [`spawn_blocking`] calls that are under way. One that never
+//! returns, such as a read of a terminal that nobody types at, keeps the program from ending. A name
+//! look-up does not. Who cannot wait builds the [`Runtime`] and ends it by
+//! [`shutdown_timeout`](Runtime::shutdown_timeout) or
+//! [`shutdown_background`](Runtime::shutdown_background), which waits for nothing.
+//!
 //! # Spawning
 //!
 //! Every function schedules the task behind what is scheduled under its color already. Between
@@ -167,6 +176,7 @@
 //! | number of workers | [`std::thread::available_parallelism`]; on Linux it knows the affinity mask and the cgroup quota |
 //! | [`Builder::pin`] | Linux and Windows bind a worker to its CPU, macOS takes it as a hint. Where the system refuses, the worker stays unpinned |
 //! | thread names | Linux shows the first 15 bytes |
+//! | socket options | a value must be one that every system takes: [`net::KeepAlive`], [`net::TcpStream::set_linger`] |
 //! | `SO_REUSEADDR` | on by default, except on Windows, where it would let others take the port |
 //! | `SO_REUSEPORT` | on unix, without Solaris and illumos |
 //! | keep-alive | no interval on OpenBSD; no count of probes on OpenBSD and Windows |
@@ -179,6 +189,8 @@ mod color_local;
 mod driver;
 mod finish;
 pub mod io;
+mod launch;
+pub mod metrics;
 pub mod net;
 pub mod pinned;
 mod pool;

@@ -19,8 +19,8 @@
 
 pub use self::addr::{ToSocketAddrs, lookup_host};
 pub use self::tcp::{
-    KeepAlive, ListenOptions, OwnedReadHalf, OwnedWriteHalf, ReadHalf, ReuniteError, TcpListener,
-    TcpStream, WriteHalf,
+    ConnectOptions, KeepAlive, ListenOptions, OwnedReadHalf, OwnedWriteHalf, ReadHalf,
+    ReuniteError, TcpListener, TcpStream, WriteHalf,
 };
 
 mod addr;

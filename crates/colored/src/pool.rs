@@ -19,6 +19,7 @@ use std::{
 
 pub(crate) use self::class::Class;
 use self::crew::Crew;
+use crate::launch::Launch;
 
 /// What a thread of the pool runs.
 pub(crate) type Job = Box<dyn FnOnce() + Send>;
@@ -33,6 +34,8 @@ pub(crate) struct Limits {
     pub(crate) keep_alive: Duration,
     /// How the names of the threads begin.
     pub(crate) prefix: String,
+    /// How the threads are launched.
+    pub(crate) launch: Launch,
 }
 
 impl Default for Limits {
@@ -42,6 +45,7 @@ impl Default for Limits {
             max_threads: 512,
             keep_alive: Duration::from_secs(10),
             prefix: String::from("colored"),
+            launch: Launch::default(),
         }
     }
 }
@@ -103,8 +107,10 @@ impl Pool {
         self.crews[class as usize].stats()
     }
 
-    /// Ends the pool, and waits until its threads are gone or `deadline` has come;
-    /// without a deadline it may wait for ever. True when they are gone.
+    /// Ends the pool, and waits until its threads are gone or `deadline` has come.
+    /// True when they are gone. Without a deadline it may wait for ever, but does
+    /// not for name look-ups that are under way: the tasks that wanted the answers
+    /// are gone.
     ///
     /// No job is taken any more, jobs that no thread has begun are dropped, on this
     /// thread, and jobs that run are waited for. When the deadline comes first,

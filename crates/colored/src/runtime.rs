@@ -44,8 +44,11 @@ pub use self::metrics::{Metrics, WorkerMetrics};
 pub use self::shutdown::ShutdownTimeout;
 
 use self::threads::Threads;
-use crate::task::JoinError;
-use std::panic::resume_unwind;
+use crate::pool::Class;
+use crate::task::{JoinError, JoinHandle};
+use colored_core::Color;
+use std::fmt;
+use std::panic::{RefUnwindSafe, UnwindSafe, resume_unwind};
 use std::time::Duration;
 
 /// Workers, reactor, timers and blocking threads, as one value.
@@ -55,9 +58,11 @@ use std::time::Duration;
 /// Dropping a runtime shuts it down, and so does the end of `#[colored::main]`. It waits for what its
 /// [stages](crate::stage) have accepted, as [`Runtime::shutdown_timeout`] does first, and for its
 /// threads: for polls and blocking calls that are under way. That takes as long as these take, and for
-/// ever if one of them does: `shutdown_timeout` bounds the wait. While the thread panics, or inside a
-/// task, a drop does not wait for stages.
-#[derive(Debug)]
+/// ever if one of them does. A read of the standard input in [`spawn_blocking`](crate::spawn_blocking),
+/// for one, keeps a program from ending until a line comes. `shutdown_timeout` bounds the wait,
+/// [`Runtime::shutdown_background`] does without. Name look-ups that are under way are not waited for:
+/// nobody is there any more who wants the answer. While the thread panics, or inside a task, a drop does
+/// not wait for stages.
 pub struct Runtime {
     handle: Handle,
     threads: Threads,
@@ -117,6 +122,50 @@ impl Runtime {
         self.handle.block_on(future)
     }
 
+    /// Spawns under [`Color::DEFAULT`]; see [`spawn`](crate::spawn).
+    #[track_caller]
+    pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        self.handle.spawn(future)
+    }
+
+    /// Spawns under `color`; see [`spawn_colored`](crate::spawn_colored).
+    #[track_caller]
+    pub fn spawn_colored<F>(&self, color: impl Into<Color>, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        self.handle.spawn_colored(color, future)
+    }
+
+    /// Spawns under a fresh color; see [`spawn_unique`](crate::spawn_unique).
+    #[track_caller]
+    pub fn spawn_unique<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        self.handle.spawn_unique(future)
+    }
+
+    /// Runs `f` on a thread that may block; see [`spawn_blocking`](crate::spawn_blocking).
+    ///
+    /// # Panics
+    ///
+    /// If the system gives no thread although none is there that could take the call later.
+    #[track_caller]
+    pub fn spawn_blocking<T, F>(&self, f: F) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        self.handle.spawn_blocking(f)
+    }
+
     /// Lets this thread use the runtime's I/O, timers and spawn functions until the guard is dropped.
     pub fn enter(&self) -> EnterGuard {
         self.handle.enter()
@@ -159,8 +208,24 @@ impl Drop for Runtime {
         // On a thread of the runtime's own, waiting would be waiting for oneself.
         let timeout = self.handle.is_current_worker().then_some(Duration::ZERO);
         // Nor must a panic wait for others, or a task for what may need its color.
-        let drains = !std::thread::panicking() && colored_core::Color::current().is_none();
+        let drains = !std::thread::panicking() && Color::current().is_none();
         let _ = self.threads.shut_down(&self.handle, timeout, drains);
+    }
+}
+
+// As for its handle.
+impl UnwindSafe for Runtime {}
+impl RefUnwindSafe for Runtime {}
+
+impl fmt::Debug for Runtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scheduler = self.handle.core.scheduler();
+        f.debug_struct("Runtime")
+            .field("workers", &scheduler.workers())
+            .field("parked", &scheduler.parked())
+            .field("colors", &scheduler.lanes())
+            .field("blocking_threads", &self.handle.driver.pool.stats(Class::Work).threads)
+            .finish_non_exhaustive()
     }
 }
 

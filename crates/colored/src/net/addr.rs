@@ -14,7 +14,8 @@ use crate::blocking::unblock;
 ///
 /// * an address: [`SocketAddr`], `(IpAddr, u16)` and their v4 and v6 kinds;
 /// * several, tried in order: `&[SocketAddr]`, `[SocketAddr; N]`, `Vec<SocketAddr>`;
-/// * text: `"host:port"` as `&str` or `String`, or `("host", port)`.
+/// * text: `"host:port"` as `&str` or `String`, or `("host", port)`. In `"host:port"` an IPv6 address
+///   stands in brackets, `"[::1]:80"`; beside a port it may. A URL is no host.
 ///
 /// A host name is looked up on the blocking pool by the resolver of the system; an address, also
 /// in text, is taken as it is without a hop to another thread.
@@ -42,6 +43,13 @@ enum Form {
 }
 
 impl Target {
+    fn new(host: &str, port: u16) -> Target {
+        match host.parse::<IpAddr>() {
+            Ok(ip) => Target(Form::Addrs(vec![(ip, port).into()])),
+            Err(_) => Target(Form::Name { host: host.to_owned(), port }),
+        }
+    }
+
     /// The addresses of the target, in the order in which to try them.
     ///
     /// # Errors
@@ -61,6 +69,7 @@ impl Target {
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
+            Form::Name { host, port } if host.contains(':') => write!(f, "[{host}]:{port}"),
             Form::Name { host, port } => write!(f, "{host}:{port}"),
             Form::Addrs(addrs) => match &addrs[..] {
                 [] => f.write_str("an empty list"),
@@ -126,8 +135,8 @@ targets! {
     [] &[SocketAddr], self => addrs(self);
     [] Vec<SocketAddr>, self => addrs(self);
     [const N: usize] [SocketAddr; N], self => addrs(self);
-    [] (&str, u16), self => Ok(host(self.0, self.1));
-    [] (String, u16), self => Ok(host(&self.0, self.1));
+    [] (&str, u16), self => host(self.0, self.1);
+    [] (String, u16), self => host(&self.0, self.1);
     [] &str, self => parse(self);
     [] &String, self => parse(self);
     [] String, self => parse(&self);
@@ -137,11 +146,26 @@ fn addrs(addrs: impl Into<Vec<SocketAddr>>) -> io::Result<Target> {
     Ok(Target(Form::Addrs(addrs.into())))
 }
 
-fn host(host: &str, port: u16) -> Target {
-    match host.parse::<IpAddr>() {
-        Ok(ip) => Target(Form::Addrs(vec![(ip, port).into()])),
-        Err(_) => Target(Form::Name { host: host.to_owned(), port }),
+/// A host that stands by itself, beside its port.
+fn host(text: &str, port: u16) -> io::Result<Target> {
+    let bad = |what: &str| {
+        let text = format!(
+            "invalid host {text:?}: {what}; expected a name or an address such as example.org, \
+             127.0.0.1 or ::1"
+        );
+        io::Error::new(io::ErrorKind::InvalidInput, text)
+    };
+    if let Some(what) = wrong_with(text) {
+        return Err(bad(what));
     }
+    let (name, in_brackets) = bare(text);
+    if name.is_empty() {
+        return Err(bad("there is no host"));
+    }
+    if (in_brackets || name.contains(':')) && !is_v6(name) {
+        return Err(bad("this is no IPv6 address, and a name has neither colon nor brackets"));
+    }
+    Ok(Target::new(name, port))
 }
 
 fn parse(text: &str) -> io::Result<Target> {
@@ -155,13 +179,46 @@ fn parse(text: &str) -> io::Result<Target> {
         );
         io::Error::new(io::ErrorKind::InvalidInput, text)
     };
-    let (name, port) = text.rsplit_once(':').ok_or_else(|| bad("there is no port"))?;
-    let port = port.parse().map_err(|_| bad("the port is not a number from 0 to 65535"))?;
-    match name {
-        "" => Err(bad("there is no host")),
-        name if name.contains(':') => Err(bad("an IPv6 address needs brackets")),
-        name => Ok(host(name, port)),
+    if let Some(what) = wrong_with(text) {
+        return Err(bad(what));
     }
+    let parts = text.rsplit_once(':').filter(|(_, port)| !port.ends_with(']'));
+    let (name, port) = parts.ok_or_else(|| bad("there is no port"))?;
+    let (name, in_brackets) = bare(name);
+    if !in_brackets && name.contains(':') {
+        return Err(bad("an IPv6 address needs brackets"));
+    }
+    if name.is_empty() {
+        return Err(bad("there is no host"));
+    }
+    if in_brackets && !is_v6(name) {
+        return Err(bad("what is in brackets is no IPv6 address"));
+    }
+    match port.parse() {
+        Ok(number) if !port.starts_with('+') => Ok(Target::new(name, number)),
+        _ => Err(bad("the port is not a number from 0 to 65535")),
+    }
+}
+
+/// What a host is without the brackets of an IPv6 address, and whether it had them.
+fn bare(host: &str) -> (&str, bool) {
+    let inside = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+    (inside.unwrap_or(host), inside.is_some())
+}
+
+/// What is wrong with a text that is to be an address or a host, if that can be seen at once.
+fn wrong_with(text: &str) -> Option<&'static str> {
+    if text.contains('/') {
+        return Some("this is a URL; give host and port only");
+    }
+    text.contains(char::is_whitespace).then_some("there is a blank")
+}
+
+/// Whether this is an IPv6 address, also one with a network interface, `fe80::1%eth0`: only the
+/// resolver knows the number of that.
+fn is_v6(name: &str) -> bool {
+    let addr = name.split_once('%').map_or(name, |(addr, _)| addr);
+    addr.parse::<Ipv6Addr>().is_ok()
 }
 
 #[cfg(test)]
@@ -181,6 +238,7 @@ mod tests {
         assert_eq!(named("127.0.0.1:80"), "[127.0.0.1:80]");
         assert_eq!(named("[::1]:80".to_owned()), "[[::1]:80]");
         assert_eq!(named(("::1", 80)), "[[::1]:80]");
+        assert_eq!(named(("[::1]", 80)), "[[::1]:80]");
         assert_eq!(named((Ipv4Addr::LOCALHOST, 80)), "[127.0.0.1:80]");
         assert_eq!(named(&[][..]), "[]");
     }
@@ -189,6 +247,10 @@ mod tests {
     fn names_are_kept() {
         assert_eq!(named("localhost:80"), "localhost:80");
         assert_eq!(named(("localhost", 80)), "localhost:80");
+        // The resolver knows the number of the interface.
+        assert_eq!(named("[fe80::1%eth0]:80"), "[fe80::1%eth0]:80");
+        assert_eq!(named(("[fe80::1%eth0]", 80)), "[fe80::1%eth0]:80");
+        assert_eq!(named(("fe80::1%eth0", 80)), "[fe80::1%eth0]:80");
     }
 
     #[test]
@@ -196,12 +258,43 @@ mod tests {
         for (text, what) in [
             ("localhost", "there is no port"),
             ("localhost:http", "the port is not a number from 0 to 65535"),
+            ("localhost:+80", "the port is not a number from 0 to 65535"),
             ("localhost:65536", "the port is not a number from 0 to 65535"),
             (":80", "there is no host"),
             ("::1:80", "an IPv6 address needs brackets"),
+            ("[::1]", "there is no port"),
+            ("[]:80", "there is no host"),
+            ("[127.0.0.1]:80", "what is in brackets is no IPv6 address"),
+            ("[eth0%::1]:80", "what is in brackets is no IPv6 address"),
+            ("[::1]:65536", "the port is not a number from 0 to 65535"),
+            ("http://127.0.0.1:80", "this is a URL; give host and port only"),
+            ("https://[::1]:80/index", "this is a URL; give host and port only"),
+            ("127.0.0.1:80/", "this is a URL; give host and port only"),
+            (" 127.0.0.1:80", "there is a blank"),
+            ("127.0.0.1:80 ", "there is a blank"),
+            ("127.0.0.1: 80", "there is a blank"),
+            ("127.0.0.1:80\n", "there is a blank"),
         ] {
             let expected = "expected HOST:PORT such as example.org:80, 127.0.0.1:80 or [::1]:80";
             assert_eq!(named(text), format!("invalid address {text:?}: {what}; {expected}"));
+        }
+    }
+
+    #[test]
+    fn a_bad_host_says_what_and_what_is_allowed() {
+        let no_v6 = "this is no IPv6 address, and a name has neither colon nor brackets";
+        for (host, what) in [
+            ("", "there is no host"),
+            ("[]", "there is no host"),
+            ("[127.0.0.1]", no_v6),
+            ("[localhost]", no_v6),
+            ("localhost:80", no_v6),
+            ("http://localhost", "this is a URL; give host and port only"),
+            ("localhost ", "there is a blank"),
+        ] {
+            let expected = "expected a name or an address such as example.org, 127.0.0.1 or ::1";
+            assert_eq!(named((host, 80)), format!("invalid host {host:?}: {what}; {expected}"));
+            assert_eq!(named((host.to_owned(), 80)), named((host, 80)));
         }
     }
 }

@@ -1,5 +1,6 @@
 //! TCP.
 
+pub use self::connect::ConnectOptions;
 pub use self::keep_alive::KeepAlive;
 pub use self::listen::ListenOptions;
 pub use self::listener::TcpListener;
@@ -11,8 +12,12 @@ pub use self::stream::TcpStream;
 
 mod backoff;
 mod connect;
+mod convert;
 mod fd;
+mod halves;
+mod hops;
 mod keep_alive;
+mod limits;
 mod listen;
 mod listener;
 mod options;

@@ -26,6 +26,13 @@ impl Class {
         }
     }
 
+    /// Whether the end of a runtime waits, without a time limit, for a job that
+    /// runs. A job of a user may have something to finish; a look-up has only its
+    /// answer, and the resolver may take half a minute for that.
+    pub(crate) fn is_waited_for(self) -> bool {
+        !matches!(self, Class::Lookup)
+    }
+
     /// How many threads there are at most, when `work` is the limit that the user
     /// knows: the one for [`Class::Work`]. The others are values out of thin air:
     /// more requests at a time make no disk and no resolver faster.

@@ -11,16 +11,18 @@ use std::{
 use colored_core::contain;
 
 use super::{Class, Job, Limits, Refused, Stats, name::thread_name};
+use crate::launch::Launch;
 
 /// The threads of one class.
 pub(super) struct Crew {
     state: Mutex<State>,
-    /// Told when the last thread leaves a closed crew.
+    /// Told when a thread leaves a closed crew.
     left: Condvar,
     class: Class,
     max_threads: usize,
     keep_alive: Duration,
     prefix: String,
+    launch: Launch,
 }
 
 struct State {
@@ -32,6 +34,10 @@ struct State {
     threads: Vec<Option<JoinHandle<()>>>,
     /// How many threads there are.
     running: usize,
+    /// How many of them run a job.
+    busy: usize,
+    /// Those that have left the crew since it was closed.
+    gone: Vec<JoinHandle<()>>,
     closed: bool,
 }
 
@@ -49,6 +55,8 @@ impl Crew {
                 idle: Vec::new(),
                 threads: Vec::new(),
                 running: 0,
+                busy: 0,
+                gone: Vec::new(),
                 closed: false,
             }),
             left: Condvar::new(),
@@ -56,6 +64,7 @@ impl Crew {
             max_threads: class.max_threads(limits.max_threads),
             keep_alive: limits.keep_alive,
             prefix: limits.prefix.clone(),
+            launch: limits.launch.clone(),
         }
     }
 
@@ -93,9 +102,9 @@ impl Crew {
         let free = state.threads.iter().position(Option::is_none);
         let number = free.unwrap_or(state.threads.len());
         let crew = self.clone();
-        let thread = thread::Builder::new()
-            .name(thread_name(&self.prefix, self.class.name(), number))
-            .spawn(move || crew.work(number))?;
+        let name = thread_name(&self.prefix, self.class.name(), number);
+        let body = self.launch.around(move || crew.work(number));
+        let thread = self.launch.thread(name).spawn(body)?;
         match free {
             Some(number) => state.threads[number] = Some(thread),
             None => state.threads.push(Some(thread)),
@@ -110,9 +119,11 @@ impl Crew {
         let mut state = self.lock();
         loop {
             while let Some(job) = state.queue.pop_front() {
+                state.busy += 1;
                 drop(state);
                 contain(job);
                 state = self.lock();
+                state.busy -= 1;
             }
             if state.closed {
                 break;
@@ -126,7 +137,9 @@ impl Crew {
             }
         }
         state.running -= 1;
-        if state.closed && state.running <= 1 {
+        if state.closed {
+            let thread = state.threads.get_mut(number).and_then(Option::take);
+            state.gone.extend(thread);
             self.left.notify_all();
         }
     }
@@ -165,7 +178,9 @@ impl Crew {
         jobs.into_iter().for_each(|job| contain(|| drop(job)));
     }
 
-    /// Waits for the threads of a closed crew. True when there are none.
+    /// Waits for the threads of a closed crew, without a deadline only for those
+    /// that its class is worth it ([`Class::is_waited_for`]). True when there are
+    /// none.
     pub(super) fn join(&self, deadline: Option<Instant>) -> bool {
         let me = thread::current().id();
         let is_me = |thread: &Option<JoinHandle<()>>| {
@@ -173,7 +188,12 @@ impl Crew {
         };
         let mut state = self.lock();
         let mine = usize::from(state.threads.iter().any(is_me));
-        while state.running > mine {
+        let leaves_busy = deadline.is_none() && !self.class.is_waited_for();
+        loop {
+            let left_alone = if leaves_busy { state.busy.max(mine) } else { mine };
+            if state.running <= left_alone {
+                break;
+            }
             let Some(deadline) = deadline else {
                 state = self.left.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
@@ -185,13 +205,14 @@ impl Crew {
             (state, _) =
                 self.left.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner);
         }
-        let threads = mem::take(&mut state.threads);
+        let none_left = state.running == 0;
+        let gone = mem::take(&mut state.gone);
         drop(state);
         // They have released the lock for the last time; this waits for their exit.
-        for thread in threads.into_iter().flatten().filter(|thread| thread.thread().id() != me) {
+        for thread in gone {
             thread.join().expect("a thread of the pool contains every panic");
         }
-        mine == 0
+        none_left
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

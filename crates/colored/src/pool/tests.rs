@@ -175,6 +175,23 @@ fn shutdown_drops_what_waits_and_waits_for_what_runs() {
 }
 
 #[test]
+fn shutdown_without_a_limit_leaves_only_a_look_up_that_runs() {
+    let pool = pool(2, LONG);
+    let (is_running, release) = submit_held(&pool, Class::Lookup);
+    is_running.recv().unwrap();
+    let (other, release_other) = submit_held(&pool, Class::Lookup);
+    other.recv().unwrap();
+    drop(release_other);
+    until(|| pool.stats(Class::Lookup).idle == 1);
+    assert!(!pool.shutdown(None), "one is left");
+    assert_eq!(pool.stats(Class::Lookup), stats(1, 0, 0), "the idle one is not");
+    assert!(!pool.shutdown(Some(Instant::now() + Duration::from_millis(5))));
+    drop(release);
+    until(|| pool.stats(Class::Lookup) == stats(0, 0, 0));
+    assert!(pool.shutdown(None));
+}
+
+#[test]
 fn shutdown_calls_idle_threads() {
     let pool = pool(4, LONG);
     let held: Vec<_> = (0..4).map(|_| submit_held(&pool, Class::Work)).collect();

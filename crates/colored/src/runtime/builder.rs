@@ -5,10 +5,12 @@ use super::handle::Handle;
 use super::lab::{Balance, Placement, Queue};
 use super::threads::{self, Threads};
 use crate::driver::Driver;
+use crate::launch::Launch;
 use crate::pool::{Limits, Pool};
 use colored_core::lab::Options;
 use colored_core::{Park, Scheduler};
 use std::io;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
@@ -19,8 +21,13 @@ const MAX_WORKERS: usize = 1024;
 /// The most blocking threads a runtime may have.
 const MAX_BLOCKING: usize = 1 << 16;
 
-/// How long a blocking thread waits for another call before it ends.
+/// How long a blocking thread waits for another call before it ends, unless it is set.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
+
+/// The smallest and the largest stack of a thread. Less than the first is not enough for a worker
+/// and a future of some size.
+const MIN_STACK: usize = 1 << 16;
+const MAX_STACK: usize = 1 << 30;
 
 /// The longest timer resolution, and the default.
 const MAX_RESOLUTION: Duration = Duration::from_millis(10);
@@ -35,6 +42,8 @@ pub struct Builder {
     pin: bool,
     blocking_threads: usize,
     thread_name: String,
+    keep_alive: Duration,
+    launch: Launch,
     seed: Option<u64>,
     timer_resolution: Duration,
     lab: Options,
@@ -54,6 +63,8 @@ impl Builder {
             pin: false,
             blocking_threads: 512,
             thread_name: String::from("colored"),
+            keep_alive: KEEP_ALIVE,
+            launch: Launch::default(),
             seed: None,
             timer_resolution: RESOLUTION,
             lab: Options::default(),
@@ -86,6 +97,37 @@ impl Builder {
     /// takes up to 8. Default: `colored`.
     pub fn thread_name(mut self, name: impl Into<String>) -> Self {
         self.thread_name = name.into();
+        self
+    }
+
+    /// The stack of each thread of the runtime, in bytes, 65,536 to 2³⁰. Default: what the standard
+    /// library gives, 2 MiB unless the variable `RUST_MIN_STACK` says otherwise.
+    pub fn thread_stack_size(mut self, bytes: usize) -> Self {
+        self.launch.stack_size = Some(bytes);
+        self
+    }
+
+    /// How long a blocking thread that has no call waits for another before it ends. Default: 10 s.
+    pub fn thread_keep_alive(mut self, time: Duration) -> Self {
+        self.keep_alive = time;
+        self
+    }
+
+    /// Has each thread of the runtime call `f` when it begins, before it runs anything: workers,
+    /// the reactor thread, blocking threads. They may do so at the same time, and when
+    /// [`build`](Builder::build) returns some may have yet to. `f` runs outside the runtime, so it
+    /// cannot spawn; a panic of it is reported by the panic hook and goes no further. A second call
+    /// replaces the first.
+    pub fn on_thread_start(mut self, f: impl Fn() + Send + Sync + 'static) -> Self {
+        self.launch.on_start = Some(Arc::new(f));
+        self
+    }
+
+    /// Has each thread of the runtime call `f` when it ends, after the last that it runs; otherwise
+    /// as [`on_thread_start`](Builder::on_thread_start). A shutdown that waits for the threads waits
+    /// for these calls.
+    pub fn on_thread_stop(mut self, f: impl Fn() + Send + Sync + 'static) -> Self {
+        self.launch.on_stop = Some(Arc::new(f));
         self
     }
 
@@ -156,10 +198,16 @@ impl Builder {
     /// answers when it refuses a thread or a selector.
     pub fn build(self) -> io::Result<Runtime> {
         let workers = match self.workers {
-            Some(workers) => in_range("workers", workers, MAX_WORKERS, "one per available CPU")?,
+            Some(workers) => {
+                in_range("workers", workers, 1..=MAX_WORKERS, "one per available CPU")?
+            }
             None => available_parallelism().map_or(1, usize::from).min(MAX_WORKERS),
         };
-        let blocking = in_range("blocking_threads", self.blocking_threads, MAX_BLOCKING, "512")?;
+        let blocking =
+            in_range("blocking_threads", self.blocking_threads, 1..=MAX_BLOCKING, "512")?;
+        if let Some(bytes) = self.launch.stack_size {
+            in_range("thread_stack_size", bytes, MIN_STACK..=MAX_STACK, "the standard library's")?;
+        }
         if self.thread_name.contains('\0') {
             let text = format!("thread_name({:?}): a name has no NUL byte", self.thread_name);
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
@@ -175,24 +223,32 @@ impl Builder {
         self.lab.check().map_err(|text| io::Error::new(io::ErrorKind::InvalidInput, text))?;
         let pool = Pool::new(&Limits {
             max_threads: blocking,
-            keep_alive: KEEP_ALIVE,
+            keep_alive: self.keep_alive,
             prefix: self.thread_name.clone(),
+            launch: self.launch.clone(),
         });
         let driver = Arc::new(Driver::new(workers, resolution, pool)?);
         let port = Port { driver: Arc::clone(&driver), start: Instant::now() };
         let seed = self.seed.unwrap_or_else(random_seed);
         let (core, cores) = Scheduler::with_options(workers, seed, Box::new(port), self.lab);
         let handle = Handle::new(core, driver);
-        let threads = Threads::start(&handle, cores, &self.thread_name, threads::pins(self.pin))?;
+        let pins = threads::pins(self.pin);
+        let threads = Threads::start(&handle, cores, &self.thread_name, pins, self.launch)?;
         Ok(Runtime { handle, threads })
     }
 }
 
-fn in_range(name: &str, value: usize, max: usize, default: &str) -> io::Result<usize> {
-    if (1..=max).contains(&value) {
+fn in_range(
+    name: &str,
+    value: usize,
+    allowed: RangeInclusive<usize>,
+    default: &str,
+) -> io::Result<usize> {
+    if allowed.contains(&value) {
         return Ok(value);
     }
-    let text = format!("{name}({value}): allowed are 1 to {max}; leave it out for {default}");
+    let (min, max) = allowed.into_inner();
+    let text = format!("{name}({value}): allowed are {min} to {max}; leave it out for {default}");
     Err(io::Error::new(io::ErrorKind::InvalidInput, text))
 }
 

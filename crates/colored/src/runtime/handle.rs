@@ -9,7 +9,7 @@ use crate::task::JoinHandle;
 use colored_core::{Bound, Color, ColorCell, Nested, Priority};
 use std::fmt;
 use std::marker::PhantomData;
-use std::panic::Location;
+use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
 /// Spawns on a runtime from any thread. Cheap to clone; does not keep the runtime running.
@@ -224,6 +224,10 @@ impl Handle {
         current::try_with(own).unwrap_or(false)
     }
 }
+
+// What a panic leaves behind in tasks and cells, others see in any case: see `ColorCell`.
+impl UnwindSafe for Handle {}
+impl RefUnwindSafe for Handle {}
 
 impl fmt::Debug for Handle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

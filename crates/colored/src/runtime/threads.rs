@@ -2,12 +2,13 @@
 
 use super::handle::Handle;
 use crate::driver::{Driver, backstop, current, entered};
+use crate::launch::Launch;
 use colored_core::{Step, Worker, contain};
 use core_affinity::CoreId;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::task::Waker;
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// Nanoseconds after which a busy worker looks for events and due timers, without blocking.
@@ -17,21 +18,21 @@ use std::time::{Duration, Instant};
 const GLANCE_NANOS: u64 = 100_000;
 
 /// The threads, while they live.
-#[derive(Debug)]
 pub(super) struct Threads {
     pub(super) workers: Vec<JoinHandle<()>>,
     pub(super) reactor: Option<JoinHandle<()>>,
     pub(super) gate: Arc<Gate>,
+    launch: Launch,
 }
 
 /// Lets the threads start together or not at all, and counts those that live.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Gate {
     state: Mutex<GateState>,
     changed: Condvar,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct GateState {
     open: Option<bool>,
     alive: usize,
@@ -102,9 +103,11 @@ impl Threads {
         workers: Vec<Worker>,
         name: &str,
         pins: Vec<CoreId>,
+        launch: Launch,
     ) -> io::Result<Self> {
         let gate = Arc::new(Gate::default());
-        let mut threads = Self { workers: Vec::with_capacity(workers.len()), reactor: None, gate };
+        let mut threads =
+            Self { workers: Vec::with_capacity(workers.len()), reactor: None, gate, launch };
         let started = threads.spawn_all(handle, workers, name, &pins);
         threads.gate.open(started.is_ok());
         started.map(|()| threads)
@@ -143,7 +146,8 @@ impl Threads {
     ) -> io::Result<JoinHandle<()>> {
         let alive = Alive::new(&self.gate);
         let text = format!("cannot start the thread `{name}`");
-        let thread = thread::Builder::new().name(name).spawn(move || {
+        let body = self.launch.around(body);
+        let thread = self.launch.thread(name).spawn(move || {
             let alive = alive;
             if alive.0.pass() {
                 body();

@@ -41,12 +41,12 @@ use crate::budget;
 /// # }
 /// ```
 pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoFuture> {
-    Timeout { future: future.into_future(), sleep: sleep(duration) }
+    Timeout { future: future.into_future(), sleep: sleep(duration), limit: Some(duration) }
 }
 
 /// [`timeout`] with a point in time.
 pub fn timeout_at<F: IntoFuture>(deadline: Instant, future: F) -> Timeout<F::IntoFuture> {
-    Timeout { future: future.into_future(), sleep: sleep_until(deadline) }
+    Timeout { future: future.into_future(), sleep: sleep_until(deadline), limit: None }
 }
 
 pin_project! {
@@ -57,6 +57,7 @@ pin_project! {
         #[pin]
         future: F,
         sleep: Sleep,
+        limit: Option<Duration>,
     }
 }
 
@@ -98,7 +99,8 @@ impl<F: Future> Future for Timeout<F> {
         if poll.is_pending() {
             budget::give_back();
         }
-        poll.map(|()| Err(Elapsed(())))
+        let elapsed = Elapsed { limit: *this.limit };
+        poll.map(|()| Err(elapsed))
     }
 }
 
@@ -106,11 +108,23 @@ impl<F: Future> Future for Timeout<F> {
 ///
 /// Turns into an [`io::Error`] of kind [`TimedOut`](io::ErrorKind::TimedOut).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Elapsed(());
+pub struct Elapsed {
+    limit: Option<Duration>,
+}
+
+impl Elapsed {
+    /// The time that [`timeout`] was given; none for [`timeout_at`].
+    pub fn limit(&self) -> Option<Duration> {
+        self.limit
+    }
+}
 
 impl fmt::Display for Elapsed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("deadline has elapsed")
+        match self.limit {
+            Some(limit) => write!(f, "not done within {limit:?}"),
+            None => f.write_str("not done by the deadline"),
+        }
     }
 }
 

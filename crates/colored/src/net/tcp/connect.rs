@@ -2,47 +2,189 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::time::{Duration, Instant};
 
-use super::TcpStream;
+use socket2::{Domain, Protocol, Socket, Type};
+
+use super::{TcpStream, limits};
 use crate::driver::source::Registered;
 use crate::io::{Interest, Ready};
 use crate::net::ToSocketAddrs;
-use crate::net::error::all_failed;
+use crate::net::error::{all_failed, explained};
+use crate::time::{self, timeout_at};
 
-impl TcpStream {
+/// How to make a connection.
+///
+/// ```no_run
+/// # async fn connect() -> std::io::Result<()> {
+/// use std::time::Duration;
+///
+/// use colored::net::ConnectOptions;
+///
+/// let patience = Duration::from_secs(3);
+/// let stream = ConnectOptions::new().time_limit(patience).connect("example.org:80").await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use = "options do nothing until `connect` is called and awaited"]
+pub struct ConnectOptions {
+    bind: Option<SocketAddr>,
+    send_buffer: Option<usize>,
+    receive_buffer: Option<usize>,
+    time_limit: Option<Duration>,
+}
+
+impl ConnectOptions {
+    /// The options of [`TcpStream::connect`]: everything is left to the system.
+    pub const fn new() -> ConnectOptions {
+        ConnectOptions { bind: None, send_buffer: None, receive_buffer: None, time_limit: None }
+    }
+
+    /// The address of this side. Port 0 lets the system choose the port. Only addresses of the same
+    /// kind, IPv4 or IPv6, can be connected to.
+    pub const fn bind(mut self, local: SocketAddr) -> ConnectOptions {
+        self.bind = Some(local);
+        self
+    }
+
+    /// `SO_SNDBUF`: how many bytes the system buffers for sending, 1 to 2³¹ − 1. It may take this for
+    /// a hint: Linux doubles it, and cuts it to `/proc/sys/net/core/wmem_max`. Default: the system
+    /// adapts it.
+    pub const fn send_buffer(mut self, bytes: usize) -> ConnectOptions {
+        self.send_buffer = Some(bytes);
+        self
+    }
+
+    /// `SO_RCVBUF`: how many bytes the system buffers for reading, 1 to 2³¹ − 1, with the reserve of
+    /// [`send_buffer`](ConnectOptions::send_buffer) and `rmem_max`. Default: the system adapts it.
+    pub const fn receive_buffer(mut self, bytes: usize) -> ConnectOptions {
+        self.receive_buffer = Some(bytes);
+        self
+    }
+
+    /// How long all of it may take: the look-up of the name and every address that is tried. Default:
+    /// no limit but those of the system, which may be minutes for each address.
+    pub const fn time_limit(mut self, limit: Duration) -> ConnectOptions {
+        self.time_limit = Some(limit);
+        self
+    }
+
     /// Connects to the first of the addresses that answers. They are tried one after another, in
     /// the order in which they are given or in which the resolver of the system gives them.
-    ///
-    /// There is no limit of time but that of the system, which may be minutes for each address.
     ///
     /// Cancel safe: dropping the future closes the socket.
     ///
     /// # Errors
     ///
     /// When the name cannot be resolved or no address answers. The error names every address that
-    /// was tried with its error; its kind is that of the last.
+    /// was tried with its error; its kind is that of the last, and
+    /// [`TimedOut`](io::ErrorKind::TimedOut) if the time limit was over.
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if an option is out of its range.
+    ///
+    /// # Panics
+    ///
+    /// Outside a runtime.
+    pub async fn connect(&self, addr: impl ToSocketAddrs) -> io::Result<TcpStream> {
+        for (name, given) in
+            [("send_buffer", self.send_buffer), ("receive_buffer", self.receive_buffer)]
+        {
+            given.map(|bytes| limits::buffer(name, bytes)).transpose()?;
+        }
+        let deadline = self.time_limit.map(|limit| time::later(time::now(), limit));
+        let target = addr.target()?;
+        let Some(addrs) = before(deadline, target.resolve()).await else {
+            let limit = self.time_limit.unwrap_or_default();
+            let text =
+                format!("cannot connect to {target}: no answer of the resolver in {limit:?}");
+            return Err(io::Error::new(io::ErrorKind::TimedOut, text));
+        };
+        let mut failed = Vec::new();
+        for &addr in &*addrs? {
+            match before(deadline, self.connect_to(addr)).await {
+                Some(Ok(stream)) => return Ok(stream),
+                Some(Err(error)) => failed.push((addr, error)),
+                None => {
+                    let limit = self.time_limit.unwrap_or_default();
+                    let text = format!("no answer when the time limit of {limit:?} was over");
+                    failed.push((addr, io::Error::new(io::ErrorKind::TimedOut, text)));
+                    break;
+                }
+            }
+        }
+        Err(all_failed("connect to", &target.to_string(), failed))
+    }
+
+    async fn connect_to(&self, addr: SocketAddr) -> io::Result<TcpStream> {
+        let inner = Registered::new(self.begin(addr)?, Ready::EMPTY)?;
+        inner.io(Interest::WRITABLE, outcome).await?;
+        Ok(TcpStream { inner })
+    }
+
+    /// A socket that is about to be connected.
+    fn begin(&self, addr: SocketAddr) -> io::Result<mio::net::TcpStream> {
+        if let (None, None, None) = (self.bind, self.send_buffer, self.receive_buffer) {
+            return mio::net::TcpStream::connect(addr);
+        }
+        let socket = Socket::new(Domain::for_address(addr), Type::STREAM, Some(Protocol::TCP))?;
+        socket.set_nonblocking(true)?;
+        if let Some(bytes) = self.send_buffer {
+            socket.set_send_buffer_size(bytes)?;
+        }
+        if let Some(bytes) = self.receive_buffer {
+            socket.set_recv_buffer_size(bytes)?;
+        }
+        if let Some(local) = self.bind {
+            let bound = match local.is_ipv4() == addr.is_ipv4() {
+                true => socket.bind(&local.into()),
+                false => Err(io::ErrorKind::InvalidInput.into()),
+            };
+            bound.map_err(|error| explained(format!("bind({local}): {error}"), error))?;
+        }
+        match socket.connect(&addr.into()) {
+            Err(error) if !is_under_way(&error) => Err(error),
+            _ => Ok(mio::net::TcpStream::from_std(socket.into())),
+        }
+    }
+}
+
+impl TcpStream {
+    /// Connects to the first of the addresses that answers, with the defaults of
+    /// [`ConnectOptions`]. There is no limit of time but that of the system, which may be minutes for
+    /// each address.
+    ///
+    /// Cancel safe: dropping the future closes the socket.
+    ///
+    /// # Errors
+    ///
+    /// See [`ConnectOptions::connect`].
     ///
     /// # Panics
     ///
     /// Outside a runtime.
     pub async fn connect(addr: impl ToSocketAddrs) -> io::Result<TcpStream> {
-        let target = addr.target()?;
-        let mut failed = Vec::new();
-        for &addr in &*target.resolve().await? {
-            match connect_to(addr).await {
-                Ok(stream) => return Ok(stream),
-                Err(error) => failed.push((addr, error)),
-            }
-        }
-        Err(all_failed("connect to", &target.to_string(), failed))
+        ConnectOptions::new().connect(addr).await
     }
 }
 
-async fn connect_to(addr: SocketAddr) -> io::Result<TcpStream> {
-    let socket = mio::net::TcpStream::connect(addr)?;
-    let inner = Registered::new(socket, Ready::EMPTY)?;
-    inner.io(Interest::WRITABLE, outcome).await?;
-    Ok(TcpStream { inner })
+/// The output of the future; none when the time is over first.
+async fn before<F: Future>(deadline: Option<Instant>, future: F) -> Option<F::Output> {
+    match deadline {
+        Some(deadline) => timeout_at(deadline, future).await.ok(),
+        None => Some(future.await),
+    }
+}
+
+/// Whether this error of a connect tells only that it has to be waited for.
+#[cfg(unix)]
+fn is_under_way(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    Errno::from_io_error(error) == Some(Errno::INPROGRESS)
+}
+
+#[cfg(not(unix))]
+fn is_under_way(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::WouldBlock
 }
 
 /// What has become of the connection; `WouldBlock` while that is open.

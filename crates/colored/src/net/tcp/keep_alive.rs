@@ -1,12 +1,15 @@
 //! How to probe an idle connection.
 
+use std::io;
 use std::time::Duration;
 
 use socket2::TcpKeepalive;
 
+use super::limits;
+
 /// How to probe an idle connection; see
-/// [`TcpStream::set_keep_alive`](super::TcpStream::set_keep_alive). What is not set is left to the
-/// system.
+/// [`TcpStream::set_keep_alive`](super::TcpStream::set_keep_alive), which says what is wrong with a
+/// value. What is not set is left to the system.
 ///
 /// ```
 /// use std::time::Duration;
@@ -33,37 +36,41 @@ impl KeepAlive {
         KeepAlive { idle: None, interval: None, probes: None }
     }
 
-    /// How long the connection must be idle before the first probe, in whole seconds.
+    /// How long the connection must be idle before the first probe: 1 to 32,767 seconds. The system
+    /// counts in whole seconds, to which the time is rounded up.
     pub const fn idle(mut self, time: Duration) -> KeepAlive {
         self.idle = Some(time);
         self
     }
 
-    /// The time between two probes, in whole seconds. Without effect on OpenBSD.
+    /// The time between two probes: 1 to 32,767 seconds, also rounded up. Without effect on OpenBSD.
     pub const fn interval(mut self, time: Duration) -> KeepAlive {
         self.interval = Some(time);
         self
     }
 
-    /// After how many probes without an answer the connection counts as broken. Without effect on
-    /// OpenBSD and on Windows.
+    /// After how many probes without an answer the connection counts as broken: 1 to 127. Without
+    /// effect on OpenBSD and on Windows.
     pub const fn probes(mut self, probes: u32) -> KeepAlive {
         self.probes = Some(probes);
         self
     }
 
-    pub(super) fn params(&self) -> TcpKeepalive {
+    /// # Errors
+    ///
+    /// When a value is out of its range; the error names it.
+    pub(super) fn params(&self) -> io::Result<TcpKeepalive> {
         let mut params = TcpKeepalive::new();
         if let Some(time) = self.idle {
-            params = params.with_time(time);
+            params = params.with_time(limits::keep_alive("idle", time)?);
         }
         if let Some(time) = self.interval {
-            params = with_interval(params, time);
+            params = with_interval(params, limits::keep_alive("interval", time)?);
         }
         if let Some(probes) = self.probes {
-            params = with_probes(params, probes);
+            params = with_probes(params, limits::probes(probes)?);
         }
-        params
+        Ok(params)
     }
 }
 

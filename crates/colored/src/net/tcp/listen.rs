@@ -3,9 +3,9 @@
 use std::io;
 use std::net::SocketAddr;
 
-use socket2::{Domain, Protocol, Socket, Type};
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
-use super::TcpListener;
+use super::{TcpListener, hops, limits};
 use crate::net::ToSocketAddrs;
 use crate::net::error::all_failed;
 
@@ -77,7 +77,7 @@ impl ListenOptions {
         self
     }
 
-    /// The time to live, in hops, of what accepted connections send; default: the system's.
+    /// The time to live of what accepted connections send, 1 to 255 hops; default: the system's.
     pub const fn ttl(mut self, hops: u32) -> ListenOptions {
         self.ttl = Some(hops);
         self
@@ -90,12 +90,15 @@ impl ListenOptions {
     ///
     /// When the name cannot be resolved or no address can be listened on, for instance because the
     /// port is in use ([`AddrInUse`](io::ErrorKind::AddrInUse)). The error names every address that
-    /// was tried.
+    /// was tried. [`InvalidInput`](io::ErrorKind::InvalidInput) if an option is out of its range.
     ///
     /// # Panics
     ///
     /// Outside a runtime.
     pub async fn listen(&self, addr: impl ToSocketAddrs) -> io::Result<TcpListener> {
+        if let Some(given) = self.ttl {
+            limits::hops("ttl", given)?;
+        }
         let target = addr.target()?;
         let mut failed = Vec::new();
         for &addr in &*target.resolve().await? {
@@ -114,11 +117,8 @@ impl ListenOptions {
         if let (Some(only), true) = (self.only_v6, addr.is_ipv6()) {
             socket.set_only_v6(only)?;
         }
-        if let Some(hops) = self.ttl {
-            match addr {
-                SocketAddr::V4(_) => socket.set_ttl_v4(hops)?,
-                SocketAddr::V6(_) => socket.set_unicast_hops_v6(hops)?,
-            }
+        if let Some(given) = self.ttl {
+            hops::set("ttl", SockRef::from(&socket), addr, given)?;
         }
         socket.bind(&addr.into())?;
         socket.listen(self.backlog.try_into().unwrap_or(i32::MAX))?;

@@ -5,8 +5,10 @@ use std::io::{self, ErrorKind};
 use std::net::{self, SocketAddr};
 use std::task::{Context, Poll, ready};
 
+use socket2::SockRef;
+
 use super::backoff::Backoff;
-use super::{ListenOptions, TcpStream};
+use super::{ListenOptions, TcpStream, hops};
 use crate::driver::source::Registered;
 use crate::io::{Interest, Ready};
 use crate::net::ToSocketAddrs;
@@ -137,12 +139,16 @@ impl TcpListener {
 
     /// The time to live, in hops, of what accepted connections send.
     pub fn ttl(&self) -> io::Result<u32> {
-        self.inner.get().ttl()
+        hops::get(SockRef::from(self.socket()), self.local_addr()?)
     }
 
-    /// Sets the [`ttl`](TcpListener::ttl).
+    /// Sets the [`ttl`](TcpListener::ttl), 1 to 255 hops.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) for another number.
     pub fn set_ttl(&self, hops: u32) -> io::Result<()> {
-        self.inner.get().set_ttl(hops)
+        hops::set("set_ttl", SockRef::from(self.socket()), self.local_addr()?, hops)
     }
 
     /// Takes the error that the system keeps for this socket.

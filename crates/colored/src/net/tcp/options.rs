@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use socket2::SockRef;
 
-use super::{KeepAlive, TcpStream};
+use super::{KeepAlive, TcpStream, hops, limits};
 
 impl TcpStream {
     /// Whether small writes are sent at once. See [`set_nodelay`](TcpStream::set_nodelay).
@@ -29,11 +29,12 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// When the system refuses a value: on Linux durations go from 1 to 32767 seconds.
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) for a value out of the ranges that [`KeepAlive`]
+    /// tells. The error names it, and the connection is left as it was.
     pub fn set_keep_alive(&self, keep_alive: Option<KeepAlive>) -> io::Result<()> {
         let socket = SockRef::from(self.socket());
         match keep_alive {
-            Some(keep_alive) => socket.set_tcp_keepalive(&keep_alive.params()),
+            Some(keep_alive) => socket.set_tcp_keepalive(&keep_alive.params()?),
             None => socket.set_keepalive(false),
         }
     }
@@ -47,19 +48,29 @@ impl TcpStream {
     ///
     /// * `None`, as it is at first: the system goes on to send it in the background;
     /// * `Some(Duration::ZERO)`: it is thrown away, and the peer sees a reset;
-    /// * `Some(time)`: the drop **blocks its thread** until the data is acknowledged or the time,
-    ///   in whole seconds, is over. Better wait for the peer to close before dropping.
+    /// * `Some(time)`, up to 32,767 seconds: the drop **blocks its thread** until the data is
+    ///   acknowledged or the time is over. Better wait for the peer to close before dropping. The
+    ///   system counts in whole seconds, to which the time is rounded up: what is not zero never
+    ///   becomes a reset.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) for a longer time.
     pub fn set_linger(&self, linger: Option<Duration>) -> io::Result<()> {
-        SockRef::from(self.socket()).set_linger(linger)
+        SockRef::from(self.socket()).set_linger(limits::linger(linger)?)
     }
 
     /// The time to live of what is sent, in hops.
     pub fn ttl(&self) -> io::Result<u32> {
-        self.socket().ttl()
+        hops::get(SockRef::from(self.socket()), self.local_addr()?)
     }
 
-    /// Sets the [`ttl`](TcpStream::ttl).
+    /// Sets the [`ttl`](TcpStream::ttl), 1 to 255 hops.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) for another number.
     pub fn set_ttl(&self, hops: u32) -> io::Result<()> {
-        self.socket().set_ttl(hops)
+        hops::set("set_ttl", SockRef::from(self.socket()), self.local_addr()?, hops)
     }
 }

@@ -6,15 +6,15 @@ use std::sync::Arc;
 
 use super::TcpStream;
 
-/// The reading direction of a [`TcpStream`]; see [`TcpStream::into_split`]. Everything besides
-/// reading is at [`as_ref`](AsRef::as_ref).
+/// The reading direction of a [`TcpStream`]; see [`TcpStream::into_split`]. The rest of
+/// the connection, its options above all, is at [`as_ref`](AsRef::as_ref).
 #[derive(Debug)]
 pub struct OwnedReadHalf {
     stream: Arc<TcpStream>,
 }
 
-/// The writing direction of a [`TcpStream`]; see [`TcpStream::into_split`]. Everything besides
-/// writing is at [`as_ref`](AsRef::as_ref).
+/// The writing direction of a [`TcpStream`]; see [`TcpStream::into_split`]. The rest
+/// of the connection, its options above all, is at [`as_ref`](AsRef::as_ref).
 ///
 /// Dropping it ends the direction: the peer sees the end of the stream, and may go on to write.
 /// [`forget`](OwnedWriteHalf::forget) drops it without that.

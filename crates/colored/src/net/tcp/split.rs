@@ -2,13 +2,13 @@
 
 use super::TcpStream;
 
-/// The reading direction of a borrowed [`TcpStream`]; see [`TcpStream::split`]. Everything besides
-/// reading is at [`as_ref`](AsRef::as_ref).
+/// The reading direction of a borrowed [`TcpStream`]; see [`TcpStream::split`]. The rest of the
+/// connection is at [`as_ref`](AsRef::as_ref).
 #[derive(Debug)]
 pub struct ReadHalf<'a>(&'a TcpStream);
 
-/// The writing direction of a borrowed [`TcpStream`]; see [`TcpStream::split`]. Everything besides
-/// writing is at [`as_ref`](AsRef::as_ref). Dropping it does not end the direction.
+/// The writing direction of a borrowed [`TcpStream`]; see [`TcpStream::split`]. The rest of the
+/// connection is at [`as_ref`](AsRef::as_ref). Dropping it does not end the direction.
 #[derive(Debug)]
 pub struct WriteHalf<'a>(&'a TcpStream);
 

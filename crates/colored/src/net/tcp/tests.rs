@@ -4,5 +4,7 @@ mod accept;
 mod connect;
 #[cfg(unix)]
 mod descriptors;
+mod halves;
+mod options;
 mod shutdown;
 mod stream;

@@ -67,6 +67,34 @@ impl TcpStream {
         self.try_transfer(Interest::WRITABLE, len, |mut socket| socket.write_vectored(bufs))
     }
 
+    /// Runs `operation` once, unless the connection is known not to be ready for `interest`. For what
+    /// this type has no method for: `operation` uses the descriptor.
+    ///
+    /// # Errors
+    ///
+    /// [`WouldBlock`](io::ErrorKind::WouldBlock) if the connection is not ready. When `operation`
+    /// answers that, the connection counts as not ready for all of `interest` until the system says
+    /// otherwise: it must not answer so without having asked the system, and `interest` must be no
+    /// more than what it has asked for.
+    pub fn try_io<T>(
+        &self,
+        interest: Interest,
+        operation: impl FnOnce() -> io::Result<T>,
+    ) -> io::Result<T> {
+        self.inner.try_io(interest, |_| operation()).map(|(_, done)| done)
+    }
+
+    /// Runs `operation` once the connection is ready for part of `interest`, again as long as it
+    /// answers [`WouldBlock`](io::ErrorKind::WouldBlock); see [`try_io`](TcpStream::try_io) for what
+    /// it must not do. Cancel safe: unless this returns, `operation` has not run or has not succeeded.
+    pub async fn async_io<T>(
+        &self,
+        interest: Interest,
+        mut operation: impl FnMut() -> io::Result<T>,
+    ) -> io::Result<T> {
+        self.inner.io(interest, |_| operation()).await.map(|(_, done)| done)
+    }
+
     /// Reads what is there without taking it, and answers how many bytes; 0 is the end of the
     /// stream. Waits until there is something. Cancel safe.
     pub async fn peek(&self, buf: &mut [u8]) -> io::Result<usize> {

@@ -32,8 +32,18 @@ fn a_timeout_elapses() {
     assert!(world.poll(&mut slow).is_pending());
     assert_eq!(world.forward(ms(10)), 1);
     let Poll::Ready(Err(elapsed)) = world.poll(&mut slow) else { panic!("not elapsed") };
-    assert_eq!(elapsed.to_string(), "deadline has elapsed");
-    assert_eq!(std::io::Error::from(elapsed).kind(), std::io::ErrorKind::TimedOut);
+    assert_eq!(
+        (elapsed.limit(), elapsed.to_string().as_str()),
+        (Some(ms(10)), "not done within 10ms")
+    );
+    let error = std::io::Error::from(elapsed);
+    assert_eq!(error.kind(), std::io::ErrorKind::TimedOut);
+    assert_eq!(error.to_string(), "not done within 10ms");
+
+    let deadline = world.driver.clock.now();
+    let mut late = world.on(Some(0), || timeout_at(deadline, pending::<()>()));
+    let Poll::Ready(Err(elapsed)) = world.poll(&mut late) else { panic!("not elapsed") };
+    assert_eq!((elapsed.limit(), elapsed.to_string().as_str()), (None, "not done by the deadline"));
     assert_eq!(world.timers(), [0, 0]);
 }
 

@@ -105,7 +105,8 @@ fn two_listeners_share_a_port_if_both_ask() {
 fn a_listener_goes_to_std_and_back() {
     run(async {
         let (listener, addr) = listen().await;
-        let listener = TcpListener::from_std(listener.into_std().unwrap()).unwrap();
+        let std: std::net::TcpListener = listener.try_into().unwrap();
+        let listener = TcpListener::try_from(std).unwrap();
         let (accepted, client) = tokio::join!(listener.accept(), TcpStream::connect(addr));
         accepted.unwrap();
         client.unwrap();

@@ -1,10 +1,17 @@
 //! Connecting.
 
+use std::future::Future;
 use std::io::{self, ErrorKind};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener as StdListener};
+use std::pin::pin;
+use std::task::{Context, Waker};
+use std::time::{Duration, Instant};
 
+use socket2::SockRef;
+
+use crate::io::{AsyncReadExt, AsyncWriteExt};
 use crate::net::testing::{listen, run};
-use crate::net::{ListenOptions, TcpStream, lookup_host};
+use crate::net::{ConnectOptions, ListenOptions, TcpStream, lookup_host};
 
 /// An address where nobody listens.
 async fn closed() -> SocketAddr {
@@ -77,5 +84,90 @@ fn v6_works() {
         let addr = listener.local_addr().unwrap();
         let (client, accepted) = tokio::join!(TcpStream::connect(addr), listener.accept());
         assert_eq!(accepted.unwrap().1, client.unwrap().local_addr().unwrap());
+    });
+}
+
+#[test]
+fn a_connection_is_made_as_the_options_say() {
+    run(async {
+        let (listener, addr) = listen().await;
+        let local: SocketAddr = "127.0.0.2:0".parse().unwrap();
+        let options = ConnectOptions::new().send_buffer(20_000).receive_buffer(30_000);
+        let options = options.bind(local).time_limit(Duration::from_secs(60));
+        let (client, accepted) = tokio::join!(options.connect(addr), listener.accept());
+        let (mut client, (mut server, peer)) = (client.unwrap(), accepted.unwrap());
+        assert_eq!(client.local_addr().unwrap(), peer);
+        assert_eq!(peer.ip(), local.ip());
+        let socket = SockRef::from(&client);
+        let sizes = (socket.send_buffer_size().unwrap(), socket.recv_buffer_size().unwrap());
+        if cfg!(target_os = "linux") {
+            assert_eq!(sizes, (40_000, 60_000), "Linux doubles them");
+        }
+        client.write_all(b"hello").await.unwrap();
+        let mut buf = [0; 5];
+        server.read_exact(&mut buf).await.unwrap();
+        assert_eq!(&buf, b"hello");
+    });
+}
+
+#[test]
+fn what_cannot_be_bound_is_named() {
+    run(async {
+        let (_listener, addr) = listen().await;
+        let (_other, taken) = listen().await;
+        let error = ConnectOptions::new().bind(taken).connect(addr).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::AddrInUse);
+        let expected = format!("cannot connect to {addr}: bind({taken}): Address already in use");
+        assert!(error.to_string().starts_with(&expected), "{error}");
+        let v6 = "[::1]:0".parse().unwrap();
+        let error = ConnectOptions::new().bind(v6).connect(addr).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidInput);
+        assert!(error.to_string().contains("bind([::1]:0): "), "{error}");
+        let refused = ConnectOptions::new().send_buffer(5000).connect(closed().await).await;
+        assert_eq!(refused.unwrap_err().kind(), ErrorKind::ConnectionRefused);
+    });
+}
+
+#[test]
+fn a_buffer_out_of_its_range_is_refused() {
+    run(async {
+        let (_listener, addr) = listen().await;
+        let new = ConnectOptions::new;
+        for (options, given) in [
+            (new().send_buffer(0), "send_buffer(0)"),
+            (new().receive_buffer(0), "receive_buffer(0)"),
+            (new().send_buffer(1 << 31), "send_buffer(2147483648)"),
+        ] {
+            let error = options.connect(addr).await.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidInput);
+            let text = format!("{given}: allowed are 1 to 2147483647 bytes");
+            assert_eq!(error.to_string(), text);
+        }
+    });
+}
+
+/// A listener whose queue is full: the system of Linux drops what else comes, so that a connect waits.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_connect_ends_with_its_time_limit_and_can_be_dropped() {
+    run(async {
+        let listener = StdListener::bind("127.0.0.1:0").unwrap();
+        SockRef::from(&listener).listen(0).unwrap();
+        let addr = listener.local_addr().unwrap();
+        let _queued = std::net::TcpStream::connect(addr).unwrap();
+        let limit = Duration::from_millis(30);
+        let start = Instant::now();
+        let options = ConnectOptions::new().time_limit(limit);
+        let error = options.connect([closed().await, addr, addr]).await.unwrap_err();
+        assert!(start.elapsed() >= limit);
+        assert_eq!(error.kind(), ErrorKind::TimedOut);
+        let text = error.to_string();
+        let expected = format!("; {addr}: no answer when the time limit of 30ms was over");
+        assert!(text.ends_with(&expected), "{text}");
+        assert_eq!(text.matches("no answer").count(), 1, "the third is not tried: {text}");
+        let options = ConnectOptions::new().receive_buffer(9000);
+        let mut waiting = pin!(options.connect(addr));
+        let poll = waiting.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        assert!(poll.is_pending());
     });
 }

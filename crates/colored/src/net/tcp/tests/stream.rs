@@ -2,13 +2,16 @@
 
 use std::future::poll_fn;
 use std::io::{ErrorKind, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
 use std::net::Shutdown;
 use std::pin::Pin;
 use std::time::Duration;
 
+use socket2::SockRef;
+
 use crate::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt, Interest, ReadBuf, Ready};
+use crate::net::TcpStream;
 use crate::net::testing::{pair, run};
-use crate::net::{KeepAlive, TcpStream};
 
 /// More than the buffers of the system hold.
 const LARGE: usize = 16 << 20;
@@ -70,7 +73,7 @@ fn urgent_data_does_not_stop_the_stream() {
     run(async {
         let (mut client, mut server) = pair().await;
         client.write_all(b"before").await.unwrap();
-        socket2::SockRef::from(&client).send_out_of_band(b"!").unwrap();
+        SockRef::from(&client).send_out_of_band(b"!").unwrap();
         client.write_all(b"after").await.unwrap();
         // A read stops at the mark of the urgent byte, though the rest is there already.
         std::thread::sleep(Duration::from_millis(20));
@@ -120,7 +123,7 @@ fn peeking_takes_nothing() {
         client.write_all(b"abc").await.unwrap();
         let mut buf = [0; 8];
         assert_eq!(server.peek(&mut buf).await.unwrap(), 3);
-        let mut memory = [const { std::mem::MaybeUninit::uninit() }; 8];
+        let mut memory = [const { MaybeUninit::uninit() }; 8];
         let mut peeked = ReadBuf::uninit(&mut memory);
         assert_eq!(poll_fn(|cx| server.poll_peek(cx, &mut peeked)).await.unwrap(), 3);
         assert_eq!(peeked.filled(), b"abc");
@@ -221,61 +224,6 @@ fn one_reader_and_one_writer_share_a_reference() {
 }
 
 #[test]
-fn halves_are_borrowed_or_owned() {
-    run(async {
-        let (mut client, mut server) = pair().await;
-        {
-            let (mut read, mut write) = client.split();
-            let (mut peer_read, mut peer_write) = server.split();
-            let (mut a, mut b) = ([0; 2], [0; 2]);
-            let sent = async { tokio::join!(write.write_all(b"ab"), peer_write.write_all(b"cd")) };
-            let got = async { tokio::join!(read.read_exact(&mut a), peer_read.read_exact(&mut b)) };
-            let ((sent, peer_sent), (got, peer_got)) = tokio::join!(sent, got);
-            sent.and(peer_sent).unwrap();
-            got.and(peer_got).unwrap();
-            assert_eq!((&a, &b), (b"cd", b"ab"));
-            assert!(read.as_ref().peer_addr().is_ok());
-        }
-        let (read, mut write) = client.into_split();
-        let (mut peer_read, peer_write) = server.into_split();
-        write.write_all(b"end").await.unwrap();
-        drop(write);
-        let mut got = Vec::new();
-        peer_read.read_to_end(&mut got).await.unwrap();
-        assert_eq!(got, b"end");
-        drop((read, peer_write));
-    });
-}
-
-#[test]
-fn only_halves_of_one_connection_are_reunited() {
-    run(async {
-        let (client, server) = pair().await;
-        let (read, write) = client.into_split();
-        let (peer_read, peer_write) = server.into_split();
-        let error = read.reunite(peer_write).unwrap_err();
-        assert!(error.to_string().contains("different connections"));
-        let mut client = write.reunite(error.0).unwrap();
-        let mut server = peer_read.reunite(error.1).unwrap();
-        client.write_all(b"x").await.unwrap();
-        assert_eq!(server.read(&mut [0; 2]).await.unwrap(), 1);
-    });
-}
-
-#[test]
-fn a_forgotten_half_does_not_end_the_direction() {
-    run(async {
-        let (client, mut server) = pair().await;
-        let (read, write) = client.into_split();
-        write.forget();
-        read.as_ref().try_write(b"x").unwrap();
-        assert_eq!(server.read(&mut [0; 2]).await.unwrap(), 1);
-        drop(read);
-        assert_eq!(server.read(&mut [0; 2]).await.unwrap(), 0);
-    });
-}
-
-#[test]
 fn a_reset_is_an_error_and_the_drop_after_it_is_not() {
     run(async {
         let (client, mut server) = pair().await;
@@ -288,24 +236,26 @@ fn a_reset_is_an_error_and_the_drop_after_it_is_not() {
 }
 
 #[test]
-fn options_are_what_was_set() {
+fn an_operation_of_ones_own_is_run_when_the_connection_is_ready() {
     run(async {
-        let (client, _server) = pair().await;
-        assert!(!client.nodelay().unwrap());
-        client.set_nodelay(true).unwrap();
-        assert!(client.nodelay().unwrap());
-        let probing = KeepAlive::new().idle(Duration::from_secs(30)).probes(3);
-        let probing = probing.interval(Duration::from_secs(5));
-        client.set_keep_alive(Some(probing)).unwrap();
-        assert!(client.keep_alive().unwrap());
-        client.set_keep_alive(None).unwrap();
-        assert!(!client.keep_alive().unwrap());
-        client.set_linger(Some(Duration::from_secs(1))).unwrap();
-        assert_eq!(client.linger().unwrap(), Some(Duration::from_secs(1)));
-        client.set_linger(None).unwrap();
-        client.set_ttl(9).unwrap();
-        assert_eq!(client.ttl().unwrap(), 9);
-        assert!(client.take_error().unwrap().is_none());
+        let (mut client, server) = pair().await;
+        let socket = SockRef::from(&server);
+        let mut calls = 0;
+        let mut read = || {
+            calls += 1;
+            let mut buf = [MaybeUninit::uninit(); 8];
+            socket.recv(&mut buf)
+        };
+        // A new socket counts as ready until somebody has asked.
+        let nothing = server.try_io(Interest::READABLE, &mut read).unwrap_err();
+        assert_eq!(nothing.kind(), ErrorKind::WouldBlock);
+        let nothing = server.try_io(Interest::READABLE, &mut read).unwrap_err();
+        assert_eq!(nothing.kind(), ErrorKind::WouldBlock);
+        let send = async { client.write_all(b"abc").await.unwrap() };
+        let (got, ()) = tokio::join!(server.async_io(Interest::READABLE, &mut read), send);
+        assert_eq!(got.unwrap(), 3);
+        // One more if an event came between the answer and its note.
+        assert!(calls <= 3, "not when it was known not to be ready");
     });
 }
 
@@ -313,7 +263,8 @@ fn options_are_what_was_set() {
 fn a_stream_goes_to_std_and_back() {
     run(async {
         let (client, mut server) = pair().await;
-        let mut client = TcpStream::from_std(client.into_std().unwrap()).unwrap();
+        let std: std::net::TcpStream = client.try_into().unwrap();
+        let mut client = TcpStream::try_from(std).unwrap();
         client.write_all(b"x").await.unwrap();
         assert_eq!(server.read(&mut [0; 2]).await.unwrap(), 1);
     });

@@ -1,0 +1,66 @@
+//! How the threads of a runtime are launched.
+
+use colored_core::contain;
+use std::fmt;
+use std::sync::Arc;
+use std::thread;
+
+/// What a thread calls when it begins, or when it ends.
+pub(crate) type Hook = Arc<dyn Fn() + Send + Sync>;
+
+/// What the threads of a runtime have in common, whatever they are for.
+#[derive(Clone, Default)]
+pub(crate) struct Launch {
+    /// In bytes; none is what the standard library gives.
+    pub(crate) stack_size: Option<usize>,
+    pub(crate) on_start: Option<Hook>,
+    pub(crate) on_stop: Option<Hook>,
+}
+
+impl Launch {
+    /// A thread that is about to be spawned.
+    pub(crate) fn thread(&self, name: String) -> thread::Builder {
+        let thread = thread::Builder::new().name(name);
+        match self.stack_size {
+            Some(bytes) => thread.stack_size(bytes),
+            None => thread,
+        }
+    }
+
+    /// The body of a thread with what it calls before and after. The call after it comes also when
+    /// the body panics; neither comes when this is never run.
+    pub(crate) fn around<F>(&self, body: F) -> impl FnOnce() + Send + use<F>
+    where
+        F: FnOnce() + Send + 'static,
+    {
+        let (on_start, on_stop) = (self.on_start.clone(), self.on_stop.clone());
+        move || {
+            let _last = Last(on_stop);
+            if let Some(hook) = on_start {
+                contain(|| hook());
+            }
+            body();
+        }
+    }
+}
+
+/// Calls the hook when it is dropped.
+struct Last(Option<Hook>);
+
+impl Drop for Last {
+    fn drop(&mut self) {
+        if let Some(hook) = self.0.take() {
+            contain(|| hook());
+        }
+    }
+}
+
+impl fmt::Debug for Launch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Launch")
+            .field("stack_size", &self.stack_size)
+            .field("on_start", &self.on_start.is_some())
+            .field("on_stop", &self.on_stop.is_some())
+            .finish()
+    }
+}

@@ -1,0 +1,33 @@
+//! From and to the sockets of the standard library.
+
+use std::io;
+use std::net;
+
+use super::{TcpListener, TcpStream};
+
+macro_rules! convert {
+    ($($ours:ident, $theirs:ty;)*) => {$(
+        impl TryFrom<$theirs> for $ours {
+            type Error = io::Error;
+
+            /// See `from_std`, also for errors and panics.
+            fn try_from(socket: $theirs) -> io::Result<$ours> {
+                $ours::from_std(socket)
+            }
+        }
+
+        impl TryFrom<$ours> for $theirs {
+            type Error = io::Error;
+
+            /// See `into_std`, also for errors.
+            fn try_from(socket: $ours) -> io::Result<$theirs> {
+                socket.into_std()
+            }
+        }
+    )*};
+}
+
+convert! {
+    TcpListener, net::TcpListener;
+    TcpStream, net::TcpStream;
+}
