@@ -36,6 +36,7 @@ mod idle;
 mod kept;
 mod lab;
 mod local;
+mod older;
 mod pinned;
 mod priorities;
 mod read;

@@ -5,7 +5,7 @@ use super::claim::{self, Claim, Header};
 use super::missing::Taken;
 use super::usher;
 use super::want::Want;
-use super::{Lane, LanePtr};
+use super::{Lane, LanePtr, LaneRef};
 use crate::sync::Ordering;
 use std::panic::Location;
 use std::ptr::NonNull;
@@ -48,6 +48,35 @@ impl Known {
         // Ordering: pairs with the Release of who got the lane for it: what that one has seen of the
         // lane's tasks is seen from here on.
         self.claims()[place].has.load(Ordering::Acquire)
+    }
+
+    /// Shows who stands in the lines of the lanes that it has for itself alone; false if somebody may be
+    /// missing.
+    ///
+    /// # Safety
+    ///
+    /// It does not begin up to the end of this call, and waits are recorded.
+    pub(crate) unsafe fn survey(&self, mut show: impl FnMut(Self)) -> bool {
+        let mut is_all = true;
+        for (place, claim) in self.claims().iter().enumerate() {
+            if claim.want.is_exclusive() && self.has(place) {
+                // SAFETY: the behavior keeps it.
+                let lane = unsafe { claim.want.lane.get() };
+                // SAFETY: the behavior has it, and gives it back after it has begun.
+                is_all &= unsafe { lane.survey(&mut show) };
+            }
+        }
+        is_all
+    }
+
+    /// The lanes that it reads, or is about to.
+    pub(crate) fn shared(&self) -> impl Iterator<Item = LaneRef> {
+        self.claims().iter().filter(|claim| !claim.want.is_exclusive()).map(|claim| {
+            // SAFETY: the behavior keeps it.
+            unsafe { claim.want.lane.get() }.retain(1);
+            // SAFETY: just counted.
+            unsafe { LaneRef::from_counted(claim.want.lane) }
+        })
     }
 
     /// Where it was made.

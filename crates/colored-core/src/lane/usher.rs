@@ -58,6 +58,8 @@ pub(super) struct Vtable {
     pub(super) admit: unsafe fn(NonNull<Node>),
     /// It did not want in. Takes the node.
     pub(super) free: unsafe fn(NonNull<Node>),
+    /// Whether the node begins a claim.
+    pub(super) is_claim: bool,
 }
 
 impl Waiting {
@@ -72,6 +74,16 @@ impl Waiting {
 unsafe fn vtable(node: NonNull<Node>) -> &'static Vtable {
     // SAFETY: by contract.
     unsafe { node.cast::<Waiting>().as_ref() }.vtable
+}
+
+/// Whether it is a behavior that waits to read.
+///
+/// # Safety
+///
+/// `node` is of [`Kind::Read`], and alive.
+pub(super) unsafe fn is_claim(node: NonNull<Node>) -> bool {
+    // SAFETY: by contract.
+    unsafe { vtable(node) }.is_claim
 }
 
 /// What became of a lane with a reader at its head.
@@ -160,6 +172,13 @@ pub(super) unsafe fn look_again(ptr: LanePtr) {
     }
 }
 
+/// As [`look_again`], soon, on some worker.
+pub(crate) fn look_again_soon(lane: LaneRef) {
+    let spare = lane.spare();
+    // SAFETY: the closure has a reference.
+    callback::post(&spare, move || unsafe { look_again(lane.ptr()) });
+}
+
 /// The usher of a lane's gate, which is open.
 struct Usher {
     duty: Duty,
@@ -192,6 +211,10 @@ impl Usher {
                 }
                 Next::Writer | Next::Nobody => {}
             }
+            // SAFETY: this thread is the usher, and counted.
+            if !unsafe { self.lane.makes_line_known() } {
+                break;
+            }
             match self.duty.end() {
                 Ok(()) => return,
                 Err(duty) => self.duty = duty,
@@ -205,6 +228,11 @@ impl Usher {
     fn next(&self, last: &mut NonNull<Node>) -> Next {
         let chain = &self.lane.chain;
         while let Some((node, kind)) = chain.next(*last) {
+            if kind == Kind::Rouse {
+                // It waits for its turn without need of anybody who waits behind it.
+                *last = node;
+                continue;
+            }
             if kind != Kind::Read {
                 return Next::Writer;
             }

@@ -94,6 +94,11 @@ impl Lines {
         self.keys.get(&behavior).copied()
     }
 
+    /// The behavior of one that is scheduled, and has not begun.
+    pub(super) fn behavior(&self, key: u64) -> Option<Known> {
+        self.stands.get(&key)?.behavior
+    }
+
     /// Notes which of its lanes it has by now.
     pub(super) fn note_lanes(&mut self, key: u64) {
         let Some(stand) = self.stands.get(&key) else { return };

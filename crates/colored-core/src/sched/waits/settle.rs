@@ -1,6 +1,7 @@
 //! What a `when` keeps from others, as a fact: it has a lane, and lacks others.
 
 use super::graph::Graph;
+use super::older::News;
 use crate::lane::claim::Header;
 use crate::lane::{Known, LanePtr};
 use crate::sched::Scheduler;
@@ -17,12 +18,12 @@ impl Scheduler {
     pub(in crate::sched) unsafe fn has_got(&self, behavior: NonNull<Header>) {
         // SAFETY: it tells when it begins, and that is not before this returns.
         let behavior = unsafe { Known::new(behavior) };
-        let (is_new, wakers) = {
+        let (is_new, news) = {
             let mut graph = self.waits.graph.lock();
             let (key, is_new) = graph.key_of(behavior, None);
             (is_new, graph.settle(key))
         };
-        wakers.into_iter().for_each(Waker::wake);
+        self.spread(news);
         if is_new {
             // SAFETY: by contract.
             unsafe { behavior.asks_ushers() };
@@ -35,12 +36,12 @@ impl Scheduler {
     ///
     /// The caller keeps the behavior.
     pub(super) unsafe fn settle(&self, behavior: Known) {
-        let wakers = {
+        let news = {
             let mut graph = self.waits.graph.lock();
             let Some(key) = graph.lines.key_of(behavior) else { return };
             graph.settle(key)
         };
-        wakers.into_iter().for_each(Waker::wake);
+        self.spread(news);
         // SAFETY: by contract.
         unsafe { behavior.asks_ushers() };
     }
@@ -69,9 +70,12 @@ impl Scheduler {
 }
 
 impl Graph {
-    /// One that stands in lines may have got some lanes. Whom to wake.
-    fn settle(&mut self, key: u64) -> Vec<Waker> {
+    /// One that stands in lines may have got some lanes.
+    fn settle(&mut self, key: u64) -> News {
         self.lines.note_lanes(key);
-        self.tell_those_shut_in(key)
+        let mut news = News::default();
+        news.wakers = self.tell_those_shut_in(key);
+        self.look_behind(vec![key], &mut news);
+        news
     }
 }
