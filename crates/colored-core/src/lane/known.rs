@@ -3,7 +3,6 @@
 
 use super::claim::{self, Claim, Header};
 use super::missing::Taken;
-use super::usher;
 use super::want::Want;
 use super::{Lane, LanePtr, LaneRef};
 use crate::sync::Ordering;
@@ -69,36 +68,24 @@ impl Known {
         is_all
     }
 
-    /// The lanes that it reads, or is about to.
-    pub(crate) fn shared(&self) -> impl Iterator<Item = LaneRef> {
-        self.claims().iter().filter(|claim| !claim.want.is_exclusive()).map(|claim| {
-            // SAFETY: the behavior keeps it.
-            unsafe { claim.want.lane.get() }.retain(1);
-            // SAFETY: just counted.
-            unsafe { LaneRef::from_counted(claim.want.lane) }
-        })
+    /// The lanes whose gates it holds open.
+    pub(crate) fn gates(&self) -> impl Iterator<Item = LaneRef> {
+        let claims = self.claims().iter().enumerate();
+        claims.filter(|(place, claim)| !claim.want.is_exclusive() && self.has(*place)).map(
+            |(_, claim)| {
+                let lane = claim.want.lane;
+                // SAFETY: the behavior keeps it.
+                unsafe { lane.get() }.retain(1);
+                // SAFETY: just counted.
+                unsafe { LaneRef::from_counted(lane) }
+            },
+        )
     }
 
     /// Where it was made.
     pub(crate) fn site(&self) -> &'static Location<'static> {
         // SAFETY: by the contract of `new`.
         unsafe { self.0.as_ref() }.site
-    }
-
-    /// Has the ushers of the gates that it holds open look again, and say who is kept out by a writer.
-    ///
-    /// # Safety
-    ///
-    /// It is alive up to the end of this call.
-    pub(crate) unsafe fn asks_ushers(self) {
-        let shared = |claim: &&Claim| !claim.want.is_exclusive();
-        for claim in self.claims().iter().filter(shared) {
-            // Ordering: as in `has`.
-            if claim.has.load(Ordering::Acquire) {
-                // SAFETY: the behavior keeps its lanes.
-                unsafe { usher::look_again(claim.want.lane) };
-            }
-        }
     }
 }
 

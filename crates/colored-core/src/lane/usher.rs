@@ -203,17 +203,16 @@ impl Usher {
             if self.lane.port.is_closing() || gate::is_full(&self.lane) {
                 return;
             }
-            match self.next(&mut last) {
+            let next = self.next(&mut last);
+            match next {
                 Next::Admitted => continue,
                 Next::Stalled => break,
-                Next::Writer if self.lane.port.is_watched() => {
-                    self.lane.port.is_shut(self.lane.ptr());
+                Next::Writer | Next::Nobody if self.lane.port.is_watched() => {
+                    if !self.tells_who_waits(next, last) {
+                        break;
+                    }
                 }
                 Next::Writer | Next::Nobody => {}
-            }
-            // SAFETY: this thread is the usher, and counted.
-            if !unsafe { self.lane.makes_line_known() } {
-                break;
             }
             match self.duty.end() {
                 Ok(()) => return,
@@ -229,7 +228,7 @@ impl Usher {
         let chain = &self.lane.chain;
         while let Some((node, kind)) = chain.next(*last) {
             if kind == Kind::Rouse {
-                // It waits for its turn without need of anybody who waits behind it.
+                // No writer: it runs nothing of the program's.
                 *last = node;
                 continue;
             }
@@ -251,13 +250,25 @@ impl Usher {
             unsafe { (vtable.admit)(node) };
             return Next::Admitted;
         }
-        // Who is half done may be one that does not read: it would not look again.
-        let is_half_done = self.lane.port.is_watched() && chain.last() != last.as_ptr();
-        if is_half_done { Next::Stalled } else { Next::Nobody }
+        Next::Nobody
+    }
+
+    /// Has those known who are behind `last`, where `next` was found, and are not let in. False if a
+    /// producer is half done: it may be one that does not read, and would not look again.
+    #[cold]
+    fn tells_who_waits(&self, next: Next, last: NonNull<Node>) -> bool {
+        match next {
+            Next::Writer => self.lane.port.is_shut(self.lane.ptr()),
+            _ if self.lane.chain.last() != last.as_ptr() => return false,
+            _ => {}
+        }
+        // SAFETY: this thread is the usher, and counted.
+        unsafe { self.lane.makes_line_known() }
     }
 }
 
 /// What an usher finds behind those who do not want in.
+#[derive(Clone, Copy)]
 enum Next {
     Admitted,
     /// A producer that is half done: behind a reader, or right here.

@@ -1,6 +1,5 @@
 //! What a `when` keeps from others, as a fact: it has a lane, and lacks others.
 
-use super::graph::Graph;
 use super::older::News;
 use crate::lane::claim::Header;
 use crate::lane::{Known, LanePtr};
@@ -18,32 +17,26 @@ impl Scheduler {
     pub(in crate::sched) unsafe fn has_got(&self, behavior: NonNull<Header>) {
         // SAFETY: it tells when it begins, and that is not before this returns.
         let behavior = unsafe { Known::new(behavior) };
-        let (is_new, news) = {
+        let mut news = News::default();
+        {
             let mut graph = self.waits.graph.lock();
             let (key, is_new) = graph.key_of(behavior, None);
-            (is_new, graph.settle(key))
-        };
-        self.spread(news);
-        if is_new {
-            // SAFETY: by contract.
-            unsafe { behavior.asks_ushers() };
+            news.gates.extend(is_new.then(|| behavior.gates()).into_iter().flatten());
+            graph.settle(vec![key], &mut news);
         }
+        self.spread(news);
     }
 
     /// As [`has_got`](Self::has_got), if it has been entered and has not begun.
-    ///
-    /// # Safety
-    ///
-    /// The caller keeps the behavior.
-    pub(super) unsafe fn settle(&self, behavior: Known) {
-        let news = {
+    pub(super) fn settle(&self, behavior: Known) {
+        let mut news = News::default();
+        {
             let mut graph = self.waits.graph.lock();
             let Some(key) = graph.lines.key_of(behavior) else { return };
-            graph.settle(key)
-        };
+            news.gates.extend(behavior.gates());
+            graph.settle(vec![key], &mut news);
+        }
         self.spread(news);
-        // SAFETY: by contract.
-        unsafe { behavior.asks_ushers() };
     }
 
     /// See [`Dispatch::begins`](crate::lane::Dispatch::begins).
@@ -66,16 +59,5 @@ impl Scheduler {
             inside.into_iter().flat_map(|key| graph.tell_those_shut_in(key)).collect()
         };
         wakers.into_iter().for_each(Waker::wake);
-    }
-}
-
-impl Graph {
-    /// One that stands in lines may have got some lanes.
-    fn settle(&mut self, key: u64) -> News {
-        self.lines.note_lanes(key);
-        let mut news = News::default();
-        news.wakers = self.tell_those_shut_in(key);
-        self.look_behind(vec![key], &mut news);
-        news
     }
 }
