@@ -124,6 +124,19 @@ fn no_task_polls_it() {
     });
 }
 
+#[test]
+fn it_only_reads_what_the_section_holds() {
+    run(3, async {
+        let [red, blue] = cells([RED, BLUE]);
+        let first = First::in_line().await;
+        let mut both = Box::pin(when((&red, blue.shared()), |red, blue| *red += *blue));
+        begin(&mut both).await;
+        drop(both);
+        first.ends_told_of(spawn_colored(RED, async {})).await;
+        assert_eq!(red.call(|red| *red).await, 0);
+    });
+}
+
 /// One waits for a color that another one has, and that one for the section.
 #[test]
 fn one_behind_another() {
@@ -182,24 +195,29 @@ fn one_that_writes_is_behind_one_that_reads() {
     });
 }
 
-/// What is before them in the line of blue is not told, nor what needs nothing that they have.
+/// What is before it in the line of red is waited for, and what needs nothing that it has.
 #[test]
 fn what_goes_on_is_not_told() {
     run(3, async {
         let [red, green, blue] = cells([RED, GREEN, BLUE]);
-        let go = block(BLUE).await;
+        let (go, go_red) = (block(BLUE).await, block(RED).await);
+        let mut before = spawn_colored(RED, async {});
+        let (tell, joins) = oneshot::channel();
+        let section = exclusive(async move {
+            green.call(|green| *green += 1).await;
+            spawn_unique(async {}).await.unwrap();
+            assert!(once(pin!(&mut before)).await.is_pending());
+            tell.send(()).unwrap();
+            before.await
+        });
+        let told = spawn_colored(BLUE, section);
         let mut both = Box::pin(when((&red, &blue), add));
         begin(&mut both).await;
         drop(both);
-        let (ours, other) = (red.clone(), green.clone());
-        let section = exclusive(async move {
-            other.call(|green| *green += 1).await;
-            spawn_unique(async {}).await.unwrap();
-            ours.call(|red| *red += 1).await;
-        });
-        let told = spawn_colored(BLUE, section);
         go.send(()).unwrap();
-        told.await.unwrap();
-        assert_eq!((red.call(|red| *red).await, green.call(|green| *green).await), (1, 1));
+        joins.await.unwrap();
+        go_red.send(()).unwrap();
+        told.await.unwrap().expect("it is before the `when`");
+        assert_eq!(red.call(|red| *red).await, 0);
     });
 }

@@ -152,7 +152,10 @@ fn a_lane_that_is_got_before_all_places() {
         step_until_idle(&mut worker);
         let value = section.try_take().expect("it hangs, and was not told");
         let value = value.expect("it does not panic");
-        assert!(matches!(value, Ok(0) | Err(CallError::Deadlock(_))), "the call is first, or is told");
+        assert!(
+            matches!(value, Ok(0) | Err(CallError::Deadlock(_))),
+            "the call is first, or is told"
+        );
         assert!(keeper.is_finished() && all.poll(&mut cx).is_ready());
         handle.scheduler().shut_down();
         step_until_idle(&mut worker);
