@@ -178,6 +178,28 @@ fn it_reads_and_a_writer_is_behind_it() {
     }
 }
 
+/// What the first section puts into the line of red, to wake who waits there, is no writer.
+#[test]
+fn it_reads_and_the_section_reads_beside_it() {
+    for _ in 0..4 {
+        run(3, async {
+            let [red, blue] = cells([RED, BLUE]);
+            let go = block(BLUE).await;
+            let ours = red.clone();
+            let read = async move { exclusive(ours.read(|red| *red)).await };
+            let told = spawn_colored(BLUE, read);
+            let mut both = Box::pin(when((red.shared(), &blue), |red, blue| *blue = *red + 1));
+            begin(&mut both).await;
+            // Its gate is opened.
+            red.read(|_| ()).await;
+            go.send(()).unwrap();
+            assert_eq!(told.await.unwrap(), 0);
+            both.await;
+            assert_eq!(blue.call(|blue| *blue).await, 1);
+        });
+    }
+}
+
 /// A writer that looks at nothing else stands behind readers that are older, and before who is joined.
 #[test]
 fn one_that_writes_is_behind_one_that_reads() {

@@ -12,7 +12,8 @@
 //! * the usher of a gate that readers hold open. Who makes one known that looks at a lane has it
 //!   looked at again.
 //!
-//! So the walk goes on from lane to lane, against the direction of the waits, and begins with a section.
+//! So the walk goes on from lane to lane, against the direction of the waits, and begins with a section,
+//! without which there is no cycle to be told.
 //!
 //! # What keeps them
 //!
@@ -27,10 +28,16 @@
 //! or seen to be half done, and then the walk is to be done again. One that comes later acquires by its
 //! own exchange that waits are recorded; it looks at that flag after it has all its places, and
 //! makes itself known (`claim::enqueue`). So once is enough for a lane, and none is needed for one that
-//! was made later. Nothing is asked of a program without sections but that look.
+//! was made later.
 //!
 //! What the walk finds may get another lane at the same moment. Whether who finds it sees that, or who
 //! gets it says so, is decided by the word of [`missing`](super::missing).
+//!
+//! # Cost
+//!
+//! Of a program without sections, that look: one load by each behavior that has to wait, and by each usher.
+//! The walk visits every node of a line, under the lock of the records; each line that is older than the
+//! first section is walked once.
 
 use super::claim;
 use super::known::Known;

@@ -20,6 +20,7 @@
 //!   Between "there is a place in the line" and "the gate is open" is a fence on either side, so that
 //!   one of the two sees the other.
 //! * Where a producer is half done, or a group is full, a callback under a fresh color goes on.
+//! * Before it goes, while waits are recorded, it says whom it leaves behind (`sched/waits.rs`).
 //!
 //! An inline read opens the gate without looking at the line, and who comes in this moment waits for
 //! it. It waits for nobody; and before anybody is let in beside it, an usher has looked at the line.

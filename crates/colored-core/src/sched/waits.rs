@@ -49,8 +49,7 @@
 //! the `when` itself, if its own task is in the cycle, or if a section over one of its colors waits for a
 //! task of another one of them that is in no line, and would come behind it; else by a lane that it gets.
 //!
-//! Missing is (and no wrong error comes of it, but for the moment of the first section, whose own callback
-//! in the line of each lane keeps apart readers that would go in together):
+//! Missing is (and no wrong error comes of it):
 //!
 //! * for room: those who were let in, or called, before the first section; a [`Place`](crate::Place)
 //!   in the program's hands;
@@ -63,8 +62,13 @@
 //! From the first section of a scheduler on; before, what is asked is one flag. The waits of then are
 //! not known, so that moment wakes every waiting task once, and they say again what they wait for:
 //! lanes are found in the table and the registry, and one that enters these later sees the flag,
-//! since it takes the lock under which it was looked for. A `when` of then is found by those behind whom
-//! it waits, whoever polls it (`lane/older.rs`).
+//! since it takes the lock under which it was looked for. A task that is woken so stands in its lane's
+//! line, as by any wake, and keeps readers behind it apart from those before: if that closes a cycle it
+//! is one. What wakes them stands there too, and is passed by readers. A lane that stands still does not
+//! come to it, but then its tasks need no more than their own color to be known to wait.
+//!
+//! A `when` of then is found in the lines of the lanes that stand still, whoever polls it
+//! (`lane/older.rs`).
 //!
 //! # Tasks that move
 //!
