@@ -283,8 +283,9 @@ impl Chain {
         let Some(last) = NonNull::new(self.stamp()) else { return true };
         let mut node = self.head();
         while node != last {
-            let Some((next, kind)) = self.next(node) else { return false };
-            show(next, kind);
+            let Some(next) = Self::await_next(node).and_then(NonNull::new) else { return false };
+            // SAFETY: what is in the chain is alive.
+            show(next, unsafe { next.as_ref() }.kind);
             node = next;
         }
         true
