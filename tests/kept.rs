@@ -375,8 +375,11 @@ fn a_pinned_cell_under_a_color_that_a_when_has() {
             let [red, blue] = cells();
             let cell = PinnedCell::on_worker(1, RED, || 0).unwrap();
             cell.call(|value| *value += 1).await;
-            // Behind the task that owns it, which waits for the next call by then.
-            spawn_colored(RED, async {}).await.unwrap();
+            // Behind the task that owns it, which waits for the next call by then: also if it was woken
+            // while it ran, and stood in line once more.
+            for _ in 0..2 {
+                spawn_colored(RED, async {}).await.unwrap();
+            }
             let keeper = if is_late { Some(Keeper::of(RED).await) } else { None };
             let ((hold, held), (go, gone)) = (oneshot::channel(), oneshot::channel());
             let (tell, calls) = oneshot::channel();

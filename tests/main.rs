@@ -39,6 +39,7 @@ mod kept;
 mod lab;
 mod lab_features;
 mod local;
+mod older;
 mod pinned;
 mod priorities;
 mod read;

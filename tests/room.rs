@@ -484,9 +484,12 @@ fn who_was_called_in_its_own_section_goes_on() {
         let next = waits_for_room(&bound, Color::new(4)).await;
         give.send(next).map_err(drop).unwrap();
         yield_now().await;
-        drop(place);
-        // The holder runs before the one who was called.
-        go.send(()).unwrap();
+        // On the one worker: so the holder, who is woken last, runs before the one who was called.
+        let wakes = async move {
+            drop(place);
+            go.send(()).unwrap();
+        };
+        spawn_unique(wakes).await.unwrap();
         holder.await.unwrap().expect("it gets room");
         first.await.unwrap();
     });

@@ -38,6 +38,7 @@ pub(crate) mod known;
 mod lend;
 pub(crate) mod locals;
 mod missing;
+mod older;
 mod order;
 mod port;
 mod reference;
@@ -59,6 +60,7 @@ pub(crate) use self::reference::{LanePtr, LaneRef};
 pub(crate) use self::slice::{Runner, Slice};
 pub(crate) use self::ticket::{Counted, FlatQueues, Ticket};
 pub(crate) use self::track::Track;
+pub(crate) use self::usher::look_again_soon;
 
 pub use self::desk::Priority;
 
@@ -87,6 +89,8 @@ pub(crate) struct Lane {
     unique: bool,
     /// The worker on which it last ran, from 1; 0 if it has not run. Holder only.
     home: AtomicU16,
+    /// Whether all behaviors in its line are known to the recorder of waits ([`older`]).
+    surveyed: AtomicBool,
     /// How many readers are inside ([`gate`]).
     readers: AtomicU32,
     desk: Desk,
@@ -138,6 +142,7 @@ impl Lane {
             watched,
             unique: color.is_unique(),
             home: AtomicU16::new(0),
+            surveyed: AtomicBool::new(watched),
             readers: AtomicU32::new(0),
             desk: Desk::new(),
             number: color.number(),
@@ -153,6 +158,7 @@ impl Lane {
         self.refs.store(1, Ordering::Relaxed);
         self.published.store(false, Ordering::Relaxed);
         self.home.store(0, Ordering::Relaxed);
+        self.surveyed.store(self.watched, Ordering::Relaxed);
         self.inner.with_mut(|inner| {
             // SAFETY: exclusive access.
             let inner = unsafe { &mut *inner };

@@ -121,7 +121,7 @@
 //! | **G8** destructors on color | Only the holder drops a future, so a cancellation waits for its turn. A waiting task is on the list of its lane; a lane with such a list is in the table or in the registry, where a shutdown finds it; one that keeps its lane is in a list of such tasks. A task pinned to a thread that has gone is leaked: no other may drop it | `sched/shutdown.rs`, `sched/keepers.rs`, `task/live.rs`, `lane/locals.rs` | `shutdown`, `task`, `join`, `exclusive`, `locals` |
 //! | **G9** panic isolation | Polls, callbacks and destructors run inside `catch_unwind`; foreign wakers inside [`contain()`] | `task/vtable.rs` | none |
 //! | **G11** color per poll | The hold ends with the slice, and thread-locals say what is held. A [`ColorCell`] gives its value to a closure, never across an await. A section is a count in the task's state: while it is not zero, a poll that ends leaves lane and node where they are | `lane/current.rs`, `lane/keep.rs`, [`cell`] | `cell`, `inline`, `exclusive` |
-//! | **G12** diagnosed waits | From the first section on, tasks record what they wait for. A wait that closes a cycle through a section is refused, under the lock under which it would be recorded. A `when` that gets a lane and lacks others has those look again whom it shuts in | `sched/waits.rs`, `lane/missing.rs` | `exclusive`, `waits`, `known` |
+//! | **G12** diagnosed waits | From the first section on, tasks record what they wait for. A wait that closes a cycle through a section is refused, under the lock under which it would be recorded. A `when` that gets a lane and lacks others has those look again whom it shuts in. Those of before are found in the lines of lanes that stand still | `sched/waits.rs`, `lane/missing.rs`, `lane/older.rs` | `exclusive`, `waits`, `known`, `older` |
 //!
 //! G10 (I/O is nobody's hostage) is kept by the shell above this crate.
 //!
@@ -171,7 +171,7 @@
 //! | yield | 2, or 3 with others behind: the tail, the state word at both ends. No wake |
 //! | hop | the target lane (as for a spawn), the push there, 1 to leave, 1 to begin |
 //! | section | 2, and for the first wait in it a lock, twice. A wait in a section costs what others cost, a wake there no push: it dispatches the lane |
-//! | `when` that gets one of its lanes and lacks others, after the first section | a lock of the whole scheduler and a search along what is waited for. Before: a load and a store |
+//! | `when` that gets one of its lanes and lacks others, after the first section | a lock of the whole scheduler and a search along what is waited for. Before: a load and a store; and one more load when it has to wait |
 //! | join, call or hop that waits, after the first section | a lock of the whole scheduler and a search along what is waited for; the lock again when it is over |
 //! | lane taken from the `next` slot, or the own deque | 1 |
 //! | a turn, once a priority has been named | 9: reference and ticket of the lane, the right left and taken, two locks. Before: a load of the worker's own line where a lane is dispatched, put back and looked for |

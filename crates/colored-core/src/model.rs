@@ -32,6 +32,7 @@ mod lab;
 mod lane;
 mod locals;
 mod mail;
+mod older;
 mod pool;
 mod ranks;
 mod scheduler;

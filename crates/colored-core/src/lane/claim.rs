@@ -134,6 +134,22 @@ pub(super) unsafe fn claims<'a>(behavior: NonNull<Header>) -> &'a [Claim] {
     unsafe { &*claims }
 }
 
+/// The behavior whose node this is, if it is one's.
+///
+/// # Safety
+///
+/// `node` is of that kind, and in a chain.
+pub(super) unsafe fn behavior_of(node: NonNull<Node>, kind: Kind) -> Option<NonNull<Header>> {
+    let is_claim = match kind {
+        Kind::Claim => true,
+        // SAFETY: of that kind.
+        Kind::Read => unsafe { usher::is_claim(node) },
+        _ => false,
+    };
+    // SAFETY: it begins a claim, which its behavior keeps while it is in a chain.
+    is_claim.then(|| unsafe { node.cast::<Claim>().as_ref() }.behavior)
+}
+
 /// Gives a reference to the behavior back.
 ///
 /// # Safety
@@ -196,7 +212,10 @@ pub(crate) unsafe fn enqueue<G>(behavior: NonNull<Header>, guard: G) -> bool {
             unsafe { usher::look_again(lane) };
         }
     }
-    let got = claims.first().filter(|_| granted > 1).map(|claim| claim.want.lane);
+    // SAFETY: the caller's reference.
+    let is_said = granted == 1 && unsafe { behavior.as_ref() }.missing.is_known();
+    // One that is not known looks whether it should be, now that it has its places.
+    let got = claims.first().filter(|_| !is_said).map(|claim| claim.want.lane);
     // SAFETY: the caller's reference.
     if !unsafe { take(behavior, granted, got) } {
         return false;
@@ -287,7 +306,8 @@ pub(super) unsafe fn free(node: NonNull<Node>) {
 }
 
 /// What shared claims are, as visitors.
-const CLAIM: &usher::Vtable = &usher::Vtable { begin, begin_beside, admit, free: never_freed };
+const CLAIM: &usher::Vtable =
+    &usher::Vtable { begin, begin_beside, admit, free: never_freed, is_claim: true };
 
 /// A shared claim wants in, even if its future is gone: others wait for their lanes' turns to end.
 unsafe fn begin(_node: NonNull<Node>, _closing: bool) -> bool {

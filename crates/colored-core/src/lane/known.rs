@@ -3,9 +3,8 @@
 
 use super::claim::{self, Claim, Header};
 use super::missing::Taken;
-use super::usher;
 use super::want::Want;
-use super::{Lane, LanePtr};
+use super::{Lane, LanePtr, LaneRef};
 use crate::sync::Ordering;
 use std::panic::Location;
 use std::ptr::NonNull;
@@ -50,26 +49,43 @@ impl Known {
         self.claims()[place].has.load(Ordering::Acquire)
     }
 
+    /// Shows who stands in the lines of the lanes that it has for itself alone; false if somebody may be
+    /// missing.
+    ///
+    /// # Safety
+    ///
+    /// It does not begin up to the end of this call, and waits are recorded.
+    pub(crate) unsafe fn survey(&self, mut show: impl FnMut(Self)) -> bool {
+        let mut is_all = true;
+        for (place, claim) in self.claims().iter().enumerate() {
+            if claim.want.is_exclusive() && self.has(place) {
+                // SAFETY: the behavior keeps it.
+                let lane = unsafe { claim.want.lane.get() };
+                // SAFETY: the behavior has it, and gives it back after it has begun.
+                is_all &= unsafe { lane.survey(&mut show) };
+            }
+        }
+        is_all
+    }
+
+    /// The lanes whose gates it holds open.
+    pub(crate) fn gates(&self) -> impl Iterator<Item = LaneRef> {
+        let claims = self.claims().iter().enumerate();
+        claims.filter(|(place, claim)| !claim.want.is_exclusive() && self.has(*place)).map(
+            |(_, claim)| {
+                let lane = claim.want.lane;
+                // SAFETY: the behavior keeps it.
+                unsafe { lane.get() }.retain(1);
+                // SAFETY: just counted.
+                unsafe { LaneRef::from_counted(lane) }
+            },
+        )
+    }
+
     /// Where it was made.
     pub(crate) fn site(&self) -> &'static Location<'static> {
         // SAFETY: by the contract of `new`.
         unsafe { self.0.as_ref() }.site
-    }
-
-    /// Has the ushers of the gates that it holds open look again, and say who is kept out by a writer.
-    ///
-    /// # Safety
-    ///
-    /// It is alive up to the end of this call.
-    pub(crate) unsafe fn asks_ushers(self) {
-        let shared = |claim: &&Claim| !claim.want.is_exclusive();
-        for claim in self.claims().iter().filter(shared) {
-            // Ordering: as in `has`.
-            if claim.has.load(Ordering::Acquire) {
-                // SAFETY: the behavior keeps its lanes.
-                unsafe { usher::look_again(claim.want.lane) };
-            }
-        }
     }
 }
 

@@ -75,6 +75,16 @@ pub(crate) trait Dispatch: Send + Sync {
     /// A behavior whose wait is recorded has all lanes, and is about to begin.
     fn begins(&self, _behavior: NonNull<Header>) {}
 
+    /// A lane is about to stand still, or does, in whose line may be behaviors that are not known: makes
+    /// them known. False if it is to be asked again. Only while waits are recorded.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Lane::survey`], and the lane is alive.
+    unsafe fn stands_still(&self, _lane: LanePtr) -> bool {
+        true
+    }
+
     /// While readers are inside, the first who stands in line does not read. By the usher, while waits
     /// are recorded.
     fn is_shut(&self, _lane: LanePtr) {}

@@ -233,7 +233,8 @@ impl Lane {
         }
         match wants {
             Wants::Lane => {
-                if asked.yielded {
+                // SAFETY: the lane is held.
+                if asked.yielded || !unsafe { self.makes_line_known() } {
                     // SAFETY: it is at the head, and has the next turn.
                     unsafe { task.wake() };
                 }

@@ -20,6 +20,7 @@
 //!   Between "there is a place in the line" and "the gate is open" is a fence on either side, so that
 //!   one of the two sees the other.
 //! * Where a producer is half done, or a group is full, a callback under a fresh color goes on.
+//! * Before it goes, while waits are recorded, it says whom it leaves behind (`sched/waits.rs`).
 //!
 //! An inline read opens the gate without looking at the line, and who comes in this moment waits for
 //! it. It waits for nobody; and before anybody is let in beside it, an usher has looked at the line.
@@ -58,6 +59,8 @@ pub(super) struct Vtable {
     pub(super) admit: unsafe fn(NonNull<Node>),
     /// It did not want in. Takes the node.
     pub(super) free: unsafe fn(NonNull<Node>),
+    /// Whether the node begins a claim.
+    pub(super) is_claim: bool,
 }
 
 impl Waiting {
@@ -81,6 +84,16 @@ impl Waiting {
 unsafe fn vtable(node: NonNull<Node>) -> &'static Vtable {
     // SAFETY: by contract.
     unsafe { node.cast::<Waiting>().as_ref() }.vtable
+}
+
+/// Whether it is a behavior that waits to read.
+///
+/// # Safety
+///
+/// `node` is of [`Kind::Read`], and alive.
+pub(super) unsafe fn is_claim(node: NonNull<Node>) -> bool {
+    // SAFETY: by contract.
+    unsafe { vtable(node) }.is_claim
 }
 
 /// What became of a lane with a reader at its head.
@@ -171,6 +184,13 @@ pub(super) unsafe fn look_again(ptr: LanePtr) {
     }
 }
 
+/// As [`look_again`], soon, on some worker.
+pub(crate) fn look_again_soon(lane: LaneRef) {
+    let spare = lane.spare();
+    // SAFETY: the closure has a reference.
+    callback::post(&spare, move || unsafe { look_again(lane.ptr()) });
+}
+
 /// The usher of a lane's gate, which is open.
 struct Usher {
     duty: Duty,
@@ -195,11 +215,14 @@ impl Usher {
             if self.lane.port.is_closing() || gate::is_full(&self.lane) {
                 return;
             }
-            match self.next(&mut last) {
+            let next = self.next(&mut last);
+            match next {
                 Next::Admitted => continue,
                 Next::Stalled => break,
-                Next::Writer if self.lane.port.is_watched() => {
-                    self.lane.port.is_shut(self.lane.ptr());
+                Next::Writer | Next::Nobody if self.lane.port.is_watched() => {
+                    if !self.tells_who_waits(next, last) {
+                        break;
+                    }
                 }
                 Next::Writer | Next::Nobody => {}
             }
@@ -216,6 +239,11 @@ impl Usher {
     fn next(&self, last: &mut NonNull<Node>) -> Next {
         let chain = &self.lane.chain;
         while let Some((node, kind)) = chain.next(*last) {
+            if kind == Kind::Rouse {
+                // No writer: it runs nothing of the program's.
+                *last = node;
+                continue;
+            }
             if kind != Kind::Read {
                 return Next::Writer;
             }
@@ -236,13 +264,25 @@ impl Usher {
             unsafe { (vtable.admit)(node) };
             return Next::Admitted;
         }
-        // Who is half done may be one that does not read: it would not look again.
-        let is_half_done = self.lane.port.is_watched() && chain.last() != last.as_ptr();
-        if is_half_done { Next::Stalled } else { Next::Nobody }
+        Next::Nobody
+    }
+
+    /// Has those known who are behind `last`, where `next` was found, and are not let in. False if a
+    /// producer is half done: it may be one that does not read, and would not look again.
+    #[cold]
+    fn tells_who_waits(&self, next: Next, last: NonNull<Node>) -> bool {
+        match next {
+            Next::Writer => self.lane.port.is_shut(self.lane.ptr()),
+            _ if self.lane.chain.last() != last.as_ptr() => return false,
+            _ => {}
+        }
+        // SAFETY: this thread is the usher, and counted.
+        unsafe { self.lane.makes_line_known() }
     }
 }
 
 /// What an usher finds behind those who do not want in.
+#[derive(Clone, Copy)]
 enum Next {
     Admitted,
     /// A producer that is half done: behind a reader, or right here.

@@ -47,6 +47,7 @@ pub(crate) fn post_under<V: Visit, G>(lane: &LaneRef, visit: V, guard: G) {
                 begin_beside: begin_beside::<V>,
                 admit: admit::<V>,
                 free: free::<V>,
+                is_claim: false,
             },
         ),
         lane: lane.ptr(),

@@ -3,10 +3,10 @@
 use crate::color::Color;
 use crate::lane::claim::Header;
 use crate::lane::{
-    Closing, Dispatch, Keeper, Lane, LanePtr, LaneRef, Order, ReadyLane, Runner, Slice, Tenure,
-    Track,
+    Closing, Dispatch, Keeper, Known, Lane, LanePtr, LaneRef, Order, ReadyLane, Runner, Slice,
+    Tenure, Track,
 };
-use crate::sync::{Arc, Mutex, UnsafeCell, arc_dyn};
+use crate::sync::{Arc, AtomicBool, Mutex, Ordering, UnsafeCell, arc_dyn};
 use crate::task::{Cell, Join, TaskRef};
 use std::collections::VecDeque;
 use std::panic::Location;
@@ -19,7 +19,7 @@ pub(crate) struct Port {
     ready: Mutex<VecDeque<ReadyLane>>,
     order: Order,
     keepers: Mutex<u32>,
-    watched: bool,
+    watched: AtomicBool,
     /// What is said of waits: lanes that behaviors have got, gates that are shut.
     said: Mutex<(u32, u32)>,
 }
@@ -39,9 +39,15 @@ impl Port {
             ready: Mutex::new(VecDeque::new()),
             order: Order::default(),
             keepers: Mutex::new(0),
-            watched,
+            watched: AtomicBool::new(watched),
             said: Mutex::new((0, 0)),
         })
+    }
+
+    /// It records waits from now on.
+    pub(crate) fn watch(&self) {
+        // Ordering: as in the scheduler.
+        self.watched.store(true, Ordering::Relaxed);
     }
 
     /// How often it was told that a behavior has got lanes and lacks others, and that a gate is shut.
@@ -110,7 +116,19 @@ impl Dispatch for Port {
     }
 
     fn is_watched(&self) -> bool {
-        self.watched
+        // Ordering: as in the scheduler.
+        self.watched.load(Ordering::Relaxed)
+    }
+
+    unsafe fn stands_still(&self, lane: LanePtr) -> bool {
+        let show = |behavior: Known| {
+            behavior.make();
+            self.said.lock().0 += 1;
+        };
+        // SAFETY: by contract.
+        let lane = unsafe { lane.get() };
+        // SAFETY: by contract.
+        unsafe { lane.survey(show) }
     }
 
     unsafe fn has_got(&self, _behavior: NonNull<Header>) {

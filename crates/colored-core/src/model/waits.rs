@@ -3,14 +3,16 @@
 use super::check_within;
 use super::doubles::gate;
 use super::pool::{pool, step_until_idle};
-use crate::cell::{ColorCell, when};
+use crate::cell::{CallError, ColorCell, when};
 use crate::color::Color;
 use crate::exclusive::exclusive;
 use crate::spawn::JoinHandle;
 use crate::sync::{Arc, Mutex};
 use loom::thread;
+use std::pin::pin;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
+use std::task::{Context, Waker};
 
 /// A call and a `when` come to one line at once. A section over what the `when` lacks joins the caller
 /// afterwards: it is told exactly if the `when` is first.
@@ -113,5 +115,49 @@ fn a_lane_that_is_got_against_a_join() {
         drop((task, both, keeper));
         handle.scheduler().shut_down();
         workers.iter_mut().for_each(step_until_idle);
+    });
+}
+
+/// A `when` that no task makes gets its first color before it stands in all its lines. A section over the
+/// last one makes a call under the second: it is not told before the `when` has that color too.
+#[test]
+fn a_lane_that_is_got_before_all_places() {
+    check_within(2, || {
+        let (handle, mut workers, _beds) = pool(1);
+        handle.scheduler().watch();
+        let cells = [1, 2, 3].map(|color| ColorCell::new_in(&handle, Color::new(color), 0));
+        let ((keep, kept), (go, gone)) = (gate(), gate());
+        let keeper = handle.spawn(cells[1].color(), exclusive(kept));
+        let called = cells[1].clone();
+        let section = exclusive(async move {
+            gone.await;
+            called.try_call(|value| *value).await
+        });
+        let mut section = handle.spawn(cells[2].color(), section);
+        step_until_idle(&mut workers[0]);
+        cells[0].post(|_| ());
+        let mut worker = workers.remove(0);
+        let thread = thread::spawn(move || {
+            step_until_idle(&mut worker);
+            go.open();
+            step_until_idle(&mut worker);
+            worker
+        });
+        let mut all = pin!(when(cells, |mut cells| cells[1] += 10));
+        let mut cx = Context::from_waker(Waker::noop());
+        assert!(all.as_mut().poll(&mut cx).is_pending());
+        let mut worker = thread.join().unwrap();
+        assert!(section.try_take().is_none(), "nobody knows who is first");
+        keep.open();
+        step_until_idle(&mut worker);
+        let value = section.try_take().expect("it hangs, and was not told");
+        let value = value.expect("it does not panic");
+        assert!(
+            matches!(value, Ok(0) | Err(CallError::Deadlock(_))),
+            "the call is first, or is told"
+        );
+        assert!(keeper.is_finished() && all.poll(&mut cx).is_ready());
+        handle.scheduler().shut_down();
+        step_until_idle(&mut worker);
     });
 }

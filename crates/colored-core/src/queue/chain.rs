@@ -280,6 +280,36 @@ impl Chain {
         self.tail.load(Ordering::Acquire)
     }
 
+    /// Shows all nodes behind the head; false if a producer is half done, and some may be missing. Whoever
+    /// pushes later sees what this thread has seen before this call.
+    ///
+    /// Holder only, or while nobody takes anything out.
+    pub(crate) fn survey(&self, mut show: impl FnMut(NonNull<Node>, Kind)) -> bool {
+        let Some(last) = NonNull::new(self.stamp()) else { return true };
+        let mut node = self.head();
+        while node != last {
+            let Some(next) = Self::await_next(node).and_then(NonNull::new) else { return false };
+            // SAFETY: what is in the chain is alive.
+            show(next, unsafe { next.as_ref() }.kind);
+            node = next;
+        }
+        true
+    }
+
+    /// The last in line. Not a look but an exchange: so a push is either before it, and found, or after
+    /// it, and acquires what is released here.
+    fn stamp(&self) -> *mut Node {
+        // Ordering: hint only, the exchange decides.
+        let mut last = self.tail.load(Ordering::Relaxed);
+        loop {
+            // Ordering: Release pairs with the Acquire in `push`; Acquire takes what that released.
+            match self.tail.compare_exchange_weak(last, last, Ordering::AcqRel, Ordering::Relaxed) {
+                Ok(_) => return last,
+                Err(now) => last = now,
+            }
+        }
+    }
+
     /// Puts `node` in the place of the head, which is then out. Holder only. If a producer behind
     /// the head is half done nothing changes, and the answer is false.
     ///

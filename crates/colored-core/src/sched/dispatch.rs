@@ -69,6 +69,11 @@ impl Dispatch for Scheduler {
         Scheduler::begins(self, behavior);
     }
 
+    unsafe fn stands_still(&self, lane: LanePtr) -> bool {
+        // SAFETY: by contract.
+        unsafe { Scheduler::stands_still(self, lane) }
+    }
+
     fn is_shut(&self, lane: LanePtr) {
         Scheduler::is_shut(self, lane);
     }

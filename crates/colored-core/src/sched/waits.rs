@@ -49,12 +49,8 @@
 //! the `when` itself, if its own task is in the cycle, or if a section over one of its colors waits for a
 //! task of another one of them that is in no line, and would come behind it; else by a lane that it gets.
 //!
-//! Missing is (and no wrong error comes of it, but for the moment of the first section, whose own callback
-//! in the line of each lane keeps apart readers that would go in together):
+//! Missing is (and no wrong error comes of it):
 //!
-//! * a `when` of before the first section that nobody makes known: it is made so when its task is polled
-//!   again, and when it gets another lane and still lacks one. Neither comes if it gets no more, and its
-//!   future is gone, is polled by no task, or belongs to a task whose own color it has;
 //! * for room: those who were let in, or called, before the first section; a [`Place`](crate::Place)
 //!   in the program's hands;
 //! * a wait that is told to look again, in a combinator that polls only what was woken: the task is
@@ -66,7 +62,13 @@
 //! From the first section of a scheduler on; before, what is asked is one flag. The waits of then are
 //! not known, so that moment wakes every waiting task once, and they say again what they wait for:
 //! lanes are found in the table and the registry, and one that enters these later sees the flag,
-//! since it takes the lock under which it was looked for.
+//! since it takes the lock under which it was looked for. A task that is woken so stands in its lane's
+//! line, as by any wake, and keeps readers behind it apart from those before: if that closes a cycle it
+//! is one. What wakes them stands there too, and is passed by readers. A lane that stands still does not
+//! come to it, but then its tasks need no more than their own color to be known to wait.
+//!
+//! A `when` of then is found in the lines of the lanes that stand still, whoever polls it
+//! (`lane/older.rs`).
 //!
 //! # Tasks that move
 //!
@@ -78,6 +80,7 @@
 
 mod graph;
 mod lines;
+mod older;
 mod room;
 mod search;
 mod settle;

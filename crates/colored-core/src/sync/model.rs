@@ -4,6 +4,7 @@ pub(crate) use loom::cell::UnsafeCell;
 pub(crate) use loom::hint::spin_loop;
 pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU16, Ordering, fence};
 pub(crate) use loom::sync::{Arc, MutexGuard};
+pub(crate) use loom::thread::yield_now;
 use std::ops::Deref;
 use std::thread;
 

@@ -39,8 +39,9 @@ impl Stand {
         lacks.map(|(_, spot)| *spot)
     }
 
-    /// Whoever gets a lane for one that is older than the first section enters it, perhaps before it has
-    /// been scheduled on the others. Then it is where it has a lane, and nowhere else.
+    /// Others may enter one before it has been scheduled on all its lanes: who gets a lane for it, and who
+    /// finds it in a line. Then it keeps others waiting where it has a lane, and nowhere else: when
+    /// everything stands still, all that wait for a lane wait for who has it.
     fn knows_its_places(&self) -> bool {
         self.task.is_some()
     }
@@ -92,6 +93,11 @@ impl Lines {
 
     pub(super) fn key_of(&self, behavior: Known) -> Option<u64> {
         self.keys.get(&behavior).copied()
+    }
+
+    /// The behavior of one that is scheduled, and has not begun.
+    pub(super) fn behavior(&self, key: u64) -> Option<Known> {
+        self.stands.get(&key)?.behavior
     }
 
     /// Notes which of its lanes it has by now.

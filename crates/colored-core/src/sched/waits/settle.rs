@@ -1,6 +1,6 @@
 //! What a `when` keeps from others, as a fact: it has a lane, and lacks others.
 
-use super::graph::Graph;
+use super::older::News;
 use crate::lane::claim::Header;
 use crate::lane::{Known, LanePtr};
 use crate::sched::Scheduler;
@@ -17,32 +17,26 @@ impl Scheduler {
     pub(in crate::sched) unsafe fn has_got(&self, behavior: NonNull<Header>) {
         // SAFETY: it tells when it begins, and that is not before this returns.
         let behavior = unsafe { Known::new(behavior) };
-        let (is_new, wakers) = {
+        let mut news = News::default();
+        {
             let mut graph = self.waits.graph.lock();
             let (key, is_new) = graph.key_of(behavior, None);
-            (is_new, graph.settle(key))
-        };
-        wakers.into_iter().for_each(Waker::wake);
-        if is_new {
-            // SAFETY: by contract.
-            unsafe { behavior.asks_ushers() };
+            news.gates.extend(is_new.then(|| behavior.gates()).into_iter().flatten());
+            graph.settle(vec![key], &mut news);
         }
+        self.spread(news);
     }
 
     /// As [`has_got`](Self::has_got), if it has been entered and has not begun.
-    ///
-    /// # Safety
-    ///
-    /// The caller keeps the behavior.
-    pub(super) unsafe fn settle(&self, behavior: Known) {
-        let wakers = {
+    pub(super) fn settle(&self, behavior: Known) {
+        let mut news = News::default();
+        {
             let mut graph = self.waits.graph.lock();
             let Some(key) = graph.lines.key_of(behavior) else { return };
-            graph.settle(key)
-        };
-        wakers.into_iter().for_each(Waker::wake);
-        // SAFETY: by contract.
-        unsafe { behavior.asks_ushers() };
+            news.gates.extend(behavior.gates());
+            graph.settle(vec![key], &mut news);
+        }
+        self.spread(news);
     }
 
     /// See [`Dispatch::begins`](crate::lane::Dispatch::begins).
@@ -65,13 +59,5 @@ impl Scheduler {
             inside.into_iter().flat_map(|key| graph.tell_those_shut_in(key)).collect()
         };
         wakers.into_iter().for_each(Waker::wake);
-    }
-}
-
-impl Graph {
-    /// One that stands in lines may have got some lanes. Whom to wake.
-    fn settle(&mut self, key: u64) -> Vec<Waker> {
-        self.lines.note_lanes(key);
-        self.tell_those_shut_in(key)
     }
 }

@@ -92,9 +92,7 @@ pub(crate) unsafe fn is_entered(behavior: NonNull<Header>) {
     with_handle(|handle| {
         if let Some(handle) = handle {
             // SAFETY: by contract.
-            let behavior = unsafe { Known::new(behavior) };
-            // SAFETY: by contract.
-            unsafe { handle.scheduler().settle(behavior) };
+            handle.scheduler().settle(unsafe { Known::new(behavior) });
         }
     });
 }

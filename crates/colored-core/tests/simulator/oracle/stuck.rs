@@ -165,7 +165,15 @@ impl Oracle {
                 _ => all |= looks,
             }
         }
-        all || (looks && !matches!(entry, Entry::Look(_)))
+        let together = matches!(entry, Entry::Look(_)) && !self.may_part_readers(hue, stuck);
+        all || (looks && !together)
+    }
+
+    /// Whom the first section has woken stands in the queue like all who are woken. Since when, only the
+    /// scheduler knows: a wait may be refused because of it, and is not known to be for ever.
+    fn may_part_readers(&self, hue: Hue, stuck: &Stuck) -> bool {
+        let mut tasks = self.tasks.iter();
+        stuck.begun.is_some() && tasks.any(|task| task.hue == hue && task.may_be_roused())
     }
 
     /// What is scheduled there by the wait that is begun, and keeps what comes later from its turn.

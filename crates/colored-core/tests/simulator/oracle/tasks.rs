@@ -79,6 +79,11 @@ impl Task {
             State::Complete(_) => false,
         }
     }
+
+    /// Whether it may stand in the queue since the first section.
+    pub(super) fn may_be_roused(&self) -> bool {
+        self.roused && !self.keeps && matches!(self.state, State::Scheduled | State::Waiting)
+    }
 }
 
 impl Oracle {

@@ -1,0 +1,245 @@
+//! A `when` that has a color since before the runtime's first section, and that nobody polls any more:
+//! who needs that color inside a section over one that it lacks is told.
+
+use crate::support::polls::once;
+use crate::support::{message, run};
+use colored::sync::oneshot;
+use colored::time::{Duration, sleep};
+use colored::{
+    Color, ColorCell, JoinError, JoinHandle, exclusive, spawn_colored, spawn_unique, when,
+};
+use std::pin::{Pin, pin};
+use std::sync::mpsc;
+use std::task::{Context, Waker};
+use std::thread;
+
+const RED: Color = Color::new(1);
+const BLUE: Color = Color::new(2);
+const GREEN: Color = Color::new(3);
+
+type Cell = ColorCell<i32>;
+
+fn cells<const N: usize>(colors: [Color; N]) -> [Cell; N] {
+    colors.map(|color| ColorCell::new(color, 0))
+}
+
+fn add(one: &mut i32, other: &mut i32) {
+    (*one, *other) = (*one + 1, *other + 1);
+}
+
+/// What waits in the line of blue, and will be the first section: it awaits what it is given.
+struct First {
+    go: mpsc::Sender<()>,
+    give: oneshot::Sender<JoinHandle<()>>,
+    told: JoinHandle<Result<(), JoinError>>,
+}
+
+impl First {
+    async fn in_line() -> Self {
+        let go = block(BLUE).await;
+        let (give, given) = oneshot::channel::<JoinHandle<()>>();
+        let told = spawn_colored(BLUE, exclusive(async move { given.await.unwrap().await }));
+        Self { go, give, told }
+    }
+
+    /// It begins, awaits that task, and is told: it would wait for a `when` of this file.
+    async fn ends_told_of(self, task: JoinHandle<()>) {
+        assert!(self.give.send(task).is_ok());
+        self.go.send(()).unwrap();
+        let error = self.told.await.unwrap().expect_err("it is behind the `when`");
+        let said = error.deadlock().expect("a deadlock").to_string();
+        assert!(said.contains("goes first to the `when` at tests/older.rs"), "{said}");
+        assert!(said.contains("waits for color 0x2 too"), "{said}");
+    }
+}
+
+/// Blocks a color's line without a section, until it is told.
+async fn block(color: Color) -> mpsc::Sender<()> {
+    let (go, blocked) = mpsc::channel::<()>();
+    let (stuck, is_stuck) = oneshot::channel();
+    drop(spawn_colored(color, async move {
+        stuck.send(()).unwrap();
+        blocked.recv().unwrap();
+    }));
+    is_stuck.await.unwrap();
+    go
+}
+
+async fn begin(future: &mut Pin<Box<impl Future<Output = ()>>>) {
+    assert!(once(future.as_mut()).await.is_pending());
+}
+
+/// It stands behind its own `when`, which has its color: so it cannot say that it waits.
+#[test]
+fn its_task_is_under_a_color_that_it_has() {
+    for _ in 0..4 {
+        run(3, async {
+            let [red, blue] = cells([RED, BLUE]);
+            let first = First::in_line().await;
+            let (tell, told) = oneshot::channel();
+            let ours = red.clone();
+            let waiter = spawn_colored(RED, async move {
+                let mut both = pin!(when((&ours, &blue), add));
+                assert!(once(both.as_mut()).await.is_pending());
+                tell.send(()).unwrap();
+                both.await;
+            });
+            told.await.unwrap();
+            // The poll ends, and the `when` gets red.
+            sleep(Duration::from_millis(3)).await;
+            first.ends_told_of(spawn_colored(RED, async {})).await;
+            waiter.await.unwrap();
+            assert_eq!(red.call(|red| *red).await, 1);
+        });
+    }
+}
+
+#[test]
+fn its_future_is_gone() {
+    run(3, async {
+        let [red, blue] = cells([RED, BLUE]);
+        let first = First::in_line().await;
+        let mut both = Box::pin(when((&red, &blue), add));
+        begin(&mut both).await;
+        drop(both);
+        first.ends_told_of(spawn_colored(RED, async {})).await;
+        assert_eq!(red.call(|red| *red).await, 0);
+    });
+}
+
+/// By a thread that the runtime does not know, which looks once.
+#[test]
+fn no_task_polls_it() {
+    run(3, async {
+        let [red, blue] = cells([RED, BLUE]);
+        let first = First::in_line().await;
+        let mut both = Box::pin(when((&red, &blue), add));
+        thread::scope(|scope| {
+            let poll = || both.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+            assert!(scope.spawn(poll).join().unwrap().is_pending());
+        });
+        first.ends_told_of(spawn_colored(RED, async {})).await;
+        both.await;
+        assert_eq!(red.call(|red| *red).await, 1);
+    });
+}
+
+#[test]
+fn it_only_reads_what_the_section_holds() {
+    run(3, async {
+        let [red, blue] = cells([RED, BLUE]);
+        let first = First::in_line().await;
+        let mut both = Box::pin(when((&red, blue.shared()), |red, blue| *red += *blue));
+        begin(&mut both).await;
+        drop(both);
+        first.ends_told_of(spawn_colored(RED, async {})).await;
+        assert_eq!(red.call(|red| *red).await, 0);
+    });
+}
+
+/// One waits for a color that another one has, and that one for the section.
+#[test]
+fn one_behind_another() {
+    run(3, async {
+        let [red, green, blue] = cells([RED, GREEN, BLUE]);
+        let first = First::in_line().await;
+        let mut later = Box::pin(when((&green, &blue), add));
+        begin(&mut later).await;
+        let mut both = Box::pin(when((&red, &green), add));
+        begin(&mut both).await;
+        drop((both, later));
+        first.ends_told_of(spawn_colored(RED, async {})).await;
+        assert_eq!(red.call(|red| *red).await, 0);
+    });
+}
+
+/// It looks at red only, beside others; but a writer keeps those out who come later.
+#[test]
+fn it_reads_and_a_writer_is_behind_it() {
+    for _ in 0..4 {
+        run(3, async {
+            let [red, blue] = cells([RED, BLUE]);
+            let go = block(BLUE).await;
+            let ours = red.clone();
+            let read = async move { exclusive(ours.read(|red| *red)).await };
+            let told = spawn_colored(BLUE, read);
+            let mut both = Box::pin(when((red.shared(), &blue), |red, blue| *blue = *red));
+            begin(&mut both).await;
+            // Its gate is opened.
+            red.read(|_| ()).await;
+            drop(both);
+            red.post(|red| *red += 1);
+            go.send(()).unwrap();
+            let error = told.await.expect_err("it is behind the post");
+            let said = message(&*error.into_panic());
+            assert!(said.contains("reads a cell of color 0x1"), "{said}");
+            assert_eq!(red.call(|red| *red).await, 1);
+        });
+    }
+}
+
+/// What the first section puts into the line of red, to wake who waits there, is no writer.
+#[test]
+fn it_reads_and_the_section_reads_beside_it() {
+    for _ in 0..4 {
+        run(3, async {
+            let [red, blue] = cells([RED, BLUE]);
+            let go = block(BLUE).await;
+            let ours = red.clone();
+            let read = async move { exclusive(ours.read(|red| *red)).await };
+            let told = spawn_colored(BLUE, read);
+            let mut both = Box::pin(when((red.shared(), &blue), |red, blue| *blue = *red + 1));
+            begin(&mut both).await;
+            // Its gate is opened.
+            red.read(|_| ()).await;
+            go.send(()).unwrap();
+            assert_eq!(told.await.unwrap(), 0);
+            both.await;
+            assert_eq!(blue.call(|blue| *blue).await, 1);
+        });
+    }
+}
+
+/// A writer that looks at nothing else stands behind readers that are older, and before who is joined.
+#[test]
+fn one_that_writes_is_behind_one_that_reads() {
+    run(3, async {
+        let [red, green, blue] = cells([RED, GREEN, BLUE]);
+        let first = First::in_line().await;
+        let mut later = Box::pin(when((green.shared(), &blue), |green, blue| *blue = *green));
+        begin(&mut later).await;
+        green.read(|_| ()).await;
+        let mut both = Box::pin(when((&red, &green), add));
+        begin(&mut both).await;
+        drop((both, later));
+        first.ends_told_of(spawn_colored(RED, async {})).await;
+        assert_eq!(red.call(|red| *red).await, 0);
+    });
+}
+
+/// What is before it in the line of red is waited for, and what needs nothing that it has.
+#[test]
+fn what_goes_on_is_not_told() {
+    run(3, async {
+        let [red, green, blue] = cells([RED, GREEN, BLUE]);
+        let (go, go_red) = (block(BLUE).await, block(RED).await);
+        let mut before = spawn_colored(RED, async {});
+        let (tell, joins) = oneshot::channel();
+        let section = exclusive(async move {
+            green.call(|green| *green += 1).await;
+            spawn_unique(async {}).await.unwrap();
+            assert!(once(pin!(&mut before)).await.is_pending());
+            tell.send(()).unwrap();
+            before.await
+        });
+        let told = spawn_colored(BLUE, section);
+        let mut both = Box::pin(when((&red, &blue), add));
+        begin(&mut both).await;
+        drop(both);
+        go.send(()).unwrap();
+        joins.await.unwrap();
+        go_red.send(()).unwrap();
+        told.await.unwrap().expect("it is before the `when`");
+        assert_eq!(red.call(|red| *red).await, 0);
+    });
+}
