@@ -19,8 +19,10 @@ impl LanePtr {
     /// The lane is alive.
     pub(super) unsafe fn is_lent_urgency(self) -> bool {
         current::lane().is_some_and(|own| {
-            // SAFETY: this thread holds the one, and the other is alive.
-            let (own, lane) = unsafe { (own.get(), self.get()) };
+            // SAFETY: this thread holds it.
+            let own = unsafe { own.get() };
+            // SAFETY: by contract.
+            let lane = unsafe { self.get() };
             own.desk.is_high() && own.port.has_classes() && lane.port.has_classes()
         })
     }
