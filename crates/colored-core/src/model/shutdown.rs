@@ -1,7 +1,7 @@
 //! Shutdown: every future is dropped, every worker stops. What is left over is a leak here, and
 //! what is waited for in vain a deadlock.
 
-use super::pool::{pool, run, start, step_until_idle};
+use super::pool::{Flag, pool, run, start, step_until_idle};
 use super::{check, check_within};
 use crate::color::Color;
 use crate::lane::callback;
@@ -136,15 +136,17 @@ fn two_workers_stop() {
 fn stop_against_send() {
     check_within(2, || {
         let (handle, mut workers, beds) = pool(2);
-        let payload = Arc::new(());
+        let pinned = Flag::new();
+        let (set, payload) = (Arc::clone(&pinned), Arc::new(()));
         drop(handle.spawn(Color::new(1), async move {
             drop(spawn_local(endless(payload)).ok().expect("on a worker"));
+            set.set();
         }));
-        step_until_idle(&mut workers[0]);
-        let other = start(workers.remove(1), &beds);
+        let home = start(workers.remove(0), &beds);
+        pinned.wait();
         handle.scheduler().shut_down();
         run(workers.remove(0), &beds);
-        other.join().unwrap();
+        home.join().unwrap();
         assert_eq!(handle.scheduler().lanes(), 1);
     });
 }
