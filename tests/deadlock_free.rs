@@ -88,8 +88,14 @@ fn a_turn_that_is_over_is_no_wait(how: u32) {
         runtime.run(async move {
             spawn_colored(GREEN, exclusive(yield_now())).await.unwrap();
             let (block, blocked) = mpsc::channel::<()>();
-            // Holds RED, so that the call is queued; then BLUE, so that its caller is not polled.
-            let gate = spawn_colored(RED, async move { blocked.recv().unwrap_or(()) });
+            // Holds RED, so that the call is queued; then BLUE, so that its caller is not polled. Whoever
+            // serves the pinned cell may stand in line before this.
+            let (hold_red, red_held) = oneshot::channel();
+            let gate = spawn_colored(RED, async move {
+                hold_red.send(()).unwrap();
+                blocked.recv().unwrap_or(());
+            });
+            red_held.await.unwrap();
             let (queue, queued) = oneshot::channel();
             let cell = red.clone();
             let caller = spawn_colored(BLUE, async move {

@@ -8,7 +8,8 @@ use colored::time::sleep;
 use colored::{Closed, Runtime, TrySendError, yield_now};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
 use std::time::Duration;
 
 const LONG: Duration = Duration::from_secs(60);
@@ -221,8 +222,7 @@ fn a_graph_in_the_wrong_order_refuses_and_says_so() {
     });
 }
 
-/// Stages come and go without leaving anything in the runtime, and what a handler builds meanwhile is
-/// drained as well.
+/// What a handler builds while its own stage drains is drained as well.
 #[test]
 fn stages_that_are_built_while_others_drain_are_drained_too() {
     shared(|| {
@@ -230,7 +230,11 @@ fn stages_that_are_built_while_others_drain_are_drained_too() {
         let handled = Arc::new(AtomicU64::new(0));
         let entered = runtime.handle().enter();
         let count = Arc::clone(&handled);
+        let closed = Arc::new(AtomicBool::new(false));
+        let is_closed = Arc::clone(&closed);
         let outer = Builder::new().batch(Batch::Fixed(1)).build(each(move |event: u64| {
+            // One that is built before the end begins would be closed first.
+            wait_until(|| is_closed.load(Ordering::Relaxed));
             let count = Arc::clone(&count);
             let slow = move |events: Events<u64>| {
                 let count = Arc::clone(&count);
@@ -245,7 +249,14 @@ fn stages_that_are_built_while_others_drain_are_drained_too() {
         }));
         drop(entered);
         (1..=20).for_each(|event| outer.try_send(event).unwrap());
+        let watch = thread::spawn(move || {
+            while !matches!(outer.try_send(0), Err(TrySendError::Closed(_))) {
+                thread::yield_now();
+            }
+            closed.store(true, Ordering::Relaxed);
+        });
         drop(runtime);
+        watch.join().unwrap();
         assert_eq!(handled.load(Ordering::Relaxed), 20 * 21 / 2);
     });
 }

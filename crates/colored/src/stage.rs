@@ -64,9 +64,10 @@
 //!
 //! A runtime that ends closes and drains its stages first, the one that was built last first, whether
 //! or not they are in a [`Graph`]. A stage is built after those that it sends to, since its handler has
-//! their handles: so what one still sends finds the next one open. (Stages that send in a circle, or
-//! get a handle later, may find it closed: the event comes back to the handler, and
-//! [`Metrics::refused`] counts it.) How long that may take is for the caller of the end to say:
+//! their handles: so what one still sends finds the next one open. (Stages that send in a circle, to
+//! one that their handler builds itself, or by a handle that came later, may find it closed: the event
+//! comes back to the handler, and [`Metrics::refused`] counts it.) How long that may take is for the
+//! caller of the end to say:
 //!
 //! | the end | waits for stages | what is left is |
 //! |---|---|---|
