@@ -14,7 +14,8 @@ const SOCKETS: usize = 100;
 const BUSY: Duration = Duration::from_millis(200);
 const BOUND: Duration = Duration::from_millis(15);
 
-/// As [`block`], but the worker keeps its CPU, as far as the system lets it.
+/// As [`block`], but the worker is busy all the time. Where there are fewer cores than such workers,
+/// it lets the system run other threads on its core, which stands for the cores that are missing.
 fn spin(time: Duration) {
     let end = Instant::now() + time;
     while Instant::now() < end {
@@ -72,9 +73,23 @@ fn echoes_beside_all_workers_but_one_blocked() {
     beside_busy_polls(8, 7, block);
 }
 
-/// Sixteen workers have two shards, and those with even numbers poll the first.
+#[test]
+fn echoes_beside_all_workers_but_one_spinning() {
+    beside_busy_polls(8, 7, spin);
+}
+
 #[test]
 fn echoes_beside_a_whole_shard_blocked() {
+    beside_a_busy_shard(block);
+}
+
+#[test]
+fn echoes_beside_a_whole_shard_spinning() {
+    beside_a_busy_shard(spin);
+}
+
+/// Sixteen workers have two shards, and those with even numbers poll the first.
+fn beside_a_busy_shard(poll: fn(Duration)) {
     const WORKERS: usize = 16;
     alone(|| {
         let (server, clients) = (runtime(WORKERS), runtime(1));
@@ -90,7 +105,7 @@ fn echoes_beside_a_whole_shard_blocked() {
                         meeting.wait();
                         let even = number_of_this_worker().is_multiple_of(2);
                         if even {
-                            block(BUSY);
+                            poll(BUSY);
                         }
                         even
                     })

@@ -14,6 +14,7 @@ mod backoff;
 mod connect;
 mod convert;
 mod fd;
+mod gather;
 mod halves;
 mod hops;
 mod keep_alive;

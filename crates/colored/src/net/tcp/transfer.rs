@@ -3,7 +3,7 @@
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::task::{Context, Poll, ready};
 
-use super::TcpStream;
+use super::{TcpStream, gather};
 use crate::io::{Interest, ReadBuf, Ready};
 use crate::net::uninit::{self, Mode};
 
@@ -64,7 +64,7 @@ impl TcpStream {
     /// Like [`try_write`](TcpStream::try_write) from several buffers, one after the other.
     pub fn try_write_vectored(&self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
         let len = bufs.iter().map(|buf| buf.len()).sum();
-        self.try_transfer(Interest::WRITABLE, len, |mut socket| socket.write_vectored(bufs))
+        self.try_transfer(Interest::WRITABLE, len, |socket| gather::write(socket, bufs, len))
     }
 
     /// Runs `operation` once, unless the connection is known not to be ready for `interest`. For what
@@ -146,7 +146,7 @@ impl TcpStream {
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let len = bufs.iter().map(|buf| buf.len()).sum();
-        self.poll_transfer(cx, Interest::WRITABLE, len, |mut socket| socket.write_vectored(bufs))
+        self.poll_transfer(cx, Interest::WRITABLE, len, |socket| gather::write(socket, bufs, len))
     }
 
     /// Ends the writing direction. That the peer has already broken the connection is no error

@@ -171,6 +171,25 @@ fn vectored_transfers() {
     });
 }
 
+/// Short pieces are put together first, long ones are listed: on both sides of the limit of 1,024
+/// bytes the peer reads the same.
+#[test]
+fn pieces_arrive_whole_and_in_order() {
+    run(async {
+        let (client, mut server) = pair().await;
+        let bytes: Vec<u8> = (0..6000).map(|n| (n % 251) as u8).collect();
+        for lens in [[1, 1], [1000, 24], [1000, 25], [1024, 0], [0, 1025], [5000, 3]] {
+            let whole = &bytes[..lens[0] + lens[1]];
+            let (one, two) = whole.split_at(lens[0]);
+            let parts = [IoSlice::new(one), IoSlice::new(two)];
+            assert_eq!(client.try_write_vectored(&parts).unwrap(), whole.len());
+            let mut arrived = vec![0; whole.len()];
+            server.read_exact(&mut arrived).await.unwrap();
+            assert_eq!(arrived, whole, "{lens:?}");
+        }
+    });
+}
+
 #[test]
 fn trying_says_would_block_and_readiness_follows() {
     run(async {
