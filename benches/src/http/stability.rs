@@ -1,8 +1,9 @@
 //! Does throughput hold as connections grow a thousandfold?
 //!
 //! The clients share the cores with the server, and thousands of busy connections fit in no cache:
-//! the kernel's costs grow for whoever serves. [`Kind::Floor`], which does nothing but read and
-//! write, says what is left of the machine's throughput at each step.
+//! the kernel's costs grow for whoever serves, by some 10 us a request. [`Kind::Floor`], which does
+//! nothing but read and write, says what is left of the machine's throughput at each step. A request
+//! with [`WORK`](super::server::WORK) of its own says what is left where the server has something to do.
 
 use super::child::Server;
 use super::load::{Limit, Load, Script, Tally};
@@ -20,8 +21,9 @@ pub const NAME: &str = "http_stability";
 /// Connections, step by step.
 const STEPS: [usize; 5] = [1, 64, 512, 2_048, 8_000];
 
-/// `colored`, tokio, and what the machine allows.
-const KINDS: [Kind; 3] = [Kind::Colored, Kind::TokioMt, Kind::Floor];
+/// `colored`, tokio, and what the machine allows; then both with work in each request.
+const KINDS: [Kind; 5] =
+    [Kind::Colored, Kind::TokioMt, Kind::Floor, Kind::ColoredWork, Kind::TokioWork];
 
 /// Rounds of all steps, and how long each step lasts.
 const fn windows(mode: Mode) -> (usize, Duration) {
@@ -69,9 +71,14 @@ pub fn run(program: &Path, mode: Mode) -> io::Result<u64> {
     }
     let medians = figures.map(|steps| steps.map(|rounds| Step::median(&rounds)));
     let floor = medians[2].map(|step| step.rate);
-    let [ours, tokio, least] = [0, 1, 2].map(|index| report(KINDS[index], &medians[index], &floor));
-    line(NAME, 1.0 / ours, KINDS[1].name(), 1.0 / tokio, "peak/least");
-    line(&format!("{NAME}_floor"), 1.0 / ours, KINDS[2].name(), 1.0 / least, "peak/least");
+    let mut retained = [0.0; KINDS.len()];
+    for (index, retained) in retained.iter_mut().enumerate() {
+        *retained = report(KINDS[index], &medians[index], &floor);
+    }
+    let [ours, tokio, least, ours_work, tokio_work] = retained.map(|retained| 1.0 / retained);
+    line(NAME, ours, KINDS[1].name(), tokio, "peak/least");
+    line(&format!("{NAME}_floor"), ours, KINDS[2].name(), least, "peak/least");
+    line(&format!("{NAME}_work"), ours_work, KINDS[4].name(), tokio_work, "peak/least");
     Ok(medians.iter().flatten().map(|step| step.errors).sum())
 }
 
