@@ -77,7 +77,9 @@ impl ListenOptions {
         self
     }
 
-    /// The time to live of what accepted connections send, 1 to 255 hops; default: the system's.
+    /// The time to live of what accepted connections send, 1 to 255 hops; default: the system's. On
+    /// an IPv6 address that takes IPv4 connections too it is theirs as well on Linux and Windows; the
+    /// BSDs and macOS leave them the system's.
     pub const fn ttl(mut self, hops: u32) -> ListenOptions {
         self.ttl = Some(hops);
         self
@@ -118,7 +120,7 @@ impl ListenOptions {
             socket.set_only_v6(only)?;
         }
         if let Some(given) = self.ttl {
-            hops::set("ttl", SockRef::from(&socket), addr, given)?;
+            hops::set_for_accepted("ttl", &SockRef::from(&socket), addr, given)?;
         }
         socket.bind(&addr.into())?;
         socket.listen(self.backlog.try_into().unwrap_or(i32::MAX))?;

@@ -139,16 +139,17 @@ impl TcpListener {
 
     /// The time to live, in hops, of what accepted connections send.
     pub fn ttl(&self) -> io::Result<u32> {
-        hops::get(SockRef::from(self.socket()), self.local_addr()?)
+        hops::get(&SockRef::from(self.socket()), self.local_addr()?)
     }
 
-    /// Sets the [`ttl`](TcpListener::ttl), 1 to 255 hops.
+    /// Sets the [`ttl`](TcpListener::ttl), 1 to 255 hops; see [`ListenOptions::ttl`].
     ///
     /// # Errors
     ///
     /// [`InvalidInput`](io::ErrorKind::InvalidInput) for another number.
     pub fn set_ttl(&self, hops: u32) -> io::Result<()> {
-        hops::set("set_ttl", SockRef::from(self.socket()), self.local_addr()?, hops)
+        let socket = SockRef::from(self.socket());
+        hops::set_for_accepted("set_ttl", &socket, self.local_addr()?, hops)
     }
 
     /// Takes the error that the system keeps for this socket.

@@ -62,7 +62,7 @@ impl TcpStream {
 
     /// The time to live of what is sent, in hops.
     pub fn ttl(&self) -> io::Result<u32> {
-        hops::get(SockRef::from(self.socket()), self.local_addr()?)
+        hops::get(&SockRef::from(self.socket()), self.local_addr()?)
     }
 
     /// Sets the [`ttl`](TcpStream::ttl), 1 to 255 hops.
@@ -71,6 +71,6 @@ impl TcpStream {
     ///
     /// [`InvalidInput`](io::ErrorKind::InvalidInput) for another number.
     pub fn set_ttl(&self, hops: u32) -> io::Result<()> {
-        hops::set("set_ttl", SockRef::from(self.socket()), self.local_addr()?, hops)
+        hops::set("set_ttl", &SockRef::from(self.socket()), self.local_addr()?, hops)
     }
 }

@@ -158,3 +158,25 @@ fn the_time_to_live_is_that_of_the_protocol() {
         assert_eq!(SockRef::from(&listener).unicast_hops_v6().unwrap(), 44);
     });
 }
+
+#[test]
+#[cfg(any(target_os = "linux", windows))]
+fn a_listener_for_both_protocols_gives_both_its_time_to_live() {
+    run(async {
+        let Ok(listener) = ListenOptions::new().only_v6(false).ttl(33).listen("[::]:0").await
+        else {
+            eprintln!("skipped: this machine has no IPv6");
+            return;
+        };
+        let port = listener.local_addr().unwrap().port();
+        for hops in [33, 44] {
+            listener.set_ttl(hops).unwrap();
+            for peer in ["127.0.0.1", "::1"] {
+                let (client, accepted) =
+                    tokio::join!(TcpStream::connect((peer, port)), listener.accept());
+                let (_client, (server, _)) = (client.unwrap(), accepted.unwrap());
+                assert_eq!(server.ttl().unwrap(), hops, "to {peer}");
+            }
+        }
+    });
+}
