@@ -79,9 +79,10 @@ const NOT_IN_THE_CORE: [&str; 19] = [
 
 /// What the core must take from its `sync`, so that the models see it, and who need not.
 const FOR_THE_MODELS: [&str; 2] = ["std::sync", "std::cell::UnsafeCell"];
-const UNSEEN_BY_THE_MODELS: [&str; 5] = [
-    // Counters that only have to count.
+const UNSEEN_BY_THE_MODELS: [&str; 6] = [
+    // Counters that only have to count, names that only texts show.
     "color.rs",
+    "color/",
     "lane/ticket.rs",
     "task/id.rs",
     "sync/",
@@ -96,6 +97,8 @@ const UNSAFE: &[&str] = &[
     "crates/colored-core/src/cell/inner.rs",
     "crates/colored-core/src/cell/read.rs",
     "crates/colored-core/src/cell/set.rs",
+    "crates/colored-core/src/cell/set/element.rs",
+    "crates/colored-core/src/cell/set/tuple.rs",
     "crates/colored-core/src/cell/several.rs",
     "crates/colored-core/src/cell/several/shared.rs",
     "crates/colored-core/src/cell/when.rs",
@@ -133,6 +136,7 @@ const UNSAFE: &[&str] = &[
     "crates/colored-core/src/model/older.rs",
     "crates/colored-core/src/model/task.rs",
     "crates/colored-core/src/queue/chain.rs",
+    "crates/colored-core/src/queue/chain/line.rs",
     "crates/colored-core/src/sched.rs",
     "crates/colored-core/src/sched/dispatch.rs",
     "crates/colored-core/src/sched/guest.rs",
@@ -150,7 +154,8 @@ const UNSAFE: &[&str] = &[
     "crates/colored-core/src/sched/waits/search.rs",
     "crates/colored-core/src/sched/waits/settle.rs",
     "crates/colored-core/src/sched/waits/several.rs",
-    "crates/colored-core/src/spawn.rs",
+    "crates/colored-core/src/spawn/blocking.rs",
+    "crates/colored-core/src/spawn/join.rs",
     "crates/colored-core/src/sync/model.rs",
     "crates/colored-core/src/table.rs",
     "crates/colored-core/src/task.rs",

@@ -27,6 +27,8 @@
 //! * Holder-only data is handed from holder to holder: the releasing compare-exchange to null
 //!   happens before the claiming swap that reads that null.
 
+mod line;
+
 use crate::sync::{AtomicPtr, Ordering, UnsafeCell, spin_loop};
 use std::ptr::{self, NonNull};
 
@@ -272,44 +274,6 @@ impl Chain {
         Rotated::Moved
     }
 
-    /// Whether `node` is the last in line. Any thread; may be out of date.
-    #[inline]
-    pub(crate) fn last(&self) -> *const Node {
-        // Ordering: Acquire pairs with the Release of the change that is seen, so that what this
-        // thread knows of the chain, and of the words that go with it, is not older.
-        self.tail.load(Ordering::Acquire)
-    }
-
-    /// Shows all nodes behind the head; false if a producer is half done, and some may be missing. Whoever
-    /// pushes later sees what this thread has seen before this call.
-    ///
-    /// Holder only, or while nobody takes anything out.
-    pub(crate) fn survey(&self, mut show: impl FnMut(NonNull<Node>, Kind)) -> bool {
-        let Some(last) = NonNull::new(self.stamp()) else { return true };
-        let mut node = self.head();
-        while node != last {
-            let Some(next) = Self::await_next(node).and_then(NonNull::new) else { return false };
-            // SAFETY: what is in the chain is alive.
-            show(next, unsafe { next.as_ref() }.kind);
-            node = next;
-        }
-        true
-    }
-
-    /// The last in line. Not a look but an exchange: so a push is either before it, and found, or after
-    /// it, and acquires what is released here.
-    fn stamp(&self) -> *mut Node {
-        // Ordering: hint only, the exchange decides.
-        let mut last = self.tail.load(Ordering::Relaxed);
-        loop {
-            // Ordering: Release pairs with the Acquire in `push`; Acquire takes what that released.
-            match self.tail.compare_exchange_weak(last, last, Ordering::AcqRel, Ordering::Relaxed) {
-                Ok(_) => return last,
-                Err(now) => last = now,
-            }
-        }
-    }
-
     /// Puts `node` in the place of the head, which is then out. Holder only. If a producer behind
     /// the head is half done nothing changes, and the answer is false.
     ///
@@ -343,47 +307,6 @@ impl Chain {
         link.store(next, Ordering::Relaxed);
         self.set_head(node.as_ptr());
         true
-    }
-
-    /// Takes the node behind `before` out, if there is one, it is of that kind, and no producer behind
-    /// it is half done. Holder only, and `before` is in the chain.
-    pub(crate) fn take_behind(&self, before: NonNull<Node>, kind: Kind) -> Option<NonNull<Node>> {
-        let second = self.behind(before, kind)?;
-        // SAFETY: in the chain, and so alive.
-        let link = unsafe { &before.as_ref().next };
-        let mut third = Self::next_of(second);
-        if third.is_null() {
-            // Ordering: published by the exchange: a producer that finds `before` as predecessor
-            // writes the link after this.
-            link.store(ptr::null_mut(), Ordering::Relaxed);
-            // Ordering: as in `replace_head`.
-            let moved = self.tail.compare_exchange(
-                second.as_ptr(),
-                before.as_ptr(),
-                Ordering::Release,
-                Ordering::Relaxed,
-            );
-            if moved.is_ok() {
-                return Some(second);
-            }
-            third = Self::await_next(second).unwrap_or(second.as_ptr());
-        }
-        // Ordering: as in `replace_head`; no producer has `before` as predecessor.
-        link.store(third, Ordering::Relaxed);
-        (third != second.as_ptr()).then_some(second)
-    }
-
-    /// The node behind `before`, if it can be seen and is of that kind. Holder only, and `before` is
-    /// in the chain.
-    pub(crate) fn behind(&self, before: NonNull<Node>, kind: Kind) -> Option<NonNull<Node>> {
-        self.next(before).filter(|(_, found)| *found == kind).map(|(node, _)| node)
-    }
-
-    /// The node behind `before`, if it can be seen. Holder only, and `before` is in the chain.
-    pub(crate) fn next(&self, before: NonNull<Node>) -> Option<(NonNull<Node>, Kind)> {
-        let node = NonNull::new(Self::next_of(before))?;
-        // SAFETY: what is in the chain is alive.
-        Some((node, unsafe { node.as_ref() }.kind))
     }
 
     fn set_head(&self, node: *mut Node) {

@@ -1,0 +1,174 @@
+//! One cell of a set: how its value is reached once its lane is there.
+
+use super::Shared;
+use crate::cell::{ColorCell, InUse};
+use crate::lane::want::{Mode, Want};
+use std::ptr;
+
+/// A cell, as an element of a tuple wants it.
+#[doc(hidden)]
+pub trait Part: Send + 'static {
+    /// What the closure gets.
+    type Access<'a>;
+
+    fn want(&self) -> Want;
+
+    /// Which cell it is.
+    fn id(&self) -> *const ();
+
+    /// Hands the value to `f`, unless it is in use.
+    ///
+    /// # Safety
+    ///
+    /// `reach` says how this thread has the lane; `f` keeps nothing of what it gets.
+    unsafe fn with<'a, R>(
+        &'a self,
+        reach: impl FnOnce() -> Reach,
+        f: impl FnOnce(Self::Access<'a>) -> Result<R, InUse>,
+    ) -> Result<R, InUse>;
+}
+
+/// How an element of a set gets at its value.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// This thread holds the lane: other accesses from under the color are to be refused.
+    Alone,
+    /// This thread is counted in as a reader, and nothing but that is wanted.
+    Beside,
+    /// An earlier element is the same cell, and both only look.
+    Again,
+}
+
+/// An element of a tuple.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no cell that `when` could take in a tuple",
+    label = "each element is a `&ColorCell<T>` or a `cell.shared()`",
+    note = "a `BoundedCell` has its `ColorCell` by `cell()`, which `when` takes while one has a place"
+)]
+pub trait Element {
+    type Part: Part + Element<Part = Self::Part>;
+
+    fn part(&self) -> &Self::Part;
+    /// A clone.
+    fn keep(self) -> Self::Part;
+}
+
+/// A cell whose value the closure changes.
+#[doc(hidden)]
+#[repr(transparent)]
+pub struct Writes<T: Send + 'static>(ColorCell<T>);
+
+/// A cell whose value the closure only looks at.
+#[doc(hidden)]
+#[repr(transparent)]
+pub struct Reads<T: Send + Sync + 'static>(ColorCell<T>);
+
+impl<T: Send + 'static> Element for &ColorCell<T> {
+    type Part = Writes<T>;
+
+    fn part(&self) -> &Writes<T> {
+        // SAFETY: the same thing, under another name.
+        unsafe { &*ptr::from_ref(*self).cast() }
+    }
+
+    fn keep(self) -> Writes<T> {
+        Writes(self.clone())
+    }
+}
+
+impl<T: Send + Sync + 'static> Element for Shared<'_, T> {
+    type Part = Reads<T>;
+
+    fn part(&self) -> &Reads<T> {
+        // SAFETY: the same thing, under another name.
+        unsafe { &*ptr::from_ref(self.0).cast() }
+    }
+
+    fn keep(self) -> Reads<T> {
+        Reads(self.0.clone())
+    }
+}
+
+impl<T: Send + 'static> Element for Writes<T> {
+    type Part = Self;
+
+    fn part(&self) -> &Self {
+        self
+    }
+
+    fn keep(self) -> Self {
+        self
+    }
+}
+
+impl<T: Send + Sync + 'static> Element for Reads<T> {
+    type Part = Self;
+
+    fn part(&self) -> &Self {
+        self
+    }
+
+    fn keep(self) -> Self {
+        self
+    }
+}
+
+impl<T: Send + 'static> Part for Writes<T> {
+    type Access<'a> = &'a mut T;
+
+    fn want(&self) -> Want {
+        Want::new(self.0.inner.lane(), Mode::Exclusive)
+    }
+
+    fn id(&self) -> *const () {
+        self.0.id()
+    }
+
+    unsafe fn with<'a, R>(
+        &'a self,
+        _alone: impl FnOnce() -> Reach,
+        f: impl FnOnce(&'a mut T) -> Result<R, InUse>,
+    ) -> Result<R, InUse> {
+        // SAFETY: this thread holds the lane.
+        let _occupied = unsafe { self.0.inner.occupy() }?;
+        self.0.inner.place().with_mut(|value| {
+            // SAFETY: the holder alone reaches the value, and everything else is refused meanwhile.
+            f(unsafe { &mut *value })
+        })
+    }
+}
+
+impl<T: Send + Sync + 'static> Part for Reads<T> {
+    type Access<'a> = &'a T;
+
+    fn want(&self) -> Want {
+        Want::new(self.0.inner.lane(), Mode::Shared)
+    }
+
+    fn id(&self) -> *const () {
+        self.0.id()
+    }
+
+    unsafe fn with<'a, R>(
+        &'a self,
+        reach: impl FnOnce() -> Reach,
+        f: impl FnOnce(&'a T) -> Result<R, InUse>,
+    ) -> Result<R, InUse> {
+        let _occupied = match reach() {
+            // SAFETY: this thread holds the lane.
+            Reach::Alone => Some(unsafe { self.0.inner.occupy() }?),
+            Reach::Beside => {
+                self.0.inner.admits_readers()?;
+                None
+            }
+            Reach::Again => None,
+        };
+        self.0.inner.place().with(|value| {
+            // SAFETY: nobody changes the value: readers are inside, or this thread holds the lane
+            // and everything else is refused.
+            f(unsafe { &*value })
+        })
+    }
+}

@@ -1,0 +1,74 @@
+//! [`blocking`]: a closure that another thread runs, and a handle that waits for it as for a task.
+
+use super::JoinHandle;
+use crate::lane::LanePtr;
+use crate::task::{self, Begun, Join, TaskRef};
+use std::fmt;
+use std::panic::Location;
+use std::task::Poll;
+
+/// A closure to be run by a thread that may block; see [`blocking`].
+pub struct Job(Option<TaskRef<LanePtr>>);
+
+// SAFETY: `blocking` makes it from a closure and an output that are `Send`.
+unsafe impl Send for Job {}
+
+/// Makes a closure into a job for another thread, and a handle that waits for its result. A job
+/// that is dropped, or aborted before it runs, is cancelled.
+#[track_caller]
+pub fn blocking<T, F>(f: F) -> (Job, JoinHandle<T>)
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let site = Location::caller();
+    let mut f = Some(f);
+    let future = std::future::poll_fn(move |_| {
+        let f = f.take().expect("a job is polled once");
+        Poll::Ready(f())
+    });
+    // SAFETY: `Send`, and borrows nothing. It never is on a lane: it is notified until it begins,
+    // running until it completes, and so no wake ever schedules it.
+    let task = unsafe { task::Cell::allocate(future, LanePtr::nowhere(), 0, site) };
+    // SAFETY: the second reference is the handle's.
+    let join = unsafe { Join::new(task) };
+    // SAFETY: the job keeps the runtime's reference until the task is complete.
+    (Job(Some(unsafe { TaskRef::new(task) })), JoinHandle::new(join))
+}
+
+impl Job {
+    /// Runs the closure. A panic goes to the handle.
+    pub fn run(mut self) {
+        self.finish(false);
+    }
+
+    fn finish(&mut self, cancel: bool) {
+        let Some(task) = self.0.take() else { return };
+        // SAFETY: a job is the only one that may run its task, once, here.
+        let begun = unsafe { task.begin() };
+        if cancel || begun == Begun::Cancel {
+            // SAFETY: as above.
+            unsafe { task.cancel() };
+        } else {
+            // SAFETY: as above.
+            let done = unsafe { task.poll() };
+            debug_assert!(done, "a job does not wait");
+        }
+        // SAFETY: the output has been stored.
+        unsafe { task.complete() };
+        // SAFETY: complete, and in no chain.
+        unsafe { task.release() };
+    }
+}
+
+impl Drop for Job {
+    fn drop(&mut self) {
+        self.finish(true);
+    }
+}
+
+impl fmt::Debug for Job {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Job").field(&self.0.map(TaskRef::id)).finish()
+    }
+}
