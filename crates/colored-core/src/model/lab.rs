@@ -2,7 +2,9 @@
 //! somebody, and nothing is left over at the end. A lost wake-up is a deadlock here.
 
 use super::doubles::{Endless, OneTurn, Port, Witness, gate, lane};
-use super::pool::{Flag, pool_with, run, start, step_until_idle};
+use super::pool::{
+    Flag, at_home, pool_with, run, start, start_both, stay_stuck, step_until_idle, stop,
+};
 use super::{check, check_within};
 use crate::color::Color;
 use crate::lane::{ReadyLane, Slice, callback};
@@ -21,20 +23,7 @@ fn of(queue: Queue, balance: Balance, placement: Placement) -> Options {
 fn push_against_sleep() {
     check_within(2, || {
         let options = of(Queue::PerWorker, Balance::Push { threshold: 1 }, Placement::Waker);
-        let (handle, mut workers, beds) = pool_with(2, options);
-        let spawner = handle.clone();
-        drop(handle.spawn_unique(async move {
-            let ran = Flag::new();
-            let set_ran = Arc::clone(&ran);
-            drop(spawner.spawn_unique(async move { set_ran.set() }));
-            // Displaces the first into the deque, where it is surplus.
-            drop(spawner.spawn_unique(async {}));
-            ran.wait();
-            spawner.scheduler().shut_down();
-        }));
-        let other = start(workers.remove(1), &beds);
-        run(workers.remove(0), &beds);
-        other.join().unwrap();
+        stay_stuck(pool_with(2, options));
     });
 }
 
@@ -44,14 +33,9 @@ fn home_against_sleep() {
     check_within(2, || {
         let options = of(Queue::PerWorker, Balance::None, Placement::Home);
         let (handle, mut workers, beds) = pool_with(2, options);
-        let (gate, wait) = gate();
         let done = Flag::new();
         let set = Arc::clone(&done);
-        drop(handle.spawn_unique(async move {
-            wait.await;
-            set.set();
-        }));
-        step_until_idle(&mut workers[1]);
+        let gate = at_home(&handle, &mut workers[1], move || set.set());
         let home = start(workers.remove(1), &beds);
         gate.open();
         done.wait();
@@ -67,23 +51,15 @@ fn home_against_sleep_and_thieves() {
     check_within(1, || {
         let options = of(Queue::PerWorker, Balance::Steal, Placement::Home);
         let (handle, mut workers, beds) = pool_with(2, options);
-        let (gate, wait) = gate();
         let done = Flag::new();
         let set = Arc::clone(&done);
-        drop(handle.spawn_unique(async move {
-            wait.await;
-            set.set();
-        }));
-        step_until_idle(&mut workers[1]);
+        let gate = at_home(&handle, &mut workers[1], move || set.set());
         // A place of its own for the opener: by color it is sent to nobody.
         drop(handle.spawn_unique(async move { gate.open() }));
         step_until_idle(&mut workers[0]);
-        let threads = [workers.remove(0), workers.remove(0)].map(|worker| start(worker, &beds));
+        let threads = start_both(workers, &beds);
         done.wait();
-        handle.scheduler().shut_down();
-        for thread in threads {
-            thread.join().unwrap();
-        }
+        stop(&handle, threads);
     });
 }
 
@@ -94,14 +70,9 @@ fn home_with_more_against_sleep() {
     check_within(1, || {
         let options = of(Queue::PerWorker, Balance::Steal, Placement::Home);
         let (handle, mut workers, beds) = pool_with(2, options);
-        let (gate, wait) = gate();
         let (done, came) = (Flag::new(), Flag::new());
         let set = Arc::clone(&came);
-        drop(handle.spawn_unique(async move {
-            wait.await;
-            set.set();
-        }));
-        step_until_idle(&mut workers[0]);
+        let gate = at_home(&handle, &mut workers[0], move || set.set());
         let (spawner, set) = (handle.clone(), Arc::clone(&done));
         drop(handle.spawn_unique(async move {
             // In the `next` slot, and so nobody's business.
@@ -112,12 +83,9 @@ fn home_with_more_against_sleep() {
         }));
         assert_eq!(workers[0].step(), Step::Ran);
         gate.open();
-        let threads = [workers.remove(0), workers.remove(0)].map(|worker| start(worker, &beds));
+        let threads = start_both(workers, &beds);
         done.wait();
-        handle.scheduler().shut_down();
-        for thread in threads {
-            thread.join().unwrap();
-        }
+        stop(&handle, threads);
     });
 }
 
@@ -147,8 +115,8 @@ fn home_against_the_end() {
 fn two_workers_for_two_lanes(queue: Queue, preemptions: usize) {
     check_within(preemptions, move || {
         let options = of(queue, Balance::Steal, Placement::Waker);
-        let (handle, mut workers, beds) = pool_with(2, options);
-        let threads = [workers.remove(0), workers.remove(0)].map(|worker| start(worker, &beds));
+        let (handle, workers, beds) = pool_with(2, options);
+        let threads = start_both(workers, &beds);
         let (first, second) = (Flag::new(), Flag::new());
         let (wait, set) = (Arc::clone(&first), Arc::clone(&second));
         drop(handle.spawn_unique(async move {
@@ -157,10 +125,7 @@ fn two_workers_for_two_lanes(queue: Queue, preemptions: usize) {
         }));
         drop(handle.spawn_unique(async move { first.set() }));
         second.wait();
-        handle.scheduler().shut_down();
-        for thread in threads {
-            thread.join().unwrap();
-        }
+        stop(&handle, threads);
     });
 }
 
@@ -221,7 +186,7 @@ fn announce_against_sleep_at_the_home() {
 fn announce_against_a_naive_thief() {
     check_within(1, || {
         let options = of(Queue::PerWorkerTasks, Balance::Steal, Placement::Waker);
-        let (handle, mut workers, beds) = pool_with(2, options);
+        let (handle, workers, beds) = pool_with(2, options);
         let witness = Arc::new(Witness::new());
         let done = Flag::new();
         let lane = handle.lane(Color::new(1));
@@ -236,15 +201,12 @@ fn announce_against_a_naive_thief() {
         });
         callback::post(&lane, a);
         callback::post(&lane, b);
-        let threads = [workers.remove(0), workers.remove(0)].map(|worker| start(worker, &beds));
+        let threads = start_both(workers, &beds);
         callback::post(&lane, c);
         drop(lane);
         done.wait();
         assert_eq!(witness.marks(), [1, 2, 3]);
-        handle.scheduler().shut_down();
-        for thread in threads {
-            thread.join().unwrap();
-        }
+        stop(&handle, threads);
         assert_eq!(handle.scheduler().lanes(), 1);
     });
 }

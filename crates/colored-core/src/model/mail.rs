@@ -1,8 +1,8 @@
 //! Lanes on their way home: the home that goes to sleep finds them, and so does a thief. A lost
 //! wake-up is a deadlock here.
 
-use super::doubles::{Gate, gate};
-use super::pool::{Flag, pool, run, start, step_until_idle};
+use super::doubles::Gate;
+use super::pool::{Flag, at_home, pool, run, start, step_until_idle, stop};
 use super::{check, check_within};
 use crate::sched::{Handle, Step, Worker};
 use crate::sync::Arc;
@@ -10,17 +10,6 @@ use loom::thread;
 
 /// As many events as it takes.
 const MANY: usize = 1_000;
-
-/// Makes a lane whose home is `home`, and whose task runs `f` when the gate is open.
-fn at_home(handle: &Handle, home: &mut Worker, f: impl FnOnce() + Send + 'static) -> Gate {
-    let (gate, wait) = gate();
-    drop(handle.spawn_unique(async move {
-        wait.await;
-        f();
-    }));
-    step_until_idle(home);
-    gate
-}
 
 /// Leaves a worker awake, and searching for nothing.
 fn wake_up(handle: &Handle, worker: &mut Worker) {
@@ -68,10 +57,7 @@ fn two_letters_against_a_thief() {
         });
         let threads = [workers.remove(0), sender].map(|worker| start(worker, &beds));
         done.wait();
-        handle.scheduler().shut_down();
-        for thread in threads {
-            thread.join().unwrap();
-        }
+        stop(&handle, threads);
     });
 }
 

@@ -1,5 +1,6 @@
 //! A whole scheduler, with threads that sleep on a condition variable.
 
+use super::doubles::{Gate, gate};
 use crate::sched::lab::Options;
 use crate::sched::{Handle, Park, Scheduler, Step, Worker};
 use crate::sync::{Arc, Condvar, Mutex};
@@ -77,6 +78,50 @@ pub(crate) fn run(mut worker: Worker, beds: &Beds) {
 pub(crate) fn start(worker: Worker, beds: &Arc<Beds>) -> JoinHandle<()> {
     let beds = Arc::clone(beds);
     thread::spawn(move || run(worker, &beds))
+}
+
+/// Runs two workers, each on a thread of its own.
+pub(crate) fn start_both(workers: Vec<Worker>, beds: &Arc<Beds>) -> [JoinHandle<()>; 2] {
+    let workers: [Worker; 2] = workers.try_into().ok().expect("there are two");
+    workers.map(|worker| start(worker, beds))
+}
+
+/// Shuts the scheduler down, and waits for its workers.
+pub(crate) fn stop(handle: &Handle, threads: impl IntoIterator<Item = JoinHandle<()>>) {
+    handle.scheduler().shut_down();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+}
+
+/// One of two workers makes two lanes runnable and stays in its poll until one of them has run, which
+/// the second has displaced into the deque: the other worker must come for it.
+pub(crate) fn stay_stuck((handle, mut workers, beds): (Handle, Vec<Worker>, Arc<Beds>)) {
+    let spawner = handle.clone();
+    drop(handle.spawn_unique(async move {
+        let ran = Flag::new();
+        let set_ran = Arc::clone(&ran);
+        drop(spawner.spawn_unique(async move { set_ran.set() }));
+        drop(spawner.spawn_unique(async {}));
+        ran.wait();
+        spawner.scheduler().shut_down();
+    }));
+    let other = start(workers.remove(1), &beds);
+    run(workers.remove(0), &beds);
+    other.join().unwrap();
+}
+
+/// Makes a lane that has run on `home`, and whose task runs `f` when the gate is open.
+pub(crate) fn at_home(
+    handle: &Handle,
+    home: &mut Worker,
+    f: impl FnOnce() + Send + 'static,
+) -> Gate {
+    let (gate, wait) = gate();
+    drop(handle.spawn_unique(async move {
+        wait.await;
+        f();
+    }));
+    step_until_idle(home);
+    gate
 }
 
 /// Steps a worker until there is nothing to run.

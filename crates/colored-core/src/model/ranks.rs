@@ -2,7 +2,7 @@
 //! or leaves it sees to its ticket; and none is left over at the end.
 
 use super::doubles::{Endless, Port, Witness, lane};
-use super::pool::{Flag, pool, start, step_until_idle};
+use super::pool::{Flag, pool, start, start_both, step_until_idle, stop};
 use super::{check, check_within};
 use crate::color::Color;
 use crate::lane::{LaneRef, Priority, callback};
@@ -133,9 +133,9 @@ fn first_priority_against_sleep() {
 #[test]
 fn two_workers_for_two_classes() {
     check_within(1, || {
-        let (handle, mut workers, beds) = pool(2);
+        let (handle, workers, beds) = pool(2);
         handle.set_priority(Color::new(1), Priority::Low);
-        let threads = [workers.remove(0), workers.remove(0)].map(|worker| start(worker, &beds));
+        let threads = start_both(workers, &beds);
         let (first, second) = (Flag::new(), Flag::new());
         let (wait, set) = (Arc::clone(&first), Arc::clone(&second));
         drop(handle.spawn_unique(async move {
@@ -144,10 +144,7 @@ fn two_workers_for_two_classes() {
         }));
         drop(handle.spawn(Color::new(1), async move { first.set() }));
         second.wait();
-        handle.scheduler().shut_down();
-        for thread in threads {
-            thread.join().unwrap();
-        }
+        stop(&handle, threads);
     });
 }
 

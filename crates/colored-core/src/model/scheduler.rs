@@ -1,7 +1,7 @@
 //! Workers that sleep, and those who give them work: no lane is left behind (G6). A lost wake-up is
 //! a deadlock here.
 
-use super::pool::{Flag, pool, run, start};
+use super::pool::{Flag, pool, start, start_both, stay_stuck, stop};
 use super::{check, check_within};
 use crate::color::Color;
 use crate::sync::Arc;
@@ -15,8 +15,7 @@ fn park_against_dispatch() {
         let set = Arc::clone(&done);
         drop(handle.spawn_unique(async move { set.set() }));
         done.wait();
-        handle.scheduler().shut_down();
-        thread.join().unwrap();
+        stop(&handle, [thread]);
     });
 }
 
@@ -24,8 +23,8 @@ fn park_against_dispatch() {
 #[test]
 fn two_workers_for_two_lanes() {
     check_within(2, || {
-        let (handle, mut workers, beds) = pool(2);
-        let threads = [workers.remove(0), workers.remove(0)].map(|worker| start(worker, &beds));
+        let (handle, workers, beds) = pool(2);
+        let threads = start_both(workers, &beds);
         let (first, second) = (Flag::new(), Flag::new());
         let (wait, set) = (Arc::clone(&first), Arc::clone(&second));
         drop(handle.spawn_unique(async move {
@@ -34,10 +33,7 @@ fn two_workers_for_two_lanes() {
         }));
         drop(handle.spawn_unique(async move { first.set() }));
         second.wait();
-        handle.scheduler().shut_down();
-        for thread in threads {
-            thread.join().unwrap();
-        }
+        stop(&handle, threads);
     });
 }
 
@@ -46,19 +42,7 @@ fn two_workers_for_two_lanes() {
 #[test]
 fn a_stuck_worker_is_robbed() {
     check_within(2, || {
-        let (handle, mut workers, beds) = pool(2);
-        let spawner = handle.clone();
-        drop(handle.spawn_unique(async move {
-            let ran = Flag::new();
-            let set_ran = Arc::clone(&ran);
-            drop(spawner.spawn_unique(async move { set_ran.set() }));
-            drop(spawner.spawn_unique(async {}));
-            ran.wait();
-            spawner.scheduler().shut_down();
-        }));
-        let other = start(workers.remove(1), &beds);
-        run(workers.remove(0), &beds);
-        other.join().unwrap();
+        stay_stuck(pool(2));
     });
 }
 
@@ -71,7 +55,6 @@ fn guest_against_worker() {
         let task = handle.spawn(Color::DEFAULT, async { 1 });
         let sum = handle.block_on(async move { task.await.unwrap() + 1 });
         assert_eq!(sum.unwrap().unwrap(), 2);
-        handle.scheduler().shut_down();
-        thread.join().unwrap();
+        stop(&handle, [thread]);
     });
 }
