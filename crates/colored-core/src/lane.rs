@@ -27,6 +27,7 @@
 //! The chain is first-in first-out in the order of the swaps on its tail, and it belongs to the
 //! lane, not to a worker: stealing the lane moves it unchanged.
 
+mod after;
 pub(crate) mod callback;
 pub(crate) mod claim;
 pub(crate) mod current;
@@ -80,7 +81,7 @@ pub(crate) struct Lane {
     inner: UnsafeCell<Inner>,
     port: Arc<dyn Dispatch>,
     /// The head has run, but could not be unlinked yet. Holder only.
-    stalled: UnsafeCell<Option<unlink::After>>,
+    stalled: UnsafeCell<Option<after::After>>,
     /// Whether the table has it. Set once, by the holder.
     published: AtomicBool,
     /// Whether waits were recorded when it was made: then those of all its tasks are.

@@ -24,10 +24,10 @@
 //!
 //! If all lanes are idle no behavior is made: [`want`](super::want).
 
+use super::after::After;
 use super::current::{self, Hold};
 use super::known::take;
 use super::missing::Missing;
-use super::unlink::After;
 use super::usher::{self, Waiting};
 use super::want::{Mode, Want};
 use super::{LanePtr, ReadyLane, callback, gate, order};

@@ -33,8 +33,8 @@
 //! Those who had to wait are the [`usher`](super::usher)'s, whose office two more bits of the word
 //! are about.
 
+use super::after::After;
 use super::current::Hold;
-use super::unlink::After;
 use super::{Lane, LanePtr, LaneRef};
 use crate::sync::{Ordering, spin_loop};
 use std::ptr::NonNull;

@@ -1,7 +1,7 @@
 //! The end of a hold that is no slice: of an inline call, of a claim, of a gate.
 
+use super::after::After;
 use super::current::Hold;
-use super::unlink::After;
 use super::{LanePtr, ReadyLane};
 use crate::queue::Unlinked;
 use std::ptr::NonNull;

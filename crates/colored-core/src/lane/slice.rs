@@ -1,7 +1,7 @@
 //! One turn of a lane: a bounded number of polls, then it goes back.
 
+use super::after::After;
 use super::current::{self, Hold};
-use super::unlink::After;
 use super::usher::{self, LetIn};
 use super::{Lane, LanePtr, ReadyLane, callback, claim};
 use crate::budget;

@@ -8,36 +8,12 @@
 //! A head behind which a producer is half done cannot leave yet. The lane remembers what remains
 //! ([`Lane::set_stalled`]), goes back to its worker, and begins with that the next time.
 
+use super::after::After;
 use super::current::Hold;
 use super::{Lane, LanePtr, callback, claim};
 use crate::queue::{Node, Rotated, Unlinked};
 use crate::task::{Ended, Kept, Schedule, TaskRef};
 use std::ptr::NonNull;
-
-/// What remains to be done with a head that has had its turn, once it is out of the chain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum After {
-    /// A task that waits.
-    End,
-    /// A task that is complete.
-    Release,
-    /// A task that goes on under another lane, which it knows already.
-    Hop,
-    /// A task that runs again behind the others. It stays in the chain.
-    Rotate,
-    /// A task that keeps the lane. It stays at the head.
-    Keep,
-    /// A callback that has run.
-    Free,
-    /// A callback that has run and owns no reference.
-    FreeUncounted,
-    /// The node of an inline call: it lives in the lane, and the caller keeps that alive.
-    Inline,
-    /// As `Inline`, when the caller is gone and the node owns a reference.
-    InlineCounted,
-    /// A claim whose behavior has run.
-    Claim,
-}
 
 impl Lane {
     /// What remains to be done with a head that has had its turn and is in the chain still.

@@ -1,0 +1,26 @@
+//! What a turn leaves to be done: said by whoever had it, done by `unlink.rs`.
+
+/// What remains to be done with a head that has had its turn, once it is out of the chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum After {
+    /// A task that waits.
+    End,
+    /// A task that is complete.
+    Release,
+    /// A task that goes on under another lane, which it knows already.
+    Hop,
+    /// A task that runs again behind the others. It stays in the chain.
+    Rotate,
+    /// A task that keeps the lane. It stays at the head.
+    Keep,
+    /// A callback that has run.
+    Free,
+    /// A callback that has run and owns no reference.
+    FreeUncounted,
+    /// The node of an inline call: it lives in the lane, and the caller keeps that alive.
+    Inline,
+    /// As `Inline`, when the caller is gone and the node owns a reference.
+    InlineCounted,
+    /// A claim whose behavior has run.
+    Claim,
+}
