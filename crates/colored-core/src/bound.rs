@@ -74,7 +74,7 @@ use std::time::Duration;
 /// # impl Park for NoPark { fn unpark(&self, _: usize) {} fn now(&self) -> u64 { 0 } }
 /// # let (handle, mut workers) = Scheduler::with_workers(1, 1, Box::new(NoPark));
 /// # let _entered = handle.enter();
-/// let disk = Bound::new(Color::of("disk"), 1);
+/// let disk = Bound::new(Color::named("disk"), 1);
 /// let first = disk.try_spawn(async { 1 });
 /// assert!(first.is_ok());
 /// assert_eq!(disk.depth(), 1);
@@ -220,6 +220,7 @@ impl Bound {
 
     /// Gives `value` to the color, behind this bound.
     #[must_use]
+    #[track_caller]
     pub fn cell<T: Send + 'static>(&self, value: T) -> BoundedCell<T> {
         BoundedCell::new(self.clone(), value)
     }

@@ -1,5 +1,6 @@
 //! [`ColorCell`]: state that belongs to a color, and so needs no lock.
 
+mod access;
 mod call;
 mod errand;
 mod exclusive;
@@ -10,7 +11,8 @@ mod several;
 mod slot;
 mod when;
 
-pub use self::call::{Call, CallError, TryCall};
+pub use self::access::{AccessError, CallError};
+pub use self::call::{Call, TryCall};
 pub use self::errand::{Address, Errand};
 pub use self::read::{Read, TryRead};
 pub use self::set::{Cells, Shared};
@@ -20,15 +22,16 @@ pub use self::when::{TryWhen, When, try_when, when};
 /// What sets of cells are made of: not for users.
 #[doc(hidden)]
 pub mod sets {
-    pub use super::inner::InUse;
+    pub use super::access::InUse;
     pub use super::set::{Element, Part, Reach, Reads, Set, Tuple, Writes};
     pub use super::several::{Many, Row, Slice};
     pub use crate::lane::claim::Claim;
     pub use crate::lane::want::Want;
 }
 
-pub(crate) use self::inner::InUse;
+pub(crate) use self::access::InUse;
 
+use self::access::Made;
 use self::inner::Owner;
 use crate::color::Color;
 use crate::lane::{LaneRef, callback};
@@ -61,42 +64,6 @@ pub struct ColorCell<T: Send + 'static> {
     inner: Owner<T>,
 }
 
-/// Why a value cannot be reached right now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum AccessError {
-    /// The caller does not run under the cell's color.
-    WrongColor {
-        /// The cell's color.
-        cell: Color,
-        /// The caller's color, if it has one.
-        current: Option<Color>,
-    },
-    /// The caller is inside the closure of another access to the same cell, or beside an
-    /// [`exclusive`](ColorCell::exclusive) one in the same task.
-    InUse,
-}
-
-impl fmt::Display for AccessError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::WrongColor { cell, current: Some(current) } => write!(
-                f,
-                "this `ColorCell` belongs to {cell}, but the caller runs under {current}; use \
-                 `call` or `post`, or `hop` there first"
-            ),
-            Self::WrongColor { cell, current: None } => write!(
-                f,
-                "this `ColorCell` belongs to {cell}, but the caller runs under no color; use \
-                 `call` or `post`"
-            ),
-            Self::InUse => InUse.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for AccessError {}
-
 impl<T: Send + 'static> ColorCell<T> {
     /// Gives `value` to `color`, in the runtime that the calling thread works for.
     ///
@@ -117,12 +84,14 @@ impl<T: Send + 'static> ColorCell<T> {
     }
 
     /// Gives `value` to `color` in the runtime of `handle`.
+    #[track_caller]
     pub fn new_in(handle: &Handle, color: impl Into<Color>, value: T) -> Self {
         Self::on_lane(handle.lane(color.into()), value)
     }
 
+    #[track_caller]
     pub(crate) fn on_lane(lane: LaneRef, value: T) -> Self {
-        Self { inner: Owner::new(lane, value) }
+        Self { inner: Owner::new(lane, Made::here(), value) }
     }
 
     /// The cell's color.
@@ -152,12 +121,13 @@ impl<T: Send + 'static> ColorCell<T> {
     ///
     /// # Panics
     ///
-    /// Where [`ColorCell::try_with`] gives an error.
+    /// Where [`ColorCell::try_with`] gives an error. The text names the caller's task and where it was
+    /// spawned, and with debug assertions where the cell was made.
     #[track_caller]
     pub fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
         match self.try_with(f) {
             Ok(result) => result,
-            Err(error) => panic!("{error}"),
+            Err(error) => panic!("{error}{}", self.inner.sides()),
         }
     }
 
@@ -169,7 +139,7 @@ impl<T: Send + 'static> ColorCell<T> {
     /// or beside an exclusive one. `f` is dropped unused.
     pub fn try_with<R>(&self, f: impl FnOnce(&mut T) -> R) -> Result<R, AccessError> {
         if !self.inner.lane().is_current() {
-            return Err(AccessError::WrongColor { cell: self.color(), current: Color::current() });
+            return Err(AccessError::wrong_color(self.color()));
         }
         // SAFETY: this thread holds the lane.
         Ok(unsafe { self.inner.with(f) }?)

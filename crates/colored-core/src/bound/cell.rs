@@ -26,7 +26,7 @@ use std::pin::Pin;
 /// # impl Park for NoPark { fn unpark(&self, _: usize) {} fn now(&self) -> u64 { 0 } }
 /// # let (handle, mut workers) = Scheduler::with_workers(1, 1, Box::new(NoPark));
 /// # let _entered = handle.enter();
-/// let log = Bound::new(Color::of("log"), 2).cell(Vec::new());
+/// let log = Bound::new(Color::named("log"), 2).cell(Vec::new());
 /// assert!(log.try_post(|log| log.push("one")).is_ok());
 /// assert!(log.try_post(|log| log.push("two")).is_ok());
 /// // The color has not run: two are inside.
@@ -40,6 +40,7 @@ pub struct BoundedCell<T: Send + 'static> {
 }
 
 impl<T: Send + 'static> BoundedCell<T> {
+    #[track_caller]
     pub(super) fn new(bound: Bound, value: T) -> Self {
         Self { cell: ColorCell::on_lane(bound.inner.lane.clone(), value), bound }
     }

@@ -1,5 +1,6 @@
 //! [`Call`] and [`TryCall`]: the result of a closure that runs under a cell's color.
 
+use super::access::CallError;
 use super::slot::{Outcome, Slot};
 use super::{ColorCell, InUse};
 use crate::budget;
@@ -7,9 +8,8 @@ use crate::contain::contain;
 use crate::lane::callback;
 use crate::sched::waits::{self, Turn};
 use crate::sync::Arc;
-use crate::task::Deadlock;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -23,39 +23,6 @@ pub struct TryCall<T: Send + 'static, F, R> {
     cell: ColorCell<T>,
     site: &'static Location<'static>,
     stage: Stage<F, R>,
-}
-
-/// Why a closure was not called: by [`ColorCell::try_call`], [`ColorCell::try_read`] or
-/// [`try_when`](fn@super::try_when).
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum CallError {
-    /// To wait for its turn would never end: the color is held by a section
-    /// ([`exclusive`](crate::exclusive())) that waits, in the end, for the caller.
-    Deadlock(Deadlock),
-    /// The runtime shut down before its turn came.
-    ShutDown,
-    /// The caller is inside another access to the same cell, an
-    /// [`exclusive`](ColorCell::exclusive) one say: it has the value already.
-    InUse,
-}
-
-impl fmt::Display for CallError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Deadlock(deadlock) => deadlock.fmt(f),
-            Self::ShutDown => f.write_str("the runtime shut down before the closure ran"),
-            Self::InUse => InUse.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for CallError {}
-
-impl From<InUse> for CallError {
-    fn from(_: InUse) -> Self {
-        Self::InUse
-    }
 }
 
 type Shared<F, R> = Arc<Slot<F, Result<R, InUse>>>;
@@ -150,9 +117,7 @@ where
                     return Poll::Ready(Err(CallError::Deadlock(deadlock)));
                 }
                 match slot.poll(cx.waker()) {
-                    Some(Outcome::Done(result)) => return Poll::Ready(Ok(result?)),
-                    Some(Outcome::Panicked(payload)) => resume_unwind(payload),
-                    Some(Outcome::Cancelled) => return Poll::Ready(Err(CallError::ShutDown)),
+                    Some(outcome) => return Poll::Ready(outcome.into_result()),
                     None => this.stage = Stage::Posted(slot),
                 }
             }
@@ -190,15 +155,7 @@ impl<T: Send + 'static, F: FnOnce(&mut T) -> R, R> Posted<T, F, R> {
             // The color is this callback's: nothing else can be wrong.
             let run = || self.cell.try_with(f).map_err(|_| InUse);
             let result = catch_unwind(AssertUnwindSafe(run));
-            self.settle(result.into());
-        }
-    }
-}
-
-impl<T: Send + 'static, F, R> Posted<T, F, R> {
-    fn settle(&self, outcome: Outcome<Result<R, InUse>>) {
-        if let Some(waker) = self.slot.finish(outcome) {
-            contain(|| waker.wake());
+            self.slot.settle(result.into());
         }
     }
 }
@@ -209,7 +166,7 @@ impl<T: Send + 'static, F, R> Drop for Posted<T, F, R> {
             && let Some(f) = self.slot.begin()
         {
             contain(|| drop(f));
-            self.settle(Outcome::Cancelled);
+            self.slot.settle(Outcome::Cancelled);
         }
     }
 }

@@ -4,7 +4,7 @@
 //! at which the closure is sent. So the caller waits for that color, and is recorded as such, until the
 //! closure begins or is dropped.
 
-use super::call::CallError;
+use super::access::CallError;
 use super::slot::{Outcome, Slot};
 use crate::color::Color;
 use crate::contain::contain;
@@ -48,7 +48,7 @@ impl<F, R> Errand<F, R> {
     /// [`cancel`](Self::cancel).
     pub fn run(&self, run: impl FnOnce(F) -> R) {
         if let Some(f) = self.0.begin() {
-            self.settle(catch_unwind(AssertUnwindSafe(|| run(f))).into());
+            self.0.settle(catch_unwind(AssertUnwindSafe(|| run(f))).into());
         }
     }
 
@@ -56,13 +56,7 @@ impl<F, R> Errand<F, R> {
     pub fn cancel(&self) {
         if let Some(f) = self.0.begin() {
             contain(|| drop(f));
-            self.settle(Outcome::Cancelled);
-        }
-    }
-
-    fn settle(&self, outcome: Outcome<R>) {
-        if let Some(waker) = self.0.finish(outcome) {
-            contain(|| waker.wake());
+            self.0.settle(Outcome::Cancelled);
         }
     }
 

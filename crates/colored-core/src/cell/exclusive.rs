@@ -6,7 +6,6 @@
 //! of it.
 
 use super::{AccessError, ColorCell};
-use crate::color::Color;
 use crate::exclusive::exclusive_at;
 use std::panic::Location;
 
@@ -48,14 +47,13 @@ impl<T: Send + 'static> ColorCell<T> {
         let site = Location::caller();
         exclusive_at(site, async move {
             if !self.inner.lane().is_current() {
-                let wrong =
-                    AccessError::WrongColor { cell: self.color(), current: Color::current() };
-                panic!("{site}: {wrong}")
+                let wrong = AccessError::wrong_color(self.color());
+                panic!("{site}: {wrong}{}", self.inner.sides())
             }
             // SAFETY: the caller's poll holds the lane, which is this one.
             let busy = match unsafe { self.inner.occupy() } {
                 Ok(busy) => busy,
-                Err(error) => panic!("{site}: {error}"),
+                Err(error) => panic!("{site}: {error}{}", self.inner.sides()),
             };
             // SAFETY: the mark outlives the borrow. This future is polled by the task in which the
             // section began only, which keeps the lane; elsewhere it can only be dropped.

@@ -9,47 +9,32 @@
 //! runs before it. For a post is scheduled by somebody who has a clone, and so before the last one
 //! goes; and the callback of the end keeps the lane for those in front of it.
 
-use super::AccessError;
+use super::access::{InUse, Made, Sides};
 use crate::lane::{LaneRef, callback};
-use crate::sync::{AtomicBool, AtomicUsize, Ordering, UnsafeCell};
-use std::fmt;
+use crate::sync::{AtomicBool, AtomicU32, Ordering, UnsafeCell};
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::ptr::NonNull;
 
-/// Somebody is inside already: [`AccessError::InUse`], where nothing else can be wrong.
-#[doc(hidden)]
-#[derive(Clone, Copy, Debug)]
-pub struct InUse;
-
-impl fmt::Display for InUse {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(
-            "this `ColorCell` is in use, further up the stack or in a section of the same task: an \
-             access must not be nested in another one to the same cell",
-        )
-    }
-}
-
-impl From<InUse> for AccessError {
-    fn from(_: InUse) -> Self {
-        Self::InUse
-    }
-}
-
 pub(super) struct Inner<T> {
     lane: ManuallyDrop<LaneRef>,
-    /// Clones of the cell.
-    clones: AtomicUsize,
+    /// Clones of the cell. With the mark it takes one word.
+    clones: AtomicU32,
     /// Whether somebody is inside: set by the holder of the lane, cleared by whoever set it, which
     /// may be far away by then (`exclusive.rs`).
     busy: AtomicBool,
+    made: Made,
     value: UnsafeCell<T>,
 }
 
 impl<T> Inner<T> {
     pub(super) fn lane(&self) -> &LaneRef {
         &self.lane
+    }
+
+    /// What an error says of the cell and of the caller.
+    pub(super) fn sides(&self) -> Sides {
+        Sides { cell: self.made }
     }
 
     /// Uses the value.
@@ -129,11 +114,12 @@ unsafe impl<T: Send> Send for Owner<T> {}
 unsafe impl<T: Send> Sync for Owner<T> {}
 
 impl<T: Send + 'static> Owner<T> {
-    pub(super) fn new(lane: LaneRef, value: T) -> Self {
+    pub(super) fn new(lane: LaneRef, made: Made, value: T) -> Self {
         let inner = Box::new(Inner {
             lane: ManuallyDrop::new(lane),
-            clones: AtomicUsize::new(1),
+            clones: AtomicU32::new(1),
             busy: AtomicBool::new(false),
+            made,
             value: UnsafeCell::new(value),
         });
         Self(NonNull::from(Box::leak(inner)))
@@ -170,7 +156,7 @@ impl<T: Send + 'static> Clone for Owner<T> {
     fn clone(&self) -> Self {
         // Ordering: as for any reference count.
         let clones = self.clones.fetch_add(1, Ordering::Relaxed);
-        assert!(clones < usize::MAX / 2, "fewer than 2⁶³ clones of a cell");
+        assert!(clones < u32::MAX / 2, "fewer than 2³¹ clones of a cell");
         Self(self.0)
     }
 }
@@ -218,5 +204,17 @@ impl<T> Drop for End<T> {
     fn drop(&mut self) {
         // SAFETY: made from a box; no clone is left, and no post.
         drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+    }
+}
+
+#[cfg(all(test, not(colored_loom), not(debug_assertions)))]
+mod tests {
+    use super::Inner;
+
+    /// What a cell costs beside its lane: every word counts where there is one for each color.
+    #[test]
+    fn an_empty_cell_takes_two_words() {
+        assert!(size_of::<Inner<()>>() <= 16);
+        assert!(size_of::<Inner<u64>>() <= 24);
     }
 }

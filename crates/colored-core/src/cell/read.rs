@@ -1,6 +1,6 @@
 //! [`ColorCell::read`] and [`ColorCell::try_read`]: looks at a value beside others who only look.
 
-use super::call::CallError;
+use super::access::CallError;
 use super::slot::{Outcome, Slot};
 use super::{ColorCell, InUse};
 use crate::budget;
@@ -10,7 +10,7 @@ use crate::lane::visit::{self, Visit};
 use crate::sched::waits::{self, Turn};
 use crate::sync::Arc;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -192,9 +192,7 @@ where
                     return Poll::Ready(Err(CallError::Deadlock(deadlock)));
                 }
                 match slot.poll(cx.waker()) {
-                    Some(Outcome::Done(result)) => return Poll::Ready(Ok(result?)),
-                    Some(Outcome::Panicked(payload)) => resume_unwind(payload),
-                    Some(Outcome::Cancelled) => return Poll::Ready(Err(CallError::ShutDown)),
+                    Some(outcome) => return Poll::Ready(outcome.into_result()),
                     None => this.stage = Stage::Scheduled(slot),
                 }
             }
@@ -249,14 +247,6 @@ struct Reading<T: Send + 'static, F, R> {
     cell: ColorCell<T>,
 }
 
-impl<T: Send + 'static, F, R> Reading<T, F, R> {
-    fn settle(&self, outcome: Outcome<Result<R, InUse>>) {
-        if let Some(waker) = self.slot.finish(outcome) {
-            contain(|| waker.wake());
-        }
-    }
-}
-
 impl<T, F, R> Visit for Reading<T, F, R>
 where
     T: Send + Sync + 'static,
@@ -283,13 +273,13 @@ where
     fn run(&mut self) {
         let Some(f) = self.f.take() else { return };
         let result = catch_unwind(AssertUnwindSafe(|| self.cell.look(f)));
-        self.settle(result.into());
+        self.slot.settle(result.into());
     }
 
     fn cancel(&mut self) {
         if let Some(f) = self.f.take() {
             contain(|| drop(f));
-            self.settle(Outcome::Cancelled);
+            self.slot.settle(Outcome::Cancelled);
         }
     }
 }

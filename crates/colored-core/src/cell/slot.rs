@@ -1,10 +1,12 @@
 //! Where a future and those who run its closure meet.
 
+use super::access::{CallError, InUse};
 use crate::contain::contain;
 use crate::sched::waits::Wait;
 use crate::sync::{Mutex, MutexGuard};
 use crate::task::Deadlock;
 use std::any::Any;
+use std::panic::resume_unwind;
 use std::task::Waker;
 use std::{mem, thread};
 
@@ -37,6 +39,17 @@ impl<R> From<thread::Result<R>> for Outcome<R> {
         match result {
             Ok(result) => Self::Done(result),
             Err(payload) => Self::Panicked(payload),
+        }
+    }
+}
+
+impl<R> Outcome<Result<R, InUse>> {
+    /// For whoever has waited for it; goes on with the closure's panic.
+    pub(super) fn into_result(self) -> Result<R, CallError> {
+        match self {
+            Self::Done(result) => Ok(result?),
+            Self::Panicked(payload) => resume_unwind(payload),
+            Self::Cancelled => Err(CallError::ShutDown),
         }
     }
 }
@@ -114,6 +127,13 @@ impl<F, R> Slot<F, R> {
         drop(state);
         contain(|| drop(outcome));
         None
+    }
+
+    /// What has begun is over, and who waits for it is woken.
+    pub(super) fn settle(&self, outcome: Outcome<R>) {
+        if let Some(waker) = self.finish(outcome) {
+            contain(|| waker.wake());
+        }
     }
 
     /// The future is dropped, or has failed.

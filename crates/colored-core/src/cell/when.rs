@@ -3,8 +3,7 @@
 mod behavior;
 
 use self::behavior::{Behavior, HOW, Scheduled, schedule};
-use super::InUse;
-use super::call::CallError;
+use super::access::CallError;
 use super::set::{Cells, Set};
 use super::slot::{Outcome, Slot};
 use crate::budget;
@@ -14,7 +13,7 @@ use crate::lane::claim::Header;
 use crate::lane::want::{self, Want};
 use crate::sched::waits;
 use std::fmt;
-use std::panic::{Location, resume_unwind};
+use std::panic::Location;
 use std::pin::Pin;
 #[cfg(all(test, colored_loom))]
 use std::ptr::NonNull;
@@ -186,7 +185,7 @@ where
                     scheduled.record_again(this.site)?;
                 }
                 match scheduled.slot().poll(cx.waker()) {
-                    Some(outcome) => return Poll::Ready(result_of(outcome)),
+                    Some(outcome) => return Poll::Ready(outcome.into_result()),
                     None => this.stage = Stage::Scheduled(scheduled),
                 }
             }
@@ -219,14 +218,6 @@ impl<S, F, R> fmt::Debug for Stage<S, F, R> {
     }
 }
 
-fn result_of<R>(outcome: Outcome<Result<R, InUse>>) -> Result<R, CallError> {
-    match outcome {
-        Outcome::Done(result) => Ok(result?),
-        Outcome::Panicked(payload) => resume_unwind(payload),
-        Outcome::Cancelled => Err(CallError::ShutDown),
-    }
-}
-
 /// What became of a `when` in its first poll.
 enum Started<F, R> {
     Over(Result<R, CallError>),
@@ -256,7 +247,7 @@ where
     // SAFETY: the set keeps the lanes.
     let ran = unsafe { want::run_now(wants, color, run) };
     if let Ok(result) = ran {
-        return Started::Over(result_of(result.into()));
+        return Started::Over(Outcome::from(result).into_result());
     }
     drop(ran);
     let f = place.expect("not run");
@@ -278,7 +269,7 @@ where
         schedule(Behavior::allocate(set, Slot::new(f, old, None), wants, color, site), ())
     };
     if ran && let Some(outcome) = scheduled.slot().poll(waker) {
-        return Started::Over(result_of(outcome));
+        return Started::Over(outcome.into_result());
     }
     Started::Waits(scheduled)
 }

@@ -1,7 +1,7 @@
 //! [`Behavior`]: a closure that waits for its lanes, and the future's half of it.
 
+use crate::cell::CallError;
 use crate::cell::InUse;
-use crate::cell::call::CallError;
 use crate::cell::set::Set;
 use crate::cell::slot::{Outcome, Slot};
 use crate::contain::contain;

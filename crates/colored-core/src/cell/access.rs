@@ -1,0 +1,161 @@
+//! Why a value cannot be reached, in words that a reader of a log can use.
+
+use crate::color::Color;
+use crate::lane::current;
+use crate::task::Deadlock;
+use std::fmt;
+use std::panic::Location;
+
+/// Why a value cannot be reached right now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AccessError {
+    /// The caller does not run under the cell's color.
+    WrongColor {
+        /// The cell's color.
+        cell: Color,
+        /// The caller's color, if it has one.
+        current: Option<Color>,
+    },
+    /// The caller is inside the closure of another access to the same cell, or beside an
+    /// [`exclusive`](super::ColorCell::exclusive) one in the same task.
+    InUse,
+}
+
+impl AccessError {
+    /// The caller's color is not the cell's.
+    #[cold]
+    pub(super) fn wrong_color(cell: Color) -> Self {
+        Self::WrongColor { cell, current: Color::current() }
+    }
+
+    /// What the caller can do instead.
+    fn advice(self) -> &'static str {
+        match self {
+            Self::WrongColor { current: Some(_), .. } => {
+                "use `call` or `post`, or `hop` there first"
+            }
+            Self::WrongColor { current: None, .. } => "use `call` or `post`",
+            Self::InUse => "an access must not be nested in another one to the same cell",
+        }
+    }
+}
+
+impl fmt::Display for AccessError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::WrongColor { cell, current: Some(current) } => {
+                write!(f, "this `ColorCell` belongs to {cell}, but the caller runs under {current}")
+            }
+            Self::WrongColor { cell, current: None } => {
+                write!(f, "this `ColorCell` belongs to {cell}, but the caller runs under no color")
+            }
+            Self::InUse => f.write_str(
+                "this `ColorCell` is in use, further up the stack or in a section of the same task",
+            ),
+        }?;
+        write!(f, "; {}", self.advice())
+    }
+}
+
+impl std::error::Error for AccessError {}
+
+/// Somebody is inside already: [`AccessError::InUse`], where nothing else can be wrong.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct InUse;
+
+impl fmt::Display for InUse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        AccessError::InUse.fmt(f)
+    }
+}
+
+impl From<InUse> for AccessError {
+    fn from(_: InUse) -> Self {
+        Self::InUse
+    }
+}
+
+/// Why a closure was not called: by [`try_call`](super::ColorCell::try_call),
+/// [`try_read`](super::ColorCell::try_read) or [`try_when`](fn@super::try_when).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CallError {
+    /// To wait for its turn would never end: the color is held by a section
+    /// ([`exclusive`](crate::exclusive())) that waits, in the end, for the caller.
+    Deadlock(Deadlock),
+    /// The runtime shut down before its turn came.
+    ShutDown,
+    /// The caller is inside another access to the same cell, an
+    /// [`exclusive`](super::ColorCell::exclusive) one say: it has the value already.
+    InUse,
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Deadlock(deadlock) => deadlock.fmt(f),
+            Self::ShutDown => f.write_str("the runtime shut down before the closure ran"),
+            Self::InUse => InUse.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for CallError {}
+
+impl From<InUse> for CallError {
+    fn from(_: InUse) -> Self {
+        Self::InUse
+    }
+}
+
+/// Where a cell was made. With debug assertions only: elsewhere it would make each cell larger.
+#[derive(Clone, Copy)]
+#[cfg(debug_assertions)]
+pub(super) struct Made(&'static Location<'static>);
+
+#[derive(Clone, Copy)]
+#[cfg(not(debug_assertions))]
+pub(super) struct Made;
+
+#[cfg(debug_assertions)]
+impl Made {
+    #[track_caller]
+    pub(super) fn here() -> Self {
+        Self(Location::caller())
+    }
+
+    fn at(self) -> Option<&'static Location<'static>> {
+        Some(self.0)
+    }
+}
+
+#[cfg(not(debug_assertions))]
+impl Made {
+    #[inline]
+    pub(super) fn here() -> Self {
+        Self
+    }
+
+    fn at(self) -> Option<&'static Location<'static>> {
+        None
+    }
+}
+
+/// Both sides of an access that is refused.
+pub(super) struct Sides {
+    pub(super) cell: Made,
+}
+
+impl fmt::Display for Sides {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(site) = self.cell.at() {
+            write!(f, "\n  the cell was made at {site}")?;
+        }
+        match current::task() {
+            Some(task) => write!(f, "\n  the caller is {}", task.named()),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! The names of colors, for whoever reads a text: one small table of the whole process.
+//!
+//! A place is written once and never again, so a look needs no lock: it goes from the color's own
+//! place to the first empty one.
+
+use super::Color;
+use std::sync::OnceLock;
+
+/// Names that are remembered: more than there are lines of source that name one. Out of thin air.
+pub(super) const PLACES: usize = 256;
+
+static NAMES: [OnceLock<(Color, &str)>; PLACES] = [const { OnceLock::new() }; PLACES];
+
+/// The places of a color, its own first.
+fn places(color: Color) -> impl Iterator<Item = &'static OnceLock<(Color, &'static str)>> {
+    let first = color.number() as usize % PLACES;
+    NAMES[first..].iter().chain(&NAMES[..first])
+}
+
+/// Remembers the name, if there is a place left.
+pub(super) fn remember(color: Color, name: &'static str) {
+    for place in places(color) {
+        if place.get_or_init(|| (color, name)).0 == color {
+            return;
+        }
+    }
+}
+
+/// The name of the color, if it was remembered.
+pub(super) fn find(color: Color) -> Option<&'static str> {
+    let named = places(color).map_while(OnceLock::get).find(|(named, _)| *named == color);
+    named.map(|(_, name)| *name)
+}
