@@ -2,6 +2,7 @@
 
 use crate::support::drops::Drops;
 use crate::support::gate::Gate;
+use crate::support::polls::poll_once;
 use crate::support::witness::Witness;
 use crate::support::{Dice, ON_PURPOSE, Trace, panic_of, run, runtime, shared, wait_until};
 use colored::bound::Place;
@@ -10,15 +11,11 @@ use colored::{hop, spawn_colored, spawn_unique, yield_now};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 const RED: Color = Color::new(1);
 const BLUE: Color = Color::new(2);
-
-fn poll_once<F: Future>(future: std::pin::Pin<&mut F>) -> Poll<F::Output> {
-    future.poll(&mut Context::from_waker(Waker::noop()))
-}
 
 #[test]
 fn so_many_come_in_and_the_next_one_is_given_back() {

@@ -2,28 +2,20 @@
 
 use crate::support::drops::Drops;
 use crate::support::gate::Gate;
+use crate::support::polls::poll_once;
 use crate::support::witness::Witness;
-use crate::support::{ON_PURPOSE, Trace, panic_of, run, runtime, shared};
+use crate::support::{ON_PURPOSE, Trace, panic_of, run, runtime, settle, shared};
 use colored::{
     AccessError, CallError, Color, ColorCell, hop, spawn_colored, spawn_unique, yield_now,
 };
 use std::cell::Cell;
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::Poll;
 use std::thread;
 
 const RED: Color = Color::new(1);
 const BLUE: Color = Color::new(2);
-
-fn poll_once<F: Future>(future: std::pin::Pin<&mut F>) -> Poll<F::Output> {
-    future.poll(&mut Context::from_waker(Waker::noop()))
-}
-
-/// Waits until all that was scheduled under the color so far has run.
-fn settle(runtime: &colored::Runtime, color: Color) {
-    runtime.run(async move { spawn_colored(color, async {}).await.unwrap() });
-}
 
 #[test]
 fn only_its_color_reaches_the_value_directly() {
@@ -43,6 +35,38 @@ fn only_its_color_reaches_the_value_directly() {
         assert_eq!(cell.with(|value| *value), 6);
         hop(BLUE).await;
         assert!(cell.try_with(|_| ()).is_err(), "a hop takes the right along");
+    });
+}
+
+#[test]
+fn a_refusal_names_both_sides() {
+    run(2, async {
+        let accounts = Color::named("accounts of the cells");
+        let made = line!() + 1;
+        let cell = ColorCell::new(accounts, 5);
+        let spawned = line!() + 1;
+        let clerk = spawn_colored(Color::named("clerk of the cells"), async move {
+            (colored::task::id(), panic_of(|| cell.with(|_| ())))
+        });
+        let (id, text) = clerk.await.unwrap();
+        let mut lines = text.lines();
+        let first = lines.next().unwrap();
+        for part in
+            [r#"belongs to color "accounts of the cells""#, r#"under color "clerk of the cells""#]
+        {
+            assert!(first.contains(part), "{text:?} does not say {part:?}");
+        }
+        let here = file!();
+        if cfg!(debug_assertions) {
+            let line = lines.next().unwrap();
+            assert!(line.contains(&format!("the cell was made at {here}:{made}:")), "{text}");
+        }
+        let line = lines.next().unwrap();
+        assert!(
+            line.contains(&format!("the caller is {id:?} (spawned at {here}:{spawned}:")),
+            "{text}"
+        );
+        assert_eq!(lines.next(), None);
     });
 }
 

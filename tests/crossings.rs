@@ -1,7 +1,9 @@
 //! Sections against `when`s that have some of their colors and wait for others: who waits behind such
 //! a `when`, in a section over what it lacks, is told; who goes before it is not.
 
+use crate::support::cells::{add, cells};
 use crate::support::keeper::Keeper;
+use crate::support::polls::waits;
 use crate::support::{message, run};
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep};
@@ -13,7 +15,6 @@ use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
-use std::task::Poll;
 
 const RED: u64 = 1;
 const BLUE: u64 = 2;
@@ -23,21 +24,8 @@ type Cell = ColorCell<i32>;
 
 type Awaited = Pin<Box<dyn Future<Output = Result<i32, CallError>> + Send>>;
 
-fn cells<const N: usize>(colors: [u64; N]) -> [Cell; N] {
-    colors.map(|color| ColorCell::new(Color::new(color), 0))
-}
-
 fn place(line: u32) -> String {
     format!("tests/crossings.rs:{line}:")
-}
-
-/// Polls once; whether it waits.
-async fn waits<F: Future + ?Sized>(mut future: Pin<&mut F>) -> bool {
-    poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx).is_pending())).await
-}
-
-fn add(red: &mut i32, blue: &mut i32) {
-    (*red, *blue) = (*red + 1, *blue + 1);
 }
 
 /// What a section over `BLUE` does while a `when` over `RED` and `BLUE`, scheduled before it, has

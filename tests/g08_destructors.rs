@@ -2,9 +2,9 @@
 
 use crate::support::drops::Drops;
 use crate::support::gate::Gate;
-use crate::support::{ON_PURPOSE, block, run, runtime, shared, wait_until};
+use crate::support::{ON_PURPOSE, block, run, runtime, settle, shared, wait_until};
 use colored::sync::oneshot;
-use colored::{Color, ColorCell, Runtime, hop, spawn_colored, spawn_unique, yield_now};
+use colored::{Color, ColorCell, hop, spawn_colored, spawn_unique, yield_now};
 use std::future::pending;
 use std::sync::mpsc;
 use std::thread;
@@ -12,11 +12,6 @@ use std::time::Duration;
 
 const RED: u64 = 1;
 const BLUE: u64 = 2;
-
-/// Waits until everything scheduled under the color so far has had its turn.
-fn settle(runtime: &Runtime, color: u64) {
-    runtime.run(async move { spawn_colored(color, async {}).await.unwrap() });
-}
 
 #[test]
 fn completion_drops_the_future_under_its_color() {

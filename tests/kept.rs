@@ -1,6 +1,7 @@
 //! A `when` that has a color and lacks others keeps all of that color waiting, whatever came first: a
 //! section over what it lacks is told, at the await that needs the color.
 
+use crate::support::cells::{add, cells};
 use crate::support::keeper::Keeper;
 use crate::support::polls::once;
 use crate::support::{message, run};
@@ -19,16 +20,6 @@ use std::task::Poll;
 const RED: Color = Color::new(1);
 const BLUE: Color = Color::new(2);
 const GREEN: Color = Color::new(3);
-
-type Cell = ColorCell<i32>;
-
-fn cells() -> [Cell; 2] {
-    [RED, BLUE].map(|color| ColorCell::new(color, 0))
-}
-
-fn add(red: &mut i32, blue: &mut i32) {
-    (*red, *blue) = (*red + 1, *blue + 1);
-}
 
 /// The runtime's first section: from here on all waits are known.
 async fn watch() {
@@ -86,7 +77,7 @@ fn a_task_that_was_ready_behind_a_when() {
     run(3, async {
         watch().await;
         for is_late in [false, true] {
-            let [red, blue] = cells();
+            let [red, blue] = cells([RED, BLUE]);
             let keeper = if is_late { Some(Keeper::of(RED).await) } else { None };
             let section = Section::begin().await;
             let mut both = pin!(when((&red, &blue), add));
@@ -122,7 +113,7 @@ async fn waits_twice() -> (JoinHandle<()>, [oneshot::Sender<()>; 2]) {
 fn a_task_that_was_ready_before_a_when() {
     run(3, async {
         watch().await;
-        let [red, blue] = cells();
+        let [red, blue] = cells([RED, BLUE]);
         let (task, [one, two]) = waits_twice().await;
         let told = Section::begin().await.awaits(task).await;
         let keeper = Keeper::of(RED).await;
@@ -141,7 +132,7 @@ fn a_task_that_was_ready_before_a_when() {
 fn a_joiner_that_is_joined_later() {
     run(3, async {
         watch().await;
-        let [red, blue] = cells();
+        let [red, blue] = cells([RED, BLUE]);
         let (task, [one, two]) = waits_twice().await;
         let (tell, joined) = oneshot::channel();
         let between = spawn_colored(GREEN, async move {
@@ -167,7 +158,7 @@ fn a_joiner_that_is_joined_later() {
 fn a_when_older_than_the_first_section() {
     for round in 0..8 {
         run(3, async move {
-            let [red, blue] = cells();
+            let [red, blue] = cells([RED, BLUE]);
             let (block, busy) = block(BLUE).await;
             let (give, given) = oneshot::channel::<JoinHandle<()>>();
             // Before the `when` under blue.
@@ -216,7 +207,7 @@ async fn block(color: Color) -> (mpsc::Sender<()>, JoinHandle<()>) {
 #[test]
 fn a_when_that_was_forgotten_before_the_first_section() {
     run(4, async {
-        let [red, blue] = cells();
+        let [red, blue] = cells([RED, BLUE]);
         let (in_red, in_blue) = (block(RED).await, block(BLUE).await);
         let (give, given) = oneshot::channel::<JoinHandle<()>>();
         let (tell, joins) = oneshot::channel();
@@ -247,7 +238,7 @@ fn a_when_that_was_forgotten_before_the_first_section() {
 fn a_reader_behind_a_writer_behind_an_older_when() {
     for _ in 0..8 {
         run(4, async {
-            let [red, blue] = cells();
+            let [red, blue] = cells([RED, BLUE]);
             let in_blue = block(BLUE).await;
             let ours = red.clone();
             // Before the `when` under blue.
@@ -279,7 +270,7 @@ fn a_reader_behind_a_writer_behind_an_older_when() {
 fn a_hop_on_its_way() {
     run(4, async {
         watch().await;
-        let [red, blue] = cells();
+        let [red, blue] = cells([RED, BLUE]);
         let (begin, begun) = oneshot::channel();
         let (block, blocked) = mpsc::channel::<()>();
         let (go, gone) = oneshot::channel::<()>();
@@ -314,7 +305,7 @@ fn room_under_a_color_that_a_when_has() {
     run(3, async {
         watch().await;
         for is_late in [false, true] {
-            let [red, blue] = cells();
+            let [red, blue] = cells([RED, BLUE]);
             let keeper = if is_late { Some(Keeper::of(RED).await) } else { None };
             let section = Section::begin().await;
             let mut both = pin!(when((&red, &blue), add));
@@ -344,7 +335,7 @@ fn room_under_a_color_that_a_when_has() {
 fn room_that_comes_home_to_a_color_that_a_when_has() {
     run(3, async {
         watch().await;
-        let [red, blue] = cells();
+        let [red, blue] = cells([RED, BLUE]);
         let bound = Bound::new(RED, 1);
         let place = bound.try_reserve().unwrap();
         let section = Section::begin().await;
@@ -372,7 +363,7 @@ fn a_pinned_cell_under_a_color_that_a_when_has() {
     run(3, async {
         watch().await;
         for is_late in [false, true] {
-            let [red, blue] = cells();
+            let [red, blue] = cells([RED, BLUE]);
             let cell = PinnedCell::on_worker(1, RED, || 0).unwrap();
             cell.call(|value| *value += 1).await;
             // Behind the task that owns it, which waits for the next call by then: also if it was woken
@@ -415,7 +406,7 @@ fn a_reader_behind_a_writer_behind_a_when_that_reads() {
     run(3, async {
         watch().await;
         for is_late in [false, true] {
-            let [red, blue] = cells();
+            let [red, blue] = cells([RED, BLUE]);
             let keeper = if is_late { Some(Keeper::of(RED).await) } else { None };
             let ((hold, held), (go, gone)) = (oneshot::channel(), oneshot::channel::<()>());
             let (tell, reads) = oneshot::channel();
@@ -460,7 +451,7 @@ fn what_goes_on_is_not_told() {
     run(3, async {
         watch().await;
         for _ in 0..20 {
-            let [red, blue] = cells();
+            let [red, blue] = cells([RED, BLUE]);
             let keeper = Keeper::of(RED).await;
             // In the line of red: a task, the `when`, a reader, a writer.
             let first = spawn_colored(RED, async { 1 });
@@ -491,7 +482,7 @@ fn what_goes_on_is_not_told() {
 fn who_is_before_a_when_that_has_another_color_is_not_told() {
     run(3, async {
         watch().await;
-        let ([red, blue], green) = (cells(), ColorCell::new(GREEN, 0));
+        let ([red, blue], green) = (cells([RED, BLUE]), ColorCell::new(GREEN, 0));
         let keeper = Keeper::of(RED).await;
         let first = spawn_colored(RED, async {});
         let section = Section::begin().await;
@@ -509,7 +500,7 @@ fn who_is_before_a_when_that_has_another_color_is_not_told() {
 fn whens_that_read_beside_each_other_do_not_wait_for_each_other() {
     run(4, async {
         watch().await;
-        let ([red, blue], green) = (cells(), ColorCell::new(GREEN, 0));
+        let ([red, blue], green) = (cells([RED, BLUE]), ColorCell::new(GREEN, 0));
         let keeper = Keeper::of(GREEN).await;
         let section = Section::begin().await;
         let (ours, (tell, waits)) = (red.clone(), oneshot::channel());
@@ -540,7 +531,7 @@ fn whens_that_read_beside_each_other_do_not_wait_for_each_other() {
 fn a_reader_past_an_abandoned_one_is_not_told() {
     run(3, async {
         watch().await;
-        let [red, blue] = cells();
+        let [red, blue] = cells([RED, BLUE]);
         let keeper = Keeper::of(RED).await;
         let (ours, (go, gone)) = (red.clone(), oneshot::channel::<()>());
         let (hold, held) = oneshot::channel();

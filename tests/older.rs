@@ -1,13 +1,12 @@
 //! A `when` that has a color since before the runtime's first section, and that nobody polls any more:
 //! who needs that color inside a section over one that it lacks is told.
 
+use crate::support::cells::{add, cells};
 use crate::support::polls::once;
 use crate::support::{message, run};
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep};
-use colored::{
-    Color, ColorCell, JoinError, JoinHandle, exclusive, spawn_colored, spawn_unique, when,
-};
+use colored::{Color, JoinError, JoinHandle, exclusive, spawn_colored, spawn_unique, when};
 use std::pin::{Pin, pin};
 use std::sync::mpsc;
 use std::task::{Context, Waker};
@@ -16,16 +15,6 @@ use std::thread;
 const RED: Color = Color::new(1);
 const BLUE: Color = Color::new(2);
 const GREEN: Color = Color::new(3);
-
-type Cell = ColorCell<i32>;
-
-fn cells<const N: usize>(colors: [Color; N]) -> [Cell; N] {
-    colors.map(|color| ColorCell::new(color, 0))
-}
-
-fn add(one: &mut i32, other: &mut i32) {
-    (*one, *other) = (*one + 1, *other + 1);
-}
 
 /// What waits in the line of blue, and will be the first section: it awaits what it is given.
 struct First {

@@ -1,6 +1,7 @@
 //! Waits for room in a `Bound` that a section keeps from coming: told, and exactly those.
 
 use crate::support::keeper::Keeper;
+use crate::support::polls::waits;
 use crate::support::{message, run};
 use colored::bound::Place;
 use colored::sync::oneshot;
@@ -8,20 +9,14 @@ use colored::time::{Duration, sleep};
 use colored::{
     Bound, Color, JoinHandle, exclusive, hop, spawn_colored, spawn_here, spawn_unique, yield_now,
 };
-use std::future::{Future, pending, poll_fn};
-use std::pin::{Pin, pin};
+use std::future::pending;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::Poll;
 
 const RED: Color = Color::new(1);
 const BLUE: Color = Color::new(2);
 const GREEN: Color = Color::new(3);
-
-/// Polls once; whether it waits.
-async fn waits<F: Future + ?Sized>(mut future: Pin<&mut F>) -> bool {
-    poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx).is_pending())).await
-}
 
 /// Reserves, and says when it waits.
 fn reserving(bound: &Bound) -> (JoinHandle<Place>, oneshot::Receiver<u32>) {

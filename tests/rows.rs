@@ -1,22 +1,11 @@
 //! `when` over rows of references, and over rows that are only looked at.
 
 use crate::support::gate::Gate;
-use crate::support::{Dice, ON_PURPOSE, message, panic_of, run, runtime, shared};
-use colored::{
-    Bound, Color, ColorCell, Runtime, hop, shared as look, spawn_colored, spawn_unique, when,
-};
+use crate::support::polls::poll_once;
+use crate::support::{Dice, ON_PURPOSE, message, panic_of, run, runtime, settle, shared};
+use colored::{Bound, Color, ColorCell, Runtime, hop, shared as look, spawn_unique, when};
 use std::pin::pin;
 use std::sync::{Arc, Barrier};
-use std::task::{Context, Poll, Waker};
-
-fn poll_once<F: Future>(future: std::pin::Pin<&mut F>) -> Poll<F::Output> {
-    future.poll(&mut Context::from_waker(Waker::noop()))
-}
-
-/// Waits until all that was scheduled under the color so far has run.
-fn settle(runtime: &Runtime, color: u64) {
-    runtime.run(async move { spawn_colored(color, async {}).await.unwrap() });
-}
 
 fn cells(runtime: &Runtime, count: u64) -> Vec<ColorCell<i64>> {
     (0..count).map(|number| runtime.handle().cell(100 + number, number as i64)).collect()

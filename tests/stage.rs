@@ -2,21 +2,18 @@
 
 use crate::support::drops::Drops;
 use crate::support::gate::Gate;
+use crate::support::polls::poll_once;
 use crate::support::witness::Witness;
 use crate::support::{Dice, ON_PURPOSE, Trace, panic_of, run, runtime, shared};
 use colored::stage::{Batch, Builder, Events, Graph, Handler, Stage, each};
 use colored::sync::Notify;
 use colored::{Closed, Color, ColorCell, TrySendError, spawn_unique, yield_now};
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, OnceLock};
-use std::task::{Context, Poll, Waker};
+use std::task::Poll;
 
 const RED: Color = Color::new(1);
-
-fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
-    future.poll(&mut Context::from_waker(Waker::noop()))
-}
 
 /// Notes its events, and waits in between. It must never be used twice at once.
 struct Slow {

@@ -1,6 +1,7 @@
 //! What the suites share.
 
 pub(crate) mod attempts;
+pub(crate) mod cells;
 pub(crate) mod child;
 pub(crate) mod choice;
 pub(crate) mod drops;
@@ -14,7 +15,7 @@ pub(crate) mod storm;
 mod watchdog;
 pub(crate) mod witness;
 
-use colored::Runtime;
+use colored::{Color, Runtime};
 use std::panic;
 use std::sync::{Arc, Mutex, Once, PoisonError, RwLock};
 use std::thread;
@@ -52,6 +53,12 @@ pub(crate) fn watched<R>(body: impl FnOnce() -> R) -> R {
 /// A runtime with so many workers.
 pub(crate) fn runtime(workers: usize) -> Runtime {
     Runtime::builder().workers(workers).build().expect("the runtime starts")
+}
+
+/// Waits until all that was scheduled under the color so far has had its turn.
+pub(crate) fn settle(runtime: &Runtime, color: impl Into<Color>) {
+    let color = color.into();
+    runtime.run(async move { colored::spawn_colored(color, async {}).await.unwrap() });
 }
 
 /// Runs a main future, beside other tests, on a runtime with so many workers.

@@ -1,17 +1,13 @@
 //! Waits that would never end, or can give nothing any more, as errors of that await.
 
 use crate::support::gate::Gate;
+use crate::support::polls::poll_once;
 use crate::support::{panic_of, run, runtime, shared as test};
 use colored::sync::oneshot;
 use colored::{
     CallError, Color, ColorCell, exclusive, hop, shared, spawn_colored, try_hop, try_when, when,
 };
 use std::pin::pin;
-use std::task::{Context, Poll, Waker};
-
-fn poll_once<F: Future>(future: std::pin::Pin<&mut F>) -> Poll<F::Output> {
-    future.poll(&mut Context::from_waker(Waker::noop()))
-}
 
 /// A task that holds color 2 waits, in a section, for one that wants to read there, then to go there.
 #[test]

@@ -3,9 +3,19 @@
 use crate::support::message;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
-use std::task::Poll;
+use std::task::{Context, Poll, Waker};
 
-/// Polls once.
+/// Polls once, on this thread, for nobody.
+pub(crate) fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+    future.poll(&mut Context::from_waker(Waker::noop()))
+}
+
+/// Polls once, for the task that runs; whether it waits.
+pub(crate) async fn waits<F: Future + ?Sized>(future: Pin<&mut F>) -> bool {
+    once(future).await.is_pending()
+}
+
+/// Polls once, for the task that runs.
 pub(crate) async fn once<F: Future + ?Sized>(mut future: Pin<&mut F>) -> Poll<F::Output> {
     poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx))).await
 }

@@ -1,0 +1,127 @@
+//! `ColorCell::read` that ends otherwise than by its turn: panics, futures that are dropped, shutdown.
+
+use crate::support::drops::Drops;
+use crate::support::gate::Gate;
+use crate::support::polls::poll_once;
+use crate::support::{ON_PURPOSE, message, panic_of, runtime, settle, shared};
+use colored::Color;
+use std::panic::AssertUnwindSafe;
+use std::pin::pin;
+use std::sync::mpsc;
+use std::thread;
+
+const RED: Color = Color::new(1);
+const BLUE: Color = Color::new(2);
+
+#[test]
+fn a_panic_of_a_reader_reaches_its_caller_and_the_others_go_on() {
+    shared(|| {
+        let runtime = runtime(2);
+        let cell = runtime.handle().cell(RED, 1);
+        let fail = |_: &i32| panic!("{ON_PURPOSE} while reading");
+        let said = panic_of(|| poll_once(pin!(cell.read::<(), _>(fail))));
+        assert!(said.contains("while reading"), "{said}");
+        let gate = Gate::close(runtime.handle(), RED);
+        let failing = cell.clone();
+        let failing =
+            runtime.handle().spawn_unique(async move { failing.read::<(), _>(fail).await });
+        let beside = cell.clone();
+        let beside =
+            runtime.handle().spawn_unique(async move { beside.read(|value| *value).await });
+        settle(&runtime, BLUE);
+        gate.open();
+        let payload = runtime.run(failing).unwrap_err().into_panic();
+        assert!(message(&*payload).contains("while reading"));
+        assert_eq!(runtime.run(beside).unwrap(), 1);
+        assert_eq!(runtime.block_on(cell.call(|value| *value + 1)), 2);
+    });
+}
+
+#[test]
+fn a_read_dropped_before_its_turn_never_runs_and_drops_its_closure_under_the_color() {
+    shared(|| {
+        let (runtime, drops) = (runtime(2), Drops::default());
+        let cell = runtime.handle().cell(RED, ());
+        let gate = Gate::close(runtime.handle(), RED);
+        let mut reads: Vec<_> = (0..100)
+            .map(|_| {
+                let guard = drops.under(RED);
+                let mut read = Box::pin(cell.read(move |()| {
+                    drop(guard);
+                    unreachable!("it was dropped");
+                }));
+                assert!(poll_once(read.as_mut()).is_pending());
+                read
+            })
+            .collect();
+        let mut last = Box::pin(cell.read(|()| 5));
+        assert!(poll_once(last.as_mut()).is_pending());
+        reads.clear();
+        assert_eq!(drops.count(), 0, "its color is busy");
+        gate.open();
+        assert_eq!(runtime.block_on(last), 5);
+        drops.assert_exact(100);
+    });
+}
+
+#[test]
+fn a_read_dropped_while_it_runs_goes_on() {
+    shared(|| {
+        let runtime = runtime(3);
+        let cell = runtime.handle().cell(RED, 7);
+        let (begun, begins) = mpsc::channel();
+        let (end, ended) = mpsc::channel::<()>();
+        let (seen, sees) = mpsc::channel();
+        let gate = Gate::close(runtime.handle(), RED);
+        let mut read = Box::pin(cell.read(move |value| {
+            begun.send(Color::current()).unwrap();
+            ended.recv().unwrap();
+            seen.send(*value).unwrap();
+        }));
+        assert!(poll_once(read.as_mut()).is_pending());
+        gate.open();
+        let color = begins.recv().unwrap();
+        assert!(color.is_some_and(|color| color != RED), "beside the color, under a fresh one");
+        drop(read);
+        let mut write = Box::pin(cell.call(|value| *value += 1));
+        assert!(poll_once(write.as_mut()).is_pending(), "a reader is inside");
+        end.send(()).unwrap();
+        assert_eq!(sees.recv().unwrap(), 7);
+        runtime.block_on(write);
+    });
+}
+
+#[test]
+fn shutdown_drops_the_readers_that_wait_and_tells_their_futures() {
+    shared(|| {
+        let (home, drops) = (runtime(2), Drops::default());
+        let cell = home.handle().cell(RED, ());
+        let (begun, begins) = mpsc::channel();
+        let (end, ended) = mpsc::channel::<()>();
+        drop(home.handle().spawn_colored(RED, async move {
+            begun.send(()).unwrap();
+            ended.recv().unwrap();
+        }));
+        begins.recv().unwrap();
+        let mut waiting: Vec<_> = (0..200)
+            .map(|_| {
+                let guard = drops.under(RED);
+                let mut read = Box::pin(cell.read(move |()| drop(guard)));
+                assert!(poll_once(read.as_mut()).is_pending());
+                read
+            })
+            .collect();
+        let ender = thread::spawn(move || {
+            thread::sleep(std::time::Duration::from_millis(20));
+            end.send(()).unwrap();
+        });
+        drop(home);
+        ender.join().unwrap();
+        drops.assert_exact(200);
+        for read in &mut waiting {
+            let said = panic_of(AssertUnwindSafe(|| poll_once(read.as_mut())));
+            assert!(said.contains("shut down before the read ran"), "{said}");
+        }
+        assert!(poll_once(pin!(cell.read(|()| ()))).is_ready(), "an idle color needs no runtime");
+    });
+}

@@ -1,0 +1,158 @@
+//! `when` that ends otherwise than by its turn: panics, futures that are dropped, shutdown.
+
+use crate::support::drops::Drops;
+use crate::support::gate::Gate;
+use crate::support::polls::poll_once;
+use crate::support::{ON_PURPOSE, panic_of, runtime, settle, shared};
+use colored::{Color, ColorCell, Runtime, hop, when};
+use std::panic::AssertUnwindSafe;
+use std::pin::pin;
+use std::thread;
+
+const RED: Color = Color::new(1);
+const BLUE: Color = Color::new(2);
+const GREEN: Color = Color::new(3);
+
+#[test]
+fn a_panic_reaches_the_awaiting_task_and_gives_all_colors_back() {
+    shared(|| {
+        let runtime = runtime(2);
+        let (red, blue) = (runtime.handle().cell(RED, 1), runtime.handle().cell(BLUE, 1));
+        let fail = |red: &mut i32, _: &mut i32| {
+            *red += 1;
+            panic!("{ON_PURPOSE} with both")
+        };
+        let said = panic_of(|| poll_once(pin!(when::<_, _, ()>((&red, &blue), fail))));
+        assert!(said.contains("with both"), "{said}");
+        let gate = Gate::close(runtime.handle(), BLUE);
+        let mut waits = Box::pin(when::<_, _, ()>((&red, &blue), fail));
+        assert!(poll_once(waits.as_mut()).is_pending());
+        gate.open();
+        let said = panic_of(AssertUnwindSafe(|| runtime.block_on(waits)));
+        assert!(said.contains("with both"), "{said}");
+        let sum = runtime.block_on(when((&red, &blue), |red, blue| *red + *blue));
+        assert_eq!(sum, 4, "both are usable, and keep what was half done");
+    });
+}
+
+#[test]
+fn a_when_dropped_before_it_has_its_colors_never_runs_and_drops_its_closure_under_them() {
+    shared(|| {
+        let (runtime, drops) = (runtime(2), Drops::default());
+        let (red, blue) = (runtime.handle().cell(RED, ()), runtime.handle().cell(BLUE, ()));
+        let wanted = |guard| {
+            when((&red, &blue), move |(), ()| {
+                drop(guard);
+                unreachable!("it was dropped");
+            })
+        };
+        let gate = Gate::close(runtime.handle(), BLUE);
+        let mut given_up = Box::pin(wanted(drops.under(RED)));
+        assert!(poll_once(given_up.as_mut()).is_pending());
+        drop(given_up);
+        settle_behind(&runtime, &red);
+        assert_eq!(drops.count(), 0, "blue is busy");
+        gate.open();
+        settle(&runtime, BLUE);
+        settle(&runtime, RED);
+        drops.assert_exact(1);
+        // One that was never polled was never handed over.
+        let unpolled = Drops::default();
+        let guard = unpolled.under(GREEN);
+        let call = when([red.clone(), blue.clone()], move |_| drop(guard));
+        runtime.run(async move {
+            hop(GREEN).await;
+            drop(call);
+        });
+        unpolled.assert_exact(1);
+    });
+}
+
+/// Puts something behind all that waits on the cell's color, without waiting for it.
+fn settle_behind(runtime: &Runtime, cell: &ColorCell<()>) {
+    cell.post(|()| ());
+    settle(runtime, GREEN);
+}
+
+#[test]
+fn a_when_dropped_while_it_runs_goes_on_and_its_result_goes_under_its_color() {
+    shared(|| {
+        let (runtime, drops) = (runtime(3), Drops::default());
+        let (red, blue) = (runtime.handle().cell(RED, 0), runtime.handle().cell(BLUE, 0));
+        let (begun, begins) = std::sync::mpsc::channel();
+        let (end, ended) = std::sync::mpsc::channel::<()>();
+        let gate = Gate::close(runtime.handle(), BLUE);
+        let guard = drops.under(RED);
+        let mut behavior = Box::pin(when((&red, &blue), move |red, blue| {
+            begun.send(()).unwrap();
+            ended.recv().unwrap();
+            (*red, *blue) = (7, 8);
+            guard
+        }));
+        assert!(poll_once(behavior.as_mut()).is_pending());
+        gate.open();
+        begins.recv().unwrap();
+        drop(behavior);
+        end.send(()).unwrap();
+        let seen = runtime.block_on(when((&blue, &red), |blue, red| (*red, *blue)));
+        assert_eq!(seen, (7, 8));
+        drops.assert_exact(1);
+    });
+}
+
+#[test]
+fn shutdown_drops_the_closures_that_wait_and_tells_their_futures() {
+    shared(|| {
+        let (home, drops) = (runtime(2), Drops::default());
+        let (red, blue) = (home.handle().cell(RED, ()), home.handle().cell(BLUE, ()));
+        let (begun, begins) = std::sync::mpsc::channel();
+        let (end, ended) = std::sync::mpsc::channel::<()>();
+        drop(home.handle().spawn_colored(BLUE, async move {
+            begun.send(()).unwrap();
+            ended.recv().unwrap();
+        }));
+        begins.recv().unwrap();
+        let mut waiting: Vec<_> = (0..100)
+            .map(|_| {
+                let guard = drops.under(RED);
+                let mut waits = Box::pin(when((&red, &blue), move |(), ()| drop(guard)));
+                assert!(poll_once(waits.as_mut()).is_pending());
+                waits
+            })
+            .collect();
+        let ender = thread::spawn(move || {
+            // After the shutdown has begun, or before: what has begun to run runs.
+            thread::sleep(std::time::Duration::from_millis(20));
+            end.send(()).unwrap();
+        });
+        drop(home);
+        ender.join().unwrap();
+        drops.assert_exact(100);
+        for waits in &mut waiting {
+            let said = panic_of(AssertUnwindSafe(|| poll_once(waits.as_mut())));
+            assert!(said.contains("shut down before the `when` at "), "{said}");
+        }
+        // An idle color needs no runtime to be used.
+        assert!(poll_once(pin!(when((&red, &blue), |(), ()| ()))).is_ready());
+    });
+}
+
+#[test]
+fn the_last_clones_may_go_with_the_behavior() {
+    shared(|| {
+        let (runtime, drops) = (runtime(2), Drops::default());
+        let gate = Gate::close(runtime.handle(), BLUE);
+        let red = runtime.handle().cell(RED, drops.under(RED));
+        let blue = runtime.handle().cell(BLUE, drops.under(BLUE));
+        let mut behavior = Box::pin(when([red, blue], |_| ()));
+        assert!(poll_once(behavior.as_mut()).is_pending());
+        drop(behavior);
+        assert_eq!(drops.count(), 0);
+        gate.open();
+        settle(&runtime, BLUE);
+        settle(&runtime, RED);
+        settle(&runtime, BLUE);
+        settle(&runtime, RED);
+        drops.assert_exact(2);
+    });
+}

@@ -1,0 +1,13 @@
+//! Cells of numbers, for tests of who waits for whom.
+
+use colored::{Color, ColorCell};
+
+/// A cell for each color.
+pub(crate) fn cells<const N: usize>(colors: [impl Into<Color>; N]) -> [ColorCell<i32>; N] {
+    colors.map(|color| ColorCell::new(color, 0))
+}
+
+/// What a `when` over two of them does: once is enough to see that it has run.
+pub(crate) fn add(one: &mut i32, other: &mut i32) {
+    (*one, *other) = (*one + 1, *other + 1);
+}
