@@ -1,5 +1,6 @@
 //! A bank without locks: each account has a color. A transfer either hops from one to the other, or has
-//! both at once by `when`. An audit looks at all accounts at one moment, beside other audits. However many transfers run at the same time, no coin is lost or made.
+//! both at once by `when`. An audit looks at all accounts at one moment, beside other audits. However
+//! many transfers run at the same time, no coin is lost or made.
 //!
 //! ```text
 //! cargo run --release --example bank

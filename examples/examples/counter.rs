@@ -8,7 +8,7 @@ use colored::{Color, ColorCell};
 
 #[colored::main]
 async fn main() {
-    let total = ColorCell::new(Color::of("total"), 0);
+    let total = ColorCell::new(Color::named("total"), 0);
     let adders = (1..=1000).map(|n| {
         let total = total.clone();
         colored::spawn_unique(async move { total.call(move |sum| *sum += n).await })

@@ -18,7 +18,7 @@
 //!     // It may begin when its color comes to it, if that is soon enough.
 //!     Ok(permit) => {
 //!         let work = permit.run(async { "the answer" });
-//!         match spawn_colored(Color::of("requests"), work).await.unwrap() {
+//!         match spawn_colored(Color::named("requests"), work).await.unwrap() {
 //!             Ok(answer) => assert_eq!(answer, "the answer"),
 //!             Err(overloaded) => println!("503: {overloaded}"),
 //!         }
@@ -43,7 +43,7 @@
 //!         let (mut stream, _peer) = listener.accept().await?;
 //!         // Dropped, a handle detaches its task.
 //!         drop(match admission.admit() {
-//!             Ok(permit) => spawn_colored(Color::of("work"), async move {
+//!             Ok(permit) => spawn_colored(Color::named("work"), async move {
 //!                 match permit.begin() {
 //!                     // It is counted as running until the end of the block.
 //!                     Ok(_running) => answer(&mut stream).await,

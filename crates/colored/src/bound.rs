@@ -10,7 +10,7 @@
 //!
 //! # #[colored::main(workers = 2)]
 //! # async fn main() {
-//! let disk = Bound::new(Color::of("disk"), 64);
+//! let disk = Bound::new(Color::named("disk"), 64);
 //!
 //! // Waits while 64 tasks are queued or under way.
 //! let read = disk.spawn(async { "a block" }).await.unwrap();

@@ -12,7 +12,7 @@
 //!
 //! #[colored::main]
 //! async fn main() -> std::io::Result<()> {
-//!     let hits = ColorCell::new(Color::of("hits"), HashMap::new()); // no lock
+//!     let hits = ColorCell::new(Color::named("hits"), HashMap::new()); // no lock
 //!     let listener = TcpListener::bind("127.0.0.1:8080").await?;
 //!     loop {
 //!         let (stream, peer) = listener.accept().await?;
@@ -146,12 +146,13 @@
 //!
 //! * tokio's `AsyncRead` and `AsyncWrite` are the traits of our sockets, and are in [`io`]. What is
 //!   written against them works: TLS, codecs, protocols.
-//! * `tokio::sync` needs no runtime, and is in [`sync`]. `tokio::select!` and `tokio::join!` need
-//!   none either.
+//! * `tokio::sync` needs no runtime, and is in [`sync`]. Nor do [`select!`], [`join!`] and
+//!   [`try_join!`], which are tokio's own too; for `pin!` there is [`std::pin::pin!`].
 //! * `tokio::spawn`, `tokio::time`, `tokio::net`, `tokio::fs`, `tokio::signal` and `tokio::process`
 //!   want a tokio runtime and panic without one. Here: [`spawn`], [`time`], [`net`]; there is no
 //!   file, signal or process module yet, no standard input and output, and no UDP and Unix sockets.
-//!   [`spawn_blocking`] serves for files and for the standard input.
+//!   [`spawn_blocking`] serves for files and for the standard input. The guide, `docs/colors.md`,
+//!   has a table for those who come from tokio.
 //! * hyper, axum and tonic: the crate `colored-rt-hyper`.
 //! * futures-io and hyper's traits are on the sockets behind the features below.
 //! * Executors of one's own: [`JoinHandle`], [`ColorCell::call`] and all of [`sync`] may be awaited
@@ -217,6 +218,7 @@ pub use self::task::{
 
 #[cfg(feature = "macros")]
 pub use colored_macros::{main, test};
+pub use tokio::{join, select, try_join};
 
 #[doc(hidden)]
 pub mod __private;

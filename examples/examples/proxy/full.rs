@@ -7,7 +7,7 @@ use colored::{Color, ColorCell};
 use std::io;
 
 pub(crate) async fn run(listener: TcpListener) -> ! {
-    let cache = ColorCell::new(Color::of("cache"), Pages::new());
+    let cache = ColorCell::new(Color::named("cache"), Pages::new());
     loop {
         let Ok((client, _)) = listener.accept().await else { continue };
         colored::spawn_unique(relay(client, cache.clone()));
