@@ -398,7 +398,7 @@ fn a_call_inside_an_access_to_its_cell_is_told_so_with_its_line() {
 
 /// Whatever is a number, or a color.
 #[test]
-fn colors_are_given_as_numbers_too() {
+fn colors_are_given_as_numbers_and_names_too() {
     run(2, async {
         let cells = [
             ColorCell::new(7, ()),
@@ -406,6 +406,7 @@ fn colors_are_given_as_numbers_too() {
             ColorCell::new(7_u64, ()),
             ColorCell::new(Color::new(7), ()),
         ];
+        assert_eq!(ColorCell::new("seven", ()).color(), Color::of("seven"));
         assert!(cells.iter().all(|cell| cell.color() == Color::new(7)));
         assert_eq!(colored::Bound::new(7, 1).color(), Color::new(7));
         hop(7).await;

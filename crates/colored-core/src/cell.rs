@@ -70,6 +70,7 @@ impl<T: Send + 'static> ColorCell<T> {
     /// # Panics
     ///
     /// Outside a runtime: `Handle::cell` names one.
+    #[must_use]
     #[track_caller]
     pub fn new(color: impl Into<Color>, value: T) -> Self {
         let color = color.into();
@@ -84,6 +85,7 @@ impl<T: Send + 'static> ColorCell<T> {
     }
 
     /// Gives `value` to `color` in the runtime of `handle`.
+    #[must_use]
     #[track_caller]
     pub fn new_in(handle: &Handle, color: impl Into<Color>, value: T) -> Self {
         Self::on_lane(handle.lane(color.into()), value)

@@ -125,6 +125,7 @@ impl<T: 'static> PinnedCell<T> {
     /// # Panics
     ///
     /// With the panic of `make`; and on a thread that is neither a worker nor inside `block_on`.
+    #[must_use]
     #[track_caller]
     pub fn here(make: impl FnOnce() -> T) -> Self {
         let home = Handle::with_current(|handle| {

@@ -125,6 +125,7 @@ impl Handle {
     }
 
     /// Gives `value` to `color` of this runtime; see [`ColorCell::new`].
+    #[must_use]
     #[track_caller]
     pub fn cell<T: Send + 'static>(&self, color: impl Into<Color>, value: T) -> ColorCell<T> {
         ColorCell::new_in(&self.core, color.into(), value)

@@ -36,6 +36,7 @@ use crate::time;
 /// }
 /// # }
 /// ```
+#[must_use]
 #[track_caller]
 pub fn interval(period: Duration) -> Interval {
     interval_at(time::now(), period)
@@ -46,6 +47,7 @@ pub fn interval(period: Duration) -> Interval {
 /// # Panics
 ///
 /// If `period` is zero.
+#[must_use]
 #[track_caller]
 pub fn interval_at(start: Instant, period: Duration) -> Interval {
     assert!(!period.is_zero(), "the period of an interval must not be zero");
