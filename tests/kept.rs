@@ -3,7 +3,7 @@
 
 use crate::support::cells::{add, cells};
 use crate::support::keeper::Keeper;
-use crate::support::polls::once;
+use crate::support::polls::{once, waits};
 use crate::support::{message, run};
 use colored::pinned::{PinnedCell, PinnedError};
 use colored::sync::oneshot;
@@ -35,7 +35,7 @@ struct Section<T> {
 
 impl<T: Send + 'static> Section<T> {
     async fn begin() -> Self {
-        let ((give, given), (tell, waits)) =
+        let ((give, given), (tell, waiting)) =
             (oneshot::channel::<JoinHandle<T>>(), oneshot::channel());
         let (hold, held) = oneshot::channel();
         let told = spawn_colored(
@@ -52,7 +52,7 @@ impl<T: Send + 'static> Section<T> {
             }),
         );
         held.await.unwrap();
-        Self { give, waits, told }
+        Self { give, waits: waiting, told }
     }
 
     /// It awaits the task from now on; what comes to it.
@@ -81,7 +81,7 @@ fn a_task_that_was_ready_behind_a_when() {
             let keeper = if is_late { Some(Keeper::of(RED).await) } else { None };
             let section = Section::begin().await;
             let mut both = pin!(when((&red, &blue), add));
-            assert!(once(both.as_mut()).await.is_pending());
+            assert!(waits(both.as_mut()).await);
             let told = section.awaits(spawn_colored(RED, async {})).await;
             if let Some(keeper) = keeper {
                 keeper.release().await;
@@ -119,7 +119,7 @@ fn a_task_that_was_ready_before_a_when() {
         let keeper = Keeper::of(RED).await;
         one.send(()).unwrap();
         let mut both = pin!(when((&red, &blue), add));
-        assert!(once(both.as_mut()).await.is_pending());
+        assert!(waits(both.as_mut()).await);
         keeper.release().await;
         is_told(told).await;
         both.await;
@@ -137,14 +137,14 @@ fn a_joiner_that_is_joined_later() {
         let (tell, joined) = oneshot::channel();
         let between = spawn_colored(GREEN, async move {
             let mut task = pin!(task);
-            assert!(once(task.as_mut()).await.is_pending());
+            assert!(waits(task.as_mut()).await);
             tell.send(()).unwrap();
             task.await.unwrap();
         });
         joined.await.unwrap();
         let section = Section::begin().await;
         let mut both = pin!(when((&red, &blue), add));
-        assert!(once(both.as_mut()).await.is_pending());
+        assert!(waits(both.as_mut()).await);
         is_told(section.awaits(between).await).await;
         both.await;
         one.send(()).unwrap();
@@ -176,7 +176,7 @@ fn a_when_older_than_the_first_section() {
             let (tell, told) = oneshot::channel();
             let waiter = spawn_unique(async move {
                 let mut both = pin!(when((&red, &blue), add));
-                assert!(once(both.as_mut()).await.is_pending());
+                assert!(waits(both.as_mut()).await);
                 tell.send(()).unwrap();
                 both.await;
             });
@@ -215,14 +215,14 @@ fn a_when_that_was_forgotten_before_the_first_section() {
         let told = spawn_colored(BLUE, async move {
             let mut task = given.await.unwrap();
             let section = exclusive(async move {
-                assert!(once(pin!(&mut task)).await.is_pending());
+                assert!(waits(pin!(&mut task)).await);
                 tell.send(()).unwrap();
                 task.await
             });
             section.await
         });
         let mut both = Box::pin(when((&red, &blue), add));
-        assert!(once(both.as_mut()).await.is_pending());
+        assert!(waits(both.as_mut()).await);
         drop(both);
         assert!(give.send(spawn_colored(RED, async {})).is_ok());
         in_blue.0.send(()).unwrap();
@@ -244,18 +244,18 @@ fn a_reader_behind_a_writer_behind_an_older_when() {
             // Before the `when` under blue.
             let read = async move { exclusive(ours.read(|red| *red)).await };
             let told = spawn_colored(BLUE, read);
-            let (tell, waits) = oneshot::channel();
+            let (tell, waiting) = oneshot::channel();
             let mine = red.clone();
             let waiter = spawn_unique(async move {
                 let mut both = pin!(when((mine.shared(), &blue), |red, blue| *blue = *red));
-                assert!(once(both.as_mut()).await.is_pending());
+                assert!(waits(both.as_mut()).await);
                 // Its gate is opened.
                 mine.read(|_| ()).await;
                 mine.post(|red| *red += 1);
                 tell.send(()).unwrap();
                 both.await;
             });
-            waits.await.unwrap();
+            waiting.await.unwrap();
             in_blue.0.send(()).unwrap();
             let error = told.await.expect_err("it is behind the post");
             assert!(message(&*error.into_panic()).contains("reads a cell of color 0x1"));
@@ -292,7 +292,7 @@ fn a_hop_on_its_way() {
         go.send(()).unwrap();
         begun.await.unwrap();
         let mut both = pin!(when((&red, &blue), add));
-        assert!(once(both.as_mut()).await.is_pending());
+        assert!(waits(both.as_mut()).await);
         block.send(()).unwrap();
         is_told(told).await;
         both.await;
@@ -309,17 +309,17 @@ fn room_under_a_color_that_a_when_has() {
             let keeper = if is_late { Some(Keeper::of(RED).await) } else { None };
             let section = Section::begin().await;
             let mut both = pin!(when((&red, &blue), add));
-            assert!(once(both.as_mut()).await.is_pending());
+            assert!(waits(both.as_mut()).await);
             let bound = Bound::new(RED, 1);
             drop(bound.try_spawn(async {}).unwrap());
-            let (tell, waits) = oneshot::channel();
+            let (tell, waiting) = oneshot::channel();
             let waiter = spawn_colored(GREEN, async move {
                 let mut reserve = pin!(bound.reserve());
-                assert!(once(reserve.as_mut()).await.is_pending());
+                assert!(waits(reserve.as_mut()).await);
                 tell.send(()).unwrap();
                 drop(reserve.await.unwrap());
             });
-            waits.await.unwrap();
+            waiting.await.unwrap();
             let told = section.awaits(waiter).await;
             if let Some(keeper) = keeper {
                 keeper.release().await;
@@ -340,15 +340,15 @@ fn room_that_comes_home_to_a_color_that_a_when_has() {
         let place = bound.try_reserve().unwrap();
         let section = Section::begin().await;
         let mut both = pin!(when((&red, &blue), add));
-        assert!(once(both.as_mut()).await.is_pending());
-        let (tell, waits) = oneshot::channel();
+        assert!(waits(both.as_mut()).await);
+        let (tell, waiting) = oneshot::channel();
         let waiter = spawn_colored(GREEN, async move {
             let mut reserve = pin!(bound.reserve());
-            assert!(once(reserve.as_mut()).await.is_pending());
+            assert!(waits(reserve.as_mut()).await);
             tell.send(()).unwrap();
             drop(reserve.await.unwrap());
         });
-        waits.await.unwrap();
+        waiting.await.unwrap();
         let told = section.awaits(waiter).await;
         drop(place.spawn(async {}));
         let error = told.await.unwrap().expect_err("it waits for this section");
@@ -388,7 +388,7 @@ fn a_pinned_cell_under_a_color_that_a_when_has() {
             let told = spawn_colored(BLUE, section);
             held.await.unwrap();
             let mut both = pin!(when((&red, &blue), add));
-            assert!(once(both.as_mut()).await.is_pending());
+            assert!(waits(both.as_mut()).await);
             go.send(()).unwrap();
             calls.await.unwrap();
             if let Some(keeper) = keeper {
@@ -424,7 +424,7 @@ fn a_reader_behind_a_writer_behind_a_when_that_reads() {
             let told = spawn_colored(BLUE, section);
             held.await.unwrap();
             let mut both = pin!(when((red.shared(), &blue), |red, blue| *blue = *red));
-            assert!(once(both.as_mut()).await.is_pending());
+            assert!(waits(both.as_mut()).await);
             if !is_late {
                 // Its gate is opened.
                 red.read(|_| ()).await;
@@ -457,11 +457,11 @@ fn what_goes_on_is_not_told() {
             let first = spawn_colored(RED, async { 1 });
             let last = Keeper::of(BLUE).await;
             let mut both = pin!(when((red.shared(), &blue), |red, blue| *blue = *red));
-            assert!(once(both.as_mut()).await.is_pending());
+            assert!(waits(both.as_mut()).await);
             let (ours, (tell, reads)) = (red.clone(), oneshot::channel());
             let reader = exclusive(async move {
                 let mut read = pin!(ours.read(|red| *red));
-                assert!(once(read.as_mut()).await.is_pending());
+                assert!(waits(read.as_mut()).await);
                 tell.send(()).unwrap();
                 (first.await.unwrap(), read.await)
             });
@@ -487,7 +487,7 @@ fn who_is_before_a_when_that_has_another_color_is_not_told() {
         let first = spawn_colored(RED, async {});
         let section = Section::begin().await;
         let mut all = pin!(when((&red, &blue, &green), |_, _, green| *green += 1));
-        assert!(once(all.as_mut()).await.is_pending());
+        assert!(waits(all.as_mut()).await);
         let told = section.awaits(first).await;
         keeper.release().await;
         told.await.unwrap().expect("it goes first");
@@ -503,21 +503,21 @@ fn whens_that_read_beside_each_other_do_not_wait_for_each_other() {
         let ([red, blue], green) = (cells([RED, BLUE]), ColorCell::new(GREEN, 0));
         let keeper = Keeper::of(GREEN).await;
         let section = Section::begin().await;
-        let (ours, (tell, waits)) = (red.clone(), oneshot::channel());
+        let (ours, (tell, waiting)) = (red.clone(), oneshot::channel());
         let one = spawn_unique(async move {
             let mut one = pin!(when((ours.shared(), &green), |_, green| *green += 1));
-            assert!(once(one.as_mut()).await.is_pending());
+            assert!(waits(one.as_mut()).await);
             tell.send(()).unwrap();
             one.await;
         });
-        waits.await.unwrap();
+        waiting.await.unwrap();
         let mut other = pin!(when((red.shared(), &blue), |_, blue| *blue += 1));
-        assert!(once(other.as_mut()).await.is_pending());
+        assert!(waits(other.as_mut()).await);
         // The gate is open, and then shut.
         red.read(|_| ()).await;
         red.post(|red| *red += 1);
         let mut behind = pin!(red.read(|red| *red));
-        assert!(once(behind.as_mut()).await.is_pending());
+        assert!(waits(behind.as_mut()).await);
         let told = section.awaits(one).await;
         keeper.release().await;
         told.await.unwrap().expect("it has red already");
@@ -543,11 +543,11 @@ fn a_reader_past_an_abandoned_one_is_not_told() {
         let told = spawn_colored(BLUE, section);
         held.await.unwrap();
         let mut both = pin!(when((red.shared(), &blue), |_, blue| *blue += 1));
-        assert!(once(both.as_mut()).await.is_pending());
+        assert!(waits(both.as_mut()).await);
         // More than are let in together: the last one is met by the usher, beside readers.
         let mut readers: Vec<_> = (0..80).map(|_| Box::pin(red.read(|_| ()))).collect();
         for reader in &mut readers {
-            assert!(once(reader.as_mut()).await.is_pending());
+            assert!(waits(reader.as_mut()).await);
         }
         drop(readers.pop());
         keeper.release().await;

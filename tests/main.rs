@@ -54,6 +54,7 @@ mod sleeps;
 mod sockets;
 mod spawn_pinned;
 mod stage;
+mod stage_close;
 mod stage_end;
 mod task_local;
 mod tasks;

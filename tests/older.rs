@@ -2,7 +2,7 @@
 //! who needs that color inside a section over one that it lacks is told.
 
 use crate::support::cells::{add, cells};
-use crate::support::polls::once;
+use crate::support::polls::waits;
 use crate::support::{message, run};
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep};
@@ -55,7 +55,7 @@ async fn block(color: Color) -> mpsc::Sender<()> {
 }
 
 async fn begin(future: &mut Pin<Box<impl Future<Output = ()>>>) {
-    assert!(once(future.as_mut()).await.is_pending());
+    assert!(waits(future.as_mut()).await);
 }
 
 /// It stands behind its own `when`, which has its color: so it cannot say that it waits.
@@ -69,7 +69,7 @@ fn its_task_is_under_a_color_that_it_has() {
             let ours = red.clone();
             let waiter = spawn_colored(RED, async move {
                 let mut both = pin!(when((&ours, &blue), add));
-                assert!(once(both.as_mut()).await.is_pending());
+                assert!(waits(both.as_mut()).await);
                 tell.send(()).unwrap();
                 both.await;
             });
@@ -217,7 +217,7 @@ fn what_goes_on_is_not_told() {
         let section = exclusive(async move {
             green.call(|green| *green += 1).await;
             spawn_unique(async {}).await.unwrap();
-            assert!(once(pin!(&mut before)).await.is_pending());
+            assert!(waits(pin!(&mut before)).await);
             tell.send(()).unwrap();
             before.await
         });

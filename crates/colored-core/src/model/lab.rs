@@ -3,7 +3,7 @@
 
 use super::doubles::{Endless, OneTurn, Port, Witness, gate, lane};
 use super::pool::{
-    Flag, at_home, pool_with, run, start, start_both, stay_stuck, step_until_idle, stop,
+    Flag, at_home, both_come, pool_with, run, start, start_both, stay_stuck, step_until_idle, stop,
 };
 use super::{check, check_within};
 use crate::color::Color;
@@ -115,17 +115,7 @@ fn home_against_the_end() {
 fn two_workers_for_two_lanes(queue: Queue, preemptions: usize) {
     check_within(preemptions, move || {
         let options = of(queue, Balance::Steal, Placement::Waker);
-        let (handle, workers, beds) = pool_with(2, options);
-        let threads = start_both(workers, &beds);
-        let (first, second) = (Flag::new(), Flag::new());
-        let (wait, set) = (Arc::clone(&first), Arc::clone(&second));
-        drop(handle.spawn_unique(async move {
-            wait.wait();
-            set.set();
-        }));
-        drop(handle.spawn_unique(async move { first.set() }));
-        second.wait();
-        stop(&handle, threads);
+        both_come(pool_with(2, options));
     });
 }
 

@@ -51,11 +51,14 @@ impl Park for Port {
     }
 }
 
-pub(crate) fn pool(workers: usize) -> (Handle, Vec<Worker>, Arc<Beds>) {
+/// A scheduler, its workers, and where those sleep.
+pub(crate) type Pool = (Handle, Vec<Worker>, Arc<Beds>);
+
+pub(crate) fn pool(workers: usize) -> Pool {
     pool_with(workers, Options::default())
 }
 
-pub(crate) fn pool_with(workers: usize, options: Options) -> (Handle, Vec<Worker>, Arc<Beds>) {
+pub(crate) fn pool_with(workers: usize, options: Options) -> Pool {
     let beds = Arc::new(Beds((0..workers).map(|_| Flag::clear()).collect()));
     let port = Box::new(Port(Arc::clone(&beds)));
     let (handle, workers) = Scheduler::with_options(workers, 7, port, options);
@@ -92,9 +95,23 @@ pub(crate) fn stop(handle: &Handle, threads: impl IntoIterator<Item = JoinHandle
     threads.into_iter().for_each(|thread| thread.join().unwrap());
 }
 
+/// Two lanes of which one cannot end before the other has run: both workers must come.
+pub(crate) fn both_come((handle, workers, beds): Pool) {
+    let threads = start_both(workers, &beds);
+    let (first, second) = (Flag::new(), Flag::new());
+    let (wait, set) = (Arc::clone(&first), Arc::clone(&second));
+    drop(handle.spawn_unique(async move {
+        wait.wait();
+        set.set();
+    }));
+    drop(handle.spawn_unique(async move { first.set() }));
+    second.wait();
+    stop(&handle, threads);
+}
+
 /// One of two workers makes two lanes runnable and stays in its poll until one of them has run, which
 /// the second has displaced into the deque: the other worker must come for it.
-pub(crate) fn stay_stuck((handle, mut workers, beds): (Handle, Vec<Worker>, Arc<Beds>)) {
+pub(crate) fn stay_stuck((handle, mut workers, beds): Pool) {
     let spawner = handle.clone();
     drop(handle.spawn_unique(async move {
         let ran = Flag::new();

@@ -1,7 +1,7 @@
 //! Workers that sleep, and those who give them work: no lane is left behind (G6). A lost wake-up is
 //! a deadlock here.
 
-use super::pool::{Flag, pool, start, start_both, stay_stuck, stop};
+use super::pool::{Flag, both_come, pool, start, stay_stuck, stop};
 use super::{check, check_within};
 use crate::color::Color;
 use crate::sync::Arc;
@@ -23,17 +23,7 @@ fn park_against_dispatch() {
 #[test]
 fn two_workers_for_two_lanes() {
     check_within(2, || {
-        let (handle, workers, beds) = pool(2);
-        let threads = start_both(workers, &beds);
-        let (first, second) = (Flag::new(), Flag::new());
-        let (wait, set) = (Arc::clone(&first), Arc::clone(&second));
-        drop(handle.spawn_unique(async move {
-            wait.wait();
-            set.set();
-        }));
-        drop(handle.spawn_unique(async move { first.set() }));
-        second.wait();
-        stop(&handle, threads);
+        both_come(pool(2));
     });
 }
 
