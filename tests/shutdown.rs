@@ -272,7 +272,7 @@ fn a_call_that_can_no_longer_run_panics_and_says_why() {
         runtime.shutdown_background();
         end.send(()).unwrap();
         let error = other.run(caller).unwrap_err();
-        assert!(message(&*error.into_panic()).contains("shut down before the call ran"));
+        assert!(message(&*error.into_panic()).contains("shut down before the call of a cell of"));
     });
 }
 

@@ -104,6 +104,17 @@ impl fmt::Display for CallError {
 
 impl std::error::Error for CallError {}
 
+impl CallError {
+    /// Panics, for a future that has no error to give: `what` it is, and where it was made.
+    #[cold]
+    pub(super) fn raise(self, what: fmt::Arguments<'_>, site: &Location<'_>) -> ! {
+        match self {
+            Self::ShutDown => panic!("the runtime shut down before {what} at {site} ran"),
+            error => panic!("{what} at {site}: {error}"),
+        }
+    }
+}
+
 impl From<InUse> for CallError {
     fn from(_: InUse) -> Self {
         Self::InUse

@@ -144,13 +144,10 @@ where
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<R> {
         match ready!(Pin::new(&mut self.0).poll(cx)) {
             Ok(result) => Poll::Ready(result),
-            Err(CallError::ShutDown) => {
-                panic!(
-                    "the runtime of {:?} shut down before the read ran, which is at {}",
-                    self.0.cell, self.0.site
-                )
+            Err(error) => {
+                let what = format_args!("the read of a cell of {}", self.0.cell.color());
+                error.raise(what, self.0.site)
             }
-            Err(error) => panic!("the read of {:?} at {}: {error}", self.0.cell, self.0.site),
         }
     }
 }

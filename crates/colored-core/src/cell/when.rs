@@ -154,10 +154,7 @@ where
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<R> {
         match ready!(Pin::new(&mut self.0).poll(cx)) {
             Ok(result) => Poll::Ready(result),
-            Err(CallError::ShutDown) => {
-                panic!("the runtime shut down before the `when` at {} ran", self.0.site)
-            }
-            Err(error) => panic!("the `when` at {}: {error}", self.0.site),
+            Err(error) => error.raise(format_args!("the `when`"), self.0.site),
         }
     }
 }
