@@ -47,17 +47,18 @@
 //!    injector from any other thread, or into the inbox of the thread that the node is pinned to.
 //! 4. **Slice.** A worker takes the value and runs the lane. The node at the head stays in the
 //!    chain while it runs, so nobody else can claim the lane meanwhile.
-//! 5. **Poll.** `NOTIFIED` becomes `RUNNING` in one exchange and the future is polled, with the
-//!    color, the task and a fresh [`budget`] in thread-locals.
-//! 6. **Wait.** If the future is pending, the node is taken out of the chain *first*, and `RUNNING`
+//! 5. **Poll.** The future is polled, with the color, the task and a fresh [`budget`] in
+//!    thread-locals. Wakes since the task was scheduled are taken; if there are none, that is a load.
+//! 6. **Wait.** If the future is pending, the node is taken out of the chain *first*, and `SCHEDULED`
 //!    cleared *then*. A wake before that is found by the clearing exchange, and the same thread
 //!    schedules the task again; a wake after that schedules it itself. Whichever moves the node is
 //!    the only party that may read the task's lane. A task that was woken during its poll, or
-//!    yields, goes behind the others without leaving the chain.
+//!    yields, goes behind the others without leaving the chain. A wake of the polled task by its own
+//!    thread is a flag of that thread.
 //!    A task with an open section **keeps its lane**: the node stays at the head, and the exchange
-//!    that clears `RUNNING` leaves the right to run the lane to whoever wakes the task, which
+//!    that clears `SCHEDULED` leaves the right to run the lane to whoever wakes the task, which
 //!    dispatches the lane instead of pushing the node (`lane/keep.rs`).
-//! 7. **Hop.** The task is given its new lane while it is still `RUNNING`, and is pushed there
+//! 7. **Hop.** The task is given its new lane while it is still `SCHEDULED`, and is pushed there
 //!    after it has left the old one: it is in one chain at a time.
 //! 8. **End.** The future is dropped in place, under its color, the output stored, and `COMPLETE`
 //!    set with the same exchange that finds the joiner's waker. When the node is out of the chain,
@@ -118,7 +119,7 @@
 //! | **G5** exact colors | The table compares whole colors. A published lane's count reaches zero only under its shard's lock, under which look-ups add to it | [`table`] | `table` |
 //! | **G6** work conservation | Who publishes a lane then looks for sleepers; who goes to sleep announces it, then looks at the queues. A fence stands between the two steps of each. A `next` slot is exempt: it may be stolen once its worker is late, and [`Scheduler::rescue`] finds it | `sched/idle.rs`, `sched/lab.rs`, `sched/ranks.rs` | `scheduler`, `lab`, `ranks` |
 //! | **G7** bounded turns | A worker ends a slice after 64 polls or 200 µs and puts the lane behind all others. At most 3 lanes in a row come from the `next` slot, where a lane that has filled its slice stays for as many turns as a theft has freed; the injector is looked at every 61 steps; an inbox every other step | `sched/worker.rs`, `lane/slice.rs`, [`budget`] | none: tests count turns |
-//! | **G8** destructors on color | Only the holder drops a future, so a cancellation waits for its turn. A waiting task is on the list of its lane; a lane with such a list is in the table or in the registry, where a shutdown finds it; one that keeps its lane is in a list of such tasks. A task pinned to a thread that has gone is leaked: no other may drop it | `sched/shutdown.rs`, `sched/keepers.rs`, `task/live.rs`, `lane/locals.rs` | `shutdown`, `task`, `join`, `exclusive`, `locals` |
+//! | **G8** destructors on color | Only the holder drops a future, so a cancellation waits for its turn. A waiting task is on the list of its lane; a lane with such a list is in the table or in the registry, where a shutdown finds it; one that keeps its lane is in a list of such tasks. A task pinned to a thread that has gone is leaked: no other may drop it | `sched/shutdown.rs`, `sched/keepers.rs`, `task/live.rs`, `lane/locals.rs` | `shutdown`, `task`, `turn`, `join`, `exclusive`, `locals` |
 //! | **G9** panic isolation | Polls, callbacks and destructors run inside `catch_unwind`; foreign wakers inside [`contain()`] | `task/vtable.rs` | none |
 //! | **G11** color per poll | The hold ends with the slice, and thread-locals say what is held. A [`ColorCell`] gives its value to a closure, never across an await. A section is a count in the task's state: while it is not zero, a poll that ends leaves lane and node where they are | `lane/current.rs`, `lane/keep.rs`, [`cell`] | `cell`, `inline`, `exclusive` |
 //! | **G12** diagnosed waits | From the first section on, tasks record what they wait for. A wait that closes a cycle through a section is refused, under the lock under which it would be recorded. A `when` that gets a lane and lacks others has those look again whom it shuts in. Those of before are found in the lines of lanes that stand still | `sched/waits.rs`, `lane/missing.rs`, `lane/older.rs` | `exclusive`, `waits`, `known`, `older` |
@@ -133,14 +134,15 @@
 //! # Memory order
 //!
 //! Every atomic operation has a comment that begins with `Ordering:` and names its partner, or says
-//! that it is a hint. From far away there are seven pairs:
+//! that it is a hint. From far away there are these pairs:
 //!
 //! | what is handed over | released by | acquired by |
 //! |---|---|---|
 //! | a lane's content, holder to holder | the exchange of the chain's tail to null | the swap or exchange that claims the idle chain |
 //! | a task or callback, producer to holder | the swap of the tail, the store of the link | the load of the link |
-//! | the content of a lane that a task keeps | clearing `RUNNING` with `KEPT` | the wake that sets `NOTIFIED` |
-//! | a task's future and lane, poll to poll | clearing `RUNNING` | the wake that sets `NOTIFIED`, and the exchange that begins the poll |
+//! | the content of a lane that a task keeps | clearing `SCHEDULED` with `KEPT` | the wake that sets it |
+//! | a task's future and lane, poll to poll | clearing `SCHEDULED`; after a yield, the chain | the wake that sets it; the chain |
+//! | what a waker wrote, to the poll | the wake that sets `NOTIFIED`, or finds it; one that sets `SCHEDULED` by the chain | the exchange that clears it as the poll begins; the chain |
 //! | the output and the joiner's waker | setting `COMPLETE`, `JOINER` | the other side's load or exchange of the state word |
 //! | a lane, holder to behavior | the count of missing lanes | the exchange that takes the last one |
 //! | a cell's content, writer to readers and back | opening the gate; each leave | each enter; the last leave |
@@ -163,13 +165,14 @@
 //! | push on an idle lane, by a worker | 2: the tail, the `next` slot; and one fence if others could run something now |
 //! | push on an idle lane, by another thread | 3 and two fences: the tail, the injector's two. Unless it is a spawn by a handle, the count of the lane's port up and down as well |
 //! | spawn | the push, and for the lane: 0 by [`spawn_here`], or in the default color while it runs here; 1 in the default color from elsewhere; 1 and a lock in a named one; 0 in a fresh one with a spare lane. On a worker the memory comes from its own free lists |
-//! | drop of a handle | 1 before the task's first poll, 2 later |
-//! | poll that completes | 3: begin, complete, the runtime's reference |
-//! | poll that waits | 2: begin, end |
-//! | wake | 1 if the task is scheduled already, else 1 and a push |
+//! | drop of a handle | 1 before the task has waited, or given a waker away; 2 later |
+//! | poll that completes | 0 if no handle and no waker is left; else 2: complete, the runtime's reference |
+//! | poll that waits | 1: the end |
+//! | poll of a task that has been woken again since it was scheduled | 1 more: the begin |
+//! | wake | 1 if the task is scheduled already, else 1 and a push; 0 by `wake_by_ref` of the task that this thread polls |
 //! | head leaves the chain | 0 if its successor can be seen, else 1 |
-//! | yield | 2, or 3 with others behind: the tail, the state word at both ends. No wake |
-//! | hop | the target lane (as for a spawn), the push there, 1 to leave, 1 to begin |
+//! | yield, or a wake of the polled task by itself | 0, or 1 with others behind: the tail |
+//! | hop | the target lane (as for a spawn), the push there |
 //! | section | 2, and for the first wait in it a lock, twice. A wait in a section costs what others cost, a wake there no push: it dispatches the lane |
 //! | `when` that gets one of its lanes and lacks others, after the first section | a lock of the whole scheduler and a search along what is waited for. Before: a load and a store; and one more load when it has to wait |
 //! | join, call or hop that waits, after the first section | a lock of the whole scheduler and a search along what is waited for; the lock again when it is over |

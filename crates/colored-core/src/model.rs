@@ -39,6 +39,7 @@ mod scheduler;
 mod shutdown;
 mod table;
 mod task;
+mod turn;
 mod usher;
 mod waits;
 mod when;

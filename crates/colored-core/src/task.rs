@@ -41,9 +41,11 @@ pub(crate) use self::join::{Abort, Join};
 pub(crate) use self::live::LiveList;
 pub(crate) use self::section::Section;
 pub(crate) use self::state::{Begun, Ended, Kept, Wants};
+pub(crate) use self::waker::table as waker_table;
 
 use crate::queue::Node;
 use std::ptr::NonNull;
+use std::task::RawWakerVTable;
 
 /// Where a task goes when it becomes ready: implemented by the lane above, doubled by a recorder in
 /// the models.
@@ -55,6 +57,14 @@ pub(crate) trait Schedule: Copy + PartialEq + Send + Sync + 'static {
 
     /// From what [`Schedule::into_raw`] gave.
     fn from_raw(raw: NonNull<Self::Target>) -> Self;
+
+    /// The table of its tasks' wakers. A static, and not a constant, which may have another address in each
+    /// crate: tasks tell their own wakers by it.
+    fn waker_table() -> &'static RawWakerVTable;
+
+    /// Has the task scheduled again when its poll ends, if it is this thread that polls it; false if it
+    /// is not.
+    fn yields(task: TaskRef<Self>) -> bool;
 
     /// Takes the node of a task that has just become ready. Called at most once per readiness.
     ///

@@ -172,11 +172,22 @@ pub(crate) fn hops_to() -> Option<Color> {
 /// Asks that the current task run again, without the cost of a wake. False if `waker` is not the
 /// task's own.
 pub(crate) fn yield_task(waker: &Waker) -> bool {
+    yield_if(|task| task.owns(waker))
+}
+
+/// As [`yield_task`], of `task`, if it is the current one.
+#[inline]
+pub(super) fn yields(task: TaskRef<LanePtr>) -> bool {
+    yield_if(|current| current == task)
+}
+
+#[inline]
+fn yield_if(is_meant: impl FnOnce(TaskRef<LanePtr>) -> bool) -> bool {
     CURRENT.with(|current| {
-        let own = current.task.get().is_some_and(|task| task.owns(waker));
-        if own {
+        let meant = current.task.get().is_some_and(is_meant);
+        if meant {
             current.yielded.set(true);
         }
-        own
+        meant
     })
 }

@@ -3,8 +3,9 @@
 use super::{Dispatch, Lane, ReadyLane, current, ticket};
 use crate::queue::{Node, Pushed};
 use crate::sync::{Arc, Ordering};
-use crate::task::Schedule;
+use crate::task::{self, Schedule, TaskRef};
 use std::ptr::NonNull;
+use std::task::RawWakerVTable;
 
 /// A pointer to a lane that something else keeps alive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -173,6 +174,17 @@ impl Schedule for LanePtr {
     #[inline]
     fn from_raw(raw: NonNull<Lane>) -> Self {
         Self(raw)
+    }
+
+    #[inline]
+    fn waker_table() -> &'static RawWakerVTable {
+        static TABLE: RawWakerVTable = task::waker_table::<LanePtr>();
+        &TABLE
+    }
+
+    #[inline]
+    fn yields(task: TaskRef<Self>) -> bool {
+        current::yields(task)
     }
 
     #[inline]

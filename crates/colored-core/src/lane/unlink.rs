@@ -68,13 +68,7 @@ impl LanePtr {
         let unlinked = if after == After::Rotate {
             match lane.chain.rotate_head() {
                 Rotated::Stalled => Unlinked::Stalled,
-                Rotated::Moved | Rotated::Alone => {
-                    // SAFETY: only tasks rotate, and a scheduled one is alive.
-                    let task = unsafe { TaskRef::<LanePtr>::from_node(head) };
-                    // SAFETY: the lane is held, so the task does not run before this returns.
-                    unsafe { task.end_notified() };
-                    return Unlinked::More;
-                }
+                Rotated::Moved | Rotated::Alone => return Unlinked::More,
             }
         } else {
             if !lane.chain.has_more() {
@@ -150,9 +144,7 @@ impl After {
             }
             After::Hop => {
                 hold.owe(-1);
-                // SAFETY: the party that polled may move the task.
-                unsafe { task().end_notified() };
-                // SAFETY: notified and in no chain: it is still this party's to move.
+                // SAFETY: scheduled and in no chain: it is still this party's to move.
                 unsafe { schedule(task()) };
             }
             After::Free => {

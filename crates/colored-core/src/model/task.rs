@@ -4,12 +4,12 @@ use super::check;
 use super::doubles::{Wait, Witness, gate};
 use crate::queue::Node;
 use crate::sync::{Arc, Mutex};
-use crate::task::{Abort, Begun, Cell, Ended, Join, Schedule, TaskRef};
+use crate::task::{self, Abort, Begun, Cell, Ended, Join, Schedule, TaskRef};
 use loom::thread;
 use std::panic::Location;
 use std::pin::Pin;
 use std::ptr::NonNull;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, RawWakerVTable, Waker};
 
 /// Where the one task waits for its turn.
 struct Slot(Mutex<Option<Queued>>);
@@ -36,6 +36,15 @@ impl Schedule for Line {
 
     fn from_raw(raw: NonNull<Slot>) -> Self {
         Self(raw)
+    }
+
+    fn waker_table() -> &'static RawWakerVTable {
+        static TABLE: RawWakerVTable = task::waker_table::<Line>();
+        &TABLE
+    }
+
+    fn yields(_task: TaskRef<Self>) -> bool {
+        false
     }
 
     unsafe fn schedule(self, node: NonNull<Node>) {

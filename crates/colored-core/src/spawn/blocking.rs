@@ -27,8 +27,8 @@ where
         let f = f.take().expect("a job is polled once");
         Poll::Ready(f())
     });
-    // SAFETY: `Send`, and borrows nothing. It never is on a lane: it is notified until it begins,
-    // running until it completes, and so no wake ever schedules it.
+    // SAFETY: `Send`, and borrows nothing. It never is on a lane: it is scheduled from the
+    // first until it completes, and so no wake ever schedules it.
     let task = unsafe { task::Cell::allocate(future, LanePtr::nowhere(), 0, site) };
     // SAFETY: the second reference is the handle's.
     let join = unsafe { Join::new(task) };

@@ -149,6 +149,12 @@ impl<S: Schedule> Clone for TaskRef<S> {
 
 impl<S: Schedule> Copy for TaskRef<S> {}
 
+impl<S: Schedule> PartialEq for TaskRef<S> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
 impl<S: Schedule> TaskRef<S> {
     /// # Safety
     ///
@@ -307,14 +313,6 @@ impl<S: Schedule> TaskRef<S> {
         self.header().state.end()
     }
 
-    /// # Safety
-    ///
-    /// As for [`TaskRef::end`].
-    #[inline]
-    pub(crate) unsafe fn end_notified(self) {
-        self.header().state.end_notified();
-    }
-
     /// Marks the task for cancellation and schedules it if it waits.
     ///
     /// # Safety
@@ -333,8 +331,10 @@ impl<S: Schedule> TaskRef<S> {
     /// The task is complete and unlinked, and the runtime does not use it again.
     #[inline]
     pub(crate) unsafe fn release(self) {
-        // SAFETY: by contract.
-        unsafe { release(self.0) };
+        if self.header().state.release_late() {
+            // SAFETY: it was the last one.
+            unsafe { free(self.0) };
+        }
     }
 
     /// Whether `waker` is this task's own.

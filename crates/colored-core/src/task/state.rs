@@ -2,8 +2,8 @@
 //!
 //! | flag | set by | cleared by | meaning |
 //! |---|---|---|---|
-//! | `NOTIFIED` | a wake, an abort, the spawn | the poll it causes | it is to be polled (again) |
-//! | `RUNNING` | the lane's holder | the lane's holder | it is being polled |
+//! | `SCHEDULED` | the spawn; a wake or abort that finds it clear | the lane's holder, at the end of a poll | its node has a turn in its lane, or is in it |
+//! | `NOTIFIED` | a wake or abort that finds `SCHEDULED` | the lane's holder, at the begin of a poll | it has been woken since |
 //! | `COMPLETE` | the lane's holder, once | nobody | the future is gone, the output is there |
 //! | `ABORTED` | an abort | nobody | instead of the next poll the future is dropped |
 //! | `INTEREST` | the spawn | the handle's drop | somebody wants the output |
@@ -11,25 +11,39 @@
 //! | `KEPT` | the lane's holder | the lane's holder | while it waits, its lane waits with it |
 //! | sections | the task's own polls | anybody | how many sections of it are open: it keeps its lane |
 //!
-//! | `NOTIFIED` | `RUNNING` | `KEPT` | the task's node is | the next wake |
+//! | `SCHEDULED` | `NOTIFIED` | `KEPT` | the task's node is | the next wake |
 //! |---|---|---|---|---|
-//! | 0 | 0 | 0 | in no chain | sets `NOTIFIED` and puts the node on the task's lane |
-//! | 0 | 0 | 1 | at the head of its lane's chain, which nobody runs | sets `NOTIFIED` and dispatches the lane |
-//! | 1 | 0 | | in its lane's chain | does nothing |
-//! | 0 | 1 | | at the head of its lane's chain | sets `NOTIFIED` |
-//! | 1 | 1 | | at the head of its lane's chain | does nothing |
+//! | 0 | 0 | 0 | in no chain | sets `SCHEDULED` and puts the node on the task's lane |
+//! | 0 | 0 | 1 | at the head of its lane's chain, which nobody runs | sets `SCHEDULED` and dispatches the lane |
+//! | 1 | 0 | | in its lane's chain, or on the way there; at its head during the poll | sets `NOTIFIED` |
+//! | 1 | 1 | | the same | changes nothing |
 //!
-//! So at any time at most one party may move the node: whoever turned `00` into `10`, until the
-//! poll; then the lane's holder, until it clears `RUNNING`. The same party, and no other, may read
-//! or change the task's lane. That is what makes a hop exact: a wake that comes while the task
-//! moves finds `RUNNING` or `NOTIFIED` and does not look at the lane.
+//! So at any time at most one party may move the node: whoever has set `SCHEDULED`, until it has put
+//! the node on the lane; then the lane's holder, until it clears `SCHEDULED`. The same party, and no
+//! other, may read or change the task's lane. That is what makes a hop exact: a wake that comes while
+//! the task moves finds `SCHEDULED` and does not look at the lane.
 //!
-//! A task woken during its own poll is scheduled when that poll ends.
+//! # A turn
 //!
-//! A task that keeps its lane gives two rights away with the exchange that clears `RUNNING`: to move
-//! the node, and to run the lane. Whoever turns `00` into `10` has both. Sections are counted here,
+//! While `SCHEDULED` is set nobody but the holder clears it, and what the others wrote before the node
+//! came to the lane comes with the chain. So a turn begins with a load, and a task that yields, or
+//! hops, ends one without touching the word. The load looks for wakes since: one that it sees is taken by
+//! an exchange, which acquires what the waker wrote. One that it misses is found at the end of the
+//! poll, by the exchange that would clear `SCHEDULED`; and then the task stays scheduled. So after every
+//! wake a poll begins that sees what the waker wrote.
+//!
+//! # Sections
+//!
+//! A task that keeps its lane gives two rights away with the exchange that clears `SCHEDULED`: to move
+//! the node, and to run the lane. Whoever sets it again has both. Sections are counted here,
 //! and not in the lane, so that one can end anywhere: the last one to end wakes a task that waits,
-//! and the lane's holder finds that there is nothing left to keep it for.
+//! and the lane's holder finds that there is nothing left to keep it for. `KEPT` says nothing while
+//! `SCHEDULED` is set.
+//!
+//! # The last reference
+//!
+//! A party that has the only reference is alone with the task: further ones are made from one that
+//! exists, or by the poll. So it needs no exchange to end.
 
 mod outcome;
 
@@ -37,8 +51,8 @@ pub(crate) use self::outcome::{Begun, Completed, Ended, Joinable, Kept, Wants, W
 
 use crate::sync::{AtomicUsize, Ordering};
 
-const NOTIFIED: usize = 1;
-const RUNNING: usize = 1 << 1;
+const SCHEDULED: usize = 1;
+const NOTIFIED: usize = 1 << 1;
 const COMPLETE: usize = 1 << 2;
 const ABORTED: usize = 1 << 3;
 const INTEREST: usize = 1 << 4;
@@ -50,15 +64,16 @@ pub(crate) const MOST_SECTIONS: usize = 127;
 const SECTIONS: usize = SECTION * MOST_SECTIONS;
 const REF: usize = 1 << 14;
 
-const PLACED: usize = NOTIFIED | RUNNING | COMPLETE;
-const SPAWNED: usize = NOTIFIED | INTEREST | (2 * REF);
+/// A wake that finds one of these does not move the node.
+const PLACED: usize = SCHEDULED | COMPLETE;
+const SPAWNED: usize = SCHEDULED | INTEREST | (2 * REF);
 
 /// The state word.
 #[derive(Debug)]
 pub(crate) struct State(AtomicUsize);
 
 impl State {
-    /// A task that is ready, with a handle: two references.
+    /// A task that its maker schedules, with a handle: two references.
     pub(crate) fn spawned() -> Self {
         Self(AtomicUsize::new(SPAWNED))
     }
@@ -66,10 +81,33 @@ impl State {
     /// A waker fired and stays.
     #[inline]
     pub(crate) fn wake(&self) -> Woken {
-        // Ordering: Release makes what the waker wrote visible to the poll it causes (`begin`
-        // acquires), also when the flag was set already; Acquire lets the caller read the lane
-        // that the last poll left (`end` releases).
-        Self::woken(self.0.fetch_or(NOTIFIED, Ordering::AcqRel))
+        self.wake_and(0)
+    }
+
+    /// Somebody aborts the task.
+    pub(crate) fn abort(&self) -> Woken {
+        self.wake_and(ABORTED)
+    }
+
+    #[inline]
+    fn wake_and(&self, flags: usize) -> Woken {
+        // Ordering: hint only, the exchange decides.
+        let mut before = self.0.load(Ordering::Relaxed);
+        loop {
+            let (after, woken) = Self::woken(before);
+            // Ordering: Release makes what the waker wrote visible to the poll it causes, by the chain
+            // or by `begin`, which acquires: so also if nothing changes. Acquire lets the caller read
+            // the lane that the last poll left (`end` releases).
+            match self.0.compare_exchange_weak(
+                before,
+                after | flags,
+                Ordering::AcqRel,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return woken,
+                Err(now) => before = now,
+            }
+        }
     }
 
     /// A waker fired and its reference goes.
@@ -78,45 +116,42 @@ impl State {
         // Ordering: hint only, the exchange decides.
         let mut before = self.0.load(Ordering::Relaxed);
         loop {
-            let after = (before | NOTIFIED) - REF;
-            // Ordering: as in `wake`; Release also orders this owner's use before the free.
+            let (after, woken) = Self::woken(before);
+            let after = after - REF;
+            // Ordering: as in `wake_and`; Release also orders this owner's use before the free.
             match self.0.compare_exchange_weak(before, after, Ordering::AcqRel, Ordering::Relaxed) {
-                Ok(_) if before & PLACED == 0 => return Self::woken(before),
                 Ok(_) if after / REF == 0 => {
                     self.acquire_last();
                     return Woken::Free;
                 }
-                Ok(_) => return Woken::Nothing,
+                Ok(_) => return woken,
                 Err(now) => before = now,
             }
         }
     }
 
-    /// Somebody aborts the task.
-    pub(crate) fn abort(&self) -> Woken {
-        // Ordering: as in `wake`.
-        Self::woken(self.0.fetch_or(NOTIFIED | ABORTED, Ordering::AcqRel))
-    }
-
-    /// What a wake must do that found this word.
+    /// The word after a wake that finds this one, and what the wake must do.
     #[inline]
-    fn woken(before: usize) -> Woken {
+    fn woken(before: usize) -> (usize, Woken) {
         match (before & PLACED == 0, before & KEPT == 0) {
-            (true, true) => Woken::Schedule,
-            (true, false) => Woken::Resume,
-            (false, _) => Woken::Nothing,
+            (true, true) => (before | SCHEDULED, Woken::Schedule),
+            (true, false) => (before | SCHEDULED, Woken::Resume),
+            (false, _) => (before | NOTIFIED, Woken::Nothing),
         }
     }
 
     /// Its turn has come. Holder only.
     #[inline]
     pub(crate) fn begin(&self) -> Begun {
-        // One exclusive-or does both, for NOTIFIED is known to be set and RUNNING to be clear.
-        // Ordering: Acquire pairs with the Release of every wake so far; Release is for the
-        // wakers that find RUNNING and so do not read the lane.
-        let before = self.0.fetch_xor(NOTIFIED | RUNNING, Ordering::AcqRel);
-        debug_assert_eq!(before & PLACED, NOTIFIED, "a task at the head of its lane is notified");
-        if before & ABORTED == 0 { Begun::Poll } else { Begun::Cancel }
+        // Ordering: the chain brings what was before the task was scheduled. A wake that came
+        // later and is missed here is found by `end`.
+        let mut word = self.0.load(Ordering::Relaxed);
+        debug_assert_eq!(word & PLACED, SCHEDULED, "a task at the head of its lane is scheduled");
+        if word & NOTIFIED != 0 {
+            // Ordering: Acquire pairs with the Release of every wake so far.
+            word = self.0.fetch_and(!NOTIFIED, Ordering::Acquire);
+        }
+        if word & ABORTED == 0 { Begun::Poll } else { Begun::Cancel }
     }
 
     /// What it wants after its poll. Holder only; may be out of date: it may have been woken, or
@@ -146,25 +181,22 @@ impl State {
         self.0.load(Ordering::Relaxed) & NOTIFIED != 0
     }
 
-    /// The poll was not ready. Holder only; the node must be out of its chain or stay scheduled.
+    /// The poll was not ready, and the task waits unless it has been woken. Holder only; the node
+    /// must be out of its chain.
     #[inline]
     pub(crate) fn end(&self) -> Ended {
-        // Ordering: Release hands the future and the lane to whoever schedules it next.
-        let before = self.0.fetch_and(!(RUNNING | KEPT), Ordering::AcqRel);
-        debug_assert_eq!(before & (RUNNING | COMPLETE), RUNNING, "only a running task ends a poll");
-        if before & NOTIFIED == 0 { Ended::Waiting } else { Ended::Reschedule }
-    }
-
-    /// The poll was not ready and the task is to be polled again whatever happens. Holder only.
-    #[inline]
-    pub(crate) fn end_notified(&self) {
-        // Ordering: hint only, the exchange decides.
+        // Ordering: hint only, the exchange decides; and what it sees of wakes stays.
         let mut before = self.0.load(Ordering::Relaxed);
         loop {
-            let after = (before | NOTIFIED) & !(RUNNING | KEPT);
-            // Ordering: as in `end`.
-            match self.0.compare_exchange_weak(before, after, Ordering::AcqRel, Ordering::Relaxed) {
-                Ok(_) => return,
+            debug_assert_eq!(before & PLACED, SCHEDULED, "only a scheduled task ends a poll");
+            if before & NOTIFIED != 0 {
+                return Ended::Reschedule;
+            }
+            let after = before & !(SCHEDULED | KEPT);
+            // Ordering: Release hands the future and the lane to whoever schedules it next.
+            match self.0.compare_exchange_weak(before, after, Ordering::Release, Ordering::Relaxed)
+            {
+                Ok(_) => return Ended::Waiting,
                 Err(now) => before = now,
             }
         }
@@ -172,19 +204,20 @@ impl State {
 
     /// The poll was not ready and the task keeps its lane. Holder only; the node stays at the head.
     pub(crate) fn end_keeping(&self) -> Kept {
-        // Ordering: hint only, the exchange decides.
+        // Ordering: as in `end`.
         let mut before = self.0.load(Ordering::Relaxed);
         loop {
             if before & SECTIONS == 0 {
                 return Kept::Over;
             }
-            let (after, kept) = match before & NOTIFIED == 0 {
-                true => ((before | KEPT) & !RUNNING, Kept::Waiting),
-                false => (before & !RUNNING, Kept::Again),
-            };
+            if before & NOTIFIED != 0 {
+                return Kept::Again;
+            }
+            let after = (before | KEPT) & !SCHEDULED;
             // Ordering: Release hands the future and the lane to whoever wakes the task.
-            match self.0.compare_exchange_weak(before, after, Ordering::AcqRel, Ordering::Relaxed) {
-                Ok(_) => return kept,
+            match self.0.compare_exchange_weak(before, after, Ordering::Release, Ordering::Relaxed)
+            {
+                Ok(_) => return Kept::Waiting,
                 Err(now) => before = now,
             }
         }
@@ -209,7 +242,7 @@ impl State {
         loop {
             let left = before - SECTION - REF;
             let resumes = left & SECTIONS == 0 && before & (PLACED | KEPT) == KEPT;
-            let after = if resumes { left | NOTIFIED } else { left };
+            let after = if resumes { left | SCHEDULED } else { left };
             // Ordering: as in `wake_and_release`.
             match self.0.compare_exchange_weak(before, after, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) if resumes => return Woken::Resume,
@@ -233,10 +266,17 @@ impl State {
     /// The output is stored. Holder only.
     #[inline]
     pub(crate) fn complete(&self) -> Completed {
+        // Ordering: Acquire pairs with the Release of every owner that has gone.
+        let word = self.0.load(Ordering::Acquire);
+        debug_assert_eq!(word & PLACED, SCHEDULED, "only a scheduled task completes");
+        if word & INTEREST == 0 && word / REF == 1 {
+            // Ordering: the runtime's reference is the only one.
+            self.0.store(word ^ (SCHEDULED | COMPLETE), Ordering::Relaxed);
+            return Completed::DropOutput;
+        }
         // Ordering: Release publishes the output to the handle's Acquire; Acquire makes the
         // joiner's waker visible (`set_joiner` releases).
-        let before = self.0.fetch_xor(RUNNING | COMPLETE, Ordering::AcqRel);
-        debug_assert_eq!(before & (RUNNING | COMPLETE), RUNNING, "only a running task completes");
+        let before = self.0.fetch_xor(SCHEDULED | COMPLETE, Ordering::AcqRel);
         match (before & INTEREST != 0, before & JOINER != 0) {
             (false, _) => Completed::DropOutput,
             (true, false) => Completed::Keep,
@@ -290,7 +330,7 @@ impl State {
         }
     }
 
-    /// The handle goes before the task was ever touched: one exchange, the reference included.
+    /// The handle goes before anybody has touched the word: one exchange, the reference included.
     #[inline]
     pub(crate) fn detach_fast(&self) -> bool {
         // Ordering: Release orders the handle's use before the free.
@@ -329,6 +369,13 @@ impl State {
             self.acquire_last();
         }
         last
+    }
+
+    /// As [`release`](Self::release), by a party that is often the last.
+    #[inline]
+    pub(crate) fn release_late(&self) -> bool {
+        // Ordering: Acquire pairs with the Release of all other owners.
+        self.0.load(Ordering::Acquire) / REF == 1 || self.release()
     }
 
     fn acquire_last(&self) {

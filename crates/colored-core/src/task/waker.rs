@@ -3,14 +3,12 @@
 use super::cell::{Header, TaskRef};
 use super::{Schedule, cell};
 use std::mem::ManuallyDrop;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
-struct Table<S>(S);
-
-impl<S: Schedule> Table<S> {
-    const VTABLE: RawWakerVTable =
-        RawWakerVTable::new(clone::<S>, wake::<S>, wake_by_ref::<S>, release::<S>);
+/// What a [`Schedule`] puts into the one static that its [`Schedule::waker_table`] names.
+pub(crate) const fn table<S: Schedule>() -> RawWakerVTable {
+    RawWakerVTable::new(clone::<S>, wake::<S>, wake_by_ref::<S>, release::<S>)
 }
 
 /// A waker that borrows the caller's reference: for the time of one poll.
@@ -20,7 +18,7 @@ impl<S: Schedule> Table<S> {
 /// The task outlives the waker.
 #[inline]
 pub(super) unsafe fn borrowed<S: Schedule>(task: NonNull<Header<S>>) -> ManuallyDrop<Waker> {
-    let raw = RawWaker::new(task.as_ptr().cast_const().cast(), &Table::<S>::VTABLE);
+    let raw = RawWaker::new(task.as_ptr().cast_const().cast(), S::waker_table());
     // SAFETY: the table keeps the contract of `RawWaker`: thread-safe, and each waker but this one,
     // which is never dropped, counts as a reference.
     ManuallyDrop::new(unsafe { Waker::from_raw(raw) })
@@ -42,7 +40,7 @@ impl<S: Schedule> TaskRef<S> {
 /// Whether `waker` is the waker of the task at `task`, and not one that a combinator made.
 #[inline]
 pub(crate) fn is_own<S: Schedule>(waker: &Waker, task: *const Header<S>) -> bool {
-    waker.data() == task.cast::<()>() && *waker.vtable() == Table::<S>::VTABLE
+    waker.data() == task.cast::<()>() && ptr::eq(waker.vtable(), S::waker_table())
 }
 
 fn header<S: Schedule>(data: *const ()) -> NonNull<Header<S>> {
@@ -52,11 +50,14 @@ fn header<S: Schedule>(data: *const ()) -> NonNull<Header<S>> {
 unsafe fn clone<S: Schedule>(data: *const ()) -> RawWaker {
     // SAFETY: the waker being cloned holds a reference.
     unsafe { header::<S>(data).as_ref() }.state.retain();
-    RawWaker::new(data, &Table::<S>::VTABLE)
+    RawWaker::new(data, S::waker_table())
 }
 
 unsafe fn wake_by_ref<S: Schedule>(data: *const ()) {
     let task = header::<S>(data);
+    if S::yields(TaskRef(task)) {
+        return;
+    }
     // SAFETY: the waker holds a reference.
     let woken = unsafe { task.as_ref() }.state.wake();
     // SAFETY: what the transition said about this task.

@@ -52,7 +52,7 @@ pub(crate) enum Kept {
     Waiting,
     /// It was woken meanwhile, and the lane is still the caller's: it has the next turn.
     Again,
-    /// Its last section has ended meanwhile: end its poll as any other's. It is still `RUNNING`.
+    /// Its last section has ended meanwhile: end its poll as any other's. It is still scheduled.
     Over,
 }
 
