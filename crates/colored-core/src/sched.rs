@@ -30,6 +30,7 @@ mod registry;
 mod remote;
 mod retire;
 mod shutdown;
+mod thrift;
 pub(crate) mod waits;
 mod worker;
 
@@ -43,6 +44,7 @@ pub use self::handle::Handle;
 pub(crate) use self::enter::with_handle;
 pub(crate) use self::guest::{block_on, spawn_local};
 pub(crate) use self::handle::{spawn_here, spawn_on_lane};
+pub(crate) use self::local::has_to_wait;
 pub(crate) use self::pinned::spawn_pinned;
 pub(crate) use self::remote::post_to_worker;
 
