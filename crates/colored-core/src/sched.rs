@@ -14,6 +14,7 @@
 //! | what comes next in it is pinned | the inbox of that worker or guest |
 //! | its slice is over | the young end of the deque of the worker that ran it |
 //! | a worker, in a batch of many events | the mail of the worker that ran it last (`mail.rs`) |
+//! | the end of a behavior that it has waited for | the worker's own mail |
 
 mod dispatch;
 mod enter;
