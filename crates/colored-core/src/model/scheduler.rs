@@ -77,10 +77,11 @@ fn who_rests_wakes_another() {
         resting.rest_until(1);
         let (ran, spawner) = (Flag::new(), handle.clone());
         let set_ran = Arc::clone(&ran);
-        drop(handle.spawn_unique(async move {
+        let publish = move || {
             drop(spawner.spawn_unique(async move { set_ran.set() }));
             drop(spawner.spawn_unique(async {}));
-        }));
+        };
+        handle.post_to_worker(0, Color::new(1), publish).ok().expect("there is such a worker");
         let kept = Arc::clone(&beds);
         let third = thread::spawn(move || {
             kept.wait(2);
