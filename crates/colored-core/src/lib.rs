@@ -21,7 +21,8 @@
 //! | **`next` slot** | the one lane that a worker runs before those in its deque |
 //! | **injector** | the queue of lanes that other threads made runnable |
 //! | **inbox** | lanes whose next task is pinned to that one thread |
-//! | **mail** | lanes that another worker, with many events in hands, has left for the one that ran them last |
+//! | **mail** | lanes that another worker, with many events in hands, has left for the one that ran them last; and those that a worker runs behind all others |
+//! | **rest** | a worker whose thefts were not worth it steals nothing for a while, as if it were in a slice |
 //! | **guest** | a thread inside [`Handle::block_on`]: it runs only what is pinned to it |
 //! | **ticket** | an entry of a queue in which a lane may be more than once. The right to run the lane is then *left* in the lane |
 //! | **class** | how urgent a lane is: the priority of its color, or the highest while an urgent task, or what an urgent color waits for, is scheduled in it |
@@ -117,7 +118,7 @@
 //! | **G3** serial by default | There is no task without a lane; whoever names no color gets that of [`Color::DEFAULT`]. A guest's future is a pinned task on it | `sched/guest.rs` | `scheduler` |
 //! | **G4** no leak of color | The color is an argument of the spawn. Only [`spawn_here`] and [`spawn_local`] read the lane that runs | | none: nothing interleaves |
 //! | **G5** exact colors | The table compares whole colors. A published lane's count reaches zero only under its shard's lock, under which look-ups add to it | [`table`] | `table` |
-//! | **G6** work conservation | Who publishes a lane then looks for sleepers; who goes to sleep announces it, then looks at the queues. A fence stands between the two steps of each. A `next` slot is exempt: it may be stolen once its worker is late, and [`Scheduler::rescue`] finds it | `sched/idle.rs`, `sched/lab.rs`, `sched/ranks.rs` | `scheduler`, `lab`, `ranks` |
+//! | **G6** work conservation | Who publishes a lane then looks for sleepers; who goes to sleep announces it, then looks at the queues. A fence stands between the two steps of each. A `next` slot is exempt: it may be stolen once its worker is late, and [`Scheduler::rescue`] finds it. Who rests counts as busy, and looks again in time | `sched/idle.rs`, `sched/thrift.rs`, `sched/lab.rs`, `sched/ranks.rs` | `scheduler`, `lab`, `ranks` |
 //! | **G7** bounded turns | A worker ends a slice after 64 polls or 200 µs and puts the lane behind all others. At most 3 lanes in a row come from the `next` slot, where a lane that has filled its slice stays for as many turns as a theft has freed; the injector is looked at every 61 steps; an inbox every other step | `sched/worker.rs`, `lane/slice.rs`, [`budget`] | none: tests count turns |
 //! | **G8** destructors on color | Only the holder drops a future, so a cancellation waits for its turn. A waiting task is on the list of its lane; a lane with such a list is in the table or in the registry, where a shutdown finds it; one that keeps its lane is in a list of such tasks. A task pinned to a thread that has gone is leaked: no other may drop it | `sched/shutdown.rs`, `sched/keepers.rs`, `task/live.rs`, `lane/locals.rs` | `shutdown`, `task`, `turn`, `join`, `exclusive`, `locals` |
 //! | **G9** panic isolation | Polls, callbacks and destructors run inside `catch_unwind`; foreign wakers inside [`contain()`] | `task/vtable.rs` | none |
@@ -178,14 +179,14 @@
 //! | join, call or hop that waits, after the first section | a lock of the whole scheduler and a search along what is waited for; the lock again when it is over |
 //! | lane taken from the `next` slot, or the own deque | 1 |
 //! | a turn, once a priority has been named | 9: reference and ticket of the lane, the right left and taken, two locks. Before: a load of the worker's own line where a lane is dispatched, put back and looked for |
-//! | steal | 1 for up to half of the victim's lanes, 2 for the count of searchers |
+//! | steal | 1 for up to half of the victim's lanes, 2 for the count of searchers; and a look at the clock |
 //! | end of a slice | at most 1 for all lane references taken and given back in it |
 //! | use of a color's own value | 0; when the color goes idle, a callback |
 //! | post | the push; 1 for the block's chunk when it has run. No reference, of lane or cell |
 //! | call, color idle | 2 exchanges, as for a lock; the cell's count up and down |
 //! | call, caller's own color | the cell's count up and down |
 //! | `when`, all idle | 2 exchanges a lane |
-//! | `when`, some busy | for each lane a swap, a count, the cell's count up and down, and a lock if there are several lanes; one allocation, a locked slot for the result, a wake |
+//! | `when`, some busy | for each lane a swap, a count, the cell's count up and down, and a lock if there are several lanes; one allocation, a locked slot for the result, a wake that takes a lock |
 //! | read, color idle | 3: as a call, and the leave |
 //! | read, others inside | 2: enter and leave |
 //! | read, color busy | a visitor with a reference of the cell, a callback on a spare lane, a locked slot, a wake |

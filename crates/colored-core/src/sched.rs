@@ -14,6 +14,7 @@
 //! | what comes next in it is pinned | the inbox of that worker or guest |
 //! | its slice is over | the young end of the deque of the worker that ran it |
 //! | a worker, in a batch of many events | the mail of the worker that ran it last (`mail.rs`) |
+//! | the end of a behavior that it has waited for | the worker's own mail |
 
 mod dispatch;
 mod enter;
@@ -30,6 +31,7 @@ mod registry;
 mod remote;
 mod retire;
 mod shutdown;
+mod thrift;
 pub(crate) mod waits;
 mod worker;
 
@@ -43,6 +45,7 @@ pub use self::handle::Handle;
 pub(crate) use self::enter::with_handle;
 pub(crate) use self::guest::{block_on, spawn_local};
 pub(crate) use self::handle::{spawn_here, spawn_on_lane};
+pub(crate) use self::local::has_to_wait;
 pub(crate) use self::pinned::spawn_pinned;
 pub(crate) use self::remote::post_to_worker;
 

@@ -11,7 +11,7 @@ use crate::lane::LanePtr;
 #[cfg(all(test, colored_loom))]
 use crate::lane::claim::Header;
 use crate::lane::want::{self, Want};
-use crate::sched::waits;
+use crate::sched::{has_to_wait, waits};
 use std::fmt;
 use std::panic::Location;
 use std::pin::Pin;
@@ -268,5 +268,6 @@ where
     if ran && let Some(outcome) = scheduled.slot().poll(waker) {
         return Started::Over(outcome.into_result());
     }
+    has_to_wait();
     Started::Waits(scheduled)
 }

@@ -288,7 +288,8 @@ pub(super) unsafe fn grant(
     }
     // SAFETY: that was the last one.
     if let Some(waker) = unsafe { run(behavior, Some(ready.0), closing) } {
-        contain(|| waker.wake());
+        // The lanes that it has given back come first, or their lines would never end.
+        ready.lane().port.wake_behind(waker);
     }
     Some(ready)
 }

@@ -3,8 +3,10 @@
 use super::claim::Header;
 use super::{Keeper, Lane, LanePtr, LaneRef, Order, Priority, ReadyLane, Track};
 use crate::color::Color;
+use crate::contain::contain;
 use crate::task::TaskRef;
 use std::ptr::NonNull;
+use std::task::Waker;
 
 /// What a lane needs of the scheduler above it.
 pub(crate) trait Dispatch: Send + Sync {
@@ -16,6 +18,11 @@ pub(crate) trait Dispatch: Send + Sync {
 
     /// As `dispatch_here` from any other thread; the caller keeps `self` alive meanwhile.
     fn dispatch(&self, lane: ReadyLane, pin: u32);
+
+    /// Wakes who has waited for several lanes: on a worker, what is runnable here comes before it.
+    fn wake_behind(&self, waker: Waker) {
+        contain(|| waker.wake());
+    }
 
     /// Gives back `refs` references which were the last when the caller looked, and frees the lane if
     /// they still are: if this thread is a worker of the scheduler, and so keeps it alive meanwhile.

@@ -39,6 +39,13 @@ impl Flag {
 /// Where the workers sleep.
 pub(crate) struct Beds(Vec<Flag>);
 
+impl Beds {
+    /// Sleeps where that worker does.
+    pub(crate) fn wait(&self, worker: usize) {
+        self.0[worker].wait();
+    }
+}
+
 struct Port(Arc<Beds>);
 
 impl Park for Port {
@@ -71,7 +78,7 @@ pub(crate) fn run(mut worker: Worker, beds: &Beds) {
     loop {
         match worker.step() {
             Step::Ran => {}
-            Step::Park(_) => beds.0[worker.index()].wait(),
+            Step::Park(_) => beds.wait(worker.index()),
             Step::Stopped => return,
         }
     }

@@ -1,10 +1,12 @@
 //! Workers that sleep, and those who give them work: no lane is left behind (G6). A lost wake-up is
 //! a deadlock here.
 
-use super::pool::{Flag, both_come, pool, start, stay_stuck, stop};
+use super::pool::{Flag, both_come, pool, start, stay_stuck, step_until_idle, stop};
 use super::{check, check_within};
 use crate::color::Color;
+use crate::sched::Step;
 use crate::sync::Arc;
+use loom::thread;
 
 #[test]
 fn park_against_dispatch() {
@@ -33,6 +35,44 @@ fn two_workers_for_two_lanes() {
 fn a_stuck_worker_is_robbed() {
     check_within(2, || {
         stay_stuck(pool(2));
+    });
+}
+
+/// One of two workers that could come for a lane rests, and may have been woken in the place of the
+/// other: that one is woken after all.
+#[test]
+fn who_rests_wakes_another() {
+    check_within(1, || {
+        let (handle, mut workers, beds) = pool(3);
+        let (mut third, mut resting) = (workers.remove(2), workers.remove(1));
+        let mut busy = workers.remove(0);
+        assert_eq!(third.step(), Step::Park(None));
+        assert_eq!(resting.step(), Step::Park(None));
+        resting.rest_until(1);
+        let (ran, spawner) = (Flag::new(), handle.clone());
+        let set_ran = Arc::clone(&ran);
+        let publish = move || {
+            drop(spawner.spawn_unique(async move { set_ran.set() }));
+            drop(spawner.spawn_unique(async {}));
+        };
+        handle.post_to_worker(0, Color::new(1), publish).ok().expect("there is such a worker");
+        let kept = Arc::clone(&beds);
+        let third = thread::spawn(move || {
+            kept.wait(2);
+            assert_eq!(third.step(), Step::Ran);
+            third
+        });
+        let resting = thread::spawn(move || {
+            while resting.step() == Step::Ran {}
+            resting.rest_until(0);
+            resting
+        });
+        // What it makes runnable stays there until somebody comes for it.
+        assert_eq!(busy.step(), Step::Ran);
+        ran.wait();
+        handle.scheduler().shut_down();
+        let mut workers = [busy, third.join().unwrap(), resting.join().unwrap()];
+        workers.iter_mut().for_each(step_until_idle);
     });
 }
 

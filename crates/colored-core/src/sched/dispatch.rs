@@ -2,12 +2,14 @@
 
 use super::{Scheduler, local};
 use crate::color::Color;
+use crate::contain::contain;
 use crate::lane::claim::Header;
 use crate::lane::{
     Closing, Dispatch, Keeper, Lane, LanePtr, LaneRef, Order, Priority, ReadyLane, Track,
 };
 use crate::task::TaskRef;
 use std::ptr::NonNull;
+use std::task::Waker;
 
 impl Dispatch for Scheduler {
     #[inline]
@@ -28,6 +30,15 @@ impl Dispatch for Scheduler {
             self.send(pin, lane);
             self.drain_if_stopped();
         }
+    }
+
+    fn wake_behind(&self, waker: Waker) {
+        local::with(|local| match local {
+            Some(local) if std::ptr::eq(local.scheduler(), self) => {
+                local.behind(|| contain(|| waker.wake()));
+            }
+            _ => contain(|| waker.wake()),
+        });
     }
 
     fn retire_here(&self, lane: LanePtr, refs: usize) -> bool {

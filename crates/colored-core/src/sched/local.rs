@@ -21,6 +21,17 @@ pub(super) const SPARES: usize = 64;
 /// Lanes keep their place: they are boxed, and the box is what is handed on.
 pub(super) type Spares = Vec<Box<Lane>>;
 
+/// Where a lane goes that becomes runnable here.
+#[derive(Clone, Copy, Debug)]
+enum Toward {
+    /// Into the `next` slot.
+    Next,
+    /// Into the mail of this worker.
+    Behind,
+    /// To the worker that ran it last: there are many.
+    Home,
+}
+
 /// One worker's own half, as far as it is used from within a poll.
 pub(super) struct Local {
     handle: Handle,
@@ -34,9 +45,10 @@ pub(super) struct Local {
     home: Cell<Option<ThreadId>>,
     /// Events are being handed out: wake nobody before they all are.
     batching: Cell<bool>,
-    /// They are many: each lane goes to the worker that ran it last.
-    homing: Cell<bool>,
+    toward: Cell<Toward>,
     pub(super) outgoing: Outgoing,
+    /// How often a `when` had to wait that was polled here.
+    pub(super) waits: Cell<u64>,
 }
 
 thread_slot!(static LOCAL: Cell<*const Local> = Cell::new(ptr::null()));
@@ -48,6 +60,15 @@ pub(super) fn with<R>(f: impl FnOnce(Option<&Local>) -> R) -> R {
     // SAFETY: `Local::enter` borrows what it points to until it takes the pointer out again, on
     // this thread, and `f` cannot keep the reference.
     f(unsafe { local.as_ref() })
+}
+
+/// A `when` that is polled on this thread has to wait.
+pub(crate) fn has_to_wait() {
+    with(|local| {
+        if let Some(local) = local {
+            local.waits.set(local.waits.get() + 1);
+        }
+    });
 }
 
 /// Which worker of that scheduler this thread is, if it is one.
@@ -62,8 +83,9 @@ impl Local {
     pub(super) fn new(handle: Handle, index: usize, deque: Deque<ReadyLane>, reuses: bool) -> Self {
         Self {
             outgoing: Outgoing::new(handle.scheduler().workers()),
-            homing: Cell::new(false),
+            toward: Cell::new(Toward::Next),
             handle,
+            waits: Cell::new(0),
             index,
             deque,
             spares: RefCell::new(Vec::new()),
@@ -137,11 +159,14 @@ impl Local {
             return;
         }
         let Some(lane) = self.route(lane, Since::Scheduled) else { return };
-        if self.homing.get() {
-            return self.collect(lane);
-        }
-        if let Some(displaced) = self.remote().swap_next(Some(lane)) {
-            self.deque.push(displaced);
+        match self.toward.get() {
+            Toward::Next => {
+                if let Some(displaced) = self.remote().swap_next(Some(lane)) {
+                    self.deque.push(displaced);
+                }
+            }
+            Toward::Behind => return self.put_behind(lane),
+            Toward::Home => return self.collect(lane),
         }
         self.offer();
     }
@@ -188,10 +213,16 @@ impl Local {
     /// Wakes a worker if there is more here than this one runs next.
     #[inline]
     fn offer(&self) {
+        self.offer_beside(0);
+    }
+
+    /// As `offer`, with so many lanes in the mail.
+    #[inline]
+    pub(super) fn offer_beside(&self, mailed: usize) {
         if self.batching.get() {
             return;
         }
-        let runnable = self.deque.len() + usize::from(self.remote().has_next());
+        let runnable = self.deque.len() + usize::from(self.remote().has_next()) + mailed;
         if runnable > 1 {
             match &self.scheduler().lab {
                 Some(lab) => lab.offer(self),
@@ -204,16 +235,23 @@ impl Local {
     pub(super) fn batch<R>(&self, events: usize, f: impl FnOnce() -> R) -> R {
         let homing = self.goes_home(events);
         self.batching.set(true);
-        self.homing.set(homing);
+        self.toward.set(if homing { Toward::Home } else { Toward::Next });
         let result = self.enter(f);
         self.batching.set(false);
-        self.homing.set(false);
+        self.toward.set(Toward::Next);
         if homing {
             self.post()
         } else {
             self.offer()
         }
         result
+    }
+
+    /// Runs `f`, whose lanes are run when nothing else is runnable here, or after some time.
+    pub(super) fn behind(&self, f: impl FnOnce()) {
+        let before = self.toward.replace(Toward::Behind);
+        f();
+        self.toward.set(before);
     }
 
     /// A spare lane, made fresh.

@@ -221,7 +221,7 @@ impl Counter {
         self.0.store(self.0.load(Ordering::Relaxed) + n, Ordering::Relaxed);
     }
 
-    fn get(&self) -> u64 {
+    pub(super) fn get(&self) -> u64 {
         // Ordering: as in `add`.
         self.0.load(Ordering::Relaxed)
     }

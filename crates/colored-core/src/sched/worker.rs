@@ -3,6 +3,7 @@
 use super::lab::{Lab, Options};
 use super::local::Local;
 use super::remote::{CANCELLED_ANYWHERE, Remote};
+use super::thrift::Thrift;
 use super::{Handle, Scheduler};
 use crate::lane::{ReadyLane, Runner, Slice};
 use crate::queue::Deque;
@@ -59,6 +60,7 @@ pub struct Worker {
     streak: u8,
     pub(super) searching: bool,
     parked: bool,
+    pub(super) thrift: Thrift,
     pub(super) lab: Option<Arc<Lab>>,
 }
 
@@ -81,6 +83,7 @@ impl Worker {
             streak: 0,
             searching: false,
             parked: false,
+            thrift: Thrift::default(),
         }
     }
 
@@ -101,6 +104,11 @@ impl Worker {
     #[must_use]
     pub fn now(&self) -> u64 {
         self.pace.now
+    }
+
+    /// Looks at the clock.
+    pub(super) fn look(&mut self) {
+        self.pace.look(self.local.scheduler());
     }
 
     /// Runs `f`, which makes lanes runnable (it hands out so many I/O events, say), as this worker.
@@ -202,13 +210,17 @@ impl Worker {
             }
             return Some(lane);
         }
+        if self.is_resting() {
+            return None;
+        }
         if !self.searching {
-            self.searching = scheduler.idle.start_searching();
+            self.searching = self.local.scheduler().idle.start_searching();
         }
         if !self.searching {
             return None;
         }
         let lane = self.steal()?;
+        self.has_stolen();
         self.local.remote().counters.steals.add(1);
         Some(lane)
     }
@@ -282,6 +294,11 @@ impl Worker {
     /// Announces the sleep, looks at everything once more, and only then sleeps (G6).
     #[cold]
     fn go_to_sleep(&mut self) -> Step {
+        if let Some(rest) = self.rest() {
+            self.stop_searching();
+            self.local.remote().counters.parks.add(1);
+            return Step::Park(Some(rest));
+        }
         let scheduler = self.local.scheduler();
         scheduler.idle.park(self.local.index(), self.searching);
         self.searching = scheduler.has_work_for(self.local.index());

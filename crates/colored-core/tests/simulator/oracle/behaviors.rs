@@ -121,7 +121,7 @@ impl Oracle {
             if want.shared { self.look_ends(want.hue) } else { self.turn_ends(want.hue) }
         }
         match waiter {
-            Some(waiter) if !at_once => self.wake(waiter),
+            Some(waiter) if !at_once => self.wake_behind(waiter),
             Some(_) => {}
             None => drop(self.behaviors.remove(key)),
         }

@@ -166,6 +166,14 @@ impl Oracle {
         }
     }
 
+    /// As `wake`, of one that has waited for several colors.
+    pub(super) fn wake_behind(&mut self, key: Key) {
+        self.wake(key);
+        if let Some(hue) = self.hue_of(key) {
+            self.comes_behind(hue);
+        }
+    }
+
     /// The task is aborted.
     pub(crate) fn abort(&mut self, key: Key) {
         let Some(task) = self.tasks.get_mut(key) else { return };

@@ -27,7 +27,8 @@ impl World {
 
     /// G6, at once: when every worker sleeps or is in the middle of a step, then each of those in a
     /// step may have one lane that it will run next, and there is no other. Where lanes stay with
-    /// their workers, those in a step may have any number, and those who sleep none.
+    /// their workers, those in a step may have any number, and those who sleep none. A worker that rests
+    /// comes by itself, in time for `rescue`.
     fn keep_working(&self) {
         let (ready, in_step) =
             self.oracle(|oracle| (oracle.lanes.ready, oracle.slices.workers_on_stack()));
@@ -43,7 +44,7 @@ impl World {
             return;
         }
         let waiting = self.oracle(|oracle| self.waiting_for_a_sleeper(oracle));
-        if waiting > in_step {
+        if waiting > in_step && !self.some_rest() {
             let parked = self.parked.get();
             let what = format!(
                 "{waiting} lanes are ready that those who sleep could run, {in_step} workers are \

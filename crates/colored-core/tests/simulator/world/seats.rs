@@ -28,6 +28,8 @@ pub(super) struct Seat {
     token: Cell<bool>,
     /// How often it has parked: a time limit belongs to one park.
     parks: Cell<u32>,
+    /// Its sleep is a rest: for the scheduler it is not parked.
+    rests: Cell<bool>,
 }
 
 impl Seat {
@@ -37,6 +39,7 @@ impl Seat {
             rest: Cell::new(Rest::Awake),
             token: Cell::new(false),
             parks: Cell::new(0),
+            rests: Cell::new(false),
         }
     }
 }
@@ -84,6 +87,7 @@ impl World {
         self.note(What::Parks, worker, limit.unwrap_or(0) as u32 / 1000);
         self.oracle(|oracle| oracle.slices.sleeps(worker));
         seat.parks.set(seat.parks.get() + 1);
+        seat.rests.set(!self.handle.scheduler().is_parked(worker as usize));
         if seat.token.take() {
             self.put(100, Event::Step(worker));
             return;
@@ -162,6 +166,11 @@ impl World {
 
     pub(super) fn is_parked(&self, worker: u32) -> bool {
         matches!(self.seats[worker as usize].rest.get(), Rest::Parked(_))
+    }
+
+    /// Whether some worker sleeps that will look for work by itself.
+    pub(super) fn some_rest(&self) -> bool {
+        self.seats.iter().any(|seat| matches!(seat.rest.get(), Rest::Parked(_)) && seat.rests.get())
     }
 
     /// Whether some worker has slept since before then.

@@ -16,6 +16,12 @@ impl Oracle {
         self.lanes.count(hue, ready);
     }
 
+    /// The lane of a task that has been woken comes behind what is runnable there, as if from another
+    /// thread.
+    pub(in crate::oracle) fn comes_behind(&mut self, hue: Hue) {
+        self.lanes.get_mut(hue).ready.injected = true;
+    }
+
     /// A lane has been ready since nobody knows when.
     pub(in crate::oracle) fn unseen(&mut self, hue: Hue) {
         self.lanes.get_mut(hue).ready = self.ready_now();

@@ -1,0 +1,177 @@
+//! Thefts that were not worth it, and what a thief does about them.
+//!
+//! A lane that is stolen may stop at once: its task wants colors that another worker has in use all the
+//! time, and waits ([`when`](crate::when())). Then nothing has run in parallel that could not have run
+//! where it was, and both workers have paid: the one that had the colors in its cache now finds a line
+//! behind each of them. A thief that runs dry after such a theft would steal again at once.
+//!
+//! So it looks back. A theft was **bad** if, until the thief had run dry,
+//!
+//! * there was a `when` that had to wait for each four polls or less, and
+//! * a poll took less than two microseconds on average: who does some work before it waits, or between
+//!   two waits, does it in parallel.
+//!
+//! After the second bad theft in a row, and each that follows, the thief **rests**: it takes nothing from
+//! other workers' queues for as long as one slice, then for two, up to eight. A good theft ends the row.
+//!
+//! # What a rest is not (G6)
+//!
+//! A worker that rests is not parked, for the others: it counts as one that is in a slice, and like that
+//! one it is done by itself, after a bounded time, and then looks at all queues. So nobody wakes it, and
+//! no wake-up can be lost. Meanwhile it sleeps, and runs what comes to it alone: its events and timers,
+//! what is pinned to it, and what other threads have left in the injector. If it was searching when its
+//! rest began, somebody may have relied on that: it then does what a searcher does that has found
+//! something (`idle.rs`), and the last one wakes another worker.
+//!
+//! With priorities, and in the laboratory, nobody rests.
+
+use super::worker::Worker;
+
+/// Polls for each `when` that had to wait, at most, of a bad theft. A client that does nothing else
+/// has two: its own, and the turn that ends its wait. Of 2, 4 and 8 none was better than another.
+const POLLS_PER_WAIT: u64 = 4;
+
+/// Nanoseconds of a poll, on average, from which on a theft is good. To stand in a line costs some 400.
+/// Of 1, 2 and 4 µs none was better than another for transfers that cost nothing.
+const WORTH_NANOS: u64 = 2_000;
+
+/// How many bad thefts in a row are put up with. With three more, a transfer between two of 10 accounts
+/// takes a tenth longer; with none there is no difference.
+const PATIENCE: u32 = 1;
+
+/// Nanoseconds of the first rest: a slice. 1 ms is the same for two workers.
+const FIRST_REST: u64 = 200_000;
+
+/// How often the rest doubles: the more workers there are, the more come back.
+const DOUBLINGS: u32 = 3;
+
+/// What a worker remembers of its thefts.
+#[derive(Debug, Default)]
+pub(super) struct Thrift {
+    /// The last theft, until the worker has run dry.
+    theft: Option<Spent>,
+    /// Bad thefts in a row.
+    bad: u32,
+    /// When the rest is over; 0 if there is none.
+    until: u64,
+}
+
+/// What a worker has done so far.
+#[derive(Clone, Copy, Debug)]
+struct Spent {
+    polls: u64,
+    waits: u64,
+    nanos: u64,
+}
+
+impl Spent {
+    /// Whether there were many waits since `theft`, so that the time matters.
+    fn may_be_bad(self, theft: Self) -> bool {
+        (self.waits - theft.waits) * POLLS_PER_WAIT >= self.polls - theft.polls
+    }
+
+    fn is_bad(self, theft: Self) -> bool {
+        self.may_be_bad(theft)
+            && self.nanos - theft.nanos < (self.polls - theft.polls) * WORTH_NANOS
+    }
+}
+
+impl Thrift {
+    /// The worker has run dry after a theft.
+    fn judge(&mut self, bad: bool, now: u64) {
+        self.bad = if bad { self.bad.saturating_add(1) } else { 0 };
+        if let Some(over) = self.bad.checked_sub(PATIENCE + 1) {
+            self.until = now + (FIRST_REST << over.min(DOUBLINGS));
+        }
+    }
+}
+
+impl Worker {
+    /// It has just taken lanes from another worker.
+    pub(super) fn has_stolen(&mut self) {
+        if !self.local.remote().is_unusual() {
+            self.look();
+            self.thrift.theft = Some(self.spent());
+        }
+    }
+
+    /// Whether this worker, which has run dry, takes nothing from others for now.
+    #[inline]
+    pub(super) fn is_resting(&mut self) -> bool {
+        (self.thrift.theft.is_some() || self.thrift.until != 0) && self.looks_back()
+    }
+
+    fn looks_back(&mut self) -> bool {
+        let polls = self.spent().polls;
+        // Lanes that have only been granted to behaviors say nothing.
+        if let Some(theft) = self.thrift.theft.take()
+            && polls > theft.polls
+        {
+            let bad = self.spent().may_be_bad(theft) && {
+                self.look();
+                self.spent().is_bad(theft)
+            };
+            self.thrift.judge(bad, self.now());
+        }
+        if self.thrift.until == 0 {
+            return false;
+        }
+        self.look();
+        let rests = self.rest().is_some();
+        if !rests {
+            self.thrift.until = 0;
+        }
+        rests
+    }
+
+    /// How many nanoseconds are left of a rest, when the worker has looked.
+    pub(super) fn rest(&self) -> Option<u64> {
+        let left = self.thrift.until.saturating_sub(self.now());
+        (left > 0 && !self.local.remote().is_unusual()).then_some(left)
+    }
+
+    fn spent(&self) -> Spent {
+        let polls = self.local.remote().counters.polls.get();
+        Spent { polls, waits: self.local.waits.get(), nanos: self.now() }
+    }
+}
+
+#[cfg(all(test, colored_loom))]
+impl Worker {
+    /// It rests until then, or not at all.
+    pub(crate) fn rest_until(&mut self, nanos: u64) {
+        self.thrift.until = nanos;
+    }
+}
+
+#[cfg(all(test, not(colored_loom)))]
+mod tests {
+    use super::{Spent, Thrift};
+
+    fn is_bad(polls: u64, waits: u64, nanos: u64) -> bool {
+        let theft = Spent { polls: 10, waits: 5, nanos: 1_000 };
+        Spent { polls: 10 + polls, waits: 5 + waits, nanos: 1_000 + nanos }.is_bad(theft)
+    }
+
+    #[test]
+    fn a_theft_is_bad_if_it_brought_little_but_waits() {
+        assert!(is_bad(40, 10, 79_999));
+        assert!(!is_bad(41, 10, 79_999), "there is other work");
+        assert!(!is_bad(40, 10, 80_000), "the polls are worth it");
+        assert!(!is_bad(40, 0, 1), "nobody had to wait");
+    }
+
+    #[test]
+    fn rests_begin_with_the_second_and_double_three_times() {
+        let mut thrift = Thrift::default();
+        let mut rest = |bad| {
+            thrift.until = 0;
+            thrift.judge(bad, 1);
+            thrift.until.saturating_sub(1) / 1_000
+        };
+        let rests = [true; 7].map(&mut rest);
+        assert_eq!(rests, [0, 200, 400, 800, 1_600, 1_600, 1_600]);
+        // A good one ends the row.
+        assert_eq!([false, true, true].map(rest), [0, 0, 200]);
+    }
+}

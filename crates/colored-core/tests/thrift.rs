@@ -1,0 +1,187 @@
+//! Lines that end, and thefts that are not worth it, stepped by hand.
+#![cfg(not(colored_loom))]
+
+use colored_core::{Color, ColorCell, Handle, Park, Scheduler, Step, Worker, when};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+/// A clock that goes on when somebody works.
+#[derive(Clone, Default)]
+struct Clock(Arc<AtomicU64>);
+
+impl Clock {
+    fn spend(&self, nanos: u64) {
+        self.0.fetch_add(nanos, Ordering::Relaxed);
+    }
+}
+
+impl Park for Clock {
+    fn unpark(&self, _: usize) {}
+
+    fn now(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Two workers, and two accounts.
+struct Bank {
+    handle: Handle,
+    workers: Vec<Worker>,
+    clock: Clock,
+    polls: Arc<AtomicUsize>,
+    cells: [ColorCell<u64>; 2],
+}
+
+impl Bank {
+    fn new() -> Self {
+        let clock = Clock::default();
+        let (handle, workers) = Scheduler::with_workers(2, 1, Box::new(clock.clone()));
+        let cells = [1, 2].map(|color| ColorCell::new_in(&handle, Color::new(color), 0));
+        Self { handle, workers, clock, polls: Arc::default(), cells }
+    }
+
+    /// Fills a worker's queue with clients, each with so many transfers; a poll takes so long. Nobody can
+    /// go on before the first worker has had a turn.
+    fn open_queue(&mut self, worker: usize, clients: usize, transfers: u64, nanos: u64) {
+        let (handle, clock) = (self.handle.clone(), self.clock.clone());
+        let (cells, polls) = (self.cells.clone(), Arc::clone(&self.polls));
+        let spawn_all = move || {
+            for _ in 0..clients {
+                let (clock, cells, polls) = (clock.clone(), cells.clone(), Arc::clone(&polls));
+                let mut transfers = Box::pin(async move {
+                    for _ in 0..transfers {
+                        when((&cells[0], &cells[1]), |one, other| {
+                            *one += 1;
+                            *other += 1;
+                        })
+                        .await;
+                    }
+                });
+                drop(handle.spawn_alone(std::future::poll_fn(move |cx| {
+                    clock.spend(nanos);
+                    polls.fetch_add(1, Ordering::Relaxed);
+                    transfers.as_mut().poll(cx)
+                })));
+            }
+        };
+        let color = Color::new(9);
+        self.handle.post_to_worker(worker, color, spawn_all).ok().expect("there is such a worker");
+        assert_eq!(self.workers[worker].step(), Step::Ran);
+        let account = Color::new(1);
+        self.handle.post_to_worker(0, account, || ()).ok().expect("there is such a worker");
+    }
+
+    fn polls(&self) -> usize {
+        self.polls.load(Ordering::Relaxed)
+    }
+
+    /// Steps the second worker until it sleeps.
+    fn steal(&mut self) -> Option<u64> {
+        loop {
+            match self.workers[1].step() {
+                Step::Ran => {}
+                Step::Park(limit) => return limit,
+                Step::Stopped => unreachable!("nobody has shut it down"),
+            }
+        }
+    }
+
+    /// Lets all go on, and ends: how much has been done.
+    fn close(mut self) -> u64 {
+        let done = |bank: &Self| {
+            let parked = bank.handle.scheduler().parked();
+            parked == bank.workers.len()
+        };
+        while !done(&self) {
+            for worker in &mut self.workers {
+                let _ = worker.step();
+            }
+            self.clock.spend(100_000);
+        }
+        let mut sum = self.handle.spawn_colored(Color::new(1), {
+            let cell = self.cells[0].clone();
+            async move { cell.with(|value| *value) }
+        });
+        while self.workers[0].step() == Step::Ran {}
+        let sum = sum.try_take().expect("it has run").expect("no panic");
+        self.handle.scheduler().shut_down();
+        let mut stopped = [false; 2];
+        while stopped.contains(&false) {
+            for (worker, stopped) in self.workers.iter_mut().zip(&mut stopped) {
+                *stopped = *stopped || worker.step() == Step::Stopped;
+            }
+            self.clock.spend(100_000);
+        }
+        sum
+    }
+}
+
+const CLIENTS: usize = 32;
+
+/// Where each who is woken stands in the line again at once, the line stays, and each transfer of each
+/// client is a poll.
+#[test]
+fn a_line_ends_before_those_go_on_who_stood_in_it() {
+    const TRANSFERS: u64 = 50;
+    let mut bank = Bank::new();
+    bank.open_queue(1, CLIENTS, TRANSFERS, 10);
+    assert_eq!(bank.steal(), None);
+    assert_eq!(bank.polls(), CLIENTS, "all stand in line");
+    while bank.workers[0].step() == Step::Ran {}
+    let polls = bank.polls();
+    assert_eq!(bank.close(), CLIENTS as u64 * TRANSFERS);
+    // Some stand in it once more: now and then what waits behind has its turn all the same.
+    assert!(polls < 3 * CLIENTS, "{polls} polls");
+}
+
+/// The thief's clients all stop at once. Half of what there is, and half of the rest: enough.
+#[test]
+fn a_thief_rests_longer_and_longer_but_always_comes_back() {
+    let mut bank = Bank::new();
+    bank.open_queue(0, CLIENTS, 1, 10);
+    let mut rests = Vec::new();
+    while rests.len() < 5 {
+        let before = bank.polls();
+        let limit = bank.steal().expect("there is more");
+        rests.push((bank.polls() - before, limit));
+        bank.clock.spend(limit);
+    }
+    // Two thefts at first. What the victim runs next is left to it, and looked for after a millisecond.
+    assert_eq!(
+        rests,
+        [(24, 200_000), (4, 400_000), (2, 800_000), (1, 1_600_000), (0, 1_000_000)],
+        "so many clients, and a rest"
+    );
+    assert_eq!(bank.close(), CLIENTS as u64);
+}
+
+#[test]
+fn a_thief_of_clients_that_work_does_not_rest() {
+    let mut bank = Bank::new();
+    bank.open_queue(0, CLIENTS, 1, 20_000);
+    // It takes all but what the victim runs next.
+    let rest = bank.steal();
+    assert_eq!((bank.polls(), rest), (CLIENTS - 1, Some(1_000_000)));
+    assert_eq!(bank.close(), CLIENTS as u64);
+}
+
+#[test]
+fn who_rests_runs_what_is_its_own() {
+    let mut bank = Bank::new();
+    bank.open_queue(0, CLIENTS, 1, 10);
+    assert_eq!(bank.steal(), Some(200_000));
+    let ran = Arc::new(AtomicUsize::new(0));
+    let count = |ran: &Arc<AtomicUsize>| {
+        let ran = Arc::clone(ran);
+        move || {
+            ran.fetch_add(1, Ordering::Relaxed);
+        }
+    };
+    bank.handle.post_to_worker(1, Color::new(7), count(&ran)).ok().expect("there is such a worker");
+    let late = count(&ran);
+    drop(bank.handle.spawn_alone(async move { late() }));
+    bank.clock.spend(50_000);
+    assert_eq!(bank.steal(), Some(150_000), "and rests on");
+    assert_eq!(ran.load(Ordering::Relaxed), 2, "what is pinned, and what came from outside");
+    assert_eq!(bank.close(), CLIENTS as u64);
+}
