@@ -28,6 +28,7 @@ mod pinned;
 mod ranks;
 mod registry;
 mod remote;
+mod resident;
 mod retire;
 mod shutdown;
 pub(crate) mod waits;

@@ -205,8 +205,9 @@ impl Runtime {
 
 impl Drop for Runtime {
     fn drop(&mut self) {
-        // On a thread of the runtime's own, waiting would be waiting for oneself.
-        let timeout = self.handle.is_current_worker().then_some(Duration::ZERO);
+        // On a thread of the runtime's own, waiting would be waiting for oneself; and what is still to be
+        // dropped by a worker may need the color that this thread holds.
+        let timeout = self.handle.runs_here().then_some(Duration::ZERO);
         // Nor must a panic wait for others, or a task for what may need its color.
         let drains = !std::thread::panicking() && Color::current().is_none();
         let _ = self.threads.shut_down(&self.handle, timeout, drains);
