@@ -3,7 +3,9 @@
 use crate::support::gate::Gate;
 use crate::support::{ON_PURPOSE, Trace, message, panic_of, run, runtime, shared, wait_until};
 use colored::sync::oneshot;
-use colored::{Color, ColorCell, JoinHandle, hop, spawn_local, spawn_pinned, spawn_unique, yield_now};
+use colored::{
+    Color, ColorCell, JoinHandle, hop, spawn_local, spawn_pinned, spawn_unique, yield_now,
+};
 use std::cell::RefCell;
 use std::pin::pin;
 use std::rc::Rc;

@@ -62,7 +62,7 @@ use std::time::Duration;
 /// for one, keeps a program from ending until a line comes. `shutdown_timeout` bounds the wait,
 /// [`Runtime::shutdown_background`] does without. Name look-ups that are under way are not waited for:
 /// nobody is there any more who wants the answer. While the thread panics, or inside a task, a drop does
-/// not wait for stages.
+/// not wait for stages; and under a color of the runtime's own, for nothing.
 pub struct Runtime {
     handle: Handle,
     threads: Threads,

@@ -64,7 +64,8 @@ impl<M: FnOnce() -> F, F: Future> Future for Resident<M, F> {
             let residence = local::with(here);
             this.made = Some((Box::pin(make()), this_thread(), residence));
         }
-        let (future, ..) = this.made.as_mut().expect("a task whose first turn panics has no second");
+        let (future, ..) =
+            this.made.as_mut().expect("a task whose first turn panics has no second");
         future.as_mut().poll(cx)
     }
 }

@@ -201,7 +201,8 @@ impl Totals {
 impl std::fmt::Display for Totals {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { seeds, events, turns, tasks, callbacks, hops, panics, aborts, .. } = self;
-        let Self { classes, lent, sections, refused, locals, admitted, lined_up, deepest, .. } = self;
+        let Self { classes, lent, sections, refused, locals, admitted, lined_up, deepest, .. } =
+            self;
         write!(
             f,
             "{seeds:>4} seeds {events:>10} events {turns:>9} turns {tasks:>8} tasks {callbacks:>8} \

@@ -109,7 +109,8 @@ impl Oracle {
     /// Of what a task schedules on other lanes, and waits for: as urgent as the color that it runs under.
     pub(super) fn lent_by(&self, waiter: Option<Key>) -> Urgency {
         let own = waiter.and_then(|waiter| self.hue_of(waiter));
-        let lends = self.has_classes() && own.is_some_and(|hue| self.lanes.get(hue).class.is_high());
+        let lends =
+            self.has_classes() && own.is_some_and(|hue| self.lanes.get(hue).class.is_high());
         if lends { Urgency::Lent } else { Urgency::None }
     }
 

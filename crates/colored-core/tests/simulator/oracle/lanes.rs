@@ -185,7 +185,11 @@ impl Lanes {
         lane.home = None;
         // The default color is never without an owner.
         if lane.local.is_some() && hue != 0 {
-            lane.queue.push_back(Queued { entry: Entry::Values, soft: true, urgency: Urgency::None });
+            lane.queue.push_back(Queued {
+                entry: Entry::Values,
+                soft: true,
+                urgency: Urgency::None,
+            });
             self.queued += 1;
             return self.count(hue, Ready::default());
         }
