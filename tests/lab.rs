@@ -3,11 +3,15 @@
 
 use crate::support::choice::of_all;
 use crate::support::drops::{Drops, OnColor};
+use crate::support::gate::Gate;
 use crate::support::witness::Witness;
-use crate::support::{Trace, meet, shared, storm, wait_until};
+use crate::support::{Trace, block, meet, shared, storm, wait_until};
 use colored::runtime::lab::{Balance, Placement, Queue};
+use colored::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use colored::sync::oneshot;
-use colored::{Builder, Runtime, spawn_colored, spawn_local, spawn_unique, yield_now};
+use colored::{
+    Builder, Color, Priority, Runtime, spawn_colored, spawn_local, spawn_unique, yield_now,
+};
 use std::cell::RefCell;
 use std::future::pending;
 use std::io::ErrorKind;
@@ -44,8 +48,10 @@ fn g6_every_worker_comes_where_it_may() {
     of_all(|choice| {
         if choice.conserves_work() {
             let runtime = choice.runtime(3);
-            for round in 0..6 {
+            for round in 0..6u64 {
                 meet::all_at_once(&runtime, 3, round % 2 == 0);
+                // From the second round on lanes wait by class, where there are classes.
+                runtime.handle().set_priority(round, Priority::High);
             }
         }
     });
@@ -93,6 +99,9 @@ fn g7_an_endless_task_starves_nobody() {
             longest
         });
         let longest = runtime.run(longest).unwrap();
+        // What is pinned has its turns beside what never ends.
+        let pinned = runtime.handle().spawn_pinned(0, Color::unique(), || async {}).unwrap();
+        runtime.run(pinned).unwrap();
         over.store(true, Ordering::Relaxed);
         runtime.run(endless).unwrap();
         let slice = if choice.lean { 1 } else { 64 };
@@ -180,13 +189,29 @@ fn threads_of(runtime: &Runtime, colors: impl Iterator<Item = u64>) -> Vec<Strin
     names
 }
 
+/// What lanes wait in, and whether they wait by class.
+fn own_queues() -> impl Iterator<Item = (Queue, bool)> {
+    let queues = [Queue::PerWorker, Queue::PerWorkerTasks];
+    queues.into_iter().flat_map(|queue| [(queue, false), (queue, true)])
+}
+
+fn rank(runtime: &Runtime, ranked: bool) {
+    if ranked {
+        let classes = [Priority::Low, Priority::High];
+        (0..64).zip(classes.into_iter().cycle()).for_each(|(color, class)| {
+            runtime.handle().set_priority(8 * color + 3, class);
+        });
+    }
+}
+
 /// Colors 3, 7, 11.. of a runtime with four workers.
 #[test]
 fn a_pinned_color_runs_on_the_worker_of_its_number_only() {
     shared(|| {
-        for queue in [Queue::PerWorker, Queue::PerWorkerTasks] {
+        for (queue, ranked) in own_queues() {
             let runtime = Runtime::builder().workers(4).queue(queue).placement(Placement::Pinned);
             let runtime = runtime.build().unwrap();
+            rank(&runtime, ranked);
             let names = threads_of(&runtime, (0..64).map(|i| 4 * i + 3));
             assert_eq!(names, ["colored-w3"], "{queue:?}");
             let polls = |worker: usize| runtime.metrics().workers[worker].polls;
@@ -199,9 +224,10 @@ fn a_pinned_color_runs_on_the_worker_of_its_number_only() {
 #[test]
 fn without_balancing_children_stay_with_their_parent() {
     shared(|| {
-        for queue in [Queue::PerWorker, Queue::PerWorkerTasks] {
+        for (queue, ranked) in own_queues() {
             let runtime = Runtime::builder().workers(2).queue(queue).balance(Balance::None);
             let runtime = runtime.build().unwrap();
+            rank(&runtime, ranked);
             let children = runtime.run(async {
                 let own = std::thread::current().id();
                 let child = |_| spawn_unique(async { std::thread::current().id() });
@@ -259,20 +285,24 @@ fn a_lane_at_home_comes_back_to_where_it_ran() {
             .unwrap();
         // From outside and with no home yet, they are fetched by whoever comes first.
         let place = Arc::new(std::sync::Barrier::new(2));
-        let walker = |own: u64| {
+        let walker = |(to, mut from): (UnboundedSender<()>, UnboundedReceiver<()>)| {
             let place = Arc::clone(&place);
             async move {
                 let _ = place.wait();
                 let home = std::thread::current().id();
-                for _ in 0..50 {
+                for _ in 0..200 {
                     // Woken by the other color, so by the other worker.
-                    spawn_colored(1 - own + 10, async {}).await.unwrap();
+                    to.send(()).unwrap();
+                    from.recv().await.unwrap();
                     assert_eq!(std::thread::current().id(), home);
                 }
+                // Whoever is last is not woken by an end.
+                (to, from)
             }
         };
-        let walkers: Vec<_> =
-            (0..2).map(|own| runtime.handle().spawn_colored(own + 20, walker(own))).collect();
+        let [(to_first, first), (to_second, second)] = [(); 2].map(|()| unbounded_channel());
+        let ends = [(20u64, (to_second, first)), (21, (to_first, second))];
+        let walkers = ends.map(|(color, end)| runtime.handle().spawn_colored(color, walker(end)));
         for walker in walkers {
             runtime.run(walker).unwrap();
         }
@@ -307,7 +337,9 @@ fn a_naive_thief_takes_a_whole_color() {
             let own = events.iter().filter(|(of, _)| *of == color).map(|(_, number)| *number);
             assert_eq!(own.collect::<Vec<_>>(), (0..50).collect::<Vec<_>>());
         }
-        assert!(runtime.metrics().workers.iter().map(|worker| worker.steals).sum::<u64>() > 0);
+        let steals = runtime.metrics().workers.iter().map(|worker| worker.steals).sum::<u64>();
+        // Not one for each entry.
+        assert!((1..=8).contains(&steals), "{steals} thefts of four colors");
     });
 }
 
@@ -334,6 +366,56 @@ fn a_slice_is_as_long_as_it_was_set() {
             let events = trace.take();
             let first = events.chunk_by(|a, b| a == b).next().unwrap().len();
             assert_eq!(first, polls as usize);
+        }
+    });
+}
+
+/// Polls of 100 µs or more in slices of half a millisecond: the time is looked at after each, as they are slow.
+#[test]
+fn a_slice_takes_no_more_time_than_it_was_given() {
+    shared(|| {
+        let runtime = Runtime::builder().workers(1).slice(10_000, Duration::from_micros(500));
+        let (runtime, trace) = (runtime.build().unwrap(), Trace::new());
+        let ours = trace.clone();
+        runtime.run(async move {
+            for color in [1, 2] {
+                let trace = ours.clone();
+                drop(spawn_colored(color, async move {
+                    for _ in 0..60 {
+                        trace.push(color);
+                        block(Duration::from_micros(100));
+                        yield_now().await;
+                    }
+                }));
+            }
+        });
+        wait_until(|| trace.len() == 120);
+        let events = trace.take();
+        let longest = events.chunk_by(|a, b| a == b).map(<[u64]>::len).take(4).max().unwrap();
+        // Of the first ones some may come before the worker has seen that polls are slow.
+        assert!(longest <= 16, "{longest} polls in a slice");
+    });
+}
+
+/// A flat queue has an entry for each task: first come, first served, whatever their colors.
+#[test]
+fn a_flat_queue_takes_tasks_of_all_colors_in_their_order() {
+    shared(|| {
+        for queue in [Queue::SharedTasks, Queue::PerWorkerTasks] {
+            let (runtime, trace) = (Runtime::builder().workers(1).queue(queue), Trace::new());
+            let runtime = runtime.build().unwrap();
+            let gate = Gate::close(runtime.handle(), 9);
+            let tasks: Vec<_> = (0..40u64)
+                .map(|number| {
+                    let trace = trace.clone();
+                    runtime.handle().spawn_colored(number % 4, async move { trace.push(number) })
+                })
+                .collect();
+            gate.open();
+            for task in tasks {
+                runtime.run(task).unwrap();
+            }
+            assert_eq!(trace.take(), (0..40).collect::<Vec<_>>(), "{queue:?}");
         }
     });
 }

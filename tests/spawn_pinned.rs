@@ -1,13 +1,18 @@
 //! Futures that need not be `Send`, on the worker of one's choice.
 
 use crate::support::gate::Gate;
-use crate::support::{ON_PURPOSE, Trace, message, panic_of, run, runtime, shared};
+use crate::support::{ON_PURPOSE, Trace, message, panic_of, run, runtime, shared, wait_until};
 use colored::sync::oneshot;
-use colored::{Color, JoinHandle, hop, spawn_pinned, spawn_unique, yield_now};
+use colored::{
+    Color, ColorCell, JoinHandle, hop, spawn_local, spawn_pinned, spawn_unique, yield_now,
+};
 use std::cell::RefCell;
+use std::pin::pin;
 use std::rc::Rc;
 use std::sync::mpsc::channel;
+use std::task::{Context, Waker};
 use std::thread::{self, ThreadId};
+use std::time::Duration;
 
 /// The thread of each worker.
 fn threads(runtime: &colored::Runtime, workers: usize) -> Vec<ThreadId> {
@@ -163,5 +168,82 @@ fn errors_say_what_was_given() {
         let expected = "there is no worker 2: this runtime has 2, numbered from 0";
         assert_eq!(error.to_string(), expected);
         assert!(told.await.is_err(), "what makes it is dropped");
+    });
+}
+
+/// Runs a call of the cell on this thread, which is none of the runtime's.
+fn call_here(cell: &ColorCell<()>, f: impl FnOnce() + Send + 'static) {
+    let mut call = pin!(cell.call(move |()| f()));
+    let polled = call.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    assert!(polled.is_ready(), "the color is idle");
+}
+
+/// Three futures that never end under color 7 on the second worker, by all ways in which one can stay
+/// there.
+fn settle(runtime: &colored::Runtime, dropped: &Trace<(ThreadId, Option<Color>)>) -> ThreadId {
+    let home = threads(runtime, 2)[1];
+    let (made, handle) = (channel(), runtime.handle());
+    let (log, tell) = (dropped.clone(), made.0.clone());
+    let pinned = handle.spawn_pinned(1, 7, move || {
+        let resident = Resident(Rc::default(), log.clone());
+        let local = Resident(Rc::default(), log);
+        spawn_local(async move {
+            tell.send(()).unwrap();
+            std::future::pending::<()>().await;
+            drop(local);
+        });
+        async move {
+            std::future::pending::<()>().await;
+            drop(resident);
+        }
+    });
+    drop(pinned.unwrap());
+    let log = dropped.clone();
+    let cell = handle.pinned_cell(1, 7, move || Resident(Rc::default(), log)).unwrap();
+    runtime.run(async move {
+        cell.call(|_| ()).await;
+        // It lives as long as its handle.
+        std::mem::forget(cell);
+    });
+    made.1.recv().unwrap();
+    home
+}
+
+/// A thread that is none of the runtime's holds the color when everything is told to cancel.
+#[test]
+fn its_worker_stays_until_its_color_comes() {
+    shared(|| {
+        let (runtime, dropped) = (runtime(2), Trace::new());
+        let cell = runtime.handle().cell(7, ());
+        let home = settle(&runtime, &dropped);
+        let (enter, entered) = channel();
+        let (leave, leaves) = channel::<()>();
+        let holds = thread::spawn(move || {
+            call_here(&cell, move || {
+                enter.send(()).unwrap();
+                leaves.recv().unwrap();
+            });
+        });
+        entered.recv().unwrap();
+        let over = runtime.shutdown_timeout(Duration::from_millis(50));
+        assert!(over.is_err(), "it waits for the color");
+        assert_eq!(dropped.len(), 0);
+        leave.send(()).unwrap();
+        holds.join().unwrap();
+        wait_until(|| dropped.len() == 3);
+        assert_eq!(dropped.take(), vec![(home, Some(Color::new(7))); 3]);
+    });
+}
+
+/// Whoever holds the color drops the runtime: it waits for nobody, and the worker ends by itself.
+#[test]
+fn a_runtime_that_is_dropped_under_the_color_does_not_wait_for_it() {
+    shared(|| {
+        let (runtime, dropped) = (runtime(2), Trace::new());
+        let cell = runtime.handle().cell(7, ());
+        let home = settle(&runtime, &dropped);
+        call_here(&cell, move || drop(runtime));
+        wait_until(|| dropped.len() == 3);
+        assert_eq!(dropped.take(), vec![(home, Some(Color::new(7))); 3]);
     });
 }

@@ -5,7 +5,8 @@ use crate::support::polls::poll_once;
 use crate::support::{panic_of, run, runtime, shared as test};
 use colored::sync::oneshot;
 use colored::{
-    CallError, Color, ColorCell, exclusive, hop, shared, spawn_colored, try_hop, try_when, when,
+    Bound, CallError, Color, ColorCell, RoomError, exclusive, hop, shared, spawn_colored, try_hop,
+    try_when, when, yield_now,
 };
 use std::pin::pin;
 
@@ -129,5 +130,53 @@ fn at_shutdown_they_are_errors_too() {
         ender.join().unwrap();
         assert_eq!(second.run(read).unwrap(), Err(CallError::ShutDown));
         assert_eq!(second.run(both).unwrap(), Err(CallError::ShutDown));
+    });
+}
+
+/// All that is inside a bound stands behind a section that waits for who wants room.
+#[test]
+fn room_that_never_comes_is_an_error() {
+    run(3, async {
+        // Who was let in before the first section is not known.
+        spawn_colored(1, exclusive(yield_now())).await.unwrap();
+        let bound = Bound::new(2, 1);
+        let (go, gone) = oneshot::channel::<()>();
+        let (ours, (tell, told)) = (bound.clone(), oneshot::channel());
+        let waits = spawn_colored(1, async move {
+            gone.await.unwrap();
+            let error = ours.try_wait().await.map(drop).unwrap_err();
+            // It has left the line, and is told again.
+            let depths = (ours.depth(), ours.waiting());
+            let again = ours.try_wait().await.map(drop).unwrap_err();
+            tell.send(()).unwrap();
+            // When the section is over there is room.
+            (error, depths, again, ours)
+        });
+        let section = exclusive(async move {
+            go.send(()).unwrap();
+            waits.await.unwrap()
+        });
+        let task = bound.try_spawn(section).unwrap();
+        told.await.unwrap();
+        let (error, depths, again, ours) = task.await.unwrap();
+        assert_eq!(depths, (1, 0));
+        let text = error.to_string();
+        let RoomError::Deadlock(deadlock) = error else { panic!("{text}") };
+        assert_eq!(deadlock.to_string(), text);
+        assert!(text.contains("waits for room in a bound of color 0x2"), "{text}");
+        assert!(text.contains("is held by the section of tests/waits_as_errors.rs"), "{text}");
+        assert!(matches!(again, RoomError::Deadlock(_)), "{again}");
+        let place = ours.try_wait().await.unwrap();
+        assert_eq!(ours.depth(), 1);
+        // One waits, and is let in; another is told of the end.
+        let mut first = pin!(ours.try_wait());
+        assert!(poll_once(first.as_mut()).is_pending());
+        drop(place);
+        let place = first.await.unwrap();
+        let mut late = pin!(ours.try_wait());
+        assert!(poll_once(late.as_mut()).is_pending());
+        bound.close();
+        assert!(matches!(late.await, Err(RoomError::Closed)));
+        assert_eq!(place.spawn(async { 5 }).await.unwrap(), 5);
     });
 }

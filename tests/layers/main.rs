@@ -231,7 +231,9 @@ fn the_core_knows_no_operating_system() {
         let unseen = UNSEEN_BY_THE_MODELS.iter().any(|start| file.starts_with(start));
         for path in source.paths() {
             let names = |prefix: &&str| path.starts_with(prefix);
-            if NOT_IN_THE_CORE.iter().any(names) {
+            // Which thread this is, not what is done with it; the models have their own.
+            let is_door = file == "sync/real.rs" && path.starts_with("std::thread::current");
+            if !is_door && NOT_IN_THE_CORE.iter().any(names) {
                 faults.push(format!("{file}:{}: `{path}` is for the shell", path.line));
             }
             if !unseen && FOR_THE_MODELS.iter().any(names) {

@@ -15,9 +15,9 @@ mod line;
 mod place;
 mod word;
 
-pub use self::admit::{Post, Reserve, Spawn};
+pub use self::admit::{Post, Reserve, Spawn, TryWait};
 pub use self::cell::BoundedCell;
-pub use self::error::{Closed, TrySendError, TrySpawnError};
+pub use self::error::{Closed, RoomError, TrySendError, TrySpawnError};
 pub use self::line::{Line, Standing, Ticket};
 pub use self::place::Place;
 
@@ -168,7 +168,7 @@ impl Bound {
     ///
     /// When it is polled, if there would never be room ([`Deadlock`](crate::Deadlock)): all inside can
     /// go on under the color only, and that is held by a section ([`exclusive`](crate::exclusive()))
-    /// which waits, in the end, for the caller.
+    /// which waits, in the end, for the caller. [`try_wait`](Self::try_wait) gives an error instead.
     #[track_caller]
     pub fn spawn<F>(&self, future: F) -> Spawn<'_, F>
     where
@@ -207,6 +207,30 @@ impl Bound {
     #[track_caller]
     pub fn reserve(&self) -> Reserve<'_> {
         Reserve::new(self)
+    }
+
+    /// As [`reserve`](Self::reserve), with an error in place of the panic for a wait without end. Who
+    /// was told has left the line.
+    ///
+    /// # Errors
+    ///
+    /// [`RoomError`]: the bound is closed before there is room, or there would never be any.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use colored_core::{Bound, RoomError};
+    /// # async fn example(disk: Bound) {
+    /// match disk.try_wait().await {
+    ///     Ok(place) => drop(place.spawn(async { /* reads a block */ })),
+    ///     Err(RoomError::Deadlock(deadlock)) => eprintln!("not read: {deadlock}"),
+    ///     Err(error) => eprintln!("not read: {error}"),
+    /// }
+    /// # }
+    /// ```
+    #[track_caller]
+    pub fn try_wait(&self) -> TryWait<'_> {
+        TryWait::new(self)
     }
 
     /// Takes room for an item if there is any now, or the caller runs under the color.

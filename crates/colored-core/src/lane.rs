@@ -36,7 +36,7 @@ pub(crate) mod gate;
 pub(crate) mod inside;
 mod keep;
 pub(crate) mod known;
-mod lend;
+pub(crate) mod lend;
 pub(crate) mod locals;
 mod missing;
 mod older;

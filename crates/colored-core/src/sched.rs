@@ -29,6 +29,7 @@ mod pinned;
 mod ranks;
 mod registry;
 mod remote;
+mod resident;
 mod retire;
 mod shutdown;
 mod thrift;

@@ -3,7 +3,7 @@
 
 use colored_core::lab::{Options, Placement, Queue};
 use colored_core::{
-    Color, Handle, Park, Priority, Scheduler, Step, Worker, spawn_local, yield_now,
+    Color, ColorCell, Handle, Park, Priority, Scheduler, Step, Worker, spawn_local, when, yield_now,
 };
 use std::future::poll_fn;
 use std::panic::Location;
@@ -246,4 +246,32 @@ fn a_color_is_urgent_as_long_as_its_task_waits() {
     // A slice has 64 polls: one for the lower class at most.
     let since = turns.load(Ordering::Relaxed) - before;
     assert!(since <= 64, "{since} turns of what is not urgent any more");
+}
+
+/// A reader that somebody urgent waits for is let in, and then runs beside the color, under a fresh one:
+/// that is urgent too, and so is the one in which a behavior that only looks runs.
+#[test]
+fn who_looks_for_somebody_urgent_is_urgent_to_the_end() {
+    for several in [false, true] {
+        let (handle, mut worker) = one_worker(Options::default());
+        handle.set_priority(Color::new(1), Priority::High);
+        let [a, b] = [30, 31].map(|color| ColorCell::new_in(&handle, Color::new(color), ()));
+        let busy = handle.clone();
+        // In the worker's own queue, as what it schedules itself.
+        on(&handle, &mut worker, move || {
+            saturate(&busy, 2..26);
+            [30, 31].into_iter().for_each(|color| drop(flag(&busy, color)));
+        });
+        let looked = Arc::new(AtomicBool::new(false));
+        let set = Arc::clone(&looked);
+        drop(handle.spawn_colored(Color::new(1), async move {
+            if several {
+                when((a.shared(), b.shared()), move |(), ()| set.store(true, Ordering::Relaxed))
+                    .await;
+            } else {
+                a.read(move |()| set.store(true, Ordering::Relaxed)).await;
+            }
+        }));
+        steps_until(&mut worker, &looked, 10);
+    }
 }

@@ -34,5 +34,6 @@
 //! [`admission`](crate::admission).
 
 pub use colored_core::{
-    Bound, BoundedCell, Closed, Place, Post, Reserve, Spawn, TrySendError, TrySpawnError,
+    Bound, BoundedCell, Closed, Place, Post, Reserve, RoomError, Spawn, TrySendError,
+    TrySpawnError, TryWait,
 };

@@ -208,7 +208,7 @@ pub use colored_core::{
     When, exclusive, shared, try_when, when,
 };
 
-pub use self::bound::{Bound, BoundedCell, Closed, TrySendError, TrySpawnError};
+pub use self::bound::{Bound, BoundedCell, Closed, RoomError, TrySendError, TrySpawnError};
 pub use self::pinned::{PinnedCell, spawn_pinned};
 pub use self::runtime::{Builder, Handle, Runtime};
 pub use self::task::{

@@ -62,7 +62,7 @@ use std::time::Duration;
 /// for one, keeps a program from ending until a line comes. `shutdown_timeout` bounds the wait,
 /// [`Runtime::shutdown_background`] does without. Name look-ups that are under way are not waited for:
 /// nobody is there any more who wants the answer. While the thread panics, or inside a task, a drop does
-/// not wait for stages.
+/// not wait for stages; and under a color of the runtime's own, for nothing.
 pub struct Runtime {
     handle: Handle,
     threads: Threads,
@@ -205,8 +205,9 @@ impl Runtime {
 
 impl Drop for Runtime {
     fn drop(&mut self) {
-        // On a thread of the runtime's own, waiting would be waiting for oneself.
-        let timeout = self.handle.is_current_worker().then_some(Duration::ZERO);
+        // On a thread of the runtime's own, waiting would be waiting for oneself; and what is still to be
+        // dropped by a worker may need the color that this thread holds.
+        let timeout = self.handle.runs_here().then_some(Duration::ZERO);
         // Nor must a panic wait for others, or a task for what may need its color.
         let drains = !std::thread::panicking() && Color::current().is_none();
         let _ = self.threads.shut_down(&self.handle, timeout, drains);

@@ -1,6 +1,6 @@
 //! Waiting for room.
 
-use super::error::Closed;
+use super::error::{Closed, RoomError};
 use super::gate::{Refused, Waited};
 use super::line::Ticket;
 use super::place::Place;
@@ -17,13 +17,24 @@ use std::task::{Context, Poll, ready};
 
 /// The future of [`Bound::reserve`].
 #[must_use = "futures do nothing unless awaited"]
-pub struct Reserve<'a> {
+pub struct Reserve<'a>(TryWait<'a>);
+
+/// The future of [`Bound::try_wait`].
+#[must_use = "futures do nothing unless awaited"]
+pub struct TryWait<'a> {
     bound: &'a Bound,
     ticket: Option<Ticket>,
     site: &'static Location<'static>,
 }
 
 impl<'a> Reserve<'a> {
+    #[track_caller]
+    pub(super) fn new(bound: &'a Bound) -> Self {
+        Self(TryWait::new(bound))
+    }
+}
+
+impl<'a> TryWait<'a> {
     #[track_caller]
     pub(super) fn new(bound: &'a Bound) -> Self {
         Self { bound, ticket: None, site: Location::caller() }
@@ -54,6 +65,21 @@ impl Future for Reserve<'_> {
     type Output = Result<Place, Closed<()>>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut self.0;
+        Poll::Ready(match ready!(Pin::new(&mut *this).poll(cx)) {
+            Ok(place) => Ok(place),
+            Err(RoomError::Closed) => Err(Closed(())),
+            Err(RoomError::Deadlock(deadlock)) => {
+                panic!("the wait for room in {:?} at {}: {deadlock}", this.bound, this.site)
+            }
+        })
+    }
+}
+
+impl Future for TryWait<'_> {
+    type Output = Result<Place, RoomError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         ready!(budget::poll_proceed(cx));
         let this = &mut *self;
         let inner = &this.bound.inner;
@@ -62,7 +88,7 @@ impl Future for Reserve<'_> {
             this.give_up();
             return Poll::Ready(match inner.gate.enter_over() {
                 Ok(()) => Ok(Place::of(inner)),
-                Err(_) => Err(Closed(())),
+                Err(_) => Err(RoomError::Closed),
             });
         }
         let waited = match this.ticket.take() {
@@ -71,10 +97,8 @@ impl Future for Reserve<'_> {
         };
         match waited {
             Waited::Entered => Poll::Ready(Ok(Place::of(inner))),
-            Waited::Closed => Poll::Ready(Err(Closed(()))),
-            Waited::Deadlock(deadlock) => {
-                panic!("the wait for room in {:?} at {}: {deadlock}", this.bound, this.site)
-            }
+            Waited::Closed => Poll::Ready(Err(RoomError::Closed)),
+            Waited::Deadlock(deadlock) => Poll::Ready(Err(RoomError::Deadlock(deadlock))),
             Waited::Waits(ticket) => {
                 this.ticket = Some(ticket);
                 budget::give_back();
@@ -84,7 +108,7 @@ impl Future for Reserve<'_> {
     }
 }
 
-impl Drop for Reserve<'_> {
+impl Drop for TryWait<'_> {
     fn drop(&mut self) {
         self.give_up();
     }
@@ -92,7 +116,13 @@ impl Drop for Reserve<'_> {
 
 impl fmt::Debug for Reserve<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reserve").field("bound", self.bound).finish_non_exhaustive()
+        f.debug_struct("Reserve").field("bound", self.0.bound).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for TryWait<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TryWait").field("bound", self.bound).finish_non_exhaustive()
     }
 }
 

@@ -106,7 +106,8 @@ impl<T: Send + 'static> BoundedCell<T> {
     ///
     /// # Panics
     ///
-    /// As [`ColorCell::call`], and as [`Bound::reserve`].
+    /// As [`ColorCell::call`], and as [`Bound::reserve`]. With a place of [`Bound::try_wait`] in hands,
+    /// [`cell`](Self::cell) has [`ColorCell::try_call`].
     #[track_caller]
     pub fn call<R, F>(
         &self,

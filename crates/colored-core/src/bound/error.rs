@@ -1,5 +1,6 @@
 //! What does not come in is given back.
 
+use crate::task::Deadlock;
 use std::fmt;
 
 /// Nothing is taken any more; what was to be sent is given back.
@@ -17,6 +18,17 @@ pub enum TrySendError<T> {
 
 /// Why [`Bound::try_spawn`](super::Bound::try_spawn) did not spawn; it has the future.
 pub type TrySpawnError<F> = TrySendError<F>;
+
+/// Why there is no room to wait for: of [`Bound::try_wait`](super::Bound::try_wait).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RoomError {
+    /// Nothing is taken any more.
+    Closed,
+    /// To wait would never end: all inside can go on only after a section
+    /// ([`exclusive`](crate::exclusive())) that waits, in the end, for the caller.
+    Deadlock(Deadlock),
+}
 
 const CLOSED: &str = "nothing is taken any more: it has been closed";
 
@@ -57,6 +69,15 @@ impl<T> fmt::Display for TrySendError<T> {
     }
 }
 
+impl fmt::Display for RoomError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Closed => f.write_str(CLOSED),
+            Self::Deadlock(deadlock) => deadlock.fmt(f),
+        }
+    }
+}
+
 // A future or a closure has no `Debug`, and `unwrap` wants one of the error.
 impl<T> fmt::Debug for Closed<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -75,3 +96,4 @@ impl<T> fmt::Debug for TrySendError<T> {
 
 impl<T> std::error::Error for Closed<T> {}
 impl<T> std::error::Error for TrySendError<T> {}
+impl std::error::Error for RoomError {}

@@ -101,17 +101,17 @@ impl Claim {
         Self { waiting, behavior: NonNull::dangling(), want, has }
     }
 
-    /// The behavior has got its place.
+    /// The behavior has got its place, and is made by somebody who lends urgency or does not.
     ///
     /// # Safety
     ///
     /// Either nothing is wanted, or the lane is alive.
-    pub(crate) unsafe fn belong_to(&mut self, behavior: NonNull<Header>) {
+    pub(crate) unsafe fn belong_to(&mut self, behavior: NonNull<Header>, lends: bool) {
         self.behavior = behavior;
         let lane = self.want.lane;
-        if lane != LanePtr::nowhere() {
+        if lends && lane != LanePtr::nowhere() {
             // SAFETY: by contract.
-            self.waiting.urge(unsafe { lane.is_lent_urgency() });
+            self.waiting.urge(unsafe { lane.takes_urgency() });
         }
     }
 

@@ -8,8 +8,22 @@
 //! Whether it is urgent is decided once, when it is made: by the class of the lane that the thread then
 //! holds. It goes one lane far: what that lane waits for in its turn, in a section or as one of several
 //! lanes of a behavior, it asked for before.
+//!
+//! A join lends nothing. What is lent belongs to a node that stands in a lane; a task that is joined may
+//! stand in none, and come by several before it ends: each wake and hop of any task would have to ask
+//! who joins it, and each joiner that goes or is no more urgent to find it. Who knows that the end of a
+//! task is urgent can say so when it is spawned.
 
 use super::{Lane, LanePtr, LaneRef, Priority, current};
+
+/// Whether this thread holds a lane that lends urgency to what it makes now, and is going to wait for.
+pub(crate) fn lends_urgency() -> bool {
+    current::lane().is_some_and(|own| {
+        // SAFETY: this thread holds it.
+        let own = unsafe { own.get() };
+        own.desk.is_high() && own.port.has_classes()
+    })
+}
 
 impl LanePtr {
     /// Whether what this thread makes for the lane now, and is going to wait for, is urgent there.
@@ -18,13 +32,18 @@ impl LanePtr {
     ///
     /// The lane is alive.
     pub(super) unsafe fn is_lent_urgency(self) -> bool {
-        current::lane().is_some_and(|own| {
-            // SAFETY: this thread holds it.
-            let own = unsafe { own.get() };
-            // SAFETY: by contract.
-            let lane = unsafe { self.get() };
-            own.desk.is_high() && own.port.has_classes() && lane.port.has_classes()
-        })
+        // SAFETY: by contract.
+        lends_urgency() && unsafe { self.takes_urgency() }
+    }
+
+    /// Whether something may be urgent in the lane: it may belong to another scheduler.
+    ///
+    /// # Safety
+    ///
+    /// The lane is alive.
+    pub(super) unsafe fn takes_urgency(self) -> bool {
+        // SAFETY: by contract.
+        unsafe { self.get() }.port.has_classes()
     }
 
     /// Something urgent is about to be pushed.

@@ -7,6 +7,7 @@
 
 use super::handle::spawn_on;
 use super::remote::Guest;
+use super::resident::{Residence, Settled};
 use super::{Handle, Scheduler, local};
 use crate::color::Color;
 use crate::lane::{LanePtr, LaneRef, Runner, Slice, current};
@@ -147,16 +148,17 @@ pub(crate) fn block_on<F: Future>(
 /// or the default one. Gives it back on any other thread.
 #[track_caller]
 pub(crate) fn spawn_local<F: Future + 'static>(future: F) -> Result<Join<F::Output, LanePtr>, F> {
-    let as_guest = Stay::current(|stay| stay.map(|stay| (stay.handle.clone(), stay.guest.pin)));
+    let as_guest =
+        Stay::current(|stay| stay.map(|stay| (stay.handle.clone(), stay.guest.pin, None)));
     let as_worker = || {
         local::with(|local| {
             let local = local?;
-            local.settle_down();
-            Some((local.handle().clone(), local.pin()))
+            Some((local.handle().clone(), local.pin(), Some(Residence::begin(local))))
         })
     };
     let place = as_guest.or_else(as_worker);
-    let Some((handle, pin)) = place else { return Err(future) };
+    let Some((handle, pin, residence)) = place else { return Err(future) };
+    let future = Settled::new(future, residence);
     let lane = here_or_default(&handle);
     // SAFETY: pinned to this thread; borrows nothing.
     let join = unsafe { spawn_on(lane, future, pin, Location::caller()) };
@@ -174,12 +176,24 @@ pub(crate) fn spawn_local<F: Future + 'static>(future: F) -> Result<Join<F::Outp
 /// The current lane, if it is of the same scheduler: the pin means nothing to another one, whose
 /// lane this thread may hold because it calls one of its cells.
 fn here_or_default(handle: &Handle) -> LaneRef {
-    let here = current::lane().filter(|lane| {
-        // SAFETY: this thread holds it.
-        unsafe { lane.get() }.is_of(handle.scheduler())
-    });
-    let Some(lane) = here else { return handle.lane(Color::DEFAULT) };
+    let Some(lane) = here(handle) else { return handle.lane(Color::DEFAULT) };
     current::retain(lane);
     // SAFETY: just counted.
     unsafe { LaneRef::from_counted(lane) }
+}
+
+/// The lane of this scheduler that this thread holds, if it holds one.
+fn here(handle: &Handle) -> Option<LanePtr> {
+    current::lane().filter(|lane| {
+        // SAFETY: this thread holds it.
+        unsafe { lane.get() }.is_of(handle.scheduler())
+    })
+}
+
+impl Handle {
+    /// Whether this thread runs under a color of this scheduler right now.
+    #[must_use]
+    pub fn runs_here(&self) -> bool {
+        here(self).is_some()
+    }
 }

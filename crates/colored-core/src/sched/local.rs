@@ -8,10 +8,9 @@ use crate::color::Color;
 use crate::lane::{Lane, ReadyLane};
 use crate::memory;
 use crate::queue::Deque;
-use crate::sync::thread_slot;
+use crate::sync::{ThreadId, this_thread, thread_slot};
 use std::cell::{Cell, RefCell};
 use std::ptr;
-use std::thread::{self, ThreadId};
 
 /// Spare lanes in a batch: a worker keeps up to two. A lane is made and retired with every task of a
 /// fresh color, often by different workers, and it owns the scheduler: making one anew would bounce
@@ -130,13 +129,13 @@ impl Local {
     /// From now on only this thread may be the worker: a future that cannot leave it is pinned here.
     pub(super) fn settle_down(&self) {
         self.assert_at_home();
-        self.home.set(Some(thread::current().id()));
+        self.home.set(Some(this_thread()));
     }
 
     #[inline]
     pub(super) fn assert_at_home(&self) {
         if let Some(home) = self.home.get() {
-            let here = thread::current().id();
+            let here = this_thread();
             assert!(
                 home == here,
                 "worker {} has futures of `spawn_local` and must stay on the thread {home:?}, but is \

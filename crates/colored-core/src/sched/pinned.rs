@@ -1,22 +1,24 @@
 //! Futures that are made on a worker and stay there.
 //!
 //! A task of [`spawn_local`](super::spawn_local) is spawned by the thread that it is pinned to, and so
-//! never outlives it by more than a turn. One of these may be spawned when the worker has gone already.
-//! So its pin says that it may be cancelled elsewhere then: what has not been made is dropped there, as
-//! any future is, and what has been made is leaked, for it may be dropped on its own thread only. It has
-//! a box of its own for that: the task's memory goes.
+//! never outlives it. One of these may be spawned when the worker has gone already. So its pin says that
+//! it may be cancelled elsewhere then: what has not been made is dropped there, as any future is. What
+//! has been made keeps its worker ([`resident`](super::resident)), and is dropped there. A worker that
+//! is thrown away before it has stopped leaves it behind: then it is leaked, for no other thread may drop
+//! it. It has a box of its own for that: the task's memory goes.
 
 use super::handle::spawn_on;
 use super::remote::{CANCELLED_ANYWHERE, pin_of};
+use super::resident::Residence;
 use super::{Handle, local};
 use crate::color::Color;
 use crate::lane::LanePtr;
+use crate::sync::{ThreadId, this_thread};
 use crate::task::Join;
 use std::mem;
 use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::thread::{self, ThreadId};
 
 /// Spawns what `make` makes on a worker; gives `make` back if there is no such worker.
 pub(crate) fn spawn_pinned<M, F>(
@@ -45,7 +47,7 @@ where
 /// A future that is made where it is polled first, and dropped nowhere else.
 struct Resident<M, F> {
     make: Option<M>,
-    made: Option<(Pin<Box<F>>, ThreadId)>,
+    made: Option<(Pin<Box<F>>, ThreadId, Residence)>,
 }
 
 impl<M, F> Unpin for Resident<M, F> {}
@@ -56,20 +58,24 @@ impl<M: FnOnce() -> F, F: Future> Future for Resident<M, F> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = &mut *self;
         if let Some(make) = this.make.take() {
-            local::with(|local| local.expect("the task is pinned to a worker").settle_down());
-            this.made = Some((Box::pin(make()), thread::current().id()));
+            let here = |local: Option<&local::Local>| {
+                Residence::begin(local.expect("the task is pinned to a worker"))
+            };
+            let residence = local::with(here);
+            this.made = Some((Box::pin(make()), this_thread(), residence));
         }
-        let (future, _) = this.made.as_mut().expect("a task whose first turn panics has no second");
+        let (future, ..) =
+            this.made.as_mut().expect("a task whose first turn panics has no second");
         future.as_mut().poll(cx)
     }
 }
 
 impl<M, F> Drop for Resident<M, F> {
     fn drop(&mut self) {
-        if let Some((future, home)) = self.made.take()
-            && home != thread::current().id()
+        if let Some(made) = self.made.take()
+            && made.1 != this_thread()
         {
-            mem::forget(future);
+            mem::forget(made);
         }
     }
 }

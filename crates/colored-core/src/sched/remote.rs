@@ -58,6 +58,7 @@ pub(super) struct Remote {
     slice_start: AtomicU64,
     /// See [`Remote::add_free_turns`].
     free_turns: AtomicUsize,
+    pub(super) residents: Residents,
     pub(super) counters: Counters,
 }
 
@@ -72,6 +73,7 @@ impl Remote {
             beat: AtomicU64::new(0),
             slice_start: AtomicU64::new(0),
             free_turns: AtomicUsize::new(0),
+            residents: Residents(AtomicUsize::new(0)),
             counters: Counters::default(),
         }
     }
@@ -224,6 +226,27 @@ impl Counter {
     pub(super) fn get(&self) -> u64 {
         // Ordering: as in `add`.
         self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// How many futures cannot leave a worker (`resident.rs`): changed by its own thread.
+pub(super) struct Residents(AtomicUsize);
+
+impl Residents {
+    pub(super) fn add(&self) {
+        // Ordering: one writer; who stops the workers reads it while all are parked, under the lock under
+        // which they come and go.
+        self.0.store(self.0.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+
+    pub(super) fn remove(&self) {
+        // Ordering: as in `add`.
+        self.0.store(self.0.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        // Ordering: as in `add`.
+        self.0.load(Ordering::Relaxed) == 0
     }
 }
 

@@ -5,7 +5,8 @@
 //! 2. Every lane, from the table and from the registry, gets a node that aborts its waiting tasks;
 //!    aborting puts each on its lane, where its turn comes. A task that keeps its lane would never
 //!    let that node have its turn: each of those is aborted directly (`sched/keepers.rs`).
-//! 3. `told` is set: when all workers are parked there is nothing left, and they stop.
+//! 3. `told` is set: when all workers are parked there is nothing left, and they stop. Unless something that
+//!    only one of them may drop waits for a thread that is none of them: `resident.rs`.
 //! 4. What other threads make runnable from then on (a late spawn, a cell dropped) they run
 //!    themselves: [`Scheduler::cancel`]. So those who go on spawning cannot keep the workers from
 //!    ever having nothing left. What they had injected, or sent to a worker, just
@@ -92,8 +93,8 @@ impl Scheduler {
                 {
                     lane = rest;
                 }
-                // What is pinned to a worker that has gone can be dropped on no other: it leaks. A
-                // guest stays until all that is pinned to it is done.
+                // What is pinned to a worker that was thrown away can be dropped on no other: it leaks. One
+                // that stops, and a guest, stay until all that is pinned to them is done.
                 Slice::Elsewhere(lane, pin) if self.has_gone(pin) => {
                     let _leaked = lane.into_raw();
                     return;

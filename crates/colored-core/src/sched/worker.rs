@@ -349,6 +349,7 @@ impl Scheduler {
                     && !remote.has_next()
                     && remote.mail.is_empty()
                     && remote.stealer.is_empty()
+                    && remote.residents.is_empty()
             };
             self.injector.is_empty()
                 && self.remotes.iter().all(empty)

@@ -4,7 +4,7 @@ pub(crate) use loom::cell::UnsafeCell;
 pub(crate) use loom::hint::spin_loop;
 pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU16, Ordering, fence};
 pub(crate) use loom::sync::{Arc, MutexGuard};
-pub(crate) use loom::thread::yield_now;
+pub(crate) use loom::thread::{ThreadId, yield_now};
 use std::ops::Deref;
 use std::thread;
 
@@ -103,3 +103,7 @@ macro_rules! arc_dyn {
     }};
 }
 pub(crate) use arc_dyn;
+
+pub(crate) fn this_thread() -> ThreadId {
+    loom::thread::current().id()
+}

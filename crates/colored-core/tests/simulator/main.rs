@@ -156,6 +156,7 @@ struct Totals {
     panics: u64,
     aborts: u64,
     classes: u64,
+    lent: u64,
     sections: u64,
     refused: u64,
     locals: u64,
@@ -175,6 +176,7 @@ impl Totals {
         self.panics += run.tally.panicked;
         self.aborts += run.tally.cancelled;
         self.classes += run.tally.classes;
+        self.lent += run.tally.lent;
         self.sections += run.tally.sections;
         self.refused += run.tally.refused;
         self.locals += run.tally.locals;
@@ -191,7 +193,7 @@ impl Totals {
             "in order" => [self.sections, 1, 1],
             _ => [self.classes, self.admitted, self.lined_up],
         };
-        let of_all = [tasks, callbacks, hops, panics, aborts, self.locals];
+        let of_all = [tasks, callbacks, hops, panics, aborts, self.locals, self.lent];
         of_all.iter().chain(&of_kind).all(|times| *times > 0) && self.deepest > 1
     }
 }
@@ -199,13 +201,14 @@ impl Totals {
 impl std::fmt::Display for Totals {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { seeds, events, turns, tasks, callbacks, hops, panics, aborts, .. } = self;
-        let Self { classes, sections, refused, locals, admitted, lined_up, deepest, .. } = self;
+        let Self { classes, lent, sections, refused, locals, admitted, lined_up, deepest, .. } =
+            self;
         write!(
             f,
             "{seeds:>4} seeds {events:>10} events {turns:>9} turns {tasks:>8} tasks {callbacks:>8} \
              callbacks {hops:>7} hops {panics:>6} panics {aborts:>6} cancelled \
              {sections:>6} sections {refused:>6} refused waits {locals:>6} values \
-             {classes:>6} priorities {admitted:>6} admitted, {lined_up} of them waited; {deepest} at once"
+             {classes:>6} priorities {lent:>6} lent {admitted:>6} admitted, {lined_up} of them waited; {deepest} at once"
         )
     }
 }

@@ -69,6 +69,8 @@ pub(crate) struct Tally {
     pub(crate) refused: u64,
     /// Priorities that were named, of colors and of tasks.
     pub(crate) classes: u64,
+    /// Waits that made what is waited for urgent.
+    pub(crate) lent: u64,
     /// Closures that had several cells, or looked beside others.
     pub(crate) behaviors: u64,
     /// Values of colors.

@@ -16,8 +16,8 @@ use std::panic::Location;
 /// [`PinnedCell`](super::PinnedCell), and [`spawn_local`](crate::spawn_local) stays on the caller's
 /// thread.
 ///
-/// It is aborted at shutdown, there; on a runtime that has shut down it is cancelled at once, unmade. One
-/// that a shutdown with a timeout has left behind is leaked with what it owns.
+/// It is aborted at shutdown, there: the worker does not end before. So a shutdown waits for whoever holds
+/// the color, up to its timeout. On a runtime that has shut down it is cancelled at once, unmade.
 ///
 /// Costs what a spawn costs, one more allocation, and a lock and a wake-up of that worker for each turn that is dispatched
 /// from elsewhere.

@@ -218,6 +218,11 @@ impl Handle {
         Metrics::of(self.core.scheduler())
     }
 
+    /// Whether this thread is one of the runtime's workers, or runs under one of its colors.
+    pub(super) fn runs_here(&self) -> bool {
+        self.is_current_worker() || self.core.runs_here()
+    }
+
     /// Whether this thread is one of the runtime's workers.
     pub(super) fn is_current_worker(&self) -> bool {
         let own = |context: &Arc<current::Context>| {

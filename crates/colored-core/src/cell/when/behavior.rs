@@ -8,6 +8,7 @@ use crate::contain::contain;
 use crate::lane::LanePtr;
 use crate::lane::claim::{self, Claim, Header};
 use crate::lane::known;
+use crate::lane::lend::lends_urgency;
 use crate::lane::want::Want;
 use crate::memory;
 use crate::sched::waits;
@@ -111,9 +112,10 @@ where
         unsafe { place.write(behavior) };
         // SAFETY: nobody else knows it yet.
         let behavior = unsafe { &mut *place.as_ptr() };
+        let lends = lends_urgency();
         for claim in behavior.claims.as_mut() {
             // SAFETY: the set keeps the lanes of those that want one.
-            unsafe { claim.belong_to(place.cast()) };
+            unsafe { claim.belong_to(place.cast(), lends) };
         }
         // SAFETY: a field of what has just been made.
         let slot = unsafe { &raw mut (*place.as_ptr()).slot };

@@ -79,13 +79,14 @@ impl Oracle {
             return;
         }
         behavior.stage = Stage::Waiting;
-        let own = behavior.waiter.and_then(|waiter| self.hue_of(waiter));
-        let wants = self.wants(key);
+        let waiter = behavior.waiter;
+        let own = waiter.and_then(|waiter| self.hue_of(waiter));
+        let (wants, urgency) = (self.wants(key), self.lent_by(waiter));
         if wants.iter().all(|want| own == Some(want.hue) || self.must_be_idle(want.hue)) {
             self.violated("G2", format!("behavior {} waits, and all is idle", key.slot));
         }
         for want in wants {
-            self.push(want.hue, want.entry(key), self.closing);
+            self.push_urged(want.hue, want.entry(key), self.closing, urgency);
         }
     }
 

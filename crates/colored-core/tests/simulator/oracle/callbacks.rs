@@ -109,13 +109,13 @@ impl Oracle {
             return;
         }
         model.stage = Stage::Waiting;
-        let (hue, cell) = (model.hue, model.cell);
+        let (hue, cell, waiter) = (model.hue, model.cell, model.waiter);
         self.cells.get_mut(cell).expect("the call's clone").owners += 1;
         if self.must_be_idle(hue) {
             self.violated("G2", format!("call {} waits though color {hue} is idle", call.slot));
         }
         self.tally.scheduled += 1;
-        self.push(hue, Entry::Call(call), false);
+        self.push_urged(hue, Entry::Call(call), false, self.lent_by(waiter));
     }
 
     /// The color that a call has not had its turn under.

@@ -1,6 +1,7 @@
 //! Priorities: how urgent each color is, and what follows for how long it may wait (G7).
 
 use super::{Entry, Hue, Oracle};
+use crate::slab::Key;
 use colored_core::Priority;
 
 /// Slices of a worker for one that is high: what is pinned has every other one, the two queues in which
@@ -15,7 +16,7 @@ const PER_LOWER: u64 = 4 * 64;
 pub(crate) struct Classes {
     /// Slices that had begun when the first priority was named.
     used: Option<u64>,
-    /// Colors that are high, and tasks that are urgent: now, and at most at once.
+    /// Colors that are high, tasks that are urgent, and what they wait for: now, and at most at once.
     high: u64,
     most_high: u64,
 }
@@ -24,12 +25,23 @@ pub(crate) struct Classes {
 #[derive(Debug, Default)]
 pub(super) struct Class {
     base: Priority,
-    /// Urgent tasks that are scheduled there, or run.
+    /// What is urgent and scheduled there, or runs.
     urgent: u32,
-    /// One of them runs.
-    runs: bool,
+    /// How urgent is what runs.
+    pub(super) runs: Urgency,
     /// When it became high: slices that had begun.
     since: u64,
+}
+
+/// Why something that is scheduled makes its color urgent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Urgency {
+    #[default]
+    None,
+    /// It is a task that was spawned so.
+    Own,
+    /// A color of the highest class waits for it.
+    Lent,
 }
 
 impl Class {
@@ -89,24 +101,34 @@ impl Oracle {
         }
     }
 
+    /// Of what is scheduled for nobody who waits.
+    pub(super) fn urgency_of(&self, entry: Entry) -> Urgency {
+        if self.is_urgent(entry) { Urgency::Own } else { Urgency::None }
+    }
+
+    /// Of what a task schedules on other lanes, and waits for: as urgent as the color that it runs under.
+    pub(super) fn lent_by(&self, waiter: Option<Key>) -> Urgency {
+        let own = waiter.and_then(|waiter| self.hue_of(waiter));
+        let lends =
+            self.has_classes() && own.is_some_and(|hue| self.lanes.get(hue).class.is_high());
+        if lends { Urgency::Lent } else { Urgency::None }
+    }
+
     /// Something is scheduled, which may make its color urgent.
-    pub(super) fn inherit(&mut self, hue: Hue, entry: Entry) {
-        if self.is_urgent(entry) {
+    pub(super) fn urge(&mut self, hue: Hue, urgency: Urgency) {
+        if urgency != Urgency::None {
             self.reclass(hue, |class| class.urgent += 1);
         }
+        self.classes.count_high(urgency == Urgency::Lent, false);
+        self.tally.lent += u64::from(urgency == Urgency::Lent);
     }
 
-    /// The turn of that begins.
-    pub(super) fn inherited_begins(&mut self, hue: Hue, entry: Entry) {
-        self.lanes.get_mut(hue).class.runs = self.is_urgent(entry);
-    }
-
-    /// The turn is over, and what had it is not there any more; or is there once more.
-    pub(super) fn inherited_ends(&mut self, hue: Hue) {
-        self.reclass(hue, |class| {
-            // A shutdown runs what is not scheduled, too.
-            class.urgent = class.urgent.saturating_sub(u32::from(std::mem::take(&mut class.runs)));
-        });
+    /// What was scheduled is there no more; or is there once more.
+    pub(super) fn unurge(&mut self, hue: Hue, urgency: Urgency) {
+        if urgency != Urgency::None {
+            self.reclass(hue, |class| class.urgent -= 1);
+        }
+        self.classes.count_high(false, urgency == Urgency::Lent);
     }
 
     /// How much may come before a lane that became ready at that slice, where there are priorities:

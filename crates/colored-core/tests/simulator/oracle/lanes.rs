@@ -2,7 +2,7 @@
 
 mod turns;
 
-use super::classes::Class;
+use super::classes::{Class, Urgency};
 use super::{CallKey, CellKey};
 use crate::slab::Key;
 use colored_core::Color;
@@ -50,6 +50,7 @@ struct Queued {
     entry: Entry,
     /// Its place is not known: a shutdown may have put it into the queue before.
     soft: bool,
+    urgency: Urgency,
 }
 
 #[derive(Debug, Default)]
@@ -184,7 +185,11 @@ impl Lanes {
         lane.home = None;
         // The default color is never without an owner.
         if lane.local.is_some() && hue != 0 {
-            lane.queue.push_back(Queued { entry: Entry::Values, soft: true });
+            lane.queue.push_back(Queued {
+                entry: Entry::Values,
+                soft: true,
+                urgency: Urgency::None,
+            });
             self.queued += 1;
             return self.count(hue, Ready::default());
         }

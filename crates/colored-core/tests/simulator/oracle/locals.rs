@@ -1,5 +1,6 @@
 //! The values that colors have of their own: made once, moved with their color, dropped with it.
 
+use super::classes::Urgency;
 use super::{Entry, Hue, Oracle};
 
 impl Oracle {
@@ -43,7 +44,7 @@ impl Oracle {
         if in_use && !self.closing {
             self.violated("local", format!("color {hue} is in use, and drops its value"));
         }
-        self.hold(hue, Entry::Values);
+        self.hold(hue, Entry::Values, Urgency::None);
     }
 
     pub(crate) fn local_dropped(&mut self, hue: Hue) {

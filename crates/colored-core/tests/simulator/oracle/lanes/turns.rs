@@ -2,15 +2,27 @@
 
 use super::{Entry, Hue, Queued, Ready};
 use crate::oracle::Oracle;
+use crate::oracle::classes::Urgency;
 use crate::oracle::slices::{PER_INJECTED, PER_LANE};
 use crate::world::Actor;
 
 impl Oracle {
     /// Something is scheduled.
     pub(crate) fn push(&mut self, hue: Hue, entry: Entry, soft: bool) {
+        self.push_urged(hue, entry, soft, self.urgency_of(entry));
+    }
+
+    /// Something is scheduled, which is or is not urgent.
+    pub(in crate::oracle) fn push_urged(
+        &mut self,
+        hue: Hue,
+        entry: Entry,
+        soft: bool,
+        urgency: Urgency,
+    ) {
         let ready = self.ready_now();
-        self.inherit(hue, entry);
-        self.lanes.get_mut(hue).queue.push_back(Queued { entry, soft });
+        self.urge(hue, urgency);
+        self.lanes.get_mut(hue).queue.push_back(Queued { entry, soft, urgency });
         self.lanes.queued += 1;
         self.lanes.most_queued = self.lanes.most_queued.max(self.lanes.queued);
         self.lanes.count(hue, ready);
@@ -38,16 +50,17 @@ impl Oracle {
     pub(crate) fn turn_begins(&mut self, hue: Hue, entry: Entry, aborted_by_end: bool) {
         self.end_has_passed(hue);
         self.exclude(hue, entry);
-        self.keep_order(hue, entry, aborted_by_end);
+        let urgency = self.keep_order(hue, entry, aborted_by_end);
         self.keep_place(hue, entry);
         self.keep_bounds(hue);
-        self.hold(hue, entry);
+        self.hold(hue, entry, urgency);
         self.tally.deepest = self.tally.deepest.max(self.slices.depth());
     }
 
-    pub(in crate::oracle) fn hold(&mut self, hue: Hue, entry: Entry) {
-        self.inherited_begins(hue, entry);
-        self.lanes.get_mut(hue).holder = Some(entry);
+    pub(in crate::oracle) fn hold(&mut self, hue: Hue, entry: Entry, urgency: Urgency) {
+        let lane = self.lanes.get_mut(hue);
+        lane.class.runs = urgency;
+        lane.holder = Some(entry);
         self.count(hue);
     }
 
@@ -66,21 +79,30 @@ impl Oracle {
         }
     }
 
-    pub(in crate::oracle) fn keep_order(&mut self, hue: Hue, entry: Entry, aborted_by_end: bool) {
+    /// Takes it out of the queue: how urgent it is there.
+    pub(in crate::oracle) fn keep_order(
+        &mut self,
+        hue: Hue,
+        entry: Entry,
+        aborted_by_end: bool,
+    ) -> Urgency {
         let queue = &mut self.lanes.get_mut(hue).queue;
         let place = queue.iter().position(|queued| queued.entry == entry);
         let Some(place) = place else {
             if !aborted_by_end {
                 self.violated("G2", format!("{entry} of color {hue} runs but is not scheduled"));
             }
-            return;
+            let urgency = self.urgency_of(entry);
+            self.urge(hue, urgency);
+            return urgency;
         };
         let ahead = queue.iter().take(place).find(|queued| !queued.soft).map(|queued| queued.entry);
-        let late = queue.remove(place).is_some_and(|queued| queued.soft);
+        let Queued { soft: late, urgency, .. } = queue.remove(place).expect("found");
         self.lanes.queued -= 1;
         if let Some(ahead) = ahead.filter(|_| !late) {
             self.violated("G2", format!("{entry} of color {hue} runs before {ahead}"));
         }
+        urgency
     }
 
     /// A lane that has a worker for life runs there, unless it has followed what is pinned elsewhere.
@@ -128,7 +150,8 @@ impl Oracle {
     /// The turn is over.
     pub(crate) fn turn_ends(&mut self, hue: Hue) {
         self.lanes.get_mut(hue).holder = None;
-        self.inherited_ends(hue);
+        let urgency = std::mem::take(&mut self.lanes.get_mut(hue).class.runs);
+        self.unurge(hue, urgency);
         self.count(hue);
         self.lanes.settle(hue);
     }
@@ -142,7 +165,7 @@ impl Oracle {
             let ahead = ahead.entry;
             self.violated("G2", format!("{entry} runs at once although {ahead} waits"));
         }
-        self.hold(hue, entry);
+        self.hold(hue, entry, Urgency::None);
         self.tally.inline += 1;
     }
 
@@ -159,8 +182,8 @@ impl Oracle {
     pub(in crate::oracle) fn claim_begins(&mut self, hue: Hue, entry: Entry) {
         self.end_has_passed(hue);
         self.exclude(hue, entry);
-        self.keep_order(hue, entry, false);
-        self.hold(hue, entry);
+        let urgency = self.keep_order(hue, entry, false);
+        self.hold(hue, entry, urgency);
     }
 
     /// Somebody looks, at once or in his turn: beside others who do, and after all who change
@@ -182,9 +205,9 @@ impl Oracle {
         let mut ahead = queue.iter().take(place.unwrap_or(queue.len()));
         let writer =
             ahead.find(|queued| !queued.soft && !matches!(queued.entry, Entry::Look(_))).copied();
-        if let Some(place) = place {
-            queue.remove(place);
+        if let Some(queued) = place.and_then(|place| queue.remove(place)) {
             self.lanes.queued -= 1;
+            self.unurge(hue, queued.urgency);
         }
         if let Some(writer) = writer.filter(|_| !self.closing) {
             let what = format!("{entry} of color {hue} looks before {}", writer.entry);

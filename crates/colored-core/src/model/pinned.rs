@@ -1,0 +1,74 @@
+//! Futures that are made on a worker, against its end: each is dropped there, or was never made and is
+//! dropped anywhere. What is leaked is found by loom, as is a worker that does not stop.
+
+use super::check_within;
+use super::pool::{Flag, pool, start};
+use crate::color::Color;
+use crate::lane::callback;
+use crate::sched::{Handle, spawn_pinned};
+use crate::sync::{Arc, ThreadId, this_thread};
+use crate::task::Join;
+use loom::thread;
+use std::future::pending;
+use std::panic::Location;
+
+/// What a future owns; it says where it is to be dropped.
+struct Payload(ThreadId, #[expect(dead_code, reason = "a leak is found by it")] Arc<()>);
+
+impl Drop for Payload {
+    fn drop(&mut self) {
+        assert!(self.0 == this_thread(), "a future is dropped on another thread");
+    }
+}
+
+/// Spawns one that never ends on the first worker, which tells when it has made it.
+fn spawn(handle: &Handle, made: &Arc<Flag>) -> Join<(), crate::lane::LanePtr> {
+    let (made, sent) = (Arc::clone(made), Arc::new(()));
+    let make = move || {
+        let payload = Payload(this_thread(), sent);
+        made.set();
+        async move {
+            pending::<()>().await;
+            drop(payload);
+        }
+    };
+    let join = spawn_pinned(handle, Location::caller(), 0, Color::new(1), make);
+    join.ok().expect("there is such a worker")
+}
+
+/// It is spawned while the worker stops: made and dropped there, or dropped unmade.
+#[test]
+fn spawn_against_stop() {
+    check_within(2, || {
+        let (handle, mut workers, beds) = pool(1);
+        let worker = start(workers.remove(0), &beds);
+        let (late, made) = (handle.clone(), Flag::new());
+        let spawner = thread::spawn(move || spawn(&late, &made));
+        handle.scheduler().shut_down();
+        let join = spawner.join().unwrap();
+        worker.join().unwrap();
+        assert!(join.is_finished());
+        assert_eq!(handle.scheduler().lanes(), 1);
+    });
+}
+
+/// It has been made, and its color is held by a thread that is no worker while everything is told to
+/// cancel: the worker stays until it has dropped it.
+#[test]
+fn stop_against_a_color_that_is_held() {
+    check_within(2, || {
+        let (handle, mut workers, beds) = pool(1);
+        let made = Flag::new();
+        let join = spawn(&handle, &made);
+        let worker = start(workers.remove(0), &beds);
+        made.wait();
+        let (closer, lane) = (handle.clone(), handle.lane(Color::new(1)));
+        let closer = thread::spawn(move || closer.scheduler().shut_down());
+        let held = callback::run_inline(&lane, thread::yield_now);
+        drop((held.ok(), lane));
+        closer.join().unwrap();
+        worker.join().unwrap();
+        assert!(join.is_finished());
+        assert_eq!(handle.scheduler().lanes(), 1);
+    });
+}
