@@ -205,13 +205,13 @@ impl Scheduler {
     /// now and then. A lane in a `next` slot causes no wake-up by itself, so when its worker stays
     /// in one poll for long, this is how it gets away.
     pub fn rescue(&self) {
-        let stranded = |remote: &CachePadded<Remote>| {
-            remote.has_next() || !remote.mail.is_empty() || !remote.stealer.is_empty()
-        };
         let is_stranded = match &self.lab {
             _ if self.steals() && !self.ranks.is_empty() => true,
             Some(lab) => self.is_lab_stranded(lab),
-            None => !self.injector.is_empty() || self.remotes.iter().any(stranded),
+            None => {
+                !self.injector.is_empty()
+                    || self.remotes.iter().any(|remote| remote.has_stealable())
+            }
         };
         if is_stranded {
             self.notify();

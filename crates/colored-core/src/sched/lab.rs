@@ -33,7 +33,7 @@ pub use self::options::{Balance, Options, Placement, Queue, Unsuitable};
 use self::flat::Flat;
 use super::Scheduler;
 use super::local::Local;
-use super::remote::{Inbox, Remote};
+use super::remote::Inbox;
 use crate::lane::{Counted, FlatQueues, Lane, LaneRef, ReadyLane, Ticket};
 use crossbeam_utils::CachePadded;
 
@@ -303,6 +303,7 @@ impl Scheduler {
         let of_all = |worker: usize| {
             lab.inboxes.get(worker).is_some_and(|inbox| inbox.has_some())
                 || lab.flats.get(worker).is_some_and(|flat| flat.has_live())
+                || !self.remotes[worker].mail.is_empty()
                 || !self.remotes[worker].stealer.is_empty()
         };
         self.remotes[worker].has_inbox()
@@ -314,9 +315,9 @@ impl Scheduler {
 
     /// Whether something waits that a parked worker would find, for `rescue`.
     pub(super) fn is_lab_stranded(&self, lab: &Lab) -> bool {
-        let robbed = |remote: &CachePadded<Remote>| remote.has_next() || !remote.stealer.is_empty();
+        let any_stealable = || self.remotes.iter().any(|remote| remote.has_stealable());
         let shared = lab.steals || lab.queue == Queue::SharedTasks;
-        !self.injector.is_empty() || (shared && (lab.has_any() || self.remotes.iter().any(robbed)))
+        !self.injector.is_empty() || (shared && (lab.has_any() || any_stealable()))
     }
 
     /// Whether nothing waits in the laboratory's own queues.

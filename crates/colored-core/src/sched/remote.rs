@@ -94,6 +94,12 @@ impl Remote {
         if self.has_next() { self.swap_next(None) } else { None }
     }
 
+    /// Whether something waits here that another worker could take. In this order: what is mailed goes
+    /// from the mail to a deque.
+    pub(super) fn has_stealable(&self) -> bool {
+        self.has_next() || !self.mail.is_empty() || !self.stealer.is_empty()
+    }
+
     #[inline]
     pub(super) fn has_next(&self) -> bool {
         // Ordering: hint only, the swap decides.
