@@ -12,7 +12,7 @@ use crate::sync::Arc;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 
 /// The future of [`ColorCell::read`].
 #[must_use = "futures do nothing unless awaited"]
@@ -267,10 +267,10 @@ where
         self.f.is_some()
     }
 
-    fn run(&mut self) {
-        let Some(f) = self.f.take() else { return };
+    fn run(&mut self) -> Option<Waker> {
+        let f = self.f.take()?;
         let result = catch_unwind(AssertUnwindSafe(|| self.cell.look(f)));
-        self.slot.settle(result.into());
+        self.slot.finish(result.into())
     }
 
     fn cancel(&mut self) {

@@ -30,8 +30,7 @@ use super::known::take;
 use super::missing::Missing;
 use super::usher::{self, Waiting};
 use super::want::{Mode, Want};
-use super::{LanePtr, ReadyLane, callback, gate, order};
-use crate::contain::contain;
+use super::{LanePtr, LaneRef, ReadyLane, callback, gate, order};
 use crate::queue::{Kind, Node, Pushed};
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use std::panic::Location;
@@ -336,15 +335,15 @@ unsafe fn admit(node: NonNull<Node>) {
     // SAFETY: admitted once.
     if unsafe { take(behavior, 1, Some(lane)) } {
         // The holder has others to let in: somebody else may run it.
-        let complete = Complete(Some(behavior));
         // SAFETY: the behavior keeps it.
         let spare = unsafe { lane.get() }.spare();
+        let complete = Complete(Some(behavior), spare.clone());
         callback::post_urged(&spare, urgent, move || complete.run());
     }
 }
 
 /// A behavior that nothing is missing for. It is cancelled if this is dropped.
-struct Complete(Option<NonNull<Header>>);
+struct Complete(Option<NonNull<Header>>, LaneRef);
 
 // SAFETY: a behavior may run on any thread.
 unsafe impl Send for Complete {}
@@ -358,7 +357,7 @@ impl Complete {
         let Some(behavior) = self.0.take() else { return };
         // SAFETY: complete, and taken out above.
         if let Some(waker) = unsafe { run(behavior, None, cancel) } {
-            contain(|| waker.wake());
+            self.1.port.wake_behind(waker);
         }
     }
 }

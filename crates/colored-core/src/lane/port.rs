@@ -19,7 +19,7 @@ pub(crate) trait Dispatch: Send + Sync {
     /// As `dispatch_here` from any other thread; the caller keeps `self` alive meanwhile.
     fn dispatch(&self, lane: ReadyLane, pin: u32);
 
-    /// Wakes who has waited for several lanes: on a worker, what is runnable here comes before it.
+    /// Wakes who has waited in a line: on a worker, what is runnable here comes before it.
     fn wake_behind(&self, waker: Waker) {
         contain(|| waker.wake());
     }

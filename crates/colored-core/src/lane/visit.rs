@@ -11,6 +11,7 @@ use crate::memory;
 use crate::queue::{Kind, Node};
 use std::alloc::Layout;
 use std::ptr::NonNull;
+use std::task::Waker;
 
 /// What reads when its turn comes. It keeps the lane alive.
 pub(crate) trait Visit: Send + 'static {
@@ -20,8 +21,8 @@ pub(crate) trait Visit: Send + 'static {
     /// As `begin`, but others read meanwhile: if it does not want to, nothing is dropped. May be
     /// followed by any of both, which repeat the answer if it was true.
     fn begin_beside(&mut self) -> bool;
-    /// Reads, beside others, on some thread.
-    fn run(&mut self);
+    /// Reads, beside others, on some thread. Whom to wake when the lane has been left.
+    fn run(&mut self) -> Option<Waker>;
     /// The runtime has shut down after `begin`. Does nothing after `run`.
     fn cancel(&mut self);
 }
@@ -94,7 +95,13 @@ unsafe fn admit<V: Visit>(node: NonNull<Node>) {
     let admitted = Admitted(visit, lane);
     // SAFETY: the visit keeps the lane alive.
     let spare = unsafe { lane.get() }.spare();
-    callback::post_urged(&spare, waiting.is_urgent(), move || admitted.run());
+    let here = spare.clone();
+    callback::post_urged(&spare, waiting.is_urgent(), move || {
+        if let Some(waker) = admitted.run() {
+            // As after a claim, those who stand in the line come first.
+            here.port.wake_behind(waker);
+        }
+    });
 }
 
 unsafe fn free<V: Visit>(node: NonNull<Node>) {
@@ -111,8 +118,9 @@ struct Admitted<V: Visit>(V, LanePtr);
 unsafe impl<V: Visit> Send for Admitted<V> {}
 
 impl<V: Visit> Admitted<V> {
-    fn run(mut self) {
-        self.0.run();
+    /// Has left the lane when it returns.
+    fn run(mut self) -> Option<Waker> {
+        self.0.run()
     }
 }
 

@@ -243,9 +243,10 @@ impl Visit for Reader {
         true
     }
 
-    fn run(&mut self) {
+    fn run(&mut self) -> Option<Waker> {
         // A panic would not get out of here.
         self.uncounted.fetch_or(!gate::has_readers(&self.lane), Relaxed);
+        None
     }
 
     fn cancel(&mut self) {}
