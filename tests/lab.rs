@@ -16,8 +16,8 @@ use std::cell::RefCell;
 use std::future::pending;
 use std::io::ErrorKind;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 #[test]
@@ -284,7 +284,7 @@ fn a_lane_at_home_comes_back_to_where_it_ran() {
             .build()
             .unwrap();
         // From outside and with no home yet, they are fetched by whoever comes first.
-        let place = Arc::new(std::sync::Barrier::new(2));
+        let place = Arc::new(Barrier::new(2));
         let walker = |(to, mut from): (UnboundedSender<()>, UnboundedReceiver<()>)| {
             let place = Arc::clone(&place);
             async move {
@@ -317,6 +317,15 @@ fn a_naive_thief_takes_a_whole_color() {
         let trace = Trace::new();
         let ours = trace.clone();
         runtime.run(async move {
+            // The other worker is held until all entries are there: it would steal them one by one as
+            // they come.
+            let [met, let_go] = [(); 2].map(|()| Arc::new(Barrier::new(2)));
+            let (meets, waits) = (Arc::clone(&met), Arc::clone(&let_go));
+            drop(spawn_unique(async move {
+                meets.wait();
+                waits.wait();
+            }));
+            met.wait();
             let mut tasks = Vec::new();
             for number in 0..50 {
                 for color in 1..5u64 {
@@ -324,7 +333,8 @@ fn a_naive_thief_takes_a_whole_color() {
                     tasks.push(spawn_colored(color, async move { trace.push((color, number)) }));
                 }
             }
-            // The other worker has to steal while this one is busy here.
+            let_go.wait();
+            // It has to steal while this one is busy here.
             while ours.len() < 200 {
                 std::thread::yield_now();
             }
