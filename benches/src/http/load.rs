@@ -18,10 +18,14 @@ use mio::{Events, Poll};
 use rustix::time::{ClockId, clock_gettime};
 use std::io;
 use std::net::SocketAddr;
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// Connections opened at once: fewer than any listener's backlog.
 const BATCH: usize = 100;
+
+/// How long to sleep at most, to see when the time is over.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 /// How long a response may take once the load has ended, before it counts as an error.
 const GRACE: Duration = Duration::from_secs(5);
@@ -127,7 +131,11 @@ impl Load {
             waiting += usize::from(self.connections[index].state == State::Waiting);
         }
         while waiting > 0 {
-            if !poll(&mut self.poll, &mut self.events, Duration::from_millis(100))? {
+            let timeout = self.script.look.map_or(PATIENCE, |pause| {
+                thread::sleep(pause);
+                Duration::ZERO
+            });
+            if !poll(&mut self.poll, &mut self.events, timeout)? {
                 continue;
             }
             let passed = start.elapsed();

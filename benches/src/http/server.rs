@@ -4,7 +4,7 @@
 //! it reads it prints `CPU <ns>`, the process's CPU time so far; at end of file it exits, so it
 //! cannot outlive the one that started it.
 
-use super::{BODY, FILE, floor};
+use super::{BODY, file, floor};
 use crate::spin::{PER_MICROSECOND, spin};
 use bytes::Bytes;
 use colored::net::TcpStream;
@@ -34,7 +34,7 @@ pub const WORK: u64 = 100;
 pub enum Kind {
     /// `colored`, a color of its own for each connection.
     Colored,
-    /// The same as a server of a file, in three steps of the connection's color as in Mely's.
+    /// The same as [Mely's server](super::file) of a file.
     ColoredFile,
     /// That with no stealing. A connection stays on the worker of its color's number, as in
     /// libasync-smp: without that all would be on one.
@@ -137,7 +137,7 @@ pub fn main(kind: Kind, workers: usize) -> io::Result<()> {
             colored(workers, kind.lab(), &send_port, |stream| serve(stream, work, ColoredTimer));
         })),
         _ => drop(thread::spawn(move || {
-            colored(workers, kind.lab(), &send_port, |stream| serve(stream, file, ColoredTimer));
+            colored(workers, kind.lab(), &send_port, file::serve);
         })),
     }
     let port = port.recv().expect("the server listens");
@@ -160,16 +160,6 @@ async fn hello(_: Request<Incoming>) -> Answer {
 async fn work(request: Request<Incoming>) -> Answer {
     spin(WORK * PER_MICROSECOND);
     hello(request).await
-}
-
-/// Mely's server has an event for each step of a request, all of the connection's color. Here they
-/// are three: hyper reads and parses in one, then the file is looked up, then the response is
-/// written.
-async fn file(request: Request<Incoming>) -> Answer {
-    colored::yield_now().await;
-    let file = if request.uri().path() == "/file" { FILE } else { b"" };
-    colored::yield_now().await;
-    Ok(Response::new(Full::new(Bytes::from_static(file))))
 }
 
 /// Serves one connection, with the timer that guards against clients that stop half-way.

@@ -1,6 +1,10 @@
 //! What the clients ask for.
 
 use super::super::{BODY, FILE};
+use std::time::Duration;
+
+/// Time between two interrupts of a network card, in the order of what drivers set it to.
+const MODERATION: Duration = Duration::from_micros(250);
 
 /// One kind of client.
 #[derive(Clone, Copy, Debug)]
@@ -10,18 +14,40 @@ pub struct Script {
     pub(super) body: &'static [u8],
     /// Requests on a connection before it is closed and another one opened; `None` for no end.
     pub(super) visit: Option<u32>,
+    /// Time between two looks for answers; `None` to sleep until one comes.
+    pub(super) look: Option<Duration>,
 }
 
 impl Script {
     /// Asks for [`BODY`], on one connection for ever.
-    pub const HELLO: Self =
-        Self { request: b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n", body: BODY, visit: None };
+    pub const HELLO: Self = Self {
+        request: b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n",
+        body: BODY,
+        visit: None,
+        look: None,
+    };
 
     /// Asks for [`FILE`], so many times on each connection.
     #[must_use]
     pub const fn file(visit: u32) -> Self {
         let request = b"GET /file HTTP/1.1\r\nhost: localhost\r\n\r\n";
-        Self { request, body: FILE, visit: Some(visit) }
+        Self { request, body: FILE, visit: Some(visit), look: None }
+    }
+
+    /// The same from clients that no answer wakes: they look now and then.
+    ///
+    /// To wake a thread on another core takes the one who sends longer than all else that it does. From a
+    /// client on another machine it gets an answer to its packets when the network card next
+    /// interrupts.
+    #[must_use]
+    pub const fn looking(self) -> Self {
+        Self { look: Some(MODERATION), ..self }
+    }
+
+    /// Whether its clients look for answers, instead of being woken by them.
+    #[must_use]
+    pub const fn is_looking(&self) -> bool {
+        self.look.is_some()
     }
 
     /// Requests that are left on the first connection of client `index`: clients are spread over
