@@ -31,6 +31,7 @@ use super::missing::Missing;
 use super::usher::{self, Waiting};
 use super::want::{Mode, Want};
 use super::{LanePtr, LaneRef, ReadyLane, callback, gate, order};
+use crate::contain::contain;
 use crate::queue::{Kind, Node, Pushed};
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use std::panic::Location;
@@ -279,6 +280,8 @@ pub(super) unsafe fn grant(
     // SAFETY: the claim is in a chain.
     let claim = unsafe { node.cast::<Claim>().as_ref() };
     let behavior = claim.behavior;
+    // SAFETY: the claim keeps it.
+    let is_alone = unsafe { claims(behavior) }.len() == 1;
     claim.gets();
     // SAFETY: its turn comes once.
     if !unsafe { take(behavior, 1, Some(ready.0)) } {
@@ -287,8 +290,12 @@ pub(super) unsafe fn grant(
     }
     // SAFETY: that was the last one.
     if let Some(waker) = unsafe { run(behavior, Some(ready.0), closing) } {
-        // The lanes that it has given back come first, or their lines would never end.
-        ready.lane().port.wake_behind(waker);
+        if is_alone {
+            contain(|| waker.wake());
+        } else {
+            // The lanes that it has given back come first, or their lines would never end.
+            ready.lane().port.wake_behind(waker);
+        }
     }
     Some(ready)
 }
