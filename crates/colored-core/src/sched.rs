@@ -54,7 +54,7 @@ use self::idle::Idle;
 use self::keepers::Keepers;
 use self::lab::{Lab, Options, Since};
 use self::local::Spares;
-use self::ranks::Ranks;
+use self::ranks::{Queued, Ranks};
 use self::registry::Registry;
 use self::remote::{Guests, Remote, index_of};
 use self::waits::Waits;
@@ -269,7 +269,7 @@ impl Scheduler {
             return;
         }
         match &self.lab {
-            _ if self.ranks.are_used() => self.rank(None, lane, Since::Scheduled),
+            _ if self.ranks.are_used() => self.rank(None, lane, Since::Scheduled, Queued::Last),
             Some(lab) => lab.inject(self, lane),
             None => {
                 self.injector.push(lane);

@@ -1,9 +1,10 @@
 //! Lines that end, and thefts that are not worth it, stepped by hand.
 #![cfg(not(colored_loom))]
 
-use colored_core::{Color, ColorCell, Handle, Park, Scheduler, Step, Worker, when};
+use colored_core::{Color, ColorCell, Handle, Park, Priority, Scheduler, Step, Worker, when};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::task::Poll;
 
 /// A clock that goes on when somebody works.
 #[derive(Clone, Default)]
@@ -120,10 +121,8 @@ const CLIENTS: usize = 32;
 
 /// Where each who is woken stands in the line again at once, the line stays, and each transfer of each
 /// client is a poll.
-#[test]
-fn a_line_ends_before_those_go_on_who_stood_in_it() {
+fn line_ends(mut bank: Bank) {
     const TRANSFERS: u64 = 50;
-    let mut bank = Bank::new();
     bank.open_queue(1, CLIENTS, TRANSFERS, 10);
     assert_eq!(bank.steal(), None);
     assert_eq!(bank.polls(), CLIENTS, "all stand in line");
@@ -132,6 +131,62 @@ fn a_line_ends_before_those_go_on_who_stood_in_it() {
     assert_eq!(bank.close(), CLIENTS as u64 * TRANSFERS);
     // Some stand in it once more: now and then what waits behind has its turn all the same.
     assert!(polls < 3 * CLIENTS, "{polls} polls");
+}
+
+#[test]
+fn a_line_ends_before_those_go_on_who_stood_in_it() {
+    line_ends(Bank::new());
+}
+
+#[test]
+fn with_priorities_a_line_ends_before_those_go_on_who_stood_in_it() {
+    let bank = Bank::new();
+    bank.handle.set_priority(Color::new(8), Priority::Low);
+    line_ends(bank);
+}
+
+/// Who has stood in a line waits behind tasks that never end, but not for ever.
+fn has_its_turn(mut bank: Bank) {
+    let ends = Arc::new(AtomicBool::new(false));
+    let spawn_endless = {
+        let (handle, ends) = (bank.handle.clone(), Arc::clone(&ends));
+        move || {
+            for _ in 0..3 {
+                let ends = Arc::clone(&ends);
+                drop(handle.spawn_alone(std::future::poll_fn(move |cx| {
+                    cx.waker().wake_by_ref();
+                    if ends.load(Ordering::Relaxed) { Poll::Ready(()) } else { Poll::Pending }
+                })));
+            }
+        }
+    };
+    bank.handle.post_to_worker(0, Color::new(10), spawn_endless).ok().expect("there is one");
+    assert_eq!(bank.workers[0].step(), Step::Ran);
+    bank.open_queue(1, 1, 1, 10);
+    while bank.polls() == 0 {
+        assert_eq!(bank.workers[1].step(), Step::Ran);
+    }
+    let mut steps = 0;
+    while bank.polls() < 2 {
+        assert_eq!(bank.workers[0].step(), Step::Ran);
+        steps += 1;
+        assert!(steps < 200, "it has been forgotten");
+    }
+    assert!(steps > 8, "after {steps} steps, before the others");
+    ends.store(true, Ordering::Relaxed);
+    assert_eq!(bank.close(), 1);
+}
+
+#[test]
+fn who_has_stood_in_a_line_has_its_turn() {
+    has_its_turn(Bank::new());
+}
+
+#[test]
+fn with_priorities_who_has_stood_in_a_line_has_its_turn() {
+    let bank = Bank::new();
+    bank.handle.set_priority(Color::new(8), Priority::Low);
+    has_its_turn(bank);
 }
 
 /// The thief's clients all stop at once. Half of what there is, and half of the rest: enough.

@@ -2,6 +2,7 @@
 
 use super::lab::Since;
 use super::mail::Outgoing;
+use super::ranks::Queued;
 use super::remote::{Remote, pin_of};
 use super::{Handle, Scheduler};
 use crate::color::Color;
@@ -200,7 +201,9 @@ impl Local {
     fn route_unusual(&self, lane: ReadyLane, since: Since) -> Option<ReadyLane> {
         let scheduler = self.scheduler();
         if scheduler.ranks.are_used() {
-            scheduler.rank(Some(self.index), lane, since);
+            let behind = matches!(self.toward.get(), Toward::Behind);
+            let how = if behind { Queued::Behind } else { Queued::Last };
+            scheduler.rank(Some(self.index), lane, since, how);
             return None;
         }
         match &scheduler.lab {

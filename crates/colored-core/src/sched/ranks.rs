@@ -9,7 +9,8 @@
 //!
 //! A worker takes the highest class that its own queues and those for all have; before it takes
 //! something that is not [`Priority::High`], it looks for that in everybody's. Within a class it is
-//! first come, first served in each queue, and the queues take turns. Priority is between lanes only: a lane is one queue (G2). Every
+//! first come, first served in each queue, but that whoever has waited in a line comes behind the others
+//! (`mail.rs`), and the queues take turns. Priority is between lanes only: a lane is one queue (G2). Every
 //! `LOWER_STEPS`th time it looks for one of the lower classes first, by turns, so that neither
 //! starves (G7).
 //!
@@ -31,6 +32,7 @@ mod find;
 mod set;
 
 use super::lab::Since;
+use super::worker::INJECTOR_STEPS;
 use super::{Scheduler, local};
 use crate::color::Color;
 use crate::lane::{LaneRef, Priority, ReadyLane, Ticket};
@@ -53,23 +55,61 @@ pub(super) struct Ranks {
     bases: Mutex<BTreeMap<Color, (Priority, LaneRef)>>,
 }
 
+/// How a ticket goes into the queue of its class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Queued {
+    /// To the end.
+    Last,
+    /// Behind all that is there and comes, but for so many turns only.
+    Behind,
+}
+
+/// Tickets of one class.
+#[derive(Default)]
+struct Class {
+    tickets: VecDeque<Ticket>,
+    behind: VecDeque<Ticket>,
+    turns: u32,
+}
+
+impl Class {
+    fn push(&mut self, how: Queued, ticket: Ticket) {
+        match how {
+            Queued::Last => self.tickets.push_back(ticket),
+            Queued::Behind => self.behind.push_back(ticket),
+        }
+    }
+
+    fn pop(&mut self) -> Option<Ticket> {
+        self.turns = self.turns.wrapping_add(1);
+        if self.tickets.is_empty() || self.turns.is_multiple_of(INJECTOR_STEPS) {
+            self.tickets.append(&mut self.behind);
+        }
+        self.tickets.pop_front()
+    }
+
+    fn len(&self) -> usize {
+        self.tickets.len() + self.behind.len()
+    }
+}
+
 /// Tickets by class.
 struct RankQueue {
-    tickets: Mutex<[VecDeque<Ticket>; CLASSES]>,
+    tickets: Mutex<[Class; CLASSES]>,
     /// How many there are, by class.
     lens: [AtomicUsize; CLASSES],
 }
 
 impl RankQueue {
     fn new() -> Self {
-        let tickets = Mutex::new([const { VecDeque::new() }; CLASSES]);
+        let tickets = Mutex::new([(); CLASSES].map(|()| Class::default()));
         Self { tickets, lens: [0; CLASSES].map(AtomicUsize::new) }
     }
 
-    fn push(&self, class: Priority, ticket: Ticket) {
+    fn push(&self, class: Priority, how: Queued, ticket: Ticket) {
         let mut tickets = self.tickets.lock();
         let of_class = &mut tickets[class as usize];
-        of_class.push_back(ticket);
+        of_class.push(how, ticket);
         // Ordering: under the lock; the look for sleepers that follows makes it seen.
         self.lens[class as usize].store(of_class.len(), Ordering::Relaxed);
     }
@@ -80,7 +120,7 @@ impl RankQueue {
         }
         let mut tickets = self.tickets.lock();
         let of_class = &mut tickets[class as usize];
-        let ticket = of_class.pop_front();
+        let ticket = of_class.pop();
         // Ordering: as in `push`.
         self.lens[class as usize].store(of_class.len(), Ordering::Relaxed);
         ticket
@@ -116,12 +156,12 @@ impl Ranks {
         self.queues.len() - 1
     }
 
-    fn put(&self, place: usize, class: Priority, ticket: Ticket) {
+    fn put(&self, queue: usize, class: Priority, how: Queued, ticket: Ticket) {
         if class == Priority::High {
             // Ordering: a hint: who misses it looks everywhere before it parks.
             self.high.fetch_add(1, Ordering::Relaxed);
         }
-        self.queues[place].push(class, ticket);
+        self.queues[queue].push(class, how, ticket);
     }
 
     /// The oldest lane of a class that nobody has taken by another ticket.
@@ -163,12 +203,12 @@ impl Ranks {
 impl Scheduler {
     /// Takes a lane that has become runnable, or has had its slice, by its class. `own` is the worker
     /// that has it, if one has.
-    pub(super) fn rank(&self, own: Option<usize>, lane: ReadyLane, since: Since) {
+    pub(super) fn rank(&self, own: Option<usize>, lane: ReadyLane, since: Since, how: Queued) {
         let place = self.rank_place(own, lane.lane());
         let ticket = lane.ticket();
         let class = lane.leave();
         if let Some(class) = class {
-            self.ranks.put(place, class, ticket);
+            self.ranks.put(place, class, how, ticket);
         }
         // A ticket that is there already may be in any queue.
         let urgent = class == Some(Priority::High) && since == Since::Scheduled;
@@ -182,7 +222,7 @@ impl Scheduler {
         // Also in a shutdown: the lane's word says already that this ticket is on its way.
         let own = local::index_in(self);
         let place = self.rank_place(own, lane);
-        self.ranks.put(place, to, Ticket::new(lane.clone()));
+        self.ranks.put(place, to, Queued::Last, Ticket::new(lane.clone()));
         self.wake_for_rank(own, place, true);
         self.drain_if_stopped();
     }
