@@ -32,7 +32,6 @@ mod find;
 mod set;
 
 use super::lab::Since;
-use super::worker::INJECTOR_STEPS;
 use super::{Scheduler, local};
 use crate::color::Color;
 use crate::lane::{LaneRef, Priority, ReadyLane, Ticket};
@@ -60,7 +59,7 @@ pub(super) struct Ranks {
 pub(super) enum Queued {
     /// To the end.
     Last,
-    /// Behind all that is there and comes, but for so many turns only.
+    /// Behind all that is there and comes, until the worker [looks](Ranks::let_up).
     Behind,
 }
 
@@ -69,7 +68,6 @@ pub(super) enum Queued {
 struct Class {
     tickets: VecDeque<Ticket>,
     behind: VecDeque<Ticket>,
-    turns: u32,
 }
 
 impl Class {
@@ -81,11 +79,15 @@ impl Class {
     }
 
     fn pop(&mut self) -> Option<Ticket> {
-        self.turns = self.turns.wrapping_add(1);
-        if self.tickets.is_empty() || self.turns.is_multiple_of(INJECTOR_STEPS) {
-            self.tickets.append(&mut self.behind);
+        if self.tickets.is_empty() {
+            self.let_up();
         }
         self.tickets.pop_front()
+    }
+
+    /// What is behind comes to the end.
+    fn let_up(&mut self) {
+        self.tickets.append(&mut self.behind);
     }
 
     fn len(&self) -> usize {
@@ -162,6 +164,15 @@ impl Ranks {
             self.high.fetch_add(1, Ordering::Relaxed);
         }
         self.queues[queue].push(class, how, ticket);
+    }
+
+    /// Now and then, a worker lets what is behind in its queue, and in that for all, come to the end.
+    pub(super) fn let_up(&self, worker: usize) {
+        for queue in [worker, self.for_all()].map(|place| &self.queues[place]) {
+            if queue.total() > 0 {
+                queue.tickets.lock().iter_mut().for_each(Class::let_up);
+            }
+        }
     }
 
     /// The oldest lane of a class that nobody has taken by another ticket.

@@ -2,7 +2,7 @@
 
 use super::DOWN;
 use crate::lane::{Priority, ReadyLane};
-use crate::sched::worker::Worker;
+use crate::sched::worker::{INJECTOR_STEPS, Worker};
 
 /// How often a worker looks for a lower class first, by turns: of so many lanes that it runs, at least
 /// one is of the lower classes, if there are any.
@@ -20,6 +20,9 @@ impl Worker {
     /// As `find`, when a priority has been named.
     #[cold]
     pub(in crate::sched) fn find_ranked(&mut self) -> Option<ReadyLane> {
+        if self.steps.is_multiple_of(INJECTOR_STEPS) {
+            self.local.scheduler().ranks.let_up(self.index());
+        }
         let lane = self.find_by_class();
         if let Some(lab) = &self.lab
             && let Some(lane) = &lane

@@ -87,6 +87,7 @@ pub(crate) struct Ready {
     pub(crate) fair: u64,
     slices: u64,
     injected: bool,
+    behind: bool,
 }
 
 impl Lane {

@@ -31,7 +31,8 @@ impl Oracle {
     /// The lane of a task that has been woken comes behind what is runnable there, as if from another
     /// thread.
     pub(in crate::oracle) fn comes_behind(&mut self, hue: Hue) {
-        self.lanes.get_mut(hue).ready.injected = true;
+        let ready = &mut self.lanes.get_mut(hue).ready;
+        (ready.injected, ready.behind) = (true, true);
     }
 
     /// A lane has been ready since nobody knows when.
@@ -42,7 +43,13 @@ impl Oracle {
     fn ready_now(&self) -> Ready {
         // What another thread leaves behind, by a push or after a turn of its own, goes that way.
         let injected = !matches!(self.actor(), Actor::Worker(_));
-        Ready { now: self.now, fair: self.fair, slices: self.slices.begun(), injected }
+        Ready {
+            now: self.now,
+            fair: self.fair,
+            slices: self.slices.begun(),
+            injected,
+            behind: false,
+        }
     }
 
     /// The turn of something that was scheduled. A task that the shutdown has aborted need not be
@@ -141,6 +148,8 @@ impl Oracle {
         // The classes have no injector.
         let per_injected = if since.injected && few.is_none() { PER_INJECTED } else { 0 };
         let slices = (per_lane + per_injected) * (few.unwrap_or(ahead) + 1);
+        // What is behind comes to the end of its class.
+        let slices = slices + if since.behind && few.is_some() { PER_INJECTED } else { 0 };
         let verdict = self.slices.turn(hue, self.now, waited, slices);
         if let Err(what) = verdict {
             self.violated("G7", what);
