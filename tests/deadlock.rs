@@ -71,6 +71,19 @@ fn a_section_that_awaits_its_own_color_is_told() {
     });
 }
 
+/// An inner section that has ended leaves what comes next in the outer one.
+#[test]
+fn a_wait_behind_an_inner_section_is_in_the_outer_one() {
+    run(2, async {
+        let outer = exclusive(async {
+            exclusive(async {}).await;
+            spawn_here(async {}).await.unwrap_err().is_deadlock()
+        });
+        let told = timeout(Duration::from_secs(10), spawn_colored(RED, outer)).await;
+        assert!(told.expect("the wait is an error").unwrap());
+    });
+}
+
 /// Whoever comes last is told: here the one who joins.
 #[test]
 fn a_join_closes_a_cycle_through_a_call() {
