@@ -31,7 +31,7 @@ pub struct TryHop {
 /// The whole task moves. Inside `join!` or `select!` the other branches are polled under the new
 /// color as well from then on. Costs one scheduling, and a look-up in the table of colors unless
 /// `color` is the default one. If the task is there already it is ready at once, and takes a unit of
-/// the cooperative [budget](crate::budget): a loop of such hops lets others run now and then.
+/// the cooperative [budget]: a loop of such hops lets others run now and then.
 ///
 /// Not cancel safe: a hop that is dropped after its first poll, as the losing branch of a `select!`
 /// is, still moves the task when that poll of the task ends. Of two hops in one poll the later one
