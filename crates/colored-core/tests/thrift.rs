@@ -1,9 +1,9 @@
 //! Lines that end, and thefts that are not worth it, stepped by hand.
 #![cfg(not(colored_loom))]
 
-use colored_core::{Color, ColorCell, Handle, Park, Scheduler, Step, Worker, when};
+use colored_core::{Color, ColorCell, Handle, Park, Scheduler, Step, Worker, when, yield_now};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// A clock that goes on when somebody works.
 #[derive(Clone, Default)]
@@ -132,6 +132,39 @@ fn a_line_ends_before_those_go_on_who_stood_in_it() {
     assert_eq!(bank.close(), CLIENTS as u64 * TRANSFERS);
     // Some stand in it once more: now and then what waits behind has its turn all the same.
     assert!(polls < 3 * CLIENTS, "{polls} polls");
+}
+
+/// Two tasks that never wait are always runnable: who has stood in a line comes behind them, and comes.
+#[test]
+fn who_stood_in_a_line_has_its_turn_beside_what_never_ends() {
+    let mut bank = Bank::new();
+    let over = Arc::new(AtomicBool::new(false));
+    for _ in 0..2 {
+        let over = Arc::clone(&over);
+        drop(bank.handle.spawn_alone(async move {
+            while !over.load(Ordering::Relaxed) {
+                yield_now().await;
+            }
+        }));
+    }
+    let (cells, has_run) = (bank.cells.clone(), Arc::new(AtomicBool::new(false)));
+    let runs = Arc::clone(&has_run);
+    let task = bank.handle.spawn_alone(async move {
+        when((&cells[0], &cells[1]), move |_, _| runs.store(true, Ordering::Relaxed)).await;
+    });
+    bank.cells[0].post(|_| ());
+    while !has_run.load(Ordering::Relaxed) {
+        assert_eq!(bank.workers[0].step(), Step::Ran);
+    }
+    assert!(!task.is_finished(), "it has stood in line");
+    let steps = (1..1_000).find(|_| {
+        assert_eq!(bank.workers[0].step(), Step::Ran);
+        task.is_finished()
+    });
+    over.store(true, Ordering::Relaxed);
+    let steps = steps.expect("it has its turn");
+    assert!((3..=64).contains(&steps), "{steps} slices");
+    bank.close();
 }
 
 /// The thief's clients all stop at once. Half of what there is, and half of the rest: enough.
