@@ -3,7 +3,7 @@
 
 use crate::support::drops::Drops;
 use crate::support::keeper::Keeper;
-use crate::support::polls::{once, panic_of_task};
+use crate::support::polls::{Child, once, panic_of_task};
 use crate::support::{message, run, runtime, shared};
 use colored::pinned::{PinnedCell, PinnedError};
 use colored::sync::oneshot;
@@ -13,12 +13,12 @@ use colored::{
     spawn_unique, when, yield_now,
 };
 use std::cell::Cell;
-use std::future::{Future, pending, poll_fn};
+use std::future::{pending, poll_fn};
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::task::{Context, Poll, Wake, Waker};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Poll;
 
 const RED: u64 = 1;
 const BLUE: u64 = 2;
@@ -68,6 +68,19 @@ fn a_section_that_awaits_its_own_color_is_told() {
         assert_names(&said, &[spawned, section, child]);
         assert!(said.contains(&format!("{id:?}")) && said.contains("color 0x1"), "{said}");
         assert_eq!(said.lines().count(), 4, "{said}");
+    });
+}
+
+/// An inner section that has ended leaves what comes next in the outer one.
+#[test]
+fn a_wait_behind_an_inner_section_is_in_the_outer_one() {
+    run(2, async {
+        let outer = exclusive(async {
+            exclusive(async {}).await;
+            spawn_here(async {}).await.unwrap_err().is_deadlock()
+        });
+        let told = timeout(Duration::from_secs(10), spawn_colored(RED, outer)).await;
+        assert!(told.expect("the wait is an error").unwrap());
     });
 }
 
@@ -359,43 +372,6 @@ fn a_timeout_does_not_make_a_cycle_legal() {
         .await
         .unwrap();
     });
-}
-
-/// Polls a future when its own waker was woken, as `FuturesUnordered` does.
-struct Child<F> {
-    future: Pin<Box<F>>,
-    woken: Arc<Flag>,
-}
-
-struct Flag(AtomicBool, std::sync::Mutex<Option<Waker>>);
-
-impl Wake for Flag {
-    fn wake(self: Arc<Self>) {
-        self.0.store(true, Ordering::Release);
-        if let Some(waker) = &*self.1.lock().unwrap() {
-            waker.wake_by_ref();
-        }
-    }
-}
-
-impl<F: Future> Child<F> {
-    fn new(future: F) -> Self {
-        let woken = Arc::new(Flag(AtomicBool::new(true), std::sync::Mutex::default()));
-        Self { future: Box::pin(future), woken }
-    }
-}
-
-impl<F: Future> Future for Child<F> {
-    type Output = F::Output;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        *self.woken.1.lock().unwrap() = Some(cx.waker().clone());
-        if !self.woken.0.swap(false, Ordering::Acquire) {
-            return Poll::Pending;
-        }
-        let waker = Waker::from(Arc::clone(&self.woken));
-        self.future.as_mut().poll(&mut Context::from_waker(&waker))
-    }
 }
 
 /// What a task waits for is what it polls, whatever is in between.

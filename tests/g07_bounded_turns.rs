@@ -102,6 +102,24 @@ fn an_endless_chain_of_hops_lets_others_run() {
     assert!(longest <= 2 * SLICE as u64, "{longest} hops in a row");
 }
 
+/// Hops to where the task is already end no poll by themselves.
+#[test]
+fn a_long_chain_of_hops_that_go_nowhere_lets_others_run() {
+    let longest = neighbour_of(|polls, over| {
+        vec![async move {
+            let own = Color::current().expect("a task has a color");
+            for _ in 0..100_000 {
+                if over.load(Ordering::Relaxed) {
+                    break;
+                }
+                polls.fetch_add(1, Ordering::Relaxed);
+                hop(own).await;
+            }
+        }]
+    });
+    assert!(longest <= 129 * SLICE as u64, "{longest} hops in a row");
+}
+
 #[test]
 fn an_endless_self_wake_lets_others_run() {
     let longest = neighbour_of(|polls, over| {

@@ -3,11 +3,12 @@
 use crate::support::drops::Drops;
 use crate::support::gate::Gate;
 use crate::support::polls::poll_once;
-use crate::support::{ON_PURPOSE, message, panic_of, runtime, settle, shared};
+use crate::support::{ON_PURPOSE, message, panic_of, runtime, settle, shared, wait_until};
 use colored::Color;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::mpsc;
+use std::task::Poll;
 use std::thread;
 
 const RED: Color = Color::new(1);
@@ -123,5 +124,33 @@ fn shutdown_drops_the_readers_that_wait_and_tells_their_futures() {
             assert!(said.contains("shut down before the read of a cell of"), "{said}");
         }
         assert!(poll_once(pin!(cell.read(|()| ()))).is_ready(), "an idle color needs no runtime");
+    });
+}
+
+/// A thread that reads has no color by that: a drop of the runtime would wait for a worker that waits for
+/// the color, and so for the read.
+#[test]
+fn a_runtime_can_be_given_up_inside_a_read() {
+    shared(|| {
+        let (runtime, drops) = (runtime(2), Drops::default());
+        let cell = runtime.handle().cell(RED, ());
+        let (begun, begins) = mpsc::channel();
+        let guard = drops.under(RED);
+        let pinned = runtime.handle().spawn_pinned(1, RED, move || async move {
+            begun.send(()).unwrap();
+            std::future::pending::<()>().await;
+            drop(guard);
+        });
+        begins.recv().unwrap();
+        settle(&runtime, RED);
+        let seen = drops.clone();
+        let read = pin!(cell.read(move |()| {
+            runtime.shutdown_background();
+            seen.count()
+        }));
+        assert_eq!(poll_once(read), Poll::Ready(0), "a reader is inside");
+        let pinned = pinned.unwrap();
+        wait_until(|| pinned.is_finished());
+        drops.assert_exact(1);
     });
 }

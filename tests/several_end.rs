@@ -7,6 +7,7 @@ use crate::support::{ON_PURPOSE, panic_of, runtime, settle, shared};
 use colored::{Color, ColorCell, Runtime, hop, when};
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
+use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
 const RED: Color = Color::new(1);
@@ -68,6 +69,38 @@ fn a_when_dropped_before_it_has_its_colors_never_runs_and_drops_its_closure_unde
     });
 }
 
+/// Nobody has a color for itself then: the closure goes under a fresh one, while the others wait.
+#[test]
+fn a_when_that_only_reads_and_is_given_up_drops_its_closure_beside_the_colors() {
+    shared(|| {
+        let (runtime, (tell, told)) = (runtime(2), channel());
+        let (red, blue) = (runtime.handle().cell(RED, ()), runtime.handle().cell(BLUE, ()));
+        let says = Says(tell);
+        let gate = Gate::close(runtime.handle(), BLUE);
+        let mut given_up = Box::pin(when((red.shared(), blue.shared()), move |(), ()| {
+            drop(says);
+            unreachable!("it was dropped");
+        }));
+        assert!(poll_once(given_up.as_mut()).is_pending());
+        drop(given_up);
+        settle(&runtime, GREEN);
+        assert!(told.try_recv().is_err(), "blue is busy");
+        gate.open();
+        let color = told.recv().unwrap();
+        assert!(color.is_some_and(|color| color.is_unique()), "{color:?}");
+        runtime.block_on(when((&red, &blue), |(), ()| ()));
+    });
+}
+
+/// Says under which color it is dropped.
+struct Says(Sender<Option<Color>>);
+
+impl Drop for Says {
+    fn drop(&mut self) {
+        self.0.send(Color::current()).unwrap();
+    }
+}
+
 /// Puts something behind all that waits on the cell's color, without waiting for it.
 fn settle_behind(runtime: &Runtime, cell: &ColorCell<()>) {
     cell.post(|()| ());
@@ -79,8 +112,8 @@ fn a_when_dropped_while_it_runs_goes_on_and_its_result_goes_under_its_color() {
     shared(|| {
         let (runtime, drops) = (runtime(3), Drops::default());
         let (red, blue) = (runtime.handle().cell(RED, 0), runtime.handle().cell(BLUE, 0));
-        let (begun, begins) = std::sync::mpsc::channel();
-        let (end, ended) = std::sync::mpsc::channel::<()>();
+        let (begun, begins) = channel();
+        let (end, ended) = channel::<()>();
         let gate = Gate::close(runtime.handle(), BLUE);
         let guard = drops.under(RED);
         let mut behavior = Box::pin(when((&red, &blue), move |red, blue| {
@@ -105,8 +138,8 @@ fn shutdown_drops_the_closures_that_wait_and_tells_their_futures() {
     shared(|| {
         let (home, drops) = (runtime(2), Drops::default());
         let (red, blue) = (home.handle().cell(RED, ()), home.handle().cell(BLUE, ()));
-        let (begun, begins) = std::sync::mpsc::channel();
-        let (end, ended) = std::sync::mpsc::channel::<()>();
+        let (begun, begins) = channel();
+        let (end, ended) = channel::<()>();
         drop(home.handle().spawn_colored(BLUE, async move {
             begun.send(()).unwrap();
             ended.recv().unwrap();

@@ -1,8 +1,10 @@
 //! Tasks: how they are spawned and moved, and what their handles say.
 
 use crate::support::gate::Gate;
+use crate::support::polls::{Child, both};
 use crate::support::{ON_PURPOSE, Trace, panic_of, run, runtime, shared};
 use colored::sync::oneshot;
+use colored::time::{Duration, timeout};
 use colored::{
     Color, Handle, JoinError, Runtime, hop, spawn, spawn_blocking, spawn_colored, spawn_here,
     spawn_unique, task, yield_now,
@@ -183,4 +185,31 @@ fn runtimes_in_one_process_have_colors_of_their_own() {
         first.run(tasks.1).unwrap();
         second.run(tasks.0).unwrap();
     });
+}
+
+/// Whether both branches end of a task that polls one when the waker made for it has been called.
+async fn ends(one: impl Future<Output = ()> + Send + 'static) -> bool {
+    let task = spawn_colored(RED, both(Child::new(one), Child::new(yield_now())));
+    timeout(Duration::from_secs(10), task).await.is_ok_and(|ended| ended.is_ok())
+}
+
+#[test]
+fn a_hop_arrives_inside_a_combinator_with_wakers_of_its_own() {
+    let hops = async {
+        for color in [BLUE, BLUE, RED, Color::DEFAULT] {
+            hop(color).await;
+            assert_eq!(Color::current(), Some(color));
+        }
+    };
+    assert!(run(2, ends(hops)));
+}
+
+#[test]
+fn who_yields_goes_on_inside_a_combinator_with_wakers_of_its_own() {
+    let yields = async {
+        for _ in 0..100 {
+            yield_now().await;
+        }
+    };
+    assert!(run(2, ends(yields)));
 }

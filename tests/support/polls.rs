@@ -3,7 +3,9 @@
 use crate::support::message;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
-use std::task::{Context, Poll, Waker};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Wake, Waker};
 
 /// Polls once, on this thread, for nobody.
 pub(crate) fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
@@ -39,4 +41,41 @@ pub(crate) async fn both(one: impl Future<Output = ()>, other: impl Future<Outpu
         if open == [false, false] { Poll::Ready(()) } else { Poll::Pending }
     })
     .await;
+}
+
+/// Polls a future when its own waker was woken, as `FuturesUnordered` does.
+pub(crate) struct Child<F> {
+    future: Pin<Box<F>>,
+    woken: Arc<Flag>,
+}
+
+struct Flag(AtomicBool, Mutex<Option<Waker>>);
+
+impl Wake for Flag {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::Release);
+        if let Some(waker) = &*self.1.lock().unwrap() {
+            waker.wake_by_ref();
+        }
+    }
+}
+
+impl<F: Future> Child<F> {
+    pub(crate) fn new(future: F) -> Self {
+        let woken = Arc::new(Flag(AtomicBool::new(true), Mutex::default()));
+        Self { future: Box::pin(future), woken }
+    }
+}
+
+impl<F: Future> Future for Child<F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        *self.woken.1.lock().unwrap() = Some(cx.waker().clone());
+        if !self.woken.0.swap(false, Ordering::Acquire) {
+            return Poll::Pending;
+        }
+        let waker = Waker::from(Arc::clone(&self.woken));
+        self.future.as_mut().poll(&mut Context::from_waker(&waker))
+    }
 }

@@ -1,10 +1,11 @@
 //! Lines that end, and thefts that are not worth it, stepped by hand.
 #![cfg(not(colored_loom))]
 
-use colored_core::{Color, ColorCell, Handle, Park, Priority, Scheduler, Step, Worker, when};
+use colored_core::{
+    Color, ColorCell, Handle, Park, Priority, Scheduler, Step, Worker, when, yield_now,
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::task::Poll;
 
 /// A clock that goes on when somebody works.
 #[derive(Clone, Default)]
@@ -145,45 +146,44 @@ fn with_priorities_a_line_ends_before_those_go_on_who_stood_in_it() {
     line_ends(bank);
 }
 
-/// Who has stood in a line waits behind tasks that never end, but not for ever.
+/// Two tasks that never wait are always runnable: who has stood in a line comes behind them, and comes.
 fn has_its_turn(mut bank: Bank) {
-    let ends = Arc::new(AtomicBool::new(false));
-    let spawn_endless = {
-        let (handle, ends) = (bank.handle.clone(), Arc::clone(&ends));
-        move || {
-            for _ in 0..3 {
-                let ends = Arc::clone(&ends);
-                drop(handle.spawn_alone(std::future::poll_fn(move |cx| {
-                    cx.waker().wake_by_ref();
-                    if ends.load(Ordering::Relaxed) { Poll::Ready(()) } else { Poll::Pending }
-                })));
+    let over = Arc::new(AtomicBool::new(false));
+    for _ in 0..2 {
+        let over = Arc::clone(&over);
+        drop(bank.handle.spawn_alone(async move {
+            while !over.load(Ordering::Relaxed) {
+                yield_now().await;
             }
-        }
-    };
-    bank.handle.post_to_worker(0, Color::new(10), spawn_endless).ok().expect("there is one");
-    assert_eq!(bank.workers[0].step(), Step::Ran);
-    bank.open_queue(1, 1, 1, 10);
-    while bank.polls() == 0 {
-        assert_eq!(bank.workers[1].step(), Step::Ran);
+        }));
     }
-    let mut steps = 0;
-    while bank.polls() < 2 {
+    let (cells, has_run) = (bank.cells.clone(), Arc::new(AtomicBool::new(false)));
+    let runs = Arc::clone(&has_run);
+    let task = bank.handle.spawn_alone(async move {
+        when((&cells[0], &cells[1]), move |_, _| runs.store(true, Ordering::Relaxed)).await;
+    });
+    bank.cells[0].post(|_| ());
+    while !has_run.load(Ordering::Relaxed) {
         assert_eq!(bank.workers[0].step(), Step::Ran);
-        steps += 1;
-        assert!(steps < 200, "it has been forgotten");
     }
-    assert!(steps > 8, "after {steps} steps, before the others");
-    ends.store(true, Ordering::Relaxed);
-    assert_eq!(bank.close(), 1);
+    assert!(!task.is_finished(), "it has stood in line");
+    let steps = (1..1_000).find(|_| {
+        assert_eq!(bank.workers[0].step(), Step::Ran);
+        task.is_finished()
+    });
+    over.store(true, Ordering::Relaxed);
+    let steps = steps.expect("it has its turn");
+    assert!((3..=64).contains(&steps), "{steps} slices");
+    bank.close();
 }
 
 #[test]
-fn who_has_stood_in_a_line_has_its_turn() {
+fn who_stood_in_a_line_has_its_turn_beside_what_never_ends() {
     has_its_turn(Bank::new());
 }
 
 #[test]
-fn with_priorities_who_has_stood_in_a_line_has_its_turn() {
+fn with_priorities_who_stood_in_a_line_has_its_turn_beside_what_never_ends() {
     let bank = Bank::new();
     bank.handle.set_priority(Color::new(8), Priority::Low);
     has_its_turn(bank);

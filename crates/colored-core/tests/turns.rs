@@ -111,3 +111,21 @@ fn free_turns_of_a_thief_that_has_run_out_of_lanes_are_forgotten() {
     assert_eq!(ran, [1, 1, 1, 1, 10, 1, 11, 12, 1, 1, 1, 1]);
     shut_down(&handle, &mut workers);
 }
+
+/// Thefts free 64 turns at most, however many lanes they take.
+#[test]
+fn a_hot_color_has_at_most_64_turns_of_others() {
+    let (handle, mut workers, trace) = two_workers();
+    let [victim, thief] = &mut workers[..] else { unreachable!("two workers") };
+    let mut colors: Vec<_> = (100..200).map(|color| (color, 1)).collect();
+    colors.push((HOT[0], 200));
+    colors.extend((200..260).map(|color| (color, 1)));
+    schedule(victim, &trace, colors);
+    let stolen = run_slices(thief, 96, &trace);
+    assert_eq!(stolen, (100..196).collect::<Vec<_>>());
+    // All others have had their turn by the time at which it has its next one of its own.
+    let others = 4 + 60;
+    let ran = run_slices(victim, others + 1 + 64, &trace);
+    assert_eq!(ran.iter().filter(|color| **color == HOT[0]).count(), 1 + 64);
+    shut_down(&handle, &mut workers);
+}

@@ -63,6 +63,10 @@ use std::time::Duration;
 /// [`Runtime::shutdown_background`] does without. Name look-ups that are under way are not waited for:
 /// nobody is there any more who wants the answer. While the thread panics, or inside a task, a drop does
 /// not wait for stages; and under a color of the runtime's own, for nothing.
+///
+/// A thread that is no worker has no color inside a [`ColorCell::read`](crate::ColorCell::read), or inside a
+/// [`when`](crate::when()) that only reads; and of two runtimes, one used inside the other, it has the inner
+/// one's. To drop the other runtime there may be to wait for oneself: `shutdown_background` does not.
 pub struct Runtime {
     handle: Handle,
     threads: Threads,
@@ -166,7 +170,8 @@ impl Runtime {
         self.handle.spawn_blocking(f)
     }
 
-    /// Lets this thread use the runtime's I/O, timers and spawn functions until the guard is dropped.
+    /// Lets this thread use the runtime's I/O, timers and spawn functions until the guard is dropped:
+    /// see [`Handle::enter`].
     pub fn enter(&self) -> EnterGuard {
         self.handle.enter()
     }

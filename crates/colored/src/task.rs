@@ -158,9 +158,10 @@ pub fn try_id() -> Option<Id> {
 /// that always find something to do and otherwise would not return from their poll.
 ///
 /// Every poll of a task begins with 128 units, of which each socket operation, timer, call of a cell
-/// and join handle that has something to give takes one as well. It waits for the next poll of its
-/// task only, and so behind what is scheduled under the color by then. Cancel safe. Inside
-/// [`unconstrained()`] and outside a runtime it never waits. Costs a look at a thread-local.
+/// and join handle that has something to give takes one as well, and each [`hop`] to where the task
+/// is. It waits for the next poll of its task only, and so behind what is scheduled under the color by
+/// then. Cancel safe. Inside [`unconstrained()`] and outside a runtime it never waits. Costs a look at a
+/// thread-local.
 pub async fn consume_budget() {
     poll_fn(colored_core::budget::poll_proceed).await;
 }

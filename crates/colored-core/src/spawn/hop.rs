@@ -1,5 +1,6 @@
 //! [`hop`] and [`try_hop`]: a task moves to another color.
 
+use crate::budget;
 use crate::color::Color;
 use crate::lane::{current, inside};
 use crate::sched::Handle;
@@ -20,14 +21,17 @@ pub struct TryHop {
     color: Color,
     site: &'static Location<'static>,
     wait: Option<Wait>,
+    /// It has ended a poll of the task already.
+    has_moved: bool,
 }
 
 /// Moves the current task under `color`: the code after the await runs under it, after everything
 /// that was scheduled there before.
 ///
 /// The whole task moves. Inside `join!` or `select!` the other branches are polled under the new
-/// color as well from then on. Ready at once if the task is there already. Costs one scheduling,
-/// and a look-up in the table of colors unless `color` is the default one.
+/// color as well from then on. Costs one scheduling, and a look-up in the table of colors unless
+/// `color` is the default one. If the task is there already it is ready at once, and takes a unit of
+/// the cooperative [budget]: a loop of such hops lets others run now and then.
 ///
 /// Not cancel safe: a hop that is dropped after its first poll, as the losing branch of a `select!`
 /// is, still moves the task when that poll of the task ends. Of two hops in one poll the later one
@@ -65,7 +69,7 @@ pub fn hop(color: impl Into<Color>) -> Hop {
 /// ```
 #[track_caller]
 pub fn try_hop(color: impl Into<Color>) -> TryHop {
-    TryHop { color: color.into(), site: Location::caller(), wait: None }
+    TryHop { color: color.into(), site: Location::caller(), wait: None, has_moved: false }
 }
 
 impl fmt::Debug for Hop {
@@ -102,6 +106,10 @@ impl Future for TryHop {
         };
         let before = self.wait.take();
         if lane.is_current() {
+            // No poll has ended by it: a loop of such hops would be one poll without an end.
+            if !self.has_moved {
+                ready!(budget::poll_proceed(cx));
+            }
             return Poll::Ready(Ok(()));
         }
         if task.has_sections() {
@@ -117,6 +125,7 @@ impl Future for TryHop {
         }
         let moved = current::hop_to(lane);
         debug_assert!(moved.is_ok(), "this is a task");
+        self.has_moved = true;
         Poll::Pending
     }
 }

@@ -203,6 +203,10 @@ impl Handle {
 
     /// Lets this thread use the runtime's I/O, timers and spawn functions until the guard is dropped.
     /// Guards must be dropped in the reverse order of their making.
+    ///
+    /// In a task of another runtime, and inside its `block_on`, only sockets, timers and the threads of
+    /// `spawn_blocking` are this one's: what is spawned, made or named without a handle stays with the
+    /// runtime that runs the task, and [`Handle::current`] is half of each. Name the handle there.
     pub fn enter(&self) -> EnterGuard {
         let context = current::Context { driver: Arc::clone(&self.driver), worker: None };
         EnterGuard {
