@@ -152,3 +152,9 @@ pub(crate) fn at_home(
 pub(crate) fn step_until_idle(worker: &mut Worker) {
     while worker.step() == Step::Ran {}
 }
+
+/// Leaves a worker awake, and searching for nothing.
+pub(crate) fn wake_up(handle: &Handle, worker: &mut Worker) {
+    drop(handle.spawn_unique(async {}));
+    assert_eq!(worker.step(), Step::Ran);
+}
