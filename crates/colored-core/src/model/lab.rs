@@ -121,7 +121,7 @@ fn naive_queue_of_a_stuck_home_against_sleep() {
 /// One worker stays in its poll, with a lane in its deque, while the other one goes to sleep.
 #[test]
 fn stay_stuck_against_thieves() {
-    check_within(1, || {
+    check_within(2, || {
         let options = of(Queue::PerWorker, Balance::Steal, Placement::Home);
         stay_stuck(pool_with(2, options));
     });
