@@ -153,7 +153,7 @@ fn home_against_the_end() {
 fn two_workers_for_two_lanes(queue: Queue, preemptions: usize) {
     check_within(preemptions, move || {
         let options = of(queue, Balance::Steal, Placement::Waker);
-        both_come(pool_with(2, options));
+        both_come(pool_with(2, options), None);
     });
 }
 
