@@ -2,7 +2,7 @@
 #![cfg(not(colored_loom))]
 
 use colored_core::lab::{Balance, Options, Placement, Queue};
-use colored_core::{Color, Park, Scheduler, Step, Worker, hop, spawn_local, yield_now};
+use colored_core::{Color, Handle, Park, Scheduler, Step, Worker, hop, spawn_local, yield_now};
 use std::future::{pending, poll_fn};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -29,6 +29,16 @@ fn run_until_it_parks(worker: &mut Worker) {
 fn run_slices(worker: &mut Worker, count: u32) {
     for _ in 0..count {
         assert_eq!(worker.step(), Step::Ran);
+    }
+}
+
+fn stop(handle: &Handle, workers: &mut [Worker]) {
+    handle.scheduler().shut_down();
+    let mut stopped = [false; 2];
+    while stopped != [true; 2] {
+        for (worker, stopped) in workers.iter_mut().zip(&mut stopped) {
+            *stopped = *stopped || worker.step() == Step::Stopped;
+        }
     }
 }
 
@@ -79,12 +89,39 @@ fn a_color_that_comes_home_from_a_pinned_task_wakes_its_worker() {
         run_until_it_parks(home);
         assert_eq!(ran.load(Ordering::Relaxed), 1, "{placement:?}");
 
-        handle.scheduler().shut_down();
-        let mut stopped = [false; 2];
-        while stopped != [true; 2] {
-            for (worker, stopped) in workers.iter_mut().zip(&mut stopped) {
-                *stopped = *stopped || worker.step() == Step::Stopped;
-            }
-        }
+        stop(&handle, &mut workers);
     }
+}
+
+/// A worker makes a fresh color of a lane that another one has kept: it runs here, as if the lane were
+/// new, and the other one sleeps on.
+#[test]
+fn a_lane_that_is_used_again_has_no_home() {
+    // Two batches of spare lanes, of which a worker hands on one.
+    const MANY: usize = 128;
+    let options =
+        Options { balance: Balance::None, placement: Placement::Home, ..Options::default() };
+    let bells = Bells::default();
+    let (handle, mut workers) = Scheduler::with_options(2, 1, Box::new(bells.clone()), options);
+    let [here, other] = &mut workers[..] else { unreachable!("two workers") };
+    for _ in 0..MANY {
+        drop(handle.spawn_alone(async {}));
+    }
+    run_until_it_parks(other);
+    let ran = Arc::new(AtomicUsize::new(0));
+    let (spawner, count) = (handle.clone(), Arc::clone(&ran));
+    drop(handle.spawn_alone(async move {
+        for _ in 0..MANY / 2 {
+            let count = Arc::clone(&count);
+            drop(spawner.spawn_alone(async move {
+                count.fetch_add(1, Ordering::Relaxed);
+            }));
+        }
+    }));
+    let before = bells.0[1].load(Ordering::Relaxed);
+    run_until_it_parks(here);
+    assert_eq!(ran.load(Ordering::Relaxed), MANY / 2);
+    assert_eq!(bells.0[1].load(Ordering::Relaxed), before, "nothing is there for it");
+
+    stop(&handle, &mut workers);
 }

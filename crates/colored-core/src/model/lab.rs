@@ -4,6 +4,7 @@
 use super::doubles::{Endless, OneTurn, Port, Witness, gate, lane};
 use super::pool::{
     Flag, at_home, both_come, pool_with, run, start, start_both, stay_stuck, step_until_idle, stop,
+    wake_up,
 };
 use super::{check, check_within};
 use crate::color::Color;
@@ -89,6 +90,43 @@ fn home_with_more_against_sleep() {
     });
 }
 
+/// A lane is left for a home that is awake and stuck, while a thief goes to sleep, and nothing else
+/// happens: the thief finds it by its last look, or is woken.
+fn stuck_home_against_sleep(queue: Queue) {
+    check_within(2, move || {
+        let (handle, mut workers, beds) = pool_with(2, of(queue, Balance::Steal, Placement::Home));
+        let done = Flag::new();
+        let set = Arc::clone(&done);
+        let gate = at_home(&handle, &mut workers[1], move || set.set());
+        wake_up(&handle, &mut workers[1]);
+        let thief = start(workers.remove(0), &beds);
+        gate.open();
+        done.wait();
+        handle.scheduler().shut_down();
+        run(workers.remove(0), &beds);
+        thief.join().unwrap();
+    });
+}
+
+#[test]
+fn inbox_of_a_stuck_home_against_sleep() {
+    stuck_home_against_sleep(Queue::PerWorker);
+}
+
+#[test]
+fn naive_queue_of_a_stuck_home_against_sleep() {
+    stuck_home_against_sleep(Queue::PerWorkerTasks);
+}
+
+/// One worker stays in its poll, with a lane in its deque, while the other one goes to sleep.
+#[test]
+fn stay_stuck_against_thieves() {
+    check_within(2, || {
+        let options = of(Queue::PerWorker, Balance::Steal, Placement::Home);
+        stay_stuck(pool_with(2, options));
+    });
+}
+
 /// The home stops while the lane is handed to it.
 #[test]
 fn home_against_the_end() {
@@ -115,7 +153,7 @@ fn home_against_the_end() {
 fn two_workers_for_two_lanes(queue: Queue, preemptions: usize) {
     check_within(preemptions, move || {
         let options = of(queue, Balance::Steal, Placement::Waker);
-        both_come(pool_with(2, options));
+        both_come(pool_with(2, options), None);
     });
 }
 

@@ -2,20 +2,14 @@
 //! wake-up is a deadlock here.
 
 use super::doubles::Gate;
-use super::pool::{Flag, at_home, pool, run, start, step_until_idle, stop};
+use super::pool::{Flag, at_home, pool, run, start, step_until_idle, stop, wake_up};
 use super::{check, check_within};
-use crate::sched::{Handle, Step, Worker};
-use crate::sync::Arc;
+use crate::sched::{Park, Scheduler, Step};
+use crate::sync::{Arc, Mutex};
 use loom::thread;
 
 /// As many events as it takes.
 const MANY: usize = 1_000;
-
-/// Leaves a worker awake, and searching for nothing.
-fn wake_up(handle: &Handle, worker: &mut Worker) {
-    drop(handle.spawn_unique(async {}));
-    assert_eq!(worker.step(), Step::Ran);
-}
 
 /// The home goes to sleep while a lane is left for it, by a worker that then looks at nothing.
 #[test]
@@ -61,29 +55,53 @@ fn two_letters_against_a_thief() {
     });
 }
 
-/// Two lanes are left for a home that is awake, and go from the mail to the deque while a third worker
-/// goes to sleep: it finds them in the one or the other.
+/// A scheduler's `Park` that tells no time. A thief asks for it when it has found all deques and all
+/// mail empty: then something happens.
+#[derive(Clone)]
+struct Meanwhile(Arc<Mutex<Option<Box<dyn FnOnce() + Send>>>>);
+
+impl Park for Meanwhile {
+    fn unpark(&self, _: usize) {}
+
+    fn now(&self) -> u64 {
+        let happens = self.0.lock().take();
+        if let Some(happens) = happens {
+            happens();
+        }
+        0
+    }
+}
+
+/// Two lanes are left for a home that is awake, and go from the mail to the deque while a third worker,
+/// which has just looked there, goes to sleep: it finds them in the one or the other.
 #[test]
 fn mail_that_is_fetched_against_sleep() {
     check(|| {
-        let (handle, mut workers, _beds) = pool(3);
+        let meanwhile = Meanwhile(Arc::new(Mutex::new(None)));
+        let (handle, mut workers) = Scheduler::with_workers(3, 7, Box::new(meanwhile.clone()));
         let letters = [(), ()].map(|()| at_home(&handle, &mut workers[1], || ()));
         wake_up(&handle, &mut workers[1]);
-        let mut third = workers.remove(2);
+        let (mut third, mut home) = (workers.remove(2), workers.remove(1));
+        let mut sender = workers.remove(0);
+        let left = Flag::new();
+        let set = Arc::clone(&left);
+        *meanwhile.0.lock() = Some(Box::new(move || {
+            sender.batch(MANY, || letters.each_ref().map(Gate::open));
+            set.set();
+            // Not a preemption: those are few.
+            thread::yield_now();
+        }));
         let thread = thread::spawn(move || {
             let _ = third.step();
             third
         });
-        // Not a preemption: those are few.
-        thread::yield_now();
-        workers[0].batch(MANY, || letters.each_ref().map(Gate::open));
-        thread::yield_now();
-        assert_eq!(workers[1].step(), Step::Ran);
-        workers.push(thread.join().unwrap());
+        left.wait();
+        assert_eq!(home.step(), Step::Ran);
+        let third = thread.join().unwrap();
         // One is left, or has just been run by the third.
         assert!(!handle.scheduler().is_parked(2), "nobody comes for the other one");
         handle.scheduler().shut_down();
-        workers.iter_mut().for_each(step_until_idle);
+        [home, third].iter_mut().for_each(step_until_idle);
     });
 }
 

@@ -1,6 +1,7 @@
 //! A whole scheduler, with threads that sleep on a condition variable.
 
 use super::doubles::{Gate, gate};
+use crate::color::Color;
 use crate::sched::lab::Options;
 use crate::sched::{Handle, Park, Scheduler, Step, Worker};
 use crate::sync::{Arc, Condvar, Mutex};
@@ -102,8 +103,9 @@ pub(crate) fn stop(handle: &Handle, threads: impl IntoIterator<Item = JoinHandle
     threads.into_iter().for_each(|thread| thread.join().unwrap());
 }
 
-/// Two lanes of which one cannot end before the other has run: both workers must come.
-pub(crate) fn both_come((handle, workers, beds): Pool) {
+/// Two lanes of which one cannot end before the other has run: both workers must come. The other one
+/// is of a fresh color, or of `color`.
+pub(crate) fn both_come((handle, workers, beds): Pool, color: Option<Color>) {
     let threads = start_both(workers, &beds);
     let (first, second) = (Flag::new(), Flag::new());
     let (wait, set) = (Arc::clone(&first), Arc::clone(&second));
@@ -111,7 +113,11 @@ pub(crate) fn both_come((handle, workers, beds): Pool) {
         wait.wait();
         set.set();
     }));
-    drop(handle.spawn_unique(async move { first.set() }));
+    let sets = async move { first.set() };
+    drop(match color {
+        None => handle.spawn_unique(sets),
+        Some(color) => handle.spawn(color, sets),
+    });
     second.wait();
     stop(&handle, threads);
 }
@@ -151,4 +157,10 @@ pub(crate) fn at_home(
 /// Steps a worker until there is nothing to run.
 pub(crate) fn step_until_idle(worker: &mut Worker) {
     while worker.step() == Step::Ran {}
+}
+
+/// Leaves a worker awake, and searching for nothing.
+pub(crate) fn wake_up(handle: &Handle, worker: &mut Worker) {
+    drop(handle.spawn_unique(async {}));
+    assert_eq!(worker.step(), Step::Ran);
 }

@@ -2,7 +2,7 @@
 //! or leaves it sees to its ticket; and none is left over at the end.
 
 use super::doubles::{Endless, Port, Witness, lane};
-use super::pool::{Flag, pool, start, start_both, step_until_idle, stop};
+use super::pool::{Flag, both_come, pool, start, step_until_idle};
 use super::{check, check_within};
 use crate::color::Color;
 use crate::lane::{LaneRef, Priority, callback};
@@ -129,22 +129,13 @@ fn first_priority_against_sleep() {
     });
 }
 
-/// Two lanes of which one cannot end before the other has run: both workers must come.
+/// One of the two lanes is less urgent.
 #[test]
 fn two_workers_for_two_classes() {
     check_within(1, || {
-        let (handle, workers, beds) = pool(2);
-        handle.set_priority(Color::new(1), Priority::Low);
-        let threads = start_both(workers, &beds);
-        let (first, second) = (Flag::new(), Flag::new());
-        let (wait, set) = (Arc::clone(&first), Arc::clone(&second));
-        drop(handle.spawn_unique(async move {
-            wait.wait();
-            set.set();
-        }));
-        drop(handle.spawn(Color::new(1), async move { first.set() }));
-        second.wait();
-        stop(&handle, threads);
+        let pool = pool(2);
+        pool.0.set_priority(Color::new(1), Priority::Low);
+        both_come(pool, Some(Color::new(1)));
     });
 }
 

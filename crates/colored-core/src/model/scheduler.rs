@@ -25,7 +25,7 @@ fn park_against_dispatch() {
 #[test]
 fn two_workers_for_two_lanes() {
     check_within(2, || {
-        both_come(pool(2));
+        both_come(pool(2), None);
     });
 }
 

@@ -1,0 +1,93 @@
+//! `reuse`: what workers keep for the next task, and what they give back, told by the global allocator.
+#![cfg(not(colored_loom))]
+
+use colored_core::lab::Options;
+use colored_core::{Park, Scheduler, Step, Worker};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+/// The system's allocator, counting the calls of each thread.
+struct Counting;
+
+thread_local! {
+    static ALLOCATED: Cell<usize> = const { Cell::new(0) };
+    static FREED: Cell<usize> = const { Cell::new(0) };
+}
+
+// SAFETY: every method hands its arguments on unchanged, and returns what `System` returns. The
+// counters neither allocate nor are dropped.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATED.set(ALLOCATED.get() + 1);
+        // SAFETY: by contract.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        FREED.set(FREED.get() + 1);
+        // SAFETY: by contract.
+        unsafe { System.dealloc(block, layout) };
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+struct NoPark;
+
+impl Park for NoPark {
+    fn unpark(&self, _: usize) {}
+
+    fn now(&self) -> u64 {
+        0
+    }
+}
+
+const TASKS: usize = 100;
+
+fn run_until_it_parks(worker: &mut Worker) {
+    while !matches!(worker.step(), Step::Park(_)) {}
+}
+
+/// How often `f` allocates and frees on this thread.
+fn calls(f: impl FnOnce()) -> (usize, usize) {
+    let before = (ALLOCATED.get(), FREED.get());
+    f();
+    (ALLOCATED.get() - before.0, FREED.get() - before.1)
+}
+
+/// What a worker asks of the allocator while one of its tasks spawns `TASKS` others one after the
+/// other, each under a fresh color: once the memory of others is there to be kept.
+fn of_tasks_after_others(reuse: bool) -> (usize, usize) {
+    let options = Options { reuse, ..Options::default() };
+    let (handle, mut workers) = Scheduler::with_options(1, 1, Box::new(NoPark), options);
+    let worker = &mut workers[0];
+    let mut round = || {
+        let spawner = handle.clone();
+        drop(handle.spawn_alone(async move {
+            for task in 0..TASKS {
+                assert_eq!(spawner.spawn_alone(async move { task }).await.ok(), Some(task));
+            }
+        }));
+        run_until_it_parks(worker);
+    };
+    round();
+    let counted = calls(round);
+    handle.scheduler().shut_down();
+    while worker.step() != Step::Stopped {}
+    counted
+}
+
+#[test]
+fn what_is_kept_is_neither_allocated_nor_freed() {
+    let (allocated, freed) = of_tasks_after_others(true);
+    // The task that spawns has its memory from outside.
+    assert!(allocated <= 4 && freed <= 4, "{allocated} allocated, {freed} freed");
+}
+
+#[test]
+fn what_is_not_kept_is_allocated_and_freed_for_each_task_and_lane() {
+    let (allocated, freed) = of_tasks_after_others(false);
+    // A task and a lane each.
+    assert_eq!((allocated, freed), (2 * (TASKS + 1), 2 * (TASKS + 1)));
+}
