@@ -36,9 +36,8 @@ impl Script {
 
     /// The same from clients that no answer wakes: they look now and then.
     ///
-    /// To wake a thread on another core takes the one who sends longer than all else that it does. From a
-    /// client on another machine it gets an answer to its packets when the network card next
-    /// interrupts.
+    /// A sender pays for waking a thread on the same machine. A client on another one is woken by its network
+    /// card, for all that has come since it last interrupted.
     #[must_use]
     pub const fn looking(self) -> Self {
         Self { look: Some(MODERATION), ..self }
