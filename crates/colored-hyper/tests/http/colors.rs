@@ -4,7 +4,7 @@ use crate::support::*;
 use colored::Color;
 use colored::time::Duration;
 use colored_hyper::{Coloring, serve, serve_with};
-use hyper::Request;
+use hyper::{Request, Uri};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use std::collections::HashSet;
@@ -16,9 +16,11 @@ async fn colors_of_http1(coloring: Coloring) -> [[String; 2]; 2] {
     let server = start(|listener| serve(listener, service_fn(color)).coloring(coloring)).await;
     let mut colors = [const { [const { String::new() }; 2] }; 2];
     for connection in &mut colors {
-        let client: Pool = colored_hyper::client();
+        let mut client = http1(&server).await;
         for color in connection {
-            *color = text(within(client.get(server.uri())).await.unwrap()).await;
+            client.ready().await.unwrap();
+            let response = within(client.send_request(post(Uri::from_static("/"), ""))).await.unwrap();
+            *color = text(response).await;
         }
     }
     server.end().await;

@@ -9,7 +9,7 @@ use colored::{Color, JoinHandle};
 use colored_hyper::{ClientStream, ColoredExecutor, Connector, DrainTimeout, Serve};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
-use hyper::client::conn::http2;
+use hyper::client::conn::{http1, http2};
 use hyper::{Request, Response, Uri};
 use hyper_util::client::legacy::Client;
 use std::convert::Infallible;
@@ -87,6 +87,15 @@ pub(crate) fn post(uri: Uri, body: impl Into<Bytes>) -> Request<Full<Bytes>> {
 pub(crate) async fn text(response: Response<Incoming>) -> String {
     let bytes = within(response.into_body().collect()).await.unwrap().to_bytes();
     String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// One HTTP/1 connection. A pool may open a second one: it gets the first back a little after the
+/// response has been read.
+pub(crate) async fn http1(server: &Server) -> http1::SendRequest<Full<Bytes>> {
+    let stream: ClientStream = Connector::new().call(server.uri()).await.unwrap();
+    let (send, connection) = http1::handshake(stream.into_inner()).await.unwrap();
+    drop(colored::spawn_unique(connection));
+    send
 }
 
 /// One HTTP/2 connection. All of its tasks share a color: hyper's client fails a request that it
