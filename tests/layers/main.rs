@@ -115,6 +115,7 @@ const UNSAFE: &[&str] = &[
     "crates/colored-core/src/lane/locals.rs",
     "crates/colored-core/src/lane/older.rs",
     "crates/colored-core/src/lane/order.rs",
+    "crates/colored-core/src/lane/party.rs",
     "crates/colored-core/src/lane/port.rs",
     "crates/colored-core/src/lane/reference.rs",
     "crates/colored-core/src/lane/release.rs",

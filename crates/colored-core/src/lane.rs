@@ -41,6 +41,7 @@ pub(crate) mod locals;
 mod missing;
 mod older;
 mod order;
+mod party;
 mod port;
 mod reference;
 mod release;

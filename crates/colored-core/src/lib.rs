@@ -86,8 +86,9 @@
 //! * A **gate** lends it to any number of readers. The lane's own node, that of inline calls, stays
 //!   at the head, and a word counts who is inside; the exchange that takes it to zero makes its
 //!   thread the holder (`lane/gate.rs`). Nobody enters while somebody waits. Readers that had to
-//!   wait are let in together by an usher, who leaves none behind an open gate (`lane/usher.rs`), and
-//!   run as callbacks of spare lanes, in parallel (`lane/visit.rs`).
+//!   wait (`lane/visit.rs`) are let in together by an usher, who leaves none behind an open gate
+//!   (`lane/usher.rs`), and as many spare lanes as there are workers take them one by one, in parallel
+//!   (`lane/party.rs`).
 //! * A shared claim is both: a reader whose visit is the time of its behavior.
 //!
 //! # Layers
@@ -113,7 +114,7 @@
 //!
 //! | | kept how | argument | models |
 //! |---|---|---|---|
-//! | **G1** exclusion | A chain hands the right to run out once, to the push or claim that finds it idle. `ReadyLane` is that right: not `Clone`, consumed by `run`. A lane that waits in a deque is a `ReadyLane` in a deque; one that a waiting task keeps goes to the one wake that schedules the task | [`queue`], `queue/chain.rs`; [`lane`]; `lane/claim.rs`, `lane/gate.rs`, `lane/usher.rs` | `chain`, `lane`, `inline`, `exclusive`, `when`, `gate`, `usher` |
+//! | **G1** exclusion | A chain hands the right to run out once, to the push or claim that finds it idle. `ReadyLane` is that right: not `Clone`, consumed by `run`. A lane that waits in a deque is a `ReadyLane` in a deque; one that a waiting task keeps goes to the one wake that schedules the task | [`queue`], `queue/chain.rs`; [`lane`]; `lane/claim.rs`, `lane/gate.rs`, `lane/usher.rs`, `lane/party.rs` | `chain`, `lane`, `inline`, `exclusive`, `when`, `gate`, `usher`, `party` |
 //! | **G2** order | The order of a lane is the order of the swaps on its chain's tail. The chain belongs to the lane, so a steal does not touch it. The claims of one behavior are pushed in one step; a reader goes in at once only if nobody stands behind the gate | `queue/chain.rs`; [`lane`]; `lane/order.rs` | `chain`, `lane`, `when`, `gate` |
 //! | **G3** serial by default | There is no task without a lane; whoever names no color gets that of [`Color::DEFAULT`]. A guest's future is a pinned task on it | `sched/guest.rs` | `scheduler` |
 //! | **G4** no leak of color | The color is an argument of the spawn. Only [`spawn_here`] and [`spawn_local`] read the lane that runs | | none: nothing interleaves |
@@ -189,7 +190,7 @@
 //! | `when`, some busy | for each lane a swap, a count, the cell's count up and down, and a lock if there are several lanes; one allocation, a locked slot for the result, a wake that takes a lock |
 //! | read, color idle | 3: as a call, and the leave |
 //! | read, others inside | 2: enter and leave |
-//! | read, color busy | a visitor with a reference of the cell, a callback on a spare lane, a locked slot, a wake |
+//! | read, color busy | a visitor with a reference of the cell, a part of a callback on a spare lane, a locked slot, a wake |
 //! | call, color busy | a callback with a reference of lane and cell, a locked slot for the result, a wake |
 //!
 //! # Sources

@@ -33,6 +33,7 @@ mod lane;
 mod locals;
 mod mail;
 mod older;
+mod party;
 mod pinned;
 mod pool;
 mod ranks;

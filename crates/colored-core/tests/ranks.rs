@@ -9,7 +9,7 @@ use std::future::poll_fn;
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::task::{Poll, Waker};
+use std::task::{Context, Poll, Waker};
 
 struct NoPark;
 
@@ -274,4 +274,27 @@ fn who_looks_for_somebody_urgent_is_urgent_to_the_end() {
         }));
         steps_until(&mut worker, &looked, 10);
     }
+}
+
+/// Twenty who wait to read the same cell came before it, and are let in with it.
+#[test]
+fn an_urgent_reader_is_read_before_those_who_are_let_in_with_it() {
+    let (handle, mut worker) = one_worker(Options::default());
+    handle.set_priority(Color::new(1), Priority::High);
+    let cell = ColorCell::new_in(&handle, Color::new(30), ());
+    let trace = Arc::new(Mutex::new(Vec::new()));
+    let reader = |number: usize| {
+        let (cell, trace) = (cell.clone(), Arc::clone(&trace));
+        async move { cell.read(move |()| trace.lock().unwrap().push(number)).await }
+    };
+    cell.post(|()| ());
+    let mut others: Vec<_> = (0..20).map(|number| Box::pin(reader(number))).collect();
+    for other in &mut others {
+        let mut cx = Context::from_waker(Waker::noop());
+        assert!(other.as_mut().poll(&mut cx).is_pending(), "the post is before it");
+    }
+    drop(handle.spawn_colored(Color::new(1), reader(20)));
+    while worker.step() == Step::Ran {}
+    let trace = trace.lock().unwrap();
+    assert_eq!((trace.len(), trace[0]), (21, 20));
 }

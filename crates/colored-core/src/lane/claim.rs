@@ -28,7 +28,7 @@ use super::after::After;
 use super::current::{self, Hold};
 use super::known::take;
 use super::missing::Missing;
-use super::usher::{self, Waiting};
+use super::usher::{self, Admit, Waiting};
 use super::want::{Mode, Want};
 use super::{LanePtr, LaneRef, ReadyLane, callback, gate, order};
 use crate::contain::contain;
@@ -314,7 +314,7 @@ pub(super) unsafe fn free(node: NonNull<Node>) {
 
 /// What shared claims are, as visitors.
 const CLAIM: &usher::Vtable =
-    &usher::Vtable { begin, begin_beside, admit, free: never_freed, is_claim: true };
+    &usher::Vtable { begin, begin_beside, free: never_freed, admit: Admit::Claim(admit) };
 
 /// A shared claim wants in, even if its future is gone: others wait for their lanes' turns to end.
 unsafe fn begin(_node: NonNull<Node>, _closing: bool) -> bool {

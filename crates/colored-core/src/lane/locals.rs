@@ -208,6 +208,18 @@ pub(crate) enum Last {
     Kept(LaneRef),
 }
 
+impl Lane {
+    /// Whether its color has values.
+    ///
+    /// # Safety
+    ///
+    /// The caller holds the lane.
+    pub(super) unsafe fn has_locals(&self) -> bool {
+        // SAFETY: by contract.
+        unsafe { self.with_inner(|inner| inner.locals.is_some()) }
+    }
+}
+
 impl Last {
     /// # Safety
     ///
@@ -216,7 +228,7 @@ impl Last {
         // SAFETY: not freed yet.
         let lane = unsafe { ptr.get() };
         // SAFETY: nobody holds an unreferenced lane.
-        if !unsafe { lane.with_inner(|inner| inner.locals.is_some()) } {
+        if !unsafe { lane.has_locals() } {
             return Self::Gone(ptr);
         }
         // Ordering: who finds the lane next does so through a lock that the caller has, or by what

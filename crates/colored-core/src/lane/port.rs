@@ -48,6 +48,13 @@ pub(crate) trait Dispatch: Send + Sync {
     /// Forgets the task again, before it leaves the lane.
     fn remove_keeper(&self, keeper: Keeper);
 
+    /// Nanoseconds since some time. Costs a look at the clock.
+    fn now(&self) -> u64;
+
+    /// How many lanes may run at once, if whoever is idle finds those that wait elsewhere; else any
+    /// number.
+    fn lanes_at_once(&self) -> usize;
+
     /// Whether everything is to be cancelled.
     fn is_closing(&self) -> bool;
 

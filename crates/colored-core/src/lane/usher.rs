@@ -29,6 +29,7 @@
 //! stays where it is, and those behind it are let in past it.
 
 use super::current::Hold;
+use super::party::{Guest, Party, Read};
 use super::{LanePtr, LaneRef, ReadyLane, callback, gate};
 use crate::queue::{Kind, Node};
 use crate::sync::{Ordering, fence};
@@ -55,12 +56,18 @@ pub(super) struct Vtable {
     /// As `begin`, but readers are inside, the caller is the usher and the node still in the chain.
     /// Nothing is dropped, and the answer true is repeated.
     pub(super) begin_beside: unsafe fn(NonNull<Node>) -> bool,
-    /// It is counted in: sees that it runs, and leaves. Takes the node.
-    pub(super) admit: unsafe fn(NonNull<Node>),
     /// It did not want in. Takes the node.
     pub(super) free: unsafe fn(NonNull<Node>),
-    /// Whether the node begins a claim.
-    pub(super) is_claim: bool,
+    pub(super) admit: Admit,
+}
+
+/// What is done with one who is counted in.
+#[derive(Debug)]
+pub(super) enum Admit {
+    /// A claim: sees that its behavior runs when it has the others, and leaves. Takes the node.
+    Claim(unsafe fn(NonNull<Node>)),
+    /// Goes to a [`Party`].
+    Visit(Read),
 }
 
 impl Waiting {
@@ -93,7 +100,7 @@ unsafe fn vtable(node: NonNull<Node>) -> &'static Vtable {
 /// `node` is of [`Kind::Read`], and alive.
 pub(super) unsafe fn is_claim(node: NonNull<Node>) -> bool {
     // SAFETY: by contract.
-    unsafe { vtable(node) }.is_claim
+    matches!(unsafe { vtable(node) }.admit, Admit::Claim(_))
 }
 
 /// What became of a lane with a reader at its head.
@@ -154,12 +161,26 @@ pub(super) unsafe fn let_in(ready: ReadyLane, hold: &Hold, closing: bool) -> Let
     lane.retain(1);
     // SAFETY: counted just now.
     let usher = Usher::open(unsafe { LaneRef::from_counted(ptr) }, wanted);
+    let mut party = Party::new();
     for node in group.into_iter().flatten() {
         // SAFETY: a reader, out of the chain.
-        let vtable = unsafe { vtable(node) };
-        // SAFETY: counted in just now.
-        unsafe { (vtable.admit)(node) };
+        match unsafe { vtable(node) }.admit {
+            // SAFETY: counted in just now.
+            Admit::Claim(admit) => unsafe { admit(node) },
+            Admit::Visit(read) => {
+                // SAFETY: as above.
+                let urgent = unsafe { node.as_ref() }.urgent;
+                // SAFETY: as above.
+                let guest = unsafe { Guest::new(node, read) };
+                if urgent {
+                    guest.read_elsewhere(&usher.lane, true);
+                } else {
+                    party.invite(guest, wanted as usize);
+                }
+            }
+        }
     }
+    party.read_elsewhere(&usher.lane);
     usher.go();
     LetIn::Open
 }
@@ -260,8 +281,16 @@ impl Usher {
             // SAFETY: out of the chain, and not admitted yet.
             self.lane.has_let_in(unsafe { node.as_ref() }.urgent);
             gate::count_beside(&self.lane);
-            // SAFETY: out of the chain, and counted in just now.
-            unsafe { (vtable.admit)(node) };
+            match vtable.admit {
+                // SAFETY: out of the chain, and counted in just now.
+                Admit::Claim(admit) => unsafe { admit(node) },
+                Admit::Visit(read) => {
+                    // SAFETY: as above.
+                    let urgent = unsafe { node.as_ref() }.urgent;
+                    // SAFETY: as above.
+                    unsafe { Guest::new(node, read) }.read_elsewhere(&self.lane, urgent);
+                }
+            }
             return Next::Admitted;
         }
         Next::Nobody

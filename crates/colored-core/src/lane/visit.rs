@@ -1,11 +1,11 @@
 //! Closures that read, and have to wait for it.
 //!
 //! One that finds the lane held by somebody who does not read, or somebody waiting, is a node of the
-//! chain like any other, until an [`usher`] lets it in. It is not run there: each is sent to a spare
-//! lane of a fresh color, where it is a callback like any other, and idle workers take such lanes.
+//! chain like any other, until an [`usher`] lets it in. It is not run there, but where a
+//! [`party`](super::party) sends it.
 
-use super::usher::{self, Vtable, Waiting};
-use super::{LanePtr, LaneRef, callback, gate};
+use super::usher::{self, Admit, Vtable, Waiting};
+use super::{LanePtr, LaneRef, gate};
 use crate::contain::contain;
 use crate::memory;
 use crate::queue::{Kind, Node};
@@ -46,9 +46,8 @@ pub(crate) fn post_under<V: Visit, G>(lane: &LaneRef, visit: V, guard: G) {
             &Vtable {
                 begin: begin::<V>,
                 begin_beside: begin_beside::<V>,
-                admit: admit::<V>,
+                admit: Admit::Visit(read::<V>),
                 free: free::<V>,
-                is_claim: false,
             },
         ),
         lane: lane.ptr(),
@@ -89,19 +88,11 @@ unsafe fn take<V>(node: NonNull<Node>) -> Visitor<V> {
     visitor
 }
 
-unsafe fn admit<V: Visit>(node: NonNull<Node>) {
+unsafe fn read<V: Visit>(node: NonNull<Node>, cancel: bool) -> Option<Waker> {
     // SAFETY: the caller gives the node.
-    let Visitor { waiting, lane, visit } = unsafe { take::<V>(node) };
+    let Visitor { lane, visit, .. } = unsafe { take::<V>(node) };
     let admitted = Admitted(visit, lane);
-    // SAFETY: the visit keeps the lane alive.
-    let spare = unsafe { lane.get() }.spare();
-    let here = spare.clone();
-    callback::post_urged(&spare, waiting.is_urgent(), move || {
-        if let Some(waker) = admitted.run() {
-            // As after a claim, those who stand in the line come first.
-            here.port.wake_behind(waker);
-        }
-    });
+    if cancel { None } else { admitted.run() }
 }
 
 unsafe fn free<V: Visit>(node: NonNull<Node>) {
@@ -113,9 +104,6 @@ unsafe fn free<V: Visit>(node: NonNull<Node>) {
 
 /// A visit that is counted in.
 struct Admitted<V: Visit>(V, LanePtr);
-
-// SAFETY: a pointer to a lane may go anywhere, and the visit is `Send`.
-unsafe impl<V: Visit> Send for Admitted<V> {}
 
 impl<V: Visit> Admitted<V> {
     /// Has left the lane when it returns.

@@ -175,7 +175,7 @@ fn two_who_waited_leave() {
         let readers = [read(&cell, &witness), read(&cell, &witness)];
         write(&cell, &witness);
         drop(cell);
-        // The writer, and the readers into lanes of their own.
+        // The writer, and the readers into their lanes.
         port.run_one(&mut OneTurn);
         port.run_one(&mut OneTurn);
         let runner = Arc::clone(&port);

@@ -93,6 +93,14 @@ impl Dispatch for Scheduler {
         self.table.insert(lane);
     }
 
+    fn now(&self) -> u64 {
+        self.park.now()
+    }
+
+    fn lanes_at_once(&self) -> usize {
+        if self.steals() { self.workers() } else { usize::MAX }
+    }
+
     fn is_closing(&self) -> bool {
         Scheduler::is_closing(self)
     }

@@ -1,0 +1,69 @@
+//! Visitors of one party, on several lanes: here a lane takes one, and sends another on.
+
+use super::check_within;
+use super::doubles::{OneTurn, Port, Witness, lane};
+use crate::cell::ColorCell;
+use crate::sync::Arc;
+use loom::thread;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+type Pending = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Each reads once, what was written before it; and who writes next does so when all have read.
+#[test]
+fn three_visitors_on_two_lanes() {
+    check_within(2, || {
+        let port = Port::new();
+        let cell = ColorCell::on_lane(lane(&port), ());
+        let written = Arc::new(Witness::new());
+        let write = || {
+            let written = Arc::clone(&written);
+            cell.post(move |()| written.touch());
+        };
+        write();
+        let readers: Vec<_> = (0..3).map(|_| Reader::new(&cell, &written)).collect();
+        write();
+        drop(cell);
+        // The write, and the readers into their lanes.
+        port.run_one(&mut OneTurn);
+        port.run_one(&mut OneTurn);
+        let runner = Arc::clone(&port);
+        let thread = thread::spawn(move || runner.run_all());
+        port.run_all();
+        thread.join().unwrap();
+        port.run_all();
+        readers.into_iter().for_each(Reader::has_read_once);
+        assert_eq!(written.marks().len(), 2);
+    });
+}
+
+struct Reader {
+    reads: Arc<Witness>,
+    waits: Pending,
+}
+
+impl Reader {
+    fn new(cell: &ColorCell<()>, written: &Arc<Witness>) -> Self {
+        let reads = Arc::new(Witness::new());
+        let (cell, own, written) = (cell.clone(), Arc::clone(&reads), Arc::clone(written));
+        let mut waits: Pending = Box::pin(async move {
+            cell.read(move |()| {
+                assert_eq!(written.marks().len(), 1);
+                own.touch();
+            })
+            .await;
+        });
+        assert!(poll(&mut waits).is_pending());
+        Self { reads, waits }
+    }
+
+    fn has_read_once(mut self) {
+        assert!(poll(&mut self.waits).is_ready(), "it never went in");
+        assert_eq!(self.reads.marks().len(), 1);
+    }
+}
+
+fn poll(waits: &mut Pending) -> Poll<()> {
+    waits.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+}
