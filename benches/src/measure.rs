@@ -50,6 +50,12 @@ impl Sample {
     pub fn per_op(&self) -> f64 {
         self.cost.as_secs_f64() / self.ops as f64
     }
+
+    /// Operations per second of wall time.
+    #[must_use]
+    pub fn rate(&self) -> f64 {
+        self.ops as f64 / self.wall.as_secs_f64()
+    }
 }
 
 /// What an entry is in its case.
@@ -141,8 +147,8 @@ pub struct Case {
     pub entries: Vec<Entry>,
 }
 
-/// The medians of one entry.
-#[derive(Clone, Copy, Debug)]
+/// The samples of one entry, and their medians.
+#[derive(Clone, Debug)]
 pub struct Outcome {
     /// The entry's name.
     pub name: &'static str,
@@ -157,6 +163,17 @@ pub struct Outcome {
     pub paired: f64,
     /// The subject's rate over this one's, likewise.
     pub gain: f64,
+    /// One of each round.
+    pub samples: Vec<Sample>,
+}
+
+impl Outcome {
+    /// This one's rate over that of another entry of the same case, likewise.
+    #[must_use]
+    pub fn gain_over(&self, other: &Self) -> f64 {
+        let pairs = self.samples.iter().zip(&other.samples);
+        median(pairs.map(|(own, other)| own.rate() / other.rate()))
+    }
 }
 
 impl Case {
@@ -179,14 +196,14 @@ impl Case {
         while rounds.len() < least || (rounds.len() < most && start.elapsed() < budget) {
             rounds.push(self.round(rounds.len()));
         }
-        let rate = |sample: Sample| sample.ops as f64 / sample.wall.as_secs_f64();
         let outcome = |(index, entry): (usize, &Entry)| Outcome {
             name: entry.name,
             role: entry.role,
             cost: median(rounds.iter().map(|round| round[index].per_op())),
-            rate: median(rounds.iter().map(|round| rate(round[index]))),
+            rate: median(rounds.iter().map(|round| round[index].rate())),
             paired: median(rounds.iter().map(|round| round[0].per_op() / round[index].per_op())),
-            gain: median(rounds.iter().map(|round| rate(round[0]) / rate(round[index]))),
+            gain: median(rounds.iter().map(|round| round[0].rate() / round[index].rate())),
+            samples: rounds.iter().map(|round| round[index]).collect(),
         };
         self.entries.iter().enumerate().map(outcome).collect()
     }

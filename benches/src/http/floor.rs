@@ -1,10 +1,9 @@
 //! The least server: a poll loop for each core, a fixed buffer for each connection, no runtime and no
 //! HTTP library. What it takes for a request, the machine takes.
 //!
-//! It answers every request with the same bytes, as long as hyper's. A thread of its own accepts, and deals
-//! connections out in turn.
+//! It answers every request with the same bytes. A thread of its own accepts, and deals connections out in
+//! turn.
 
-use super::BODY;
 use mio::net::TcpStream;
 use mio::{Events, Interest, Poll, Registry, Token, Waker};
 use std::io::{self, Read, Write};
@@ -20,12 +19,21 @@ const ROOM: usize = 256;
 
 const END: &[u8] = b"\r\n\r\n";
 
-/// Serves for ever, and tells `port` where.
+/// A response with this body, as long as hyper's.
+pub(super) fn response(body: &[u8]) -> Vec<u8> {
+    let head = format!(
+        "HTTP/1.1 200 OK\r\ncontent-length: {}\r\ndate: Thu, 01 Jan 1970 00:00:00 GMT\r\n\r\n",
+        body.len()
+    );
+    [head.as_bytes(), body].concat()
+}
+
+/// Serves `response` for ever, and tells `port` where.
 ///
 /// # Errors
 ///
 /// If the system gives no port or no poller.
-pub(super) fn serve(loops: usize, port: &Sender<u16>) -> io::Result<()> {
+pub(super) fn serve(loops: usize, response: &[u8], port: &Sender<u16>) -> io::Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let mut lines = Vec::new();
     for _ in 0..loops {
@@ -33,7 +41,8 @@ pub(super) fn serve(loops: usize, port: &Sender<u16>) -> io::Result<()> {
         let waker = Waker::new(poll.registry(), DEALT)?;
         let (deal, dealt) = channel();
         lines.push((deal, waker));
-        thread::spawn(move || Loop::new(poll, dealt).run().expect("polling does not fail"));
+        let own = Loop::new(poll, dealt, response.to_vec());
+        thread::spawn(move || own.run().expect("polling does not fail"));
     }
     port.send(listener.local_addr()?.port()).expect("main waits");
     for (deal, waker) in lines.iter().cycle() {
@@ -64,12 +73,7 @@ struct Connection {
 }
 
 impl Loop {
-    fn new(poll: Poll, dealt: Receiver<TcpStream>) -> Self {
-        let head = format!(
-            "HTTP/1.1 200 OK\r\ncontent-length: {}\r\ndate: Thu, 01 Jan 1970 00:00:00 GMT\r\n\r\n",
-            BODY.len()
-        );
-        let response = [head.as_bytes(), BODY].concat();
+    fn new(poll: Poll, dealt: Receiver<TcpStream>, response: Vec<u8>) -> Self {
         Self { poll, dealt, connections: Vec::new(), free: Vec::new(), response }
     }
 

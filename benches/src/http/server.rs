@@ -4,7 +4,7 @@
 //! it reads it prints `CPU <ns>`, the process's CPU time so far; at end of file it exits, so it
 //! cannot outlive the one that started it.
 
-use super::{BODY, file, floor};
+use super::{BODY, FILE, file, floor};
 use crate::spin::{PER_MICROSECOND, spin};
 use bytes::Bytes;
 use colored::net::TcpStream;
@@ -50,6 +50,8 @@ pub enum Kind {
     TokioNCopy,
     /// No runtime and no HTTP library: what the machine allows.
     Floor,
+    /// The same, of a file.
+    FloorFile,
     /// `colored`, with [`WORK`] in each request.
     ColoredWork,
     /// The same on tokio, multi-thread.
@@ -57,7 +59,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Kind::Colored,
         Kind::ColoredFile,
         Kind::ColoredNoSteal,
@@ -66,6 +68,7 @@ impl Kind {
         Kind::TokioMt,
         Kind::TokioNCopy,
         Kind::Floor,
+        Kind::FloorFile,
         Kind::ColoredWork,
         Kind::TokioWork,
     ];
@@ -92,6 +95,7 @@ impl Kind {
             Kind::TokioMt => "tokio",
             Kind::TokioNCopy => "ncopy",
             Kind::Floor => "floor",
+            Kind::FloorFile => "floor_file",
             Kind::ColoredWork => "colored_work",
             Kind::TokioWork => "tokio_work",
         }
@@ -129,7 +133,12 @@ pub fn main(kind: Kind, workers: usize) -> io::Result<()> {
             tokio_mt(workers, &send_port, |stream| serve(stream, work, TokioTimer::new()));
         })),
         Kind::TokioNCopy => n_copy(workers, &send_port),
-        Kind::Floor => drop(thread::spawn(move || floor::serve(workers, &send_port))),
+        Kind::Floor => {
+            drop(thread::spawn(move || floor::serve(workers, &floor::response(BODY), &send_port)))
+        }
+        Kind::FloorFile => {
+            drop(thread::spawn(move || floor::serve(workers, &floor::response(FILE), &send_port)))
+        }
         Kind::Colored => drop(thread::spawn(move || {
             colored(workers, kind.lab(), &send_port, |stream| serve(stream, hello, ColoredTimer));
         })),

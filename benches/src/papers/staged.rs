@@ -105,7 +105,7 @@ fn points(plan: &Plan) -> Vec<Vec<Outcome>> {
     let mut copies = |count: usize| {
         let mut some: Vec<_> = outcomes.by_ref().take(count).collect();
         some.sort_by(|a, b| a.cost.total_cmp(&b.cost));
-        some[count / 2]
+        some.swap_remove(count / 2)
     };
     let counts = QUEUES.map(|(queue, _)| copies_of(queue)).into_iter().chain([1]);
     BATCHES.map(|_| counts.clone().map(&mut copies).collect()).to_vec()

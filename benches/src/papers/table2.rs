@@ -3,6 +3,13 @@
 //! 16 tasks of different colors; each computes a little and spawns a child of its own color. All of
 //! them are on one of two workers, so the other one's queue is empty: without stealing it has
 //! nothing to do. (The paper has four processors and leaves the queue of one empty.)
+//!
+//! Workers are pinned to their cores. Where the kernel of a virtual machine wakes a thread on its waker's
+//! core, and moves it when it next balances, the second worker comes milliseconds late.
+//!
+//! Two cores of such a machine may be one, shared by two threads of it. So there is a fifth way, in the
+//! same rounds: half of the colors placed on each worker by hand. It has nothing to steal and both
+//! cores all the time; what it gains over one core is what there is to gain.
 
 use super::{Goal, Plan, Report};
 use crate::chart::{Axis, Bars, Chart, Series, number};
@@ -11,7 +18,8 @@ use crate::measure::{Entry, Outcome, Sample};
 use crate::rivals::{Rival, Serial};
 use crate::spin::{PER_MICROSECOND, spin};
 use colored::Color;
-use colored::runtime::lab::{Balance, Queue};
+use colored::runtime::lab::{Balance, Placement, Queue};
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 /// Chains, each of a color, as in the paper.
@@ -25,6 +33,11 @@ const COMPUTES: [u64; 4] = [0, 100, 300, 1_000];
 /// The step that counts: "a little".
 const USUAL: u64 = 100;
 
+/// The last step of the table, which is `colored` as it is.
+const STEALING: usize = 3;
+/// The way that is no step of the table, behind them.
+const BY_HAND: usize = 4;
+
 /// The steps of the table, and the paper's tasks a second.
 const STEPS: [(&str, f64); 4] = [
     ("base: one queue of tasks", 61_420.0),
@@ -33,16 +46,18 @@ const STEPS: [(&str, f64); 4] = [
     ("+ stealing", 384_765.0),
 ];
 
-fn runtimes() -> [Serial; 4] {
-    let with = |queue, balance, reuse| {
-        let builder = colored::Runtime::builder().workers(WORKERS);
-        Serial::start(builder.queue(queue).balance(balance).reuse(reuse))
+/// One for each step, and one for what is placed by hand.
+fn runtimes() -> [Serial; 5] {
+    let with = |queue, balance, reuse, placement| {
+        let builder = colored::Runtime::builder().workers(WORKERS).pin(true);
+        Serial::start(builder.queue(queue).balance(balance).reuse(reuse).placement(placement))
     };
     [
-        with(Queue::SharedTasks, Balance::None, false),
-        with(Queue::PerWorker, Balance::None, false),
-        with(Queue::PerWorker, Balance::None, true),
-        with(Queue::PerWorker, Balance::Steal, true),
+        with(Queue::SharedTasks, Balance::None, false, Placement::Waker),
+        with(Queue::PerWorker, Balance::None, false, Placement::Waker),
+        with(Queue::PerWorker, Balance::None, true, Placement::Waker),
+        with(Queue::PerWorker, Balance::Steal, true, Placement::Waker),
+        with(Queue::PerWorker, Balance::None, true, Placement::Pinned),
     ]
 }
 
@@ -75,10 +90,11 @@ pub fn run(plan: &Plan) -> Report {
 /// The table beside the paper's, and what it must show.
 fn usual(report: &mut Report, outcomes: &[Outcome]) {
     let rates: Vec<f64> = outcomes.iter().map(|one| one.rate).collect();
+    let gain = |one: usize, other: usize| outcomes[one].gain_over(&outcomes[other]);
     let mut rows = Vec::new();
     for (index, (name, paper)) in STEPS.into_iter().enumerate() {
         let before = index.saturating_sub(1);
-        let step = rates[index] / rates[before];
+        let step = gain(index, before);
         let paper_step = paper / STEPS[before].1;
         rows.push(vec![
             name.to_owned(),
@@ -91,15 +107,22 @@ fn usual(report: &mut Report, outcomes: &[Outcome]) {
             let [cost, base] = [index, before].map(|index| outcomes[index].cost * 1e9);
             report.ratio(&format!("table2_step_{index}"), cost, "step_before", base, "ns/task");
             // Strictly rising: more than the step before, by any amount.
-            let goal = if index == 3 { Goal::AtLeast(1.6) } else { Goal::Above(1.0) };
+            let goal = if index == STEALING { Goal::AtLeast(1.6) } else { Goal::Above(1.0) };
             report.goal(&format!("Table 2, {name}: over the step before"), step, goal);
         }
     }
+    let of_even = gain(STEALING, BY_HAND);
+    report.goal("Table 2, + stealing: over colors placed by hand", of_even, Goal::AtLeast(0.9));
     let head = ["", "tasks/s", "over the step before", "paper, tasks/s", "paper's step"];
     report.table(&head, &rows);
     report.text(&format!(
-        "A task computes {USUAL} ns here. In the two steps with a queue for each worker and no \
-         stealing, the worker whose queue is empty ran nothing: that is asserted in every sample."
+        "A task computes {USUAL} ns here. A step is the median over the rounds. In the two steps with a \
+         queue for each worker and no stealing, the worker whose queue is empty ran nothing: that is \
+         asserted in every sample. With half of the colors placed on each worker by hand, and no \
+         stealing, it is {} tasks a second, {} of the step before the last: that is what the second \
+         core was worth in the same rounds.",
+        number(rates[BY_HAND]),
+        number(gain(BY_HAND, STEALING - 1)),
     ));
     let over_base = |rate: f64, base: f64| Some(rate / base);
     let bars = Bars {
@@ -109,7 +132,7 @@ fn usual(report: &mut Report, outcomes: &[Outcome]) {
         series: vec![
             (
                 format!("measured, {WORKERS} workers"),
-                rates.iter().map(|&rate| over_base(rate, rates[0])).collect(),
+                rates[..STEPS.len()].iter().map(|&rate| over_base(rate, rates[0])).collect(),
             ),
             (
                 String::from("paper, 4 processors"),
@@ -120,19 +143,35 @@ fn usual(report: &mut Report, outcomes: &[Outcome]) {
     report.plot("table2", "tasks a second by step", bars.draw());
 }
 
-fn point(plan: &Plan, runtimes: &[Serial; 4], nanos: u64) -> Vec<Outcome> {
-    let links = plan.pick(2_000, 1_000, 50);
+fn point(plan: &Plan, runtimes: &[Serial; 5], nanos: u64) -> Vec<Outcome> {
+    let links = plan.pick(4_000, 2_000, 50);
     let steps = nanos * PER_MICROSECOND / 1_000;
     let entry = |index: usize| {
-        // In one shared queue nobody's is empty, and a thief's is not for long.
-        let idle = index == 1 || index == 2;
-        let sample = chains(runtimes[index], links, steps, idle);
-        if index == 0 { Entry::subject(sample) } else { Entry::peer(STEPS[index].0, sample) }
+        let half = (CHAINS * links / WORKERS) as u64;
+        let fewer = match index {
+            // In one shared queue nobody's is empty, and a thief's is not for long.
+            0 | STEALING => 0..=u64::MAX,
+            // What a worker ran last may not be counted yet.
+            BY_HAND => half * 9 / 10..=u64::MAX,
+            _ => 0..=0,
+        };
+        let sample = chains(runtimes[index], links, steps, fewer);
+        match index {
+            0 => Entry::subject(sample),
+            BY_HAND => Entry::peer("by hand", sample),
+            _ => Entry::peer(STEPS[index].0, sample),
+        }
     };
-    plan.alternate(Duration::from_secs(6), (0..STEPS.len()).map(entry).collect())
+    plan.alternate(Duration::from_secs(10), (0..runtimes.len()).map(entry).collect())
 }
 
-fn chains(on: Serial, links: usize, steps: u64, idle: bool) -> impl FnMut() -> Sample {
+/// `fewer` is how many tasks the worker runs that runs fewer.
+fn chains(
+    on: Serial,
+    links: usize,
+    steps: u64,
+    fewer: RangeInclusive<u64>,
+) -> impl FnMut() -> Sample {
     let latch = Latch::leaked();
     move || {
         let before = on.polls();
@@ -146,9 +185,8 @@ fn chains(on: Serial, links: usize, steps: u64, idle: bool) -> impl FnMut() -> S
             });
         });
         let polls = on.polls().into_iter().zip(before).map(|(after, before)| after - before);
-        if idle {
-            assert_eq!(polls.min(), Some(0), "the worker with the empty queue ran something");
-        }
+        let ran = polls.min().expect("there are workers");
+        assert!(fewer.contains(&ran), "one worker ran {ran} tasks, not {fewer:?}");
         sample
     }
 }
