@@ -188,8 +188,8 @@ fn a_call_dropped_before_its_turn_never_runs() {
         let cell = runtime.handle().cell(RED, ());
         let call = |guard| {
             cell.call(move |()| {
-                drop(guard);
-                unreachable!("it was dropped");
+                // Then it would be missing.
+                std::mem::forget(guard);
             })
         };
         let gate = Gate::close(runtime.handle(), RED);

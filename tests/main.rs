@@ -48,6 +48,7 @@ mod read_end;
 mod room;
 mod rows;
 mod several;
+mod several_alone;
 mod several_end;
 mod shutdown;
 mod sleeps;

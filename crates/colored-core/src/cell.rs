@@ -5,6 +5,7 @@ mod call;
 mod errand;
 mod exclusive;
 mod inner;
+mod queued;
 mod read;
 mod set;
 mod several;

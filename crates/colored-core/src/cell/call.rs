@@ -1,15 +1,12 @@
 //! [`Call`] and [`TryCall`]: the result of a closure that runs under a cell's color.
 
 use super::access::CallError;
-use super::slot::{Outcome, Slot};
+use super::queued::Queued;
 use super::{ColorCell, InUse};
 use crate::budget;
-use crate::contain::contain;
-use crate::lane::callback;
-use crate::sched::waits::{self, Turn};
-use crate::sync::Arc;
+use crate::sched::waits::Turn;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -25,11 +22,9 @@ pub struct TryCall<T: Send + 'static, F, R> {
     stage: Stage<F, R>,
 }
 
-type Shared<F, R> = Arc<Slot<F, Result<R, InUse>>>;
-
 enum Stage<F, R> {
     Unstarted(F),
-    Posted(Shared<F, R>),
+    Queued(Queued<F, R>),
     Done,
 }
 
@@ -40,7 +35,7 @@ impl<T: Send + 'static, F, R> Call<T, F, R> {
 
     /// Whether it stands in the color's line, or has its turn.
     pub(crate) fn is_scheduled(&self) -> bool {
-        matches!(self.0.stage, Stage::Posted(_))
+        matches!(self.0.stage, Stage::Queued(_))
     }
 }
 
@@ -94,85 +89,21 @@ where
             Stage::Unstarted(f) => match this.cell.call_now(f) {
                 Ok(result) => return Poll::Ready(Ok(result?)),
                 Err(f) => {
-                    let waker = cx.waker().clone();
-                    let slot = if waits::are_watched() {
-                        waits::queue(this.turn(), |wait, order| {
-                            post(&this.cell, Slot::new(f, waker, wait), order)
-                        })
-                        .map_err(CallError::Deadlock)?
-                    } else {
-                        post(&this.cell, Slot::new(f, waker, None), ())
-                    };
-                    this.stage = Stage::Posted(slot);
+                    let cell = this.cell.clone();
+                    // The color is this closure's then: nothing else can be wrong.
+                    let run = move |f| cell.try_with(f).map_err(|_| InUse);
+                    let queued = Queued::post(this.turn(), f, cx.waker(), run)?;
+                    this.stage = Stage::Queued(queued);
                 }
             },
-            Stage::Posted(slot) => {
-                if waits::are_watched()
-                    && let Err(deadlock) =
-                        slot.record_again(|before| waits::queued(before, this.turn()))
-                {
-                    return Poll::Ready(Err(CallError::Deadlock(deadlock)));
-                }
-                match slot.poll(cx.waker()) {
-                    Some(outcome) => return Poll::Ready(outcome.into_result()),
-                    None => this.stage = Stage::Posted(slot),
-                }
-            }
+            Stage::Queued(queued) => match queued.poll(cx.waker(), || this.turn())? {
+                Ok(outcome) => return Poll::Ready(outcome.into_result()),
+                Err(queued) => this.stage = Stage::Queued(queued),
+            },
             Stage::Done => panic!("a call was polled again after it had given the result"),
         }
         budget::give_back();
         Poll::Pending
-    }
-}
-
-/// Schedules the closure under the cell's color; `guard` as for [`callback::post_awaited`].
-fn post<T, F, R, G>(cell: &ColorCell<T>, slot: Slot<F, Result<R, InUse>>, guard: G) -> Shared<F, R>
-where
-    T: Send + 'static,
-    F: FnOnce(&mut T) -> R + Send + 'static,
-    R: Send + 'static,
-{
-    let slot = Arc::new(slot);
-    let turn = Posted { slot: Arc::clone(&slot), has_come: false, cell: cell.clone() };
-    callback::post_awaited(cell.inner.lane(), move || turn.run(), guard);
-    slot
-}
-
-/// The color's half. Dropped unrun at shutdown.
-struct Posted<T: Send + 'static, F, R> {
-    slot: Shared<F, R>,
-    has_come: bool,
-    cell: ColorCell<T>,
-}
-
-impl<T: Send + 'static, F: FnOnce(&mut T) -> R, R> Posted<T, F, R> {
-    fn run(mut self) {
-        self.has_come = true;
-        if let Some(f) = self.slot.begin() {
-            // The color is this callback's: nothing else can be wrong.
-            let run = || self.cell.try_with(f).map_err(|_| InUse);
-            let result = catch_unwind(AssertUnwindSafe(run));
-            self.slot.settle(result.into());
-        }
-    }
-}
-
-impl<T: Send + 'static, F, R> Drop for Posted<T, F, R> {
-    fn drop(&mut self) {
-        if !self.has_come
-            && let Some(f) = self.slot.begin()
-        {
-            contain(|| drop(f));
-            self.slot.settle(Outcome::Cancelled);
-        }
-    }
-}
-
-impl<T: Send + 'static, F, R> Drop for TryCall<T, F, R> {
-    fn drop(&mut self) {
-        if let Stage::Posted(slot) = &self.stage {
-            slot.abandon();
-        }
     }
 }
 

@@ -4,14 +4,16 @@ mod behavior;
 
 use self::behavior::{Behavior, HOW, Scheduled, schedule};
 use super::access::CallError;
+use super::queued::Queued;
 use super::set::{Cells, Set};
 use super::slot::{Outcome, Slot};
 use crate::budget;
-use crate::lane::LanePtr;
 #[cfg(all(test, colored_loom))]
 use crate::lane::claim::Header;
 use crate::lane::want::{self, Want};
-use crate::sched::{has_to_wait, waits};
+use crate::lane::{LanePtr, LaneRef};
+use crate::sched::has_to_wait;
+use crate::sched::waits::{self, Turn};
 use std::fmt;
 use std::panic::Location;
 use std::pin::Pin;
@@ -64,9 +66,9 @@ use std::task::{Context, Poll, Waker, ready};
 /// # Cost
 ///
 /// All colors idle: two atomic exchanges a color, no allocation for a tuple and one for a slice;
-/// one cell costs no more than [`ColorCell::call`](crate::ColorCell::call). Otherwise one
-/// allocation (two for a slice), a clone of each cell, a swap and a count a color, a short lock a
-/// color if there are several, and a wake-up. A color that is ready stands still until the others
+/// one color, not shared, costs no more than [`ColorCell::call`](crate::ColorCell::call), busy or not.
+/// Otherwise one allocation (two for a slice), a clone of each cell, a swap, a count and a short lock
+/// a color, and a wake-up. A color that is ready stands still until the others
 /// are: many wide sets that overlap run one after another.
 ///
 /// # Panics
@@ -136,6 +138,9 @@ impl<S, F, R> When<S, F, R> {
 
 enum Stage<S, F, R> {
     Unstarted(S, F),
+    /// Wants one lane for itself, and stands in its line as a call does.
+    Queued(Queued<F, R>, LanePtr),
+    /// Wants several, or to share one.
     Scheduled(Scheduled<F, R>),
     Done,
 }
@@ -173,10 +178,27 @@ where
         }
         let this = &mut *self;
         match std::mem::replace(&mut this.stage, Stage::Done) {
-            Stage::Unstarted(set, f) => match start(set, f, cx.waker(), this.site) {
-                Started::Over(result) => return Poll::Ready(result),
-                Started::Waits(scheduled) => this.stage = Stage::Scheduled(scheduled),
-            },
+            Stage::Unstarted(set, f) => {
+                let mut wants = set.wants();
+                // SAFETY: the set keeps the lanes.
+                let lanes = unsafe { want::gather(wants.as_mut()) };
+                let wants = &wants.as_mut()[..lanes];
+                match run_now(&set, wants, f) {
+                    Ok(result) => return Poll::Ready(result),
+                    Err(f) => match stand_in_line(set, wants, f, cx.waker(), this.site)? {
+                        Started::Over(result) => return Poll::Ready(Ok(result)),
+                        Started::Waits(stage) => this.stage = stage,
+                    },
+                }
+            }
+            Stage::Queued(queued, lane) => {
+                // SAFETY: asked while the closure has not begun, which keeps the lane.
+                let lane = unsafe { LaneRef::borrowed(lane) };
+                match queued.poll(cx.waker(), || turn(&lane, this.site))? {
+                    Ok(outcome) => return Poll::Ready(outcome.into_result()),
+                    Err(queued) => this.stage = Stage::Queued(queued, lane.ptr()),
+                }
+            }
             Stage::Scheduled(scheduled) => {
                 if waits::are_watched() {
                     scheduled.record_again(this.site)?;
@@ -209,30 +231,19 @@ impl<S, F, R> fmt::Debug for Stage<S, F, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Stage::Unstarted(..) => "unstarted",
-            Stage::Scheduled(_) => "scheduled",
+            Stage::Queued(..) | Stage::Scheduled(_) => "scheduled",
             Stage::Done => "done",
         })
     }
 }
 
-/// What became of a `when` in its first poll.
-enum Started<F, R> {
-    Over(Result<R, CallError>),
-    Waits(Scheduled<F, R>),
+fn turn<'a>(lane: &'a LaneRef, site: &'static Location<'static>) -> Turn<'a> {
+    Turn { lane, shared: false, how: HOW, site }
 }
 
-/// Runs the closure if it need not wait, and schedules it otherwise.
-fn start<S, F, R>(set: S, f: F, waker: &Waker, site: &'static Location<'static>) -> Started<F, R>
-where
-    S: Set<F, R>,
-    F: Send + 'static,
-    R: Send + 'static,
-{
-    let mut wants = set.wants();
-    let wants = wants.as_mut();
-    // SAFETY: the set keeps the lanes.
-    let lanes = unsafe { want::gather(wants) };
-    let wants = &wants[..lanes];
+/// Runs the closure if it need not wait for what the set wants; gives it back otherwise.
+#[inline]
+fn run_now<S: Set<F, R>, F, R>(set: &S, wants: &[Want], f: F) -> Result<Result<R, CallError>, F> {
     let color = set.color().map(Want::lane);
     // Gives `f` back if it must wait.
     let mut place = Some(f);
@@ -242,13 +253,51 @@ where
         unsafe { set.run(|want| own.is_some_and(|own| want.is_of(own)), f) }
     };
     // SAFETY: the set keeps the lanes.
-    let ran = unsafe { want::run_now(wants, color, run) };
-    if let Ok(result) = ran {
-        return Started::Over(Outcome::from(result).into_result());
+    match unsafe { want::run_now(wants, color, run) } {
+        Ok(result) => Ok(Outcome::from(result).into_result()),
+        Err(_) => Err(place.expect("not run")),
     }
-    drop(ran);
-    let f = place.expect("not run");
-    let (set, old) = (set.keep(), waker.clone());
+}
+
+/// What became of a `when` that could not run at once.
+enum Started<S, F, R> {
+    /// It could a moment later.
+    Over(R),
+    Waits(Stage<S, F, R>),
+}
+
+/// Has the closure stand in the lines of what is wanted.
+///
+/// # Errors
+///
+/// If the wait would never end, or the closure has come to an error.
+#[cold]
+fn stand_in_line<S, F, R>(
+    set: S,
+    wants: &[Want],
+    f: F,
+    waker: &Waker,
+    site: &'static Location<'static>,
+) -> Result<Started<S, F, R>, CallError>
+where
+    S: Set<F, R>,
+    F: Send + 'static,
+    R: Send + 'static,
+{
+    let color = set.color().map(Want::lane);
+    let set = set.keep();
+    if let [want] = wants
+        && want.is_exclusive()
+    {
+        let lane = want.lane();
+        // SAFETY: the set, and then the closure, keeps the lane.
+        let borrowed = unsafe { LaneRef::borrowed(lane) };
+        // SAFETY: the lane is this closure's when it runs.
+        let run = move |f| unsafe { set.run(|_| false, f) };
+        let queued = Queued::post(turn(&borrowed, site), f, waker, run)?;
+        return Ok(Started::Waits(Stage::Queued(queued, lane)));
+    }
+    let old = waker.clone();
     let (scheduled, ran) = if waits::are_watched() {
         // SAFETY: the set, and then the behavior, keeps the lanes; that drops the records.
         let queued = unsafe {
@@ -258,16 +307,13 @@ where
                 schedule(fresh, order)
             })
         };
-        match queued {
-            Ok(queued) => queued,
-            Err(deadlock) => return Started::Over(Err(CallError::Deadlock(deadlock))),
-        }
+        queued.map_err(CallError::Deadlock)?
     } else {
         schedule(Behavior::allocate(set, Slot::new(f, old, None), wants, color, site), ())
     };
     if ran && let Some(outcome) = scheduled.slot().poll(waker) {
-        return Started::Over(outcome.into_result());
+        return Ok(Started::Over(outcome.into_result()?));
     }
     has_to_wait();
-    Started::Waits(scheduled)
+    Ok(Started::Waits(Stage::Scheduled(scheduled)))
 }

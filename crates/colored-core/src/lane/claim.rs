@@ -22,7 +22,8 @@
 //! A claim has one of the behavior until it is out of its chain and its lane given back, the future
 //! has one, and one belongs to the run. The behavior's cells keep the lanes.
 //!
-//! If all lanes are idle no behavior is made: [`want`](super::want).
+//! If all lanes are idle no behavior is made: [`want`](super::want). Nor for one lane that is wanted for
+//! itself alone: there the closure is a [`callback`].
 
 use super::after::After;
 use super::current::{self, Hold};
@@ -31,7 +32,6 @@ use super::missing::Missing;
 use super::usher::{self, Admit, Waiting};
 use super::want::{Mode, Want};
 use super::{LanePtr, LaneRef, ReadyLane, callback, gate, order};
-use crate::contain::contain;
 use crate::queue::{Kind, Node, Pushed};
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use std::panic::Location;
@@ -280,8 +280,6 @@ pub(super) unsafe fn grant(
     // SAFETY: the claim is in a chain.
     let claim = unsafe { node.cast::<Claim>().as_ref() };
     let behavior = claim.behavior;
-    // SAFETY: the claim keeps it.
-    let is_alone = unsafe { claims(behavior) }.len() == 1;
     claim.gets();
     // SAFETY: its turn comes once.
     if !unsafe { take(behavior, 1, Some(ready.0)) } {
@@ -290,12 +288,8 @@ pub(super) unsafe fn grant(
     }
     // SAFETY: that was the last one.
     if let Some(waker) = unsafe { run(behavior, Some(ready.0), closing) } {
-        if is_alone {
-            contain(|| waker.wake());
-        } else {
-            // The lanes that it has given back come first, or their lines would never end.
-            ready.lane().port.wake_behind(waker);
-        }
+        // The lanes that it has given back come first, or their lines would never end.
+        ready.lane().port.wake_behind(waker);
     }
     Some(ready)
 }

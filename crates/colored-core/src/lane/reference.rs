@@ -4,6 +4,7 @@ use super::{Dispatch, Lane, ReadyLane, current, ticket};
 use crate::queue::{Node, Pushed};
 use crate::sync::{Arc, Ordering};
 use crate::task::{self, Schedule, TaskRef};
+use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::task::RawWakerVTable;
 
@@ -211,6 +212,15 @@ impl LaneRef {
     /// The caller gives one reference.
     pub(crate) unsafe fn from_counted(lane: LanePtr) -> Self {
         Self(lane)
+    }
+
+    /// A reference that is not counted, nor given back.
+    ///
+    /// # Safety
+    ///
+    /// The lane is alive while this is used.
+    pub(crate) unsafe fn borrowed(lane: LanePtr) -> ManuallyDrop<Self> {
+        ManuallyDrop::new(Self(lane))
     }
 
     /// A reference to the lane that this thread holds, if it holds one. Counted as by

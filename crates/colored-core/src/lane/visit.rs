@@ -34,8 +34,8 @@ struct Visitor<V> {
     visit: V,
 }
 
-/// Schedules a reader, who is waited for, behind all that is scheduled on the lane. `guard` is dropped when it has its
-/// place, before anybody is told.
+/// Schedules a reader, who is waited for, behind all that is scheduled on the lane. `guard` is dropped
+/// when it has its place, before anybody is told.
 pub(crate) fn post_under<V: Visit, G>(lane: &LaneRef, visit: V, guard: G) {
     // SAFETY: the caller's reference.
     let urgent = unsafe { lane.ptr().is_lent_urgency() };

@@ -119,6 +119,10 @@ unsafe fn gather_many(wants: &mut [Want]) -> usize {
 /// # Safety
 ///
 /// The lanes are alive up to the end of this call, and `wants` [names each once](gather).
+///
+/// # Panics
+///
+/// If `f` does and all that is wanted is this thread's own lane: nothing is to be given back.
 #[inline]
 pub(crate) unsafe fn run_now<F, R>(
     wants: &[Want],
@@ -129,6 +133,11 @@ where
     F: FnOnce(Option<LanePtr>) -> R,
 {
     let own = current::lane();
+    if let [want] = wants
+        && own == Some(want.lane)
+    {
+        return Ok(Ok(f(own)));
+    }
     let wanted = || wants.iter().filter(|want| own != Some(want.lane));
     // SAFETY: by contract.
     let missed = wanted().position(|want| !unsafe { want.try_take() });

@@ -4,9 +4,9 @@ use crate::support::*;
 use colored::Color;
 use colored::time::Duration;
 use colored_hyper::{Coloring, serve, serve_with};
-use hyper::{Request, Uri};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
+use hyper::{Request, Uri};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -19,7 +19,8 @@ async fn colors_of_http1(coloring: Coloring) -> [[String; 2]; 2] {
         let mut client = http1(&server).await;
         for color in connection {
             client.ready().await.unwrap();
-            let response = within(client.send_request(post(Uri::from_static("/"), ""))).await.unwrap();
+            let response =
+                within(client.send_request(post(Uri::from_static("/"), ""))).await.unwrap();
             *color = text(response).await;
         }
     }

@@ -13,6 +13,7 @@ pub struct Tuple<P>(P);
 type Place = (Want, *const ());
 
 /// Two places of one cell, at least one of which changes it.
+#[inline]
 fn twice(places: &[Place]) -> Option<(usize, usize)> {
     let clash = |one: Place, other: Place| {
         one.1 == other.1 && (one.0.is_exclusive() || other.0.is_exclusive())

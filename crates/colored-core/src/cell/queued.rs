@@ -1,0 +1,113 @@
+//! [`Queued`]: a closure that stands in the line of one color, and whoever waits for its result.
+
+use super::access::{CallError, InUse};
+use super::slot::{Outcome, Slot};
+use crate::contain::contain;
+use crate::lane::callback;
+use crate::sched::waits::{self, Turn};
+use crate::sync::Arc;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::task::Waker;
+
+type Shared<F, R> = Arc<Slot<F, Result<R, InUse>>>;
+
+/// The waiting one's half. When it is dropped, a closure that has not begun is dropped at its turn.
+pub(super) struct Queued<F, R>(Option<Shared<F, R>>);
+
+impl<F: Send + 'static, R: Send + 'static> Queued<F, R> {
+    /// Has `f` stand in the line of the turn's lane, where `run` runs it. Both are dropped there if the
+    /// runtime shuts down first.
+    ///
+    /// # Errors
+    ///
+    /// If the wait would never end. Then `f` is dropped here.
+    pub(super) fn post(
+        turn: Turn<'_>,
+        f: F,
+        waker: &Waker,
+        run: impl Fn(F) -> Result<R, InUse> + Send + 'static,
+    ) -> Result<Self, CallError> {
+        let waker = waker.clone();
+        if waits::are_watched() {
+            let posted = waits::queue(turn, |wait, order| {
+                Self::push(turn, Slot::new(f, waker, wait), run, order)
+            });
+            posted.map_err(CallError::Deadlock)
+        } else {
+            Ok(Self::push(turn, Slot::new(f, waker, None), run, ()))
+        }
+    }
+
+    /// `guard` as for [`callback::post_awaited`].
+    fn push<G>(
+        turn: Turn<'_>,
+        slot: Slot<F, Result<R, InUse>>,
+        run: impl Fn(F) -> Result<R, InUse> + Send + 'static,
+        guard: G,
+    ) -> Self {
+        let slot = Arc::new(slot);
+        let posted = Posted { slot: Arc::clone(&slot), has_come: false, run };
+        callback::post_awaited(turn.lane, move || posted.run(), guard);
+        Self(Some(slot))
+    }
+}
+
+impl<F, R> Queued<F, R> {
+    /// The outcome, once; or `waker` is to be called when it is there. `turn` is asked while the closure
+    /// has not begun, and says again what it waits for.
+    ///
+    /// # Errors
+    ///
+    /// If the wait would never end.
+    pub(super) fn poll<'a>(
+        mut self,
+        waker: &Waker,
+        turn: impl FnOnce() -> Turn<'a>,
+    ) -> Result<Result<Outcome<Result<R, InUse>>, Self>, CallError> {
+        let slot = self.0.as_ref().expect("it has no outcome yet");
+        if waits::are_watched() {
+            let again = slot.record_again(|before| waits::queued(before, turn()));
+            again.map_err(CallError::Deadlock)?;
+        }
+        let Some(outcome) = slot.poll(waker) else { return Ok(Err(self)) };
+        self.0 = None;
+        Ok(Ok(outcome))
+    }
+}
+
+impl<F, R> Drop for Queued<F, R> {
+    fn drop(&mut self) {
+        if let Some(slot) = &self.0 {
+            slot.abandon();
+        }
+    }
+}
+
+/// The color's half. Dropped unrun at shutdown.
+struct Posted<F, R, Q> {
+    slot: Shared<F, R>,
+    has_come: bool,
+    /// May keep the last clones of cells: goes after the caller has been told.
+    run: Q,
+}
+
+impl<F, R, Q: Fn(F) -> Result<R, InUse>> Posted<F, R, Q> {
+    fn run(mut self) {
+        self.has_come = true;
+        if let Some(f) = self.slot.begin() {
+            let result = catch_unwind(AssertUnwindSafe(|| (self.run)(f)));
+            self.slot.settle(result.into());
+        }
+    }
+}
+
+impl<F, R, Q> Drop for Posted<F, R, Q> {
+    fn drop(&mut self) {
+        if !self.has_come
+            && let Some(f) = self.slot.begin()
+        {
+            contain(|| drop(f));
+            self.slot.settle(Outcome::Cancelled);
+        }
+    }
+}
