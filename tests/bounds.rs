@@ -411,7 +411,9 @@ fn a_loop_of_sends_leaves_its_poll_now_and_then() {
         for _ in 0..10_000 {
             bound.spawn(Item(Arc::clone(&ran))).await.unwrap();
         }
-        assert!(ran.load(Ordering::Relaxed) > 1_000, "the only worker got away from this loop");
+        // One at least for each time that the budget was spent; a slice may be short.
+        let ran = ran.load(Ordering::Relaxed);
+        assert!(ran > 50, "{ran}: the only worker got away from this loop");
     });
 }
 

@@ -105,6 +105,7 @@ const UNSAFE: &[&str] = &[
     "crates/colored-core/src/cell/when/behavior.rs",
     "crates/colored-core/src/exclusive.rs",
     "crates/colored-core/src/lane.rs",
+    "crates/colored-core/src/lane/alone.rs",
     "crates/colored-core/src/lane/callback.rs",
     "crates/colored-core/src/lane/claim.rs",
     "crates/colored-core/src/lane/current.rs",

@@ -152,7 +152,8 @@ impl<T: Send + 'static> ColorCell<T> {
     ///
     /// If the color is idle, or the caller's own, `f` runs at once on this thread. Otherwise it is
     /// scheduled under the color, behind everything that is scheduled there already. The task does
-    /// not move.
+    /// not move. If the color is busy only with closures that others run at once, this thread tries for
+    /// some microseconds before it schedules.
     ///
     /// Cancel safe: a call that is dropped before its first poll drops `f` there and then; one that
     /// is scheduled drops `f` under the cell's color, unless it has begun, when it goes on.
@@ -226,7 +227,7 @@ impl<T: Send + 'static> ColorCell<T> {
             // SAFETY: it is run under the lane.
             unsafe { self.inner.with(f) }
         };
-        match callback::run_inline(self.inner.lane(), run) {
+        match callback::run_inline_soon(self.inner.lane(), run) {
             Ok(result) => Ok(result),
             Err(_) => Err(slot.take().expect("not run")),
         }

@@ -28,6 +28,7 @@
 //! lane, not to a worker: stealing the lane moves it unchanged.
 
 mod after;
+mod alone;
 pub(crate) mod callback;
 pub(crate) mod claim;
 pub(crate) mod current;

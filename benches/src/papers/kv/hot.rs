@@ -19,6 +19,8 @@ const COSTS: [f64; 7] = [0.0, 0.2, 1.0, 2.0, 5.0, 20.0, 50.0];
 const USUAL: f64 = 20.0;
 /// What shared reading shall gain.
 const WANTED: f64 = 1.6;
+/// From which cost of a read on it shall: of nothing, nothing can be shared.
+const SHORT: f64 = 1.0;
 /// The cell's color.
 const COLOR: u64 = 2_999_999;
 
@@ -58,14 +60,14 @@ pub(super) fn run(plan: &Plan, on: Runtimes, report: &mut Report) {
             }
             if cost == USUAL {
                 usual(report, name, [shared, exclusive, lock]);
+                let what =
+                    format!("gain by shared reading of one hot cell, {USUAL} us a read, {name}");
+                report.goal(&what, over_exclusive[0], Goal::AtLeast(WANTED));
             }
-            let what = format!(
-                "gain by shared reading of one hot cell, {} us a read, {name}",
-                number(cost)
-            );
-            report.goal(&what, over_exclusive[0], Goal::AtLeast(WANTED));
             gained.push((cost, over_exclusive[0]));
         }
+        let what = format!("us a read from which on shared reading gains {WANTED}, {name}");
+        report.goal(&what, from_which_on(&gained, WANTED), Goal::AtMost(SHORT));
         let [ours, lock, free] = gains;
         pays.push(format!("{name}, {}", from_where_it_pays(&gained)));
         series.push(Series::measured(&format!("colored, {name}"), ours));
@@ -94,14 +96,18 @@ fn usual(report: &mut Report, name: &str, [shared, exclusive, lock]: [f64; 3]) {
     report.ratio(&format!("{key}_vs_rwlock"), shared, "tokio_rwlock", lock, "us/op");
 }
 
+/// The least cost among those from which on it gains so much; infinite if the last one does not.
+fn from_which_on(gains: &[(f64, f64)], least: f64) -> f64 {
+    let enough = gains.iter().rev().take_while(|(_, gain)| *gain >= least).last();
+    enough.map_or(f64::INFINITY, |(cost, _)| *cost)
+}
+
 /// The least costs of a read, among the steps, from which on it gains at all, and as much as is
 /// wanted.
 fn from_where_it_pays(gains: &[(f64, f64)]) -> String {
-    let from = |least: f64| {
-        let enough = gains.iter().rev().take_while(|(_, gain)| *gain >= least).last();
-        enough.map_or(String::from("nowhere"), |(cost, _)| {
-            format!("from {} us a read", number(*cost))
-        })
+    let from = |least: f64| match from_which_on(gains, least) {
+        f64::INFINITY => String::from("nowhere"),
+        cost => format!("from {} us a read", number(cost)),
     };
     format!("{}, and by {WANTED} {}", from(1.0), from(WANTED))
 }

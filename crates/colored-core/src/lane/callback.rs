@@ -1,5 +1,6 @@
 //! Closures under a color: queued like tasks, or run at once when the lane is idle.
 
+use super::alone::{try_alone, try_alone_soon};
 use super::current::Hold;
 use super::{LanePtr, LaneRef};
 use crate::contain::contain;
@@ -159,15 +160,35 @@ pub(super) unsafe fn free(node: NonNull<Node>) {
 ///
 /// If `f` does; the lane goes on.
 pub(crate) fn run_inline<F: FnOnce() -> R, R>(lane: &LaneRef, f: F) -> Result<R, F> {
-    let ptr = lane.ptr();
-    // SAFETY: the node lives in the lane, and is reset whenever it leaves the chain; `lane` keeps
-    // both alive up to the reference taken below.
-    if !unsafe { lane.chain.try_claim(NonNull::from(&lane.inline)) } {
+    if !try_alone(lane) {
         return Err(f);
     }
-    let hold = Hold::begin(ptr);
+    // SAFETY: taken just now.
+    Ok(unsafe { run_alone(lane, f) })
+}
+
+/// As [`run_inline`], also if the lane becomes idle [within a moment](try_alone_soon).
+///
+/// # Panics
+///
+/// If `f` does; the lane goes on.
+#[inline]
+pub(crate) fn run_inline_soon<F: FnOnce() -> R, R>(lane: &LaneRef, f: F) -> Result<R, F> {
+    if !try_alone(lane) && !try_alone_soon(lane) {
+        return Err(f);
+    }
+    // SAFETY: taken just now.
+    Ok(unsafe { run_alone(lane, f) })
+}
+
+/// # Safety
+///
+/// This thread has taken the lane, by its own node.
+#[inline]
+unsafe fn run_alone<F: FnOnce() -> R, R>(lane: &LaneRef, f: F) -> R {
+    let hold = Hold::begin(lane.ptr());
     let result = catch_unwind(AssertUnwindSafe(f));
     // SAFETY: this thread holds the lane, what is at its head has run, and `lane` outlives this.
-    unsafe { ptr.end_inline(hold) };
-    result.map_err(|payload| resume_unwind(payload))
+    unsafe { lane.ptr().end_inline(hold) };
+    result.unwrap_or_else(|payload| resume_unwind(payload))
 }

@@ -5,19 +5,11 @@
 //! meanwhile is handed on. So it can neither be part of a circle nor overtake anybody: who runs
 //! this way has found nobody before it on any of its lanes.
 
+use super::alone::{try_alone, try_alone_soon};
 use super::current::{self, Hold};
-use super::{Lane, LanePtr, LaneRef, gate};
-use crate::sync::spin_loop;
+use super::{LanePtr, LaneRef, gate};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::ptr::NonNull;
 use std::thread;
-
-/// How often somebody looks again at a lane that an inline call has. Of 4, 16 and 64 the last was the
-/// best for transfers between two of a thousand accounts.
-#[cfg(not(colored_loom))]
-const SPINS: u32 = 64;
-#[cfg(colored_loom)]
-const SPINS: u32 = 1;
 
 /// How a lane is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,31 +179,4 @@ impl Want {
             Mode::Shared => unsafe { gate::leave(self.lane) },
         }
     }
-}
-
-#[inline]
-fn try_alone(lane: &Lane) -> bool {
-    // SAFETY: the node lives in the lane, and is reset whenever it leaves the chain.
-    unsafe { lane.chain.try_claim(NonNull::from(&lane.inline)) }
-}
-
-/// As [`try_alone`], again and again for a moment, while the lane's own node is alone there: an
-/// inline call, or another set's closure, is over within a few instructions as a rule. Whoever stands
-/// in line instead keeps its other lanes until a worker comes to this one, and others stand in line
-/// behind those.
-#[cold]
-fn try_alone_soon(lane: &Lane) -> bool {
-    let own = NonNull::from(&lane.inline);
-    for _ in 0..SPINS {
-        let last = lane.chain.last();
-        if last.is_null() {
-            if try_alone(lane) {
-                return true;
-            }
-        } else if !std::ptr::eq(last, own.as_ptr()) {
-            return false;
-        }
-        spin_loop();
-    }
-    false
 }
