@@ -220,17 +220,10 @@ impl<T: Send + 'static> ColorCell<T> {
             // SAFETY: this thread holds the lane.
             return Ok(unsafe { self.inner.with(f) });
         }
-        // The slot gives `f` back if the lane is not idle.
-        let mut slot = Some(f);
-        let run = || {
-            let f = slot.take().expect("run once");
+        callback::run_inline_soon(self.inner.lane(), f, |f| {
             // SAFETY: it is run under the lane.
             unsafe { self.inner.with(f) }
-        };
-        match callback::run_inline_soon(self.inner.lane(), run) {
-            Ok(result) => Ok(result),
-            Err(_) => Err(slot.take().expect("not run")),
-        }
+        })
     }
 }
 

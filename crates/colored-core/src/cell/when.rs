@@ -6,7 +6,7 @@ use self::behavior::{Behavior, HOW, Scheduled, schedule};
 use super::access::CallError;
 use super::queued::Queued;
 use super::set::{Cells, Set};
-use super::slot::{Outcome, Slot};
+use super::slot::Slot;
 use crate::budget;
 #[cfg(all(test, colored_loom))]
 use crate::lane::claim::Header;
@@ -245,18 +245,13 @@ fn turn<'a>(lane: &'a LaneRef, site: &'static Location<'static>) -> Turn<'a> {
 #[inline]
 fn run_now<S: Set<F, R>, F, R>(set: &S, wants: &[Want], f: F) -> Result<Result<R, CallError>, F> {
     let color = set.color().map(Want::lane);
-    // Gives `f` back if it must wait.
-    let mut place = Some(f);
-    let run = |own: Option<LanePtr>| {
-        let f = place.take().expect("run once");
+    let run = |f, own: Option<LanePtr>| {
         // SAFETY: `run_now` has taken the lanes.
         unsafe { set.run(|want| own.is_some_and(|own| want.is_of(own)), f) }
     };
     // SAFETY: the set keeps the lanes.
-    match unsafe { want::run_now(wants, color, run) } {
-        Ok(result) => Ok(Outcome::from(result).into_result()),
-        Err(_) => Err(place.expect("not run")),
-    }
+    let result = unsafe { want::run_now(wants, color, f, run) }?;
+    Ok(result.map_err(CallError::from))
 }
 
 /// What became of a `when` that could not run at once.

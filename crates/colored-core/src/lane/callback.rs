@@ -167,18 +167,22 @@ pub(crate) fn run_inline<F: FnOnce() -> R, R>(lane: &LaneRef, f: F) -> Result<R,
     Ok(unsafe { run_alone(lane, f) })
 }
 
-/// As [`run_inline`], also if the lane becomes idle [within a moment](try_alone_soon).
+/// As [`run_inline`], also if the lane becomes idle [within a moment](try_alone_soon). `run` gets what is
+/// given, which comes back if the lane does not.
 ///
 /// # Panics
 ///
-/// If `f` does; the lane goes on.
+/// If `run` does; the lane goes on.
 #[inline]
-pub(crate) fn run_inline_soon<F: FnOnce() -> R, R>(lane: &LaneRef, f: F) -> Result<R, F> {
+pub(crate) fn run_inline_soon<G, F, R>(lane: &LaneRef, given: G, run: F) -> Result<R, G>
+where
+    F: FnOnce(G) -> R,
+{
     if !try_alone(lane) && !try_alone_soon(lane) {
-        return Err(f);
+        return Err(given);
     }
     // SAFETY: taken just now.
-    Ok(unsafe { run_alone(lane, f) })
+    Ok(unsafe { run_alone(lane, || run(given)) })
 }
 
 /// # Safety

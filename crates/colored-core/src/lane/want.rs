@@ -7,9 +7,8 @@
 
 use super::alone::{try_alone, try_alone_soon};
 use super::current::{self, Hold};
-use super::{LanePtr, LaneRef, gate};
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::thread;
+use super::{LanePtr, LaneRef, callback, gate};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// How a lane is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,9 +103,10 @@ unsafe fn gather_many(wants: &mut [Want]) -> usize {
     kept
 }
 
-/// Runs `f` now and on this thread, if all lanes are idle, this thread's own, or open for readers
-/// where that is enough; gives it back otherwise. `color` is that one of the lanes, wanted for
-/// itself alone, whose color `f` runs under. `f` is told which lane was this thread's own.
+/// Runs `run` now and on this thread, if all lanes are idle, this thread's own, or open for readers
+/// where that is enough. It gets what is given, which comes back otherwise, and is told which lane was
+/// this thread's own. `color` is that one of the lanes, wanted for itself alone, whose color it runs
+/// under.
 ///
 /// # Safety
 ///
@@ -114,21 +114,27 @@ unsafe fn gather_many(wants: &mut [Want]) -> usize {
 ///
 /// # Panics
 ///
-/// If `f` does and all that is wanted is this thread's own lane: nothing is to be given back.
+/// If `run` does; the lanes go on.
 #[inline]
-pub(crate) unsafe fn run_now<F, R>(
+pub(crate) unsafe fn run_now<G, F, R>(
     wants: &[Want],
     color: Option<LanePtr>,
-    f: F,
-) -> Result<thread::Result<R>, F>
+    given: G,
+    run: F,
+) -> Result<R, G>
 where
-    F: FnOnce(Option<LanePtr>) -> R,
+    F: FnOnce(G, Option<LanePtr>) -> R,
 {
     let own = current::lane();
-    if let [want] = wants
-        && own == Some(want.lane)
-    {
-        return Ok(Ok(f(own)));
+    if let [want] = wants {
+        if own == Some(want.lane) {
+            return Ok(run(given, own));
+        }
+        if want.is_exclusive() {
+            // SAFETY: by contract.
+            let lane = unsafe { LaneRef::borrowed(want.lane) };
+            return callback::run_inline_soon(&lane, given, |given| run(given, None));
+        }
     }
     let wanted = || wants.iter().filter(|want| own != Some(want.lane));
     // SAFETY: by contract.
@@ -136,11 +142,11 @@ where
     if let Some(taken) = missed {
         // SAFETY: taken just now.
         wanted().take(taken).for_each(|want| unsafe { want.give_back() });
-        return Err(f);
+        return Err(given);
     }
     let color = color.filter(|color| own != Some(*color));
     let hold = color.map(Hold::begin);
-    let result = catch_unwind(AssertUnwindSafe(|| f(own)));
+    let result = catch_unwind(AssertUnwindSafe(|| run(given, own)));
     if let Some((color, hold)) = color.zip(hold) {
         // SAFETY: taken above, for this thread alone; no task has been polled, for it was idle.
         unsafe { color.end_inline(hold) };
@@ -149,7 +155,7 @@ where
         // SAFETY: taken above.
         unsafe { want.give_back() };
     }
-    Ok(result)
+    Ok(result.unwrap_or_else(|payload| resume_unwind(payload)))
 }
 
 impl Want {
