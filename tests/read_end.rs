@@ -1,6 +1,7 @@
 //! `ColorCell::read` that ends otherwise than by its turn: panics, futures that are dropped, shutdown.
 
 use crate::support::drops::Drops;
+use crate::support::ending::end_while_held;
 use crate::support::gate::Gate;
 use crate::support::polls::poll_once;
 use crate::support::{ON_PURPOSE, message, panic_of, runtime, settle, shared, wait_until};
@@ -9,7 +10,6 @@ use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::mpsc;
 use std::task::Poll;
-use std::thread;
 
 const RED: Color = Color::new(1);
 const BLUE: Color = Color::new(2);
@@ -107,17 +107,13 @@ fn shutdown_drops_the_readers_that_wait_and_tells_their_futures() {
         let mut waiting: Vec<_> = (0..200)
             .map(|_| {
                 let guard = drops.under(RED);
-                let mut read = Box::pin(cell.read(move |()| drop(guard)));
+                // If it ran, this would be missing.
+                let mut read = Box::pin(cell.read(move |()| std::mem::forget(guard)));
                 assert!(poll_once(read.as_mut()).is_pending());
                 read
             })
             .collect();
-        let ender = thread::spawn(move || {
-            thread::sleep(std::time::Duration::from_millis(20));
-            end.send(()).unwrap();
-        });
-        drop(home);
-        ender.join().unwrap();
+        end_while_held(home, move || end.send(()).unwrap());
         drops.assert_exact(200);
         for read in &mut waiting {
             let said = panic_of(AssertUnwindSafe(|| poll_once(read.as_mut())));

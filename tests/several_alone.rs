@@ -1,6 +1,7 @@
 //! `when` over one color that is busy: it stands in line there as a call does.
 
 use crate::support::drops::Drops;
+use crate::support::ending::end_while_held;
 use crate::support::gate::Gate;
 use crate::support::polls::poll_once;
 use crate::support::{ON_PURPOSE, panic_of, run, runtime, settle, shared};
@@ -55,7 +56,7 @@ fn a_panic_reaches_the_awaiting_task_and_the_color_goes_on() {
         gate.open();
         let said = panic_of(AssertUnwindSafe(|| runtime.block_on(waits)));
         assert!(said.contains("alone"), "{said}");
-        // At once, and under the caller's own color.
+        // As a rule at once; then under the caller's own color.
         let said =
             panic_of(AssertUnwindSafe(|| runtime.block_on(when::<_, _, ()>((&cell,), fail))));
         assert!(said.contains("alone"), "{said}");
@@ -100,17 +101,13 @@ fn shutdown_drops_the_closures_that_wait_and_tells_their_futures() {
         let mut waiting: Vec<_> = (0..100)
             .map(|_| {
                 let guard = drops.under(RED);
-                let mut waits = Box::pin(try_when((&cell,), move |()| drop(guard)));
+                // If it ran, this would be missing.
+                let mut waits = Box::pin(try_when((&cell,), move |()| std::mem::forget(guard)));
                 assert!(poll_once(waits.as_mut()).is_pending());
                 waits
             })
             .collect();
-        let ender = std::thread::spawn(move || {
-            std::thread::sleep(std::time::Duration::from_millis(20));
-            gate.open();
-        });
-        drop(home);
-        ender.join().unwrap();
+        end_while_held(home, move || gate.open());
         drops.assert_exact(100);
         for waits in &mut waiting {
             let result = poll_once(waits.as_mut());

@@ -1,6 +1,7 @@
 //! `when` that ends otherwise than by its turn: panics, futures that are dropped, shutdown.
 
 use crate::support::drops::Drops;
+use crate::support::ending::end_while_held;
 use crate::support::gate::Gate;
 use crate::support::polls::poll_once;
 use crate::support::{ON_PURPOSE, panic_of, runtime, settle, shared};
@@ -8,7 +9,6 @@ use colored::{Color, ColorCell, Runtime, hop, when};
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::mpsc::{Sender, channel};
-use std::thread;
 
 const RED: Color = Color::new(1);
 const BLUE: Color = Color::new(2);
@@ -148,18 +148,16 @@ fn shutdown_drops_the_closures_that_wait_and_tells_their_futures() {
         let mut waiting: Vec<_> = (0..100)
             .map(|_| {
                 let guard = drops.under(RED);
-                let mut waits = Box::pin(when((&red, &blue), move |(), ()| drop(guard)));
+                let wanted = move |_: &mut (), _: &mut ()| {
+                    // Then it would be missing.
+                    std::mem::forget(guard);
+                };
+                let mut waits = Box::pin(when((&red, &blue), wanted));
                 assert!(poll_once(waits.as_mut()).is_pending());
                 waits
             })
             .collect();
-        let ender = thread::spawn(move || {
-            // After the shutdown has begun, or before: what has begun to run runs.
-            thread::sleep(std::time::Duration::from_millis(20));
-            end.send(()).unwrap();
-        });
-        drop(home);
-        ender.join().unwrap();
+        end_while_held(home, move || end.send(()).unwrap());
         drops.assert_exact(100);
         for waits in &mut waiting {
             let said = panic_of(AssertUnwindSafe(|| poll_once(waits.as_mut())));

@@ -6,6 +6,7 @@ pub(crate) mod child;
 pub(crate) mod choice;
 pub(crate) mod drops;
 pub(crate) mod echo;
+pub(crate) mod ending;
 pub(crate) mod gate;
 pub(crate) mod keeper;
 pub(crate) mod meet;

@@ -1,5 +1,6 @@
 //! Waits that would never end, or can give nothing any more, as errors of that await.
 
+use crate::support::ending::end_while_held;
 use crate::support::gate::Gate;
 use crate::support::polls::poll_once;
 use crate::support::{panic_of, run, runtime, shared as test};
@@ -122,12 +123,7 @@ fn at_shutdown_they_are_errors_too() {
             .spawn(async move { try_when((&cell, &other), |one, other| *one + *other).await });
         // Both stand in line.
         second.run(async { colored::spawn(async {}).await.unwrap() });
-        let ender = std::thread::spawn(move || {
-            std::thread::sleep(std::time::Duration::from_millis(20));
-            gate.open();
-        });
-        drop(first);
-        ender.join().unwrap();
+        end_while_held(first, move || gate.open());
         assert_eq!(second.run(read).unwrap(), Err(CallError::ShutDown));
         assert_eq!(second.run(both).unwrap(), Err(CallError::ShutDown));
     });

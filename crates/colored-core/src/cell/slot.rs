@@ -156,13 +156,15 @@ fn abandon<F, R>(mut state: MutexGuard<'_, State<F, R>>) {
     let before = match mem::replace(&mut *state, State::Alone) {
         State::Waiting(f, waker, wait) => {
             *state = State::Abandoned(f);
-            (State::Begun(waker), wait)
+            // The closure keeps the lane that the record names, until somebody else has this lock.
+            drop(wait);
+            State::Begun(waker)
         }
         abandoned @ State::Abandoned(..) => {
             *state = abandoned;
             return;
         }
-        before => (before, None),
+        before => before,
     };
     drop(state);
     drop(before);

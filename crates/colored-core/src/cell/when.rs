@@ -66,10 +66,11 @@ use std::task::{Context, Poll, Waker, ready};
 /// # Cost
 ///
 /// All colors idle: two atomic exchanges a color, no allocation for a tuple and one for a slice;
-/// one color, not shared, costs no more than [`ColorCell::call`](crate::ColorCell::call), busy or not.
-/// Otherwise one allocation (two for a slice), a clone of each cell, a swap, a count and a short lock
-/// a color, and a wake-up. A color that is ready stands still until the others
-/// are: many wide sets that overlap run one after another.
+/// one cell costs no more than [`ColorCell::call`](crate::ColorCell::call), busy or not. A set of one
+/// color, not shared, stands in line as a call does. Otherwise one allocation (two for a slice), a clone
+/// of each cell, a swap, a count and a short lock a color, and a wake-up. A color that is ready stands
+/// still until the others are: many wide sets that overlap run one after another. While a color is busy
+/// only with closures that others run at once, this thread tries for some microseconds first.
 ///
 /// # Panics
 ///

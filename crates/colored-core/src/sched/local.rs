@@ -47,7 +47,7 @@ pub(super) struct Local {
     batching: Cell<bool>,
     toward: Cell<Toward>,
     pub(super) outgoing: Outgoing,
-    /// How often a `when` had to wait that was polled here.
+    /// How often a `when` over several lanes, or readers, had to wait that was polled here.
     pub(super) waits: Cell<u64>,
 }
 
@@ -62,7 +62,7 @@ pub(super) fn with<R>(f: impl FnOnce(Option<&Local>) -> R) -> R {
     f(unsafe { local.as_ref() })
 }
 
-/// A `when` that is polled on this thread has to wait.
+/// A `when` that is polled on this thread has to wait, and stands in line otherwise than a call.
 pub(crate) fn has_to_wait() {
     with(|local| {
         if let Some(local) = local {

@@ -38,7 +38,8 @@
 //! one with the smaller key is before the other. The lock is dropped before the lane is dispatched and
 //! before a `when` runs, for that may be foreign code; under it are an allocation and an exchange a
 //! lane, and the locks of `lane/order.rs`, under which nobody takes this one. Where the order is not
-//! known, of what has no key, nothing is said before the `when` has the lane.
+//! known, of what has no key, nothing is said before the `when` has the lane. A `when` that has one lane
+//! for itself stands there as a call does: who reads behind it is not told of the `when`s before both.
 //!
 //! A task that waits is in no line. What was pushed by then is before it wherever it is pushed next, so
 //! who awaits it notes the key of that moment. A wake that comes at once changes nothing: the exchange by
