@@ -6,7 +6,7 @@
 
 use colored_benches::http::raise_open_files;
 use colored_benches::measure::Mode;
-use colored_benches::papers::{ALL, Experiment, Plan, Report, page, supervise};
+use colored_benches::papers::{ALL, Experiment, Plan, page, supervise};
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -41,26 +41,19 @@ fn alone(experiment: &Experiment, plan: &Plan, folder: &Path) -> Result<(), Box<
 fn all(plan: &Plan, folder: &Path) -> Result<(), Box<dyn Error>> {
     let this: PathBuf = std::env::current_exe()?;
     let deadline = Instant::now() + plan.limit();
-    let mut summary = Report::new(plan);
     let mut failures = Vec::new();
     for experiment in ALL.iter().filter(|experiment| plan.matches(experiment.name)) {
         let name = experiment.name;
         let start = Instant::now();
         let left = deadline.saturating_duration_since(start);
         let limit = left.min(plan.limit_of_one());
-        match supervise::run(&this, &plan.to_child(name), limit) {
-            Ok(lines) => lines.iter().for_each(|line| summary.goal_line(line)),
-            Err(error) => {
-                println!("FAILED {name}: {error}");
-                summary.text(&format!("**{name} failed**: {error}."));
-                failures.push(name);
-            }
+        if let Err(error) = supervise::run(&this, &plan.to_child(name), limit) {
+            println!("FAILED {name}: {error}");
+            failures.push(format!("{name}: {error}"));
         }
         println!("INFO {name} took {:.1} s", start.elapsed().as_secs_f64());
     }
-    if plan.is_complete() {
-        page::write(folder, "summary", &summary.finish().0, &[])?;
-    }
+    page::summarize(folder, &failures)?;
     println!("INFO page {}", folder.join("benchmarks.md").display());
     if failures.is_empty() { Ok(()) } else { Err(failures.join(", ").into()) }
 }

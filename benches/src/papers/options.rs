@@ -85,12 +85,6 @@ impl Plan {
         self.filters.is_empty() || self.filters.iter().any(|filter| name.contains(filter.as_str()))
     }
 
-    /// Whether all experiments shall run.
-    #[must_use]
-    pub fn is_complete(&self) -> bool {
-        self.filters.is_empty()
-    }
-
     /// One of three values, by mode.
     #[must_use]
     pub fn pick<T>(&self, full: T, quick: T, smoke: T) -> T {

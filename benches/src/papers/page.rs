@@ -2,11 +2,13 @@
 //!
 //! A block stands between `<!-- measured: <name> -->` and `<!-- end -->`, each a line of its own.
 
+use super::report::{GOALS, table_head};
 use std::fs;
 use std::io;
 use std::path::Path;
 
 const END: &str = "<!-- end -->";
+const SUMMARY: &str = "summary";
 
 /// Puts `body` in the place of the block called `name`.
 ///
@@ -38,9 +40,39 @@ pub fn write(folder: &Path, name: &str, body: &str, plots: &[(String, String)]) 
     fs::write(page, with_block(&text, name, body).map_err(io::Error::other)?)
 }
 
+/// Writes the summary of the page at `folder/benchmarks.md`: the goals of all its blocks, and which
+/// experiments failed, if any.
+///
+/// # Errors
+///
+/// If the page cannot be read or written, or has no block for the summary.
+pub fn summarize(folder: &Path, failures: &[String]) -> io::Result<()> {
+    let page = folder.join("benchmarks.md");
+    let text = fs::read_to_string(&page)?;
+    fs::write(page, with_summary(&text, failures).map_err(io::Error::other)?)
+}
+
+fn with_summary(text: &str, failures: &[String]) -> Result<String, String> {
+    let blocks = with_block(text, SUMMARY, "")?;
+    let head = table_head(&GOALS);
+    let goals = blocks.split(&head).skip(1);
+    let rows = goals.flat_map(|rest| rest.lines().take_while(|line| line.starts_with('|')));
+    let mut body =
+        String::from("Each line is of its experiment's last run, whose block says when.\n\n");
+    body.push_str(&head);
+    for row in rows {
+        body.push_str(row);
+        body.push('\n');
+    }
+    for failure in failures {
+        body.push_str(&format!("\n**Failed in this run: {failure}.**\n"));
+    }
+    with_block(text, SUMMARY, &body)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::with_block;
+    use super::{with_block, with_summary};
 
     const PAGE: &str = "# Title\n<!-- measured: a -->\nold\n<!-- end -->\nprose\n\
                         <!-- measured: b -->\n<!-- end -->\n";
@@ -55,6 +87,26 @@ mod tests {
              <!-- measured: b -->\n\nnew\n\n<!-- end -->\n"
         );
         assert_eq!(with_block(&twice, "b", "new"), Ok(twice));
+    }
+
+    #[test]
+    fn the_summary_is_the_goals_of_all_blocks() {
+        let goals = "| what it must show | measured | goal |  |\n|---|---:|---:|---:|\n";
+        let block = |row: &str| format!("| no | goal |\n|---|---:|\n| 1 | 2 |\n\n{goals}{row}\n");
+        let page = format!("<!-- measured: summary -->\n<!-- end -->\n{PAGE}");
+        let page =
+            with_block(&page, "a", &block("| a | 1 | at most 2 | met |")).expect("it is there");
+        let page =
+            with_block(&page, "b", &block("| b | 3 | at most 2 | missed |")).expect("so is it");
+        let once = with_summary(&page, &[]).expect("and it");
+        let rows = "| a | 1 | at most 2 | met |\n| b | 3 | at most 2 | missed |\n\n<!-- end -->";
+        assert!(once.contains(&format!("{goals}{rows}\n# Title")), "{once}");
+        assert_eq!(with_summary(&once, &[]).as_deref(), Ok(once.as_str()));
+        let failed = with_summary(&once, &[String::from("c: it hangs")]).expect("all are there");
+        assert!(failed.contains(
+            "met |\n| b | 3 | at most 2 | missed |\n\n**Failed in this run: c: it hangs.**"
+        ));
+        assert!(with_summary(PAGE, &[]).is_err());
     }
 
     #[test]

@@ -7,6 +7,9 @@ use crate::measure::Mode;
 use crate::ratio::line;
 use std::fmt::Write;
 
+/// Over the goals' columns.
+pub(super) const GOALS: [&str; 4] = ["what it must show", "measured", "goal", ""];
+
 /// What a figure is held against.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Goal {
@@ -72,15 +75,6 @@ impl Report {
         self.goals.push([what.to_owned(), number(value), goal.text(), met.to_owned()]);
     }
 
-    /// Keeps a goal of another process, by the line that it printed. Other lines are passed over.
-    pub fn goal_line(&mut self, line: &str) {
-        let Some(fields) = line.strip_prefix("GOAL ") else { return };
-        let mut fields = fields.splitn(4, " | ");
-        let mut next = || fields.next().unwrap_or_default().to_owned();
-        let [met, value, goal, what] = [next(), next(), next(), next()];
-        self.goals.push([what, value, goal, met]);
-    }
-
     /// A paragraph.
     pub fn text(&mut self, text: &str) {
         self.body.push_str(text);
@@ -105,15 +99,19 @@ impl Report {
     pub fn finish(mut self) -> (String, Vec<(String, String)>) {
         if !self.goals.is_empty() {
             let rows: Vec<_> = self.goals.drain(..).map(Vec::from).collect();
-            self.body.push_str(&table(&["what it must show", "measured", "goal", ""], &rows));
+            self.body.push_str(&table(&GOALS, &rows));
         }
         (self.body, self.plots)
     }
 }
 
+pub(super) fn table_head(head: &[&str]) -> String {
+    format!("| {} |\n|---|{}\n", head.join(" | "), "---:|".repeat(head.len() - 1))
+}
+
 /// A table, its first column to the left and all others to the right.
 fn table(head: &[&str], rows: &[Vec<String>]) -> String {
-    let mut text = format!("| {} |\n|---|{}\n", head.join(" | "), "---:|".repeat(head.len() - 1));
+    let mut text = table_head(head);
     for row in rows {
         assert_eq!(row.len(), head.len(), "{row:?} under {head:?}");
         // Writing to a string does not fail.
@@ -142,8 +140,7 @@ mod tests {
         report.table(&["keys", "s"], &[vec![String::from("1"), String::from("26.7")]]);
         report.plot("keys", "time by keys", String::from("<svg/>"));
         report.goal("one key", 1.2, Goal::AtMost(1.1));
-        report.goal_line("RATIO spawn 0.5 colored=1 tokio=2 ns");
-        report.goal_line("GOAL met | 2 | at least 1.5 | two keys");
+        report.goal("two keys", 2.0, Goal::AtLeast(1.5));
         let (body, plots) = report.finish();
         assert!(body.starts_with("*then, "));
         assert!(body.contains("| keys | s |\n|---|---:|\n| 1 | 26.7 |\n"));
