@@ -4,6 +4,7 @@ use crate::support::gate::Gate;
 use crate::support::{block, panic_of, run, runtime, shared, wait_until};
 use colored::admission::{Admission, Overloaded};
 use colored::{Color, spawn_unique};
+use std::iter;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -41,6 +42,38 @@ fn what_waits_for_too_long_is_shed_unpolled() {
         assert_eq!(polled.load(Ordering::Relaxed), 0);
         // Idle again: everything comes in.
         assert!(admission.admit().unwrap().begin().is_ok());
+    });
+}
+
+#[test]
+fn the_time_before_the_offer_counts() {
+    shared(|| {
+        const TARGET: Duration = Duration::from_millis(5);
+        const WAIT: Duration = Duration::from_millis(6);
+        let admission = Admission::new(TARGET);
+        // A machine that stands still in between makes it too late: again.
+        let (arrived, permit) = iter::repeat_with(|| {
+            let arrived = Instant::now();
+            block(WAIT);
+            Some((arrived, admission.admit_since(arrived).ok()?))
+        })
+        .find_map(|admitted| admitted)
+        .unwrap();
+        // Too late at its turn, though it was not since its offer.
+        block(WAIT);
+        let valve = permit.begin().map(drop).unwrap_err();
+        assert!(valve.was_admitted() && valve.delay() >= 2 * WAIT, "{valve}");
+        // Too late when it is offered.
+        let late = admission.admit_since(arrived).map(drop).unwrap_err();
+        assert!(!late.was_admitted() && late.delay() >= 2 * WAIT, "{late}");
+        assert!(late.to_string().contains("refused after it had waited"), "{late}");
+        // What is still to come has not waited.
+        let permit = admission.admit_since(Instant::now() + 100 * TARGET).expect("nothing waits");
+        assert!(permit.begin().is_ok());
+        let metrics = admission.metrics();
+        assert_eq!((metrics.admitted, metrics.begun), (2, 1));
+        assert_eq!(metrics.shed, 1);
+        assert!(metrics.rejected >= 1, "{metrics:?}");
     });
 }
 

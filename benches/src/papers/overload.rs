@@ -3,8 +3,8 @@
 //! An open loop: requests come at random whether or not others have been answered. A request takes
 //! 200 microseconds of a core. It is *good* if it is done within two target delays and its own time of
 //! the moment at which it was due. Its delay, until its work begins, is told twice: from when it was
-//! due, and from when it was offered, which is all that an admission sees. In between lies how late
-//! the generator is, whose thread shares the cores with the workers.
+//! due, and from when it was offered. In between lies how late the generator is, whose thread shares
+//! the cores with the workers; the admission is told when a request was due.
 
 mod load;
 

@@ -115,14 +115,15 @@
 //!
 //! # How it decides
 //!
-//! *Delay* is the time from [`admit`](Admission::admit) to [`begin`](Permit::begin), on the system's
+//! *Delay* is the time from [`admit`](Admission::admit), or from the moment that
+//! [`admit_since`](Admission::admit_since) was told, to [`begin`](Permit::begin), on the system's
 //! monotonic clock. How long work takes after that does not matter here. There are three gates:
 //!
 //! | gate | refuses | for |
 //! |---|---|---|
 //! | CoDel, at arrival | one, and ever more of them, once nothing has waited for less than the target for an interval | senders that slow down when they are refused |
 //! | the door, at arrival | while more wait than will begin within one target if the queue stands, and within four if it does not | senders that do not |
-//! | the valve, at its turn | what has waited for more than two targets | certainty |
+//! | the valve, at arrival and at its turn | what has waited for more than two targets | certainty |
 //!
 //! So nothing begins that has waited for more than two targets, whatever happens. What waits is
 //! bounded by what arrives within two targets after idleness, and afterwards by what begins within
@@ -163,6 +164,7 @@ use std::time::{Duration, Instant};
 ///
 /// RFC 8289 section 4.3 wants a target of 5 to 10 % of the interval.
 const TARGETS: u32 = 10;
+const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// Keeps the delay of work near a target by refusing some of it; see the [module](self).
 ///
@@ -207,7 +209,6 @@ impl Admission {
     #[must_use]
     #[track_caller]
     pub fn with_interval(target: Duration, interval: Duration) -> Self {
-        const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
         assert!(
             !target.is_zero() && target <= interval && interval <= YEAR,
             "an admission with target {target:?} and interval {interval:?}: the target must be \
@@ -224,12 +225,56 @@ impl Admission {
     ///
     /// [`Overloaded`]: answer so, or close the connection, at once.
     pub fn admit(&self) -> Result<Permit, Overloaded> {
-        let (mut control, now) = self.shared.lock();
-        if control.arrive(now) {
-            drop(control);
-            Ok(Permit { shared: Arc::clone(&self.shared), arrived: now, waits: true })
-        } else {
-            Err(Overloaded { gate: Gate::Door, delay: Duration::from_nanos(control.delay(now)) })
+        let (control, now) = self.shared.lock();
+        self.arrive(control, now, now)
+    }
+
+    /// Admits work that has waited since `arrived`, or refuses it.
+    ///
+    /// For requests that came before the program came to them, and that say when: such as were
+    /// stamped by the kernel, by a queue or by a thread that reads ahead. That time counts like the
+    /// time until the turn, so nothing begins later than two targets after `arrived`. A moment that
+    /// is still to come counts as now.
+    ///
+    /// ```
+    /// use colored::admission::Admission;
+    /// use std::thread::sleep;
+    /// use std::time::{Duration, Instant};
+    ///
+    /// let admission = Admission::new(Duration::from_millis(1));
+    /// let arrived = Instant::now();
+    /// sleep(Duration::from_millis(3));
+    /// let overloaded = admission.admit_since(arrived).unwrap_err();
+    /// assert!(overloaded.delay() >= Duration::from_millis(3));
+    /// assert!(admission.admit().is_ok());
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Overloaded`], also if it has waited for more than two targets already.
+    pub fn admit_since(&self, arrived: Instant) -> Result<Permit, Overloaded> {
+        let (control, now) = self.shared.lock();
+        self.arrive(control, now.saturating_sub(nanos(arrived.elapsed())), now)
+    }
+
+    fn arrive(
+        &self,
+        mut control: MutexGuard<'_, Control>,
+        arrived: u64,
+        now: u64,
+    ) -> Result<Permit, Overloaded> {
+        match control.arrive(arrived, now) {
+            Ok(()) => {
+                drop(control);
+                Ok(Permit { shared: Arc::clone(&self.shared), arrived, waits: true })
+            }
+            Err(gate) => {
+                let delay = match gate {
+                    Gate::Door => control.delay(now),
+                    Gate::Late | Gate::Valve => now.saturating_sub(arrived),
+                };
+                Err(Overloaded { gate, delay: Duration::from_nanos(delay) })
+            }
         }
     }
 
@@ -266,8 +311,13 @@ impl Shared {
     /// never sees it go back.
     fn lock(&self) -> (MutexGuard<'_, Control>, u64) {
         let control = self.control.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = nanos(self.origin.elapsed());
+        let now = self.now();
         (control, now)
+    }
+
+    /// It began a year ago: what came before this was made has a time, too.
+    fn now(&self) -> u64 {
+        nanos(YEAR.saturating_add(self.origin.elapsed()))
     }
 }
 
@@ -335,7 +385,8 @@ impl Drop for Permit {
 
 impl fmt::Debug for Permit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Permit").field("arrived", &Duration::from_nanos(self.arrived)).finish()
+        let waited = self.shared.now().saturating_sub(self.arrived);
+        f.debug_struct("Permit").field("waited", &Duration::from_nanos(waited)).finish()
     }
 }
 
@@ -367,7 +418,11 @@ pub struct Overloaded {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Gate {
+    /// Too much waits, by the door or by CoDel.
     Door,
+    /// It has waited for too long when it arrives.
+    Late,
+    /// It has waited for too long when its turn comes.
     Valve,
 }
 
@@ -378,7 +433,7 @@ impl Overloaded {
         self.gate == Gate::Valve
     }
 
-    /// How long it had waited, if it was admitted; else the delay of others then.
+    /// How long it had waited, if that was too long; else the delay of others then.
     #[must_use]
     pub fn delay(&self) -> Duration {
         self.delay
@@ -389,6 +444,7 @@ impl fmt::Display for Overloaded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.gate {
             Gate::Door => write!(f, "overloaded: refused while others wait for {:?}", self.delay),
+            Gate::Late => write!(f, "overloaded: refused after it had waited for {:?}", self.delay),
             Gate::Valve => write!(f, "overloaded: shed after it had waited for {:?}", self.delay),
         }
     }

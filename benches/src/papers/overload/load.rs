@@ -191,7 +191,7 @@ fn offer(
         times.done.store(nanos(due), Ordering::Relaxed);
         drop(inside);
     };
-    match admission.map(Admission::admit) {
+    match admission.map(|admission| admission.admit_since(due)) {
         None => drop(on.handle().spawn_unique(work)),
         Some(Ok(permit)) => drop(on.handle().spawn_unique(permit.run(work))),
         Some(Err(_)) => return false,

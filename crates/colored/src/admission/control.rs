@@ -1,5 +1,6 @@
 //! The controller: a function of what happened when. It knows no clock.
 
+use super::Gate;
 use super::codel::CoDel;
 use super::door::Door;
 
@@ -40,13 +41,20 @@ impl Control {
         }
     }
 
-    /// Something arrives; whether it is admitted. If so, [`turn`](Self::turn) or
-    /// [`abandon`](Self::abandon) follows.
-    pub(super) fn arrive(&mut self, now: u64) -> bool {
+    /// Something is offered that arrived at `arrived`; which gate refuses it, if any. If none,
+    /// [`turn`](Self::turn) or [`abandon`](Self::abandon) follows.
+    pub(super) fn arrive(&mut self, arrived: u64, now: u64) -> Result<(), Gate> {
         let waiting = self.counts.waiting;
-        if self.door.refuses(now, waiting) || self.codel.refuses(now) {
+        let gate = if self.is_late(arrived, now) {
+            Some(Gate::Late)
+        } else if self.door.refuses(now, waiting) || self.codel.refuses(now) {
+            Some(Gate::Door)
+        } else {
+            None
+        };
+        if let Some(gate) = gate {
             self.counts.rejected += 1;
-            return false;
+            return Err(gate);
         }
         if waiting == 0 {
             self.last_move = now;
@@ -54,13 +62,13 @@ impl Control {
         self.door.somebody_waits(now);
         self.counts.waiting += 1;
         self.counts.admitted += 1;
-        true
+        Ok(())
     }
 
     /// The turn has come for what arrived at `arrived`; whether it may begin.
     pub(super) fn turn(&mut self, arrived: u64, now: u64) -> bool {
         let sojourn = now.saturating_sub(arrived);
-        let begins = sojourn <= self.target.saturating_mul(VALVE);
+        let begins = !self.is_late(arrived, now);
         (self.last_move, self.last_sojourn) = (now, sojourn);
         self.counts.waiting -= 1;
         if begins {
@@ -77,6 +85,10 @@ impl Control {
             self.door.nobody_waits();
         }
         begins
+    }
+
+    fn is_late(&self, arrived: u64, now: u64) -> bool {
+        now.saturating_sub(arrived) > self.target.saturating_mul(VALVE)
     }
 
     /// Something that waited has gone away.

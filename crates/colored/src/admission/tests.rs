@@ -1,5 +1,6 @@
 //! The controller in virtual time, before servers that take what they are given first-in first-out.
 
+use super::Gate;
 use super::control::Control;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -68,9 +69,13 @@ impl Sim {
     }
 
     fn arrive(&mut self) -> bool {
-        let admitted = self.control.arrive(self.now);
+        self.arrive_since(self.now)
+    }
+
+    fn arrive_since(&mut self, arrived: u64) -> bool {
+        let admitted = self.control.arrive(arrived, self.now).is_ok();
         if admitted {
-            self.queue.push_back(self.now);
+            self.queue.push_back(arrived);
             self.longest = self.longest.max(self.queue.len());
             self.serve();
         }
@@ -175,6 +180,27 @@ fn the_delay_comes_to_the_target() {
     }
 }
 
+/// What arrives is looked at once in half a target, and the time until then counts.
+#[test]
+fn what_waits_before_it_is_offered_does_not_begin_late_either() {
+    for (seed, servers, service) in worlds() {
+        let mut sim = Sim::new(seed, servers, service);
+        let mut arrived = 0;
+        for look in 1..=20 * SECOND / TARGET {
+            sim.until(look * TARGET / 2);
+            while arrived < sim.now {
+                sim.arrive_since(arrived);
+                arrived += sim.dice.about(SERVICE as f64 / 2.0);
+            }
+        }
+        let latest = sim.sojourns.iter().max().copied();
+        let (goodput, _) = sim.take(sim.now);
+        let what = format!("seed {seed}, {servers} servers, {service:?}");
+        assert!(goodput >= 0.9, "{what}: goodput {goodput}");
+        assert!(latest <= Some(2 * TARGET), "{what}: {latest:?}");
+    }
+}
+
 #[test]
 fn half_the_load_is_never_refused() {
     for (seed, servers, service) in worlds() {
@@ -248,14 +274,15 @@ fn a_standstill_bounds_the_queue() {
 fn what_goes_away_does_not_wait() {
     let mut control = Control::new(TARGET, INTERVAL);
     for now in 0..100 {
-        assert!(control.arrive(now));
+        assert_eq!(control.arrive(now, now), Ok(()));
         control.abandon();
     }
-    assert!(control.arrive(100));
+    assert_eq!(control.arrive(100, 100), Ok(()));
     assert!(control.turn(100, 100 + 2 * TARGET), "two targets are in time");
-    assert!(control.arrive(100 + 2 * TARGET));
+    assert_eq!(control.arrive(99, 100 + 2 * TARGET), Err(Gate::Late), "it is late already");
+    assert_eq!(control.arrive(100, 100 + 2 * TARGET), Ok(()), "it is not yet");
     assert!(!control.turn(99, 100 + 2 * TARGET), "and no more");
     let counts = control.counts;
     assert_eq!((counts.admitted, counts.abandoned, counts.waiting), (102, 100, 0));
-    assert_eq!((counts.begun, counts.shed, counts.rejected), (1, 1, 0));
+    assert_eq!((counts.begun, counts.shed, counts.rejected), (1, 1, 1));
 }
