@@ -7,7 +7,7 @@
 //! Sleeps are whole milliseconds, as in the peer's own bench. A sleep is late by what the timer and
 //! the system's waking of a thread take, and tokio's timers tick in milliseconds. So there are two
 //! bounds: of the sleeps that were asked for, and of the sleeps as they were, which leaves what
-//! serializing costs.
+//! serializing costs. What the system takes is told by a thread that sleeps, and has nothing else to do.
 
 use super::{Goal, Plan, Report};
 use crate::chart::{Axis, Chart, Series, number};
@@ -118,10 +118,11 @@ pub fn run(plan: &Plan) -> Report {
     for keys in KEYS.into_iter().filter(|&keys| keys <= tasks) {
         let load = Load::leaked(tasks, keys);
         let bound = load.bound();
-        let runs = if keys <= TOGETHER {
+        let (runs, alone) = if keys <= TOGETHER {
             together(on, load)
         } else {
-            in_turn(on, load, plan.pick(3, 2, 1))
+            // Those of many keys are short.
+            in_turn(on, load, if keys < 100 { plan.pick(3, 2, 1) } else { plan.pick(9, 2, 1) })
         };
         curves[0].push((keys as f64, bound));
         for (curve, run) in curves[1..].iter_mut().zip(&runs) {
@@ -142,12 +143,12 @@ pub fn run(plan: &Plan) -> Report {
         }
         let mut row = vec![number(keys as f64), number(bound)];
         row.extend(runs.iter().map(|run| number(run.seconds)));
-        row.extend([number(over), peer_figure(keys, tasks)]);
+        row.extend([number(over), number(alone), peer_figure(keys, tasks)]);
         rows.push(row);
     }
     let mut head = vec!["keys", "bound, s"];
     head.extend(WAYS.map(|(_, name)| name));
-    head.extend(["ours over its sleeps", "parallel-consumer, s"]);
+    head.extend(["ours over its sleeps", "a thread's own sleeps", "parallel-consumer, s"]);
     report.table(&head, &rows);
     report.plot("cardinality", "time by number of keys", chart(&curves, tasks));
     report
@@ -173,18 +174,21 @@ fn chart(curves: &[Vec<(f64, f64)>], tasks: usize) -> String {
     Chart { title, x: Axis::log("keys"), y: Axis::log("seconds"), series }.draw()
 }
 
-/// All ways at once, once.
-fn together(on: Runtimes, load: &'static Load) -> Vec<Run> {
+/// All ways at once, once, and a thread's own sleeps at the same time.
+fn together(on: Runtimes, load: &'static Load) -> (Vec<Run>, f64) {
     thread::scope(|scope| {
         let runs = WAYS.map(|(way, _)| scope.spawn(move || once(on, way, load)));
-        runs.map(|run| run.join().expect("its assertions hold")).to_vec()
+        let alone = alone(load);
+        (runs.map(|run| run.join().expect("its assertions hold")).to_vec(), alone)
     })
 }
 
-/// One way after the other, the medians of some rounds.
-fn in_turn(on: Runtimes, load: &'static Load, rounds: usize) -> Vec<Run> {
+/// One way after the other, and a thread's own sleeps, the medians of some rounds.
+fn in_turn(on: Runtimes, load: &'static Load, rounds: usize) -> (Vec<Run>, f64) {
     let mut runs = vec![Vec::new(); WAYS.len()];
+    let mut own = Vec::new();
     for _ in 0..rounds {
+        own.push(alone(load));
         for (runs, (way, _)) in runs.iter_mut().zip(WAYS) {
             runs.push(once(on, way, load));
         }
@@ -193,7 +197,16 @@ fn in_turn(on: Runtimes, load: &'static Load, rounds: usize) -> Vec<Run> {
         seconds: median(runs.iter().map(|run| run.seconds)),
         bound: median(runs.iter().map(|run| run.bound)),
     };
-    runs.into_iter().map(medians).collect()
+    (runs.into_iter().map(medians).collect(), median(own.into_iter()))
+}
+
+/// How long a thread sleeps that has nothing else to do, over what it asks for.
+fn alone(load: &Load) -> f64 {
+    let sleeps = (load.tasks.len() / load.keys).max(PLACES).min(load.tasks.len());
+    let sleeps = load.tasks[..sleeps].iter().map(|(_, sleep)| *sleep);
+    let start = Instant::now();
+    sleeps.clone().filter(|sleep| !sleep.is_zero()).for_each(thread::sleep);
+    start.elapsed().as_secs_f64() / sleeps.sum::<Duration>().as_secs_f64()
 }
 
 fn once(on: Runtimes, way: Way, load: &'static Load) -> Run {
