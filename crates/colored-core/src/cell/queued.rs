@@ -1,15 +1,17 @@
-//! [`Queued`]: a closure that stands in the line of one color, and whoever waits for its result.
+//! [`Queued`]: a closure that stands in the line of one color, and whoever waits for its result: for
+//! calls, reads, and `when` over one color.
 
 use super::access::{CallError, InUse};
 use super::slot::{Outcome, Slot};
 use crate::contain::contain;
 use crate::lane::callback;
-use crate::sched::waits::{self, Turn};
+use crate::sched::waits::{self, Ordered, Turn};
 use crate::sync::Arc;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::Waker;
 
-type Shared<F, R> = Arc<Slot<F, Result<R, InUse>>>;
+/// What the waiting one and the color's half share.
+pub(super) type Shared<F, R> = Arc<Slot<F, Result<R, InUse>>>;
 
 /// The waiting one's half. When it is dropped, a closure that has not begun is dropped at its turn.
 pub(super) struct Queued<F, R>(Option<Shared<F, R>>);
@@ -27,32 +29,39 @@ impl<F: Send + 'static, R: Send + 'static> Queued<F, R> {
         waker: &Waker,
         run: impl Fn(F) -> Result<R, InUse> + Send + 'static,
     ) -> Result<Self, CallError> {
-        let waker = waker.clone();
-        if waits::are_watched() {
-            let posted = waits::queue(turn, |wait, order| {
-                Self::push(turn, Slot::new(f, waker, wait), run, order)
-            });
-            posted.map_err(CallError::Deadlock)
-        } else {
-            Ok(Self::push(turn, Slot::new(f, waker, None), run, ()))
-        }
-    }
-
-    /// `guard` as for [`callback::post_awaited`].
-    fn push<G>(
-        turn: Turn<'_>,
-        slot: Slot<F, Result<R, InUse>>,
-        run: impl Fn(F) -> Result<R, InUse> + Send + 'static,
-        guard: G,
-    ) -> Self {
-        let slot = Arc::new(slot);
-        let posted = Posted { slot: Arc::clone(&slot), has_come: false, run };
-        callback::post_awaited(turn.lane, move || posted.run(), guard);
-        Self(Some(slot))
+        Self::push(turn, f, waker, |slot, order| {
+            let posted = Posted { slot, has_come: false, run };
+            callback::post_awaited(turn.lane, move || posted.run(), order);
+        })
     }
 }
 
 impl<F, R> Queued<F, R> {
+    /// Has `push` put the color's half into the line of the turn's lane. It drops the second argument
+    /// when that has its place, before anybody is told.
+    ///
+    /// # Errors
+    ///
+    /// If the wait would never end. Then `f` is dropped here.
+    pub(super) fn push(
+        turn: Turn<'_>,
+        f: F,
+        waker: &Waker,
+        push: impl FnOnce(Shared<F, R>, Ordered<'_>),
+    ) -> Result<Self, CallError> {
+        let waker = waker.clone();
+        let put = |wait, order: Ordered<'_>| {
+            let slot = Arc::new(Slot::new(f, waker, wait));
+            push(Arc::clone(&slot), order);
+            Self(Some(slot))
+        };
+        if waits::are_watched() {
+            waits::queue(turn, put).map_err(CallError::Deadlock)
+        } else {
+            Ok(put(None, Ordered::not()))
+        }
+    }
+
     /// The outcome, once; or `waker` is to be called when it is there. `turn` is asked while the closure
     /// has not begun, and says again what it waits for.
     ///

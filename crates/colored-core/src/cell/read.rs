@@ -1,14 +1,14 @@
 //! [`ColorCell::read`] and [`ColorCell::try_read`]: looks at a value beside others who only look.
 
 use super::access::CallError;
-use super::slot::{Outcome, Slot};
+use super::queued::{Queued, Shared};
+use super::slot::Outcome;
 use super::{ColorCell, InUse};
 use crate::budget;
 use crate::contain::contain;
 use crate::lane::gate;
 use crate::lane::visit::{self, Visit};
-use crate::sched::waits::{self, Turn};
-use crate::sync::Arc;
+use crate::sched::waits::Turn;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::Pin;
@@ -26,11 +26,9 @@ pub struct TryRead<'a, T: Send + 'static, F, R> {
     stage: Stage<F, R>,
 }
 
-type Shared<F, R> = Arc<Slot<F, Result<R, InUse>>>;
-
 enum Stage<F, R> {
     Unstarted(F),
-    Scheduled(Shared<F, R>),
+    Queued(Queued<F, R>),
     Done,
 }
 
@@ -170,42 +168,22 @@ where
             Stage::Unstarted(f) => match this.cell.read_now(f) {
                 Ok(result) => return Poll::Ready(Ok(result?)),
                 Err(f) => {
-                    let (cell, waker) = (this.cell, cx.waker().clone());
-                    let slot = if waits::are_watched() {
-                        waits::queue(this.turn(), |wait, order| {
-                            schedule(cell, Slot::new(f, waker, wait), order)
-                        })
-                        .map_err(CallError::Deadlock)?
-                    } else {
-                        schedule(cell, Slot::new(f, waker, None), ())
-                    };
-                    this.stage = Stage::Scheduled(slot);
+                    let cell = this.cell;
+                    let queued = Queued::push(this.turn(), f, cx.waker(), |slot, order| {
+                        let visit = Reading { cell: cell.clone(), slot, f: None };
+                        visit::post_under(cell.inner.lane(), visit, order);
+                    })?;
+                    this.stage = Stage::Queued(queued);
                 }
             },
-            Stage::Scheduled(slot) => {
-                if waits::are_watched()
-                    && let Err(deadlock) =
-                        slot.record_again(|before| waits::queued(before, this.turn()))
-                {
-                    return Poll::Ready(Err(CallError::Deadlock(deadlock)));
-                }
-                match slot.poll(cx.waker()) {
-                    Some(outcome) => return Poll::Ready(outcome.into_result()),
-                    None => this.stage = Stage::Scheduled(slot),
-                }
-            }
+            Stage::Queued(queued) => match queued.poll(cx.waker(), || this.turn())? {
+                Ok(outcome) => return Poll::Ready(outcome.into_result()),
+                Err(queued) => this.stage = Stage::Queued(queued),
+            },
             Stage::Done => panic!("a read was polled again after it had given the result"),
         }
         budget::give_back();
         Poll::Pending
-    }
-}
-
-impl<T: Send + 'static, F, R> Drop for TryRead<'_, T, F, R> {
-    fn drop(&mut self) {
-        if let Stage::Scheduled(slot) = &self.stage {
-            slot.abandon();
-        }
     }
 }
 
@@ -219,23 +197,6 @@ impl<T: Send + 'static, F, R> fmt::Debug for TryRead<'_, T, F, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TryRead").field("cell", &self.cell).finish_non_exhaustive()
     }
-}
-
-/// Puts a reader on the cell's lane; `guard` as for [`visit::post_under`].
-fn schedule<T, F, R, G>(
-    cell: &ColorCell<T>,
-    slot: Slot<F, Result<R, InUse>>,
-    guard: G,
-) -> Shared<F, R>
-where
-    T: Send + Sync + 'static,
-    F: FnOnce(&T) -> R + Send + 'static,
-    R: Send + 'static,
-{
-    let slot = Arc::new(slot);
-    let visit = Reading { cell: cell.clone(), slot: Arc::clone(&slot), f: None };
-    visit::post_under(cell.inner.lane(), visit, guard);
-    slot
 }
 
 /// The color's half.

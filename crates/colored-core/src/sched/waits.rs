@@ -176,6 +176,13 @@ impl Drop for Record {
 /// dropped before any foreign code runs.
 pub(crate) struct Ordered<'a>(Option<(MutexGuard<'a, Graph>, u64)>);
 
+impl Ordered<'_> {
+    /// For what is pushed while there are no records.
+    pub(crate) const fn not() -> Self {
+        Self(None)
+    }
+}
+
 /// A section in which something has been waited for, until this is dropped.
 pub(crate) struct Watched {
     handle: Handle,
