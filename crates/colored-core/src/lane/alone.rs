@@ -1,16 +1,17 @@
 //! Taking an idle lane for oneself, by the lane's own node: an inline call, or a lane of a set.
 
 use super::Lane;
-use crate::sync::spin_loop;
+use crate::sync::{Ordering, spin_loop};
 use std::ptr::NonNull;
 
-/// How often somebody looks again at a lane that an inline call has, some 5 µs in all: about what it costs
-/// to stand in line, with those who come meanwhile. Of 16, 32, 64 and 128 the last was the best for reads
-/// of a microsecond with a write among 20, and none was better for transfers between two accounts.
+/// How often somebody looks again at a lane that an inline call has, or readers, some 5 µs in all: about
+/// what it costs to stand in line, with those who come meanwhile. Of 16, 32, 64 and 128 the last was the
+/// best for reads of a microsecond with a write among 20, and none was better for transfers between two
+/// accounts. For readers 128 was as good as 64 with reads up to 2 µs, and better with longer ones.
 #[cfg(not(colored_loom))]
-const SPINS: u32 = 128;
+pub(super) const LOOKS: u32 = 128;
 #[cfg(colored_loom)]
-const SPINS: u32 = 1;
+pub(super) const LOOKS: u32 = 1;
 
 /// True if the lane was idle: then it is the caller's, with its own node at the head.
 #[inline]
@@ -28,7 +29,8 @@ pub(super) fn try_alone(lane: &Lane) -> bool {
 #[cold]
 pub(super) fn try_alone_soon(lane: &Lane) -> bool {
     let own = NonNull::from(&lane.inline);
-    for _ in 0..SPINS {
+    let _wish = Wish::make(lane);
+    for _ in 0..LOOKS {
         let last = lane.chain.last();
         if last.is_null() {
             if try_alone(lane) {
@@ -40,4 +42,30 @@ pub(super) fn try_alone_soon(lane: &Lane) -> bool {
         spin_loop();
     }
     false
+}
+
+/// Whether somebody looks at the lane [again and again](try_alone_soon). A hint.
+#[inline]
+pub(super) fn is_wished(lane: &Lane) -> bool {
+    // Ordering: a hint.
+    lane.wished.load(Ordering::Relaxed)
+}
+
+/// Asks readers to stay out for a moment, until it is dropped: where one always comes before the last
+/// one goes, nobody else would ever find the lane idle. Another's end ends this one, too.
+struct Wish<'a>(&'a Lane);
+
+impl<'a> Wish<'a> {
+    fn make(lane: &'a Lane) -> Self {
+        // Ordering: a hint.
+        lane.wished.store(true, Ordering::Relaxed);
+        Self(lane)
+    }
+}
+
+impl Drop for Wish<'_> {
+    fn drop(&mut self) {
+        // Ordering: a hint.
+        self.0.wished.store(false, Ordering::Relaxed);
+    }
 }

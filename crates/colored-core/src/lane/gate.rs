@@ -30,10 +30,14 @@
 //! reader sees that the lane's own node is not the last one. When a reader's turn comes, those
 //! right behind it go in with it, up to a bound.
 //!
+//! A writer that does not stand in line yet, but [looks](super::alone) for a moment, is let go first by
+//! those who come: a hint, and the last look ignores it.
+//!
 //! Those who had to wait are the [`usher`](super::usher)'s, whose office two more bits of the word
 //! are about.
 
 use super::after::After;
+use super::alone::{LOOKS, is_wished};
 use super::current::Hold;
 use super::{Lane, LanePtr, LaneRef};
 use crate::sync::{Ordering, spin_loop};
@@ -47,14 +51,6 @@ const ASKED: u32 = 1 << 30;
 const COUNT: u32 = ASKED - 1;
 /// How many there can be: whoever comes then waits. Not exact, so it is far below what can be counted.
 const MOST: u32 = 1 << 29;
-
-/// How often a reader looks again while the lane's own node is at the head and nobody is inside: as
-/// a rule a gate is about to open or to go, within some ten instructions. The number comes out of
-/// thin air.
-#[cfg(not(colored_loom))]
-const SPINS: u32 = 64;
-#[cfg(colored_loom)]
-const SPINS: u32 = 1;
 
 /// Runs `f` beside other readers, on this thread; gives it back if the lane is held by somebody who
 /// does not read, or if somebody waits.
@@ -72,13 +68,20 @@ pub(crate) fn read_inline<F: FnOnce() -> R, R>(lane: &LaneRef, f: F) -> Result<R
     Ok(f())
 }
 
-/// Enters, and may have opened the gate for it. False if that cannot be now.
+/// Enters, and may have opened the gate for it. False if that cannot be now: somebody waits, or somebody
+/// who does not read has the lane, and still has it after some looks. A gate that is about to open, or to
+/// go, is so within some ten instructions.
 #[inline]
 pub(super) fn try_enter(lane: &Lane) -> bool {
     let own = NonNull::from(&lane.inline);
-    for _ in 0..=SPINS {
+    for look in 0..=LOOKS {
         let last = lane.chain.last();
-        if last.is_null() {
+        if !last.is_null() && !std::ptr::eq(last, own.as_ptr()) {
+            return false;
+        }
+        if look < LOOKS && is_wished(lane) {
+            // Somebody else looks, too, and goes first.
+        } else if last.is_null() {
             // SAFETY: the node lives in the lane, and is reset whenever it leaves the chain.
             if unsafe { lane.chain.try_claim(own) } {
                 // Ordering: Release hands what this thread has acquired with the lane to those who
@@ -86,8 +89,6 @@ pub(super) fn try_enter(lane: &Lane) -> bool {
                 lane.readers.store(1, Ordering::Release);
                 return true;
             }
-        } else if !std::ptr::eq(last, own.as_ptr()) {
-            return false;
         } else if count_in(lane) {
             return true;
         }

@@ -72,6 +72,33 @@ fn two_readers_and_a_writer() {
     });
 }
 
+/// One who calls looks for a moment in which nobody reads, and readers let it go first.
+#[test]
+fn two_readers_and_a_caller() {
+    check_within(2, || {
+        let port = Port::new();
+        let cell = ColorCell::on_lane(lane(&port), ());
+        let witness = Arc::new(Witness::new());
+        let readers = [(), ()].map(|()| {
+            let (cell, witness) = (cell.clone(), Arc::clone(&witness));
+            thread::spawn(move || read(&cell, &witness))
+        });
+        let (called, seen) = (cell.clone(), Arc::clone(&witness));
+        let mut call: Pending = Box::pin(async move {
+            called.call(move |()| seen.touch()).await;
+            0
+        });
+        let ran = poll(&mut call).is_some();
+        let readers = readers.map(|thread| thread.join().unwrap());
+        port.run_all();
+        for reader in readers {
+            assert!(reader.seen() <= 1);
+        }
+        assert!(ran || poll(&mut call).is_some(), "the call never had its turn");
+        assert_eq!(witness.marks().len(), 1);
+    });
+}
+
 /// The last one leaves while a writer pushes: one of them sees to it that the writer runs.
 #[test]
 fn leave_against_push() {
