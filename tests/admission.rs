@@ -67,12 +67,14 @@ fn the_time_before_the_offer_counts() {
         let late = admission.admit_since(arrived).map(drop).unwrap_err();
         assert!(!late.was_admitted() && late.delay() >= 2 * WAIT, "{late}");
         assert!(late.to_string().contains("refused after it had waited"), "{late}");
-        // What is still to come has not waited.
-        let permit = admission.admit_since(Instant::now() + 100 * TARGET).expect("nothing waits");
-        assert!(permit.begin().is_ok());
+        // What is still to come counts as now, and what came before there was an admission as what it is.
+        let permit = admission.admit_since(Instant::now() + 1_000 * TARGET).expect("nothing waits");
+        block(2 * WAIT);
+        assert!(permit.begin().is_err(), "it has waited since it was offered");
+        let late = Admission::new(TARGET).admit_since(arrived).map(drop).unwrap_err();
+        assert!(late.delay() >= 4 * WAIT, "{late}");
         let metrics = admission.metrics();
-        assert_eq!((metrics.admitted, metrics.begun), (2, 1));
-        assert_eq!(metrics.shed, 1);
+        assert_eq!((metrics.admitted, metrics.shed, metrics.begun), (2, 2, 0));
         assert!(metrics.rejected >= 1, "{metrics:?}");
     });
 }

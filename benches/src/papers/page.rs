@@ -57,8 +57,9 @@ fn with_summary(text: &str, failures: &[String]) -> Result<String, String> {
     let head = table_head(&GOALS);
     let goals = blocks.split(&head).skip(1);
     let rows = goals.flat_map(|rest| rest.lines().take_while(|line| line.starts_with('|')));
-    let mut body =
-        String::from("Each line is of its experiment's last run, whose block says when.\n\n");
+    let mut body = String::from(
+        "Each line is of its experiment's last run that ended, whose block says when.\n\n",
+    );
     body.push_str(&head);
     for row in rows {
         body.push_str(row);

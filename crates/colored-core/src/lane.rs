@@ -90,12 +90,12 @@ pub(crate) struct Lane {
     watched: bool,
     /// With `number` the color.
     unique: bool,
-    /// Whether somebody looks for a moment in which nobody reads ([`alone`]). A hint.
-    wished: AtomicBool,
     /// The worker on which it last ran, from 1; 0 if it has not run. Holder only.
     home: AtomicU16,
     /// Whether all behaviors in its line are known to the recorder of waits ([`older`]).
     surveyed: AtomicBool,
+    /// Whether somebody looks for a moment in which nobody reads ([`alone`]). A hint.
+    wished: AtomicBool,
     /// How many readers are inside ([`gate`]).
     readers: AtomicU32,
     desk: Desk,
@@ -146,9 +146,9 @@ impl Lane {
             published: AtomicBool::new(tenure != Tenure::Unpublished),
             watched,
             unique: color.is_unique(),
-            wished: AtomicBool::new(false),
             home: AtomicU16::new(0),
             surveyed: AtomicBool::new(watched),
+            wished: AtomicBool::new(false),
             readers: AtomicU32::new(0),
             desk: Desk::new(),
             number: color.number(),

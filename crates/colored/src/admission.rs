@@ -241,8 +241,8 @@ impl Admission {
     /// use std::thread::sleep;
     /// use std::time::{Duration, Instant};
     ///
-    /// let admission = Admission::new(Duration::from_millis(1));
     /// let arrived = Instant::now();
+    /// let admission = Admission::new(Duration::from_millis(1));
     /// sleep(Duration::from_millis(3));
     /// let overloaded = admission.admit_since(arrived).unwrap_err();
     /// assert!(overloaded.delay() >= Duration::from_millis(3));
@@ -254,7 +254,7 @@ impl Admission {
     /// [`Overloaded`], also if it has waited for more than two targets already.
     pub fn admit_since(&self, arrived: Instant) -> Result<Permit, Overloaded> {
         let (control, now) = self.shared.lock();
-        self.arrive(control, now.saturating_sub(nanos(arrived.elapsed())), now)
+        self.arrive(control, self.shared.time(arrived).min(now), now)
     }
 
     fn arrive(
@@ -311,13 +311,15 @@ impl Shared {
     /// never sees it go back.
     fn lock(&self) -> (MutexGuard<'_, Control>, u64) {
         let control = self.control.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = self.now();
+        let now = self.time(Instant::now());
         (control, now)
     }
 
-    /// It began a year ago: what came before this was made has a time, too.
-    fn now(&self) -> u64 {
-        nanos(YEAR.saturating_add(self.origin.elapsed()))
+    /// Time begins a year before this was made: what came before has a time, too.
+    fn time(&self, moment: Instant) -> u64 {
+        let after = moment.saturating_duration_since(self.origin);
+        let before = self.origin.saturating_duration_since(moment);
+        nanos(YEAR.saturating_add(after).saturating_sub(before))
     }
 }
 
@@ -385,7 +387,7 @@ impl Drop for Permit {
 
 impl fmt::Debug for Permit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let waited = self.shared.now().saturating_sub(self.arrived);
+        let waited = self.shared.time(Instant::now()).saturating_sub(self.arrived);
         f.debug_struct("Permit").field("waited", &Duration::from_nanos(waited)).finish()
     }
 }

@@ -39,7 +39,7 @@ pub(super) struct Figures {
     pub(super) goodput: f64,
     /// From when they were due until they began.
     pub(super) from_due: Delays,
-    /// From their offer until they began: what an admission can hold.
+    /// From their offer until they began.
     pub(super) from_offer: Delays,
     /// Seconds by which 99 of 100 offers were late, at most.
     pub(super) late: f64,

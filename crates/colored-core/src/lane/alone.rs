@@ -1,17 +1,24 @@
 //! Taking an idle lane for oneself, by the lane's own node: an inline call, or a lane of a set.
 
-use super::Lane;
+use super::{Lane, gate};
 use crate::sync::{Ordering, spin_loop};
 use std::ptr::NonNull;
 
 /// How often somebody looks again at a lane that an inline call has, or readers, some 5 µs in all: about
 /// what it costs to stand in line, with those who come meanwhile. Of 16, 32, 64 and 128 the last was the
 /// best for reads of a microsecond with a write among 20, and none was better for transfers between two
-/// accounts. For readers 128 was as good as 64 with reads up to 2 µs, and better with longer ones.
+/// accounts.
 #[cfg(not(colored_loom))]
-pub(super) const LOOKS: u32 = 128;
+const LOOKS: u32 = 128;
 #[cfg(colored_loom)]
-pub(super) const LOOKS: u32 = 1;
+const LOOKS: u32 = 1;
+
+/// How often a reader looks whether such a one has gone, and then how often at the lane itself: less often,
+/// so that of two who each have what the other one wants, one gives way before both stand in line.
+#[cfg(not(colored_loom))]
+pub(super) const READERS_LOOKS: u32 = LOOKS / 2;
+#[cfg(colored_loom)]
+pub(super) const READERS_LOOKS: u32 = 1;
 
 /// True if the lane was idle: then it is the caller's, with its own node at the head.
 #[inline]
@@ -29,7 +36,7 @@ pub(super) fn try_alone(lane: &Lane) -> bool {
 #[cold]
 pub(super) fn try_alone_soon(lane: &Lane) -> bool {
     let own = NonNull::from(&lane.inline);
-    let _wish = Wish::make(lane);
+    let mut wish = None;
     for _ in 0..LOOKS {
         let last = lane.chain.last();
         if last.is_null() {
@@ -38,17 +45,24 @@ pub(super) fn try_alone_soon(lane: &Lane) -> bool {
             }
         } else if !std::ptr::eq(last, own.as_ptr()) {
             return false;
+        } else if wish.is_none() && gate::is_open(lane) {
+            wish = Some(Wish::make(lane));
         }
         spin_loop();
     }
     false
 }
 
-/// Whether somebody looks at the lane [again and again](try_alone_soon). A hint.
+/// Lets whoever looks at the lane [again and again](try_alone_soon) go first, if that is soon.
 #[inline]
-pub(super) fn is_wished(lane: &Lane) -> bool {
-    // Ordering: a hint.
-    lane.wished.load(Ordering::Relaxed)
+pub(super) fn give_way(lane: &Lane) {
+    for _ in 0..READERS_LOOKS {
+        // Ordering: a hint.
+        if !lane.wished.load(Ordering::Relaxed) {
+            return;
+        }
+        spin_loop();
+    }
 }
 
 /// Asks readers to stay out for a moment, until it is dropped: where one always comes before the last

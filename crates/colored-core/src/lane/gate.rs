@@ -31,13 +31,13 @@
 //! right behind it go in with it, up to a bound.
 //!
 //! A writer that does not stand in line yet, but [looks](super::alone) for a moment, is let go first by
-//! those who come: a hint, and the last look ignores it.
+//! those who come: a hint, and only for a moment.
 //!
 //! Those who had to wait are the [`usher`](super::usher)'s, whose office two more bits of the word
 //! are about.
 
 use super::after::After;
-use super::alone::{LOOKS, is_wished};
+use super::alone::{READERS_LOOKS, give_way};
 use super::current::Hold;
 use super::{Lane, LanePtr, LaneRef};
 use crate::sync::{Ordering, spin_loop};
@@ -74,14 +74,10 @@ pub(crate) fn read_inline<F: FnOnce() -> R, R>(lane: &LaneRef, f: F) -> Result<R
 #[inline]
 pub(super) fn try_enter(lane: &Lane) -> bool {
     let own = NonNull::from(&lane.inline);
-    for look in 0..=LOOKS {
+    give_way(lane);
+    for _ in 0..=READERS_LOOKS {
         let last = lane.chain.last();
-        if !last.is_null() && !std::ptr::eq(last, own.as_ptr()) {
-            return false;
-        }
-        if look < LOOKS && is_wished(lane) {
-            // Somebody else looks, too, and goes first.
-        } else if last.is_null() {
+        if last.is_null() {
             // SAFETY: the node lives in the lane, and is reset whenever it leaves the chain.
             if unsafe { lane.chain.try_claim(own) } {
                 // Ordering: Release hands what this thread has acquired with the lane to those who
@@ -89,6 +85,8 @@ pub(super) fn try_enter(lane: &Lane) -> bool {
                 lane.readers.store(1, Ordering::Release);
                 return true;
             }
+        } else if !std::ptr::eq(last, own.as_ptr()) {
+            return false;
         } else if count_in(lane) {
             return true;
         }
@@ -123,6 +121,12 @@ fn count_in(lane: &Lane) -> bool {
 pub(super) fn open(lane: &Lane, readers: u32) {
     // Ordering: as in `try_enter`.
     lane.readers.store((readers + 1) | USHER, Ordering::Release);
+}
+
+/// Whether somebody is inside. A hint.
+pub(super) fn is_open(lane: &Lane) -> bool {
+    // Ordering: a hint.
+    lane.readers.load(Ordering::Relaxed) != 0
 }
 
 /// Whether no more can be counted.
