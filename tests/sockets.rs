@@ -90,3 +90,50 @@ fn the_backlog_is_as_long_as_asked_for() {
         });
     }
 }
+
+/// Answers that fill the buffers of the system, so that writers wait for room, and connections that end with
+/// data on their way.
+#[cfg(unix)]
+#[test]
+fn many_clients_of_a_unix_socket_lose_nothing() {
+    use colored::net::{UnixListener, UnixStream};
+    const CLIENTS: usize = 300;
+    const ANSWER: usize = 1 << 20;
+
+    async fn answer(mut stream: UnixStream) {
+        let factor = stream.read_u8().await.unwrap();
+        let all = (0..ANSWER).map(|at| (at as u8).wrapping_mul(factor)).collect::<Vec<_>>();
+        stream.write_all(&all).await.unwrap();
+    }
+
+    let path = env::temp_dir().join(format!("colored-tests-{}", std::process::id()));
+    let at = path.clone();
+    run(2, async move {
+        let listener = UnixListener::bind(&at).unwrap();
+        let server = colored::spawn_unique(async move {
+            for _ in 0..CLIENTS {
+                let (stream, _) = listener.accept().await.unwrap();
+                drop(colored::spawn_unique(answer(stream)));
+            }
+        });
+        let client = |number: usize| {
+            let at = at.clone();
+            colored::spawn_unique(async move {
+                let mut stream = UnixStream::connect(&at).await.unwrap();
+                let factor = number as u8;
+                stream.write_all(&[factor]).await.unwrap();
+                let mut got = Vec::new();
+                stream.read_to_end(&mut got).await.unwrap();
+                assert_eq!(got.len(), ANSWER);
+                let right = |(at, &byte): (usize, &u8)| byte == (at as u8).wrapping_mul(factor);
+                assert!(got.iter().enumerate().all(right), "client {number}");
+            })
+        };
+        let clients: Vec<_> = (0..CLIENTS).map(client).collect();
+        for client in clients {
+            client.await.unwrap();
+        }
+        server.await.unwrap();
+    });
+    std::fs::remove_file(path).unwrap();
+}

@@ -150,7 +150,7 @@
 //!   [`try_join!`], which are tokio's own too; for `pin!` there is [`std::pin::pin!`].
 //! * `tokio::spawn`, `tokio::time`, `tokio::net`, `tokio::fs`, `tokio::signal` and `tokio::process`
 //!   want a tokio runtime and panic without one. Here: [`spawn`], [`time`], [`net`]; there is no
-//!   file, signal or process module yet, no standard input and output, and no UDP and Unix sockets.
+//!   file, signal or process module yet, no standard input and output, and no UDP.
 //!   [`spawn_blocking`] serves for files and for the standard input. The guide, `docs/colors.md`,
 //!   has a table for those who come from tokio.
 //! * hyper, axum and tonic: the crate `colored-rt-hyper`.

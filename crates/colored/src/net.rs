@@ -22,14 +22,28 @@ pub use self::tcp::{
     ConnectOptions, KeepAlive, ListenOptions, OwnedReadHalf, OwnedWriteHalf, ReadHalf,
     ReuniteError, TcpListener, TcpStream, WriteHalf,
 };
+#[cfg(unix)]
+pub use self::unix::{UnixListener, UnixStream};
 
+mod acceptor;
 mod addr;
+mod backoff;
+mod convert;
+mod direction;
 mod error;
+mod fd;
 #[cfg(feature = "futures-io")]
 mod futures_io;
+mod gather;
 #[cfg(feature = "hyper")]
 mod hyper_io;
+mod methods;
+mod socket;
 mod tcp;
 #[cfg(test)]
 mod testing;
+mod tokio_io;
+mod transfer;
 mod uninit;
+#[cfg(unix)]
+mod unix;

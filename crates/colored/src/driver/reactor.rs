@@ -9,12 +9,16 @@
 //! one entry. No waker is called, cloned or dropped under the last two.
 
 use std::io;
+#[cfg(unix)]
+use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
 use mio::event::Source;
+#[cfg(unix)]
+use mio::unix::SourceFd;
 use mio::{Events, Poll, Registry, Token};
 
 use self::alarm::Alarm;
@@ -137,7 +141,7 @@ impl Shard {
         self.polled.load(Ordering::Relaxed)
     }
 
-    /// Registers a socket for reading and writing, and takes it for `ready` until the first event.
+    /// Registers a socket for `watched`, and takes it for `ready` until the first event.
     ///
     /// # Errors
     ///
@@ -147,6 +151,7 @@ impl Shard {
         &self,
         socket: &mut impl Source,
         ready: Ready,
+        watched: Watched,
     ) -> io::Result<(Key, Arc<Entry>)> {
         let entry = Arc::new(Entry::new(ready));
         let key = {
@@ -156,13 +161,24 @@ impl Shard {
             }
             sockets.table.insert(entry.clone())?
         };
-        match self.registry.register(socket, key.token(), INTEREST) {
+        match self.registry.register(socket, key.token(), watched.interest()) {
             Ok(()) => Ok((key, entry)),
             Err(error) => {
                 self.sockets().table.remove(key);
                 Err(refused(&error))
             }
         }
+    }
+
+    /// From now on there are events for everything. If there is room, there is one at once.
+    ///
+    /// # Errors
+    ///
+    /// When the system refuses.
+    #[cfg(unix)]
+    pub(crate) fn watch_room(&self, socket: RawFd, key: Key) -> io::Result<()> {
+        let everything = Watched::Everything.interest();
+        self.registry.reregister(&mut SourceFd(&socket), key.token(), everything)
     }
 
     /// Ends what [`register`](Shard::register) began. When it returns, no event reaches the entry
@@ -283,10 +299,29 @@ fn refused(error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), text)
 }
 
-/// Sockets are registered once, for everything: a change costs a system call. Where the system
-/// announces urgent data, we listen, because it breaks an assumption: see `Readiness::drained`.
+/// What the system is to tell of a socket.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Watched {
+    /// Everything, once and for all: a change costs a system call.
+    Everything,
+    /// All but room for data, for which there is [`Shard::watch_room`].
+    #[cfg(unix)]
+    AllButRoom,
+}
+
+impl Watched {
+    fn interest(self) -> mio::Interest {
+        match self {
+            Watched::Everything => WITHOUT_ROOM.add(mio::Interest::WRITABLE),
+            #[cfg(unix)]
+            Watched::AllButRoom => WITHOUT_ROOM,
+        }
+    }
+}
+
+/// Where the system announces urgent data, we listen, because it breaks an assumption: see
+/// `Readiness::drained`.
 #[cfg(any(target_os = "linux", target_os = "android"))]
-const INTEREST: mio::Interest =
-    mio::Interest::READABLE.add(mio::Interest::WRITABLE).add(mio::Interest::PRIORITY);
+const WITHOUT_ROOM: mio::Interest = mio::Interest::READABLE.add(mio::Interest::PRIORITY);
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-const INTEREST: mio::Interest = mio::Interest::READABLE.add(mio::Interest::WRITABLE);
+const WITHOUT_ROOM: mio::Interest = mio::Interest::READABLE;

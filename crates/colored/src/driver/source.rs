@@ -2,12 +2,16 @@
 
 use std::future::poll_fn;
 use std::io;
+#[cfg(unix)]
+use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
+#[cfg(unix)]
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 
 use mio::event::Source;
 
-use super::reactor::{Entry, Interest, Key, Place, Ready, Shard, Snapshot};
+use super::reactor::{Entry, Interest, Key, Place, Ready, Shard, Snapshot, Watched};
 use super::{Driver, current};
 use crate::budget;
 
@@ -22,6 +26,18 @@ pub(crate) struct Registered<S: Source> {
     key: Key,
     shard: usize,
     driver: Arc<Driver>,
+    room: Room,
+}
+
+/// Whether the system tells that there is room for data.
+enum Room {
+    Told,
+    /// Not before an operation has found none.
+    #[cfg(unix)]
+    Later {
+        socket: RawFd,
+        told: AtomicBool,
+    },
 }
 
 impl<S: Source> Registered<S> {
@@ -36,11 +52,41 @@ impl<S: Source> Registered<S> {
     /// # Panics
     ///
     /// Outside a runtime.
-    pub(crate) fn new(mut socket: S, ready: Ready) -> io::Result<Registered<S>> {
+    pub(crate) fn new(socket: S, ready: Ready) -> io::Result<Registered<S>> {
+        Registered::watched(socket, ready, Watched::Everything, Room::Told)
+    }
+
+    /// As [`new`](Registered::new), for a socket that can take data and of which the system would tell
+    /// each time that its peer has read: Unix sockets. They are watched for room from when there is
+    /// none; most never are.
+    ///
+    /// # Errors
+    ///
+    /// See [`Shard::register`].
+    ///
+    /// # Panics
+    ///
+    /// Outside a runtime.
+    #[cfg(unix)]
+    pub(crate) fn with_room(socket: S) -> io::Result<Registered<S>>
+    where
+        S: AsRawFd,
+    {
+        let later = Room::Later { socket: socket.as_raw_fd(), told: AtomicBool::new(false) };
+        let ready = Ready::READABLE | Ready::WRITABLE;
+        Registered::watched(socket, ready, Watched::AllButRoom, later)
+    }
+
+    fn watched(
+        mut socket: S,
+        ready: Ready,
+        watched: Watched,
+        room: Room,
+    ) -> io::Result<Registered<S>> {
         let (driver, worker) = current::with(|context| (context.driver.clone(), context.worker));
         let shard = driver.home_shard(worker);
-        let (key, entry) = driver.shards[shard].register(&mut socket, ready)?;
-        Ok(Registered { socket: Some(socket), entry, key, shard, driver })
+        let (key, entry) = driver.shards[shard].register(&mut socket, ready, watched)?;
+        Ok(Registered { socket: Some(socket), entry, key, shard, driver, room })
     }
 
     /// The socket.
@@ -112,7 +158,7 @@ impl<S: Source> Registered<S> {
         }
         match operation(self.get()) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                self.entry.exhausted(seen, interest);
+                self.exhausted(seen, interest)?;
                 Err(error)
             }
             done => Ok((seen, done?)),
@@ -122,7 +168,36 @@ impl<S: Source> Registered<S> {
     /// Tells that an operation in the direction of `interest` moved fewer bytes than it asked for,
     /// but some. Saves the next one a system call that would answer `WouldBlock`.
     pub(crate) fn drained(&self, seen: Snapshot, interest: Interest) {
-        self.entry.drained(seen, interest);
+        // If the system will not tell of room, the next operation asks, and reports that.
+        if self.watch_room(interest).is_ok() {
+            self.entry.drained(seen, interest);
+        }
+    }
+
+    fn exhausted(&self, seen: Snapshot, interest: Interest) -> io::Result<()> {
+        self.watch_room(interest)?;
+        self.entry.exhausted(seen, interest);
+        Ok(())
+    }
+
+    /// Before anybody waits for `interest`. Several may come here at once, and then ask the system the
+    /// same; an event that one of them gets concerns all.
+    #[cfg(unix)]
+    fn watch_room(&self, interest: Interest) -> io::Result<()> {
+        if let (true, Room::Later { socket, told }) = (interest.is_writable(), &self.room)
+            // Ordering: hint only. What the system has been asked for, it knows.
+            && !told.load(Ordering::Relaxed)
+        {
+            self.shard().watch_room(*socket, self.key)?;
+            told.store(true, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    #[cfg(not(unix))]
+    fn watch_room(&self, _: Interest) -> io::Result<()> {
+        let Room::Told = self.room;
+        Ok(())
     }
 
     fn drive<T>(
@@ -138,7 +213,7 @@ impl<S: Source> Registered<S> {
                 match operation(self.get()) {
                     Ok(done) => return Poll::Ready(Ok((seen, done))),
                     Err(error) => match error.kind() {
-                        io::ErrorKind::WouldBlock => self.entry.exhausted(seen, interest),
+                        io::ErrorKind::WouldBlock => self.exhausted(seen, interest)?,
                         io::ErrorKind::Interrupted => {}
                         _ => return Poll::Ready(Err(error)),
                     },

@@ -1,12 +1,14 @@
 //! The I/O traits of the futures crates.
 
-use std::io::{self, IoSlice, IoSliceMut, Read};
+use std::io::{self, IoSlice, IoSliceMut};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use futures_io::{AsyncRead, AsyncWrite};
 
-use super::tcp::{Socket, for_readers, for_writers};
+use super::direction::{Direction, for_readers, for_writers};
+use super::socket::Socket;
+use super::transfer::Stream;
 
 macro_rules! implement_read {
     ($($type:ty),*) => {$(
@@ -16,7 +18,7 @@ macro_rules! implement_read {
                 cx: &mut Context<'_>,
                 buf: &mut [u8],
             ) -> Poll<io::Result<usize>> {
-                self.stream().poll_read_with(cx, buf.len(), |mut socket| socket.read(buf))
+                self.stream().poll_read_with(cx, buf.len(), |socket| socket.read(buf))
             }
 
             fn poll_read_vectored(
@@ -25,7 +27,7 @@ macro_rules! implement_read {
                 bufs: &mut [IoSliceMut<'_>],
             ) -> Poll<io::Result<usize>> {
                 let room = bufs.iter().map(|buf| buf.len()).sum();
-                self.stream().poll_read_with(cx, room, |mut socket| socket.read_vectored(bufs))
+                self.stream().poll_read_with(cx, room, |socket| socket.read_vectored(bufs))
             }
         }
     )*};

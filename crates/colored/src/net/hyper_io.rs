@@ -6,7 +6,8 @@ use std::task::{Context, Poll};
 
 use hyper::rt::{Read, ReadBufCursor, Write};
 
-use super::tcp::{Socket, for_readers, for_writers};
+use super::direction::{Direction, for_readers, for_writers};
+use super::transfer::Stream;
 use super::uninit::read_cursor;
 
 macro_rules! implement_read {

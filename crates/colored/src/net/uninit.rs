@@ -7,9 +7,9 @@
 use std::io;
 use std::mem::MaybeUninit;
 
-use mio::net::TcpStream;
-use socket2::SockRef;
+use socket2::{MaybeUninitSlice, MsgHdrMut};
 
+use super::socket::{Moved, Socket};
 use crate::io::ReadBuf;
 
 /// What happens to the bytes that were read.
@@ -22,43 +22,50 @@ pub(super) enum Mode {
 }
 
 /// Reads once into the unfilled part of `buf`, and marks what arrived as filled.
-pub(super) fn read(socket: &TcpStream, buf: &mut ReadBuf<'_>, mode: Mode) -> io::Result<usize> {
+pub(super) fn read(socket: &impl Socket, buf: &mut ReadBuf<'_>, mode: Mode) -> io::Result<Moved> {
     // SAFETY: the caller of `unfilled_mut` must not make initialized bytes uninitialized: `receive`
     // writes initialized bytes only.
     let unfilled = unsafe { buf.unfilled_mut() };
-    let n = receive(socket, unfilled, mode)?;
-    // SAFETY: the caller of `assume_init` vouches that the first `n` unfilled bytes are
+    let moved = receive(socket, unfilled, mode)?;
+    // SAFETY: the caller of `assume_init` vouches that the first `moved.bytes` unfilled bytes are
     // initialized: `receive` has written as many to the start of the slice, which begins there.
-    unsafe { buf.assume_init(n) };
-    buf.advance(n);
-    Ok(n)
+    unsafe { buf.assume_init(moved.bytes) };
+    buf.advance(moved.bytes);
+    Ok(moved)
 }
 
 /// Reads once into the unfilled part of the buffer of hyper, and marks what arrived as filled.
 #[cfg(feature = "hyper")]
 pub(super) fn read_cursor(
-    socket: &TcpStream,
+    socket: &impl Socket,
     cursor: &mut hyper::rt::ReadBufCursor<'_>,
-) -> io::Result<usize> {
+) -> io::Result<Moved> {
     // SAFETY: the caller of `as_mut` must not make initialized bytes uninitialized: `receive`
     // writes initialized bytes only.
     let unfilled = unsafe { cursor.as_mut() };
-    let n = receive(socket, unfilled, Mode::Take)?;
-    // SAFETY: the caller of `advance` vouches that the first `n` unfilled bytes are initialized:
+    let moved = receive(socket, unfilled, Mode::Take)?;
+    // SAFETY: the caller of `advance` vouches that the first `moved.bytes` unfilled bytes are initialized:
     // `receive` has written as many to the start of the slice, which begins there.
-    unsafe { cursor.advance(n) };
-    Ok(n)
+    unsafe { cursor.advance(moved.bytes) };
+    Ok(moved)
 }
 
-/// Writes `n` initialized bytes to the start of `buf`, touches nothing else of it, and answers `n`,
-/// which is at most its length. The unsafe blocks above rely on this sentence.
-fn receive(socket: &TcpStream, buf: &mut [MaybeUninit<u8>], mode: Mode) -> io::Result<usize> {
+/// Writes `bytes` initialized bytes to the start of `buf`, touches nothing else of it, and answers
+/// `bytes`, which is at most its length. The unsafe blocks above rely on this sentence.
+fn receive<S: Socket>(socket: &S, buf: &mut [MaybeUninit<u8>], mode: Mode) -> io::Result<Moved> {
     let room = buf.len();
-    // socket2 promises for both calls that `buf` goes to recv(2) and nowhere else.
-    let n = socket.try_io(|| match mode {
-        Mode::Take => SockRef::from(socket).recv(buf),
-        Mode::Peek => SockRef::from(socket).peek(buf),
+    // socket2 promises for these calls that `buf` goes to recv(2) or recvmsg(2) and nowhere else.
+    let moved = socket.try_io(|| match mode {
+        Mode::Take if S::HAS_ANCILLARY => {
+            let (bytes, flags) =
+                socket.system().recv_vectored(&mut [MaybeUninitSlice::new(buf)])?;
+            // A message that found no room, as here, is told by a flag. So are other reasons to end a
+            // read early.
+            Ok(Moved { bytes, is_all: flags == MsgHdrMut::new().flags() })
+        }
+        Mode::Take => Ok(Moved { bytes: socket.system().recv(buf)?, is_all: true }),
+        Mode::Peek => Ok(Moved { bytes: socket.system().peek(buf)?, is_all: false }),
     })?;
-    assert!(n <= room, "recv reported {n} bytes in a buffer of {room}");
-    Ok(n)
+    assert!(moved.bytes <= room, "the system tells {} bytes in a buffer of {room}", moved.bytes);
+    Ok(moved)
 }

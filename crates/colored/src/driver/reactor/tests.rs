@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use socket2::SockRef;
 
-use super::{Interest, Place, Ready, Shard};
+use super::{Interest, Place, Ready, Shard, Watched};
 
 /// Counts wakes.
 #[derive(Default)]
@@ -119,7 +119,7 @@ fn no_wake_is_lost_in_a_race() {
 fn an_event_wakes_slot_and_list_of_its_direction_once() {
     let shard = Shard::new().unwrap();
     let (mut ours, mut theirs) = pair();
-    let (_, entry) = shard.register(&mut ours, Ready::EMPTY).unwrap();
+    let (_, entry) = shard.register(&mut ours, Ready::EMPTY, Watched::Everything).unwrap();
     turn(&shard);
     let (slot, in_slot) = waker();
     let (list, in_list) = waker();
@@ -139,11 +139,41 @@ fn an_event_wakes_slot_and_list_of_its_direction_once() {
     assert_eq!(entry.listed(), 0);
 }
 
+/// A peer that reads makes room, which nobody has asked about.
+#[test]
+#[cfg(unix)]
+fn room_is_told_of_only_where_it_is_watched_for() {
+    use std::os::fd::AsRawFd;
+
+    let shard = Shard::new().unwrap();
+    let (mut ours, theirs) = mio::net::UnixStream::pair().unwrap();
+    let ready = Ready::READABLE | Ready::WRITABLE;
+    let (key, entry) = shard.register(&mut ours, ready, Watched::AllButRoom).unwrap();
+    entry.exhausted(entry.now().unwrap(), Interest::READABLE);
+    let peer_reads = |then: usize| {
+        (&ours).write_all(b"x").unwrap();
+        (&theirs).read_exact(&mut [0]).unwrap();
+        let mut turn = shard.try_turn().unwrap();
+        let events = turn.poll(Some(Duration::from_millis(20)), &mut Vec::new()).unwrap();
+        assert_eq!(events, then);
+    };
+    peer_reads(0);
+    (&theirs).write_all(b"y").unwrap();
+    assert_eq!(turn(&shard), 1, "it can be read");
+    assert!(entry.now().unwrap().ready().is_readable());
+
+    entry.exhausted(entry.now().unwrap(), Interest::WRITABLE);
+    shard.watch_room(ours.as_raw_fd(), key).unwrap();
+    assert_eq!(turn(&shard), 1, "there is room already");
+    assert!(entry.now().unwrap().ready().is_writable());
+    peer_reads(1);
+}
+
 #[test]
 fn a_place_that_is_dropped_is_not_woken() {
     let shard = Shard::new().unwrap();
     let (mut ours, mut theirs) = pair();
-    let (_, entry) = shard.register(&mut ours, Ready::EMPTY).unwrap();
+    let (_, entry) = shard.register(&mut ours, Ready::EMPTY, Watched::Everything).unwrap();
     turn(&shard);
     let (count, waker) = waker();
     let mut place = Place::new(&entry, Interest::READABLE);
@@ -159,7 +189,7 @@ fn a_place_that_is_dropped_is_not_woken() {
 fn a_stale_event_does_not_reach_the_next_socket_of_the_slot() {
     let shard = Shard::new().unwrap();
     let (mut old, mut old_peer) = pair();
-    let (old_key, _) = shard.register(&mut old, Ready::EMPTY).unwrap();
+    let (old_key, _) = shard.register(&mut old, Ready::EMPTY, Watched::Everything).unwrap();
     old_peer.write_all(b"x").unwrap();
     drop(old_peer);
     let mut turn = shard.try_turn().unwrap();
@@ -168,7 +198,7 @@ fn a_stale_event_does_not_reach_the_next_socket_of_the_slot() {
     poller.poll.poll(&mut poller.events, None).unwrap();
     shard.deregister(&mut old, old_key).unwrap();
     let (mut new, _new_peer) = pair();
-    let (_, entry) = shard.register(&mut new, Ready::EMPTY).unwrap();
+    let (_, entry) = shard.register(&mut new, Ready::EMPTY, Watched::Everything).unwrap();
     let (count, waker) = waker();
     let mut cx = Context::from_waker(&waker);
     assert!(entry.poll_slot(&mut cx, Interest::READABLE).is_pending());
@@ -190,11 +220,19 @@ fn time_of(shard: &Shard, deadline: Instant) -> Duration {
 fn a_poll_ends_at_its_deadline_and_not_before() {
     let shard = Shard::new().unwrap();
     let wait = Duration::from_micros(300);
-    let times: Vec<_> = (0..200).map(|_| time_of(&shard, Instant::now() + wait)).collect();
-    let shortest = times.iter().min().unwrap();
-    assert!(*shortest >= wait - Duration::from_micros(1), "{shortest:?}");
+    // A busy machine is late for a while. The timer of the system, without our alarm, would always be.
+    let begin = Instant::now();
+    let exact = || {
+        let took = time_of(&shard, Instant::now() + wait);
+        assert!(took >= wait - Duration::from_micros(1), "{took:?}");
+        took < wait + Duration::from_micros(250)
+    };
+    let mut polls = (0..200).map(|_| exact()).collect::<Vec<_>>();
     if cfg!(any(target_os = "linux", target_os = "android")) {
-        assert!(*shortest < wait + Duration::from_micros(250), "{shortest:?}");
+        while !polls.contains(&true) {
+            assert!(begin.elapsed() < Duration::from_secs(10), "{} polls were late", polls.len());
+            polls.push(exact());
+        }
     }
 }
 
@@ -237,7 +275,7 @@ fn an_earlier_deadline_replaces_a_later_one() {
 fn shutting_down_answers_every_wait_with_an_error() {
     let shard = Shard::new().unwrap();
     let (mut ours, _theirs) = pair();
-    let (key, entry) = shard.register(&mut ours, Ready::EMPTY).unwrap();
+    let (key, entry) = shard.register(&mut ours, Ready::EMPTY, Watched::Everything).unwrap();
     let (count, waker) = waker();
     let mut cx = Context::from_waker(&waker);
     let mut place = Place::new(&entry, Interest::READABLE);
@@ -251,7 +289,7 @@ fn shutting_down_answers_every_wait_with_an_error() {
     assert!(error.to_string().starts_with("the runtime of this socket has shut down"));
     assert!(entry.now().is_err());
     let (mut late, _peer) = pair();
-    assert!(shard.register(&mut late, Ready::EMPTY).is_err());
+    assert!(shard.register(&mut late, Ready::EMPTY, Watched::Everything).is_err());
     drop(place);
     shard.deregister(&mut ours, key).unwrap();
 }
@@ -264,7 +302,8 @@ fn sockets_come_and_go_while_another_thread_polls() {
             scope.spawn(|| {
                 for _ in 0..200 {
                     let (mut ours, mut theirs) = pair();
-                    let (key, entry) = shard.register(&mut ours, Ready::EMPTY).unwrap();
+                    let (key, entry) =
+                        shard.register(&mut ours, Ready::EMPTY, Watched::Everything).unwrap();
                     theirs.write_all(b"x").unwrap();
                     let me = thread::current();
                     let waker = Waker::from(Arc::new(Unpark(me)));

@@ -1,25 +1,21 @@
 //! A socket that accepts connections.
 
 use std::fmt;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::net::{self, SocketAddr};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
 use socket2::SockRef;
 
-use super::backoff::Backoff;
 use super::{ListenOptions, TcpStream, hops};
-use crate::driver::source::Registered;
-use crate::io::{Interest, Ready};
 use crate::net::ToSocketAddrs;
-use crate::net::error::explained;
+use crate::net::acceptor::{Acceptor, Listener};
 
 /// A TCP socket that listens for connections.
 ///
 /// Several tasks may accept at once; each connection goes to one of them.
 pub struct TcpListener {
-    inner: Registered<mio::net::TcpListener>,
-    backoff: Backoff,
+    inner: Acceptor<mio::net::TcpListener>,
 }
 
 impl TcpListener {
@@ -50,61 +46,13 @@ impl TcpListener {
     /// a row. The error says so, and has that of the system as its
     /// [`source`](std::error::Error::source).
     pub async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
-        loop {
-            self.backoff.over().await;
-            let accepted = self.inner.io(Interest::READABLE, |socket| socket.accept()).await;
-            if let Some(done) = self.settle(accepted.map(|(_, accepted)| accepted)) {
-                return done;
-            }
-        }
+        self.inner.accept().await
     }
 
     /// Accepts a connection; see [`accept`](TcpListener::accept). Only the last task to poll is
     /// woken.
     pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
-        loop {
-            ready!(self.backoff.poll_over(cx));
-            let accepted =
-                ready!(self.inner.poll_io(cx, Interest::READABLE, |socket| socket.accept()));
-            if let Some(done) = self.settle(accepted.map(|(_, accepted)| accepted)) {
-                return Poll::Ready(done);
-            }
-        }
-    }
-
-    /// What to tell the caller of one attempt, or nothing if it should try again.
-    fn settle(
-        &self,
-        accepted: io::Result<(mio::net::TcpStream, SocketAddr)>,
-    ) -> Option<io::Result<(TcpStream, SocketAddr)>> {
-        let registered = match accepted {
-            Ok((socket, peer)) => TcpStream::connected(socket).map(|stream| (stream, peer)),
-            Err(error) if concerns_one_connection(&error) => return None,
-            Err(error) => Err(error),
-        };
-        Some(match registered {
-            Ok(done) => {
-                self.backoff.succeeded();
-                Ok(done)
-            }
-            Err(error) => Err(self.explain(error)),
-        })
-    }
-
-    #[cold]
-    fn explain(&self, error: io::Error) -> io::Error {
-        let addr = self.local_addr().map_or("an unknown address".into(), |addr| addr.to_string());
-        let pause = self.backoff.failed();
-        let why = match is_out_of_descriptors(&error) {
-            true => {
-                "; every descriptor that is allowed is in use (see ulimit -n), \
-                 and connections stay queued until one is free"
-            }
-            false => "",
-        };
-        let text =
-            format!("cannot accept on {addr}: {error}{why}; the next accept waits up to {pause:?}");
-        explained(text, error)
+        self.inner.poll_accept(cx)
     }
 
     /// Takes over a listener of the standard library and makes it non-blocking.
@@ -119,8 +67,7 @@ impl TcpListener {
     pub fn from_std(listener: net::TcpListener) -> io::Result<TcpListener> {
         listener.set_nonblocking(true)?;
         let socket = mio::net::TcpListener::from_std(listener);
-        let inner = Registered::new(socket, Ready::READABLE)?;
-        Ok(TcpListener { inner, backoff: Backoff::default() })
+        Ok(TcpListener { inner: Acceptor::new(socket)? })
     }
 
     /// Gives the listener back to the standard library, still in non-blocking mode.
@@ -157,7 +104,7 @@ impl TcpListener {
         self.inner.get().take_error()
     }
 
-    pub(super) fn socket(&self) -> &mio::net::TcpListener {
+    pub(in crate::net) fn socket(&self) -> &mio::net::TcpListener {
         self.inner.get()
     }
 
@@ -168,30 +115,25 @@ impl TcpListener {
     }
 }
 
+impl Listener for mio::net::TcpListener {
+    type Taken = (mio::net::TcpStream, SocketAddr);
+    type Accepted = (TcpStream, SocketAddr);
+
+    fn take(&self) -> io::Result<Self::Taken> {
+        self.accept()
+    }
+
+    fn connected((socket, peer): Self::Taken) -> io::Result<Self::Accepted> {
+        Ok((TcpStream::connected(socket)?, peer))
+    }
+
+    fn place(&self) -> io::Result<String> {
+        Ok(self.local_addr()?.to_string())
+    }
+}
+
 impl fmt::Debug for TcpListener {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.inner.get().fmt(f)
     }
-}
-
-/// True for an error that was waiting on the connection at the head of the queue, which is now
-/// gone. Linux passes those of the network on through accept: accept(2), section "Error handling".
-fn concerns_one_connection(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::ConnectionAborted
-            | ErrorKind::ConnectionReset
-            | ErrorKind::ConnectionRefused
-            | ErrorKind::HostUnreachable
-            | ErrorKind::NetworkDown
-            | ErrorKind::NetworkUnreachable
-    )
-}
-
-/// True if the process or the system has no descriptor left.
-fn is_out_of_descriptors(error: &io::Error) -> bool {
-    // EMFILE and ENFILE have no stable `ErrorKind`; the numbers are the same on all unixes. The
-    // last is WSAEMFILE.
-    matches!(error.raw_os_error(), Some(23 | 24) if cfg!(unix))
-        || matches!(error.raw_os_error(), Some(10024) if cfg!(windows))
 }

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::TcpStream;
+use crate::net::transfer::Stream;
 
 /// The reading direction of a [`TcpStream`]; see [`TcpStream::into_split`]. The rest of
 /// the connection, its options above all, is at [`as_ref`](AsRef::as_ref).

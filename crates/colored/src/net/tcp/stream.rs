@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf};
 use crate::driver::source::Registered;
 use crate::io::Ready;
+use crate::net::transfer::Stream;
 
 /// A TCP connection.
 ///
@@ -86,8 +87,16 @@ impl TcpStream {
         (OwnedReadHalf::new(stream.clone()), OwnedWriteHalf::new(stream))
     }
 
-    pub(super) fn socket(&self) -> &mio::net::TcpStream {
+    pub(in crate::net) fn socket(&self) -> &mio::net::TcpStream {
         self.inner.get()
+    }
+}
+
+impl Stream for TcpStream {
+    type Socket = mio::net::TcpStream;
+
+    fn registered(&self) -> &Registered<mio::net::TcpStream> {
+        &self.inner
     }
 }
 

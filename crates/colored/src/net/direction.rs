@@ -3,25 +3,37 @@
 use super::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, TcpStream, WriteHalf};
 
 /// A connection, or one direction of it.
-pub(in crate::net) trait Socket {
-    fn stream(&self) -> &TcpStream;
+pub(super) trait Direction {
+    type Stream;
+
+    fn stream(&self) -> &Self::Stream;
 }
 
-impl Socket for TcpStream {
-    fn stream(&self) -> &TcpStream {
-        self
-    }
-}
+macro_rules! streams {
+    ($($stream:ty),*) => {$(
+        impl Direction for $stream {
+            type Stream = $stream;
 
-impl Socket for &TcpStream {
-    fn stream(&self) -> &TcpStream {
-        self
-    }
+            fn stream(&self) -> &$stream {
+                self
+            }
+        }
+
+        impl Direction for &$stream {
+            type Stream = $stream;
+
+            fn stream(&self) -> &$stream {
+                self
+            }
+        }
+    )*};
 }
 
 macro_rules! halves {
     ($($half:ty),*) => {$(
-        impl Socket for $half {
+        impl Direction for $half {
+            type Stream = TcpStream;
+
             fn stream(&self) -> &TcpStream {
                 self.as_ref()
             }
@@ -29,6 +41,9 @@ macro_rules! halves {
     )*};
 }
 
+streams!(TcpStream);
+#[cfg(unix)]
+streams!(super::UnixStream);
 halves!(ReadHalf<'_>, WriteHalf<'_>, OwnedReadHalf, OwnedWriteHalf);
 
 /// Calls a macro with everything that can be read.
@@ -40,6 +55,8 @@ macro_rules! for_readers {
             $crate::net::ReadHalf<'_>,
             $crate::net::OwnedReadHalf
         );
+        #[cfg(unix)]
+        $implement!($crate::net::UnixStream, &$crate::net::UnixStream);
     };
 }
 
@@ -52,7 +69,9 @@ macro_rules! for_writers {
             $crate::net::WriteHalf<'_>,
             $crate::net::OwnedWriteHalf
         );
+        #[cfg(unix)]
+        $implement!($crate::net::UnixStream, &$crate::net::UnixStream);
     };
 }
 
-pub(in crate::net) use {for_readers, for_writers};
+pub(super) use {for_readers, for_writers};

@@ -1,12 +1,10 @@
 //! The descriptors of the sockets.
 
-use super::{TcpListener, TcpStream};
-
 #[cfg(unix)]
 mod unix {
     use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
-    use super::{TcpListener, TcpStream};
+    use crate::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 
     macro_rules! descriptor {
         ($($type:ty),*) => {$(
@@ -24,14 +22,14 @@ mod unix {
         )*};
     }
 
-    descriptor!(TcpListener, TcpStream);
+    descriptor!(TcpListener, TcpStream, UnixListener, UnixStream);
 }
 
 #[cfg(windows)]
 mod windows {
     use std::os::windows::io::{AsRawSocket, AsSocket, BorrowedSocket, RawSocket};
 
-    use super::{TcpListener, TcpStream};
+    use crate::net::{TcpListener, TcpStream};
 
     macro_rules! descriptor {
         ($($type:ty),*) => {$(

@@ -4,7 +4,8 @@ use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use super::socket::{Socket, for_readers, for_writers};
+use super::direction::{Direction, for_readers, for_writers};
+use super::transfer::Stream;
 use crate::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 macro_rules! implement_read {

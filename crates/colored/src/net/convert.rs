@@ -6,13 +6,13 @@ use std::net;
 use super::{TcpListener, TcpStream};
 
 macro_rules! convert {
-    ($($ours:ident, $theirs:ty;)*) => {$(
+    ($($ours:ty, $theirs:ty;)*) => {$(
         impl TryFrom<$theirs> for $ours {
             type Error = io::Error;
 
             /// See `from_std`, also for errors and panics.
             fn try_from(socket: $theirs) -> io::Result<$ours> {
-                $ours::from_std(socket)
+                <$ours>::from_std(socket)
             }
         }
 
@@ -30,4 +30,10 @@ macro_rules! convert {
 convert! {
     TcpListener, net::TcpListener;
     TcpStream, net::TcpStream;
+}
+
+#[cfg(unix)]
+convert! {
+    super::UnixListener, std::os::unix::net::UnixListener;
+    super::UnixStream, std::os::unix::net::UnixStream;
 }

@@ -1,0 +1,131 @@
+//! Accepting, from a socket of whatever family.
+
+use std::io::{self, ErrorKind};
+use std::task::{Context, Poll, ready};
+
+use mio::event::Source;
+
+use super::backoff::Backoff;
+use super::error::explained;
+use crate::driver::source::Registered;
+use crate::io::{Interest, Ready};
+
+/// A listening socket of mio.
+pub(super) trait Listener: Source {
+    /// A connection that is not registered yet, and where it comes from.
+    type Taken;
+    /// The same, registered.
+    type Accepted;
+
+    /// Takes a connection out of the queue of the system.
+    fn take(&self) -> io::Result<Self::Taken>;
+
+    /// Registers it, or closes it.
+    fn connected(taken: Self::Taken) -> io::Result<Self::Accepted>;
+
+    /// Where it listens, for errors.
+    fn place(&self) -> io::Result<String>;
+}
+
+/// A registered listener.
+pub(super) struct Acceptor<L: Listener> {
+    inner: Registered<L>,
+    backoff: Backoff,
+}
+
+impl<L: Listener> Acceptor<L> {
+    pub(super) fn new(socket: L) -> io::Result<Self> {
+        let inner = Registered::new(socket, Ready::READABLE)?;
+        Ok(Self { inner, backoff: Backoff::default() })
+    }
+
+    pub(super) async fn accept(&self) -> io::Result<L::Accepted> {
+        loop {
+            self.backoff.over().await;
+            let taken = self.inner.io(Interest::READABLE, Listener::take).await;
+            if let Some(done) = self.settle(taken.map(|(_, taken)| taken)) {
+                return done;
+            }
+        }
+    }
+
+    /// Like [`accept`](Acceptor::accept); only the last task to poll is woken.
+    pub(super) fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<L::Accepted>> {
+        loop {
+            ready!(self.backoff.poll_over(cx));
+            let taken = ready!(self.inner.poll_io(cx, Interest::READABLE, Listener::take));
+            if let Some(done) = self.settle(taken.map(|(_, taken)| taken)) {
+                return Poll::Ready(done);
+            }
+        }
+    }
+
+    /// What to tell the caller of one attempt, or nothing if it should try again.
+    fn settle(&self, taken: io::Result<L::Taken>) -> Option<io::Result<L::Accepted>> {
+        let registered = match taken {
+            Ok(taken) => L::connected(taken),
+            Err(error) if concerns_one_connection(&error) => return None,
+            Err(error) => Err(error),
+        };
+        Some(match registered {
+            Ok(done) => {
+                self.backoff.succeeded();
+                Ok(done)
+            }
+            Err(error) => Err(self.explain(error)),
+        })
+    }
+
+    #[cold]
+    fn explain(&self, error: io::Error) -> io::Error {
+        let place = self.get().place().unwrap_or_else(|_| String::from("an unknown address"));
+        let pause = self.backoff.failed();
+        let why = match is_out_of_descriptors(&error) {
+            true => {
+                "; every descriptor that is allowed is in use (see ulimit -n), \
+                 and connections stay queued until one is free"
+            }
+            false => "",
+        };
+        let text = format!(
+            "cannot accept on {place}: {error}{why}; the next accept waits up to {pause:?}"
+        );
+        explained(text, error)
+    }
+
+    pub(super) fn get(&self) -> &L {
+        self.inner.get()
+    }
+
+    pub(super) fn into_inner(self) -> io::Result<L> {
+        self.inner.into_inner()
+    }
+
+    /// How many tasks wait for a connection.
+    #[cfg(test)]
+    pub(super) fn listed(&self) -> usize {
+        self.inner.listed()
+    }
+}
+
+/// True for an error that was waiting on the connection at the head of the queue, which is now
+/// gone. Linux passes those of the network on through accept: accept(2), section "Error handling".
+fn concerns_one_connection(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::ConnectionAborted
+            | ErrorKind::ConnectionReset
+            | ErrorKind::ConnectionRefused
+            | ErrorKind::HostUnreachable
+            | ErrorKind::NetworkDown
+            | ErrorKind::NetworkUnreachable
+    )
+}
+
+/// True if the process or the system has no descriptor left.
+fn is_out_of_descriptors(error: &io::Error) -> bool {
+    // EMFILE and ENFILE have no stable `ErrorKind`; the numbers are the same on all unixes. The
+    // last is WSAEMFILE.
+    matches!(error.raw_os_error(), Some(23 | 24) if cfg!(unix))
+        || matches!(error.raw_os_error(), Some(10024) if cfg!(windows))
+}

@@ -1,0 +1,131 @@
+//! The public methods that connections of all families have.
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::task::{Context, Poll};
+
+use super::TcpStream;
+#[cfg(unix)]
+use super::UnixStream;
+use super::gather;
+use super::socket::Socket;
+use super::transfer::Stream;
+use super::uninit::{self, Mode};
+use crate::io::{Interest, ReadBuf, Ready};
+
+macro_rules! methods {
+    ($stream:ty) => {
+        impl $stream {
+            /// Waits until there is something to read, be it the end of the stream. Cancel safe.
+            ///
+            /// This is a hint: [`try_read`](Self::try_read) may still answer `WouldBlock`.
+            pub async fn readable(&self) -> io::Result<()> {
+                self.ready(Interest::READABLE).await.map(|_| ())
+            }
+
+            /// Waits until something can be written. Cancel safe. A hint like
+            /// [`readable`](Self::readable).
+            pub async fn writable(&self) -> io::Result<()> {
+                self.ready(Interest::WRITABLE).await.map(|_| ())
+            }
+
+            /// Waits until the connection is ready for part of `interest`, and tells for what. Cancel safe.
+            /// A hint like [`readable`](Self::readable).
+            pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
+                self.registered().ready(interest).await
+            }
+
+            /// Like [`readable`](Self::readable); only the last task to poll for reading is woken.
+            pub fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+                self.registered().poll_ready(cx, Interest::READABLE)
+            }
+
+            /// Like [`writable`](Self::writable); only the last task to poll for writing is woken.
+            pub fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+                self.registered().poll_ready(cx, Interest::WRITABLE)
+            }
+
+            /// Reads what is there, and answers how many bytes; 0 is the end of the stream.
+            ///
+            /// # Errors
+            ///
+            /// [`WouldBlock`](io::ErrorKind::WouldBlock) if there is nothing to read yet.
+            pub fn try_read(&self, buf: &mut [u8]) -> io::Result<usize> {
+                self.try_transfer(Interest::READABLE, buf.len(), |socket| socket.read(buf))
+            }
+
+            /// Like [`try_read`](Self::try_read) into several buffers, one after the other.
+            pub fn try_read_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
+                let len = bufs.iter().map(|buf| buf.len()).sum();
+                self.try_transfer(Interest::READABLE, len, |socket| socket.read_vectored(bufs))
+            }
+
+            /// Writes as much as there is room for, and answers how many bytes.
+            ///
+            /// # Errors
+            ///
+            /// [`WouldBlock`](io::ErrorKind::WouldBlock) if there is no room yet.
+            pub fn try_write(&self, buf: &[u8]) -> io::Result<usize> {
+                self.try_transfer(Interest::WRITABLE, buf.len(), |socket| socket.write(buf))
+            }
+
+            /// Like [`try_write`](Self::try_write) from several buffers, one after the other.
+            pub fn try_write_vectored(&self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
+                let len = bufs.iter().map(|buf| buf.len()).sum();
+                self.try_transfer(Interest::WRITABLE, len, |socket| {
+                    gather::write(socket, bufs, len)
+                })
+            }
+
+            /// Runs `operation` once, unless the connection is known not to be ready for `interest`. For what
+            /// this type has no method for: `operation` uses the descriptor.
+            ///
+            /// # Errors
+            ///
+            /// [`WouldBlock`](io::ErrorKind::WouldBlock) if the connection is not ready. When `operation`
+            /// answers that, the connection counts as not ready for all of `interest` until the system says
+            /// otherwise: it must not answer so without having asked the system, and `interest` must be no
+            /// more than what it has asked for.
+            pub fn try_io<T>(
+                &self,
+                interest: Interest,
+                operation: impl FnOnce() -> io::Result<T>,
+            ) -> io::Result<T> {
+                self.registered().try_io(interest, |_| operation()).map(|(_, done)| done)
+            }
+
+            /// Runs `operation` once the connection is ready for part of `interest`, again as long as it
+            /// answers [`WouldBlock`](io::ErrorKind::WouldBlock); see [`try_io`](Self::try_io) for what
+            /// it must not do. Cancel safe: unless this returns, `operation` has not run or has not succeeded.
+            pub async fn async_io<T>(
+                &self,
+                interest: Interest,
+                mut operation: impl FnMut() -> io::Result<T>,
+            ) -> io::Result<T> {
+                self.registered().io(interest, |_| operation()).await.map(|(_, done)| done)
+            }
+
+            /// Reads what is there without taking it, and answers how many bytes; 0 is the end of the
+            /// stream. Waits until there is something. Cancel safe.
+            pub async fn peek(&self, buf: &mut [u8]) -> io::Result<usize> {
+                let peek = |socket: &_| uninit::read(socket, &mut ReadBuf::new(buf), Mode::Peek);
+                Ok(self.registered().io(Interest::READABLE, peek).await?.1.bytes)
+            }
+
+            /// Like [`peek`](Self::peek); only the last task to poll for reading is woken.
+            pub fn poll_peek(
+                &self,
+                cx: &mut Context<'_>,
+                buf: &mut ReadBuf<'_>,
+            ) -> Poll<io::Result<usize>> {
+                let peek = |socket: &_| uninit::read(socket, buf, Mode::Peek);
+                self.registered()
+                    .poll_io(cx, Interest::READABLE, peek)
+                    .map_ok(|(_, moved)| moved.bytes)
+            }
+        }
+    };
+}
+
+methods!(TcpStream);
+#[cfg(unix)]
+methods!(UnixStream);

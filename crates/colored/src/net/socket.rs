@@ -1,0 +1,76 @@
+//! A stream socket of the system, of whatever family.
+
+use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::net::Shutdown;
+
+use mio::event::Source;
+use socket2::SockRef;
+
+/// What one transfer came to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moved {
+    /// How many bytes. If something was to be read, 0 is the end of the stream.
+    pub(super) bytes: usize,
+    /// Whether there are no more to read, or there is no more room, if they are fewer than asked for.
+    pub(super) is_all: bool,
+}
+
+/// A connected socket of mio. What differs between families is here; the rest is written once.
+pub(super) trait Socket: Source {
+    /// Whether messages of the system may pass beside the bytes. A read ends behind bytes that came with
+    /// one, though more bytes are there, of which no event tells any more.
+    const HAS_ANCILLARY: bool;
+
+    /// The calls that mio has no method for.
+    fn system(&self) -> SockRef<'_>;
+
+    /// Runs `operation`, so that mio learns of a `WouldBlock` where it has to.
+    fn try_io<T>(&self, operation: impl FnOnce() -> io::Result<T>) -> io::Result<T>;
+
+    fn read(&self, buf: &mut [u8]) -> io::Result<Moved>;
+    fn read_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<Moved>;
+    fn write(&self, buf: &[u8]) -> io::Result<Moved>;
+    fn write_vectored(&self, bufs: &[IoSlice<'_>]) -> io::Result<Moved>;
+    fn shutdown(&self, how: Shutdown) -> io::Result<()>;
+}
+
+macro_rules! socket {
+    ($type:ty, HAS_ANCILLARY = $has:literal) => {
+        impl Socket for $type {
+            const HAS_ANCILLARY: bool = $has;
+
+            fn system(&self) -> SockRef<'_> {
+                SockRef::from(self)
+            }
+
+            fn try_io<T>(&self, operation: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+                <$type>::try_io(self, operation)
+            }
+
+            fn read(&self, buf: &mut [u8]) -> io::Result<Moved> {
+                Ok(Moved { bytes: Read::read(&mut &*self, buf)?, is_all: !$has })
+            }
+
+            fn read_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<Moved> {
+                Ok(Moved { bytes: Read::read_vectored(&mut &*self, bufs)?, is_all: !$has })
+            }
+
+            fn write(&self, buf: &[u8]) -> io::Result<Moved> {
+                Ok(Moved { bytes: Write::write(&mut &*self, buf)?, is_all: true })
+            }
+
+            fn write_vectored(&self, bufs: &[IoSlice<'_>]) -> io::Result<Moved> {
+                Ok(Moved { bytes: Write::write_vectored(&mut &*self, bufs)?, is_all: true })
+            }
+
+            fn shutdown(&self, how: Shutdown) -> io::Result<()> {
+                <$type>::shutdown(self, how)
+            }
+        }
+    };
+}
+
+socket!(mio::net::TcpStream, HAS_ANCILLARY = false);
+// Descriptors, and on request the credentials of the sender.
+#[cfg(unix)]
+socket!(mio::net::UnixStream, HAS_ANCILLARY = true);

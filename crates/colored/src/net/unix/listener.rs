@@ -1,0 +1,145 @@
+//! A socket that accepts connections.
+
+use std::fmt;
+use std::io;
+use std::os::unix::net::{self, SocketAddr};
+use std::path::Path;
+use std::task::{Context, Poll};
+
+use super::UnixStream;
+use super::address::{self, LISTEN};
+use crate::net::acceptor::{Acceptor, Listener};
+
+/// A socket that listens for connections of programs on the same machine.
+///
+/// Several tasks may accept at once; each connection goes to one of them.
+///
+/// ```no_run
+/// use colored::net::{UnixListener, UnixStream};
+///
+/// async fn echo(stream: UnixStream) -> std::io::Result<u64> {
+///     colored::io::copy(&mut &stream, &mut &stream).await
+/// }
+///
+/// #[colored::main]
+/// async fn main() -> std::io::Result<()> {
+///     let listener = UnixListener::bind("/run/echo.sock")?;
+///     loop {
+///         let (stream, _) = listener.accept().await?;
+///         colored::spawn_unique(echo(stream));
+///     }
+/// }
+/// ```
+///
+/// Dropping it leaves the file of its path where it is, as the system does: whoever made it removes
+/// it, for only they know whether another listener has taken its place.
+pub struct UnixListener {
+    inner: Acceptor<mio::net::UnixListener>,
+}
+
+impl UnixListener {
+    /// Makes a socket at `path`, and listens there.
+    ///
+    /// Who may connect is told by the rights of the file and of its directory.
+    ///
+    /// # Errors
+    ///
+    /// When there is a file at the path already ([`AddrInUse`](io::ErrorKind::AddrInUse)), be its
+    /// listener gone or not; when its directory is missing or may not be written; or when the path
+    /// cannot be that of a socket ([`InvalidInput`](io::ErrorKind::InvalidInput)). The error names
+    /// the path.
+    ///
+    /// # Panics
+    ///
+    /// Outside a runtime.
+    pub fn bind(path: impl AsRef<Path>) -> io::Result<UnixListener> {
+        UnixListener::bind_addr(&address::of(LISTEN, path.as_ref())?)
+    }
+
+    /// Listens at `address`, which need not be a path: on Linux it may be an abstract name, which ends
+    /// with its listener. See [`bind`](UnixListener::bind).
+    pub fn bind_addr(address: &SocketAddr) -> io::Result<UnixListener> {
+        let bound = mio::net::UnixListener::bind_addr(address);
+        let socket = bound.map_err(|error| address::failed(LISTEN, address, error))?;
+        Ok(UnixListener { inner: Acceptor::new(socket)? })
+    }
+
+    /// Accepts a connection.
+    ///
+    /// Cancel safe: a connection that has not been returned is still in the queue of the system.
+    ///
+    /// # Errors
+    ///
+    /// Those that [`TcpListener::accept`](crate::net::TcpListener::accept) tells, and the same
+    /// pauses after them.
+    pub async fn accept(&self) -> io::Result<(UnixStream, SocketAddr)> {
+        self.inner.accept().await
+    }
+
+    /// Accepts a connection; see [`accept`](UnixListener::accept). Only the last task to poll is
+    /// woken.
+    pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(UnixStream, SocketAddr)>> {
+        self.inner.poll_accept(cx)
+    }
+
+    /// Takes over a listener of the standard library and makes it non-blocking.
+    ///
+    /// # Errors
+    ///
+    /// When the system refuses to make it non-blocking or to register it.
+    ///
+    /// # Panics
+    ///
+    /// Outside a runtime.
+    pub fn from_std(listener: net::UnixListener) -> io::Result<UnixListener> {
+        listener.set_nonblocking(true)?;
+        let socket = mio::net::UnixListener::from_std(listener);
+        Ok(UnixListener { inner: Acceptor::new(socket)? })
+    }
+
+    /// Gives the listener back to the standard library, still in non-blocking mode.
+    ///
+    /// # Errors
+    ///
+    /// When the system does not let go of it; it is closed then.
+    pub fn into_std(self) -> io::Result<net::UnixListener> {
+        self.inner.into_inner().map(Into::into)
+    }
+
+    /// The address that this listens on.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.socket().local_addr()
+    }
+
+    /// Takes the error that the system keeps for this socket.
+    pub fn take_error(&self) -> io::Result<Option<io::Error>> {
+        self.socket().take_error()
+    }
+
+    pub(in crate::net) fn socket(&self) -> &mio::net::UnixListener {
+        self.inner.get()
+    }
+}
+
+impl Listener for mio::net::UnixListener {
+    type Taken = (mio::net::UnixStream, SocketAddr);
+    type Accepted = (UnixStream, SocketAddr);
+
+    fn take(&self) -> io::Result<Self::Taken> {
+        self.accept()
+    }
+
+    fn connected((socket, peer): Self::Taken) -> io::Result<Self::Accepted> {
+        Ok((UnixStream::connected(socket)?, peer))
+    }
+
+    fn place(&self) -> io::Result<String> {
+        Ok(address::name(&self.local_addr()?))
+    }
+}
+
+impl fmt::Debug for UnixListener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.socket().fmt(f)
+    }
+}

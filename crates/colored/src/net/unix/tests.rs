@@ -1,0 +1,37 @@
+//! What sockets of one machine promise.
+
+mod address;
+mod listener;
+mod stream;
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::{env, fs, process};
+
+use super::{UnixListener, UnixStream};
+
+/// A path that is free, and is so again afterwards.
+struct Place(PathBuf);
+
+impl Place {
+    fn new() -> Place {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        // Ordering: a number that nobody else has is all that is asked for.
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        Place(env::temp_dir().join(format!("colored-{}-{number}", process::id())))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // It may have been nobody's.
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+/// Two ends of one connection, made by a listener.
+async fn pair(place: &Place) -> (UnixStream, UnixStream) {
+    let listener = UnixListener::bind(&place.0).unwrap();
+    let (client, accepted) = tokio::join!(UnixStream::connect(&place.0), listener.accept());
+    (client.unwrap(), accepted.unwrap().0)
+}

@@ -1,0 +1,76 @@
+//! Addresses, and errors that name them.
+
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+use super::{Place, UnixListener, UnixStream};
+use crate::net::testing::run;
+
+#[test]
+fn a_path_without_a_socket_is_named() {
+    run(async {
+        let place = Place::new();
+        let error = UnixStream::connect(&place.0).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NotFound);
+        let start = format!("cannot connect to {}: No such file", place.0.display());
+        assert!(error.to_string().starts_with(&start), "{error}");
+        let source = error.get_ref().and_then(|error| error.source()).unwrap();
+        assert_eq!(source.downcast_ref::<io::Error>().unwrap().raw_os_error(), Some(2));
+    });
+}
+
+#[test]
+fn a_path_in_use_is_named_and_outlives_its_listener() {
+    run(async {
+        let place = Place::new();
+        let listener = UnixListener::bind(&place.0).unwrap();
+        for held in [Some(listener), None] {
+            let error = UnixListener::bind(&place.0).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::AddrInUse);
+            let text = error.to_string();
+            let start = format!("cannot listen on {}: Address already in use", place.0.display());
+            assert!(text.starts_with(&start), "{text}");
+            assert!(text.contains("outlives its listener: remove it"), "{text}");
+            drop(held);
+        }
+        let error = UnixStream::connect(&place.0).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ConnectionRefused);
+        assert!(error.to_string().ends_with("; the file is there, but nobody listens"), "{error}");
+    });
+}
+
+#[test]
+fn a_path_that_cannot_be_a_sockets_is_refused() {
+    run(async {
+        for path in ["x".repeat(200), String::from("a\0b")] {
+            let error = UnixStream::connect(&path).await.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidInput);
+            let text = error.to_string();
+            assert!(text.starts_with(&format!("cannot connect to {path}: ")), "{text}");
+            assert!(text.contains("some 100 bytes at most"), "{text}");
+            let error = UnixListener::bind(Path::new(&path)).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidInput);
+        }
+    });
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_abstract_name_ends_with_its_listener() {
+    use std::os::linux::net::SocketAddrExt;
+    use std::os::unix::net::SocketAddr;
+    run(async {
+        let name = format!("colored-test-{}", std::process::id());
+        let address = SocketAddr::from_abstract_name(&name).unwrap();
+        let listener = UnixListener::bind_addr(&address).unwrap();
+        let (client, accepted) =
+            tokio::join!(UnixStream::connect_addr(&address), listener.accept());
+        let client = client.unwrap();
+        assert_eq!(client.peer_addr().unwrap().as_abstract_name(), Some(name.as_bytes()));
+        assert!(accepted.unwrap().1.is_unnamed());
+        drop(listener);
+        let error = UnixStream::connect_addr(&address).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ConnectionRefused);
+        assert!(error.to_string().contains(&name), "{error}");
+    });
+}
