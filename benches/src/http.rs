@@ -13,6 +13,7 @@ pub mod paced;
 pub mod rows;
 pub mod server;
 pub mod stability;
+pub mod wire;
 
 use std::io;
 

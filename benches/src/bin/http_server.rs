@@ -1,5 +1,5 @@
-//! The server process of the HTTP rows: `http-server <kind> <workers>`, ended by closing its
-//! standard input.
+//! The server process of the HTTP rows: `http-server <kind> <workers> [<path>]`, ended by
+//! closing its standard input.
 
 use colored_benches::http::server;
 use std::error::Error;
@@ -8,5 +8,5 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let kind = arguments.next().ok_or("which server?")?.parse()?;
     let workers = arguments.next().ok_or("how many workers?")?.parse()?;
-    Ok(server::main(kind, workers)?)
+    Ok(server::main(kind, workers, arguments.next().map(Into::into))?)
 }

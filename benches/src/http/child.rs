@@ -1,17 +1,20 @@
 //! A server process, as the one that started it sees it.
 
 use super::server::Kind;
+use super::wire::{Address, Family};
 use std::io::{self, BufRead, BufReader, Write};
-use std::net::{Ipv4Addr, SocketAddr};
-use std::path::Path;
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
+use std::{env, fs};
 
 /// A running server. Dropping it ends the process; so does the end of this one.
 #[derive(Debug)]
 pub struct Server {
     /// Where it listens.
-    pub address: SocketAddr,
+    pub address: Address,
     process: Child,
     requests: ChildStdin,
     answers: BufReader<ChildStdout>,
@@ -23,18 +26,21 @@ impl Server {
     /// # Errors
     ///
     /// If it cannot be started, or ends before it listens.
-    pub fn start(program: &Path, kind: Kind, workers: usize) -> io::Result<Self> {
-        let mut process = Command::new(program)
-            .args([kind.name(), &workers.to_string()])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
+    pub fn start(program: &Path, kind: Kind, workers: usize, family: Family) -> io::Result<Self> {
+        let mut command = Command::new(program);
+        command.args([kind.name(), &workers.to_string()]);
+        let path = (family == Family::Unix).then(free_path);
+        command.args(&path);
+        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let requests = process.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
         let answers = process.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let address = Address::Unix(path.clone().unwrap_or_default());
         let mut server = Self { address, process, requests, answers: BufReader::new(answers) };
         let port = server.answer("PORT")?;
-        server.address.set_port(u16::try_from(port).map_err(io::Error::other)?);
+        if path.is_none() {
+            let port = u16::try_from(port).map_err(io::Error::other)?;
+            server.address = Address::Tcp((Ipv4Addr::LOCALHOST, port).into());
+        }
         Ok(server)
     }
 
@@ -62,5 +68,17 @@ impl Drop for Server {
         // Both fail only where the process has already ended, which is what is wanted.
         let _ = self.process.kill();
         let _ = self.process.wait();
+        if let Address::Unix(path) = &self.address {
+            // Not there if the server never listened.
+            let _ = fs::remove_file(path);
+        }
     }
+}
+
+/// A path for a server to listen at.
+fn free_path() -> PathBuf {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    // Ordering: a number that nobody else has is all that is asked for.
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    env::temp_dir().join(format!("colored-bench-{}-{number}", std::process::id()))
 }

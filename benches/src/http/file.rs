@@ -11,12 +11,11 @@
 //! would add the same time to every way of scheduling.
 
 use super::FILE;
-use colored::net::TcpStream;
 use httparse::{EMPTY_HEADER, Request, Status};
 use std::collections::HashMap;
 use std::io;
 use std::sync::LazyLock;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 /// As many bytes as a request may have.
 const ROOM: usize = 512;
@@ -33,12 +32,12 @@ static RESPONSES: LazyLock<HashMap<&str, Box<[u8]>>> = LazyLock::new(|| {
 const NOT_FOUND: &[u8] = b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n";
 
 /// Serves one connection.
-pub(super) async fn serve(stream: TcpStream) {
+pub(super) async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin) {
     // A client that goes away is no error of the server's.
     let _ = answer_all(stream).await;
 }
 
-async fn answer_all(mut stream: TcpStream) -> io::Result<()> {
+async fn answer_all(mut stream: impl AsyncRead + AsyncWrite + Unpin) -> io::Result<()> {
     let mut bytes = [0; ROOM];
     let mut filled = 0;
     loop {

@@ -1,14 +1,13 @@
 //! The least server: a poll loop for each core, a fixed buffer for each connection, no runtime and no
 //! HTTP library. What it takes for a request, the machine takes.
 //!
-//! It answers every request with the same bytes. A thread of its own accepts, and deals connections out in
-//! turn.
+//! It answers every request with the same bytes. A thread of its own accepts, and deals connections
+//! out in turn.
 
-use mio::net::TcpStream;
+use super::wire::Wire;
 use mio::{Events, Interest, Poll, Registry, Token, Waker};
 use std::io::{self, Read, Write};
-use std::net::{Ipv4Addr, TcpListener};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
 /// The token of the waker: no connection has it.
@@ -28,13 +27,16 @@ pub(super) fn response(body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), body].concat()
 }
 
-/// Serves `response` for ever, and tells `port` where.
+/// Serves `response` for ever on what `accept` answers, a connection each time.
 ///
 /// # Errors
 ///
-/// If the system gives no port or no poller.
-pub(super) fn serve(loops: usize, response: &[u8], port: &Sender<u16>) -> io::Result<()> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+/// If the system gives no poller, or `accept` fails.
+pub(super) fn serve(
+    loops: usize,
+    response: &[u8],
+    mut accept: impl FnMut() -> io::Result<Wire>,
+) -> io::Result<()> {
     let mut lines = Vec::new();
     for _ in 0..loops {
         let poll = Poll::new()?;
@@ -44,12 +46,8 @@ pub(super) fn serve(loops: usize, response: &[u8], port: &Sender<u16>) -> io::Re
         let own = Loop::new(poll, dealt, response.to_vec());
         thread::spawn(move || own.run().expect("polling does not fail"));
     }
-    port.send(listener.local_addr()?.port()).expect("main waits");
     for (deal, waker) in lines.iter().cycle() {
-        let (stream, _) = listener.accept()?;
-        stream.set_nodelay(true)?;
-        stream.set_nonblocking(true)?;
-        deal.send(TcpStream::from_std(stream)).expect("loops do not end");
+        deal.send(accept()?).expect("loops do not end");
         waker.wake()?;
     }
     Ok(())
@@ -58,7 +56,7 @@ pub(super) fn serve(loops: usize, response: &[u8], port: &Sender<u16>) -> io::Re
 /// One thread's connections.
 struct Loop {
     poll: Poll,
-    dealt: Receiver<TcpStream>,
+    dealt: Receiver<Wire>,
     /// By token.
     connections: Vec<Option<Connection>>,
     free: Vec<usize>,
@@ -66,14 +64,14 @@ struct Loop {
 }
 
 struct Connection {
-    stream: TcpStream,
+    stream: Wire,
     /// What has come of a request.
     request: [u8; ROOM],
     length: usize,
 }
 
 impl Loop {
-    fn new(poll: Poll, dealt: Receiver<TcpStream>, response: Vec<u8>) -> Self {
+    fn new(poll: Poll, dealt: Receiver<Wire>, response: Vec<u8>) -> Self {
         Self { poll, dealt, connections: Vec::new(), free: Vec::new(), response }
     }
 
@@ -115,7 +113,7 @@ impl Loop {
 }
 
 impl Connection {
-    fn open(mut stream: TcpStream, registry: &Registry, token: Token) -> io::Result<Self> {
+    fn open(mut stream: Wire, registry: &Registry, token: Token) -> io::Result<Self> {
         // What has come before is an event too.
         registry.register(&mut stream, token, Interest::READABLE)?;
         Ok(Self { stream, request: [0; ROOM], length: 0 })

@@ -12,12 +12,12 @@ mod script;
 pub use paced::Paced;
 pub use script::Script;
 
+use super::wire::Address;
 use crate::placement::Placement;
 use connection::{Connection, State};
 use mio::{Events, Poll};
 use rustix::time::{ClockId, clock_gettime};
 use std::io;
-use std::net::SocketAddr;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -64,7 +64,7 @@ pub struct Tally {
 
 /// Open connections to one server.
 pub struct Load {
-    server: SocketAddr,
+    server: Address,
     script: Script,
     poll: Poll,
     events: Events,
@@ -79,9 +79,9 @@ impl Load {
     /// # Errors
     ///
     /// If a connection cannot be opened, or a first response is wrong or does not come.
-    pub fn connect(server: SocketAddr, count: usize, script: Script) -> io::Result<Self> {
+    pub fn connect(server: &Address, count: usize, script: Script) -> io::Result<Self> {
         let mut load = Self {
-            server,
+            server: server.clone(),
             script,
             poll: Poll::new()?,
             events: Events::with_capacity(1_024),
@@ -173,7 +173,7 @@ impl Load {
     fn send(&mut self, index: usize) -> io::Result<()> {
         let connection = &mut self.connections[index];
         if let (State::Spent, Some(visit)) = (connection.state, self.script.visit) {
-            *connection = Connection::open(self.server, self.poll.registry(), index, visit)?;
+            *connection = Connection::open(&self.server, self.poll.registry(), index, visit)?;
         }
         connection.send(&self.script);
         Ok(())

@@ -9,6 +9,7 @@
 use super::child::Server;
 use super::load::{Load, Script};
 use super::server::Kind;
+use super::wire::Family;
 use crate::measure::Mode;
 use crate::ratio::line;
 use crate::rivals::workers;
@@ -49,13 +50,13 @@ const fn window(mode: Mode) -> Duration {
 pub fn run(program: &Path, mode: Mode) -> io::Result<u64> {
     let mut servers = Vec::new();
     for kind in KINDS {
-        servers.push((kind, Server::start(program, kind, workers())?));
+        servers.push((kind, Server::start(program, kind, workers(), Family::Tcp)?));
     }
     let mut errors = 0;
     let mut last = [0.0; KINDS.len()];
     for connections in STEPS {
         for ((kind, server), last) in servers.iter_mut().zip(&mut last) {
-            let mut load = Load::connect(server.address, connections, Script::HELLO)?;
+            let mut load = Load::connect(&server.address, connections, Script::HELLO)?;
             let before = server.cpu_time()?;
             let paced = load.run_paced(RATE, window(mode))?;
             let cpu = server.cpu_time()? - before;

@@ -3,6 +3,7 @@
 use super::child::Server;
 use super::load::{Limit, Load, Script};
 use super::server::Kind;
+use super::wire::Family;
 use crate::measure::{Case, Entry, Mode, Pace, Role, Sample, Unit};
 use crate::rivals::workers;
 use std::io;
@@ -18,6 +19,8 @@ pub struct Row {
     pub connections: usize,
     /// What they ask for.
     pub script: Script,
+    /// How they reach it.
+    pub family: Family,
     /// Workers of each server; `None` for one per core.
     pub workers: Option<usize>,
     /// What is measured.
@@ -32,6 +35,7 @@ pub const ROWS: &[Row] = &[
         name: "http_64",
         connections: 64,
         script: Script::HELLO,
+        family: Family::Tcp,
         workers: None,
         subject: Kind::Colored,
         peers: &[Kind::TokioMt, Kind::TokioNCopy],
@@ -40,6 +44,7 @@ pub const ROWS: &[Row] = &[
         name: "http_512",
         connections: 512,
         script: Script::HELLO,
+        family: Family::Tcp,
         workers: None,
         subject: Kind::Colored,
         peers: &[Kind::TokioMt, Kind::TokioNCopy],
@@ -49,6 +54,7 @@ pub const ROWS: &[Row] = &[
         name: "http_64_one_worker",
         connections: 64,
         script: Script::HELLO,
+        family: Family::Tcp,
         workers: Some(1),
         subject: Kind::Colored,
         peers: &[Kind::TokioNCopy],
@@ -78,7 +84,7 @@ impl Row {
     /// If a server does not start, or a connection is refused.
     pub fn build(&self, program: &Path, mode: Mode) -> io::Result<Case> {
         let (rounds, window) = windows(mode);
-        let (connections, script) = (self.connections, self.script);
+        let (connections, script, family) = (self.connections, self.script, self.family);
         let entry = |(role, kind): (Role, Kind)| -> io::Result<Entry> {
             let name = if (kind, self.workers) == (Kind::TokioNCopy, Some(1)) {
                 "tokio_ct"
@@ -88,8 +94,8 @@ impl Row {
             let workers = self.workers.unwrap_or_else(workers);
             let program = program.to_owned();
             let start = move || -> io::Result<(Server, Load)> {
-                let server = Server::start(&program, kind, workers)?;
-                let load = Load::connect(server.address, connections, script)?;
+                let server = Server::start(&program, kind, workers, family)?;
+                let load = Load::connect(&server.address, connections, script)?;
                 Ok((server, load))
             };
             let mut running = Some(start()?);

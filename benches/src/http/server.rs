@@ -1,13 +1,14 @@
 //! The server process: one service, run in several ways.
 //!
-//! Its whole interface is a pipe. It prints `PORT <n>` once it listens; for each line
+//! Its whole interface is a pipe. It prints `PORT <n>` once it listens, 0 for a path; for each line
 //! it reads it prints `CPU <ns>`, the process's CPU time so far; at end of file it exits, so it
 //! cannot outlive the one that started it.
 
+use super::wire::Wire;
 use super::{BODY, FILE, file, floor};
 use crate::spin::{PER_MICROSECOND, spin};
 use bytes::Bytes;
-use colored::net::TcpStream;
+use colored::net::{TcpStream, UnixListener};
 use colored::runtime::lab::{Balance, Placement, Queue};
 use colored_hyper::ColoredTimer;
 use http_body_util::Full;
@@ -21,6 +22,8 @@ use rustix::time::{ClockId, clock_gettime};
 use std::convert::Infallible;
 use std::io::{self, BufRead, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::os::unix;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
@@ -83,6 +86,15 @@ impl Kind {
         }
     }
 
+    /// Whether it has the file, and nothing else.
+    const fn serves_file(self) -> bool {
+        use Kind::*;
+        matches!(
+            self,
+            ColoredFile | ColoredNoSteal | ColoredNaive | ColoredNaiveNoSteal | FloorFile
+        )
+    }
+
     /// The name on a command line and in a result.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -113,19 +125,27 @@ impl FromStr for Kind {
     }
 }
 
-/// Serves until standard input ends.
+/// Serves until standard input ends: at `path`, as only servers of a file do, or at a free port.
 ///
 /// # Errors
 ///
-/// If the limit of open files cannot be raised, or a pipe breaks.
+/// If the limit of open files cannot be raised, a pipe breaks, or a server that is not of a file is given
+/// a path.
 ///
 /// # Panics
 ///
 /// If no port is free or a runtime does not start.
-pub fn main(kind: Kind, workers: usize) -> io::Result<()> {
+pub fn main(kind: Kind, workers: usize, path: Option<PathBuf>) -> io::Result<()> {
     super::raise_open_files()?;
     let (send_port, port) = channel();
     match kind {
+        _ if kind.serves_file() => drop(thread::spawn(move || {
+            serve_file(kind, workers, path.as_deref(), &send_port).expect("the file is served");
+        })),
+        _ if path.is_some() => {
+            let text = format!("{} listens at a port, not at a path", kind.name());
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+        }
         Kind::TokioMt => drop(thread::spawn(move || {
             tokio_mt(workers, &send_port, |stream| serve(stream, hello, TokioTimer::new()));
         })),
@@ -133,21 +153,24 @@ pub fn main(kind: Kind, workers: usize) -> io::Result<()> {
             tokio_mt(workers, &send_port, |stream| serve(stream, work, TokioTimer::new()));
         })),
         Kind::TokioNCopy => n_copy(workers, &send_port),
-        Kind::Floor => {
-            drop(thread::spawn(move || floor::serve(workers, &floor::response(BODY), &send_port)))
-        }
-        Kind::FloorFile => {
-            drop(thread::spawn(move || floor::serve(workers, &floor::response(FILE), &send_port)))
-        }
+        Kind::Floor => drop(thread::spawn(move || {
+            floor_tcp(workers, BODY, &send_port).expect("the loops start");
+        })),
         Kind::Colored => drop(thread::spawn(move || {
-            colored(workers, kind.lab(), &send_port, |stream| serve(stream, hello, ColoredTimer));
+            colored(
+                workers,
+                kind.lab(),
+                accept_tcp(send_port, |stream| serve(stream, hello, ColoredTimer)),
+            );
         })),
         Kind::ColoredWork => drop(thread::spawn(move || {
-            colored(workers, kind.lab(), &send_port, |stream| serve(stream, work, ColoredTimer));
+            colored(
+                workers,
+                kind.lab(),
+                accept_tcp(send_port, |stream| serve(stream, work, ColoredTimer)),
+            );
         })),
-        _ => drop(thread::spawn(move || {
-            colored(workers, kind.lab(), &send_port, file::serve);
-        })),
+        _ => unreachable!("{kind:?} serves a file"),
     }
     let port = port.recv().expect("the server listens");
     let mut output = io::stdout().lock();
@@ -181,27 +204,69 @@ async fn serve<F: Future<Output = Answer>>(
     let _ = http1::Builder::new().timer(timer).serve_connection(stream, service_fn(service)).await;
 }
 
-fn colored<F: Future<Output = ()> + Send + 'static>(
+fn serve_file(
+    kind: Kind,
+    workers: usize,
+    path: Option<&Path>,
+    port: &Sender<u16>,
+) -> io::Result<()> {
+    match (kind, path) {
+        (Kind::FloorFile, None) => floor_tcp(workers, FILE, port),
+        (Kind::FloorFile, Some(path)) => {
+            let listener = unix::net::UnixListener::bind(path)?;
+            port.send(0).expect("main waits");
+            floor::serve(workers, &floor::response(FILE), || Wire::unix(listener.accept()?.0))
+        }
+        (_, None) => {
+            colored(workers, kind.lab(), accept_tcp(port.clone(), file::serve));
+            Ok(())
+        }
+        (_, Some(path)) => {
+            colored(workers, kind.lab(), accept_unix(path.to_owned(), port.clone()));
+            Ok(())
+        }
+    }
+}
+
+fn floor_tcp(workers: usize, body: &[u8], port: &Sender<u16>) -> io::Result<()> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    port.send(listener.local_addr()?.port()).expect("main waits");
+    floor::serve(workers, &floor::response(body), || Wire::tcp(listener.accept()?.0))
+}
+
+/// Runs a server on `colored`.
+fn colored(
     workers: usize,
     lab: (Queue, Balance, Placement),
-    port: &Sender<u16>,
-    serve: fn(TcpStream) -> F,
+    accept: impl Future<Output = ()> + Send + 'static,
 ) {
     let (queue, balance, placement) = lab;
     let builder = colored::Runtime::builder().workers(workers);
     let builder = builder.queue(queue).balance(balance).placement(placement);
-    let runtime = builder.build().expect("colored starts");
-    let port = port.clone();
-    runtime.run(async move {
-        let listener = colored::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
-        let listener = listener.expect("a port is free");
-        port.send(listener.local_addr().expect("it is bound").port()).expect("main waits");
-        loop {
-            let (stream, _) = listener.accept().await.expect("files enough");
-            stream.set_nodelay(true).expect("it is a TCP socket");
-            drop(colored::spawn_unique(serve(stream)));
-        }
-    });
+    builder.build().expect("colored starts").run(accept);
+}
+
+async fn accept_tcp<F: Future<Output = ()> + Send + 'static>(
+    port: Sender<u16>,
+    serve: fn(TcpStream) -> F,
+) {
+    let listener = colored::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
+    let listener = listener.expect("a port is free");
+    port.send(listener.local_addr().expect("it is bound").port()).expect("main waits");
+    loop {
+        let (stream, _) = listener.accept().await.expect("files enough");
+        stream.set_nodelay(true).expect("it is a TCP socket");
+        drop(colored::spawn_unique(serve(stream)));
+    }
+}
+
+async fn accept_unix(path: PathBuf, port: Sender<u16>) {
+    let listener = UnixListener::bind(path).expect("the path is free");
+    port.send(0).expect("main waits");
+    loop {
+        let (stream, _) = listener.accept().await.expect("files enough");
+        drop(colored::spawn_unique(file::serve(stream)));
+    }
 }
 
 fn tokio_mt<F: Future<Output = ()> + Send + 'static>(

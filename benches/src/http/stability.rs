@@ -8,6 +8,7 @@
 use super::child::Server;
 use super::load::{Limit, Load, Script, Tally};
 use super::server::Kind;
+use super::wire::Family;
 use crate::measure::{Mode, median};
 use crate::ratio::line;
 use crate::rivals::workers;
@@ -57,7 +58,7 @@ struct Step {
 pub fn run(program: &Path, mode: Mode) -> io::Result<u64> {
     let mut servers = Vec::new();
     for kind in KINDS {
-        servers.push(Server::start(program, kind, workers())?);
+        servers.push(Server::start(program, kind, workers(), Family::Tcp)?);
     }
     // By server, by step, by round: rounds outermost in time, so that slow noise meets all.
     let mut figures = KINDS.map(|_| STEPS.map(|_| Vec::new()));
@@ -83,7 +84,7 @@ pub fn run(program: &Path, mode: Mode) -> io::Result<u64> {
 }
 
 fn step(server: &mut Server, connections: usize, window: Duration) -> io::Result<Step> {
-    let mut load = Load::connect(server.address, connections, Script::HELLO)?;
+    let mut load = Load::connect(&server.address, connections, Script::HELLO)?;
     let before = server.cpu_time()?;
     let tally = load.run(Limit::time(window))?;
     Ok(Step::of(&tally, server.cpu_time()? - before))

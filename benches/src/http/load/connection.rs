@@ -2,16 +2,13 @@
 
 use super::Script;
 use super::response::{Parsed, parse};
-use mio::net::TcpStream;
+use crate::http::wire::{Address, Wire};
 use mio::{Interest, Registry, Token};
-use socket2::SockRef;
 use std::io::{self, Read, Write};
-use std::net::SocketAddr;
-use std::time::Duration;
 
 /// Kept small: thousands of them should not push the server out of the cache.
 pub(super) struct Connection {
-    stream: TcpStream,
+    stream: Wire,
     pub(super) state: State,
     /// Responses until it is to be closed; unused where the script has no end.
     left: u32,
@@ -31,18 +28,12 @@ pub(super) enum State {
 impl Connection {
     /// Connects, and asks `registry` for events under `index`.
     pub(super) fn open(
-        server: SocketAddr,
+        server: &Address,
         registry: &Registry,
         index: usize,
         visit: u32,
     ) -> io::Result<Self> {
-        let stream = std::net::TcpStream::connect(server)?;
-        stream.set_nodelay(true)?;
-        stream.set_nonblocking(true)?;
-        // Closing resets the connection. Waiting states of thousands of closed connections
-        // would use up the ports of the machine.
-        SockRef::from(&stream).set_linger(Some(Duration::ZERO))?;
-        let mut stream = TcpStream::from_std(stream);
+        let mut stream = Wire::connect(server)?;
         registry.register(&mut stream, Token(index), Interest::READABLE)?;
         Ok(Self { stream, state: State::Idle, left: visit, partial: Vec::new() })
     }
