@@ -147,25 +147,30 @@ mod codel;
 mod control;
 mod door;
 mod metrics;
+mod overloaded;
+mod permit;
 mod run;
+mod shared;
 #[cfg(test)]
 mod tests;
 
 pub use self::metrics::Metrics;
+pub use self::overloaded::Overloaded;
+pub use self::permit::{Permit, Running};
 pub use self::run::Run;
 
 use self::control::Control;
+use self::overloaded::Gate;
+use self::shared::{Shared, YEAR};
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// The interval of CoDel, in targets.
 ///
 /// RFC 8289 section 4.3 wants a target of 5 to 10 % of the interval.
 const TARGETS: u32 = 10;
-const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
-
 /// Keeps the delay of work near a target by refusing some of it; see the [module](self).
 ///
 /// Clones share their state. Works inside and outside of runtimes. [`admit`](Self::admit) and
@@ -173,14 +178,6 @@ const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
 #[derive(Clone)]
 pub struct Admission {
     shared: Arc<Shared>,
-}
-
-struct Shared {
-    control: Mutex<Control>,
-    running: AtomicU64,
-    origin: Instant,
-    target: Duration,
-    interval: Duration,
 }
 
 impl Admission {
@@ -214,9 +211,7 @@ impl Admission {
             "an admission with target {target:?} and interval {interval:?}: the target must be \
              above zero, the interval as long or longer, up to a year"
         );
-        let control = Mutex::new(Control::new(nanos(target), nanos(interval)));
-        let (running, origin) = (AtomicU64::new(0), Instant::now());
-        Self { shared: Arc::new(Shared { control, running, origin, target, interval }) }
+        Self { shared: Arc::new(Shared::new(target, interval)) }
     }
 
     /// Admits work that arrives now, or refuses it.
@@ -266,14 +261,14 @@ impl Admission {
         match control.arrive(arrived, now) {
             Ok(()) => {
                 drop(control);
-                Ok(Permit { shared: Arc::clone(&self.shared), arrived, waits: true })
+                Ok(Permit::new(Arc::clone(&self.shared), arrived))
             }
             Err(gate) => {
                 let delay = match gate {
                     Gate::Door => control.delay(now),
                     Gate::Late | Gate::Valve => now.saturating_sub(arrived),
                 };
-                Err(Overloaded { gate, delay: Duration::from_nanos(delay) })
+                Err(Overloaded::new(gate, delay))
             }
         }
     }
@@ -306,27 +301,6 @@ impl Admission {
     }
 }
 
-impl Shared {
-    /// The controller, and what time it is. The clock is read under the lock, so that the controller
-    /// never sees it go back.
-    fn lock(&self) -> (MutexGuard<'_, Control>, u64) {
-        let control = self.control.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = self.time(Instant::now());
-        (control, now)
-    }
-
-    /// Time begins a year before this was made: what came before has a time, too.
-    fn time(&self, moment: Instant) -> u64 {
-        let after = moment.saturating_duration_since(self.origin);
-        let before = self.origin.saturating_duration_since(moment);
-        nanos(YEAR.saturating_add(after).saturating_sub(before))
-    }
-}
-
-fn nanos(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
-}
-
 impl fmt::Debug for Admission {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Admission")
@@ -335,121 +309,3 @@ impl fmt::Debug for Admission {
             .finish_non_exhaustive()
     }
 }
-
-/// Work that has been admitted and waits for its turn. Dropping it abandons it.
-#[must_use = "dropping the permit abandons the work"]
-pub struct Permit {
-    shared: Arc<Shared>,
-    arrived: u64,
-    waits: bool,
-}
-
-impl Permit {
-    /// The turn has come. Call it right before the work, under its color.
-    ///
-    /// # Errors
-    ///
-    /// [`Overloaded`] if it has waited for more than two targets: do not do the work.
-    pub fn begin(mut self) -> Result<Running, Overloaded> {
-        self.waits = false;
-        let (mut control, now) = self.shared.lock();
-        let begins = control.turn(self.arrived, now);
-        drop(control);
-        if !begins {
-            let delay = Duration::from_nanos(now.saturating_sub(self.arrived));
-            return Err(Overloaded { gate: Gate::Valve, delay });
-        }
-        // Ordering: a figure, not a signal.
-        self.shared.running.fetch_add(1, Ordering::Relaxed);
-        Ok(Running { shared: Arc::clone(&self.shared) })
-    }
-
-    /// A future that [begins](Self::begin) with its first poll, for spawning. If it has waited for
-    /// too long by then, `future` is never polled, and the result is [`Overloaded`].
-    ///
-    /// What `future` owns goes with it: a connection that was moved in is closed without an answer.
-    /// Where somebody must be told, call [`begin`](Self::begin) inside the task instead; see
-    /// [the module](self#where-requests-come-in).
-    ///
-    /// Cancel safe: dropped before its first poll, it abandons the work.
-    pub fn run<F: Future>(self, future: F) -> Run<F> {
-        Run::new(self, future)
-    }
-}
-
-impl Drop for Permit {
-    fn drop(&mut self) {
-        if self.waits {
-            self.shared.lock().0.abandon();
-        }
-    }
-}
-
-impl fmt::Debug for Permit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let waited = self.shared.time(Instant::now()).saturating_sub(self.arrived);
-        f.debug_struct("Permit").field("waited", &Duration::from_nanos(waited)).finish()
-    }
-}
-
-/// Work that has begun; drop it when the work is done. It only counts.
-#[must_use = "it is counted as running for as long as this lives"]
-pub struct Running {
-    shared: Arc<Shared>,
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // Ordering: a figure, not a signal.
-        self.shared.running.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-impl fmt::Debug for Running {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Running")
-    }
-}
-
-/// There is too much to do: the work was refused, and has not begun.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Overloaded {
-    gate: Gate,
-    delay: Duration,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Gate {
-    /// Too much waits, by the door or by CoDel.
-    Door,
-    /// It has waited for too long when it arrives.
-    Late,
-    /// It has waited for too long when its turn comes.
-    Valve,
-}
-
-impl Overloaded {
-    /// Whether it had been admitted, and waited for too long.
-    #[must_use]
-    pub fn was_admitted(&self) -> bool {
-        self.gate == Gate::Valve
-    }
-
-    /// How long it had waited, if that was too long; else the delay of others then.
-    #[must_use]
-    pub fn delay(&self) -> Duration {
-        self.delay
-    }
-}
-
-impl fmt::Display for Overloaded {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.gate {
-            Gate::Door => write!(f, "overloaded: refused while others wait for {:?}", self.delay),
-            Gate::Late => write!(f, "overloaded: refused after it had waited for {:?}", self.delay),
-            Gate::Valve => write!(f, "overloaded: shed after it had waited for {:?}", self.delay),
-        }
-    }
-}
-
-impl std::error::Error for Overloaded {}

@@ -1,8 +1,8 @@
 //! The controller: a function of what happened when. It knows no clock.
 
-use super::Gate;
 use super::codel::CoDel;
 use super::door::Door;
+use super::overloaded::Gate;
 
 /// How long something that runs may have waited at most, in targets.
 const VALVE: u64 = 2;

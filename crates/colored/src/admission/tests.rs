@@ -1,7 +1,7 @@
 //! The controller in virtual time, before servers that take what they are given first-in first-out.
 
-use super::Gate;
 use super::control::Control;
+use super::overloaded::Gate;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 

@@ -1,0 +1,87 @@
+//! Work on its way: admitted, and begun.
+
+use super::overloaded::{Gate, Overloaded};
+use super::run::Run;
+use super::shared::Shared;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// Work that has been admitted and waits for its turn. Dropping it abandons it.
+#[must_use = "dropping the permit abandons the work"]
+pub struct Permit {
+    shared: Arc<Shared>,
+    arrived: u64,
+    waits: bool,
+}
+
+impl Permit {
+    pub(super) const fn new(shared: Arc<Shared>, arrived: u64) -> Self {
+        Self { shared, arrived, waits: true }
+    }
+
+    /// The turn has come. Call it right before the work, under its color.
+    ///
+    /// # Errors
+    ///
+    /// [`Overloaded`] if it has waited for more than two targets: do not do the work.
+    pub fn begin(mut self) -> Result<Running, Overloaded> {
+        self.waits = false;
+        let (mut control, now) = self.shared.lock();
+        let begins = control.turn(self.arrived, now);
+        drop(control);
+        if !begins {
+            return Err(Overloaded::new(Gate::Valve, now.saturating_sub(self.arrived)));
+        }
+        // Ordering: a figure, not a signal.
+        self.shared.running.fetch_add(1, Ordering::Relaxed);
+        Ok(Running { shared: Arc::clone(&self.shared) })
+    }
+
+    /// A future that [begins](Self::begin) with its first poll, for spawning. If it has waited for
+    /// too long by then, `future` is never polled, and the result is [`Overloaded`].
+    ///
+    /// What `future` owns goes with it: a connection that was moved in is closed without an answer.
+    /// Where somebody must be told, call [`begin`](Self::begin) inside the task instead; see
+    /// [the module](super#where-requests-come-in).
+    ///
+    /// Cancel safe: dropped before its first poll, it abandons the work.
+    pub fn run<F: Future>(self, future: F) -> Run<F> {
+        Run::new(self, future)
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        if self.waits {
+            self.shared.lock().0.abandon();
+        }
+    }
+}
+
+impl fmt::Debug for Permit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let waited = self.shared.time(Instant::now()).saturating_sub(self.arrived);
+        f.debug_struct("Permit").field("waited", &Duration::from_nanos(waited)).finish()
+    }
+}
+
+/// Work that has begun; drop it when the work is done. It only counts.
+#[must_use = "it is counted as running for as long as this lives"]
+pub struct Running {
+    shared: Arc<Shared>,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Ordering: a figure, not a signal.
+        self.shared.running.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl fmt::Debug for Running {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Running")
+    }
+}
