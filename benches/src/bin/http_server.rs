@@ -5,8 +5,12 @@ use colored_benches::http::server;
 use std::error::Error;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut arguments = std::env::args().skip(1);
-    let kind = arguments.next().ok_or("which server?")?.parse()?;
-    let workers = arguments.next().ok_or("how many workers?")?.parse()?;
+    let mut arguments = std::env::args_os().skip(1);
+    let mut text = |what: &'static str| {
+        let given = arguments.next().ok_or(what)?;
+        given.into_string().map_err(|_| "a kind and a number are written in UTF-8")
+    };
+    let kind = text("which server?")?.parse()?;
+    let workers = text("how many workers?")?.parse()?;
     Ok(server::main(kind, workers, arguments.next().map(Into::into))?)
 }

@@ -80,5 +80,8 @@ fn free_path() -> PathBuf {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     // Ordering: a number that nobody else has is all that is asked for.
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    env::temp_dir().join(format!("colored-bench-{}-{number}", std::process::id()))
+    let path = env::temp_dir().join(format!("colored-bench-{}-{number}", std::process::id()));
+    // Of a process that had this number, and was killed.
+    let _ = fs::remove_file(&path);
+    path
 }

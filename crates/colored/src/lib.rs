@@ -180,6 +180,7 @@
 //! | socket options | a value must be one that every system takes: [`net::KeepAlive`], [`net::TcpStream::set_linger`] |
 //! | `SO_REUSEADDR` | on by default, except on Windows, where it would let others take the port |
 //! | `SO_REUSEPORT` | on unix, without Solaris and illumos |
+//! | [`net::UnixListener`](net), `UnixStream` | on unix |
 //! | keep-alive | no interval on OpenBSD; no count of probes on OpenBSD and Windows |
 
 pub mod admission;

@@ -38,6 +38,8 @@ mod gather;
 #[cfg(feature = "hyper")]
 mod hyper_io;
 mod methods;
+#[cfg(test)]
+mod promises;
 mod socket;
 mod tcp;
 #[cfg(test)]

@@ -170,7 +170,7 @@ impl Shard {
         }
     }
 
-    /// From now on there are events for everything. If there is room, there is one at once.
+    /// From now on there are events for everything. If the system would tell of room, it does at once.
     ///
     /// # Errors
     ///

@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 #[cfg(unix)]
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 
 use mio::event::Source;
 
@@ -28,6 +28,18 @@ pub(crate) struct Registered<S: Source> {
     driver: Arc<Driver>,
     room: Room,
 }
+
+/// mio has epoll here, or kqueue. Elsewhere it asks again for what a socket was registered for.
+#[cfg(unix)]
+const CAN_WATCH_LATER: bool = cfg!(any(
+    target_os = "linux",
+    target_os = "android",
+    target_vendor = "apple",
+    target_os = "freebsd",
+    target_os = "dragonfly",
+    target_os = "netbsd",
+    target_os = "openbsd",
+));
 
 /// Whether the system tells that there is room for data.
 enum Room {
@@ -72,6 +84,9 @@ impl<S: Source> Registered<S> {
     where
         S: AsRawFd,
     {
+        if !CAN_WATCH_LATER {
+            return Registered::new(socket, Ready::READABLE | Ready::WRITABLE);
+        }
         let later = Room::Later { socket: socket.as_raw_fd(), told: AtomicBool::new(false) };
         let ready = Ready::READABLE | Ready::WRITABLE;
         Registered::watched(socket, ready, Watched::AllButRoom, later)
@@ -174,6 +189,13 @@ impl<S: Source> Registered<S> {
         }
     }
 
+    /// Nothing more will be written: whoever waits for room need not.
+    pub(crate) fn end_writing(&self) {
+        let mut wakers = Vec::new();
+        self.entry.end_writing(&mut wakers);
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
     fn exhausted(&self, seen: Snapshot, interest: Interest) -> io::Result<()> {
         self.watch_room(interest)?;
         self.entry.exhausted(seen, interest);
@@ -185,11 +207,11 @@ impl<S: Source> Registered<S> {
     #[cfg(unix)]
     fn watch_room(&self, interest: Interest) -> io::Result<()> {
         if let (true, Room::Later { socket, told }) = (interest.is_writable(), &self.room)
-            // Ordering: hint only. What the system has been asked for, it knows.
-            && !told.load(Ordering::Relaxed)
+            // Ordering: Acquire pairs with the Release below: whoever need not ask comes after the answer.
+            && !told.load(Ordering::Acquire)
         {
             self.shard().watch_room(*socket, self.key)?;
-            told.store(true, Ordering::Relaxed);
+            told.store(true, Ordering::Release);
         }
         Ok(())
     }

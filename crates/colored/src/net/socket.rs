@@ -34,6 +34,9 @@ pub(super) trait Socket: Source {
     fn shutdown(&self, how: Shutdown) -> io::Result<()>;
 }
 
+/// The system moves no more pieces in one call, and there may be bytes or room left: `IOV_MAX`, or less.
+const MOST_PIECES: usize = 16;
+
 macro_rules! socket {
     ($type:ty, HAS_ANCILLARY = $has:literal) => {
         impl Socket for $type {
@@ -52,7 +55,8 @@ macro_rules! socket {
             }
 
             fn read_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<Moved> {
-                Ok(Moved { bytes: Read::read_vectored(&mut &*self, bufs)?, is_all: !$has })
+                let is_all = !$has && bufs.len() <= MOST_PIECES;
+                Ok(Moved { bytes: Read::read_vectored(&mut &*self, bufs)?, is_all })
             }
 
             fn write(&self, buf: &[u8]) -> io::Result<Moved> {
@@ -60,7 +64,8 @@ macro_rules! socket {
             }
 
             fn write_vectored(&self, bufs: &[IoSlice<'_>]) -> io::Result<Moved> {
-                Ok(Moved { bytes: Write::write_vectored(&mut &*self, bufs)?, is_all: true })
+                let is_all = bufs.len() <= MOST_PIECES;
+                Ok(Moved { bytes: Write::write_vectored(&mut &*self, bufs)?, is_all })
             }
 
             fn shutdown(&self, how: Shutdown) -> io::Result<()> {

@@ -50,9 +50,12 @@ pub(super) trait Stream {
     /// here: there is nothing left to end, and a loss of data shows when reading.
     fn end_writing(&self) -> io::Result<()> {
         match self.registered().get().shutdown(Shutdown::Write) {
-            Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(()),
-            done => done,
+            Err(error) if error.kind() == io::ErrorKind::NotConnected => {}
+            done => done?,
         }
+        // Where the system wakes only who waits to read.
+        self.registered().end_writing();
+        Ok(())
     }
 
     fn poll_transfer(

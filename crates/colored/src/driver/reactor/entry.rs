@@ -86,6 +86,13 @@ impl Entry {
         self.lock().take(ready, wakers);
     }
 
+    /// A task has ended the writing direction.
+    pub(crate) fn end_writing(&self, wakers: &mut Vec<Waker>) {
+        let ready = Ready::WRITABLE;
+        self.readiness.mark(ready, false);
+        self.lock().take(ready, wakers);
+    }
+
     /// The runtime ends: every wait, present and future, is answered by an error.
     pub(super) fn shut_down(&self, wakers: &mut Vec<Waker>) {
         self.readiness.shut_down();

@@ -4,7 +4,26 @@ use std::io::{self, ErrorKind};
 use std::os::unix::net::SocketAddr;
 use std::path::Path;
 
+use socket2::SockAddr;
+
 use crate::net::error::explained;
+
+/// The address of whoever connects. A path that is longer than others may connect to counts as none.
+pub(super) fn of_peer(peer: &SockAddr) -> io::Result<SocketAddr> {
+    if let Some(Ok(address)) = peer.as_pathname().map(SocketAddr::from_pathname) {
+        return Ok(address);
+    }
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    if let Some(name) = peer.as_abstract_namespace() {
+        #[cfg(target_os = "android")]
+        use std::os::android::net::SocketAddrExt;
+        #[cfg(target_os = "linux")]
+        use std::os::linux::net::SocketAddrExt;
+        return SocketAddr::from_abstract_name(name);
+    }
+    // What has no name.
+    SocketAddr::from_pathname("")
+}
 
 /// The address of a path.
 ///
@@ -12,9 +31,14 @@ use crate::net::error::explained;
 ///
 /// `InvalidInput`, with the path, if it cannot be one.
 pub(super) fn of(what: &str, path: &Path) -> io::Result<SocketAddr> {
-    SocketAddr::from_pathname(path).map_err(|error| {
+    let address = match path.as_os_str().is_empty() {
+        // The system would make up a name.
+        true => Err(io::Error::new(ErrorKind::InvalidInput, "the path is empty")),
+        false => SocketAddr::from_pathname(path),
+    };
+    address.map_err(|error| {
         let text = format!(
-            "cannot {what} {}: {error}; a path of a socket has some 100 bytes at most, and none of \
+            "cannot {what} {}: {error}; a path of a socket has 1 to some 100 bytes, and none of \
              them is zero",
             path.display()
         );
@@ -36,7 +60,9 @@ pub(super) fn failed(what: &str, address: &SocketAddr, error: io::Error) -> io::
         (LISTEN, ErrorKind::AddrInUse) => {
             "; the file of a socket outlives its listener: remove it if nobody listens"
         }
-        (CONNECT, ErrorKind::ConnectionRefused) => "; the file is there, but nobody listens",
+        (CONNECT, ErrorKind::ConnectionRefused) => {
+            "; the file is there, but nobody listens, or on some systems too many wait"
+        }
         _ => "",
     };
     explained(format!("cannot {what} {}: {error}{hint}", name(address)), error)

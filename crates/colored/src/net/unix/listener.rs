@@ -1,13 +1,17 @@
 //! A socket that accepts connections.
 
 use std::fmt;
+use std::fs;
 use std::io;
 use std::os::unix::net::{self, SocketAddr};
 use std::path::Path;
 use std::task::{Context, Poll};
 
+use socket2::SockRef;
+
 use super::UnixStream;
 use super::address::{self, LISTEN};
+use crate::driver::current;
 use crate::net::acceptor::{Acceptor, Listener};
 
 /// A socket that listens for connections of programs on the same machine.
@@ -40,7 +44,8 @@ pub struct UnixListener {
 impl UnixListener {
     /// Makes a socket at `path`, and listens there.
     ///
-    /// Who may connect is told by the rights of the file and of its directory.
+    /// Who may connect is told by the rights of the file, which it has by the umask, and of its
+    /// directory.
     ///
     /// # Errors
     ///
@@ -59,9 +64,17 @@ impl UnixListener {
     /// Listens at `address`, which need not be a path: on Linux it may be an abstract name, which ends
     /// with its listener. See [`bind`](UnixListener::bind).
     pub fn bind_addr(address: &SocketAddr) -> io::Result<UnixListener> {
+        // Before there is a file.
+        current::with(|_| ());
         let bound = mio::net::UnixListener::bind_addr(address);
         let socket = bound.map_err(|error| address::failed(LISTEN, address, error))?;
-        Ok(UnixListener { inner: Acceptor::new(socket)? })
+        let inner = Acceptor::new(socket).inspect_err(|_| {
+            if let Some(path) = address.as_pathname() {
+                // Made here, for nobody.
+                let _ = fs::remove_file(path);
+            }
+        })?;
+        Ok(UnixListener { inner })
     }
 
     /// Accepts a connection.
@@ -125,8 +138,12 @@ impl Listener for mio::net::UnixListener {
     type Taken = (mio::net::UnixStream, SocketAddr);
     type Accepted = (UnixStream, SocketAddr);
 
+    /// Not by mio, which panics for a peer that is bound to a path of 108 bytes, as Linux allows.
     fn take(&self) -> io::Result<Self::Taken> {
-        self.accept()
+        let (socket, peer) = SockRef::from(self).accept()?;
+        socket.set_nonblocking(true)?;
+        let socket = mio::net::UnixStream::from_std(socket.into());
+        Ok((socket, address::of_peer(&peer)?))
     }
 
     fn connected((socket, peer): Self::Taken) -> io::Result<Self::Accepted> {

@@ -27,9 +27,11 @@ const LONGEST_WAIT: Duration = Duration::from_millis(50);
 /// the sender does not do the receiver's part of it.
 ///
 /// Descriptors and credentials are sent by calls of the system that this type has no method for:
-/// [`async_io`](UnixStream::async_io) waits for them.
+/// [`async_io`](UnixStream::async_io) waits for them. The system closes descriptors whose bytes are
+/// taken by an ordinary read.
 ///
-/// Dropping it closes the connection; the peer reads what was written before.
+/// Dropping it closes the connection; the peer reads what was written before. A peer that ends its
+/// reading direction only, and goes on, is noticed by the next write, not by one that waits for room.
 pub struct UnixStream {
     inner: Registered<mio::net::UnixStream>,
 }
@@ -37,8 +39,9 @@ pub struct UnixStream {
 impl UnixStream {
     /// Connects to the listener at `path`.
     ///
-    /// Where its queue is full, this waits for a place and tries again, after 0.5 to 50 ms: the system
-    /// tells nobody when there is one. Cancel safe: dropping the future closes the socket.
+    /// Where its queue is full, Linux says so, and tells nobody when there is a place: this waits, and
+    /// tries again after 0.5 to 50 ms. Other systems refuse. Cancel safe: dropping the future closes the
+    /// socket.
     ///
     /// # Errors
     ///
@@ -132,7 +135,12 @@ impl UnixStream {
     ///
     /// [`AsyncWriteExt::shutdown`](crate::io::AsyncWriteExt::shutdown) ends the writing direction.
     pub fn shutdown_with(&self, how: Shutdown) -> io::Result<()> {
-        self.socket().shutdown(how)
+        self.socket().shutdown(how)?;
+        if how != Shutdown::Read {
+            // The system wakes only who waits to read.
+            self.inner.end_writing();
+        }
+        Ok(())
     }
 
     pub(in crate::net) fn socket(&self) -> &mio::net::UnixStream {

@@ -18,7 +18,10 @@ impl Place {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         // Ordering: a number that nobody else has is all that is asked for.
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        Place(env::temp_dir().join(format!("colored-{}-{number}", process::id())))
+        let place = Place(env::temp_dir().join(format!("colored-{}-{number}", process::id())));
+        // Of a process that had this number, and was killed.
+        let _ = fs::remove_file(&place.0);
+        place
     }
 }
 

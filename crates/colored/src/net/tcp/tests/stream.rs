@@ -10,8 +10,8 @@ use std::time::Duration;
 use socket2::SockRef;
 
 use crate::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt, Interest, ReadBuf, Ready};
-use crate::net::TcpStream;
 use crate::net::testing::{pair, run};
+use crate::net::{TcpStream, promises};
 
 /// More than the buffers of the system hold.
 const LARGE: usize = 16 << 20;
@@ -19,16 +19,8 @@ const LARGE: usize = 16 << 20;
 #[test]
 fn echo() {
     run(async {
-        let (mut client, mut server) = pair().await;
-        for size in [1, 100, 10_000] {
-            let sent = vec![7; size];
-            client.write_all(&sent).await.unwrap();
-            let mut got = vec![0; size];
-            server.read_exact(&mut got).await.unwrap();
-            server.write_all(&got).await.unwrap();
-            client.read_exact(&mut got).await.unwrap();
-            assert_eq!(got, sent);
-        }
+        let (client, server) = pair().await;
+        promises::echo(client, server).await;
     });
 }
 
@@ -90,16 +82,8 @@ fn urgent_data_does_not_stop_the_stream() {
 #[test]
 fn a_half_closed_connection_still_answers() {
     run(async {
-        let (mut client, mut server) = pair().await;
-        client.write_all(b"question").await.unwrap();
-        client.shutdown().await.unwrap();
-        let mut question = String::new();
-        server.read_to_string(&mut question).await.unwrap();
-        server.write_all(b"answer").await.unwrap();
-        drop(server);
-        let mut answer = String::new();
-        client.read_to_string(&mut answer).await.unwrap();
-        assert_eq!((question.as_str(), answer.as_str()), ("question", "answer"));
+        let (client, server) = pair().await;
+        promises::half_closed_answers(client, server).await;
     });
 }
 
@@ -113,6 +97,26 @@ fn ending_the_reading_direction_wakes_the_reader() {
         let (read, ()) = tokio::join!(reader.read(&mut buf), end);
         assert_eq!(read.unwrap(), 0);
         drop(client);
+    });
+}
+
+/// The system moves only the first thousand, and nothing tells of the room that is left.
+#[test]
+fn more_pieces_than_the_system_moves_at_once_are_no_full_buffer() {
+    run(async {
+        let (client, server) = pair().await;
+        let pieces = [IoSlice::new(b"ab"); 2_000];
+        for _ in 0..2 {
+            let n = client.try_write_vectored(&pieces).unwrap();
+            assert!(0 < n && n <= 4_000, "{n}");
+        }
+        server.readable().await.unwrap();
+        let mut bytes = [[0]; 2_000];
+        let mut bufs: Vec<_> = bytes.iter_mut().map(|byte| IoSliceMut::new(byte)).collect();
+        for _ in 0..2 {
+            let n = server.try_read_vectored(&mut bufs).unwrap();
+            assert!(0 < n && n <= 2_000, "{n}");
+        }
     });
 }
 

@@ -11,8 +11,9 @@ use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg}
 
 use super::{Place, UnixStream, pair};
 use crate::io::{AsyncReadExt, AsyncWriteExt, Interest};
+use crate::net::promises;
 use crate::net::testing::run;
-use crate::time::timeout;
+use crate::time::{sleep, timeout};
 
 /// More than the buffers of the system hold.
 const LARGE: usize = 16 << 20;
@@ -20,17 +21,8 @@ const LARGE: usize = 16 << 20;
 #[test]
 fn echo() {
     run(async {
-        let place = Place::new();
-        let (mut client, mut server) = pair(&place).await;
-        for size in [1, 100, 10_000] {
-            let sent = vec![7; size];
-            client.write_all(&sent).await.unwrap();
-            let mut got = vec![0; size];
-            server.read_exact(&mut got).await.unwrap();
-            server.write_all(&got).await.unwrap();
-            client.read_exact(&mut got).await.unwrap();
-            assert_eq!(got, sent);
-        }
+        let (client, server) = pair(&Place::new()).await;
+        promises::echo(client, server).await;
     });
 }
 
@@ -85,6 +77,8 @@ fn a_short_read_is_not_all_there_is() {
         assert_eq!(server.try_read(&mut buf).unwrap_err().kind(), ErrorKind::WouldBlock);
         send(b"first", true);
         send(b"second", false);
+        // The reactor has seen both.
+        std::thread::sleep(Duration::from_millis(20));
         let mut got = Vec::new();
         while got.len() < 11 {
             let read = timeout(Duration::from_secs(5), server.read(&mut buf)).await;
@@ -98,17 +92,8 @@ fn a_short_read_is_not_all_there_is() {
 #[test]
 fn a_half_closed_connection_still_answers() {
     run(async {
-        let place = Place::new();
-        let (mut client, mut server) = pair(&place).await;
-        client.write_all(b"question").await.unwrap();
-        client.shutdown().await.unwrap();
-        let mut question = String::new();
-        server.read_to_string(&mut question).await.unwrap();
-        server.write_all(b"answer").await.unwrap();
-        drop(server);
-        let mut answer = String::new();
-        client.read_to_string(&mut answer).await.unwrap();
-        assert_eq!((question.as_str(), answer.as_str()), ("question", "answer"));
+        let (client, server) = pair(&Place::new()).await;
+        promises::half_closed_answers(client, server).await;
     });
 }
 
@@ -123,6 +108,26 @@ fn ending_the_reading_direction_wakes_the_reader() {
         assert_eq!(read.unwrap(), 0);
         drop(client);
     });
+}
+
+#[test]
+fn ending_the_writing_direction_wakes_the_writer() {
+    for how in [Shutdown::Write, Shutdown::Both] {
+        run(async {
+            let (client, server) = UnixStream::pair().unwrap();
+            let data = vec![0; LARGE];
+            let mut writer = &server;
+            let end = async {
+                // The buffer is full.
+                sleep(Duration::from_millis(20)).await;
+                server.shutdown_with(how).unwrap();
+            };
+            let both = async { tokio::join!(writer.write_all(&data), end) };
+            let (written, ()) = timeout(Duration::from_secs(10), both).await.expect("it is woken");
+            assert_eq!(written.unwrap_err().kind(), ErrorKind::BrokenPipe);
+            drop(client);
+        });
+    }
 }
 
 #[test]
