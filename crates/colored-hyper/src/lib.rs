@@ -5,7 +5,8 @@
 //! | [`serve`](crate::serve()), [`serve_with`] | a server: HTTP/1 and HTTP/2, parallel connections, graceful shutdown |
 //! | [`client`](crate::client()) | a client with a pool of connections |
 //! | [`tower`] | makes a tower service, such as an axum `Router`, fit for [`serve`](crate::serve()) |
-//! | [`into_tcp`] | the socket of an upgraded connection, for web sockets and other protocols |
+//! | [`Listener`] | where connections come from: TCP, Unix sockets, TLS |
+//! | [`into_io`] | the socket of an upgraded connection, for web sockets and other protocols |
 //! | [`ColoredExecutor`], [`ColoredTimer`] | what hyper asks of a runtime, for builders of one's own |
 //!
 //! ```no_run
@@ -36,7 +37,7 @@ mod timer;
 pub use self::client::{ClientStream, Connector, client, client_builder};
 pub use self::executor::ColoredExecutor;
 pub use self::serve::{
-    Coloring, DrainTimeout, Serve, ServeError, Serving, into_tcp, serve, serve_with,
+    Coloring, DrainTimeout, Listener, Serve, ServeError, Serving, into_io, serve, serve_with,
 };
 pub use self::timer::ColoredTimer;
 

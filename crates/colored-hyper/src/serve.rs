@@ -5,21 +5,21 @@ mod coloring;
 mod connection;
 mod drain;
 mod error;
+mod listener;
 mod preface;
 mod upgrade;
 
 pub use self::accept::Serving;
 pub use self::coloring::Coloring;
 pub use self::error::{DrainTimeout, ServeError};
-pub use self::upgrade::into_tcp;
+pub use self::listener::Listener;
+pub use self::upgrade::into_io;
 
 use self::preface::Version;
 use crate::{ColoredExecutor, ColoredTimer};
-use colored::net::TcpListener;
 use colored::time::Duration;
 use hyper::server::conn::{http1, http2};
 use std::fmt;
-use std::net::SocketAddr;
 use std::pin::Pin;
 
 /// Serves every connection of `listener` with a clone of `service`, over HTTP/1 and HTTP/2: which of
@@ -30,11 +30,9 @@ use std::pin::Pin;
 /// [`serve_with`].
 ///
 /// Nothing happens before the [`Serve`] is awaited.
-pub fn serve<S>(
-    listener: TcpListener,
-    service: S,
-) -> Serve<impl FnMut(SocketAddr) -> S + Send + 'static>
+pub fn serve<L, S>(listener: L, service: S) -> Serve<L, impl FnMut(L::Peer) -> S + Send + 'static>
 where
+    L: Listener,
     S: Clone + Send + 'static,
 {
     serve_with(listener, move |_| service.clone())
@@ -42,9 +40,10 @@ where
 
 /// [`serve`](crate::serve()) with a service that `make` makes for each connection, given the address of the peer.
 /// `make` runs under the color of the accept loop, which is the caller's.
-pub fn serve_with<M, S>(listener: TcpListener, make: M) -> Serve<M>
+pub fn serve_with<L, M, S>(listener: L, make: M) -> Serve<L, M>
 where
-    M: FnMut(SocketAddr) -> S + Send + 'static,
+    L: Listener,
+    M: FnMut(L::Peer) -> S + Send + 'static,
 {
     let mut http1 = http1::Builder::new();
     http1.timer(ColoredTimer).header_read_timeout(HEADER_READ_TIMEOUT);
@@ -74,38 +73,38 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
 /// ever. To spawn it, use [`into_future`](IntoFuture::into_future).
 ///
 /// No error of a connection or of the listener ends it; [`on_error`](Serve::on_error) shows them.
-/// Connections have `TCP_NODELAY` set. Dropping the future stops accepting; connections go on until
+/// Dropping the future stops accepting; connections go on until
 /// they end by themselves.
 ///
 /// # Errors
 ///
 /// [`DrainTimeout`], when the time for a graceful shutdown was over.
 #[must_use = "a server does nothing unless it is awaited"]
-pub struct Serve<M> {
-    listener: TcpListener,
+pub struct Serve<L: Listener, M> {
+    listener: L,
     make: M,
     signal: Signal,
-    settings: Settings,
+    settings: Settings<L::Peer>,
 }
 
 type Signal = Pin<Box<dyn Future<Output = ()> + Send>>;
-type OnError = Box<dyn Fn(&ServeError) + Send + Sync>;
+type OnError<P> = Box<dyn Fn(&ServeError<P>) + Send + Sync>;
 type SetHttp2 = Box<dyn FnOnce(&mut http2::Builder<ColoredExecutor>) + Send>;
 
-struct Settings {
+struct Settings<P> {
     /// The one version that is spoken, if only one is.
     version: Option<Version>,
-    coloring: Coloring,
+    coloring: Coloring<P>,
     max_connections: usize,
     header_read_timeout: Option<Duration>,
     drain_timeout: Option<Duration>,
-    on_error: OnError,
+    on_error: OnError<P>,
     http1: http1::Builder,
     /// Kept for when the coloring, and with it the executor, is known.
     set_http2: Vec<SetHttp2>,
 }
 
-impl<M> Serve<M> {
+impl<L: Listener, M> Serve<L, M> {
     /// Speaks HTTP/1 only. Saves each connection the look at its first bytes.
     pub fn http1_only(mut self) -> Self {
         self.settings.version = Some(Version::Http1);
@@ -119,7 +118,7 @@ impl<M> Serve<M> {
     }
 
     /// Which requests may overlap. Default: [`Coloring::Connection`].
-    pub fn coloring(mut self, coloring: Coloring) -> Self {
+    pub fn coloring(mut self, coloring: Coloring<L::Peer>) -> Self {
         self.settings.coloring = coloring;
         self
     }
@@ -137,8 +136,8 @@ impl<M> Serve<M> {
         self
     }
 
-    /// How long a client may take to send the first bytes of a connection, and how long for the
-    /// headers of each HTTP/1 request; between two requests it is how long an idle connection stays
+    /// How long a client may take to send the first bytes of a connection, its handshake included,
+    /// and how long for the headers of each HTTP/1 request; between two requests it is how long an idle connection stays
     /// open, and the end of one is no error. `None`: for ever, which lets a few slow clients hold all
     /// connections. Default: 30 seconds.
     ///
@@ -192,7 +191,7 @@ impl<M> Serve<M> {
     /// Calls `hook` with every error of a connection and of accepting, for a log or a counter; the
     /// server goes on. `hook` runs under the color of the connection or of the accept loop, so it may
     /// run several times at once. Default: errors are ignored.
-    pub fn on_error(mut self, hook: impl Fn(&ServeError) + Send + Sync + 'static) -> Self {
+    pub fn on_error(mut self, hook: impl Fn(&ServeError<L::Peer>) + Send + Sync + 'static) -> Self {
         self.settings.on_error = Box::new(hook);
         self
     }
@@ -213,7 +212,7 @@ impl<M> Serve<M> {
     }
 }
 
-impl<M> fmt::Debug for Serve<M> {
+impl<L: Listener + fmt::Debug, M> fmt::Debug for Serve<L, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Serve")
             .field("listener", &self.listener)

@@ -2,7 +2,7 @@
 
 use super::connection::Protocol;
 use super::drain::{Drain, Phase};
-use super::{DrainTimeout, Serve, ServeError, Settings};
+use super::{DrainTimeout, Listener, Serve, ServeError, Settings};
 use crate::ColoredTimer;
 use colored::time::timeout;
 use hyper::body::{Body, Incoming};
@@ -12,7 +12,6 @@ use hyper::{Request, Response};
 use std::error::Error;
 use std::fmt;
 use std::future::poll_fn;
-use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -35,9 +34,10 @@ impl fmt::Debug for Serving {
     }
 }
 
-impl<M, S, B> IntoFuture for Serve<M>
+impl<L, M, S, B> IntoFuture for Serve<L, M>
 where
-    M: FnMut(SocketAddr) -> S + Send + 'static,
+    L: Listener,
+    M: FnMut(L::Peer) -> S + Send + 'static,
     S: Service<Request<Incoming>, Response = Response<B>> + Send + 'static,
     S::Future: Send + 'static,
     S::Error: Into<Box<dyn Error + Send + Sync>>,
@@ -53,9 +53,10 @@ where
     }
 }
 
-async fn run<M, S, B>(serve: Serve<M>) -> Result<(), DrainTimeout>
+async fn run<L, M, S, B>(serve: Serve<L, M>) -> Result<(), DrainTimeout>
 where
-    M: FnMut(SocketAddr) -> S + Send + 'static,
+    L: Listener,
+    M: FnMut(L::Peer) -> S + Send + 'static,
     S: Service<Request<Incoming>, Response = Response<B>> + Send + 'static,
     S::Future: Send + 'static,
     S::Error: Into<Box<dyn Error + Send + Sync>>,
@@ -63,7 +64,7 @@ where
     B::Data: Send,
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
-    let Serve { listener, mut make, mut signal, settings } = serve;
+    let Serve { mut listener, mut make, mut signal, settings } = serve;
     let Settings { coloring, max_connections, drain_timeout, .. } = settings;
     let protocol = Arc::new(settings.into_protocol());
     let drain = Drain::new();
@@ -75,7 +76,7 @@ where
             ready!(drain.poll_fewer_than(max_connections, cx));
             listener.poll_accept(cx).map(Some)
         });
-        let (stream, peer) = match accepted.await {
+        let (handshake, peer) = match accepted.await {
             Some(Ok(accepted)) => accepted,
             // The listener makes the next accept wait.
             Some(Err(error)) => {
@@ -84,10 +85,10 @@ where
             }
             None => break,
         };
-        // An error means that the connection is broken, which shows when it is read.
-        let _ = stream.set_nodelay(true);
-        let (service, protocol, open) = (make(peer), Arc::clone(&protocol), drain.open());
-        coloring.spawn(peer, async move { protocol.run(stream, peer, service, open).await });
+        let (service, protocol, open) = (make(peer.clone()), Arc::clone(&protocol), drain.open());
+        coloring.spawn(&peer.clone(), async move {
+            protocol.run(handshake, peer, service, open).await;
+        });
     }
     drop(listener);
     drain.enter(Phase::Drain);
@@ -104,9 +105,9 @@ where
     Err(DrainTimeout { connections, timeout: limit })
 }
 
-impl Settings {
+impl<P> Settings<P> {
     /// What connections need, once the coloring is known.
-    fn into_protocol(self) -> Protocol {
+    fn into_protocol(self) -> Protocol<P> {
         let mut http2 = http2::Builder::new(self.coloring.of_streams());
         http2.timer(ColoredTimer);
         self.set_http2.into_iter().for_each(|set| set(&mut http2));

@@ -2,15 +2,18 @@
 
 use crate::ColoredExecutor;
 use colored::{Color, spawn_colored, spawn_unique};
+use std::fmt;
 use std::net::SocketAddr;
 
 /// Under which colors a server runs its connections and their requests.
 ///
 /// Work of one color never overlaps, work of different colors runs in parallel. Inside a service,
 /// [`Color::current`] tells the color; [`hop`](colored::hop) leaves it.
-#[derive(Clone, Copy, Debug, Default)]
+///
+/// `P` is how the listener names a [peer](crate::Listener::Peer).
+#[derive(Default)]
 #[non_exhaustive]
-pub enum Coloring {
+pub enum Coloring<P = SocketAddr> {
     /// Each connection under a fresh color of its own, the requests of an HTTP/2 connection under
     /// that of the connection: connections in parallel, each serial in itself.
     #[default]
@@ -21,7 +24,7 @@ pub enum Coloring {
     /// Each connection under the color that the function gives to its peer, its requests too. With
     /// `|peer| Color::of(&peer.ip())` all connections of a client are serial, and what is kept for the
     /// client needs no lock.
-    Peer(fn(SocketAddr) -> Color),
+    Peer(fn(&P) -> Color),
     /// Everything under one color.
     One(Color),
     /// Everything under [`Color::DEFAULT`]: no request overlaps another, nor anything else that names
@@ -29,13 +32,30 @@ pub enum Coloring {
     Default,
 }
 
-impl Coloring {
+impl<P> Clone for Coloring<P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+// By hand: a derive would ask that `P` be the same.
+impl<P> Copy for Coloring<P> {}
+
+impl<P> fmt::Debug for Coloring<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Coloring::Connection => f.write_str("Connection"),
+            Coloring::Stream => f.write_str("Stream"),
+            Coloring::Peer(_) => f.write_str("Peer(..)"),
+            Coloring::One(color) => f.debug_tuple("One").field(color).finish(),
+            Coloring::Default => f.write_str("Default"),
+        }
+    }
+}
+
+impl<P> Coloring<P> {
     /// Spawns the task of a connection.
-    pub(super) fn spawn(
-        self,
-        peer: SocketAddr,
-        connection: impl Future<Output = ()> + Send + 'static,
-    ) {
+    pub(super) fn spawn(self, peer: &P, connection: impl Future<Output = ()> + Send + 'static) {
         let task = match self {
             Coloring::Connection | Coloring::Stream => spawn_unique(connection),
             Coloring::Peer(color) => spawn_colored(color(peer), connection),

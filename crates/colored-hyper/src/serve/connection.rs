@@ -4,37 +4,33 @@ use super::drain::{Open, Phase};
 use super::preface::{Prefaced, Version};
 use super::{OnError, ServeError};
 use crate::ColoredExecutor;
-use colored::net::TcpStream;
 use colored::time::{Duration, timeout};
 use hyper::body::{Body, Incoming};
+use hyper::rt::{Read, Write};
 use hyper::server::conn::{http1, http2};
 use hyper::service::Service;
 use hyper::{Request, Response};
 use std::error::Error;
 use std::future::poll_fn;
 use std::io;
-use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::task::Poll;
 
 /// What all connections of a server have in common.
-pub(super) struct Protocol {
+pub(super) struct Protocol<P> {
     pub(super) version: Option<Version>,
     pub(super) header_read_timeout: Option<Duration>,
-    pub(super) on_error: OnError,
+    pub(super) on_error: OnError<P>,
     pub(super) http1: http1::Builder,
     pub(super) http2: http2::Builder<ColoredExecutor>,
 }
 
-impl Protocol {
+impl<P> Protocol<P> {
     /// Serves one connection to its end.
-    pub(super) async fn run<S, B>(
-        &self,
-        stream: TcpStream,
-        peer: SocketAddr,
-        service: S,
-        mut open: Open,
-    ) where
+    pub(super) async fn run<H, T, S, B>(&self, handshake: H, peer: P, service: S, mut open: Open)
+    where
+        H: Future<Output = io::Result<T>>,
+        T: Read + Write + Send + Unpin + 'static,
         S: Service<Request<Incoming>, Response = Response<B>> + Send + 'static,
         S::Future: Send + 'static,
         S::Error: Into<Box<dyn Error + Send + Sync>>,
@@ -42,19 +38,21 @@ impl Protocol {
         B::Data: Send,
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
-        if let Err(error) = self.serve(stream, peer, service, &mut open).await {
+        if let Err(error) = self.serve(handshake, peer, service, &mut open).await {
             (self.on_error)(&error);
         }
     }
 
-    async fn serve<S, B>(
+    async fn serve<H, T, S, B>(
         &self,
-        stream: TcpStream,
-        peer: SocketAddr,
+        handshake: H,
+        peer: P,
         service: S,
         open: &mut Open,
-    ) -> Result<(), ServeError>
+    ) -> Result<(), ServeError<P>>
     where
+        H: Future<Output = io::Result<T>>,
+        T: Read + Write + Send + Unpin + 'static,
         S: Service<Request<Incoming>, Response = Response<B>> + Send + 'static,
         S::Future: Send + 'static,
         S::Error: Into<Box<dyn Error + Send + Sync>>,
@@ -62,9 +60,8 @@ impl Protocol {
         B::Data: Send,
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
-        let mut io = Prefaced::new(stream);
-        let version = match self.version(&mut io, open).await {
-            Ok(Some(version)) => version,
+        let (io, version) = match self.begin(handshake, open).await {
+            Ok(Some(begun)) => begun,
             Ok(None) => return Ok(()),
             Err(error) => return Err(ServeError::Preface { peer, error }),
         };
@@ -86,24 +83,38 @@ impl Protocol {
         ended.map_err(|error| ServeError::Connection { peer, error })
     }
 
-    /// The version to speak; `None` if the connection ends before its first request.
-    async fn version(&self, io: &mut Prefaced, open: &mut Open) -> io::Result<Option<Version>> {
-        if self.version == Some(Version::Http1) {
-            return Ok(self.version);
-        }
-        // hyper has no time-out before the first byte of HTTP/2, so this is read here in any case.
-        let mut reading = pin!(async {
-            let Some(limit) = self.header_read_timeout else { return io.version().await };
-            timeout(limit, io.version()).await.map_err(|_| {
+    /// A connection that is ready for HTTP, and the version to speak; `None` if it ends before its
+    /// first request.
+    async fn begin<H, T>(
+        &self,
+        handshake: H,
+        open: &mut Open,
+    ) -> io::Result<Option<(Prefaced<T>, Version)>>
+    where
+        H: Future<Output = io::Result<T>>,
+        T: Read + Unpin,
+    {
+        let begin = async {
+            let mut io = Prefaced::new(handshake.await?);
+            if self.version == Some(Version::Http1) {
+                return Ok(Some((io, Version::Http1)));
+            }
+            // hyper has no time-out before the first byte of HTTP/2, so this is read here in any case.
+            let version = io.version().await?;
+            Ok(version.map(|version| (io, self.version.unwrap_or(version))))
+        };
+        let mut begin = pin!(async {
+            let Some(limit) = self.header_read_timeout else { return begin.await };
+            timeout(limit, begin).await.map_err(|_| {
                 let text = format!("the client did not begin in {limit:?}");
                 io::Error::new(io::ErrorKind::TimedOut, text)
             })?
         });
-        let read = poll_fn(|cx| match open.poll(cx) {
-            Phase::Serve => reading.as_mut().poll(cx),
+        poll_fn(|cx| match open.poll(cx) {
+            Phase::Serve => begin.as_mut().poll(cx),
             Phase::Drain | Phase::Cut => Poll::Ready(Ok(None)),
-        });
-        Ok(read.await?.map(|version| self.version.unwrap_or(version)))
+        })
+        .await
     }
 }
 

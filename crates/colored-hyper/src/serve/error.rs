@@ -1,24 +1,27 @@
 //! What can go wrong with a server.
 
 use std::error::Error;
-use std::fmt;
+use std::fmt::{self, Debug};
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
 /// Something that went wrong while serving, and did not end the server. See
 /// [`Serve::on_error`](crate::Serve::on_error).
+///
+/// `P` is how the listener names a [peer](crate::Listener::Peer).
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum ServeError {
+pub enum ServeError<P = SocketAddr> {
     /// No connection could be accepted, above all for want of descriptors. The listener waits a
     /// while and goes on; none is lost.
     Accept(io::Error),
-    /// A connection ended before it was clear which version of HTTP the client speaks; of kind
+    /// A connection ended in its handshake, or before it was clear which version of HTTP the client
+    /// speaks; of kind
     /// [`TimedOut`](io::ErrorKind::TimedOut) if that took it too long.
     Preface {
         /// The client.
-        peer: SocketAddr,
+        peer: P,
         /// Why.
         error: io::Error,
     },
@@ -26,21 +29,21 @@ pub enum ServeError {
     /// network.
     Connection {
         /// The client.
-        peer: SocketAddr,
+        peer: P,
         /// Why.
         error: hyper::Error,
     },
 }
 
-impl fmt::Display for ServeError {
+impl<P: Debug> fmt::Display for ServeError<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ServeError::Accept(error) => write!(f, "cannot accept a connection: {error}"),
             ServeError::Preface { peer, error } => {
-                write!(f, "connection of {peer} ended before its first request: {error}")
+                write!(f, "connection of {peer:?} ended before its first request: {error}")
             }
             ServeError::Connection { peer, error } => {
-                write!(f, "connection of {peer} ended: {error}")?;
+                write!(f, "connection of {peer:?} ended: {error}")?;
                 match error.source() {
                     Some(source) => write!(f, ": {source}"),
                     None => Ok(()),
@@ -50,7 +53,7 @@ impl fmt::Display for ServeError {
     }
 }
 
-impl Error for ServeError {
+impl<P: Debug> Error for ServeError<P> {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             ServeError::Accept(error) | ServeError::Preface { error, .. } => Some(error),

@@ -1,14 +1,13 @@
 //! Which version of HTTP a client speaks.
 
 use bytes::Bytes;
-use colored::io::AsyncReadExt;
-use colored::net::TcpStream;
-use hyper::rt::{Read, ReadBufCursor, Write};
+use hyper::rt::{Read, ReadBuf, ReadBufCursor, Write};
+use std::future::poll_fn;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 /// What every HTTP/2 connection begins with (RFC 9113, section 3.4) and no HTTP/1 request does.
 const HTTP2: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -21,8 +20,8 @@ pub(super) enum Version {
 }
 
 /// A connection whose first bytes may have been read already, and are read again.
-pub(super) struct Prefaced {
-    stream: TcpStream,
+pub(super) struct Prefaced<T> {
+    io: T,
     bytes: [u8; HTTP2.len()],
     /// `bytes[next..end]` is still to be read.
     next: usize,
@@ -47,14 +46,14 @@ impl Answered {
     }
 }
 
-impl Prefaced {
-    pub(super) fn new(stream: TcpStream) -> Prefaced {
-        Prefaced { stream, bytes: [0; HTTP2.len()], next: 0, end: 0, answered: Answered::default() }
+impl<T: Read + Unpin> Prefaced<T> {
+    pub(super) fn new(io: T) -> Prefaced<T> {
+        Prefaced { io, bytes: [0; HTTP2.len()], next: 0, end: 0, answered: Answered::default() }
     }
 
     /// The socket, and the bytes that are still to be read again.
-    pub(super) fn into_parts(self) -> (TcpStream, Bytes) {
-        (self.stream, Bytes::copy_from_slice(&self.bytes[self.next..self.end]))
+    pub(super) fn into_parts(self) -> (T, Bytes) {
+        (self.io, Bytes::copy_from_slice(&self.bytes[self.next..self.end]))
     }
 
     pub(super) fn answered(&self) -> Answered {
@@ -64,7 +63,7 @@ impl Prefaced {
     /// Reads until the version is clear; `None` if the client closes without a word.
     pub(super) async fn version(&mut self) -> io::Result<Option<Version>> {
         while self.end < HTTP2.len() {
-            match self.stream.read(&mut self.bytes[self.end..]).await? {
+            match self.read_more().await? {
                 0 if self.end == 0 => return Ok(None),
                 // hyper has the words for half a request.
                 0 => return Ok(Some(Version::Http1)),
@@ -76,16 +75,26 @@ impl Prefaced {
         }
         Ok(Some(Version::Http2))
     }
+
+    /// Reads behind what has been read.
+    async fn read_more(&mut self) -> io::Result<usize> {
+        poll_fn(|cx| {
+            let mut buf = ReadBuf::new(&mut self.bytes[self.end..]);
+            ready!(Pin::new(&mut self.io).poll_read(cx, buf.unfilled()))?;
+            Poll::Ready(Ok(buf.filled().len()))
+        })
+        .await
+    }
 }
 
-impl Read for Prefaced {
+impl<T: Read + Unpin> Read for Prefaced<T> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         mut buf: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
         if self.next == self.end {
-            let read = Read::poll_read(Pin::new(&mut self.stream), cx, buf);
+            let read = Pin::new(&mut self.io).poll_read(cx, buf);
             if read.is_ready() {
                 self.answered.set(false);
             }
@@ -98,14 +107,14 @@ impl Read for Prefaced {
     }
 }
 
-impl Write for Prefaced {
+impl<T: Write + Unpin> Write for Prefaced<T> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
         self.answered.set(true);
-        Write::poll_write(Pin::new(&mut self.stream), cx, buf)
+        Pin::new(&mut self.io).poll_write(cx, buf)
     }
 
     fn poll_write_vectored(
@@ -114,18 +123,18 @@ impl Write for Prefaced {
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         self.answered.set(true);
-        Write::poll_write_vectored(Pin::new(&mut self.stream), cx, bufs)
+        Pin::new(&mut self.io).poll_write_vectored(cx, bufs)
     }
 
     fn is_write_vectored(&self) -> bool {
-        Write::is_write_vectored(&self.stream)
+        self.io.is_write_vectored()
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Write::poll_flush(Pin::new(&mut self.stream), cx)
+        Pin::new(&mut self.io).poll_flush(cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Write::poll_shutdown(Pin::new(&mut self.stream), cx)
+        Pin::new(&mut self.io).poll_shutdown(cx)
     }
 }

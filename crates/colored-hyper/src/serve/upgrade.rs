@@ -1,14 +1,16 @@
-//! [`into_tcp`]: the socket under an upgraded connection.
+//! [`into_io`]: what lies under an upgraded connection.
 
 use super::preface::Prefaced;
 use bytes::{Bytes, BytesMut};
-use colored::net::TcpStream;
+use hyper::rt::{Read, Write};
 use hyper::upgrade::{Parts, Upgraded};
 
-/// The socket of a connection that [`serve`](crate::serve()) has upgraded, for a protocol that is not
-/// HTTP, and what the client has said in it already, which comes first.
+/// What lies under a connection that [`serve`](crate::serve()) has upgraded, for a protocol that is
+/// not HTTP, and what the client has said in it already, which comes first. `T` is the
+/// [`Io`](crate::Listener::Io) of the listener.
 ///
 /// ```
+/// use colored::net::TcpStream;
 /// use hyper::body::Incoming;
 /// use hyper::{Request, Response, StatusCode};
 ///
@@ -16,7 +18,7 @@ use hyper::upgrade::{Parts, Upgraded};
 /// async fn handler(request: Request<Incoming>) -> hyper::Result<Response<String>> {
 ///     colored::spawn_unique(async {
 ///         let upgraded = hyper::upgrade::on(request).await?;
-///         if let Ok((stream, said)) = colored_hyper::into_tcp(upgraded) {
+///         if let Ok((stream, said)) = colored_hyper::into_io::<TcpStream>(upgraded) {
 ///             drop((stream, said)); // Any protocol, from here on.
 ///         }
 ///         hyper::Result::Ok(())
@@ -29,14 +31,18 @@ use hyper::upgrade::{Parts, Upgraded};
 ///
 /// # Errors
 ///
-/// The argument, if the connection is not one of HTTP/1 that [`serve`](crate::serve()) serves.
-pub fn into_tcp(upgraded: Upgraded) -> Result<(TcpStream, Bytes), Upgraded> {
-    let Parts { io, read_buf, .. } = upgraded.downcast::<Prefaced>()?;
-    let (stream, rest) = io.into_parts();
+/// The argument, if the connection is not one of HTTP/1 that [`serve`](crate::serve()) serves, or not
+/// over a `T`.
+pub fn into_io<T>(upgraded: Upgraded) -> Result<(T, Bytes), Upgraded>
+where
+    T: Read + Write + Send + Unpin + 'static,
+{
+    let Parts { io, read_buf, .. } = upgraded.downcast::<Prefaced<T>>()?;
+    let (io, rest) = io.into_parts();
     if rest.is_empty() {
-        return Ok((stream, read_buf));
+        return Ok((io, read_buf));
     }
     let mut said = BytesMut::from(read_buf);
     said.extend_from_slice(&rest);
-    Ok((stream, said.freeze()))
+    Ok((io, said.freeze()))
 }

@@ -8,6 +8,7 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper::{Request, Uri};
 use std::collections::HashSet;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -58,7 +59,7 @@ async fn everything_can_have_one_color() {
         (Coloring::Default, Color::DEFAULT),
         (Coloring::One(shared), shared),
         (
-            Coloring::Peer(|peer| Color::of(&peer.ip())),
+            Coloring::Peer(|peer: &SocketAddr| Color::of(&peer.ip())),
             Color::of(&"127.0.0.1".parse::<std::net::IpAddr>().unwrap()),
         ),
     ];

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use colored::io::AsyncWriteExt;
 use colored::net::TcpStream;
 use colored::sync::Notify;
-use colored_hyper::{Coloring, Serve, into_tcp, serve};
+use colored_hyper::{Coloring, Serve, into_io, serve};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::service::{Service, service_fn};
@@ -125,7 +125,7 @@ async fn an_upgraded_connection_is_no_longer_the_servers() {
     let service = service_fn(async |request: Request<Incoming>| -> Answer {
         colored::spawn_unique(async {
             let upgraded = hyper::upgrade::on(request).await.unwrap();
-            let (mut stream, said) = into_tcp(upgraded).unwrap();
+            let (mut stream, said) = into_io::<TcpStream>(upgraded).unwrap();
             stream.write_all(&said).await.unwrap();
             let (mut read, mut write) = stream.split();
             colored::io::copy(&mut read, &mut write).await.unwrap();
@@ -169,7 +169,7 @@ async fn a_panic_of_the_service_ends_its_connection_only() {
 async fn dropping_the_server_stops_accepting_and_leaves_the_connections() {
     let listener = colored::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let addr = listener.local_addr().unwrap();
-    let serving: Serve<_> = serve(listener, service_fn(echo));
+    let serving: Serve<_, _> = serve(listener, service_fn(echo));
     let task = colored::spawn_unique(serving.into_future());
     let mut stream = within(TcpStream::connect(addr)).await.unwrap();
     let request = "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\nok";

@@ -4,5 +4,6 @@ mod client;
 mod colors;
 mod drain;
 mod limits;
+mod listeners;
 mod round_trip;
 mod support;

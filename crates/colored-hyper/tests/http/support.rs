@@ -6,7 +6,7 @@ use colored::net::{TcpListener, TcpStream};
 use colored::sync::oneshot;
 use colored::time::{Duration, timeout};
 use colored::{Color, JoinHandle};
-use colored_hyper::{ClientStream, ColoredExecutor, Connector, DrainTimeout, Serve};
+use colored_hyper::{ClientStream, ColoredExecutor, Connector, DrainTimeout, Listener, Serve};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
@@ -34,10 +34,11 @@ pub(crate) struct Server {
 }
 
 /// Starts the server that `make` makes of a listener on a free port.
-pub(crate) async fn start<M>(make: impl FnOnce(TcpListener) -> Serve<M>) -> Server
+pub(crate) async fn start<L, M>(make: impl FnOnce(TcpListener) -> Serve<L, M>) -> Server
 where
-    Serve<M>: IntoFuture<Output = Result<(), DrainTimeout>>,
-    <Serve<M> as IntoFuture>::IntoFuture: Send + 'static,
+    L: Listener,
+    Serve<L, M>: IntoFuture<Output = Result<(), DrainTimeout>>,
+    <Serve<L, M> as IntoFuture>::IntoFuture: Send + 'static,
 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let addr = listener.local_addr().unwrap();
