@@ -7,7 +7,7 @@
 use super::wire::Wire;
 use mio::{Events, Interest, Poll, Registry, Token, Waker};
 use std::io::{self, Read, Write};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
 /// The token of the waker: no connection has it.
@@ -27,30 +27,39 @@ pub(super) fn response(body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), body].concat()
 }
 
-/// Serves `response` for ever on what `accept` answers, a connection each time.
-///
-/// # Errors
-///
-/// If the system gives no poller, or `accept` fails.
-pub(super) fn serve(
-    loops: usize,
-    response: &[u8],
-    mut accept: impl FnMut() -> io::Result<Wire>,
-) -> io::Result<()> {
-    let mut lines = Vec::new();
-    for _ in 0..loops {
-        let poll = Poll::new()?;
-        let waker = Waker::new(poll.registry(), DEALT)?;
-        let (deal, dealt) = channel();
-        lines.push((deal, waker));
-        let own = Loop::new(poll, dealt, response.to_vec());
-        thread::spawn(move || own.run().expect("polling does not fail"));
+/// The loops, as whoever accepts sees them: how to hand a connection to each, and how to wake it.
+pub(super) struct Loops(Vec<(Sender<Wire>, Waker)>);
+
+impl Loops {
+    /// Starts so many loops that answer with `response`.
+    ///
+    /// # Errors
+    ///
+    /// If the system gives no poller.
+    pub(super) fn start(loops: usize, response: &[u8]) -> io::Result<Self> {
+        let start = |_| {
+            let poll = Poll::new()?;
+            let waker = Waker::new(poll.registry(), DEALT)?;
+            let (deal, dealt) = channel();
+            let own = Loop::new(poll, dealt, response.to_vec());
+            thread::spawn(move || own.run().expect("polling does not fail"));
+            Ok((deal, waker))
+        };
+        (0..loops).map(start).collect::<io::Result<_>>().map(Self)
     }
-    for (deal, waker) in lines.iter().cycle() {
-        deal.send(accept()?).expect("loops do not end");
-        waker.wake()?;
+
+    /// Serves for ever what `accept` answers, a connection each time.
+    ///
+    /// # Errors
+    ///
+    /// If `accept` fails, or a loop cannot be woken.
+    pub(super) fn serve(self, mut accept: impl FnMut() -> io::Result<Wire>) -> io::Result<()> {
+        for (deal, waker) in self.0.iter().cycle() {
+            deal.send(accept()?).expect("loops do not end");
+            waker.wake()?;
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// One thread's connections.

@@ -4,6 +4,7 @@
 //! it reads it prints `CPU <ns>`, the process's CPU time so far; at end of file it exits, so it
 //! cannot outlive the one that started it.
 
+use super::floor::Loops;
 use super::wire::Wire;
 use super::{BODY, FILE, file, floor};
 use crate::spin::{PER_MICROSECOND, spin};
@@ -214,8 +215,9 @@ fn serve_file(
         (Kind::FloorFile, None) => floor_tcp(workers, FILE, port),
         (Kind::FloorFile, Some(path)) => {
             let listener = unix::net::UnixListener::bind(path)?;
+            let loops = Loops::start(workers, &floor::response(FILE))?;
             port.send(0).expect("main waits");
-            floor::serve(workers, &floor::response(FILE), || Wire::unix(listener.accept()?.0))
+            loops.serve(|| Wire::unix(listener.accept()?.0))
         }
         (_, None) => {
             colored(workers, kind.lab(), accept_tcp(port.clone(), file::serve));
@@ -230,8 +232,9 @@ fn serve_file(
 
 fn floor_tcp(workers: usize, body: &[u8], port: &Sender<u16>) -> io::Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let loops = Loops::start(workers, &floor::response(body))?;
     port.send(listener.local_addr()?.port()).expect("main waits");
-    floor::serve(workers, &floor::response(body), || Wire::tcp(listener.accept()?.0))
+    loops.serve(|| Wire::tcp(listener.accept()?.0))
 }
 
 /// Runs a server on `colored`.
