@@ -4,6 +4,7 @@ use super::connection::Protocol;
 use super::drain::{Drain, Phase};
 use super::{DrainTimeout, Listener, Serve, ServeError, Settings};
 use crate::ColoredTimer;
+use colored::task::consume_budget;
 use colored::time::timeout;
 use hyper::body::{Body, Incoming};
 use hyper::server::conn::http2;
@@ -69,6 +70,8 @@ where
     let protocol = Arc::new(settings.into_protocol());
     let drain = Drain::new();
     loop {
+        // A listener of others may have one for ever.
+        consume_budget().await;
         let accepted = poll_fn(|cx| {
             if signal.as_mut().poll(cx).is_ready() {
                 return Poll::Ready(None);

@@ -9,9 +9,12 @@ use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
+use std::future::{Ready, ready};
 use std::io::{self, Error};
 use std::net::SocketAddr;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, Poll};
 
 const REQUEST: &str = "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\nok";
@@ -123,6 +126,38 @@ async fn a_handshake_has_a_limit_of_time_and_ends_with_the_server() {
         server.end().await;
         assert_eq!(rest(&mut silent).await, "");
     }
+}
+
+/// Has so many clients at once, all of which fail.
+struct Flood {
+    left: u32,
+    accepted: Arc<AtomicU32>,
+}
+
+impl Listener for Flood {
+    type Io = TcpStream;
+    type Peer = u32;
+    type Handshake = Ready<io::Result<TcpStream>>;
+
+    fn poll_accept(&mut self, _: &mut Context<'_>) -> Poll<io::Result<(Self::Handshake, u32)>> {
+        let Some(left) = self.left.checked_sub(1) else { return Poll::Pending };
+        self.left = left;
+        self.accepted.fetch_add(1, Ordering::Relaxed);
+        Poll::Ready(Ok((ready(Err(Error::other("gone"))), left)))
+    }
+}
+
+#[colored::test(workers = 2)]
+async fn accepting_lets_others_of_its_color_run() {
+    const ALL: u32 = 10_000;
+    let accepted = Arc::new(AtomicU32::new(0));
+    let flood = Flood { left: ALL, accepted: Arc::clone(&accepted) };
+    let server = colored::spawn(serve(flood, service_fn(echo)).into_future());
+    // Behind the server in the order of the color.
+    let seen = colored::spawn(async move { accepted.load(Ordering::Relaxed) });
+    let seen = within(seen).await.unwrap();
+    assert!((1..ALL).contains(&seen), "{seen}");
+    server.abort();
 }
 
 #[cfg(unix)]
