@@ -5,7 +5,7 @@
 //! | [`serve`](crate::serve()), [`serve_with`] | a server: HTTP/1 and HTTP/2, parallel connections, graceful shutdown |
 //! | [`client`](crate::client()) | a client with a pool of connections |
 //! | [`tower`] | makes a tower service, such as an axum `Router`, fit for [`serve`](crate::serve()) |
-//! | [`Listener`] | where connections come from: TCP, Unix sockets, TLS |
+//! | [`Listener`] | where connections come from: TCP, Unix sockets, or a listener of one's own, as for TLS |
 //! | [`into_io`] | the socket of an upgraded connection, for web sockets and other protocols |
 //! | [`ColoredExecutor`], [`ColoredTimer`] | what hyper asks of a runtime, for builders of one's own |
 //!

@@ -73,8 +73,7 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
 /// ever. To spawn it, use [`into_future`](IntoFuture::into_future).
 ///
 /// No error of a connection or of the listener ends it; [`on_error`](Serve::on_error) shows them.
-/// Dropping the future stops accepting; connections go on until
-/// they end by themselves.
+/// Dropping the future stops accepting; connections go on until they end by themselves.
 ///
 /// # Errors
 ///
@@ -137,9 +136,9 @@ impl<L: Listener, M> Serve<L, M> {
     }
 
     /// How long a client may take to send the first bytes of a connection, its handshake included,
-    /// and how long for the headers of each HTTP/1 request; between two requests it is how long an idle connection stays
-    /// open, and the end of one is no error. `None`: for ever, which lets a few slow clients hold all
-    /// connections. Default: 30 seconds.
+    /// and how long for the headers of each HTTP/1 request; between two requests it is how long an
+    /// idle connection stays open, and the end of one is no error. `None`: for ever, which lets a few
+    /// slow clients hold all connections. Default: 30 seconds.
     ///
     /// An HTTP/2 connection that has begun may be idle for ever, and so may a body be slow: see
     /// `keep_alive_interval` under [`http2`](Serve::http2), and use a layer with a time-out.
