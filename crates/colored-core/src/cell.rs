@@ -216,7 +216,7 @@ impl<T: Send + 'static> ColorCell<T> {
     where
         F: FnOnce(&mut T) -> R,
     {
-        if self.inner.lane().is_current() {
+        if self.inner.lane().is_free_here() {
             // SAFETY: this thread holds the lane.
             return Ok(unsafe { self.inner.with(f) });
         }

@@ -31,6 +31,7 @@ mod after;
 mod alone;
 pub(crate) mod callback;
 pub(crate) mod claim;
+mod count;
 pub(crate) mod current;
 mod desk;
 pub(crate) mod gate;
@@ -55,6 +56,7 @@ pub(crate) mod visit;
 mod waiting;
 pub(crate) mod want;
 
+pub(crate) use self::count::GivenBack;
 pub(crate) use self::keep::Keeper;
 pub(crate) use self::known::Known;
 pub(crate) use self::order::Order;
@@ -67,10 +69,11 @@ pub(crate) use self::usher::look_again_soon;
 
 pub use self::desk::Priority;
 
+use self::count::Count;
 use self::desk::Desk;
 use crate::color::Color;
 use crate::queue::{Chain, Kind, Node};
-use crate::sync::{Arc, AtomicBool, AtomicU16, AtomicU32, AtomicUsize, Ordering, UnsafeCell};
+use crate::sync::{Arc, AtomicBool, AtomicU16, AtomicU32, Ordering, UnsafeCell};
 use crate::task::LiveList;
 use std::ptr::{self, NonNull};
 
@@ -78,14 +81,12 @@ use std::ptr::{self, NonNull};
 #[repr(C)]
 pub(crate) struct Lane {
     chain: Chain,
-    refs: AtomicUsize,
+    refs: Count,
     /// Holder only.
     inner: UnsafeCell<Inner>,
     port: Arc<dyn Dispatch>,
     /// The head has run, but could not be unlinked yet. Holder only.
     stalled: UnsafeCell<Option<after::After>>,
-    /// Whether the table has it. Set once, by the holder.
-    published: AtomicBool,
     /// Whether waits were recorded when it was made: then those of all its tasks are.
     watched: bool,
     /// With `number` the color.
@@ -134,7 +135,7 @@ impl Lane {
         let watched = port.is_watched();
         Self {
             chain: Chain::new(),
-            refs: AtomicUsize::new(1),
+            refs: Count::new(tenure == Tenure::Published),
             inner: UnsafeCell::new(Inner {
                 live: LiveList::new(),
                 locals: None,
@@ -143,7 +144,6 @@ impl Lane {
             }),
             port,
             stalled: UnsafeCell::new(None),
-            published: AtomicBool::new(tenure != Tenure::Unpublished),
             watched,
             unique: color.is_unique(),
             home: AtomicU16::new(0),
@@ -160,9 +160,8 @@ impl Lane {
     pub(crate) fn renew(&mut self, color: Color) {
         (self.number, self.unique) = (color.number(), color.is_unique());
         self.watched = self.port.is_watched();
+        self.refs.renew();
         // Ordering: exclusive access.
-        self.refs.store(1, Ordering::Relaxed);
-        self.published.store(false, Ordering::Relaxed);
         self.home.store(0, Ordering::Relaxed);
         self.surveyed.store(self.watched, Ordering::Relaxed);
         self.inner.with_mut(|inner| {
@@ -207,9 +206,7 @@ impl Lane {
     }
 
     pub(crate) fn is_published(&self) -> bool {
-        // Ordering: set by the holder; others learn it through the table's lock, and the last owner
-        // through the count (`LanePtr::release`).
-        self.published.load(Ordering::Relaxed)
+        self.refs.is_published()
     }
 
     /// The worker that `set_home` has named last.
@@ -228,29 +225,13 @@ impl Lane {
     /// Adds a reference to one that exists, or under the lock of the table that has the lane.
     #[inline]
     pub(crate) fn retain(&self, refs: usize) {
-        // Ordering: as for any reference count.
-        self.refs.fetch_add(refs, Ordering::Relaxed);
+        self.refs.retain(refs);
     }
 
     /// Adds a reference unless there is none left: for a registry whose lock keeps the memory, but
     /// not the lane, alive.
     pub(crate) fn try_retain(&self) -> bool {
-        // Ordering: as for any reference count.
-        self.refs
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |refs| (refs > 0).then(|| refs + 1))
-            .is_ok()
-    }
-
-    /// Marks the lane as findable. Holder only; false if it was.
-    pub(crate) fn set_published(&self) -> bool {
-        // Ordering: see `is_published`.
-        !self.published.swap(true, Ordering::Relaxed)
-    }
-
-    /// Takes `refs` references back under the table's lock; true if none is left.
-    pub(crate) fn release_last(&self, refs: usize) -> bool {
-        // Ordering: Release orders this owner's use before the free, Acquire the others'.
-        self.refs.fetch_sub(refs, Ordering::AcqRel) == refs
+        self.refs.try_retain()
     }
 
     /// Where the registry of unpublished lanes has it; the caller takes it out there.
@@ -269,7 +250,7 @@ pub(crate) fn current_color() -> Option<Color> {
     let lane = current::lane()?;
     // SAFETY: this thread holds it.
     let lane_ref = unsafe { lane.get() };
-    if lane_ref.set_published() {
+    if lane_ref.refs.publish() {
         lane_ref.port.publish(lane);
         if lane_ref.is_to_be_roused() {
             // It may have come too late to be found when that began.

@@ -37,6 +37,7 @@ mod party;
 mod pinned;
 mod pool;
 mod ranks;
+mod retire;
 mod scheduler;
 mod shutdown;
 mod table;

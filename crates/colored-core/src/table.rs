@@ -82,8 +82,8 @@ impl Table {
     pub(crate) unsafe fn release(&self, lane: LanePtr, refs: usize) -> Option<Last> {
         let hash = self.hash(color_of(lane));
         let mut shard = self.shard(hash).lock();
-        // SAFETY: the caller's references.
-        if !unsafe { lane.get() }.release_last(refs) {
+        // SAFETY: the caller's references, and the shard is locked.
+        if !unsafe { lane.release_published(refs) } {
             return None;
         }
         // SAFETY: unreferenced, and the lock keeps look-ups out.

@@ -32,9 +32,18 @@ pub trait Cells<F, R>: Sized {
     fn into_set(self) -> Self::Set;
 }
 
+mod sealed {
+    /// For the types of this crate only. What runs a closure with the values of a set relies on what the
+    /// set says of itself: that it names the same cells each time, and all of them.
+    #[expect(unnameable_types, reason = "nobody else may implement what has this as a supertrait")]
+    pub trait Sealed {}
+}
+
+pub(super) use self::sealed::Sealed;
+
 /// A set of cells.
 #[doc(hidden)]
-pub trait Set<F, R> {
+pub trait Set<F, R>: Sealed {
     /// The same set, with clones of its cells.
     type Kept: Set<F, R> + Send + 'static;
     /// What is wanted of each cell's lane.

@@ -7,7 +7,7 @@ pub use self::row::{Many, Row};
 pub use self::shared::{AllShared, SeveralShared, shared};
 
 use self::row::distinct;
-use super::set::Set;
+use super::set::{Sealed, Set};
 use super::{ColorCell, InUse};
 use crate::lane::claim::Claim;
 use crate::lane::want::{Mode, Want};
@@ -95,6 +95,8 @@ impl<C> Slice<C> {
         Self(cells)
     }
 }
+
+impl<C> Sealed for Slice<C> {}
 
 impl<C: Many, F, R> Set<F, R> for Slice<C>
 where

@@ -28,12 +28,14 @@
 use super::after::After;
 use super::current::{self, Hold};
 use super::known::take;
+use super::lend::Risen;
 use super::missing::Missing;
 use super::usher::{self, Admit, Waiting};
 use super::want::{Mode, Want};
 use super::{LanePtr, LaneRef, ReadyLane, callback, gate, order};
 use crate::queue::{Kind, Node, Pushed};
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
+use std::cell::Cell;
 use std::panic::Location;
 use std::ptr::NonNull;
 use std::task::Waker;
@@ -85,6 +87,8 @@ pub struct Claim {
     pub(super) want: Want,
     /// The behavior has got the lane, and keeps it until it has run.
     pub(super) has: AtomicBool,
+    /// It is shared, and the thread that enqueues has found the lane idle. That thread alone uses this.
+    opens: Cell<bool>,
 }
 
 impl Claim {
@@ -98,7 +102,7 @@ impl Claim {
         };
         let waiting = Waiting::new(kind, false, CLAIM);
         let has = AtomicBool::new(false);
-        Self { waiting, behavior: NonNull::dangling(), want, has }
+        Self { waiting, behavior: NonNull::dangling(), want, has, opens: Cell::new(false) }
     }
 
     /// The behavior has got its place, and is made by somebody who lends urgency or does not.
@@ -176,8 +180,8 @@ pub(crate) unsafe fn release(behavior: NonNull<Header>) {
 pub(crate) unsafe fn enqueue<G>(behavior: NonNull<Header>, guard: G) -> bool {
     // SAFETY: the caller's reference.
     let claims = unsafe { claims(behavior) };
-    let (mut granted, mut opening) = (1, 0_u64);
-    let push = |(index, claim): (usize, &Claim)| {
+    let mut granted = 1;
+    let push = |claim: &Claim| {
         // SAFETY: the behavior keeps it.
         let lane = unsafe { claim.want.lane.get() };
         // SAFETY: in no chain, and the behavior keeps claim and lane until it is out again.
@@ -188,25 +192,23 @@ pub(crate) unsafe fn enqueue<G>(behavior: NonNull<Header>, guard: G) -> bool {
                 claim.gets();
                 granted += 1;
             }
-            (Pushed::Claimed, Mode::Shared) => opening |= 1 << index,
+            (Pushed::Claimed, Mode::Shared) => claim.opens.set(true),
         }
     };
-    for claim in claims.iter().filter(|claim| claim.waiting.is_urgent()) {
-        // Before its node is there: its turn takes the urgency back.
-        // SAFETY: the behavior keeps it.
-        unsafe { claim.want.lane.raise() };
-    }
+    // Before their nodes are there: the turn of each takes the urgency back.
+    let urgent = claims.iter().filter(|claim| claim.waiting.is_urgent());
+    // SAFETY: the behavior keeps the lanes.
+    let risen: Vec<Risen> = urgent.filter_map(|claim| unsafe { claim.want.lane.raise() }).collect();
     let lanes = claims.iter().map(|claim| claim.want.lane);
     // SAFETY: the behavior keeps them, and the count that is this thread's keeps the behavior.
-    unsafe { order::as_one_step(lanes, || claims.iter().enumerate().for_each(push)) };
+    unsafe { order::as_one_step(lanes, || claims.iter().for_each(push)) };
     drop(guard);
-    let shared = |(_, claim): &(usize, &Claim)| claim.want.mode == Mode::Shared;
-    for (index, claim) in claims.iter().enumerate().filter(shared) {
+    risen.into_iter().for_each(Risen::tell);
+    for claim in claims.iter().filter(|claim| claim.want.mode == Mode::Shared) {
         let lane = claim.want.lane;
-        if opening & (1 << index) != 0 {
+        if claim.opens.get() {
             // A worker opens the gate.
-            // SAFETY: the behavior keeps it.
-            unsafe { lane.get() }.dispatch(ReadyLane(lane), 0);
+            ReadyLane(lane).dispatch(0);
         } else {
             // SAFETY: the behavior keeps it.
             unsafe { usher::look_again(lane) };

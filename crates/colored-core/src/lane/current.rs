@@ -124,6 +124,12 @@ pub(crate) fn task() -> Option<TaskRef<LanePtr>> {
     CURRENT.with(|current| current.task.get())
 }
 
+/// Whether the task that this thread polls has an open section.
+#[cold]
+pub(super) fn is_in_a_section() -> bool {
+    task().is_some_and(TaskRef::has_sections)
+}
+
 /// A reference to the lane that this thread holds, counted when the slice ends.
 #[inline]
 pub(crate) fn retain(lane: LanePtr) -> bool {

@@ -46,21 +46,33 @@ impl LanePtr {
         unsafe { self.get() }.port.has_classes()
     }
 
-    /// Something urgent is about to be pushed.
+    /// Something urgent is about to be pushed; what is to be told of it when it has its place, and the
+    /// caller has no lock any more.
     ///
     /// # Safety
     ///
     /// Something keeps the lane alive meanwhile.
     #[cold]
-    pub(super) unsafe fn raise(self) {
+    pub(super) unsafe fn raise(self) -> Option<Risen> {
         // SAFETY: by contract.
         let lane = unsafe { self.get() };
-        if lane.desk.raise() {
+        lane.desk.raise().then(|| {
             lane.retain(1);
             // SAFETY: just counted.
-            let kept = unsafe { LaneRef::from_counted(self) };
-            lane.port.rise(&kept, Priority::High);
-        }
+            Risen(unsafe { LaneRef::from_counted(self) })
+        })
+    }
+}
+
+/// A lane that waits in a queue of too low a class: the word of the lane says already that a ticket for
+/// the highest one is on its way.
+#[must_use]
+pub(super) struct Risen(LaneRef);
+
+impl Risen {
+    /// Makes the ticket. This may run foreign code: in a shutdown, the destructors of what is queued.
+    pub(super) fn tell(self) {
+        self.0.port.rise(&self.0, Priority::High);
     }
 }
 

@@ -23,7 +23,6 @@
 
 use super::{Inner, Lane, LanePtr, LaneRef, callback, current};
 use crate::contain::contain;
-use crate::sync::Ordering;
 use std::any::Any;
 use std::error::Error;
 use std::fmt;
@@ -231,9 +230,7 @@ impl Last {
         if !unsafe { lane.has_locals() } {
             return Self::Gone(ptr);
         }
-        // Ordering: who finds the lane next does so through a lock that the caller has, or by what
-        // is scheduled on it.
-        lane.refs.store(1, Ordering::Relaxed);
+        lane.refs.revive();
         Self::Kept(LaneRef(ptr))
     }
 }
@@ -282,10 +279,9 @@ impl Lane {
 
     /// Whether there is a reference beside the one of the callback that asks.
     fn has_other_owners(&self) -> bool {
-        // Ordering: a reference that this misses was not there when the holder before this turn
-        // ended, so it comes from the table. What its owner schedules comes behind this turn, as if
-        // it had looked the lane up later.
-        let counted = self.refs.load(Ordering::Relaxed);
-        counted.checked_add_signed(current::owed()) != Some(1)
+        // A reference that this misses was not there when the holder before this turn ended, so it
+        // comes from the table. What its owner schedules comes behind this turn, as if it had looked
+        // the lane up later.
+        self.refs.get().checked_add_signed(current::owed()) != Some(1)
     }
 }

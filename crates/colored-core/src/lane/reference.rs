@@ -1,8 +1,8 @@
 //! Pointers to lanes, and references that are counted.
 
-use super::{Dispatch, Lane, ReadyLane, current, ticket};
+use super::{Dispatch, GivenBack, Lane, ReadyLane, current, ticket};
 use crate::queue::{Node, Pushed};
-use crate::sync::{Arc, Ordering};
+use crate::sync::Arc;
 use crate::task::{self, Schedule, TaskRef};
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
@@ -52,25 +52,57 @@ impl LanePtr {
     pub(crate) unsafe fn release(self, refs: usize) {
         // SAFETY: the caller's references.
         let lane = unsafe { self.get() };
-        // Ordering: Acquire pairs with the Release below: whoever is the last must see what all
-        // holders did, above all whether one has published the lane.
-        let mut before = lane.refs.load(Ordering::Acquire);
-        while before > refs {
-            // Ordering: Release orders this owner's use before the free. Never to zero: that
-            // happens under the table's lock, so that a lookup cannot meet a dead lane.
-            match lane.refs.compare_exchange_weak(
-                before,
-                before - refs,
-                Ordering::Release,
-                Ordering::Acquire,
-            ) {
-                Ok(_) => return,
-                Err(now) => before = now,
-            }
+        // Never to zero: the scheduler takes the last reference, under the table's lock if the table
+        // has the lane, so that a look-up cannot meet a dead one.
+        if lane.refs.release_some(refs) {
+            return;
         }
-        if !lane.port.retire_here(self, refs) {
-            retire_from_outside(&lane.port, self, refs);
+        // The reference is to the scheduler, not into the lane, which is freed during the call: that
+        // happens on a worker, which keeps the scheduler.
+        let port: &dyn Dispatch = &*lane.port;
+        if !port.retire_here(self, refs) {
+            // SAFETY: the references are the caller's still.
+            unsafe { self.retire_from_outside(refs) };
         }
+    }
+
+    /// The lane may be what keeps its scheduler alive, so the caller keeps it too.
+    ///
+    /// # Safety
+    ///
+    /// As for [`release`](Self::release).
+    #[cold]
+    unsafe fn retire_from_outside(self, refs: usize) {
+        // SAFETY: the caller's references.
+        let port = Arc::clone(&unsafe { self.get() }.port);
+        port.retire(self, refs);
+    }
+
+    /// Gives references back that were the last ones when the caller looked, if the lane is not
+    /// published.
+    ///
+    /// # Safety
+    ///
+    /// The caller owns them and does not use the lane afterwards, except after
+    /// [`GivenBack::Published`], when it owns them still, and after [`GivenBack::Last`], when it frees
+    /// the lane.
+    pub(crate) unsafe fn release_unpublished(self, refs: usize) -> GivenBack {
+        // SAFETY: the caller's references.
+        let count = &unsafe { self.get() }.refs;
+        count.release_unpublished(refs)
+    }
+
+    /// Gives references to a published lane back, under the lock of its table shard; true if none is
+    /// left.
+    ///
+    /// # Safety
+    ///
+    /// The caller owns them and does not use the lane afterwards, except after true, when it frees the
+    /// lane.
+    pub(crate) unsafe fn release_published(self, refs: usize) -> bool {
+        // SAFETY: the caller's references.
+        let count = &unsafe { self.get() }.refs;
+        count.release_published(refs)
     }
 
     /// Adds a node and sees that it will run.
@@ -93,7 +125,7 @@ impl LanePtr {
     /// As for `push`, and `port` is the lane's.
     #[inline(always)]
     pub(crate) unsafe fn push_in(self, node: NonNull<Node>, port: &impl Dispatch) {
-        let dispatch = |_: &Lane, ready, pin| {
+        let dispatch = |ready, pin| {
             if let Err(ready) = port.dispatch_here(ready, pin) {
                 dispatch_from_outside(port, ready, pin);
             }
@@ -111,7 +143,7 @@ impl LanePtr {
     #[inline(always)]
     pub(crate) unsafe fn push_under<G>(self, node: NonNull<Node>, guard: G) {
         // SAFETY: by contract.
-        unsafe { self.push_with(node, guard, Lane::dispatch) };
+        unsafe { self.push_with(node, guard, ReadyLane::dispatch) };
     }
 
     /// # Safety
@@ -122,7 +154,7 @@ impl LanePtr {
         self,
         node: NonNull<Node>,
         guard: G,
-        dispatch: impl FnOnce(&Lane, ReadyLane, u32),
+        dispatch: impl FnOnce(ReadyLane, u32),
     ) {
         // SAFETY: the node's reference, or the caller's.
         let lane = unsafe { self.get() };
@@ -136,7 +168,7 @@ impl LanePtr {
         let pushed = unsafe { lane.chain.push(node) };
         drop(guard);
         if let Pushed::Claimed = pushed {
-            dispatch(lane, ReadyLane(self), pin);
+            dispatch(ReadyLane(self), pin);
         }
     }
 }
@@ -147,19 +179,19 @@ fn dispatch_from_outside(port: &(impl Dispatch + ?Sized), lane: ReadyLane, pin: 
     port.dispatch(lane, pin);
 }
 
-/// The lane may be what keeps its scheduler alive.
-#[cold]
-fn retire_from_outside(port: &Arc<dyn Dispatch>, lane: LanePtr, refs: usize) {
-    Arc::clone(port).retire(lane, refs);
-}
-
-impl Lane {
-    /// Hands this lane to a thread that may run what is pinned to `pin`.
+impl ReadyLane {
+    /// Hands the lane to a thread that may run what is pinned to `pin`. That thread may free the lane
+    /// before this returns: so no argument of this, or of what it calls, is a reference into the lane.
     #[inline(always)]
-    pub(super) fn dispatch(&self, ready: ReadyLane, pin: u32) {
-        // The right to run keeps the lane alive up to the hand-over.
-        if let Err(ready) = self.port.dispatch_here(ready, pin) {
-            dispatch_from_outside(&*Arc::clone(&self.port), ready, pin);
+    pub(super) fn dispatch(self, pin: u32) {
+        // SAFETY: the right to run keeps the lane up to the hand-over.
+        let lane = unsafe { self.0.get() };
+        // To the scheduler, not into the lane: a worker that takes the lane keeps its scheduler, and
+        // otherwise the right to run comes back.
+        let port: &dyn Dispatch = &*lane.port;
+        if let Err(ready) = port.dispatch_here(self, pin) {
+            let port = Arc::clone(&ready.lane().port);
+            dispatch_from_outside(&*port, ready, pin);
         }
     }
 }
@@ -195,11 +227,9 @@ impl Schedule for LanePtr {
     }
 
     unsafe fn resume(self, node: NonNull<Node>) {
-        // SAFETY: a task that is not complete owns a reference to its lane.
-        let lane = unsafe { self.get() };
         // SAFETY: at the head of the chain of a lane that is the caller's to run.
         let pin = unsafe { node.as_ref() }.pin;
-        lane.dispatch(ReadyLane(self), pin);
+        ReadyLane(self).dispatch(pin);
     }
 }
 
@@ -258,6 +288,15 @@ impl LaneRef {
     #[inline]
     pub(crate) fn is_current(&self) -> bool {
         current::is(self.0)
+    }
+
+    /// Whether the calling thread holds this lane, and an access is part of the present turn: nothing is
+    /// scheduled behind it. In a section it always is, for what is scheduled waits until that ends.
+    ///
+    /// Otherwise the access stands in line, as it does for a caller of any other color (G2).
+    #[inline]
+    pub(crate) fn is_free_here(&self) -> bool {
+        self.is_current() && (self.chain.has_head_only() || current::is_in_a_section())
     }
 }
 

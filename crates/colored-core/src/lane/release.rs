@@ -33,7 +33,7 @@ impl LanePtr {
         // SAFETY: the head is alive.
         let pin = unsafe { lane.chain.head().as_ref() }.pin;
         hold.has_ended();
-        lane.dispatch(ReadyLane(self), pin);
+        ReadyLane(self).dispatch(pin);
     }
 
     /// Ends a hold by the lane's own node, with nobody behind it as a rule: one exchange.

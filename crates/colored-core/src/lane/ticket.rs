@@ -98,15 +98,16 @@ impl LanePtr {
         // SAFETY: just counted.
         let kept = unsafe { LaneRef::from_counted(self) };
         // Before the node is there: its turn takes the urgency back.
-        if urgent {
-            // SAFETY: just counted.
-            unsafe { self.raise() };
-        }
+        // SAFETY: just counted.
+        let risen = if urgent { unsafe { self.raise() } } else { None };
         // SAFETY: by contract.
         let pushed = unsafe { lane.chain.push(node) };
         drop(guard);
+        if let Some(risen) = risen {
+            risen.tell();
+        }
         match pushed {
-            Pushed::Claimed => lane.dispatch(ReadyLane(self), pin),
+            Pushed::Claimed => ReadyLane(self).dispatch(pin),
             Pushed::Behind if pin == 0 && are_announced() => lane.port.announce(&kept),
             Pushed::Behind => {}
         }

@@ -125,9 +125,16 @@ pub(crate) unsafe fn run_now<G, F, R>(
 where
     F: FnOnce(G, Option<LanePtr>) -> R,
 {
-    let own = current::lane();
+    let own = current::lane().filter(|own| wants.iter().any(|want| want.is_of(*own)));
+    if let Some(own) = own {
+        // SAFETY: by contract.
+        let lane = unsafe { LaneRef::borrowed(own) };
+        if !lane.is_free_here() {
+            return Err(given);
+        }
+    }
     if let [want] = wants {
-        if own == Some(want.lane) {
+        if own.is_some() {
             return Ok(run(given, own));
         }
         if want.is_exclusive() {

@@ -3,8 +3,8 @@
 use crate::color::Color;
 use crate::lane::claim::Header;
 use crate::lane::{
-    Closing, Dispatch, Keeper, Known, Lane, LanePtr, LaneRef, Order, ReadyLane, Runner, Slice,
-    Tenure, Track,
+    Closing, Dispatch, GivenBack, Keeper, Known, Lane, LanePtr, LaneRef, Order, ReadyLane, Runner,
+    Slice, Tenure, Track,
 };
 use crate::sync::{Arc, AtomicBool, Mutex, Ordering, UnsafeCell, arc_dyn};
 use crate::task::{Cell, Join, TaskRef};
@@ -94,7 +94,13 @@ impl Dispatch for Port {
 
     fn retire(&self, lane: LanePtr, refs: usize) {
         // SAFETY: the caller's references.
-        if unsafe { lane.get() }.release_last(refs) {
+        let is_last = match unsafe { lane.release_unpublished(refs) } {
+            GivenBack::Last => true,
+            GivenBack::NotLast => false,
+            // SAFETY: the caller's references still; there is no table in which it could be found.
+            GivenBack::Published => unsafe { lane.release_published(refs) },
+        };
+        if is_last {
             // SAFETY: from a box, and unreferenced.
             drop(unsafe { lane.into_box() });
         }

@@ -106,9 +106,17 @@ impl Future for TryHop {
         };
         let before = self.wait.take();
         if lane.is_current() {
-            // No poll has ended by it: a loop of such hops would be one poll without an end.
             if !self.has_moved {
+                // No poll has ended by it: a loop of such hops would be one poll without an end.
                 ready!(budget::poll_proceed(cx));
+                if !lane.is_free_here() {
+                    // Behind what is scheduled here, as who comes from another color.
+                    self.has_moved = true;
+                    if !current::yield_task(cx.waker()) {
+                        cx.waker().wake_by_ref();
+                    }
+                    return Poll::Pending;
+                }
             }
             return Poll::Ready(Ok(()));
         }

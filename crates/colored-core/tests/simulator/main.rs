@@ -273,7 +273,8 @@ fn every_fault_is_found() {
         (Fault::SwappedWhens, &["G2"]),
         (Fault::ReaderBesideWriter, &["G1"]),
         (Fault::LostWake, &["G6", "G8", "G2", "progress"]),
-        (Fault::LostUnpark, &["G6", "G7", "progress"]),
+        // G5: a worker that sleeps on has the last turn of a color, after which it would have no lane.
+        (Fault::LostUnpark, &["G5", "G6", "G7", "progress"]),
         (Fault::EndlessSlice, &["G7"]),
         (Fault::LeakedLane, &["G5", "progress"]),
         (Fault::ForgottenFuture, &["G1", "G2", "G5", "G6", "G8", "progress"]),

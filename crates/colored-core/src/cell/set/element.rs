@@ -1,13 +1,13 @@
 //! One cell of a set: how its value is reached once its lane is there.
 
-use super::Shared;
+use super::{Sealed, Shared};
 use crate::cell::{ColorCell, InUse};
 use crate::lane::want::{Mode, Want};
 use std::ptr;
 
 /// A cell, as an element of a tuple wants it.
 #[doc(hidden)]
-pub trait Part: Send + 'static {
+pub trait Part: Sealed + Send + 'static {
     /// What the closure gets.
     type Access<'a>;
 
@@ -47,7 +47,7 @@ pub enum Reach {
     label = "each element is a `&ColorCell<T>` or a `cell.shared()`",
     note = "a `BoundedCell` has its `ColorCell` by `cell()`, which `when` takes while one has a place"
 )]
-pub trait Element {
+pub trait Element: Sealed {
     type Part: Part + Element<Part = Self::Part>;
 
     fn part(&self) -> &Self::Part;
@@ -64,6 +64,11 @@ pub struct Writes<T: Send + 'static>(ColorCell<T>);
 #[doc(hidden)]
 #[repr(transparent)]
 pub struct Reads<T: Send + Sync + 'static>(ColorCell<T>);
+
+impl<T: Send + 'static> Sealed for &ColorCell<T> {}
+impl<T: Send + Sync + 'static> Sealed for Shared<'_, T> {}
+impl<T: Send + 'static> Sealed for Writes<T> {}
+impl<T: Send + Sync + 'static> Sealed for Reads<T> {}
 
 impl<T: Send + 'static> Element for &ColorCell<T> {
     type Part = Writes<T>;

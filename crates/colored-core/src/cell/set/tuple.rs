@@ -1,6 +1,6 @@
 //! Tuples of one to eight elements: the closure runs inside the accesses to all of them.
 
-use super::{Cells, Element, Part, Reach, Set};
+use super::{Cells, Element, Part, Reach, Sealed, Set};
 use crate::cell::InUse;
 use crate::lane::claim::Claim;
 use crate::lane::want::Want;
@@ -38,6 +38,8 @@ fn reach(places: &[Place], index: usize, own: impl Fn(Want) -> bool) -> Reach {
 }
 
 /// Calls `$f` inside the accesses to all parts, the first one outermost.
+impl<P> Sealed for Tuple<P> {}
+
 macro_rules! nest {
     ($set:ident $f:ident $reach:ident [$($value:ident)*]) => {
         Ok($f($($value),*))

@@ -1,7 +1,7 @@
 //! [`Row`]: cells, or references to cells, one after another; and what has one.
 
 use crate::cell::ColorCell;
-use crate::cell::set::Cells;
+use crate::cell::set::{Cells, Sealed};
 use crate::cell::several::{Several, Slice};
 use crate::lane::want::{Mode, Want};
 
@@ -62,7 +62,7 @@ pub(super) fn distinct<'a, T: Send + 'static>(
     message = "`{Self}` is no row of cells",
     label = "wants a slice, an array or a `Vec` of `ColorCell<T>` or of `&ColorCell<T>`"
 )]
-pub trait Many {
+pub trait Many: Sealed {
     type Value: Send + 'static;
 
     fn row(&self) -> Row<'_, Self::Value>;
@@ -72,6 +72,8 @@ pub trait Many {
 
 macro_rules! rows {
     ($($kind:ident [$($generics:tt)*] $cells:ty, $keep:expr;)*) => {$(
+        impl<T: Send + 'static, $($generics)*> Sealed for $cells {}
+
         impl<T: Send + 'static, $($generics)*> Many for $cells {
             type Value = T;
 

@@ -1,7 +1,7 @@
 //! [`shared`]: several cells of a number that is known at run time only, to be looked at.
 
 use super::row::{Many, Row, distinct};
-use crate::cell::set::{Cells, Set};
+use crate::cell::set::{Cells, Sealed, Set};
 use crate::cell::{ColorCell, InUse};
 use crate::lane::claim::Claim;
 use crate::lane::want::{Mode, Want};
@@ -100,6 +100,8 @@ where
         self
     }
 }
+
+impl<C> Sealed for AllShared<C> {}
 
 impl<C: Many, F, R> Set<F, R> for AllShared<C>
 where

@@ -13,6 +13,15 @@ impl Chain {
         self.tail.load(Ordering::Acquire)
     }
 
+    /// Whether nothing is behind the head. Holder only. True if nothing has been pushed that the caller
+    /// knows of.
+    #[inline]
+    pub(crate) fn has_head_only(&self) -> bool {
+        // Ordering: what the caller knows to have been pushed happened before this load, which so sees
+        // that tail or a later one.
+        self.tail.load(Ordering::Relaxed) == self.head().as_ptr()
+    }
+
     /// Shows all nodes behind the head; false if a producer is half done, and some may be missing. Whoever
     /// pushes later sees what this thread has seen before this call.
     ///

@@ -82,7 +82,11 @@ impl Oracle {
         let waiter = behavior.waiter;
         let own = waiter.and_then(|waiter| self.hue_of(waiter));
         let (wants, urgency) = (self.wants(key), self.lent_by(waiter));
-        if wants.iter().all(|want| own == Some(want.hue) || self.must_be_idle(want.hue)) {
+        let is_free = |want: &Want| match waiter.filter(|_| own == Some(want.hue)) {
+            Some(waiter) => self.is_free_here(waiter, want.hue) == Some(true),
+            None => self.must_be_idle(want.hue),
+        };
+        if wants.iter().all(is_free) {
             self.violated("G2", format!("behavior {} waits, and all is idle", key.slot));
         }
         for want in wants {
@@ -102,7 +106,13 @@ impl Oracle {
         if !at_once && stage != Stage::Waiting {
             self.violated("G8", format!("behavior {} runs while it is {stage:?}", key.slot));
         }
-        for want in self.wants(key).into_iter().filter(|want| own != Some(want.hue)) {
+        let wants = self.wants(key);
+        if let Some((waiter, own)) = waiter.zip(own)
+            && wants.iter().any(|want| want.hue == own)
+        {
+            self.check_own(waiter, own, true);
+        }
+        for want in wants.into_iter().filter(|want| own != Some(want.hue)) {
             match (want.shared, at_once) {
                 (true, _) => self.look_begins(want.hue, want.entry(key)),
                 (false, true) => self.inline_begins(want.hue, want.entry(key)),

@@ -114,6 +114,9 @@ impl Oracle {
         if self.must_be_idle(hue) {
             self.violated("G2", format!("call {} waits though color {hue} is idle", call.slot));
         }
+        if let Some(waiter) = waiter.filter(|waiter| self.hue_of(*waiter) == Some(hue)) {
+            self.check_own(waiter, hue, false);
+        }
         self.tally.scheduled += 1;
         self.push_urged(hue, Entry::Call(call), false, self.lent_by(waiter));
     }
@@ -134,7 +137,10 @@ impl Oracle {
         model.stage = Stage::Running;
         match stage {
             Stage::Waiting => self.turn_begins(hue, Entry::Call(call), false),
-            Stage::Unstarted if held == Some(hue) => {}
+            Stage::Unstarted if held == Some(hue) => {
+                let waiter = waiter.expect("it holds a color");
+                self.check_own(waiter, hue, true);
+            }
             Stage::Unstarted => self.inline_begins(hue, Entry::Call(call)),
             Stage::Abandoned | Stage::Running | Stage::Done => {
                 self.violated("G8", format!("call {} runs though {stage:?}", call.slot));

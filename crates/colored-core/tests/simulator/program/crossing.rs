@@ -20,6 +20,8 @@ pub(super) enum Pending {
     Join(Key, JoinHandle<Output>),
     Call(TryCall),
     Hop(Hue, Pin<Box<Hop>>),
+    /// A hop to the task's own color, where others are scheduled.
+    Behind(Pin<Box<Hop>>),
     Behavior(Behavior),
 }
 
@@ -85,6 +87,12 @@ pub(super) fn look(
         Pending::Join(child, handle) => joins(task, child, handle, world, cx),
         Pending::Call(call) => calls(task, call, world, cx),
         Pending::Hop(to, hop) => hops(task, to, hop, world, cx),
+        Pending::Behind(mut hop) => {
+            if hop.as_mut().poll(cx).is_pending() {
+                world.oracle(|oracle| oracle.violated("G2", "a hop has had its turn, and waits"));
+            }
+            None
+        }
         Pending::Behavior(behavior) => behaves(task, behavior, world, cx),
     };
     let (pending, over) = still.unzip();
@@ -96,6 +104,7 @@ pub(super) fn look(
 pub(super) fn end_of(pending: &Pending) -> End {
     match pending {
         Pending::Hop(to, _) => End::Hops(*to),
+        Pending::Behind(_) => End::Yields,
         _ => End::Waits,
     }
 }
@@ -166,9 +175,12 @@ fn joins(
 
 fn calls(task: Key, mut call: TryCall, world: &World, cx: &mut Context<'_>) -> Still {
     let over = Over::Call(call.key);
-    // Under its own color it runs at once.
-    let (own, hue) = world.oracle(|oracle| (oracle.hue_of(task), oracle.waits_for_turn(call.key)));
-    let closes = own != hue && world.oracle(|oracle| oracle.closes(task, over));
+    let closes = world.oracle(|oracle| {
+        // Under its own color it runs at once if nothing is scheduled there.
+        let hue = oracle.waits_for_turn(call.key).filter(|hue| oracle.hue_of(task) == Some(*hue));
+        let at_once = hue.and_then(|hue| oracle.is_free_here(task, hue)) == Some(true);
+        !at_once && oracle.closes(task, over)
+    });
     let polled = catch_unwind(AssertUnwindSafe(|| call.future.as_mut().poll(cx)));
     let refused = matches!(&polled, Ok(Poll::Ready(Err(CallError::Deadlock(_)))));
     judge(world, task, over, refused, closes);
@@ -193,6 +205,10 @@ fn hops(task: Key, to: Hue, mut hop: Pin<Box<Hop>>, world: &World, cx: &mut Cont
     let polled = catch_unwind(AssertUnwindSafe(|| hop.as_mut().poll(cx)));
     judge(world, task, over, polled.is_err(), closes);
     if polled.is_ok_and(|polled| polled.is_pending()) {
+        if own == Some(to) {
+            // It goes behind what is scheduled there.
+            return Some((Pending::Behind(hop), None));
+        }
         world.oracle(|oracle| oracle.lanes.get_mut(to).published = true);
         return Some((Pending::Hop(to, hop), Some(over)));
     }
@@ -219,7 +235,7 @@ pub(super) fn give_up(task: Key, pending: Pending, world: &World) {
     match pending {
         Pending::Join(child, handle) => deeds::detach(world, child, handle),
         Pending::Call(call) => give_up_call(world, call),
-        Pending::Hop(_, hop) => drop(hop),
+        Pending::Hop(_, hop) | Pending::Behind(hop) => drop(hop),
         Pending::Behavior(behavior) => several::give_up(world, behavior),
     }
 }

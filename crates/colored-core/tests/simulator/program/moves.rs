@@ -192,12 +192,19 @@ fn crosses(task: &mut Task, pending: Pending, world: &World, cx: &mut Context<'_
 fn hops(key: Key, world: &World, cx: &mut Context<'_>) -> End {
     let to = world.some_hue();
     let (color, from) = world.oracle(|oracle| (oracle.lanes.get(to).color, oracle.hue_of(key)));
+    let free = world.oracle(|oracle| oracle.is_free_here(key, to));
     let polled = pin!(hop(color.expect("a color with a name"))).poll(cx);
-    if polled.is_ready() != (from == Some(to)) {
+    let is_wrong = match (from == Some(to), free) {
+        (true, Some(free)) => polled.is_ready() != free,
+        (true, None) => false,
+        (false, _) => polled.is_ready(),
+    };
+    if is_wrong {
         world.oracle(|oracle| oracle.violated("G2", format!("a hop to color {to}: {polled:?}")));
     }
-    if polled.is_ready() {
-        return yield_here(cx);
+    if from == Some(to) {
+        // Behind the others, by the hop or without it.
+        return if polled.is_ready() { yield_here(cx) } else { End::Yields };
     }
     world.oracle(|oracle| oracle.lanes.get_mut(to).published = true);
     End::Hops(to)

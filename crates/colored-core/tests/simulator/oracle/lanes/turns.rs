@@ -4,6 +4,7 @@ use super::{Entry, Hue, Queued, Ready};
 use crate::oracle::Oracle;
 use crate::oracle::classes::Urgency;
 use crate::oracle::slices::{PER_INJECTED, PER_LANE};
+use crate::slab::Key;
 use crate::world::Actor;
 
 impl Oracle {
@@ -229,6 +230,31 @@ impl Oracle {
         self.lanes.get_mut(hue).readers -= 1;
         self.count(hue);
         self.lanes.settle(hue);
+    }
+
+    /// Whether what a task asks for under the color that it holds is part of its turn: nothing is
+    /// scheduled behind it, or it has a section. `None` if something may be scheduled that is not known
+    /// here: by a shutdown, or by the first section.
+    pub(crate) fn is_free_here(&self, task: Key, hue: Hue) -> Option<bool> {
+        if self.tasks.get(task).is_some_and(|task| task.section) {
+            return Some(true);
+        }
+        let queue = &self.lanes.get(hue).queue;
+        if queue.iter().any(|queued| !queued.soft) {
+            return Some(false);
+        }
+        (queue.is_empty() && !self.closing && self.now >= self.roused_until).then_some(true)
+    }
+
+    /// A task has had what it asked for under the color that it holds, at once or not.
+    pub(in crate::oracle) fn check_own(&mut self, task: Key, hue: Hue, at_once: bool) {
+        let free = self.is_free_here(task, hue);
+        if free.is_some_and(|free| free != at_once) {
+            let task = task.slot;
+            let what =
+                format!("task {task} under its color {hue}: free {free:?}, at once {at_once}");
+            self.violated("G2", what);
+        }
     }
 
     /// Whether nothing runs or waits there. A shutdown puts something of its own there, and so does the

@@ -1,0 +1,48 @@
+//! The last reference to a lane that is in no table, against a shutdown that finds it in the registry.
+
+use super::check_within;
+use super::doubles::gate;
+use super::pool::{pool, step_until_idle};
+use crate::color::Color;
+use crate::lane::locals::ColorLocal;
+use loom::thread;
+
+/// A value of a color that asks for the color as it is dropped: that publishes the lane.
+#[derive(Default)]
+struct Publishes;
+
+impl Drop for Publishes {
+    fn drop(&mut self) {
+        assert!(Color::current().is_some(), "a value of a color is dropped under it");
+    }
+}
+
+static PUBLISHES: ColorLocal<Publishes> = ColorLocal::__new("PUBLISHES", Publishes::default);
+
+/// One worker runs a task's last turn, and gives the last reference to its lane back; the other runs the
+/// node by which a shutdown tells that lane to cancel its tasks. The values of the color end in one of
+/// both, and publish the lane. Whoever takes the last reference sees that.
+#[test]
+fn model_a_late_publication_is_seen_by_who_gives_the_last_reference_back() {
+    check_within(2, || {
+        let (handle, mut workers, _beds) = pool(2);
+        let (gate, wait) = gate();
+        drop(handle.spawn_unique(async move {
+            PUBLISHES.with(|_| ());
+            wait.await;
+        }));
+        step_until_idle(&mut workers[0]);
+        gate.open();
+        let mut first = workers.remove(0);
+        let thread = thread::spawn(move || {
+            let _ = first.step();
+            first
+        });
+        handle.scheduler().shut_down();
+        step_until_idle(&mut workers[0]);
+        let mut first = thread.join().unwrap();
+        step_until_idle(&mut first);
+        step_until_idle(&mut workers[0]);
+        assert_eq!(handle.scheduler().lanes(), 1, "the default color's lane alone is in the table");
+    });
+}

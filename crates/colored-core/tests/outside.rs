@@ -1,0 +1,102 @@
+//! Lanes that are made, used and freed on threads that are no workers. For Miri above all: it finds
+//! references into a lane that live on when another thread frees it.
+#![allow(missing_docs)]
+#![forbid(unsafe_code)]
+
+use colored_core::lab::Options;
+use colored_core::{Color, ColorCell, Handle, Park, Scheduler, Step, Worker};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+struct NeverParks;
+
+impl Park for NeverParks {
+    fn unpark(&self, _: usize) {}
+
+    fn now(&self) -> u64 {
+        0
+    }
+}
+
+const ROUNDS: usize = if cfg!(miri) { 5 } else { 1000 };
+
+fn step_until_stopped(worker: &mut Worker) {
+    while worker.step() != Step::Stopped {
+        thread::yield_now();
+    }
+}
+
+/// The last cell of a color goes on a thread that is no worker, and its lane with it.
+#[test]
+fn the_last_cell_is_dropped_outside() {
+    let (handle, mut workers) = Scheduler::with_workers(1, 1, Box::new(NeverParks));
+    for round in 0..ROUNDS {
+        let cell = ColorCell::new_in(&handle, Color::new(1), round);
+        thread::scope(|scope| {
+            scope.spawn(move || drop(cell));
+        });
+    }
+    handle.scheduler().shut_down();
+    step_until_stopped(&mut workers[0]);
+    assert_eq!(handle.scheduler().lanes(), 1, "only the default color is left");
+}
+
+/// Whoever wakes the worker waits until it has run everything, and freed what it can.
+#[derive(Clone, Default)]
+struct WaitsForTheWorker(Arc<(AtomicBool, AtomicBool)>);
+
+impl Park for WaitsForTheWorker {
+    fn unpark(&self, _: usize) {
+        let (woken, has_run) = &*self.0;
+        woken.store(true, Ordering::SeqCst);
+        while !has_run.load(Ordering::SeqCst) {
+            thread::yield_now();
+        }
+    }
+
+    fn now(&self) -> u64 {
+        0
+    }
+}
+
+/// A worker has run what is scheduled, and freed its lane, before the thread that schedules it goes on.
+fn all_is_over_before(schedule: impl FnOnce(&Handle)) {
+    let park = WaitsForTheWorker::default();
+    let options = Options { reuse: false, ..Options::default() };
+    let (handle, mut workers) = Scheduler::with_options(1, 7, Box::new(park.clone()), options);
+    let mut worker = workers.remove(0);
+    while worker.step() == Step::Ran {}
+    let thread = thread::spawn(move || {
+        let (woken, has_run) = &*park.0;
+        while !woken.load(Ordering::SeqCst) {
+            thread::yield_now();
+        }
+        while worker.step() == Step::Ran {}
+        has_run.store(true, Ordering::SeqCst);
+        worker
+    });
+    schedule(&handle);
+    let mut worker = thread.join().unwrap();
+    handle.scheduler().shut_down();
+    step_until_stopped(&mut worker);
+    assert_eq!(handle.scheduler().lanes(), 1, "only the default color is left");
+}
+
+#[test]
+fn what_is_scheduled_outside_is_over_before_that_returns() {
+    all_is_over_before(|handle| drop(handle.spawn_alone(async {})));
+    all_is_over_before(|handle| drop(handle.spawn_colored(Color::new(1), async {})));
+    all_is_over_before(|handle| {
+        let cell = ColorCell::new_in(handle, Color::new(1), 0);
+        cell.post(|n| *n += 1);
+    });
+    all_is_over_before(|handle| {
+        let cell = ColorCell::new_in(handle, Color::unique(), 0);
+        drop(handle.spawn_alone(async move { cell.call(|n| *n += 1).await }));
+    });
+    all_is_over_before(|handle| {
+        let task = handle.spawn_alone(std::future::pending::<()>());
+        task.abort();
+    });
+}
