@@ -43,7 +43,7 @@ fn whatever_runs_under_a_color_has_the_same_value() {
             assert_eq!(count(), 1);
             assert_eq!(spawn_here(async { count() }).await.unwrap(), 2);
             own.post(|()| _ = count());
-            assert_eq!(own.call(|()| count()).await, 3, "at once, ahead of the post");
+            assert_eq!(own.call(|()| count()).await, 4, "behind the post");
             spawn_local(async { _ = count() }).await.unwrap();
             drop(last);
         })

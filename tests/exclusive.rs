@@ -76,10 +76,10 @@ fn the_color_goes_on_in_order() {
             [
                 "section",
                 "after the section, in the same poll",
-                "call on the own color",
                 "task",
                 "another",
-                "post"
+                "post",
+                "call on the own color",
             ]
         );
     });

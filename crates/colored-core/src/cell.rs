@@ -122,6 +122,9 @@ impl<T: Send + 'static> ColorCell<T> {
 
     /// Uses the value, from inside its color.
     ///
+    /// The access is part of the caller's turn: it comes before everything that is scheduled under the
+    /// color, the caller's own [posts](Self::post) too. A [`call`](Self::call) comes after them.
+    ///
     /// # Panics
     ///
     /// Where [`ColorCell::try_with`] gives an error. The text names the caller's task and where it was
@@ -150,9 +153,10 @@ impl<T: Send + 'static> ColorCell<T> {
 
     /// Uses the value under its color, from anywhere, and waits for the result.
     ///
-    /// If the color is idle, or the caller's own, `f` runs at once on this thread. Otherwise it is
-    /// scheduled under the color, behind everything that is scheduled there already. The task does
-    /// not move. If the color is busy only with closures that others run at once, this thread tries for
+    /// `f` comes behind everything that is scheduled under the color, whatever the caller's color is. If
+    /// nothing is, and the color is idle or the caller's own, `f` runs at once on this thread; and also
+    /// inside a [section](crate::exclusive()) that the task has open over the color. Otherwise it is
+    /// scheduled. The task does not move. If the color is busy only with closures that others run at once, this thread tries for
     /// some microseconds before it schedules.
     ///
     /// Cancel safe: a call that is dropped before its first poll drops `f` there and then; one that
@@ -211,7 +215,8 @@ impl<T: Send + 'static> ColorCell<T> {
         self.inner.post(f);
     }
 
-    /// Runs `f` at once if the color is idle or the caller's own; gives it back otherwise.
+    /// Runs `f` at once if nothing is scheduled under the color and it is idle or the caller's own; gives
+    /// it back otherwise.
     pub(crate) fn call_now<R, F>(&self, f: F) -> Result<Result<R, InUse>, F>
     where
         F: FnOnce(&mut T) -> R,

@@ -115,7 +115,7 @@
 //! | | kept how | argument | models |
 //! |---|---|---|---|
 //! | **G1** exclusion | A chain hands the right to run out once, to the push or claim that finds it idle. `ReadyLane` is that right: not `Clone`, consumed by `run`. A lane that waits in a deque is a `ReadyLane` in a deque; one that a waiting task keeps goes to the one wake that schedules the task | [`queue`], `queue/chain.rs`; [`lane`]; `lane/claim.rs`, `lane/gate.rs`, `lane/usher.rs`, `lane/party.rs` | `chain`, `lane`, `inline`, `exclusive`, `when`, `gate`, `usher`, `party` |
-//! | **G2** order | The order of a lane is the order of the swaps on its chain's tail. The chain belongs to the lane, so a steal does not touch it. The claims of one behavior are pushed in one step; a reader goes in at once only if nobody stands behind the gate | `queue/chain.rs`; [`lane`]; `lane/order.rs` | `chain`, `lane`, `when`, `gate` |
+//! | **G2** order | The order of a lane is the order of the swaps on its chain's tail. The chain belongs to the lane, so a steal does not touch it. The claims of one behavior are pushed in one step; a reader goes in at once only if nobody stands behind the gate; whoever holds a lane has an access to it at once only if its own node is the last one | `queue/chain.rs`; [`lane`]; `lane/order.rs` | `chain`, `lane`, `when`, `gate` |
 //! | **G3** serial by default | There is no task without a lane; whoever names no color gets that of [`Color::DEFAULT`]. A guest's future is a pinned task on it | `sched/guest.rs` | `scheduler` |
 //! | **G4** no leak of color | The color is an argument of the spawn. Only [`spawn_here`] and [`spawn_local`] read the lane that runs | | none: nothing interleaves |
 //! | **G5** exact colors | The table compares whole colors. A published lane's count reaches zero only under its shard's lock, under which look-ups add to it | [`table`] | `table` |
@@ -185,7 +185,7 @@
 //! | use of a color's own value | 0; when the color goes idle, a callback |
 //! | post | the push; 1 for the block's chunk when it has run. No reference, of lane or cell |
 //! | call, color idle | 2 exchanges, as for a lock; the cell's count up and down |
-//! | call, caller's own color | the cell's count up and down |
+//! | call, caller's own color | 0, and a load that says whether something is scheduled there; if so, as for a busy color |
 //! | `when`, all idle | 2 exchanges a lane |
 //! | `when`, some busy | for each lane a swap, a count, the cell's count up and down, and a lock if there are several lanes; one allocation, a locked slot for the result, a wake that takes a lock |
 //! | read, color idle | 3: as a call, and the leave |

@@ -99,7 +99,8 @@
 //!
 //! * **Call the cell**: [`ColorCell::call`] runs a closure over there and gives its result,
 //!   [`ColorCell::post`] does not wait. The task stays under its color. If the cell's color is
-//!   idle, a call runs at once on the caller's thread. Best for short accesses without an await.
+//!   idle, a call runs at once on the caller's thread. What is scheduled there comes first, also if
+//!   the color is the caller's own. Best for short accesses without an await.
 //! * **Hop**: [`hop`] moves the task itself, and everything after it runs under the other color,
 //!   until it hops again. Best for several accesses, or for work that awaits in between.
 //!

@@ -41,7 +41,8 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
     /// no writer, nor the other way round.
     ///
     /// `f` runs at once on this thread if the color is idle or others are reading and nobody waits,
-    /// or if the color is the caller's own; otherwise on some worker, when its turn comes. A call that waits
+    /// or if the color is the caller's own and nothing is scheduled there; otherwise on some worker, when
+    /// its turn comes. A call that waits
     /// for the readers to go is let go first, if that takes a few microseconds only. `f` runs
     /// *beside* the color, not under it: [`Color::current`](crate::Color::current) is the caller's
     /// color in the first case and a fresh one in the other, and [`ColorCell::with`] is refused.

@@ -52,8 +52,8 @@ use std::task::{Context, Poll, Waker, ready};
 /// for one that waits for it. `f` does not await. As with any color: do not await inside a section
 /// that holds one of the colors what needs that color.
 ///
-/// **Where.** If all colors are idle, or one is the caller's own, `f` runs at once on this thread;
-/// otherwise on the worker that comes to the last one. [`Color::current`](crate::Color::current) is
+/// **Where.** If all colors are idle, or one is the caller's own and nothing is scheduled there, `f` runs
+/// at once on this thread; otherwise on the worker that comes to the last one. [`Color::current`](crate::Color::current) is
 /// the color of the first cell that is not shared; if all are shared, as for
 /// [`ColorCell::read`](crate::ColorCell::read). The cells of other colors are reached through the
 /// arguments only; another access to one of the set, by [`ColorCell::with`](crate::ColorCell::with)

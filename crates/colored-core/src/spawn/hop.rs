@@ -30,8 +30,10 @@ pub struct TryHop {
 ///
 /// The whole task moves. Inside `join!` or `select!` the other branches are polled under the new
 /// color as well from then on. Costs one scheduling, and a look-up in the table of colors unless
-/// `color` is the default one. If the task is there already it is ready at once, and takes a unit of
-/// the cooperative [budget]: a loop of such hops lets others run now and then.
+/// `color` is the default one. If the task is there already, and nothing else is scheduled there, it is
+/// ready at once, and takes a unit of the cooperative [budget]: a loop of such hops lets others run now
+/// and then. If the task is there and others are scheduled, they run first, as for a task that comes
+/// from another color; inside a [section](crate::exclusive()) it is ready at once.
 ///
 /// Not cancel safe: a hop that is dropped after its first poll, as the losing branch of a `select!`
 /// is, still moves the task when that poll of the task ends. Of two hops in one poll the later one
