@@ -386,7 +386,7 @@ fn a_call_inside_an_access_to_its_cell_is_told_so_with_its_line() {
             .await;
         assert!(texts.0.contains(&texts.1) && texts.0.contains("is in use"), "{texts:?}");
         // The first section of the runtime has something scheduled here.
-        colored::yield_now().await;
+        yield_now().await;
         let texts = bounded.with(|_| {
             let line = line!() + 1;
             let said = panic_of(|| poll_once(pin!(inner_bounded.call(|_| ()))));
