@@ -28,16 +28,15 @@ struct Stay {
 thread_slot!(static STAY: Cell<*const Stay> = Cell::new(ptr::null()));
 
 impl Stay {
-    fn begin(handle: Handle) -> Box<Self> {
+    fn new(handle: Handle) -> Self {
         let guest = handle.scheduler().guests.enter();
-        let stay = Box::new(Self { handle, guest, locals: RefCell::new(Vec::new()) });
-        STAY.with(|current| current.set(&raw const *stay));
-        stay
+        Self { handle, guest, locals: RefCell::new(Vec::new()) }
     }
 
     fn current<R>(f: impl FnOnce(Option<&Stay>) -> R) -> R {
         let stay = STAY.with(Cell::get);
-        // SAFETY: set by `begin`, cleared by the drop of what it points to, on this thread.
+        // SAFETY: set by `Present::begin`, which borrows the stay until its drop clears it, on this
+        // thread. So the stay is neither moved nor borrowed mutably meanwhile.
         f(unsafe { stay.as_ref() })
     }
 
@@ -56,17 +55,29 @@ impl Stay {
     }
 }
 
-impl Drop for Stay {
+/// The time in which this thread finds the stay. Its end is not the stay's own drop, which would have
+/// it borrowed mutably: the destructors that the end runs find the stay, too.
+struct Present<'a>(&'a Stay);
+
+impl<'a> Present<'a> {
+    fn begin(stay: &'a Stay) -> Self {
+        STAY.with(|current| current.set(stay));
+        Self(stay)
+    }
+}
+
+impl Drop for Present<'_> {
     fn drop(&mut self) {
+        let stay = self.0;
         // A destructor may spawn another.
-        while let locals = self.locals.take()
+        while let locals = stay.locals.take()
             && !locals.is_empty()
         {
             locals.iter().for_each(Abort::abort);
-            self.run_until(|| locals.iter().all(Abort::is_finished));
+            stay.run_until(|| locals.iter().all(Abort::is_finished));
         }
         STAY.with(|current| current.set(ptr::null()));
-        self.handle.scheduler().guests.leave(&self.guest);
+        stay.handle.scheduler().guests.leave(&stay.guest);
     }
 }
 
@@ -131,7 +142,8 @@ pub(crate) fn block_on<F: Future>(
     if Stay::current(|stay| stay.is_some()) {
         return Err(Nested::InBlockOn);
     }
-    let stay = Stay::begin(handle.clone());
+    let stay = Stay::new(handle.clone());
+    let present = Present::begin(&stay);
     let bomb = AbortOnUnwind;
     let (site, default) = (Location::caller(), handle.lane(Color::DEFAULT));
     // SAFETY: pinned to this guest, so the future is polled and dropped on this thread only; and
@@ -140,7 +152,7 @@ pub(crate) fn block_on<F: Future>(
     stay.run_until(|| root.is_finished());
     std::mem::forget(bomb);
     let output = root.try_take().expect("the task is complete");
-    drop(stay);
+    drop(present);
     Ok(output)
 }
 

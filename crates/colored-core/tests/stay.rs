@@ -1,0 +1,88 @@
+//! The end of a `block_on`, which runs what its local tasks leave behind. Made for Miri too: it sees a
+//! destructor that reaches what is borrowed for the drop that runs it.
+#![cfg(not(colored_loom))]
+
+use colored_core::{Handle, Park, Scheduler, Worker, spawn_local, yield_now};
+use std::cell::Cell;
+use std::future::pending;
+use std::rc::Rc;
+
+struct Still;
+
+impl Park for Still {
+    fn unpark(&self, _: usize) {}
+
+    fn now(&self) -> u64 {
+        0
+    }
+}
+
+fn scheduler() -> (Handle, Vec<Worker>) {
+    Scheduler::with_workers(1, 7, Box::new(Still))
+}
+
+/// When it is dropped, spawns a task with another one that spawns one time less.
+struct Spawns {
+    left: u32,
+    dropped: Rc<Cell<u32>>,
+}
+
+impl Drop for Spawns {
+    fn drop(&mut self) {
+        self.dropped.set(self.dropped.get() + 1);
+        if self.left > 0 {
+            spawn_waiting(self.left - 1, &self.dropped);
+        }
+    }
+}
+
+fn spawn_waiting(left: u32, dropped: &Rc<Cell<u32>>) {
+    let spawns = Spawns { left, dropped: Rc::clone(dropped) };
+    let waits = async move {
+        let _spawns = spawns;
+        pending::<()>().await;
+    };
+    assert!(spawn_local(waits).is_ok(), "this thread is inside `block_on`");
+}
+
+#[test]
+fn destructors_at_the_end_spawn_others() {
+    let (handle, _workers) = scheduler();
+    let dropped = Rc::new(Cell::new(0));
+    let main = async {
+        spawn_waiting(3, &dropped);
+        yield_now().await;
+        assert_eq!(dropped.get(), 0);
+    };
+    handle.block_on(main).unwrap().unwrap();
+    assert_eq!(dropped.get(), 4, "each of them is dropped before it returns");
+}
+
+/// What a destructor learns there: it is inside the `block_on` still.
+#[test]
+fn destructors_at_the_end_are_inside() {
+    struct Asks(Rc<Cell<Option<(bool, bool)>>>);
+    impl Drop for Asks {
+        fn drop(&mut self) {
+            let of_a_scheduler = Handle::with_current(|handle| handle.is_some());
+            let refused =
+                Handle::with_current(|handle| handle.unwrap().block_on(async {}).is_err());
+            self.0.set(Some((of_a_scheduler, refused)));
+        }
+    }
+    let (handle, _workers) = scheduler();
+    let answers = Rc::new(Cell::new(None));
+    let asks = Asks(Rc::clone(&answers));
+    let main = async {
+        let waits = async move {
+            let _asks = asks;
+            pending::<()>().await;
+        };
+        assert!(spawn_local(waits).is_ok(), "this thread is inside `block_on`");
+        yield_now().await;
+    };
+    handle.block_on(main).unwrap().unwrap();
+    assert_eq!(answers.get(), Some((true, true)));
+    assert!(Handle::with_current(|handle| handle.is_none()), "and then no more");
+    handle.block_on(async {}).unwrap().unwrap();
+}
