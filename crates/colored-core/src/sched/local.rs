@@ -235,25 +235,35 @@ impl Local {
 
     /// Runs `f`, which hands out so many events, and wakes others afterwards.
     pub(super) fn batch<R>(&self, events: usize, f: impl FnOnce() -> R) -> R {
+        struct Batch<'a> {
+            of: &'a Local,
+            homing: bool,
+        }
+        impl Drop for Batch<'_> {
+            fn drop(&mut self) {
+                self.of.batching.set(false);
+                self.of.toward.set(Toward::Next);
+                if self.homing { self.of.post() } else { self.of.offer() }
+            }
+        }
         let homing = self.goes_home(events);
         self.batching.set(true);
         self.toward.set(if homing { Toward::Home } else { Toward::Next });
-        let result = self.enter(f);
-        self.batching.set(false);
-        self.toward.set(Toward::Next);
-        if homing {
-            self.post()
-        } else {
-            self.offer()
-        }
-        result
+        // Also when `f` panics: what it has made runnable is there.
+        let _batch = Batch { of: self, homing };
+        self.enter(f)
     }
 
     /// Runs `f`, whose lanes are run when nothing else is runnable here, or after some time.
     pub(super) fn behind(&self, f: impl FnOnce()) {
-        let before = self.toward.replace(Toward::Behind);
+        struct Restore<'a>(&'a Local, Toward);
+        impl Drop for Restore<'_> {
+            fn drop(&mut self) {
+                self.0.toward.set(self.1);
+            }
+        }
+        let _restore = Restore(self, self.toward.replace(Toward::Behind));
         f();
-        self.toward.set(before);
     }
 
     /// A spare lane, made fresh.
