@@ -31,6 +31,7 @@ mod color_local_end;
 mod crossings;
 mod deadlock;
 mod deadlock_free;
+mod enter_guards;
 mod entry;
 mod exclusive;
 mod exclusive_cells;

@@ -16,7 +16,7 @@ const CRATES: [Crate; 4] = [
         sources: "crates/colored-core/src",
         layers: &[
             &["sync"],
-            &["budget", "color", "contain", "memory", "queue", "rng"],
+            &["budget", "color", "contain", "entries", "memory", "queue", "rng"],
             &["task"],
             &["lane"],
             &["table"],

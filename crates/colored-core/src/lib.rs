@@ -98,7 +98,7 @@
 //! | modules | what they are | port to the layer above |
 //! |---|---|---|
 //! | `sync` | atomics, cells and locks: `std`'s or loom's | |
-//! | [`budget`], `color`, [`contain`](mod@contain), [`memory`], [`queue`], `rng` | the leaves: keys, chains, deques, free lists | |
+//! | [`budget`], `color`, [`contain`](mod@contain), `entries`, [`memory`], [`queue`], `rng` | the leaves: keys, chains, deques, free lists | |
 //! | [`task`] | state word, cell, waker, handle | `Schedule`: a task is ready |
 //! | [`lane`] | exclusion and order; slices; callbacks; the values of a color | `Dispatch`: a lane is runnable |
 //! | [`table`] | the exact map from colors to lanes | |
@@ -210,6 +210,7 @@ pub mod budget;
 mod cell;
 mod color;
 mod contain;
+mod entries;
 mod exclusive;
 mod lane;
 mod memory;
@@ -235,6 +236,7 @@ pub use self::cell::{
 };
 pub use self::color::Color;
 pub use self::contain::contain;
+pub use self::entries::Entries;
 pub use self::exclusive::{Exclusive, exclusive};
 pub use self::lane::Priority;
 pub use self::lane::locals::{ColorLocal, ColorLocalError};

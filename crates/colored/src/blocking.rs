@@ -73,7 +73,10 @@ where
 
 /// Runs a name look-up on the pool, where user jobs cannot starve it.
 pub(crate) async fn unblock<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> T {
-    let handle = current::with(|context| submit(&context.driver.pool, Class::Lookup, f));
+    let handle = {
+        let driver = current::with(|context| Arc::clone(&context.driver));
+        submit(&driver.pool, Class::Lookup, f)
+    };
     match handle.await {
         Ok(result) => result,
         Err(error) => match error.try_into_panic() {

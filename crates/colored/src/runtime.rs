@@ -67,6 +67,12 @@ use std::time::Duration;
 /// A thread that is no worker has no color inside a [`ColorCell::read`](crate::ColorCell::read), or inside a
 /// [`when`](crate::when()) that only reads; and of two runtimes, one used inside the other, it has the inner
 /// one's. To drop the other runtime there may be to wait for oneself: `shutdown_background` does not.
+///
+/// A thread-local may hold a runtime, which then ends with its thread, and so may it a [`Handle`], a guard of
+/// `enter`, a timer or a socket: the destructors of thread-locals may drop and use all of them, in any
+/// order, also on the main thread. In a thread-local of a worker of its own a runtime never ends, since that
+/// thread waits for it. On Windows a destructor of a thread-local that waits for a thread may wait for ever
+/// ([`std::thread::LocalKey`]): there, end the runtime by `shutdown_background`, or before.
 pub struct Runtime {
     handle: Handle,
     threads: Threads,

@@ -1,10 +1,10 @@
 //! Which scheduler a thread works for: as a worker, as a guest, or because it has been told so.
 
 use super::{Handle, guest, local};
-use std::cell::RefCell;
+use crate::entries::Entries;
 use std::marker::PhantomData;
 
-std::thread_local!(static ENTERED: RefCell<Vec<Handle>> = const { RefCell::new(Vec::new()) });
+std::thread_local!(static ENTERED: Entries<Handle> = const { Entries::new() });
 
 /// Calls `f` with the handle of the scheduler that this thread works for.
 #[inline]
@@ -14,7 +14,7 @@ pub(crate) fn with_handle<R>(f: impl FnOnce(Option<&Handle>) -> R) -> R {
         None => guest::with_handle(|handle| match handle {
             Some(handle) => f(Some(handle)),
             None => {
-                let entered = ENTERED.with(|entered| entered.borrow().last().cloned());
+                let entered = ENTERED.with(|entered| entered.innermost(|handle| handle.cloned()));
                 f(entered.as_ref())
             }
         }),
@@ -22,11 +22,11 @@ pub(crate) fn with_handle<R>(f: impl FnOnce(Option<&Handle>) -> R) -> R {
 }
 
 impl Handle {
-    /// Lets this thread spawn on the scheduler without naming it, until the guard is dropped.
-    /// Guards must be dropped in the reverse order of their making.
+    /// Lets this thread spawn on the scheduler without naming it, until the guard is dropped. Of
+    /// several guards the one that was made last counts; they may be dropped in any order.
     pub fn enter(&self) -> Entered {
-        ENTERED.with(|entered| entered.borrow_mut().push(self.clone()));
-        Entered { _this_thread: PhantomData }
+        let key = ENTERED.with(|entered| entered.enter(self.clone()));
+        Entered { key, _this_thread: PhantomData }
     }
 }
 
@@ -34,13 +34,13 @@ impl Handle {
 #[derive(Debug)]
 #[must_use = "dropping the guard leaves the scheduler"]
 pub struct Entered {
+    key: u64,
     _this_thread: PhantomData<*const ()>,
 }
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        // A thread that ends drops its thread-locals in any order.
-        let handle = ENTERED.try_with(|entered| entered.borrow_mut().pop());
-        drop(handle);
+        // Dropped outside: it may be the last of its scheduler.
+        drop(ENTERED.with(|entered| entered.leave(self.key)));
     }
 }

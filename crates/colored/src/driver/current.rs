@@ -1,7 +1,7 @@
 //! The driver of this thread: how a socket or a timer finds its runtime.
 
 use super::Driver;
-use std::cell::RefCell;
+use colored_core::Entries;
 use std::sync::Arc;
 
 /// A thread's place in a runtime, as far as I/O is concerned.
@@ -14,14 +14,15 @@ pub(crate) struct Context {
 
 // Counted, so that what keeps its driver for a short time, as a timer does, counts on a line that no
 // other thread counts on.
-thread_local!(static CURRENT: RefCell<Option<Arc<Context>>> = const { RefCell::new(None) });
+thread_local!(static CURRENT: Entries<Arc<Context>> = const { Entries::new() });
 
-/// Calls `f` with this thread's driver; `None` outside a runtime.
+/// Calls `f` with this thread's driver; `None` outside a runtime. `f` must not call code of others,
+/// which might enter or leave a runtime.
 pub(crate) fn try_with<R>(f: impl FnOnce(&Arc<Context>) -> R) -> Option<R> {
-    CURRENT.with(|current| current.borrow().as_ref().map(f))
+    CURRENT.with(|current| current.innermost(|context| context.map(f)))
 }
 
-/// Calls `f` with this thread's driver.
+/// Calls `f` with this thread's driver, as [`try_with`].
 ///
 /// # Panics
 ///
@@ -38,8 +39,12 @@ pub(crate) fn with<R>(f: impl FnOnce(&Arc<Context>) -> R) -> R {
     }
 }
 
-/// Puts another context, or none, in the place of this thread's, and gives that back; `None` at the end
-/// of a thread, which drops its thread-locals in any order.
-pub(super) fn replace(context: Option<Arc<Context>>) -> Option<Arc<Context>> {
-    CURRENT.try_with(|current| current.replace(context)).ok().flatten()
+/// Makes this the thread's innermost context; the key takes it out.
+pub(super) fn enter(context: Arc<Context>) -> u64 {
+    CURRENT.with(|current| current.enter(context))
+}
+
+/// Takes a context out, wherever it is among them.
+pub(super) fn leave(key: u64) -> Option<Arc<Context>> {
+    CURRENT.with(|current| current.leave(key))
 }

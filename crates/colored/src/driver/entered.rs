@@ -2,22 +2,24 @@
 
 use super::current::{self, Context};
 use super::filed;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// Makes `context` this thread's until the guard is dropped.
+/// Makes `context` this thread's until the guard is dropped. Guards may be dropped in any order.
 pub(crate) fn enter(context: Context) -> Entered {
-    Entered { outer: current::replace(Some(Arc::new(context))) }
+    Entered { key: current::enter(Arc::new(context)), _this_thread: PhantomData }
 }
 
 /// Gives the thread back to the runtime it was in before, if any.
 #[derive(Debug)]
 pub(crate) struct Entered {
-    outer: Option<Arc<Context>>,
+    key: u64,
+    _this_thread: PhantomData<*const ()>,
 }
 
 impl Drop for Entered {
     fn drop(&mut self) {
         filed::drop_last();
-        drop(current::replace(self.outer.take()));
+        drop(current::leave(self.key));
     }
 }

@@ -201,8 +201,9 @@ impl Handle {
         }
     }
 
-    /// Lets this thread use the runtime's I/O, timers and spawn functions until the guard is dropped.
-    /// Guards must be dropped in the reverse order of their making.
+    /// Lets this thread use the runtime's I/O, timers and spawn functions until the guard is dropped. Of
+    /// several guards the one that was made last counts; they may be dropped in any order, also by the
+    /// destructors of thread-locals. A guard that is forgotten keeps the runtime's descriptors open.
     ///
     /// In a task of another runtime, and inside its `block_on`, only sockets, timers and the threads of
     /// `spawn_blocking` are this one's: what is spawned, made or named without a handle stays with the

@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::timer::Timer;
-use crate::{budget, driver::current, time};
+use crate::{budget, time};
 
 /// Waits for `duration`, counted from this call.
 ///
@@ -98,7 +98,7 @@ impl Sleep {
                 return Poll::Ready(());
             }
         }
-        match current::with(|context| Timer::new(context, self.deadline, cx.waker())) {
+        match Timer::new(self.deadline, cx.waker()) {
             Ok(None) => Poll::Ready(()),
             Ok(timer) => {
                 self.timer = timer;

@@ -14,34 +14,57 @@ use crate::driver::{
 /// polls, resets or drops it. Dropping it cancels it.
 pub(super) struct Timer(Filed);
 
+/// What a new timer finds.
+enum Found {
+    /// That its deadline has been reached.
+    Due,
+    /// The one that was let go of last, which it has taken over.
+    Last,
+    /// A wheel, and its tick there.
+    Wheel(Arc<Context>, usize, u64),
+}
+
 impl Timer {
     /// Puts a timer into the wheel of the current worker.
     ///
     /// Gives `None` when the deadline has been reached.
-    pub(super) fn new(
-        context: &Arc<Context>,
-        deadline: Instant,
-        waker: &Waker,
-    ) -> Result<Option<Timer>, Closed> {
-        let driver = &context.driver;
-        let wheel = driver.home_wheel(context.worker);
-        let tick = driver.clock.deadline_tick(deadline);
-        if is_due(driver, wheel, tick, deadline) {
-            return Ok(None);
-        }
-        // Of this worker, if it is of this context. Else it is cancelled here.
-        if let Some(last) = filed::take_last()
-            && Arc::ptr_eq(&last.home, context)
-            && driver.wheels[wheel].renew(last.key, tick, waker).is_some()
-        {
-            return Ok(Some(Timer(last)));
-        }
-        let Inserted { key, earliest } = driver.wheels[wheel].insert(tick, waker)?;
+    ///
+    /// # Panics
+    ///
+    /// Outside a runtime.
+    pub(super) fn new(deadline: Instant, waker: &Waker) -> Result<Option<Timer>, Closed> {
+        // Of this worker, if it is of this context. Wakers are anybody's code, and so are cloned and
+        // dropped outside `with`.
+        let last = filed::take_last();
+        let found = current::with(|context| {
+            let driver = &context.driver;
+            let wheel = driver.home_wheel(context.worker);
+            let tick = driver.clock.deadline_tick(deadline);
+            if is_due(driver, wheel, tick, deadline) {
+                return Found::Due;
+            }
+            match &last {
+                Some(last)
+                    if Arc::ptr_eq(&last.home, context)
+                        && driver.wheels[wheel].renew(last.key, tick, waker).is_some() =>
+                {
+                    Found::Last
+                }
+                _ => Found::Wheel(Arc::clone(context), wheel, tick),
+            }
+        });
+        let (home, wheel, tick) = match found {
+            Found::Due => return Ok(None),
+            Found::Last => return Ok(last.map(Timer)),
+            Found::Wheel(home, wheel, tick) => (home, wheel, tick),
+        };
+        drop(last);
+        let Inserted { key, earliest } = home.driver.wheels[wheel].insert(tick, waker)?;
         // A worker looks at its own wheel before it parks.
-        if earliest && context.worker != Some(wheel) {
-            driver.wheel_earlier(wheel);
+        if earliest && home.worker != Some(wheel) {
+            home.driver.wheel_earlier(wheel);
         }
-        Ok(Some(Timer(Filed { home: Arc::clone(context), wheel, key })))
+        Ok(Some(Timer(Filed { home, wheel, key })))
     }
 
     /// Cancels it. As dropping it, but cheaper if the task makes another one at once.
