@@ -13,9 +13,10 @@ use crate::blocking::unblock;
 /// What can be connected to or listened on. It is sealed: the implementations below are all.
 ///
 /// * an address: [`SocketAddr`], `(IpAddr, u16)` and their v4 and v6 kinds;
-/// * several, tried in order: `&[SocketAddr]`, `[SocketAddr; N]`, `Vec<SocketAddr>`;
-/// * text: `"host:port"` as `&str` or `String`, or `("host", port)`. In `"host:port"` an IPv6 address
-///   stands in brackets, `"[::1]:80"`; beside a port it may. A URL is no host.
+/// * several, tried in order: `[SocketAddr]`, `[SocketAddr; N]`, `Vec<SocketAddr>`;
+/// * text: `"host:port"` as `str` or `String`, or `("host", port)`. In `"host:port"` an IPv6 address
+///   stands in brackets, `"[::1]:80"`; beside a port it may. A URL is no host;
+/// * a reference to any of these.
 ///
 /// A host name is looked up on the blocking pool by the resolver of the system; an address, also
 /// in text, is taken as it is without a hop to another thread.
@@ -27,7 +28,7 @@ mod sealed {
     pub trait Named {
         /// The target, not looked up yet.
         #[doc(hidden)]
-        fn target(self) -> std::io::Result<super::Target>;
+        fn target(&self) -> std::io::Result<super::Target>;
     }
 }
 
@@ -118,7 +119,7 @@ macro_rules! targets {
     ($([$($generics:tt)*] $type:ty, $self:ident => $target:expr;)*) => {$(
         impl<$($generics)*> ToSocketAddrs for $type {}
         impl<$($generics)*> Named for $type {
-            fn target($self) -> io::Result<Target> {
+            fn target(&$self) -> io::Result<Target> {
                 $target
             }
         }
@@ -126,20 +127,20 @@ macro_rules! targets {
 }
 
 targets! {
-    [] SocketAddr, self => addrs([self]);
-    [] SocketAddrV4, self => addrs([self.into()]);
-    [] SocketAddrV6, self => addrs([self.into()]);
-    [] (IpAddr, u16), self => addrs([self.into()]);
-    [] (Ipv4Addr, u16), self => addrs([self.into()]);
-    [] (Ipv6Addr, u16), self => addrs([self.into()]);
-    [] &[SocketAddr], self => addrs(self);
-    [] Vec<SocketAddr>, self => addrs(self);
-    [const N: usize] [SocketAddr; N], self => addrs(self);
+    [] SocketAddr, self => addrs([*self]);
+    [] SocketAddrV4, self => addrs([(*self).into()]);
+    [] SocketAddrV6, self => addrs([(*self).into()]);
+    [] (IpAddr, u16), self => addrs([(*self).into()]);
+    [] (Ipv4Addr, u16), self => addrs([(*self).into()]);
+    [] (Ipv6Addr, u16), self => addrs([(*self).into()]);
+    [] [SocketAddr], self => addrs(self);
+    [] Vec<SocketAddr>, self => addrs(&self[..]);
+    [const N: usize] [SocketAddr; N], self => addrs(&self[..]);
     [] (&str, u16), self => host(self.0, self.1);
     [] (String, u16), self => host(&self.0, self.1);
-    [] &str, self => parse(self);
-    [] &String, self => parse(self);
-    [] String, self => parse(&self);
+    [] str, self => parse(self);
+    [] String, self => parse(self);
+    [T: ToSocketAddrs + ?Sized] &T, self => (**self).target();
 }
 
 fn addrs(addrs: impl Into<Vec<SocketAddr>>) -> io::Result<Target> {
@@ -241,6 +242,34 @@ mod tests {
         assert_eq!(named(("[::1]", 80)), "[[::1]:80]");
         assert_eq!(named((Ipv4Addr::LOCALHOST, 80)), "[127.0.0.1:80]");
         assert_eq!(named(&[][..]), "[]");
+    }
+
+    /// Whatever can be named can be named by reference, as a generic caller that keeps its address has it.
+    #[test]
+    fn references_name_what_they_refer_to() {
+        fn by_reference<A: ToSocketAddrs>(addr: A) -> String {
+            named(&addr)
+        }
+        let (v4, v6) = ((Ipv4Addr::LOCALHOST, 80), (Ipv6Addr::LOCALHOST, 80));
+        let addr = SocketAddr::from(v4);
+        for text in [
+            by_reference(addr),
+            by_reference(SocketAddrV4::new(v4.0, 80)),
+            by_reference(v4),
+            by_reference((IpAddr::from(v4.0), 80)),
+            by_reference([addr]),
+            by_reference(&[addr][..]),
+            by_reference(vec![addr]),
+            by_reference("127.0.0.1:80"),
+            by_reference("127.0.0.1:80".to_owned()),
+            by_reference(("127.0.0.1", 80)),
+            by_reference(("127.0.0.1".to_owned(), 80)),
+        ] {
+            assert_eq!(text, "[127.0.0.1:80]");
+        }
+        for text in [by_reference(v6), by_reference(SocketAddrV6::new(v6.0, 80, 0, 0))] {
+            assert_eq!(text, "[[::1]:80]");
+        }
     }
 
     #[test]
