@@ -75,3 +75,31 @@ fn a_timer_is_taken_over_within_its_runtime_only() {
     });
     assert_eq!(inner.timers(), [0, 0]);
 }
+
+/// The waker of the timer that is not taken over goes, and its destructor is anybody's code.
+#[test]
+fn the_last_waker_may_enter_a_runtime_when_it_is_dropped() {
+    struct Enters(Arc<Driver>, Arc<Counter>);
+    impl Wake for Enters {
+        fn wake(self: Arc<Self>) {}
+    }
+    impl Drop for Enters {
+        fn drop(&mut self) {
+            let context = current::Context { driver: Arc::clone(&self.0), worker: None };
+            drop(entered::enter(context));
+            self.1.0.fetch_add(1, SeqCst);
+        }
+    }
+    let (world, dropped) = (World::new(), Arc::new(Counter::default()));
+    let waker = Waker::from(Arc::new(Enters(world.driver.clone(), dropped.clone())));
+    world.on(Some(0), || {
+        let mut first = sleep(ms(10));
+        assert!(Pin::new(&mut first).poll(&mut Context::from_waker(&waker)).is_pending());
+        drop(first);
+        drop(waker);
+        assert_eq!(dropped.0.load(SeqCst), 0, "the timer is kept, and so is its waker");
+        let mut second = sleep(ms(10));
+        assert!(Pin::new(&mut second).poll(&mut Context::from_waker(&world.waker)).is_pending());
+        assert_eq!(dropped.0.load(SeqCst), 1);
+    });
+}
