@@ -5,6 +5,86 @@
 //! [`consume_budget`](crate::task::consume_budget) now and then.
 //!
 //! State of one color needs none of the locks: see [`ColorCell`](crate::ColorCell).
+//!
+//! # What blocks
+//!
+//! They have methods for threads outside of any runtime, whose names begin with `blocking_`, and these block
+//! the thread that calls them. tokio panics where one is called inside a task of its own runtime. **It cannot
+//! see ours: inside a task they block the worker and its color**, for ever if what they wait for runs under
+//! the same color, or if there is one worker only. Other colors, timers and sockets go on, on other workers.
+//! Await the method of the same name without `blocking_`, or, in code that cannot await,
+//! call them in [`spawn_blocking`](crate::spawn_blocking):
+//!
+//! ```
+//! use colored::{spawn_blocking, sync::mpsc};
+//!
+//! # #[colored::main(workers = 1)]
+//! # async fn main() {
+//! let (numbers, mut wanted) = mpsc::channel(1);
+//! let sum = spawn_blocking(move || {
+//!     let mut sum = 0;
+//!     while let Some(number) = wanted.blocking_recv() {
+//!         sum += number;
+//!     }
+//!     sum
+//! });
+//! for number in 1..=3 {
+//!     numbers.send(number).await.unwrap();
+//! }
+//! drop(numbers);
+//! assert_eq!(sum.await.unwrap(), 6);
+//! # }
+//! ```
+//!
+//! These are tokio's types and not our own around them, so that what other crates make of them fits. So no
+//! code of ours runs in these methods, and nothing can be reported while a program runs. Clippy finds each
+//! call when it is compiled, with this in the `clippy.toml` of a program; where a call is right,
+//! `#[expect(clippy::disallowed_methods)]` says so:
+//!
+//! ```toml
+//! disallowed-methods = [
+//!     "tokio::sync::Mutex::blocking_lock",
+//!     "tokio::sync::Mutex::blocking_lock_owned",
+//!     "tokio::sync::RwLock::blocking_read",
+//!     "tokio::sync::RwLock::blocking_write",
+//!     "tokio::sync::Semaphore::blocking_acquire",
+//!     "tokio::sync::Semaphore::blocking_acquire_many",
+//!     "tokio::sync::Semaphore::blocking_acquire_owned",
+//!     "tokio::sync::Semaphore::blocking_acquire_many_owned",
+//!     "tokio::sync::broadcast::Receiver::blocking_recv",
+//!     "tokio::sync::mpsc::Receiver::blocking_recv",
+//!     "tokio::sync::mpsc::Receiver::blocking_recv_many",
+//!     "tokio::sync::mpsc::Sender::blocking_send",
+//!     "tokio::sync::mpsc::UnboundedReceiver::blocking_recv",
+//!     "tokio::sync::mpsc::UnboundedReceiver::blocking_recv_many",
+//!     "tokio::sync::oneshot::Receiver::blocking_recv",
+//!     # Wants tokio's clock, and is there only if some crate enables it.
+//!     { path = "tokio::sync::mpsc::Sender::send_timeout", allow-invalid = true },
+//! ]
+//! ```
+//!
+//! # What wants tokio's clock
+//!
+//! Where some crate of the program enables tokio's feature `time`, `mpsc::Sender` has a method
+//! `send_timeout`. It goes by the clock of a tokio runtime, and panics without one. A
+//! [`timeout`](crate::time::timeout) around `reserve` does the same and keeps the value:
+//!
+//! ```
+//! use colored::{sync::mpsc, time::{Duration, timeout}};
+//!
+//! # #[colored::main(workers = 1)]
+//! # async fn main() {
+//! let (sender, mut receiver) = mpsc::channel(1);
+//! sender.send(String::from("first")).await.unwrap();
+//! let second = String::from("second");
+//! let room = timeout(Duration::from_millis(1), sender.reserve()).await;
+//! assert!(room.is_err(), "there is none");
+//! assert_eq!(receiver.recv().await.unwrap(), "first");
+//! let room = timeout(Duration::from_millis(1), sender.reserve()).await.unwrap();
+//! room.unwrap().send(second);
+//! assert_eq!(receiver.recv().await.unwrap(), "second");
+//! # }
+//! ```
 
 pub use tokio::sync::{
     AcquireError, Barrier, BarrierWaitResult, MappedMutexGuard, Mutex, MutexGuard, Notify,
@@ -12,3 +92,21 @@ pub use tokio::sync::{
     OwnedSemaphorePermit, RwLock, RwLockReadGuard, RwLockWriteGuard, Semaphore, SemaphorePermit,
     SetError, SetOnce, TryAcquireError, TryLockError, broadcast, mpsc, oneshot, watch,
 };
+
+#[cfg(test)]
+mod tests {
+    /// What users are shown is what this workspace is held to: clippy looks whether the names are right.
+    #[test]
+    fn the_list_of_what_blocks_is_the_one_of_this_workspace() {
+        let list = |text: &str, comment: &str| {
+            let lines = text.lines().map(|line| line.strip_prefix(comment).unwrap_or(line).trim());
+            let mut lines = lines.skip_while(|line| *line != "disallowed-methods = [");
+            let list: Vec<_> =
+                lines.by_ref().take_while(|line| *line != "]").map(str::to_owned).collect();
+            assert!(list.len() > 15, "{list:?}");
+            list
+        };
+        let shown = list(include_str!("sync.rs"), "//!");
+        assert_eq!(shown, list(include_str!("../../../clippy.toml"), ""));
+    }
+}
