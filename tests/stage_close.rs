@@ -140,6 +140,24 @@ fn a_panic_costs_one_batch() {
     });
 }
 
+/// A handler that panics when it is called, before it has made its future.
+#[test]
+fn a_panic_before_the_future_is_made_costs_one_batch() {
+    run(2, async {
+        let stage = Builder::new().batch(Batch::Fixed(1)).build(|mut events: Events<u32>| {
+            assert!(events.next() != Some(3), "{ON_PURPOSE}");
+            async {}
+        });
+        for event in 0..10 {
+            stage.send(event).await.unwrap();
+        }
+        stage.close();
+        stage.drained().await;
+        let metrics = stage.metrics();
+        assert_eq!((metrics.handled, metrics.lost, metrics.panics), (9, 1, 1));
+    });
+}
+
 /// A destructor that panics, in what a panicking handler leaves behind.
 #[test]
 fn what_a_panic_leaves_behind_may_panic_too() {

@@ -2,13 +2,15 @@
 //! accounted for.
 
 use crate::support::attempts::within;
+use crate::support::gate::Gate;
 use crate::support::{ON_PURPOSE, alone, run, runtime, shared, wait_until};
 use colored::stage::{Batch, Builder, Events, Graph, Metrics, Stage, each};
 use colored::time::sleep;
-use colored::{Closed, Runtime, TrySendError, yield_now};
+use colored::{Closed, Color, Runtime, TrySendError, yield_now};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
@@ -166,9 +168,42 @@ fn an_end_that_must_not_wait_does_not() {
             let home = runtime(2);
             let stage = stuck(&home);
             end(home);
-            wait_until(|| stage.metrics().depth() == 0);
+            runtime(1).block_on(stage.drained());
             assert_eq!(counts(stage.metrics()), (2, 0, 2, 0));
         }
+    });
+}
+
+/// A batch that has been taken waits once for its turn behind what else the color has. The runtime ends
+/// meanwhile.
+#[test]
+fn a_batch_that_waits_for_its_turn_is_counted_when_the_runtime_ends() {
+    shared(|| {
+        let home = runtime(1);
+        let color = Color::new(7);
+        let before = Gate::close(home.handle(), color);
+        let entered = home.handle().enter();
+        let stage = Builder::new()
+            .color(color)
+            .batch(Batch::Fixed(2))
+            .build(|_: Events<u32>| async { unreachable!("it is cancelled before its turn") });
+        drop(entered);
+        (0..3).for_each(|event| stage.try_send(event).unwrap());
+        // Its turn comes after the batch is taken, and before the batch is handled.
+        let (begun, begins) = mpsc::channel();
+        let (open, opened) = mpsc::channel::<()>();
+        let between = home.spawn_colored(color, async move {
+            begun.send(()).unwrap();
+            opened.recv().unwrap();
+        });
+        before.open();
+        begins.recv().unwrap();
+        assert_eq!((stage.metrics().batches, stage.metrics().taken), (1, 2));
+        home.shutdown_background();
+        open.send(()).unwrap();
+        drop(between);
+        runtime(1).block_on(stage.drained());
+        assert_eq!(counts(stage.metrics()), (3, 0, 3, 0));
     });
 }
 

@@ -61,12 +61,14 @@ async fn run<E: Send + 'static, H: Handler<E>>(mut work: Work<E, H>) {
         if !taken.await {
             return;
         }
+        let count = events.len();
+        // Before anything is awaited: a task that is cancelled from here on has taken these events.
+        work.partition.last = Some(Outcome::Aborted(count));
         if !mem::take(&mut waited) {
             yield_now().await;
         }
-        let count = events.len();
-        work.partition.last = Some(Outcome::Aborted(count));
-        let done = contained(work.handler.handle(&mut events)).await;
+        // The call that makes the handler's future may panic as well as the future.
+        let done = contained(async { work.handler.handle(&mut events).await }).await;
         let outcome = if done { Outcome::Handled } else { Outcome::Panicked };
         work.partition.last = Some(outcome(count));
         events.clear();
