@@ -106,6 +106,13 @@ impl Worker {
         self.pace.now
     }
 
+    /// Whether the last [`step`](Self::step) ran nothing: this worker had announced its sleep, and has
+    /// found something after that. Who saw everybody parked must hear of it.
+    #[must_use]
+    pub fn has_turned_back(&self) -> bool {
+        self.searching
+    }
+
     /// Looks at the clock.
     pub(super) fn look(&mut self) {
         self.pace.look(self.local.scheduler());

@@ -9,6 +9,10 @@
 //! * if a worker has been inside one slice since the last look, the thread gets a parked worker to
 //!   take what is stranded in the stuck one's `next` slot.
 //!
+//! A worker that parks while this thread polls a shard finds the turn taken, and sleeps on its condition
+//! variable: then nobody is inside the poll of that shard. So this thread does not count a poll of its
+//! own as care by somebody else, and looks again before it sleeps.
+//!
 //! A tick costs 10 to 30 µs. It is fast while a worker is stuck and something depends on this thread:
 //! a shard that nobody else looks after, a timer that is due soon, or a worker that is parked and is
 //! not told of what gets stranded. When the thread finds everybody parked twice in a row it goes to
@@ -96,6 +100,17 @@ impl Bell {
     }
 }
 
+/// Who looks after a shard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Care {
+    /// Somebody did, without this thread.
+    Taken,
+    /// A worker has been called for it, or has just taken the turn.
+    Called,
+    /// This thread did: whoever came meanwhile has found the turn taken.
+    Own,
+}
+
 /// What the thread remembers from one look to the next.
 struct Watch {
     handle: Handle,
@@ -124,8 +139,8 @@ pub(crate) fn run(handle: Handle, driver: Arc<Driver>) {
         if !watch.driver.bell.tick(tick) {
             return;
         }
-        watch.look();
-        let idle = watch.all_parked();
+        let watched = watch.look();
+        let idle = watched && watch.all_parked();
         let goes_on = !(idle && quiet) || watch.driver.bell.sleep(|| !watch.all_parked());
         quiet = idle;
         if !goes_on {
@@ -139,11 +154,14 @@ impl Watch {
         self.handle.scheduler().parked() == self.driver.wheels.len()
     }
 
-    fn look(&mut self) {
+    /// Whether every shard has a worker that looks after it, or that was just called for it.
+    fn look(&mut self) -> bool {
         let stuck = self.look_at_workers();
-        let mut depends = false;
+        let (mut depends, mut watched) = (false, true);
         for shard in 0..self.driver.shards.len() {
-            depends |= !self.look_at_shard(shard);
+            let care = self.look_at_shard(shard);
+            depends |= care != Care::Taken;
+            watched &= care != Care::Own;
         }
         depends |= self.look_at_wheels();
         // Who is parked would take what a stuck worker makes runnable, but is not told of it.
@@ -151,6 +169,7 @@ impl Watch {
         self.fast = if stuck && depends { CALM } else { self.fast.saturating_sub(1) };
         // A waker may be anybody's code; the thread must outlive its panic.
         self.wakers.drain(..).for_each(|waker| contain(|| waker.wake()));
+        watched
     }
 
     /// True if some worker is stuck.
@@ -168,28 +187,32 @@ impl Watch {
         stuck
     }
 
-    /// True if somebody else looks after the shard.
-    fn look_at_shard(&mut self, index: usize) -> bool {
+    fn look_at_shard(&mut self, index: usize) -> Care {
         let shard = &self.driver.shards[index];
         let polls = shard.polls();
         let looked_after = polls != self.polls[index] || shard.is_polled();
         self.polls[index] = polls;
         if looked_after {
-            return true;
+            return Care::Taken;
         }
         let scheduler = self.handle.scheduler();
         let workers = self.driver.wheels.len();
         let mut of_shard = (index..workers).step_by(self.driver.shards.len());
         match of_shard.find(|worker| scheduler.is_parked(*worker)) {
             // It finds nothing to run, and the turn free.
-            Some(worker) => self.driver.unpark(worker),
-            None => {
-                if let Some(mut turn) = shard.try_turn() {
-                    polled(turn.poll(Some(Duration::ZERO), &mut self.wakers));
-                }
+            Some(worker) => {
+                self.driver.unpark(worker);
+                Care::Called
             }
+            None => match shard.try_turn() {
+                Some(mut turn) => {
+                    polled(turn.poll(Some(Duration::ZERO), &mut self.wakers));
+                    self.polls[index] = shard.polls();
+                    Care::Own
+                }
+                None => Care::Called,
+            },
         }
-        false
     }
 
     /// Advances what is overdue. True if some wheel was, or may be before the next slow tick.
@@ -204,5 +227,46 @@ impl Watch {
             near |= overdue < now + SLOW_TICKS;
         }
         near
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Watch;
+    use crate::driver::Driver;
+    use crate::driver::clock::Clock;
+    use colored_core::{Park, Scheduler, Step};
+    use std::sync::Arc;
+
+    struct Nobody;
+
+    impl Park for Nobody {
+        fn unpark(&self, _worker: usize) {}
+
+        fn now(&self) -> u64 {
+            0
+        }
+    }
+
+    /// A worker that parks while the reactor thread polls finds the turn taken, and sleeps elsewhere. The
+    /// thread must not go to sleep then, and calls the worker with its next look: or nobody would ever
+    /// see the events of the shard.
+    #[test]
+    fn who_parks_beside_a_poll_of_this_thread_is_called_for_the_shard() {
+        let driver = Arc::new(Driver::with_clock(Clock::manual().0, 1));
+        let (handle, mut workers) = Scheduler::with_workers(1, 1, Box::new(Nobody));
+        let mut watch = Watch {
+            handle,
+            driver: Arc::clone(&driver),
+            polls: Box::new([0]),
+            beats: Box::new([0]),
+            wakers: Vec::new(),
+            fast: 0,
+        };
+        assert!(!watch.look(), "the worker is in a task, so this thread has polled");
+        assert_eq!(workers[0].step(), Step::Park(None));
+        assert!(watch.all_parked() && !driver.take_token(0));
+        assert!(watch.look(), "the worker is there");
+        assert!(driver.take_token(0), "and called");
     }
 }

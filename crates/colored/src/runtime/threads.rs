@@ -167,6 +167,8 @@ fn run_worker(mut worker: Worker, driver: Arc<Driver>) {
     driver.bell.ring();
     loop {
         match worker.step() {
+            // It was among the parked ones for a moment, and the reactor thread may have seen that.
+            Step::Ran if worker.has_turned_back() => driver.bell.ring(),
             Step::Ran if worker.now() - last_look < GLANCE_NANOS => {}
             Step::Ran => {
                 last_look = worker.now();
