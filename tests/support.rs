@@ -29,6 +29,7 @@ static TURN: RwLock<()> = RwLock::new(());
 pub(crate) const ON_PURPOSE: &str = "on purpose";
 
 /// Runs a test beside others.
+#[track_caller]
 pub(crate) fn shared<R>(body: impl FnOnce() -> R) -> R {
     quiet();
     let _turn = TURN.read().unwrap_or_else(PoisonError::into_inner);
@@ -37,6 +38,7 @@ pub(crate) fn shared<R>(body: impl FnOnce() -> R) -> R {
 }
 
 /// Runs a test while no other runs.
+#[track_caller]
 pub(crate) fn alone<R>(body: impl FnOnce() -> R) -> R {
     quiet();
     let _turn = TURN.write().unwrap_or_else(PoisonError::into_inner);
@@ -45,6 +47,7 @@ pub(crate) fn alone<R>(body: impl FnOnce() -> R) -> R {
 }
 
 /// Runs a test that leaves the machine alone, beside others and beside those that measure time.
+#[track_caller]
 pub(crate) fn watched<R>(body: impl FnOnce() -> R) -> R {
     quiet();
     let _watch = watchdog::arm();
@@ -63,6 +66,7 @@ pub(crate) fn settle(runtime: &Runtime, color: impl Into<Color>) {
 }
 
 /// Runs a main future, beside other tests, on a runtime with so many workers.
+#[track_caller]
 pub(crate) fn run<F>(workers: usize, main: F) -> F::Output
 where
     F: Future<Output: Send + 'static> + Send + 'static,
@@ -70,8 +74,10 @@ where
     shared(|| runtime(workers).run(main))
 }
 
-/// Sleeps until `condition` holds. The watchdog ends a wait that has no end.
+/// Sleeps until `condition` holds. The watchdog ends a wait that has no end, and names the caller.
+#[track_caller]
 pub(crate) fn wait_until(condition: impl Fn() -> bool) {
+    let _place = watchdog::Place::enter();
     while !condition() {
         thread::sleep(Duration::from_millis(1));
     }
