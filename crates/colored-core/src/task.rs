@@ -10,7 +10,7 @@
 //! | `live` | the holder of the task's lane |
 //! | future | the holder of the task's lane |
 //! | output | the holder until `COMPLETE`, then the handle; with no handle the holder drops it |
-//! | joiner's waker | the handle while `JOINER` is clear, shared for reading while it is set |
+//! | joiner's waker | the handle while `JOINER` is clear, the holder at the end while it is set |
 //!
 //! # References
 //!

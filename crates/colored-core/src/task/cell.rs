@@ -256,14 +256,18 @@ impl<S: Schedule> TaskRef<S> {
             // SAFETY: with no handle the output is the holder's.
             Completed::DropOutput => unsafe { (header.vtable.drop_output)(self.0) },
             Completed::Keep => {}
-            Completed::WakeJoiner => header.joiner.with(|waker| {
-                // SAFETY: `JOINER` was set, so until the task is freed, or the handle finds
-                // `COMPLETE`, the waker is shared for reading.
-                if let Some(waker) = unsafe { &*waker } {
-                    // A foreign waker may panic; the worker must not care.
-                    contain(|| waker.wake_by_ref());
+            Completed::WakeJoiner => {
+                let waker = header.joiner.with_mut(|waker| {
+                    // SAFETY: `JOINER` was set when `COMPLETE` was, and the handle never takes a
+                    // waker back that it finds `COMPLETE` with: the waker is this party's alone.
+                    unsafe { &mut *waker }.take()
+                });
+                // It must not stay: a task would keep who joined it for as long as somebody keeps it.
+                // A foreign waker may panic; the worker must not care.
+                if let Some(waker) = waker {
+                    contain(|| waker.wake());
                 }
-            }),
+            }
         }
     }
 

@@ -80,15 +80,15 @@ impl<T, S: Schedule> Join<T, S> {
             Joinable::Complete => return false,
             Joinable::NoWaker => {}
             Joinable::HasWaker => {
+                if self.header().state.unset_joiner() == Joinable::Complete {
+                    return false;
+                }
                 let same = self.header().joiner.with(|joiner| {
-                    // SAFETY: while `JOINER` is set the waker is shared for reading.
+                    // SAFETY: while `JOINER` is clear the waker is the handle's.
                     unsafe { &*joiner }.as_ref().is_some_and(|joiner| joiner.will_wake(waker))
                 });
                 if same {
-                    return true;
-                }
-                if self.header().state.unset_joiner() == Joinable::Complete {
-                    return false;
+                    return self.header().state.set_joiner() != Joinable::Complete;
                 }
             }
         }

@@ -7,7 +7,7 @@
 //! | `COMPLETE` | the lane's holder, once | nobody | the future is gone, the output is there |
 //! | `ABORTED` | an abort | nobody | instead of the next poll the future is dropped |
 //! | `INTEREST` | the spawn | the handle's drop | somebody wants the output |
-//! | `JOINER` | the handle | the handle | the joiner's waker is set, and is the task's to read |
+//! | `JOINER` | the handle | the handle | the joiner's waker is set, and is the task's to take |
 //! | `KEPT` | the lane's holder | the lane's holder | while it waits, its lane waits with it |
 //! | sections | the task's own polls | anybody | how many sections of it are open: it keeps its lane |
 //!
