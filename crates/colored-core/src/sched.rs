@@ -31,6 +31,7 @@ mod registry;
 mod remote;
 mod resident;
 mod retire;
+mod round;
 mod shutdown;
 mod thrift;
 pub(crate) mod waits;
@@ -102,6 +103,8 @@ pub struct Scheduler {
     stopped: AtomicBool,
     /// Polls in a slice of a guest.
     slice_polls: u32,
+    /// Nanoseconds after which it ends.
+    slice_nanos: u64,
     /// What other than the plain options asks for.
     lab: Option<Arc<Lab>>,
     ranks: Ranks,
@@ -150,6 +153,7 @@ impl Scheduler {
             told: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
             slice_polls: options.slice_polls,
+            slice_nanos: options.slice_nanos,
             lab,
             ranks: Ranks::new(workers),
         });

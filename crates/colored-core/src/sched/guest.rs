@@ -1,13 +1,14 @@
 //! Guests: threads that wait in `block_on`, and run only what is pinned to them.
 //!
 //! The future of `block_on` is a task like any other, under the default color, except that it is
-//! pinned: when its turn in the lane comes, the lane is sent to the guest, which runs that one turn
-//! and sends the lane on. So an uncolored task and the main future never overlap, although the
+//! pinned: when its turn in the lane comes, the lane is sent to the guest, which runs a slice of what is
+//! pinned to it and sends the lane on. Lanes run in the order in which they are sent. So an uncolored task and the main future never overlap, although the
 //! main future needs neither `Send` nor `'static`.
 
 use super::handle::spawn_on;
 use super::remote::Guest;
 use super::resident::{Residence, Settled};
+use super::worker::Pace;
 use super::{Handle, Scheduler, local};
 use crate::color::Color;
 use crate::lane::{LanePtr, LaneRef, Runner, Slice, current};
@@ -45,7 +46,8 @@ impl Stay {
         let scheduler = self.handle.scheduler();
         while !done() {
             let lane = self.guest.wait();
-            let mut turn = Turn { scheduler, pin: self.guest.pin, polls: 0 };
+            let (pin, pace) = (self.guest.pin, Pace::default());
+            let mut turn = Turn { scheduler, pin, polls: 0, start: 0, pace };
             match lane.run(&mut turn) {
                 Slice::Idle | Slice::Taken => {}
                 Slice::More(lane) | Slice::Elsewhere(lane, 0) => scheduler.inject(lane),
@@ -90,6 +92,9 @@ struct Turn<'a> {
     scheduler: &'a Scheduler,
     pin: u32,
     polls: u32,
+    /// When the first poll was over: most slices have no other, and look at no clock.
+    start: u64,
+    pace: Pace,
 }
 
 impl Runner for Turn<'_> {
@@ -103,7 +108,14 @@ impl Runner for Turn<'_> {
 
     fn goes_on(&mut self) -> bool {
         self.polls += 1;
-        self.polls < self.scheduler.slice_polls
+        if self.polls == 1 {
+            self.pace.look(self.scheduler);
+            self.start = self.pace.now;
+        } else {
+            self.pace.tick(self.scheduler);
+        }
+        let nanos = self.pace.now - self.start;
+        self.polls < self.scheduler.slice_polls && nanos < self.scheduler.slice_nanos
     }
 }
 

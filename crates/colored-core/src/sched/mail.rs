@@ -7,8 +7,8 @@
 //!
 //! # Who can find them (G6)
 //!
-//! Mail is a queue like the deques: its owner empties it into its deque, when that has run empty and
-//! once in a number of steps; a thief that finds all deques empty takes half of it. So nothing waits
+//! Mail is a queue like the deques: its owner moves it to the end of its deque before it takes a lane from
+//! there; a thief that finds all deques empty takes half of it. So nothing waits
 //! there for a worker that is stuck. Whoever puts something in first *publishes* and then *looks*, as
 //! `idle.rs` has it: it calls the home if that is parked, and else notifies, for somebody else may be.
 //! Whoever goes to sleep looks at all mail, and at the deques *after* it: mail is in the deque that it
@@ -23,8 +23,8 @@
 //! two turns of lanes, 400 ns, where it takes 40 when nobody waits (`benches/src/papers/bank.rs`). Reads
 //! of one cell that cost nothing, with one write in twenty, become a quarter faster by it, those of 1 to 5 us
 //! an eighth to a third (`benches/src/papers/kv/hot.rs`).
-//! Such mail is late by [`INJECTOR_STEPS`](super::worker::INJECTOR_STEPS) slices at most, as what comes
-//! from other threads is.
+//! Such mail stays behind until the deque has run empty, but for [`BEHIND_STEPS`] slices and
+//! [`BEHIND_NANOS`] at most, the shorter of the two.
 
 use super::local::Local;
 use super::worker::Worker;
@@ -39,50 +39,92 @@ use std::collections::VecDeque;
 /// 32: 0.95, 64: 1.00), with 64 connections 0.92 (4: 0.97, 8: 0.95, 32: 0.98).
 const MANY: usize = 16;
 
-/// Lanes that others have left for one worker, oldest first.
+/// Slices of a worker after which who has waited in a line stays behind no longer.
+const BEHIND_STEPS: u32 = 61;
+
+/// Nanoseconds after which he does not either: of slices that are full there are five in it.
+const BEHIND_NANOS: u64 = 1_000_000;
+
+/// Lanes that others have left for one worker, and those that it runs behind all others.
 pub(super) struct Mail {
-    lanes: Mutex<VecDeque<ReadyLane>>,
+    lanes: Mutex<Letters>,
+    /// Of both kinds.
     len: AtomicUsize,
+    /// Those that have come home.
+    home: AtomicUsize,
+}
+
+/// Each kind, oldest first.
+#[derive(Default)]
+struct Letters {
+    home: VecDeque<ReadyLane>,
+    behind: VecDeque<ReadyLane>,
+}
+
+impl Letters {
+    fn len(&self) -> usize {
+        self.home.len() + self.behind.len()
+    }
+
+    fn pop(&mut self) -> Option<ReadyLane> {
+        self.home.pop_front().or_else(|| self.behind.pop_front())
+    }
 }
 
 impl Mail {
     pub(super) fn new() -> Self {
-        Self { lanes: Mutex::new(VecDeque::new()), len: AtomicUsize::new(0) }
+        let (len, home) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Self { lanes: Mutex::new(Letters::default()), len, home }
+    }
+
+    /// To be called under the lock, after a change.
+    fn count(&self, all: &Letters) {
+        // Ordering: Release pairs with the Acquire in `is_empty`; who looks for what has been added is
+        // called or notified afterwards (`idle.rs`).
+        self.len.store(all.len(), Ordering::Release);
+        // Ordering: a hint for the owner, which looks at `len` before it sleeps.
+        self.home.store(all.home.len(), Ordering::Relaxed);
+    }
+
+    #[inline]
+    fn has_home(&self) -> bool {
+        // Ordering: as in `count`.
+        self.home.load(Ordering::Relaxed) > 0
     }
 
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        // Ordering: Acquire pairs with the Release in `take`: who sees it empty sees where it went.
+        // Ordering: Acquire pairs with the Release in `count`: who sees it empty sees where it went.
         self.len.load(Ordering::Acquire) == 0
     }
 
     /// Adds what is in `lanes`, and leaves that empty.
     fn put(&self, lanes: &mut VecDeque<ReadyLane>) {
         let mut all = self.lanes.lock();
-        if all.is_empty() {
-            std::mem::swap(&mut *all, lanes);
+        if all.home.is_empty() {
+            std::mem::swap(&mut all.home, lanes);
         } else {
-            all.append(lanes);
+            all.home.append(lanes);
         }
-        // Ordering: who looks for it is called or notified afterwards (`idle.rs`).
-        self.len.store(all.len(), Ordering::Relaxed);
+        self.count(&all);
     }
 
     /// Adds one, and tells how many there are.
     fn put_one(&self, lane: ReadyLane) -> usize {
         let mut all = self.lanes.lock();
-        all.push_back(lane);
-        // Ordering: as in `put`.
-        self.len.store(all.len(), Ordering::Relaxed);
+        all.behind.push_back(lane);
+        self.count(&all);
         all.len()
     }
 
-    /// Moves everything to `deque`, as its owner.
-    fn empty_into(&self, deque: &Deque<ReadyLane>) {
+    /// Moves everything to `deque`, as its owner, or only what has come home.
+    fn empty_into(&self, deque: &Deque<ReadyLane>, all_of_it: bool) {
         let mut all = self.lanes.lock();
-        all.drain(..).for_each(|lane| deque.push(lane));
-        // Ordering: pairs with the Acquire in `is_empty`.
-        self.len.store(0, Ordering::Release);
+        all.home.drain(..).for_each(|lane| deque.push(lane));
+        if all_of_it {
+            all.behind.drain(..).for_each(|lane| deque.push(lane));
+        }
+        self.count(&all);
     }
 
     /// Moves the older half to `deque`, and gives one of them.
@@ -91,20 +133,18 @@ impl Mail {
             return None;
         }
         let mut all = self.lanes.lock();
-        let first = all.pop_front();
+        let first = all.pop();
         let half = all.len() / 2;
-        all.drain(..half).for_each(|lane| deque.push(lane));
-        // Ordering: pairs with the Acquire in `is_empty`.
-        self.len.store(all.len(), Ordering::Release);
+        (0..half).filter_map(|_| all.pop()).for_each(|lane| deque.push(lane));
+        self.count(&all);
         first
     }
 
     /// Takes one.
     pub(super) fn take(&self) -> Option<ReadyLane> {
         let mut all = self.lanes.lock();
-        let lane = all.pop_front();
-        // Ordering: as in `steal_half`.
-        self.len.store(all.len(), Ordering::Release);
+        let lane = all.pop();
+        self.count(&all);
         lane
     }
 }
@@ -157,13 +197,35 @@ impl Local {
 }
 
 impl Worker {
-    /// Fetches what has come home.
+    /// Fetches all mail.
     #[inline]
     pub(super) fn fetch_mail(&self) {
         let mail = &self.local.remote().mail;
         if !mail.is_empty() {
-            mail.empty_into(&self.local.deque);
+            mail.empty_into(&self.local.deque, true);
         }
+    }
+
+    /// Fetches what has come home, and now and then what is behind too.
+    #[inline]
+    pub(super) fn fetch_due_mail(&mut self) {
+        if self.lets_up() {
+            self.fetch_mail();
+        } else if self.local.remote().mail.has_home() {
+            self.local.remote().mail.empty_into(&self.local.deque, false);
+        }
+    }
+
+    /// Whether what is behind has been there for long enough: asked in each step, or nearly.
+    #[inline]
+    pub(super) fn lets_up(&mut self) -> bool {
+        let (steps, nanos) = self.let_up;
+        let (now_steps, now) = (self.steps, self.now());
+        let is_due = now_steps.wrapping_sub(steps) >= BEHIND_STEPS || now - nanos >= BEHIND_NANOS;
+        if is_due {
+            self.let_up = (now_steps, now);
+        }
+        is_due
     }
 
     /// As a thief.

@@ -3,6 +3,7 @@
 use super::lab::{Lab, Options};
 use super::local::Local;
 use super::remote::{CANCELLED_ANYWHERE, Remote};
+use super::round::Round;
 use super::thrift::Thrift;
 use super::{Handle, Scheduler};
 use crate::lane::{ReadyLane, Runner, Slice};
@@ -21,9 +22,6 @@ const SLOW_NANOS: u64 = 16_000;
 /// Lanes run from the `next` slot in a row before the deque has its turn: two tasks that wake each
 /// other for ever would otherwise starve all others (tokio's cap, after its issue 5712).
 const NEXT_STREAK: u8 = 3;
-
-/// Steps between two looks into the injector while there is other work.
-pub(super) const INJECTOR_STEPS: u32 = 61;
 
 /// How long a worker must have been in one slice before its `next` lane may be stolen.
 const LATE_NANOS: u64 = 50_000;
@@ -58,6 +56,9 @@ pub struct Worker {
     slice_polls: u32,
     slice_nanos: u64,
     streak: u8,
+    pub(super) round: Round,
+    /// Steps and time when it was last let up what is behind (`mail.rs`).
+    pub(super) let_up: (u32, u64),
     pub(super) searching: bool,
     parked: bool,
     pub(super) thrift: Thrift,
@@ -81,6 +82,8 @@ impl Worker {
             slice_polls: options.slice_polls,
             slice_nanos: options.slice_nanos,
             streak: 0,
+            round: Round::default(),
+            let_up: (0, 0),
             searching: false,
             parked: false,
             thrift: Thrift::default(),
@@ -174,19 +177,15 @@ impl Worker {
 
     #[inline(always)]
     fn find_plain(&mut self) -> Option<ReadyLane> {
-        let mut urgent = None;
-        if self.steps.is_multiple_of(INJECTOR_STEPS) {
-            self.fetch_mail();
-            urgent = self.local.scheduler().injector.pop();
-        }
-        let lane = urgent.or_else(|| self.find_here()).or_else(|| self.find_elsewhere())?;
+        let lane = self.find_here().or_else(|| self.find_elsewhere())?;
         if lane.lane().home() != Some(self.index()) {
             lane.lane().set_home(self.index());
         }
         Some(lane)
     }
 
-    /// Looks at what belongs to this worker. What is pinned here takes turns with the rest.
+    /// Looks at what belongs to this worker, and at what comes from outside before the next round
+    /// (`round.rs`). What is pinned here takes turns with the rest.
     #[inline(always)]
     pub(super) fn find_here(&mut self) -> Option<ReadyLane> {
         let remote = self.local.remote();
@@ -200,10 +199,8 @@ impl Worker {
             return Some(lane);
         }
         self.streak = 0;
-        let queued = self.local.deque.pop().or_else(|| {
-            self.fetch_mail();
-            self.local.deque.pop()
-        });
+        let queued = self.take_queued();
+        let remote = self.local.remote();
         queued.or_else(|| remote.take_next()).or_else(|| remote.take_inbox())
     }
 
@@ -215,6 +212,7 @@ impl Worker {
             if !self.searching && self.local.deque.len() > 0 {
                 scheduler.notify();
             }
+            self.round.begin(self.local.deque.len());
             return Some(lane);
         }
         if self.is_resting() {
@@ -228,6 +226,7 @@ impl Worker {
         }
         let lane = self.steal()?;
         self.has_stolen();
+        self.round.begin(self.local.deque.len());
         self.local.remote().counters.steals.add(1);
         Some(lane)
     }
@@ -373,10 +372,10 @@ impl Scheduler {
     }
 }
 
-/// Time, as a worker sees it: read now and then, more often while polls are slow.
+/// Time, as a worker or a guest sees it: read now and then, more often while polls are slow.
 #[derive(Debug)]
-struct Pace {
-    now: u64,
+pub(super) struct Pace {
+    pub(super) now: u64,
     until_look: u32,
     per_look: u32,
 }
@@ -389,7 +388,7 @@ impl Default for Pace {
 
 impl Pace {
     #[inline]
-    fn tick(&mut self, scheduler: &Scheduler) {
+    pub(super) fn tick(&mut self, scheduler: &Scheduler) {
         self.until_look -= 1;
         if self.until_look == 0 {
             let before = self.now;
@@ -400,7 +399,7 @@ impl Pace {
         }
     }
 
-    fn look(&mut self, scheduler: &Scheduler) {
+    pub(super) fn look(&mut self, scheduler: &Scheduler) {
         self.now = scheduler.park.now().max(self.now);
     }
 }

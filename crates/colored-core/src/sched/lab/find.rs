@@ -2,7 +2,7 @@
 
 use super::{Lab, Queue};
 use crate::lane::ReadyLane;
-use crate::sched::worker::{INJECTOR_STEPS, Worker};
+use crate::sched::worker::Worker;
 
 impl Worker {
     /// As `find`.
@@ -52,9 +52,7 @@ impl Worker {
         if came && lab.steals && !self.searching && runnable > 1 {
             scheduler.notify();
         }
-        let fetches = self.steps.is_multiple_of(INJECTOR_STEPS);
-        let urgent = if fetches { scheduler.injector.pop() } else { None };
-        if let Some(lane) = urgent.or_else(|| self.find_here()) {
+        if let Some(lane) = self.find_here() {
             return Some(lane);
         }
         if !lab.steals {

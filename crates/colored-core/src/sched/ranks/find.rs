@@ -2,7 +2,7 @@
 
 use super::DOWN;
 use crate::lane::{Priority, ReadyLane};
-use crate::sched::worker::{INJECTOR_STEPS, Worker};
+use crate::sched::worker::Worker;
 
 /// How often a worker looks for a lower class first, by turns: of so many lanes that it runs, at least
 /// one is of the lower classes, if there are any.
@@ -20,7 +20,7 @@ impl Worker {
     /// As `find`, when a priority has been named.
     #[cold]
     pub(in crate::sched) fn find_ranked(&mut self) -> Option<ReadyLane> {
-        if self.steps.is_multiple_of(INJECTOR_STEPS) {
+        if self.lets_up() {
             self.local.scheduler().ranks.let_up(self.index());
         }
         let lane = self.find_by_class();
@@ -85,6 +85,7 @@ impl Worker {
             return if looks { self.find_unranked() } else { None };
         }
         let next = self.local.remote().take_next();
+        self.fetch_mail();
         let queued = next.or_else(|| self.local.deque.pop());
         queued.or_else(|| self.local.scheduler().injector.pop())
     }

@@ -1,0 +1,115 @@
+//! Rounds: how a worker divides its turns between its own lanes and what comes from outside (G7).
+//!
+//! A lane that another thread makes runnable waits in the injector, where every worker finds it: a
+//! foreign thread has spawned a task, a blocking thread has finished a call, the reactor thread has
+//! found an event. A worker that is never out of lanes of its own must look there too, and how often decides how
+//! long those lanes wait. A fixed interval is wrong for any number of them: with one look in 61 steps, 500 lanes
+//! wait for 30,000 slices of somebody else.
+//!
+//! So a worker goes round. A **round** is two counts, taken when it begins: so many lanes as are in
+//! the injector, which come first, and then so many as are in the worker's deque. When both have been used
+//! up, or a queue is found empty before, the next round begins. Lanes of the injector are taken
+//! one by one, when they run: until then all workers share them, and those who are idle take them in batches.
+//!
+//! # What is ahead of a lane
+//!
+//! Let a lane become runnable, and look at one worker that goes on stepping. *Ahead* of the lane is
+//!
+//! * if it is in the injector: what is before it there, and what is in that worker's deque at that moment. For what
+//!   remains of the round takes no more than that; and the next round counts the lane itself;
+//! * if it is in the deque: what is before it there, and what is in the injector when the next round
+//!   begins. A round that began before the lane came does not count it, and the next one does.
+//!
+//! Each lane that is ahead has at most one slice before the lane has its own, since it goes behind the lane
+//! when its slice is over. What has come home by mail is moved to the deque before each turn of a queue, and so counts
+//! as there. Beside these slices there are, for each of them, at most
+//!
+//! * three of the `next` slot, which holds what this worker has made runnable last, or a lane that
+//!   a theft has given a turn;
+//! * and as many as all these together, of lanes that are pinned to this worker: its inbox has every
+//!   second step. The other way round, a lane in the inbox waits for two slices for each lane before it there.
+//!
+//! A lane in the `next` slot waits for at most one lane of the queues, or goes into the deque, behind the others,
+//! because another lane has taken its place. A thief takes the older half of a deque, in its order, and only
+//! when it is out of lanes, and the injector empty: what it has taken is its round. So a theft brings no lane behind another.
+//! A batch from the injector is a round likewise, for the same reason.
+//!
+//! All this is per worker, so it holds whatever the others do: they can only take away what is
+//! ahead. Not everything is a worker's: what has waited in a line comes later than all this by a bound of
+//! its own (`mail.rs`); where there are priorities, this is within one class, and a class has its two
+//! queues in turn (`ranks.rs`); a guest runs what it is sent in the order in which that comes (`guest.rs`); of the
+//! laboratory's queues those with an injector have rounds, the others are first in, first out
+//! (`lab.rs`).
+
+use super::worker::Worker;
+use crate::lane::ReadyLane;
+
+/// What is left of a worker's round.
+#[derive(Debug, Default)]
+pub(super) struct Round {
+    /// Lanes of the injector.
+    outside: usize,
+    /// Lanes of the deque, after those.
+    own: usize,
+}
+
+impl Round {
+    /// A round of lanes that are in the deque, and have waited for longer than any in the injector.
+    pub(super) fn begin(&mut self, own: usize) {
+        *self = Self { outside: 0, own };
+    }
+
+    fn is_over(&self) -> bool {
+        self.outside == 0 && self.own == 0
+    }
+}
+
+impl Worker {
+    /// The next lane of the round, or of a new one.
+    #[inline]
+    pub(super) fn take_queued(&mut self) -> Option<ReadyLane> {
+        self.fetch_due_mail();
+        if self.round.is_over() {
+            self.begin_round();
+        }
+        if self.round.outside > 0
+            && let Some(lane) = self.take_outside()
+        {
+            return Some(lane);
+        }
+        self.take_own()
+    }
+
+    #[inline]
+    fn begin_round(&mut self) {
+        let own = self.local.deque.len();
+        self.round.begin(own);
+        let scheduler = self.local.scheduler();
+        if !scheduler.injector.is_empty() {
+            let remote = self.local.remote();
+            // Who has nothing else takes a batch (`find_elsewhere`).
+            if own > 0 || remote.has_next() || remote.has_inbox() {
+                self.round.outside = scheduler.injector.len();
+            }
+        }
+    }
+
+    #[cold]
+    fn take_outside(&mut self) -> Option<ReadyLane> {
+        let lane = self.local.scheduler().injector.pop();
+        // Others may have taken the rest.
+        self.round.outside = if lane.is_some() { self.round.outside - 1 } else { 0 };
+        lane
+    }
+
+    #[inline]
+    fn take_own(&mut self) -> Option<ReadyLane> {
+        self.round.own = self.round.own.saturating_sub(1);
+        self.local.deque.pop().or_else(|| {
+            self.fetch_mail();
+            let lane = self.local.deque.pop();
+            self.round.begin(self.local.deque.len());
+            lane
+        })
+    }
+}

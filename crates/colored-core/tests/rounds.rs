@@ -1,0 +1,230 @@
+//! How many slices come before a lane that has become runnable, stepped by hand (G7).
+#![cfg(not(colored_loom))]
+
+use colored_core::lab::{Balance, Options, Placement};
+use colored_core::{Color, Handle, Park, Priority, Scheduler, Step, Worker, yield_now};
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Poll, Waker};
+
+/// A clock that goes on when somebody works.
+#[derive(Clone, Default)]
+struct Clock(Arc<AtomicU64>);
+
+impl Park for Clock {
+    fn unpark(&self, _: usize) {}
+
+    fn now(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Workers, and what has run on them: the number of each turn.
+struct Bench {
+    handle: Handle,
+    workers: Vec<Worker>,
+    clock: Clock,
+    over: Arc<AtomicBool>,
+    ran: Arc<Mutex<Vec<usize>>>,
+}
+
+/// Who never ends.
+const BUSY: usize = usize::MAX;
+
+impl Bench {
+    fn new(workers: usize, options: Options) -> Self {
+        let (clock, options) = (Clock::default(), Options { slice_polls: 1, ..options });
+        let (handle, workers) =
+            Scheduler::with_options(workers, 1, Box::new(clock.clone()), options);
+        Self { handle, workers, clock, over: Arc::default(), ran: Arc::default() }
+    }
+
+    /// So many tasks that never end are runnable on a worker, and have had a turn. Each takes so long.
+    fn keep_busy(&mut self, worker: usize, tasks: usize, nanos: u64) {
+        let (handle, over, ran) = (self.handle.clone(), self.over.clone(), self.ran.clone());
+        let clock = self.clock.clone();
+        let spawn_all = move || {
+            for _ in 0..tasks {
+                let (over, ran, clock) = (over.clone(), ran.clone(), clock.clone());
+                drop(handle.spawn_alone(async move {
+                    while !over.load(Ordering::Relaxed) {
+                        ran.lock().unwrap().push(BUSY);
+                        clock.0.fetch_add(nanos, Ordering::Relaxed);
+                        yield_now().await;
+                    }
+                }));
+            }
+        };
+        let color = Color::new(1 + worker as u64);
+        self.handle.post_to_worker(worker, color, spawn_all).ok().expect("there is such a worker");
+        self.run(worker, 1 + tasks);
+    }
+
+    /// Slices of a worker, and what ran in them.
+    fn run(&mut self, worker: usize, slices: usize) -> Vec<usize> {
+        for _ in 0..slices {
+            assert_eq!(self.workers[worker].step(), Step::Ran);
+        }
+        std::mem::take(&mut self.ran.lock().unwrap())
+    }
+
+    /// Spawns a task from this thread, which is no worker.
+    fn spawn(&self, number: usize) {
+        let ran = self.ran.clone();
+        drop(self.handle.spawn_alone(async move { ran.lock().unwrap().push(number) }));
+    }
+
+    fn close(mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        self.handle.scheduler().shut_down();
+        let mut stopped = vec![false; self.workers.len()];
+        while stopped.contains(&false) {
+            for (worker, stopped) in self.workers.iter_mut().zip(&mut stopped) {
+                *stopped = *stopped || worker.step() == Step::Stopped;
+            }
+        }
+    }
+}
+
+/// The place of each number in what ran, in the order of the numbers.
+fn places(ran: &[usize], numbers: usize) -> Vec<usize> {
+    let place = |number| ran.iter().position(|other| *other == number).expect("it has run");
+    (0..numbers).map(place).collect()
+}
+
+fn those_from_outside_wait_for_each_lane_once(options: Options) {
+    let mut bench = Bench::new(2, options);
+    bench.keep_busy(0, 4, 0);
+    // In the middle of a round.
+    bench.run(0, 2);
+    (0..500).for_each(|number| bench.spawn(number));
+    let ran = bench.run(0, 4 + 500 + 4);
+    let places = places(&ran, 500);
+    assert!(places.is_sorted(), "in the order in which they came");
+    assert!(places[0] <= 4, "after {} slices of 4 lanes", places[0]);
+    assert_eq!(places[499], places[0] + 499, "nobody had two turns meanwhile");
+    // And those who never end go on, each in its turn.
+    assert!(bench.run(0, 8).iter().all(|number| *number == BUSY));
+    bench.close();
+}
+
+#[test]
+fn five_hundred_from_outside_wait_for_each_lane_once() {
+    those_from_outside_wait_for_each_lane_once(Options::default());
+}
+
+/// In the laboratory likewise, where lanes have no other place.
+#[test]
+fn five_hundred_from_outside_wait_for_each_lane_once_where_nobody_steals() {
+    for balance in [Balance::None, Balance::Push { threshold: 8 }] {
+        let options = Options { balance, placement: Placement::Waker, ..Options::default() };
+        those_from_outside_wait_for_each_lane_once(options);
+    }
+}
+
+/// What keeps coming from outside does not keep the worker's own from their turns.
+#[test]
+fn a_stream_from_outside_lets_the_others_run() {
+    let mut bench = Bench::new(1, Options::default());
+    bench.keep_busy(0, 4, 0);
+    (0..10).for_each(|number| bench.spawn(number));
+    let mut own = 0;
+    for number in 10..1_010 {
+        if bench.run(0, 1) == [BUSY] {
+            own += 1;
+        } else {
+            // As many come as go.
+            bench.spawn(number);
+        }
+    }
+    // A round has ten from outside, and four.
+    assert!((270..300).contains(&own), "{own} of 1000 slices");
+    bench.close();
+}
+
+/// An idle worker's batch is older than what comes from outside while it runs that.
+#[test]
+fn a_batch_from_outside_comes_before_what_is_still_there() {
+    let mut bench = Bench::new(1, Options::default());
+    (0..200).for_each(|number| bench.spawn(number));
+    let ran = bench.run(0, 200);
+    assert!(ran.is_sorted(), "{ran:?}");
+    bench.close();
+}
+
+/// Two tasks wake each other for ever through the `next` slot.
+#[test]
+fn three_of_the_next_slot_come_before_one_from_outside() {
+    let mut bench = Bench::new(1, Options::default());
+    let wakers: Arc<Mutex<[Option<Waker>; 2]>> = Arc::default();
+    for own in [0, 1] {
+        let (wakers, ran) = (wakers.clone(), bench.ran.clone());
+        drop(bench.handle.spawn_alone(poll_fn(move |cx| -> Poll<()> {
+            ran.lock().unwrap().push(BUSY);
+            let mut wakers = wakers.lock().unwrap();
+            wakers[own] = Some(cx.waker().clone());
+            if let Some(other) = &wakers[1 - own] {
+                other.wake_by_ref();
+            }
+            Poll::Pending
+        })));
+    }
+    bench.run(0, 20);
+    (0..100).for_each(|number| bench.spawn(number));
+    let ran = bench.run(0, 500);
+    for (number, place) in places(&ran, 100).into_iter().enumerate() {
+        assert!(place <= 4 * (number + 1), "{number} after {place} slices");
+    }
+    // The wakers own the tasks.
+    *wakers.lock().unwrap() = [None, None];
+    bench.close();
+}
+
+/// As many events as it takes for lanes to go home.
+const MANY: usize = 1_000;
+
+/// A lane that has run last on the first worker, waits for a letter, and notes its turn then.
+fn stranger(bench: &mut Bench) -> Waker {
+    let (waker, ran) = (Arc::new(Mutex::new(None)), bench.ran.clone());
+    let left = waker.clone();
+    let mut polls = AtomicUsize::new(0);
+    drop(bench.handle.spawn_alone(poll_fn(move |cx| {
+        *polls.get_mut() += 1;
+        if *polls.get_mut() > 1 {
+            ran.lock().unwrap().push(0);
+            return Poll::Ready(());
+        }
+        *left.lock().unwrap() = Some(cx.waker().clone());
+        Poll::Pending
+    })));
+    bench.run(0, 1);
+    waker.lock().unwrap().take().expect("it has been polled")
+}
+
+/// A busy worker's mail stands behind its lanes, not behind a number of steps.
+#[test]
+fn who_comes_home_waits_for_each_lane_once() {
+    let mut bench = Bench::new(2, Options::default());
+    let waker = stranger(&mut bench);
+    bench.keep_busy(0, 4, 0);
+    bench.run(0, 2);
+    bench.workers[1].batch(MANY, || waker.wake());
+    let ran = bench.run(0, 10);
+    assert_eq!(places(&ran, 1), [4]);
+    bench.close();
+}
+
+/// Mail that came before anybody named a priority is as old as what was in the deque then.
+#[test]
+fn a_letter_from_before_there_were_priorities_has_its_turn() {
+    let mut bench = Bench::new(2, Options::default());
+    let waker = stranger(&mut bench);
+    bench.keep_busy(0, 4, 0);
+    bench.workers[1].batch(MANY, || waker.wake());
+    bench.handle.set_priority(Color::new(9), Priority::Low);
+    let ran = bench.run(0, 200);
+    let place = places(&ran, 1)[0];
+    assert!(place <= 16, "after {place} slices of 4 lanes");
+    bench.close();
+}
