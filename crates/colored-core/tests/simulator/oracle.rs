@@ -20,6 +20,7 @@ pub(crate) use self::behaviors::Want;
 pub(crate) use self::bounds::{Answer, BoundKey};
 pub(crate) use self::callbacks::{CallKey, CellKey};
 pub(crate) use self::lanes::{Entry, Hue};
+pub(crate) use self::slices::COUNTED;
 pub(crate) use self::tasks::{End, Outcome};
 pub(crate) use self::waits::Over;
 
@@ -54,6 +55,8 @@ impl fmt::Display for Violation {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) spawned: u64,
+    /// Of those, tasks that stay on one worker.
+    pub(crate) pinned: u64,
     pub(crate) finished: u64,
     pub(crate) panicked: u64,
     pub(crate) cancelled: u64,
@@ -105,6 +108,8 @@ pub(crate) struct Oracle {
     violation: Option<Violation>,
     now: u64,
     fair: u64,
+    /// Lanes that have been moved from one worker to another, if that is known.
+    moved: u64,
 }
 
 impl Oracle {
@@ -127,12 +132,13 @@ impl Oracle {
             violation: None,
             now: 0,
             fair: 0,
+            moved: 0,
         }
     }
 
-    /// What the clocks say.
-    pub(crate) fn at(&mut self, now: u64, fair: u64) {
-        (self.now, self.fair) = (now, fair);
+    /// What the clocks say, and the workers.
+    pub(crate) fn at(&mut self, now: u64, fair: u64, moved: u64) {
+        (self.now, self.fair, self.moved) = (now, fair, moved);
     }
 
     pub(crate) fn actor(&self) -> Actor {

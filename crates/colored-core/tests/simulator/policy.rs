@@ -69,6 +69,11 @@ impl Policy {
         matches!(self.options.queue, Queue::Shared | Queue::SharedTasks) || self.steals()
     }
 
+    /// Whether what comes from outside waits where all workers find it.
+    pub(crate) fn shares_arrivals(&self) -> bool {
+        self.options.queue == Queue::Shared || self.options.placement == Placement::Waker
+    }
+
     pub(crate) fn is_pinned(&self) -> bool {
         self.options.placement == Placement::Pinned
     }

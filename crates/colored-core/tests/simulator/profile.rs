@@ -66,6 +66,8 @@ pub(crate) struct Profile {
     pub(crate) possessive: u32,
     /// Polls that a task has ahead of it, at most.
     pub(crate) life: u32,
+    /// Polls in a row of a task that does nothing but yield, at most.
+    pub(crate) spins: u32,
     pub(crate) crossing: Crossing,
     /// Waits are recorded from the start, and not only from the first section on.
     pub(crate) watched: bool,
@@ -79,7 +81,7 @@ pub(crate) struct Profile {
 /// A kind of program: its name, and what is particular to it.
 type Kind = (&'static str, fn(&mut Profile, &Chance));
 
-const KINDS: [Kind; 13] = [
+const KINDS: [Kind; 14] = [
     ("mixed", |_, _| {}),
     ("one worker", |profile, chance| {
         (profile.workers, profile.palette) = (1, chance.between(1, 24));
@@ -100,6 +102,23 @@ const KINDS: [Kind; 13] = [
         (profile.workers, profile.palette) = (chance.between(1, 4), chance.between(2, 8));
         profile.moves.extend([Move::Spin; 6]);
         profile.population = chance.between(6, 30);
+    }),
+    ("saturated", |profile, chance| {
+        // Workers that are never out of work, and threads that are none which bring more.
+        (profile.workers, profile.palette) = (chance.between(1, 4), chance.between(6, 60));
+        profile.spread = chance.of(&[Spread::Uniform, Spread::Skewed]);
+        profile.population = chance.between(20, 200);
+        profile.deeds.extend([Deed::SpawnUnique; 4]);
+        profile.deeds.extend([Deed::Wake; 30]);
+        if !chance.one_in(4) {
+            profile.deeds.retain(|deed| !matches!(deed, Deed::SpawnLocal | Deed::Classify));
+            profile.deeds.retain(|deed| *deed != Deed::SpawnUrgent);
+        }
+        profile.moves.push(Move::Spin);
+        profile.moves.extend([Move::Signal; 12]);
+        profile.spins = chance.of(&[200, 5_000, 50_000]);
+        profile.poll_nanos = chance.of(&[500, 2000, 20_000]);
+        profile.visit_nanos = chance.of(&[1000, 10_000, 100_000]);
     }),
     ("rallies", |profile, chance| {
         (profile.workers, profile.palette) = (chance.of(&[1, 1, 2]), chance.between(3, 7));
@@ -183,6 +202,7 @@ impl Profile {
             nosy: chance.of(&[100, 500, 1000]),
             possessive: chance.of(&[0, 0, 20, 300]),
             life: chance.of(&[3, 10, 40]),
+            spins: 200,
             crossing: Crossing::None,
             watched: true,
             ending,

@@ -25,7 +25,7 @@ use self::seats::Seat;
 use crate::agenda::{Agenda, Event};
 use crate::chance::Chance;
 use crate::fault::Fault;
-use crate::oracle::{Oracle, Violation};
+use crate::oracle::{COUNTED, Oracle, Violation};
 use crate::profile::Profile;
 use crate::program::Stock;
 use crate::run::Plan;
@@ -193,10 +193,20 @@ impl World {
     /// Asks the oracle, or tells it something.
     pub(crate) fn oracle<R>(&self, f: impl FnOnce(&mut Oracle) -> R) -> R {
         let mut oracle = self.oracle.borrow_mut();
-        oracle.at(now(), self.fair());
+        oracle.at(now(), self.fair(), self.moved());
         let result = f(&mut oracle);
         self.failed.set(oracle.violation().is_some());
         result
+    }
+
+    /// How many lanes have been moved from one worker to another, at least as far as it is wanted.
+    fn moved(&self) -> u64 {
+        if self.profile.workers > COUNTED {
+            return 0;
+        }
+        let metrics = |worker| self.handle.scheduler().worker_metrics(worker as usize);
+        let moved = (0..self.profile.workers).map(metrics).map(|of| of.steals + of.pushes);
+        moved.sum()
     }
 
     pub(crate) fn note(&self, what: What, first: u32, second: u32) {

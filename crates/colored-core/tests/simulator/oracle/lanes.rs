@@ -86,8 +86,15 @@ pub(crate) struct Ready {
     now: u64,
     pub(crate) fair: u64,
     slices: u64,
+    /// It was made so by a thread that is no worker.
     injected: bool,
     behind: bool,
+    /// Lanes in which something waited, and slices in progress.
+    ahead: u64,
+    /// Lanes that had come from outside before.
+    came: u64,
+    /// Lanes that had been moved from one worker to another.
+    moved: u64,
 }
 
 impl Lane {
@@ -121,6 +128,8 @@ pub(crate) struct Lanes {
     /// In how many something waits, claims and readers too.
     lined_up: u32,
     most_lined_up: u32,
+    /// How many have become ready by threads that are no workers.
+    came: u64,
     /// How much is scheduled.
     queued: u32,
     most_queued: u32,
@@ -138,6 +147,7 @@ impl Lanes {
             ready: 0,
             lined_up: 0,
             most_lined_up: 0,
+            came: 0,
             queued: 0,
             most_queued: 0,
         }
@@ -254,13 +264,14 @@ impl Lanes {
 
     /// A lane may have become ready, or be so no more.
     fn count(&mut self, hue: Hue, now: Ready) {
-        let lane = self.get_mut(hue);
+        let lane = &mut self.lanes[hue as usize];
         let lined_up = !lane.queue.is_empty();
         let before = std::mem::replace(&mut lane.lined_up, lined_up);
         let ready = lane.is_ready();
         let counted = std::mem::replace(&mut lane.counted, ready);
         if ready && !counted {
             lane.ready = now;
+            self.came += u64::from(now.injected);
         }
         self.ready = self.ready + u32::from(ready) - u32::from(counted);
         self.lined_up = self.lined_up + u32::from(lined_up) - u32::from(before);

@@ -7,12 +7,15 @@ use crate::world::Actor;
 /// Polls between two looks at the clock, so a slice is over by that many turns after its time.
 const LATE_TURNS: u32 = 8;
 
-/// Slices of a worker between two lanes of its deque, that of the deque included: three lanes of
-/// the `next` slot in a row, or one from the inbox at every other step.
-pub(super) const PER_LANE: u64 = 8;
+/// Slices of a worker for each lane ahead: that lane's, and before it three of the `next` slot in a row.
+/// Where anything is pinned, as many again, for the inbox has every other step.
+pub(super) const PER_LANE: u64 = 4;
 
-/// Steps between two looks into the injector.
-pub(super) const PER_INJECTED: u64 = 61;
+/// Slices for which who has waited in a line stays behind.
+pub(super) const BEHIND: u64 = 61;
+
+/// Workers up to which the slices of each are counted. More of them rob each other all the time.
+pub(crate) const COUNTED: u32 = 4;
 
 /// Time that a lane may wait for a worker to wake up: three ticks of the backstop.
 const WAKE: u64 = 3 * crate::world::RESCUE_NANOS;
@@ -26,10 +29,24 @@ struct Frame {
     late: u32,
 }
 
+/// How long a lane has been ready, and what may come before it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wait {
+    /// Time, and slices that had begun.
+    pub(super) now: u64,
+    pub(super) slices: u64,
+    /// Slices of the worker that comes to it, where that is known.
+    pub(super) here: Option<u64>,
+    /// Slices in all.
+    pub(super) most: u64,
+}
+
 #[derive(Debug)]
 pub(crate) struct Slices {
     stack: Vec<Frame>,
     begun: u64,
+    /// How many had begun when each of a worker's slices began.
+    of_worker: Vec<Vec<u64>>,
     turns: u64,
     /// When each worker's last step began, unless it has slept since.
     last: Vec<Option<u64>>,
@@ -46,6 +63,7 @@ impl Slices {
         Self {
             stack: Vec::new(),
             begun: 0,
+            of_worker: vec![Vec::new(); workers as usize],
             turns: 0,
             last: vec![None; workers as usize],
             longest: 0,
@@ -60,6 +78,14 @@ impl Slices {
 
     pub(crate) fn begun(&self) -> u64 {
         self.begun
+    }
+
+    /// How many slices each worker has begun since then.
+    pub(crate) fn of_each_since(&self, begun: u64) -> impl Iterator<Item = u64> {
+        self.of_worker.iter().map(move |of| {
+            let before = of.partition_point(|slice| *slice < begun);
+            (of.len() - before) as u64
+        })
     }
 
     /// How many workers' and others' steps are in progress.
@@ -114,20 +140,10 @@ impl Slices {
         self.last[worker as usize] = None;
     }
 
-    /// A turn of a color begins, which has waited for so many slices and nanoseconds, and may wait
-    /// for so many slices.
-    pub(crate) fn turn(
-        &mut self,
-        hue: Hue,
-        now: u64,
-        waited: (u64, u64),
-        slices: u64,
-    ) -> Result<(), String> {
-        let workers = self.last.len();
+    /// A turn of a color begins, which is ready since then, and may wait for so many slices.
+    pub(crate) fn turn(&mut self, hue: Hue, now: u64, wait: Wait) -> Result<(), String> {
         let Some(frame) = self.stack.last_mut() else { return Ok(()) };
-        if !matches!(frame.actor, Actor::Worker(_)) {
-            return Ok(());
-        }
+        let Actor::Worker(worker) = frame.actor else { return Ok(()) };
         self.turns += 1;
         frame.turns += 1;
         if frame.hue.is_some_and(|before| before != hue) {
@@ -144,20 +160,25 @@ impl Slices {
         if frame.hue.replace(hue).is_some() {
             return Ok(());
         }
+        let waited = self.of_each_since(wait.slices).nth(worker as usize).unwrap_or(0);
+        self.of_worker[worker as usize].push(self.begun);
         self.begun += 1;
-        if workers == 1 && waited.0 > slices {
+        if let Some(here) = wait.here
+            && waited > here
+        {
             return Err(format!(
-                "color {hue} has waited for {} slices, and at most {slices} may come first",
-                waited.0
+                "color {hue} has waited for {waited} slices of worker {worker}, and at most {here} may come \
+                 first"
             ));
         }
         let in_progress = self.stack.first().map_or(0, |frame| now - frame.began);
-        let nanos = slices * (self.longest.max(in_progress) + 1000) + WAKE;
-        if waited.1 > nanos {
+        let (most, waited) = (wait.most, now - wait.now);
+        let nanos = most * (self.longest.max(in_progress) + 1000) + WAKE;
+        if waited > nanos {
             return Err(format!(
-                "color {hue} has waited for {} us, and at most {slices} slices of {} us may come \
+                "color {hue} has waited for {} us, and at most {most} slices of {} us may come \
                  first",
-                waited.1 / 1000,
+                waited / 1000,
                 self.longest / 1000
             ));
         }

@@ -117,6 +117,7 @@ impl Oracle {
             over: None,
         });
         self.tally.spawned += 1;
+        self.tally.pinned += u64::from(pin.is_some());
         self.lanes.get_mut(hue).tasks += 1;
         self.push(hue, Entry::Task(key), false);
         key

@@ -101,7 +101,7 @@ pub(super) fn make(task: &mut Task, next: Move, world: &World, cx: &mut Context<
             task.wait = Wait::Wake;
         }
         Move::Spin => {
-            task.spins = world.chance.below(200);
+            task.spins = world.chance.below(world.profile.spins);
             return yield_here(cx);
         }
         Move::Hop => return hops(task.key, world, cx),

@@ -90,6 +90,14 @@ impl World {
                 }
             });
         }
+        if self.phase.get() != Phase::Closing {
+            self.oracle(|oracle| {
+                if let Some((hue, slices)) = oracle.starving() {
+                    let what = format!("color {hue} is ready for {slices} slices of every worker");
+                    oracle.violated("G7", what);
+                }
+            });
+        }
         if self.profile.crossing == Crossing::Tangled && self.phase.get() != Phase::Closing {
             self.oracle(Oracle::look_for_silence);
         }

@@ -3,7 +3,7 @@
 use super::{Entry, Hue, Queued, Ready};
 use crate::oracle::Oracle;
 use crate::oracle::classes::Urgency;
-use crate::oracle::slices::{PER_INJECTED, PER_LANE};
+use crate::oracle::slices::{BEHIND, COUNTED, PER_LANE, Wait};
 use crate::slab::Key;
 use crate::world::Actor;
 
@@ -29,11 +29,10 @@ impl Oracle {
         self.lanes.count(hue, ready);
     }
 
-    /// The lane of a task that has been woken comes behind what is runnable there, as if from another
-    /// thread.
+    /// The lane of a task that has been woken comes behind what is runnable there.
     pub(in crate::oracle) fn comes_behind(&mut self, hue: Hue) {
         let ready = &mut self.lanes.get_mut(hue).ready;
-        (ready.injected, ready.behind) = (true, true);
+        ready.behind = true;
     }
 
     /// A lane has been ready since nobody knows when.
@@ -50,6 +49,9 @@ impl Oracle {
             slices: self.slices.begun(),
             injected,
             behind: false,
+            ahead: u64::from(self.lanes.lined_up) + self.slices.depth(),
+            came: self.lanes.came,
+            moved: self.moved,
         }
     }
 
@@ -60,7 +62,7 @@ impl Oracle {
         self.exclude(hue, entry);
         let urgency = self.keep_order(hue, entry, aborted_by_end);
         self.keep_place(hue, entry);
-        self.keep_bounds(hue);
+        self.keep_bounds(hue, entry);
         self.hold(hue, entry, urgency);
         self.tally.deepest = self.tally.deepest.max(self.slices.depth());
     }
@@ -135,26 +137,57 @@ impl Oracle {
     }
 
     /// G7: a slice has its length, and a ready lane waits for so many slices at most.
-    fn keep_bounds(&mut self, hue: Hue) {
+    fn keep_bounds(&mut self, hue: Hue, entry: Entry) {
         if self.closing {
             return;
         }
-        let lane = self.lanes.get(hue);
-        let since = lane.ready;
-        let bound = self.class_bound(hue, since.slices);
-        let (start, per_lane, few) = bound.unwrap_or((since.slices, PER_LANE, None));
-        let waited = (self.slices.begun() - start, self.now - since.now);
-        let flat = self.policy.is_flat();
-        let ahead = u64::from(if flat { self.lanes.most_queued } else { self.lanes.most_lined_up });
-        // The classes have no injector.
-        let per_injected = if since.injected && few.is_none() { PER_INJECTED } else { 0 };
-        let slices = (per_lane + per_injected) * (few.unwrap_or(ahead) + 1);
-        // What is behind comes to the end of its class.
-        let slices = slices + if since.behind && few.is_some() { PER_INJECTED } else { 0 };
-        let verdict = self.slices.turn(hue, self.now, waited, slices);
-        if let Err(what) = verdict {
+        let wait = self.wait_of(hue, entry);
+        if let Err(what) = self.slices.turn(hue, self.now, wait) {
             self.violated("G7", what);
         }
+    }
+
+    /// How long a lane is ready, and for how many slices it may wait (`sched/round.rs`).
+    ///
+    /// Of the worker that comes to it, slices are counted if the lane can have been in no other worker's
+    /// queues. Ahead of it are then the lanes in which something waits when it becomes ready; and if it is in a
+    /// worker's queue and not in that for all, those too which come from outside before its round begins.
+    fn wait_of(&self, hue: Hue, entry: Entry) -> Wait {
+        let since = self.lanes.get(hue).ready;
+        let (now, one) = (since.now, self.policy.workers == 1);
+        let most_ahead =
+            if self.policy.is_flat() { self.lanes.most_queued } else { self.lanes.most_lined_up };
+        let behind = if since.behind { BEHIND } else { 0 };
+        if let Some((slices, per_lane, few)) = self.class_bound(hue, since.slices) {
+            let most = per_lane * (few.unwrap_or(u64::from(most_ahead)) + 1);
+            let most = most + if few.is_some() { behind } else { 0 };
+            return Wait { now, slices, here: one.then_some(most), most };
+        }
+        let per_lane = if self.tally.pinned > 0 { 2 * PER_LANE } else { PER_LANE };
+        let most = per_lane * (u64::from(most_ahead) + 1) + behind;
+        let local = matches!(entry, Entry::Task(key) if self.pin_of(key).is_some());
+        let stays = self.policy.workers <= COUNTED && since.moved == self.moved;
+        let here = if self.policy.is_flat() || since.behind || !stays || (local && !one) {
+            one.then_some(most)
+        } else {
+            let waits_outside = since.injected && self.policy.shares_arrivals();
+            let later = if waits_outside { 0 } else { self.lanes.came - since.came };
+            Some(per_lane * (since.ahead + later + 1))
+        };
+        Wait { now, slices: since.slices, here, most }
+    }
+
+    fn no_wait(&self) -> Wait {
+        Wait { now: self.now, slices: self.slices.begun(), here: None, most: 0 }
+    }
+
+    /// A lane that is ready, and has waited for more slices than may come first, of every worker.
+    pub(crate) fn starving(&self) -> Option<(Hue, u64)> {
+        self.lanes.ready_lanes().find_map(|(hue, _)| {
+            let wait = self.wait_of(hue, self.lanes.front(hue)?);
+            let least = self.slices.of_each_since(wait.slices).min()?;
+            wait.here.filter(|here| least > *here).map(|_| (hue, least))
+        })
     }
 
     /// The turn is over.
@@ -182,7 +215,7 @@ impl Oracle {
     /// A turn of a task that has kept its lane since the last one.
     pub(in crate::oracle) fn kept_turn(&mut self, hue: Hue) {
         if !self.closing
-            && let Err(what) = self.slices.turn(hue, self.now, (0, 0), 0)
+            && let Err(what) = self.slices.turn(hue, self.now, self.no_wait())
         {
             self.violated("G7", what);
         }
