@@ -14,6 +14,7 @@ mod g04_no_leak;
 mod g05_exact_colors;
 mod g06_work_conservation;
 mod g07_bounded_turns;
+mod g07_from_outside;
 mod g08_destructors;
 mod g09_panics;
 mod g10_hostage;
