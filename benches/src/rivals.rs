@@ -124,6 +124,9 @@ pub trait Rival: Copy + Send + Sync + 'static {
 
     /// Waits for `time`.
     fn sleep(self, time: Duration) -> impl Future<Output = ()> + Send;
+
+    /// Runs `f` on a thread for blocking calls, from inside the runtime.
+    fn blocking(self, f: impl FnOnce() + Send + 'static) -> impl Future<Output = ()> + Send;
 }
 
 /// tokio, of either kind.
@@ -165,6 +168,10 @@ impl Rival for Tokio {
 
     fn sleep(self, time: Duration) -> impl Future<Output = ()> + Send {
         tokio::time::sleep(time)
+    }
+
+    async fn blocking(self, f: impl FnOnce() + Send + 'static) {
+        tokio::task::spawn_blocking(f).await.expect("the call does not panic");
     }
 }
 

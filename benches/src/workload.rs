@@ -3,6 +3,7 @@
 pub mod echo;
 pub mod keyed;
 pub mod makespan;
+pub mod outside;
 pub mod post;
 pub mod spawn;
 pub mod timers;
@@ -24,4 +25,5 @@ pub struct Row {
 pub const ALLOCATING: &[&[Row]] = &[spawn::ROWS, wake::CHAINS, keyed::ROWS, post::ROWS];
 
 /// Every other row.
-pub const OTHERS: &[&[Row]] = &[wake::ROWS, echo::ROWS, timers::ROWS, makespan::ROWS];
+pub const OTHERS: &[&[Row]] =
+    &[wake::ROWS, outside::ROWS, echo::ROWS, timers::ROWS, makespan::ROWS];

@@ -84,6 +84,10 @@ impl Rival for Serial {
     fn sleep(self, time: Duration) -> impl Future<Output = ()> + Send {
         colored::time::sleep(time)
     }
+
+    async fn blocking(self, f: impl FnOnce() + Send + 'static) {
+        colored::spawn_blocking(f).await.expect("the call does not panic");
+    }
 }
 
 /// `colored` with every task under a color of its own.
@@ -126,5 +130,9 @@ impl Rival for Unique {
 
     fn sleep(self, time: Duration) -> impl Future<Output = ()> + Send {
         colored::time::sleep(time)
+    }
+
+    async fn blocking(self, f: impl FnOnce() + Send + 'static) {
+        colored::spawn_blocking(f).await.expect("the call does not panic");
     }
 }

@@ -20,6 +20,7 @@
 //! | **deque** | a worker's queue of lanes. Thieves take whole lanes from its old end |
 //! | **`next` slot** | the one lane that a worker runs before those in its deque |
 //! | **injector** | the queue of lanes that other threads made runnable |
+//! | **round** | how a worker goes through its queues: as many lanes of the injector as there are, then as many of its deque |
 //! | **inbox** | lanes whose next task is pinned to that one thread |
 //! | **mail** | lanes that another worker, with many events in hands, has left for the one that ran them last; and those that a worker runs behind all others |
 //! | **rest** | a worker whose thefts were not worth it steals nothing for a while, as if it were in a slice |
@@ -120,7 +121,7 @@
 //! | **G4** no leak of color | The color is an argument of the spawn. Only [`spawn_here`] and [`spawn_local`] read the lane that runs | | none: nothing interleaves |
 //! | **G5** exact colors | The table compares whole colors. A published lane's count reaches zero only under its shard's lock, under which look-ups add to it | [`table`] | `table` |
 //! | **G6** work conservation | Who publishes a lane then looks for sleepers; who goes to sleep announces it, then looks at the queues. A fence stands between the two steps of each. A `next` slot is exempt: it may be stolen once its worker is late, and [`Scheduler::rescue`] finds it. Who rests counts as busy, and looks again in time | `sched/idle.rs`, `sched/thrift.rs`, `sched/lab.rs`, `sched/ranks.rs` | `scheduler`, `lab`, `ranks` |
-//! | **G7** bounded turns | A worker ends a slice after 64 polls or 200 µs and puts the lane behind all others. At most 3 lanes in a row come from the `next` slot, where a lane that has filled its slice stays for as many turns as a theft has freed; the injector is looked at every 61 steps; an inbox every other step | `sched/worker.rs`, `lane/slice.rs`, [`budget`] | none: tests count turns |
+//! | **G7** bounded turns | A worker ends a slice after 64 polls or 200 µs and puts the lane behind all others. At most 3 lanes in a row come from the `next` slot, where a lane that has filled its slice stays for as many turns as a theft has freed; what is in the injector when a round of a worker's deque begins comes before that round; an inbox has every other step | `sched/round.rs`, `sched/worker.rs`, `lane/slice.rs`, [`budget`] | none: tests and the simulator count slices |
 //! | **G8** destructors on color | Only the holder drops a future, so a cancellation waits for its turn. A waiting task is on the list of its lane; a lane with such a list is in the table or in the registry, where a shutdown finds it; one that keeps its lane is in a list of such tasks. A worker stays until what is pinned to it has been dropped; what it leaves behind if it is thrown away before is leaked: no other thread may drop it | `sched/shutdown.rs`, `sched/resident.rs`, `sched/keepers.rs`, `task/live.rs`, `lane/locals.rs` | `shutdown`, `pinned`, `task`, `turn`, `join`, `exclusive`, `locals` |
 //! | **G9** panic isolation | Polls, callbacks and destructors run inside `catch_unwind`; foreign wakers inside [`contain()`] | `task/vtable.rs` | none |
 //! | **G11** color per poll | The hold ends with the slice, and thread-locals say what is held. A [`ColorCell`] gives its value to a closure, never across an await. A section is a count in the task's state: while it is not zero, a poll that ends leaves lane and node where they are | `lane/current.rs`, `lane/keep.rs`, [`cell`] | `cell`, `inline`, `exclusive` |
@@ -179,6 +180,7 @@
 //! | `when` that gets one of its lanes and lacks others, after the first section | a lock of the whole scheduler and a search along what is waited for. Before: a load and a store; and one more load when it has to wait |
 //! | join, call or hop that waits, after the first section | a lock of the whole scheduler and a search along what is waited for; the lock again when it is over |
 //! | lane taken from the `next` slot, or the own deque | 1 |
+//! | lane taken from the injector by a worker that has others | 2; and at the begin of each round a load that says whether there is one |
 //! | a turn, once a priority has been named | 9: reference and ticket of the lane, the right left and taken, two locks. Before: a load of the worker's own line where a lane is dispatched, put back and looked for |
 //! | steal | 1 for up to half of the victim's lanes, 2 for the count of searchers; and a look at the clock |
 //! | end of a slice | at most 1 for all lane references taken and given back in it |
