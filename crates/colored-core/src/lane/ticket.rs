@@ -107,7 +107,13 @@ impl LanePtr {
             risen.tell();
         }
         match pushed {
-            Pushed::Claimed => ReadyLane(self).dispatch(pin),
+            Pushed::Claimed => {
+                // The right to run keeps the lane. One reference more would tell the end of its values,
+                // which may run at once, that the color is in use; and then the drop of that reference
+                // would schedule the next end.
+                drop(kept);
+                ReadyLane(self).dispatch(pin);
+            }
             Pushed::Behind if pin == 0 && are_announced() => lane.port.announce(&kept),
             Pushed::Behind => {}
         }

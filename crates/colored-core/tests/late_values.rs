@@ -1,0 +1,50 @@
+//! `late_values`: the values of a color that comes to life after its scheduler has stopped.
+#![cfg(not(colored_loom))]
+
+use colored_core::lab::{Options, Queue};
+use colored_core::{Color, ColorLocal, Park, Scheduler, Step};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+struct NoPark;
+
+impl Park for NoPark {
+    fn unpark(&self, _: usize) {}
+
+    fn now(&self) -> u64 {
+        0
+    }
+}
+
+static DROPS: AtomicUsize = AtomicUsize::new(0);
+
+struct Own;
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        DROPS.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+static OWN: ColorLocal<Own> = ColorLocal::__new("OWN", || Own);
+
+struct UsesOwn;
+
+impl Drop for UsesOwn {
+    fn drop(&mut self) {
+        OWN.with(|_| ());
+    }
+}
+
+/// While some scheduler has a flat queue every push takes the unusual way, here too. The end of the
+/// values runs inside the push that schedules it.
+#[test]
+fn the_values_of_a_late_color_are_dropped_once() {
+    let options = Options { queue: Queue::SharedTasks, ..Options::default() };
+    let (_flat, _its_workers) = Scheduler::with_options(1, 1, Box::new(NoPark), options);
+    let (handle, mut workers) = Scheduler::with_workers(1, 1, Box::new(NoPark));
+    handle.scheduler().shut_down();
+    while workers[0].step() != Step::Stopped {}
+    let late = UsesOwn;
+    drop(handle.spawn_colored(Color::new(1), async move { drop(late) }));
+    assert_eq!(DROPS.load(Ordering::Relaxed), 1);
+}
