@@ -168,6 +168,7 @@ const UNSAFE: &[&str] = &[
     "crates/colored-core/src/task/section.rs",
     "crates/colored-core/src/task/vtable.rs",
     "crates/colored-core/src/task/waker.rs",
+    "crates/colored-core/tests/programs/witness.rs",
     "crates/colored-core/tests/reuse.rs",
     "crates/colored-core/tests/storm.rs",
     "crates/colored/src/net/uninit.rs",

@@ -1,0 +1,241 @@
+//! What a program is: a text, made from a seed before anything runs.
+
+use colored_core::Priority;
+use colored_core::lab::Options;
+use std::sync::Arc;
+
+/// A color of a runtime, by its place in [`Plan::palette`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct At {
+    pub(crate) runtime: usize,
+    pub(crate) tint: usize,
+}
+
+/// A whole program.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) runtimes: Vec<Runtime>,
+    /// How many colors there are, the default one first. Odd ones have names, others numbers.
+    pub(crate) tints: usize,
+    pub(crate) cells: Vec<(At, Option<Acts>)>,
+    /// So many more cells, each of a unique color, half of them in the last runtime if so.
+    pub(crate) row: Option<(usize, bool)>,
+    pub(crate) bounds: Vec<(At, usize)>,
+    /// Nothing ends before all has run: what is lost then is a hang.
+    pub(crate) is_quiet: bool,
+    pub(crate) main: Acts,
+    pub(crate) foreigners: Vec<Foreigner>,
+    /// So often the main thread looks around before it ends a program that is not quiet.
+    pub(crate) patience: u32,
+    /// When everything has stopped.
+    pub(crate) epilogue: Acts,
+}
+
+#[derive(Debug)]
+pub(crate) struct Runtime {
+    pub(crate) workers: usize,
+    /// So many of them are stepped by whoever comes along.
+    pub(crate) roaming: usize,
+    pub(crate) options: Options,
+    pub(crate) is_watched: bool,
+}
+
+/// A thread that is no worker.
+#[derive(Debug)]
+pub(crate) struct Foreigner {
+    /// Whether its own thread-locals are older than the runtime's.
+    pub(crate) is_early: bool,
+    pub(crate) enters: Option<usize>,
+    pub(crate) acts: Acts,
+}
+
+/// What runs without waiting, with some of the cells of who made it.
+#[derive(Clone)]
+pub(crate) struct Acts {
+    pub(crate) keep: u32,
+    pub(crate) list: Arc<[Act]>,
+}
+
+/// The body of a task, or a part of it.
+pub(crate) struct Body {
+    pub(crate) keep: u32,
+    pub(crate) moves: bool,
+    pub(crate) steps: Vec<Do>,
+}
+
+#[derive(Debug)]
+pub(crate) enum Do {
+    Act(Act),
+    Await(Arc<Wait>),
+    /// A value whose destructor does something, kept up to the end of the body.
+    Keep(Acts),
+}
+
+/// How a task is spawned.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Spawn {
+    Colored(At),
+    Urgent(At),
+    Alone(usize),
+    Here,
+    Local,
+    Pinned(At, usize),
+    Bounded(usize),
+}
+
+/// What becomes of a handle.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Fate {
+    Drop,
+    Chest,
+    Abort,
+    AbortFromChest,
+    Forget,
+}
+
+/// What becomes of a future that has been polled now and then.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum End {
+    Drop,
+    Chest,
+    Forget,
+}
+
+/// Who is woken by a future that is polled by hand.
+#[derive(Clone, Debug)]
+pub(crate) enum Woken {
+    /// The task that polls, or nobody outside one.
+    Task,
+    Nobody,
+    /// Foreign code, which runs when it is woken, and when it is dropped.
+    Foreign(Acts, Acts),
+}
+
+/// What is done with something that lies in the chest.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Find {
+    Use,
+    Drop,
+    Forget,
+    /// It is left in a thread-local, and dropped when the thread ends.
+    Stash,
+}
+
+/// What anybody can do without waiting.
+#[derive(Clone, Debug)]
+pub(crate) enum Act {
+    LookAtColor,
+    LookAround,
+    Spawn(Spawn, Arc<Body>, Fate),
+    Post(usize, Acts),
+    TryWith(usize, Acts),
+    NewCell(usize, At, Acts),
+    DropCell(usize),
+    CellToChest(usize),
+    DropHandle(usize),
+    Poll { wait: Arc<Wait>, times: u32, woken: Woken, end: End },
+    Chest(Find),
+    Later(Acts),
+    Stash(Acts),
+    Priority(At, Priority),
+    PostToWorker(At, usize, Acts),
+    TryPost(usize, Acts),
+    TrySpawn(usize, Arc<Body>, Fate),
+    TryReserve(usize, bool),
+    Close(usize),
+    Local(usize),
+    Enter(usize, Acts),
+    EnterForEver(usize),
+    BlockOn(usize, Arc<Body>),
+    Step(usize, u32),
+    Batch(usize, Arc<Act>),
+    ShutDown(usize),
+    Panic,
+}
+
+/// What a `when` wants.
+#[derive(Clone, Debug)]
+pub(crate) enum Set {
+    /// `x` for a cell to be changed, `s` for a shared one.
+    Tuple(&'static str, Vec<usize>),
+    Slice(Vec<usize>),
+    Shared(Vec<usize>),
+    /// So many of the row, from a place on.
+    Row(usize, usize),
+    SharedRow(usize, usize),
+}
+
+/// What a task can wait for.
+#[derive(Debug)]
+pub(crate) enum Wait {
+    Yield,
+    Hop(usize),
+    TryHop(usize),
+    /// For a waker that lies in the chest.
+    Signal,
+    Join(Spawn, Arc<Body>),
+    /// For a task that is aborted at once.
+    Aborted(Spawn, Arc<Body>),
+    Job(Acts),
+    Errand(At, usize, Acts),
+    Call(usize, Acts),
+    TryCall(usize, Acts),
+    Read(usize, Acts),
+    TryRead(usize, Acts),
+    When(Set, Acts),
+    TryWhen(Set, Acts),
+    Exclusive(Arc<Body>),
+    CellExclusive(usize, Arc<Body>),
+    Reserve(usize, Option<Arc<Body>>),
+    TryWait(usize),
+    BoundSpawn(usize, Arc<Body>),
+    BoundCall(usize, Acts),
+    BoundPost(usize, Acts),
+    Both(Arc<Body>, Arc<Body>),
+    Either(Arc<Body>, Arc<Body>),
+}
+
+impl std::fmt::Debug for Acts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.list.iter()).finish()
+    }
+}
+
+impl std::fmt::Debug for Body {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(&self.steps).finish()
+    }
+}
+
+impl Wait {
+    /// Whether it may end in the past of a hop: the task that polls it may move.
+    pub(crate) fn moves(&self) -> bool {
+        match self {
+            Self::Hop(_) | Self::TryHop(_) => true,
+            Self::Exclusive(body) | Self::CellExclusive(_, body) => body.moves,
+            Self::Both(one, other) | Self::Either(one, other) => one.moves || other.moves,
+            _ => false,
+        }
+    }
+}
+
+impl Act {
+    pub(crate) fn moves(&self) -> bool {
+        match self {
+            Self::Poll { wait, .. } => wait.moves(),
+            Self::Batch(_, act) => act.moves(),
+            _ => false,
+        }
+    }
+}
+
+impl Body {
+    pub(crate) fn new(keep: u32, steps: Vec<Do>) -> Arc<Self> {
+        let moves = steps.iter().any(|step| match step {
+            Do::Act(act) => act.moves(),
+            Do::Await(wait) => wait.moves(),
+            Do::Keep(_) => false,
+        });
+        Arc::new(Self { keep, moves, steps })
+    }
+}

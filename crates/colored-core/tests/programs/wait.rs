@@ -1,0 +1,338 @@
+//! What is waited for.
+
+use crate::act::{self, Place, Visit};
+use crate::here;
+use crate::plan::{Body, Do, Set, Wait};
+use crate::task::Task;
+use crate::value::Value;
+use crate::world::{Cell, Hands, Later, Thing};
+use colored_core::{
+    Address, Closed, Errand, Several, SeveralShared, blocking, exclusive, hop, shared, try_hop,
+    try_when, when, yield_now,
+};
+use std::future::poll_fn;
+use std::panic::Location;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::Poll;
+
+pub(crate) type Future = Pin<Box<dyn std::future::Future<Output = ()> + Send>>;
+
+/// Does one thing after the other.
+pub(crate) fn body(mut hands: Hands, body: Arc<Body>) -> Future {
+    Box::pin(async move {
+        let mut kept = Vec::new();
+        for step in &body.steps {
+            match step {
+                Do::Act(act) => {
+                    poll_fn(|cx| {
+                        act::one(&mut hands, act, Some(cx.waker()));
+                        Poll::Ready(())
+                    })
+                    .await;
+                }
+                Do::Await(wait) => future(&hands, wait).await,
+                Do::Keep(acts) => kept.push(Later::new(&hands, acts)),
+            }
+        }
+        // One at a time: the panic of one is not that of two.
+        while let Some(later) = kept.pop() {
+            drop(later);
+        }
+    })
+}
+
+/// The future of something to wait for.
+pub(crate) fn future(hands: &Hands, wait: &Arc<Wait>) -> Future {
+    let (hands, wait) = (hands.give(u32::MAX), Arc::clone(wait));
+    Box::pin(async move {
+        // None if the cell, or whatever else is waited for, is no longer in these hands.
+        let _had = run(hands, &wait).await;
+    })
+}
+
+async fn run(mut hands: Hands, wait: &Wait) -> Option<()> {
+    let world = Arc::clone(&hands.world);
+    match wait {
+        Wait::Yield => yield_now().await,
+        Wait::Hop(tint) => hop(world.colors[*tint]).await,
+        Wait::TryHop(tint) => drop(try_hop(world.colors[*tint]).await),
+        Wait::Signal => {
+            let mut waits = true;
+            poll_fn(move |cx| {
+                if !std::mem::take(&mut waits) {
+                    return Poll::Ready(());
+                }
+                world.put(Thing::Waker(cx.waker().clone()));
+                Poll::Pending
+            })
+            .await;
+        }
+        Wait::Join(how, body) => {
+            let join = act::spawn(&hands, *how, body)?;
+            if let Ok(token) = join.await {
+                token.look();
+            }
+        }
+        Wait::Aborted(how, body) => {
+            let join = act::spawn(&hands, *how, body)?;
+            join.abort();
+            drop(join.await);
+        }
+        Wait::Job(acts) => {
+            let visit = Visit::new(&hands, acts, None);
+            let (job, join) = blocking(move || here::under(None, || visit.act()));
+            world.put(Thing::Job(job));
+            drop(join.await);
+        }
+        Wait::Errand(at, worker, acts) => {
+            let handle = hands.handle(at.runtime)?;
+            let (color, hue) = (world.colors[at.tint], world.hue(at.runtime, at.tint));
+            let address = Address::new(&handle, color);
+            let visit = Visit::new(&hands, acts, None);
+            let job = move || here::under(Some(hue), || visit.act());
+            let waker = poll_fn(|cx| Poll::Ready(cx.waker().clone())).await;
+            let errand = Sent(Arc::new(Errand::new(job, waker)));
+            let there = Going(Some(Arc::clone(&errand.0)));
+            let sent = handle.post_to_worker(*worker, color, move || there.run());
+            assert!(sent.is_ok(), "there is such a worker");
+            let site = Location::caller();
+            let _cancelled = poll_fn(|cx| {
+                errand.0.poll(cx, "runs an errand under", site, || Some(address.clone()))
+            })
+            .await;
+        }
+        Wait::Call(..) | Wait::TryCall(..) | Wait::Read(..) | Wait::TryRead(..) => {
+            one_cell(&mut hands, wait).await?;
+        }
+        Wait::When(set, acts) => {
+            let visit = Visit::new(&hands, acts, None);
+            several(&hands, set, visit, false).await?;
+        }
+        Wait::TryWhen(set, acts) => {
+            let visit = Visit::new(&hands, acts, None);
+            several(&hands, set, visit, true).await?;
+        }
+        Wait::Exclusive(inner) => exclusive(body(hands.give(inner.keep), Arc::clone(inner))).await,
+        Wait::CellExclusive(cell, inner) => {
+            let cell = hands.cell(*cell)?;
+            let inner = body(hands.give(inner.keep), Arc::clone(inner));
+            cell.exclusive(async move |value| {
+                value.write();
+                let before = value.number();
+                inner.await;
+                assert_eq!(value.number(), before, "somebody was in an exclusive section");
+                value.write();
+            })
+            .await;
+        }
+        Wait::Reserve(..)
+        | Wait::TryWait(_)
+        | Wait::BoundSpawn(..)
+        | Wait::BoundCall(..)
+        | Wait::BoundPost(..) => room(&mut hands, wait).await?,
+        Wait::Both(one, other) | Wait::Either(one, other) => {
+            let is_either = matches!(wait, Wait::Either(..));
+            let mut branches =
+                [one, other].map(|branch| Some(body(hands.give(branch.keep), Arc::clone(branch))));
+            drop(hands);
+            poll_fn(move |cx| {
+                let mut ready = 0;
+                for branch in &mut branches {
+                    if branch.as_mut().is_none_or(|future| future.as_mut().poll(cx).is_ready()) {
+                        *branch = None;
+                        ready += 1;
+                    }
+                }
+                let enough = if is_either { 1 } else { 2 };
+                if ready >= enough { Poll::Ready(()) } else { Poll::Pending }
+            })
+            .await;
+        }
+    }
+    Some(())
+}
+
+/// The caller's half of an errand.
+struct Sent<F, R>(Arc<Errand<F, R>>);
+
+impl<F, R> Drop for Sent<F, R> {
+    fn drop(&mut self) {
+        self.0.abandon();
+    }
+}
+
+/// The color's half of an errand.
+struct Going<F: FnOnce() -> R, R>(Option<Arc<Errand<F, R>>>);
+
+impl<F: FnOnce() -> R, R> Going<F, R> {
+    fn run(mut self) {
+        if let Some(errand) = self.0.take() {
+            errand.run(|f| f());
+        }
+    }
+}
+
+impl<F: FnOnce() -> R, R> Drop for Going<F, R> {
+    fn drop(&mut self) {
+        if let Some(errand) = self.0.take() {
+            errand.cancel();
+        }
+    }
+}
+
+async fn one_cell(hands: &mut Hands, wait: &Wait) -> Option<()> {
+    match wait {
+        Wait::Call(cell, acts) => {
+            let cell = hands.cell(*cell)?;
+            let visit = Visit::new(hands, acts, None);
+            cell.call(move |value| visit.change(value)).await;
+        }
+        Wait::TryCall(cell, acts) => {
+            let cell = hands.cell(*cell)?;
+            let visit = Visit::new(hands, acts, None);
+            drop(cell.try_call(move |value| visit.change(value)).await);
+        }
+        Wait::Read(cell, acts) => {
+            let cell = hands.cell(*cell)?;
+            let visit = Visit::new(hands, acts, None);
+            cell.read(move |value| visit.change_all(&mut [Place::Seen(value)])).await;
+        }
+        Wait::TryRead(cell, acts) => {
+            let cell = hands.cell(*cell)?;
+            let visit = Visit::new(hands, acts, None);
+            drop(cell.try_read(move |value| visit.change_all(&mut [Place::Seen(value)])).await);
+        }
+        _ => unreachable!("it has nothing to do with one cell"),
+    }
+    Some(())
+}
+
+async fn room(hands: &mut Hands, wait: &Wait) -> Option<()> {
+    match wait {
+        Wait::Reserve(bound, task) => {
+            let bound = hands.bound(*bound)?;
+            if let Ok(place) = bound.bound().reserve().await
+                && let Some(body) = task
+            {
+                let hue = act::bound_hue(hands, &bound);
+                drop(place.spawn(Task::new(hands, body, hue)));
+            }
+        }
+        Wait::TryWait(bound) => {
+            let bound = hands.bound(*bound)?;
+            drop(bound.bound().try_wait().await);
+        }
+        Wait::BoundSpawn(bound, body) => {
+            let bound = hands.bound(*bound)?;
+            let task = Task::new(hands, body, act::bound_hue(hands, &bound)).not_yet_in();
+            if let Ok(join) = bound.bound().spawn(task).await {
+                drop(join.await);
+            }
+        }
+        Wait::BoundCall(bound, acts) => {
+            let bound = hands.bound(*bound)?;
+            let visit = Visit::new(hands, acts, None);
+            if let Err(Closed(back)) = bound.call(move |value| visit.change(value)).await {
+                drop(back);
+            }
+        }
+        Wait::BoundPost(bound, acts) => {
+            let bound = hands.bound(*bound)?;
+            let visit = Visit::new(hands, acts, None);
+            drop(bound.post(move |value| visit.change(value)).await);
+        }
+        _ => unreachable!("it has nothing to do with room"),
+    }
+    Some(())
+}
+
+/// Waits for a `when` over a tuple of these cells, `s` for a shared one.
+macro_rules! tuple {
+    ($tries:ident $visit:ident: $($which:ident $cell:ident)*) => {{
+        let f = move |$($cell: tuple!(@type $which)),*| {
+            let mut all = [$(tuple!(@place $which $cell)),*];
+            $visit.change_all(&mut all);
+        };
+        if $tries {
+            drop(try_when(($(tuple!(@element $which $cell),)*), f).await);
+        } else {
+            when(($(tuple!(@element $which $cell),)*), f).await;
+        }
+    }};
+    (@type x) => { &mut Value };
+    (@type s) => { &Value };
+    (@element x $cell:ident) => { $cell };
+    (@element s $cell:ident) => { $cell.shared() };
+    (@place x $cell:ident) => { Place::Changed($cell) };
+    (@place s $cell:ident) => { Place::Seen($cell) };
+}
+
+async fn several(hands: &Hands, set: &Set, visit: Visit, tries: bool) -> Option<()> {
+    match set {
+        Set::Tuple(pattern, cells) => {
+            let cells: Option<Vec<Cell>> = cells.iter().map(|cell| hands.cell(*cell)).collect();
+            let cells = cells?;
+            match (*pattern, &cells[..]) {
+                ("x", [a, ..]) => tuple!(tries visit: x a),
+                ("xx", [a, b]) => tuple!(tries visit: x a x b),
+                ("sx", [a, b]) => tuple!(tries visit: s a x b),
+                ("xs", [a, b]) => tuple!(tries visit: x a s b),
+                ("ss", [a, b]) => tuple!(tries visit: s a s b),
+                ("xxx", [a, b, c]) => tuple!(tries visit: x a x b x c),
+                ("sss", [a, b, c]) => tuple!(tries visit: s a s b s c),
+                ("xsx", [a, b, c]) => tuple!(tries visit: x a s b x c),
+                ("xxxx", [a, b, c, d]) => tuple!(tries visit: x a x b x c x d),
+                ("ssss", [a, b, c, d]) => tuple!(tries visit: s a s b s c s d),
+                ("xssx", [a, b, c, d]) => tuple!(tries visit: x a s b s c x d),
+                _ => unreachable!("a pattern has as many cells"),
+            }
+        }
+        Set::Slice(cells) => {
+            let cells: Option<Vec<Cell>> = cells.iter().map(|cell| hands.cell(*cell)).collect();
+            row(&cells?, visit, tries).await;
+        }
+        Set::Shared(cells) => {
+            let cells: Option<Vec<Cell>> = cells.iter().map(|cell| hands.cell(*cell)).collect();
+            shared_row(&cells?, visit, tries).await;
+        }
+        Set::Row(from, count) => {
+            let cells = hands.row.clone()?;
+            row(&cells[*from..from + count], visit, tries).await;
+        }
+        Set::SharedRow(from, count) => {
+            let cells = hands.row.clone()?;
+            shared_row(&cells[*from..from + count], visit, tries).await;
+        }
+    }
+    Some(())
+}
+
+async fn row(cells: &[Cell], visit: Visit, tries: bool) {
+    let f = move |mut values: Several<'_, Value>| {
+        for index in 0..values.len() {
+            let hue = values[index].hue().clone();
+            here::under(Some(hue), || values[index].write());
+        }
+        let hue = (!values.is_empty()).then(|| values[0].hue().clone());
+        here::under(hue, || visit.act());
+        let _sum: u64 = values.iter().map(Value::read).sum();
+    };
+    if tries {
+        drop(try_when(cells, f).await);
+    } else {
+        when(cells, f).await;
+    }
+}
+
+async fn shared_row(cells: &[Cell], visit: Visit, tries: bool) {
+    let f = move |values: SeveralShared<'_, Value>| {
+        let mut seen: Vec<_> = values.iter().map(Place::Seen).collect();
+        visit.change_all(&mut seen);
+    };
+    if tries {
+        drop(try_when(shared(cells), f).await);
+    } else {
+        when(shared(cells), f).await;
+    }
+}
