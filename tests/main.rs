@@ -53,6 +53,7 @@ mod read;
 mod read_end;
 mod room;
 mod rows;
+mod runtimes;
 mod several;
 mod several_alone;
 mod several_end;

@@ -141,6 +141,7 @@ const UNSAFE: &[&str] = &[
     "crates/colored-core/src/queue/chain/line.rs",
     "crates/colored-core/src/sched.rs",
     "crates/colored-core/src/sched/dispatch.rs",
+    "crates/colored-core/src/sched/enter.rs",
     "crates/colored-core/src/sched/guest.rs",
     "crates/colored-core/src/sched/handle.rs",
     "crates/colored-core/src/sched/keepers.rs",

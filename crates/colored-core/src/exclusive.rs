@@ -6,8 +6,8 @@
 
 use crate::lane::inside::{self, Inside};
 use crate::lane::{LanePtr, current};
-use crate::sched::Handle;
 use crate::sched::waits::Watched;
+use crate::sched::with_handle_of_task;
 use crate::task::Section;
 use pin_project_lite::pin_project;
 use std::fmt;
@@ -161,7 +161,7 @@ fn enter(site: &'static Location<'static>) -> Open {
     // SAFETY: this thread polls the task.
     match unsafe { Section::enter(task) } {
         Ok(section) => {
-            Handle::with_current(|handle| handle.map(|handle| handle.scheduler().watch()));
+            with_handle_of_task(|handle| handle.map(|handle| handle.scheduler().watch()));
             Open { watched: None, section }
         }
         Err(error) => panic!("the section of {site} cannot begin: {error}"),
@@ -194,7 +194,8 @@ struct GoingOn<'a> {
 impl<'a> GoingOn<'a> {
     fn begin(open: &'a mut Open, site: &'static Location<'static>) -> Self {
         let key = open.watched.as_ref().map_or(0, Watched::key);
-        Self { outer: inside::replace(Some(Inside { site, key })), open }
+        let task = open.section.task();
+        Self { outer: inside::replace(Some(Inside { task, site, key })), open }
     }
 }
 

@@ -194,8 +194,13 @@ impl Lane {
         unsafe { LaneRef::from_counted(LanePtr::from_box(lane)) }
     }
 
+    /// The scheduler that it is of.
+    pub(crate) fn port(&self) -> &Arc<dyn Dispatch> {
+        &self.port
+    }
+
     /// Whether this is a lane of that scheduler.
-    pub(crate) fn is_of<D: Dispatch>(&self, scheduler: &D) -> bool {
+    pub(crate) fn is_of<D: Dispatch + ?Sized>(&self, scheduler: &D) -> bool {
         ptr::addr_eq(&raw const *self.port, scheduler)
     }
 

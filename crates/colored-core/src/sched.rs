@@ -44,8 +44,8 @@ pub use self::enter::Entered;
 pub use self::guest::Nested;
 pub use self::handle::Handle;
 
-pub(crate) use self::enter::with_handle;
-pub(crate) use self::guest::{block_on, spawn_local};
+pub(crate) use self::enter::{with_handle, with_handle_of_task};
+pub(crate) use self::guest::{block_on, local_lane, spawn_local};
 pub(crate) use self::handle::{spawn_here, spawn_on_lane};
 pub(crate) use self::local::has_to_wait;
 pub(crate) use self::pinned::spawn_pinned;
@@ -66,6 +66,7 @@ use crate::queue::{Deque, Injector};
 use crate::sync::{Arc, AtomicBool, Mutex, Ordering};
 use crate::table::Table;
 use crossbeam_utils::CachePadded;
+use std::any::Any;
 
 /// What the scheduler asks of the operating system.
 pub trait Park: Send + Sync + 'static {
@@ -74,6 +75,11 @@ pub trait Park: Send + Sync + 'static {
 
     /// Nanoseconds since some fixed moment, never going back.
     fn now(&self) -> u64;
+
+    /// What whoever has made the scheduler wants to find by it ([`Scheduler::shell`]).
+    fn shell(&self) -> Option<&(dyn Any + Send + Sync)> {
+        None
+    }
 }
 
 /// Batches of spare lanes that the workers share: 2 MiB, as much as is kept of blocks of one size
@@ -173,6 +179,12 @@ impl Scheduler {
     #[must_use]
     pub fn workers(&self) -> usize {
         self.remotes.len()
+    }
+
+    /// What [`Park::shell`] gives.
+    #[must_use]
+    pub fn shell(&self) -> Option<&(dyn Any + Send + Sync)> {
+        self.park.shell()
     }
 
     /// How many colors have a lane that can be found by its color.

@@ -128,10 +128,7 @@ impl<T: 'static> PinnedCell<T> {
     #[must_use]
     #[track_caller]
     pub fn here(make: impl FnOnce() -> T) -> Self {
-        let home = Handle::with_current(|handle| {
-            handle.map(|handle| Address::new(handle, Color::current().unwrap_or(Color::DEFAULT)))
-        });
-        let (sender, receiver) = mailbox(home);
+        let (sender, receiver) = mailbox(Address::local());
         match spawn_local(own(Owner { receiver, value: make() })) {
             Ok(_detached) => Self { sender },
             Err(_) => panic!(

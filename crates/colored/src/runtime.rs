@@ -12,6 +12,48 @@
 //! and blocking threads as they are needed. When nothing is runnable they all sleep, and the process
 //! makes no system call.
 //!
+//! # Two runtimes in one program
+//!
+//! Their colors have nothing to do with each other, and neither have their workers, timers, sockets and
+//! priorities. Handles, cells and futures of one can be used in the other, and work. A task never leaves its
+//! runtime.
+//!
+//! What names no runtime goes to the **current** one. That is, from inside to outside, the first of: the one
+//! entered last ([`Handle::enter`]) where the thread is now; the one under whose color the thread runs; the one
+//! whose `block_on` or blocking call it is in. So a closure that is given to a cell of another runtime is in that
+//! runtime, whether it runs at once, on the caller's thread, or later, on a worker. Only a read, and a `when`
+//! that only reads, have no color: which runtime is current inside depends on who runs them. Name one by its
+//! handle there.
+//!
+//! *Closing* is a runtime whose shutdown has begun and waits for a poll that does not end; *gone* is one that
+//! has ended.
+//!
+//! | operation, from a task of a runtime | of its own or another one | of one that is closing | of one that is gone |
+//! |---|---|---|---|
+//! | `spawn`, `spawn_colored`, `spawn_unique`, `spawn_pinned`, of the current one or by a handle | runs there | cancelled at once | cancelled at once |
+//! | `spawn_blocking` | runs there | runs there, until all polls have ended | cancelled |
+//! | `spawn_here` | runs in the runtime of the color that runs | cancelled | cancelled |
+//! | `spawn_local`, [`PinnedCell::here`](crate::PinnedCell::here) | stays on the thread, in the runtime whose worker or guest that is: under the color that runs, if it is of that runtime, else under the default one | cancelled | cancelled |
+//! | await a `JoinHandle` | the output | an error, unless it is done | an error, unless it is done |
+//! | `abort` | works | works | does nothing |
+//! | [`hop`](crate::hop()), [`yield_now`](crate::yield_now) | of the task's runtime, whatever has been entered | cancelled with the task | |
+//! | `call`, `read`, [`when`](crate::when()) and their `try_`, over cells of any runtimes | works, in order and without deadlock as in one | runs at once if the colors are idle, else it is [`CallError::ShutDown`](crate::CallError), and without `try_` a panic | runs at once |
+//! | [`ColorCell::post`](crate::ColorCell::post) | works | the closure is dropped under the color | the same |
+//! | [`ColorCell::with`](crate::ColorCell::with) | refused under the same color of another runtime: it is another color | | |
+//! | a call of a [`PinnedCell`](crate::PinnedCell) | works | [`PinnedError`](crate::PinnedError) | `PinnedError` |
+//! | a place in a [`Bound`](crate::Bound) | works | given; what is spawned with it is cancelled | the same |
+//! | `send` to a [stage](crate::stage) | works | the event comes back | the event comes back |
+//! | [`exclusive`](crate::exclusive()) | holds a color of the task's runtime. A wait in another one, or by a `when` over cells of several, is in no cycle that is told | | |
+//! | [`sleep`](crate::time::sleep), `timeout`, `interval` | a timer of the runtime in which it is polled first; if that goes, of the one in which it is polled next | works, until all polls have ended | a panic, if it is polled there before it is due |
+//! | a socket | of the runtime in which it was made; any task may use it | works, until all polls have ended | an error |
+//! | a [`color_local!`](crate::color_local) | of the color that runs, in its runtime | | |
+//! | [`set_priority`](Handle::set_priority) | works | does nothing | does nothing |
+//! | [`metrics`](Handle::metrics) | works | works | works |
+//! | `block_on`, [`run`](Runtime::run) | a panic in a task, and `block_on` inside another one; elsewhere, as in `spawn_blocking`, works | the same; then a panic, for it is shut down | the same |
+//! | drop a [`Runtime`] | waits for it, unless this thread runs under its color, or is its worker or in its `block_on` | | |
+//!
+//! # Examples
+//!
 //! ```
 //! use colored::{Color, Runtime};
 //!
@@ -53,7 +95,8 @@ use std::time::Duration;
 
 /// Workers, reactor, timers and blocking threads, as one value.
 ///
-/// Several may live in one process; their colors have nothing to do with each other.
+/// Several may live in one process; their colors have nothing to do with each other. What each operation does
+/// across them is in [a table](self#two-runtimes-in-one-program).
 ///
 /// Dropping a runtime shuts it down, and so does the end of `#[colored::main]`. It waits for what its
 /// [stages](crate::stage) have accepted, as [`Runtime::shutdown_timeout`] does first, and for its
@@ -64,9 +107,10 @@ use std::time::Duration;
 /// nobody is there any more who wants the answer. While the thread panics, or inside a task, a drop does
 /// not wait for stages; and under a color of the runtime's own, for nothing.
 ///
-/// A thread that is no worker has no color inside a [`ColorCell::read`](crate::ColorCell::read), or inside a
-/// [`when`](crate::when()) that only reads; and of two runtimes, one used inside the other, it has the inner
-/// one's. To drop the other runtime there may be to wait for oneself: `shutdown_background` does not.
+/// A thread that is neither worker nor inside `block_on` has no color inside a
+/// [`ColorCell::read`](crate::ColorCell::read), or inside a [`when`](crate::when()) that only reads; and of two
+/// runtimes, a cell of one called inside a closure on one of the other, it has the inner one's. To drop the other
+/// runtime there may be to wait for oneself: `shutdown_background` does not.
 ///
 /// A thread-local may hold a runtime, which then ends with its thread, and so may it a [`Handle`], a guard of
 /// `enter`, a timer or a socket: the destructors of thread-locals may drop and use all of them, in any

@@ -9,8 +9,8 @@ use super::slot::{Outcome, Slot};
 use crate::color::Color;
 use crate::contain::contain;
 use crate::lane::LaneRef;
-use crate::sched::Handle;
 use crate::sched::waits::{self, Turn};
+use crate::sched::{self, Handle};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::task::{Context, Poll, Waker};
@@ -25,6 +25,12 @@ impl Address {
     #[must_use]
     pub fn new(handle: &Handle, color: Color) -> Self {
         Self(handle.lane(color))
+    }
+
+    /// The color under which [`spawn_local`](crate::spawn_local) spawns here; `None` where it does not.
+    #[must_use]
+    pub fn local() -> Option<Self> {
+        sched::local_lane().map(Self)
     }
 }
 

@@ -1,12 +1,16 @@
 //! The section whose future this thread polls.
 
+use super::{LanePtr, current};
 use crate::sync::thread_slot;
+use crate::task::TaskRef;
 use std::cell::Cell;
 use std::panic::Location;
 
 /// The innermost section that a wait is in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub(crate) struct Inside {
+    /// Whose section it is.
+    pub(crate) task: TaskRef<LanePtr>,
     /// Where it was made.
     pub(crate) site: &'static Location<'static>,
     /// What the recorder of waits knows it by; 0 if it does not know it yet.
@@ -15,9 +19,11 @@ pub(crate) struct Inside {
 
 thread_slot!(static INSIDE: Cell<Option<Inside>> = Cell::new(None));
 
-/// `None` outside the future of a section.
+/// `None` outside the future of a section. A task that is polled inside another one's section, as by a
+/// worker that is stepped there, is in none.
 pub(crate) fn get() -> Option<Inside> {
-    INSIDE.with(Cell::get)
+    let inside = INSIDE.with(Cell::get)?;
+    (current::task() == Some(inside.task)).then_some(inside)
 }
 
 /// Changes what this thread is inside of, and returns what it was.

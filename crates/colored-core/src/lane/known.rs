@@ -4,7 +4,7 @@
 use super::claim::{self, Claim, Header};
 use super::missing::Taken;
 use super::want::Want;
-use super::{Lane, LanePtr, LaneRef};
+use super::{Dispatch, Lane, LanePtr, LaneRef};
 use crate::sync::Ordering;
 use std::panic::Location;
 use std::ptr::NonNull;
@@ -40,6 +40,13 @@ impl Known {
     /// What it wants. Always in one order.
     pub(crate) fn wants(&self) -> impl Iterator<Item = Want> {
         self.claims().iter().map(|claim| claim.want)
+    }
+
+    /// Whether all that it wants is of that scheduler. Else nobody records it: each scheduler has records of
+    /// its own, and what is in those of one must begin under the lock of that one.
+    pub(crate) fn is_all_of<D: Dispatch + ?Sized>(&self, scheduler: &D) -> bool {
+        // SAFETY: the behavior keeps its lanes.
+        self.wants().all(|want| unsafe { want.lane.get() }.is_of(scheduler))
     }
 
     /// Whether it has the lane that it wants at that place.
@@ -104,6 +111,8 @@ pub(super) unsafe fn take(behavior: NonNull<Header>, granted: usize, got: Option
     // Also one that is not known yet: nobody may come who makes it so.
     if let Some(lane) = unreported.filter(|lane| lane.port.is_watched())
         && missing.is_beside(granted)
+        // SAFETY: as above, and it does not begin meanwhile.
+        && unsafe { Known::new(behavior) }.is_all_of(&*lane.port)
     {
         unreported = None;
         // SAFETY: what is missing keeps the behavior, and it does not begin meanwhile.

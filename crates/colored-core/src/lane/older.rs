@@ -62,7 +62,10 @@ impl Lane {
             // SAFETY: in the chain, and so alive.
             if let Some(behavior) = unsafe { claim::behavior_of(node, kind) } {
                 // SAFETY: it lacks this lane. It is made known at once, and says when it begins.
-                show(unsafe { Known::new(behavior) });
+                let behavior = unsafe { Known::new(behavior) };
+                if behavior.is_all_of(&*self.port) {
+                    show(behavior);
+                }
             }
         });
         if is_all {

@@ -5,11 +5,12 @@ use super::{Keeper, Lane, LanePtr, LaneRef, Order, Priority, ReadyLane, Track};
 use crate::color::Color;
 use crate::contain::contain;
 use crate::task::TaskRef;
+use std::any::Any;
 use std::ptr::NonNull;
 use std::task::Waker;
 
 /// What a lane needs of the scheduler above it.
-pub(crate) trait Dispatch: Send + Sync {
+pub(crate) trait Dispatch: Any + Send + Sync {
     /// Takes a lane that has just become runnable, if this thread is a worker of the scheduler.
     /// `pin` is the thread that must run it, 0 for any worker.
     ///

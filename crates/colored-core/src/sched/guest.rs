@@ -172,22 +172,21 @@ pub(crate) fn block_on<F: Future>(
 /// or the default one. Gives it back on any other thread.
 #[track_caller]
 pub(crate) fn spawn_local<F: Future + 'static>(future: F) -> Result<Join<F::Output, LanePtr>, F> {
+    // A guest may step a worker, which is the inner one of the two then.
+    let as_worker = local::with(|local| {
+        let local = local?;
+        Some((local.handle().clone(), local.pin(), Some(Residence::begin(local))))
+    });
     let as_guest =
-        Stay::current(|stay| stay.map(|stay| (stay.handle.clone(), stay.guest.pin, None)));
-    let as_worker = || {
-        local::with(|local| {
-            let local = local?;
-            Some((local.handle().clone(), local.pin(), Some(Residence::begin(local))))
-        })
-    };
-    let place = as_guest.or_else(as_worker);
-    let Some((handle, pin, residence)) = place else { return Err(future) };
+        || Stay::current(|stay| stay.map(|stay| (stay.handle.clone(), stay.guest.pin, None)));
+    let Some((handle, pin, residence)) = as_worker.or_else(as_guest) else { return Err(future) };
+    let is_guest = residence.is_none();
     let future = Settled::new(future, residence);
     let lane = here_or_default(&handle);
     // SAFETY: pinned to this thread; borrows nothing.
     let join = unsafe { spawn_on(lane, future, pin, Location::caller()) };
     Stay::current(|stay| {
-        let Some(stay) = stay else { return };
+        let Some(stay) = stay.filter(|_| is_guest) else { return };
         let mut locals = stay.locals.borrow_mut();
         if locals.len() == locals.capacity() {
             locals.retain(|task| !task.is_finished());
@@ -206,6 +205,17 @@ fn here_or_default(handle: &Handle) -> LaneRef {
     unsafe { LaneRef::from_counted(lane) }
 }
 
+/// The lane on which [`spawn_local`] would spawn here, to be kept.
+pub(crate) fn local_lane() -> Option<LaneRef> {
+    let as_worker = local::with(|local| local.map(|local| local.handle().clone()));
+    let handle = as_worker.or_else(|| with_handle(|handle| handle.cloned()))?;
+    let Some(lane) = here(&handle) else { return Some(handle.lane(Color::DEFAULT)) };
+    // SAFETY: this thread holds it.
+    unsafe { lane.get() }.retain(1);
+    // SAFETY: just counted.
+    Some(unsafe { LaneRef::from_counted(lane) })
+}
+
 /// The lane of this scheduler that this thread holds, if it holds one.
 fn here(handle: &Handle) -> Option<LanePtr> {
     current::lane().filter(|lane| {
@@ -215,9 +225,12 @@ fn here(handle: &Handle) -> Option<LanePtr> {
 }
 
 impl Handle {
-    /// Whether this thread runs under a color of this scheduler right now.
+    /// Whether this thread runs under a color of this scheduler right now, or is its worker or guest: it may
+    /// have a color of it further up the stack, and run under another scheduler's right now.
     #[must_use]
     pub fn runs_here(&self) -> bool {
         here(self).is_some()
+            || local::index_in(self.scheduler()).is_some()
+            || with_handle(|own| own.is_some_and(|own| own.same(self)))
     }
 }

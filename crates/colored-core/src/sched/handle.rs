@@ -6,6 +6,7 @@ use crate::lane::{Dispatch, Lane, LanePtr, LaneRef, Tenure, current};
 use crate::queue::Node;
 use crate::sync::{Arc, arc_dyn};
 use crate::task::{self, Join};
+use std::any::Any;
 use std::panic::Location;
 
 /// Spawns tasks on a scheduler. Cheap to clone.
@@ -24,6 +25,18 @@ impl Handle {
     pub(super) fn new(scheduler: Arc<Scheduler>) -> Self {
         let default = lane_of(&scheduler, Color::DEFAULT);
         Self { inner: Arc::new(Inner { scheduler, default }) }
+    }
+
+    /// The scheduler that lanes with this port are of; `None` for a port that is no scheduler.
+    #[cold]
+    pub(super) fn of(port: &Arc<dyn Dispatch>) -> Option<Self> {
+        let any: &dyn Any = &**port;
+        if !any.is::<Scheduler>() {
+            return None;
+        }
+        let scheduler = Arc::into_raw(Arc::clone(port)).cast::<Scheduler>();
+        // SAFETY: from `into_raw`, of an allocation that was made for a value of this type.
+        Some(Self::new(unsafe { Arc::from_raw(scheduler) }))
     }
 
     /// The scheduler.

@@ -62,6 +62,12 @@ pub(super) fn with<R>(f: impl FnOnce(Option<&Local>) -> R) -> R {
     f(unsafe { local.as_ref() })
 }
 
+/// Which worker this thread is, if any, as a number that no other one has meanwhile.
+pub(super) fn address() -> Option<usize> {
+    let local = LOCAL.with(Cell::get);
+    (!local.is_null()).then(|| local.addr())
+}
+
 /// A `when` that is polled on this thread has to wait, and stands in line otherwise than a call.
 pub(crate) fn has_to_wait() {
     with(|local| {

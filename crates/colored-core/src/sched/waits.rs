@@ -54,6 +54,8 @@
 //!
 //! * for room: those who were let in, or called, before the first section; a [`Place`](crate::Place)
 //!   in the program's hands;
+//! * a `when` with lanes of another scheduler than its task's: what is in the records of one scheduler
+//!   begins under the lock of those;
 //! * a wait that is told to look again, in a combinator that polls only what was woken: the task is
 //!   woken, and not the wait;
 //! * what is no wait: permits, locks, channels; a post; and a wait of a thread that polls no task.
@@ -95,7 +97,7 @@ pub(crate) use self::several::{is_entered, queue_all, queued_all};
 use self::graph::{Graph, How, To, Told};
 use self::lines::Spot;
 use self::waiter::{Waiter, again};
-use super::{Handle, Scheduler, with_handle};
+use super::{Handle, Scheduler, with_handle_of_task};
 use crate::lane::{LanePtr, LaneRef, callback};
 use crate::sync::{Arc, AtomicBool, Mutex, MutexGuard, Ordering};
 use crate::task::{Deadlock, Id, TaskRef};
@@ -190,9 +192,9 @@ pub(crate) struct Watched {
 }
 
 impl Watched {
-    /// The section by this key, of this thread's scheduler.
+    /// The section by this key, of the scheduler whose task this thread polls.
     pub(crate) fn new(key: u64) -> Option<Self> {
-        with_handle(|handle| Some(Self { handle: handle?.clone(), key }))
+        with_handle_of_task(|handle| Some(Self { handle: handle?.clone(), key }))
     }
 
     pub(crate) fn key(&self) -> u64 {
@@ -206,10 +208,12 @@ impl Drop for Watched {
     }
 }
 
-/// Whether waits are to be recorded on this thread. Asked before every wait.
+/// Whether the waits of the task that this thread polls are to be recorded. Asked before every wait.
 #[inline]
 pub(crate) fn are_watched() -> bool {
-    with_handle(|handle| handle.is_some_and(|handle| handle.scheduler().waits.are_watched()))
+    with_handle_of_task(|handle| {
+        handle.is_some_and(|handle| handle.scheduler().waits.are_watched())
+    })
 }
 
 /// A turn that is wanted under one color.

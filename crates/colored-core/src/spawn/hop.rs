@@ -3,8 +3,8 @@
 use crate::budget;
 use crate::color::Color;
 use crate::lane::{current, inside};
-use crate::sched::Handle;
 use crate::sched::waits::{self, Turn, Wait};
+use crate::sched::with_handle_of_task;
 use crate::task::Deadlock;
 use std::fmt;
 use std::panic::Location;
@@ -102,7 +102,7 @@ impl Future for TryHop {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let (color, site) = (self.color, self.site);
-        let lane = Handle::with_current(|handle| handle.map(|handle| handle.lane(color)));
+        let lane = with_handle_of_task(|handle| handle.map(|handle| handle.lane(color)));
         let (Some(lane), Some(task)) = (lane, current::task()) else {
             panic!("`hop({color})` outside a task: only a task of a runtime can move to a color")
         };

@@ -1,7 +1,7 @@
 //! The driver of this thread: how a socket or a timer finds its runtime.
 
 use super::Driver;
-use colored_core::Entries;
+use colored_core::{Entries, Handle};
 use std::sync::Arc;
 
 /// A thread's place in a runtime, as far as I/O is concerned.
@@ -16,9 +16,28 @@ pub(crate) struct Context {
 // other thread counts on.
 thread_local!(static CURRENT: Entries<Arc<Context>> = const { Entries::new() });
 
-/// Calls `f` with this thread's driver; `None` outside a runtime. `f` must not call code of others,
-/// which might enter or leave a runtime.
+/// Calls `f` with the driver of the runtime that this thread works for; `None` outside a runtime.
+///
+/// That is this thread's own place, unless it is inside something of another runtime: a closure that has been
+/// given to a cell of that one and runs here. `f` must not call code of others, which might enter or leave a
+/// runtime.
 pub(crate) fn try_with<R>(f: impl FnOnce(&Arc<Context>) -> R) -> Option<R> {
+    if let Some(core) = Handle::entered_or_borrowed()
+        && let Some(driver) = of(&core)
+        && !on_thread(|context| Arc::ptr_eq(&context.driver, &driver)).unwrap_or(false)
+    {
+        return Some(f(&Arc::new(Context { driver, worker: None })));
+    }
+    on_thread(f)
+}
+
+/// The driver of a runtime.
+pub(crate) fn of(core: &Handle) -> Option<Arc<Driver>> {
+    core.scheduler().shell()?.downcast_ref::<Arc<Driver>>().cloned()
+}
+
+/// Calls `f` with this thread's own place, whatever it is inside of.
+pub(crate) fn on_thread<R>(f: impl FnOnce(&Arc<Context>) -> R) -> Option<R> {
     CURRENT.with(|current| current.innermost(|context| context.map(f)))
 }
 

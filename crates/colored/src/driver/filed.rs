@@ -28,7 +28,7 @@ impl Filed {
         let at_home = |context: &Arc<Context>| {
             context.worker == Some(self.wheel) && Arc::ptr_eq(context, &self.home)
         };
-        if current::try_with(at_home).unwrap_or(false) {
+        if current::on_thread(at_home).unwrap_or(false) {
             // What was there is dropped when it is out of the cell: its waker may be anybody's.
             // A thread that ends drops its thread-locals in any order.
             drop(LAST.try_with(|last| last.replace(Some(self))));

@@ -9,6 +9,7 @@ use crate::launch::Launch;
 use crate::pool::{Limits, Pool};
 use colored_core::lab::Options;
 use colored_core::{Park, Scheduler};
+use std::any::Any;
 use std::io;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -275,5 +276,9 @@ impl Park for Port {
     fn now(&self) -> u64 {
         // 584 years fit.
         self.start.elapsed().as_nanos() as u64
+    }
+
+    fn shell(&self) -> Option<&(dyn Any + Send + Sync)> {
+        Some(&self.driver)
     }
 }

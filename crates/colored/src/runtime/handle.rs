@@ -44,7 +44,7 @@ impl Handle {
     #[must_use]
     pub fn try_current() -> Option<Handle> {
         let core = colored_core::Handle::with_current(|handle| handle.cloned())?;
-        let driver = current::try_with(|context| Arc::clone(&context.driver))?;
+        let driver = current::of(&core)?;
         Some(Self { core, driver })
     }
 
@@ -205,9 +205,10 @@ impl Handle {
     /// several guards the one that was made last counts; they may be dropped in any order, also by the
     /// destructors of thread-locals. A guard that is forgotten keeps the runtime's descriptors open.
     ///
-    /// In a task of another runtime, and inside its `block_on`, only sockets, timers and the threads of
-    /// `spawn_blocking` are this one's: what is spawned, made or named without a handle stays with the
-    /// runtime that runs the task, and [`Handle::current`] is half of each. Name the handle there.
+    /// Also in a task of another runtime, and inside its `block_on`: what names no runtime goes to this one
+    /// then. Only `spawn_here`, `spawn_local` and `hop` go by the color and the thread
+    /// ([table](super#two-runtimes-in-one-program)). A task that keeps the guard across an await, as one of
+    /// `spawn_local` can, keeps it for whatever its thread polls meanwhile under the same color.
     pub fn enter(&self) -> EnterGuard {
         let context = current::Context { driver: Arc::clone(&self.driver), worker: None };
         EnterGuard {
@@ -233,7 +234,7 @@ impl Handle {
         let own = |context: &Arc<current::Context>| {
             context.worker.is_some() && Arc::ptr_eq(&context.driver, &self.driver)
         };
-        current::try_with(own).unwrap_or(false)
+        current::on_thread(own).unwrap_or(false)
     }
 }
 

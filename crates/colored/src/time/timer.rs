@@ -106,7 +106,7 @@ impl Timer {
             context.worker == Some(self.0.wheel)
                 && Arc::ptr_eq(&context.driver, &self.0.home.driver)
         };
-        current::try_with(at_home).unwrap_or(false)
+        current::on_thread(at_home).unwrap_or(false)
     }
 }
 

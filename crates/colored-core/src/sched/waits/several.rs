@@ -8,14 +8,14 @@ use crate::color::Color;
 use crate::lane::Known;
 use crate::lane::claim::Header;
 use crate::lane::want::Want;
-use crate::sched::with_handle;
+use crate::sched::with_handle_of_task;
 use crate::task::{Deadlock, Named};
 use std::panic::Location;
 use std::ptr::NonNull;
 
 /// As [`queue`](super::queue), for a turn under several colors at once, which waits for all of them whether or not
 /// somebody waits for it. `push` [enters](Ordered::enter) the behavior, whose wants these are, before it
-/// stands in a line.
+/// stands in a line. Not recorded if one of the lanes is of another scheduler than the waiting task.
 ///
 /// # Safety
 ///
@@ -27,7 +27,11 @@ pub(crate) unsafe fn queue_all<R>(
     site: &'static Location<'static>,
     push: impl FnOnce(Option<Wait>, Ordered<'_>) -> R,
 ) -> Result<R, Deadlock> {
-    let Some(waiter) = Waiter::current() else { return Ok(push(None, Ordered(None))) };
+    let waiter = Waiter::current().filter(|waiter| {
+        // SAFETY: by contract.
+        wants.clone().all(|want| unsafe { want.lane().get() }.is_of(waiter.scheduler()))
+    });
+    let Some(waiter) = waiter else { return Ok(push(None, Ordered(None))) };
     let mut graph = waiter.lock();
     let key = graph.next_key();
     // SAFETY: by contract.
@@ -72,9 +76,10 @@ pub(crate) unsafe fn queued_all(
     how: &'static str,
     site: &'static Location<'static>,
 ) -> Result<Option<Wait>, Deadlock> {
-    let Some(waiter) = Waiter::current() else { return Ok(None) };
     // SAFETY: by contract; and it tells the recorder when it begins.
     let behavior = unsafe { Known::new(behavior) };
+    let waiter = Waiter::current().filter(|waiter| behavior.is_all_of(waiter.scheduler()));
+    let Some(waiter) = waiter else { return Ok(None) };
     if before.is_none() {
         waiter.lock().key_of(behavior, Some(waiter.task.named()));
     }
@@ -89,7 +94,7 @@ pub(crate) unsafe fn queued_all(
 /// The caller keeps it.
 #[cold]
 pub(crate) unsafe fn is_entered(behavior: NonNull<Header>) {
-    with_handle(|handle| {
+    with_handle_of_task(|handle| {
         if let Some(handle) = handle {
             // SAFETY: by contract.
             handle.scheduler().settle(unsafe { Known::new(behavior) });

@@ -3,7 +3,7 @@
 use super::graph::{Graph, To, Told};
 use super::{Record, Wait};
 use crate::lane::{LanePtr, current, inside};
-use crate::sched::{Handle, with_handle};
+use crate::sched::{Handle, Scheduler, with_handle_of_task};
 use crate::sync::{Arc, MutexGuard};
 use crate::task::{Deadlock, TaskRef};
 
@@ -17,12 +17,16 @@ pub(super) struct Waiter {
 impl Waiter {
     pub(super) fn current() -> Option<Self> {
         let (task, lane) = (current::task()?, current::lane()?);
-        let handle = with_handle(|handle| handle.cloned())?;
+        let handle = with_handle_of_task(|handle| handle.cloned())?;
         Some(Self { handle, task, lane })
     }
 
+    pub(super) fn scheduler(&self) -> &Scheduler {
+        self.handle.scheduler()
+    }
+
     pub(super) fn lock(&self) -> MutexGuard<'_, Graph> {
-        self.handle.scheduler().waits.graph.lock()
+        self.scheduler().waits.graph.lock()
     }
 
     /// Adds a wait at a place in the line, or at the end of it.
@@ -55,7 +59,9 @@ pub(super) fn again(
     to: impl FnOnce(&mut Graph, u64) -> To,
 ) -> Result<Option<Wait>, Deadlock> {
     let Some(waiter) = Waiter::current() else { return Ok(None) };
-    let place = before.as_ref().map_or(0, |wait| wait.0.place);
+    // Another scheduler's places are not in the order of this one's.
+    let known = before.as_ref().filter(|wait| wait.0.handle.same(&waiter.handle));
+    let place = known.map_or(0, |wait| wait.0.place);
     if let Some(wait) = before {
         let section = inside::get().map(|inside| inside.key);
         if wait.0.task == waiter.task.id() && wait.0.still_holds(section) {

@@ -1,0 +1,387 @@
+//! Two schedulers in one program, stepped by hand on one thread: what one thread is for each of them is kept
+//! apart. Two tests say what they are about under Miri only: that no record outlives what it names.
+#![cfg(not(colored_loom))]
+
+use colored_core::lab::Options;
+use colored_core::{
+    Color, ColorCell, Handle, JoinHandle, Park, Scheduler, Step, Worker, exclusive, hop,
+    spawn_local, when,
+};
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
+use std::thread;
+
+struct Still;
+
+impl Park for Still {
+    fn unpark(&self, _: usize) {}
+
+    fn now(&self) -> u64 {
+        0
+    }
+}
+
+/// One that keeps no memory for later, so that Miri sees what is freed.
+fn scheduler(workers: usize) -> (Handle, Vec<Worker>) {
+    let options = Options { reuse: false, ..Options::default() };
+    Scheduler::with_options(workers, 7, Box::new(Still), options)
+}
+
+/// Runs all that is runnable by one worker.
+fn run(worker: &mut Worker) {
+    while worker.step() == Step::Ran {}
+}
+
+fn output<T>(mut task: JoinHandle<T>) -> T {
+    task.try_take().expect("the task has ended").expect("and has an output")
+}
+
+/// A future that is ready when somebody has opened it.
+#[derive(Clone, Default)]
+struct Gate(Arc<Mutex<(bool, Option<Waker>)>>);
+
+impl Gate {
+    fn open(&self) {
+        let mut state = self.0.lock().unwrap();
+        state.0 = true;
+        let waker = state.1.take();
+        drop(state);
+        waker.expect("somebody waits").wake();
+    }
+}
+
+impl Future for Gate {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let mut state = self.0.lock().unwrap();
+        if state.0 {
+            return Poll::Ready(());
+        }
+        state.1 = Some(cx.waker().clone());
+        Poll::Pending
+    }
+}
+
+/// A task in a section, which waits for a color that is busy: who looks for a cycle walks all records.
+fn wait_in_a_section(handle: &Handle, cell: &ColorCell<i32>) {
+    let cell = cell.clone();
+    drop(handle.spawn_colored(Color::new(30), async move {
+        cell.post(|_| ());
+        exclusive(cell.call(|n| *n)).await;
+    }));
+}
+
+/// Recorded nowhere: what would have to begin under the locks of two schedulers is in the records of none.
+#[test]
+fn a_when_over_cells_of_two_schedulers_leaves_no_record() {
+    let ((one, mut ones), (two, mut twos)) = (scheduler(1), scheduler(1));
+    one.scheduler().watch_from_the_start();
+    two.scheduler().watch_from_the_start();
+    let a = ColorCell::new_in(&one, Color::new(1), 1);
+    let b = ColorCell::new_in(&two, Color::new(2), 2);
+    for swapped in [false, true] {
+        a.post(|_| ());
+        b.post(|_| ());
+        {
+            let (a, b) = (&a, &b);
+            let sum = |a: &mut i32, b: &mut i32| *a + *b;
+            let both: Pin<Box<dyn Future<Output = i32>>> =
+                if swapped { Box::pin(when((b, a), sum)) } else { Box::pin(when((a, b), sum)) };
+            let mut both = both;
+            let mut cx = Context::from_waker(Waker::noop());
+            assert!(both.as_mut().poll(&mut cx).is_pending());
+            run(&mut twos[0]); // It has `b`, and lacks `a`.
+            assert!(both.as_mut().poll(&mut cx).is_pending());
+            run(&mut ones[0]);
+            assert_eq!(both.as_mut().poll(&mut cx), Poll::Ready(3));
+        }
+        for (handle, cell, workers) in [(&one, &a, &mut ones), (&two, &b, &mut twos)] {
+            wait_in_a_section(handle, cell);
+            run(&mut workers[0]);
+        }
+    }
+}
+
+/// The same by a task, of a third scheduler or of one of the two, which records what it waits for.
+#[test]
+fn a_task_that_waits_for_cells_of_other_schedulers_leaves_no_record() {
+    let ((one, mut ones), (two, mut twos), (three, mut threes)) =
+        (scheduler(1), scheduler(1), scheduler(1));
+    let a = ColorCell::new_in(&one, Color::new(1), 1);
+    let b = ColorCell::new_in(&two, Color::new(2), 2);
+    let c = ColorCell::new_in(&two, Color::new(3), 4);
+    let mut sums = Vec::new();
+    for waiter in [&one, &two, &three] {
+        for cell in [&a, &b, &c] {
+            cell.post(|_| ());
+        }
+        let (cells, third) = ((a.clone(), b.clone()), c.clone());
+        sums.push(waiter.spawn_colored(Color::new(9), async move {
+            let ((a, b), c) = (cells, third);
+            exclusive(async {}).await; // From now on waits are recorded.
+            let foreign = when((&b, &c), |b: &mut i32, c: &mut i32| *b + *c).await;
+            a.post(|_| ());
+            b.post(|_| ());
+            let mixed = when((&a, b.shared()), |a: &mut i32, b: &i32| *a + *b).await;
+            a.post(|_| ());
+            foreign + mixed + exclusive(a.call(|a| *a)).await
+        }));
+        for _ in 0..4 {
+            for workers in [&mut ones, &mut twos, &mut threes] {
+                run(&mut workers[0]);
+            }
+        }
+        for (handle, cell, workers) in [(&one, &a, &mut ones), (&two, &b, &mut twos)] {
+            wait_in_a_section(handle, cell);
+            run(&mut workers[0]);
+        }
+    }
+    assert_eq!(sums.into_iter().map(output).collect::<Vec<_>>(), [10; 3]);
+}
+
+/// One that stood in line before waits were recorded is found there, and passed over.
+#[test]
+fn a_when_over_cells_of_two_schedulers_that_is_older_than_the_first_section() {
+    let ((one, mut ones), (two, mut twos)) = (scheduler(1), scheduler(1));
+    let a = ColorCell::new_in(&one, Color::new(1), 1);
+    let b = ColorCell::new_in(&two, Color::new(2), 2);
+    b.post(|_| ());
+    let gate = Gate::default();
+    drop(one.spawn_colored(Color::new(1), exclusive(gate.clone())));
+    {
+        let mut both = pin!(when((&b, &a), |b: &mut i32, a: &mut i32| *a + *b));
+        let mut cx = Context::from_waker(Waker::noop());
+        assert!(both.as_mut().poll(&mut cx).is_pending());
+        run(&mut ones[0]); // The section keeps the color, and whoever stands in its line.
+        gate.open();
+        run(&mut ones[0]); // It has `a`, and lacks `b`.
+        run(&mut twos[0]);
+        assert_eq!(both.as_mut().poll(&mut cx), Poll::Ready(3));
+    }
+    for (handle, cell, workers) in [(&one, &a, &mut ones), (&two, &b, &mut twos)] {
+        wait_in_a_section(handle, cell);
+        run(&mut workers[0]);
+    }
+}
+
+/// A place in the records of one scheduler says nothing about the order of another one's: what stands behind
+/// the call is not taken to be before it.
+#[test]
+fn a_call_that_is_taken_to_a_task_of_another_scheduler_is_recorded_there() {
+    let ((one, mut ones), (two, mut twos)) = (scheduler(1), scheduler(1));
+    one.scheduler().watch_from_the_start();
+    two.scheduler().watch_from_the_start();
+    let b = ColorCell::new_in(&two, Color::new(2), 2);
+    let c = ColorCell::new_in(&two, Color::new(3), 3);
+    let gate = Gate::default();
+    drop(two.spawn_colored(Color::new(2), exclusive(gate.clone())));
+    run(&mut twos[0]);
+    let begun = Arc::new(Mutex::new(None));
+    let (cell, kept) = (b.clone(), Arc::clone(&begun));
+    drop(one.spawn_colored(Color::new(1), async move {
+        let mut cx = Context::from_waker(Waker::noop());
+        for _ in 0..100 {
+            assert!(pin!(cell.call(|b| *b)).poll(&mut cx).is_pending());
+        }
+        let mut call = Box::pin(cell.call(|b| *b));
+        assert!(call.as_mut().poll(&mut cx).is_pending());
+        *kept.lock().unwrap() = Some(call);
+    }));
+    run(&mut ones[0]);
+    let call = begun.lock().unwrap().take().expect("it has begun");
+    let (asks, asked) = (Gate::default(), b.clone());
+    let begins = asks.clone();
+    let result = two.spawn_colored(Color::new(3), async move {
+        exclusive(async move {
+            begins.await;
+            call.await
+        })
+        .await
+    });
+    run(&mut twos[0]);
+    let behind = two.spawn_colored(Color::new(4), async move {
+        when((&asked, &c), |b: &mut i32, c: &mut i32| *b + *c).await
+    });
+    run(&mut twos[0]);
+    asks.open();
+    run(&mut twos[0]);
+    gate.open();
+    run(&mut twos[0]);
+    assert_eq!((output(result), output(behind)), (2, 5));
+}
+
+/// It waits in no section, although the thread polls one further up the stack.
+#[test]
+fn a_task_that_is_polled_inside_the_section_of_another_one_is_not_in_it() {
+    for same in [true, false] {
+        let ((one, mut ones), (two, mut twos)) = (scheduler(2), scheduler(1));
+        one.scheduler().watch_from_the_start();
+        two.scheduler().watch_from_the_start();
+        let (inner_handle, mut inner) =
+            if same { (one.clone(), ones.pop().unwrap()) } else { (two, twos.pop().unwrap()) };
+        let b = ColorCell::new_in(&inner_handle, Color::new(2), 0);
+        let c = ColorCell::new_in(&inner_handle, Color::new(3), 1);
+        let outer = one.spawn_colored(
+            Color::new(1),
+            exclusive(async move {
+                let (handle, busy) = (inner_handle.clone(), c.clone());
+                let task = async move {
+                    busy.post(|_| ());
+                    busy.call(|c| *c).await
+                };
+                let task = inner.batch(1, || handle.spawn_colored(Color::new(2), task));
+                run(&mut inner);
+                assert_eq!(output(task), 1);
+                // That task is freed, and this one waits for its color, in a section.
+                b.post(|_| ());
+                let mut waits = pin!(b.call(|b| *b));
+                std::future::poll_fn(move |cx| {
+                    if waits.as_mut().poll(cx).is_ready() {
+                        return Poll::Ready(());
+                    }
+                    run(&mut inner);
+                    waits.as_mut().poll(cx).map(|_| ())
+                })
+                .await;
+            }),
+        );
+        run(&mut ones[0]);
+        output(outer);
+    }
+}
+
+/// A hop asks the task for its scheduler, not the thread: else a future that may not move would be polled on
+/// another thread.
+#[test]
+fn a_task_hops_in_its_own_scheduler_whatever_its_thread_is_meanwhile() {
+    let ((one, mut ones), (two, mut twos)) = (scheduler(1), scheduler(1));
+    let other = Arc::new(Mutex::new(twos.pop()));
+    let inside = Arc::clone(&other);
+    let task = one.spawn_colored(Color::new(1), async move {
+        let local = spawn_local(async move {
+            let (home, kept) = (thread::current().id(), Rc::new(5));
+            for entered in [false, true] {
+                let mut moves = pin!(hop(Color::new(9 + u64::from(entered))));
+                let mut has_begun = false;
+                std::future::poll_fn(|cx| {
+                    if has_begun {
+                        return moves.as_mut().poll(cx);
+                    }
+                    has_begun = true;
+                    if entered {
+                        let _two = two.enter();
+                        return moves.as_mut().poll(cx);
+                    }
+                    let mut worker = inside.lock().unwrap().take().expect("it is not in use");
+                    let polled = worker.batch(1, || moves.as_mut().poll(cx));
+                    *inside.lock().unwrap() = Some(worker);
+                    polled
+                })
+                .await;
+                assert_eq!(Color::current(), Some(Color::new(9 + u64::from(entered))));
+            }
+            assert_eq!(thread::current().id(), home, "a future with an `Rc` was polled elsewhere");
+            *kept
+        });
+        local.unwrap_or_else(|_| panic!("this is a worker")).await.unwrap()
+    });
+    run(&mut ones[0]);
+    let mut worker = other.lock().unwrap().take().expect("it is not in use");
+    thread::spawn(move || run(&mut worker)).join().unwrap();
+    run(&mut ones[0]);
+    assert_eq!(output(task), 5);
+}
+
+/// Whose a thread is, from outside to inside: each time the inner one counts.
+#[test]
+fn the_innermost_scheduler_is_the_current_one() {
+    fn is_current(handle: &Handle) -> bool {
+        Handle::with_current(|current| current.is_some_and(|current| current.same(handle)))
+    }
+    let ((one, mut ones), (two, mut twos)) = (scheduler(1), scheduler(1));
+    assert!(Handle::with_current(|current| current.is_none()));
+    let foreign = ColorCell::new_in(&two, Color::new(2), ());
+    let own = ColorCell::new_in(&one, Color::new(2), ());
+    // At once, on a thread that works for nobody; and then for the other one.
+    let (a, b) = (one.clone(), two.clone());
+    let mut cx = Context::from_waker(Waker::noop());
+    let mut call = pin!(foreign.call(move |()| assert!(is_current(&b))));
+    assert!(call.as_mut().poll(&mut cx).is_ready());
+    {
+        let _one = one.enter();
+        let b = two.clone();
+        let mut call = pin!(foreign.call(move |()| {
+            assert!(is_current(&b));
+            let _one = a.enter();
+            assert!(is_current(&a));
+        }));
+        assert!(call.as_mut().poll(&mut cx).is_ready());
+        assert!(is_current(&one));
+    }
+    let (a, b, worker) = (one.clone(), two.clone(), twos.pop().unwrap());
+    let task = one.spawn_colored(Color::new(1), async move {
+        assert!(is_current(&a));
+        let inner = (a.clone(), b.clone());
+        foreign
+            .call(move |()| {
+                assert!(is_current(&inner.1));
+                assert_eq!(Color::current(), Some(Color::new(2)));
+            })
+            .await;
+        {
+            let _two = b.enter();
+            assert!(is_current(&b));
+            let inner = a.clone();
+            let mut call = pin!(own.call(move |()| assert!(is_current(&inner))));
+            assert!(call.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready());
+            assert!(is_current(&b));
+            // A worker that is stepped here.
+            let (inner, mut worker) = (b.clone(), worker);
+            let _one = a.enter();
+            let task = b.spawn_colored(Color::new(5), async move {
+                assert!(is_current(&inner));
+                let local = spawn_local(async move { assert!(is_current(&inner)) });
+                local.unwrap_or_else(|_| panic!("this is a worker")).await.unwrap();
+            });
+            run(&mut worker);
+            output(task);
+            assert!(is_current(&a));
+        }
+        assert!(is_current(&a));
+    });
+    {
+        let _two = two.enter();
+        run(&mut ones[0]);
+        assert!(is_current(&two));
+    }
+    output(task);
+    assert!(Handle::with_current(|current| current.is_none()));
+}
+
+/// A guest that steps a worker is that worker meanwhile.
+#[test]
+fn what_a_stepped_worker_spawns_locally_stays_with_it_and_not_with_the_guest() {
+    let ((one, mut ones), (two, mut twos)) = (scheduler(1), scheduler(1));
+    let mut worker = twos.pop().unwrap();
+    // The guest's turns are given by a worker on another thread.
+    let helper = thread::spawn(move || {
+        while !matches!(ones[0].step(), Step::Stopped) {
+            thread::yield_now();
+        }
+    });
+    let guest = one.clone();
+    let ran = one.block_on(async move {
+        let task = two.spawn_colored(Color::new(2), async {
+            let local = spawn_local(async { Color::current() });
+            local.unwrap_or_else(|_| panic!("this is a worker")).await.unwrap()
+        });
+        run(&mut worker);
+        output(task)
+    });
+    assert_eq!(ran.unwrap().unwrap(), Some(Color::new(2)));
+    guest.scheduler().shut_down();
+    helper.join().unwrap();
+}
