@@ -17,7 +17,7 @@ use std::rc::Rc;
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
-use std::thread;
+use std::thread::{self, ThreadId};
 
 /// The color of what the target has.
 const RED: u64 = 1;
@@ -74,13 +74,21 @@ fn target(state: State, to: &Handle) -> Target {
     }
 }
 
-/// Says when a future is dropped.
-struct Dropped(Sender<()>);
+/// Says on which thread a future is dropped.
+struct Dropped(Sender<ThreadId>);
 
 impl Drop for Dropped {
     fn drop(&mut self) {
-        let _ = self.0.send(());
+        let _ = self.0.send(thread::current().id());
     }
+}
+
+/// Whether a shutdown has told everything to end: from then on whoever spawns cancels the task.
+fn is_told(to: &Handle) -> bool {
+    let (sends, dropped) = mpsc::channel();
+    let guard = Dropped(sends);
+    drop(to.spawn_unique(async move { drop(guard) }));
+    dropped.recv().unwrap() == thread::current().id()
 }
 
 /// Begins to shut a runtime down, whose last worker is in a poll up to the end of `held`.
@@ -93,13 +101,9 @@ fn close(runtime: Runtime, held: mpsc::Receiver<()>) -> thread::JoinHandle<()> {
     };
     drop(runtime.handle().spawn_pinned(OTHER - 1, Color::unique(), stuck).unwrap());
     begun.recv().unwrap();
-    let (sends, dropped) = mpsc::channel();
-    drop(runtime.spawn_unique(async move {
-        let _dropped = Dropped(sends);
-        pending::<()>().await;
-    }));
+    let handle = runtime.handle().clone();
     let ends = thread::spawn(move || runtime.shutdown_timeout(LONG).unwrap());
-    dropped.recv().unwrap();
+    wait_until(|| is_told(&handle));
     ends
 }
 
