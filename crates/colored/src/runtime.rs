@@ -40,13 +40,13 @@
 //! | `call`, `read`, [`when`](crate::when()) and their `try_`, over cells of any runtimes | works, in order and without deadlock as in one | runs at once if the colors are idle, else it is [`CallError::ShutDown`](crate::CallError), and without `try_` a panic | runs at once |
 //! | [`ColorCell::post`](crate::ColorCell::post) | works | the closure is dropped under the color | the same |
 //! | [`ColorCell::with`](crate::ColorCell::with) | refused under the same color of another runtime: it is another color | | |
-//! | a call of a [`PinnedCell`](crate::PinnedCell) | works | [`PinnedError`](crate::PinnedError) | `PinnedError` |
+//! | a call of a [`PinnedCell`](crate::PinnedCell) | works | [`PinnedError`](crate::pinned::PinnedError) | `PinnedError` |
 //! | a place in a [`Bound`](crate::Bound) | works | given; what is spawned with it is cancelled | the same |
 //! | `send` to a [stage](crate::stage) | works | the event comes back | the event comes back |
 //! | [`exclusive`](crate::exclusive()) | holds a color of the task's runtime. A wait in another one, or by a `when` over cells of several, is in no cycle that is told | | |
 //! | [`sleep`](crate::time::sleep), `timeout`, `interval` | a timer of the runtime in which it is polled first; if that goes, of the one in which it is polled next | works, until all polls have ended | a panic, if it is polled there before it is due |
 //! | a socket | of the runtime in which it was made; any task may use it | works, until all polls have ended | an error |
-//! | a [`color_local!`](crate::color_local) | of the color that runs, in its runtime | | |
+//! | a [`color_local!`](crate::color_local!) | of the color that runs, in its runtime | | |
 //! | [`set_priority`](Handle::set_priority) | works | does nothing | does nothing |
 //! | [`metrics`](Handle::metrics) | works | works | works |
 //! | `block_on`, [`run`](Runtime::run) | a panic in a task, and `block_on` inside another one; elsewhere, as in `spawn_blocking`, works | the same; then a panic, for it is shut down | the same |
