@@ -282,6 +282,7 @@ impl Scheduler {
     fn inject(&self, lane: ReadyLane) {
         if self.is_told() {
             self.cancel(lane);
+            self.sweep_if_stopped();
             return;
         }
         match &self.lab {

@@ -143,6 +143,11 @@ impl Lab {
         let inbox = self.inboxes.iter().find_map(|inbox| inbox.take());
         inbox.or_else(|| self.flats.iter().find_map(|flat| flat.take()))
     }
+
+    /// Takes out the entries of lanes that have become idle.
+    pub(super) fn sweep(&self) {
+        self.flats.iter().for_each(|flat| flat.sweep());
+    }
 }
 
 /// The moment at which a worker parts with a lane.

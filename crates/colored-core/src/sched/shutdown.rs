@@ -71,6 +71,18 @@ impl Scheduler {
         }
     }
 
+    /// After a lane was run here: if there is no worker left to come for its entries, takes them out. They
+    /// keep the lane, and so the scheduler, which keeps them. It runs nothing: who runs something comes here.
+    pub(super) fn sweep_if_stopped(&self) {
+        let Some(lab) = &self.lab else { return };
+        // Ordering: pairs with the fence in `drain`: either the worker that stops last sees that the lane is
+        // idle when it drains, or this sees that they have stopped.
+        fence(Ordering::SeqCst);
+        if self.has_stopped() {
+            lab.sweep();
+        }
+    }
+
     /// Runs whatever is runnable, cancelling all tasks, until nothing is.
     pub(super) fn drain(&self) {
         // Ordering: as in `drain_if_stopped`.

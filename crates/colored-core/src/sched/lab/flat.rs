@@ -58,6 +58,18 @@ impl Flat {
         found.map(|(lane, _)| lane)
     }
 
+    /// Takes out the entries of lanes that have become idle.
+    pub(super) fn sweep(&self) {
+        let mut tickets = self.tickets.lock();
+        let (void, rest) = tickets.drain(..).partition(|ticket| ticket.is_void());
+        *tickets = rest;
+        self.count(&tickets);
+        // Under the lock, as `first` does it: what is dropped may be the last reference to a lane.
+        let void: Vec<Ticket> = void.into_iter().map(Counted::redeem).collect();
+        drop(tickets);
+        drop(void);
+    }
+
     /// Takes a color with all its entries: looks for one that does not run, then walks through the
     /// whole queue, all under its lock. `moves` is called there too.
     pub(super) fn steal(&self, into: &Flat, moves: impl FnOnce(&ReadyLane)) -> Option<ReadyLane> {
