@@ -405,7 +405,7 @@ impl Make {
                     let task = self.chance.one_in(2).then(|| self.bounded_task());
                     Wait::Reserve(self.bound(), task)
                 }
-                1 => Wait::TryWait(self.bound()),
+                1 => Wait::Room(self.bound()),
                 2 => Wait::BoundSpawn(self.bound(), self.bounded_task()),
                 3 => Wait::BoundCall(self.bound(), self.bounded_acts()),
                 _ => Wait::BoundPost(self.bound(), self.bounded_acts()),

@@ -187,7 +187,7 @@ pub(crate) enum Wait {
     Exclusive(Arc<Body>),
     CellExclusive(usize, Arc<Body>),
     Reserve(usize, Option<Arc<Body>>),
-    TryWait(usize),
+    Room(usize),
     BoundSpawn(usize, Arc<Body>),
     BoundCall(usize, Acts),
     BoundPost(usize, Acts),

@@ -127,7 +127,7 @@ async fn run(mut hands: Hands, wait: &Wait) -> Option<()> {
             .await;
         }
         Wait::Reserve(..)
-        | Wait::TryWait(_)
+        | Wait::Room(_)
         | Wait::BoundSpawn(..)
         | Wait::BoundCall(..)
         | Wait::BoundPost(..) => room(&mut hands, wait).await?,
@@ -219,7 +219,7 @@ async fn room(hands: &mut Hands, wait: &Wait) -> Option<()> {
                 drop(place.spawn(Task::new(hands, body, hue)));
             }
         }
-        Wait::TryWait(bound) => {
+        Wait::Room(bound) => {
             let bound = hands.bound(*bound)?;
             drop(bound.bound().try_wait().await);
         }
