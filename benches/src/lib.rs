@@ -34,6 +34,7 @@ pub mod measure;
 pub mod memory;
 pub mod papers;
 pub mod placement;
+#[cfg(feature = "criterion")]
 pub mod plot;
 pub mod random;
 pub mod ratio;
