@@ -1,5 +1,6 @@
 //! `reuse`: what workers keep for the next task, and what they give back, told by the global allocator.
-#![cfg(not(colored_loom))]
+//! Where sanitizers look nothing is kept.
+#![cfg(not(any(colored_loom, colored_sanitize)))]
 
 use colored_core::lab::Options;
 use colored_core::{Park, Scheduler, Step, Worker};

@@ -11,6 +11,9 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+/// How much less there is under Miri, which takes some thousand times as long.
+const LESS: u64 = if cfg!(miri) { 50 } else { 1 };
+
 struct Shell {
     slots: Vec<(Mutex<bool>, Condvar)>,
     start: Instant,
@@ -100,18 +103,20 @@ impl Witness {
 
 #[test]
 fn colors_exclude_and_all_is_run() {
-    for workers in [1, 2, 8] {
-        let pool = Pool::new(workers);
+    const TASKS: u64 = 2000 / LESS;
+    const ROUNDS: u64 = if cfg!(miri) { 10 } else { 50 };
+    for workers in if cfg!(miri) { &[3][..] } else { &[1, 2, 8] } {
+        let pool = Pool::new(*workers);
         let witnesses: Arc<Vec<Witness>> = Arc::new(
             (0..16)
                 .map(|_| Witness { inside: AtomicBool::new(false), count: UnsafeCell::new(0) })
                 .collect(),
         );
-        let tasks: Vec<_> = (0..2000u64)
+        let tasks: Vec<_> = (0..TASKS)
             .map(|i| {
                 let witnesses = witnesses.clone();
                 pool.handle.spawn_colored(Color::new(i % 16), async move {
-                    for round in 0..50u64 {
+                    for round in 0..ROUNDS {
                         let color = (i + round) % 16;
                         match round % 5 {
                             0 => hop(Color::new(color)).await,
@@ -137,20 +142,22 @@ fn colors_exclude_and_all_is_run() {
         pool.handle.block_on(all).unwrap().unwrap();
         // SAFETY: all tasks are done.
         let total: u64 = witnesses.iter().map(|w| unsafe { *w.count.get() }).sum();
-        assert_eq!(total, 2000 * 51);
+        assert_eq!(total, TASKS * (ROUNDS + 1));
         pool.stop();
     }
 }
 
 #[test]
 fn cells_are_exact_by_call_and_by_post() {
+    const TASKS: u64 = 1000 / LESS;
+    const ROUNDS: u64 = if cfg!(miri) { 5 } else { 100 };
     let pool = Pool::new(4);
     let cell = ColorCell::new_in(&pool.handle, Color::new(1), 0u64);
-    let tasks: Vec<_> = (0..1000u64)
+    let tasks: Vec<_> = (0..TASKS)
         .map(|_| {
             let cell = cell.clone();
             pool.handle.spawn_alone(async move {
-                for _ in 0..100 {
+                for _ in 0..ROUNDS {
                     cell.post(|n| *n += 1);
                     cell.call(|n| *n += 1).await;
                 }
@@ -164,12 +171,13 @@ fn cells_are_exact_by_call_and_by_post() {
         }
         end.call(|n| *n).await
     });
-    assert_eq!(total.unwrap().unwrap(), 200_000);
+    assert_eq!(total.unwrap().unwrap(), 2 * TASKS * ROUNDS);
     pool.stop();
 }
 
 #[test]
 fn shutdown_drops_every_future_on_its_color() {
+    const EACH: usize = 1000 / LESS as usize;
     struct Check(Color, Arc<AtomicUsize>);
     impl Drop for Check {
         fn drop(&mut self) {
@@ -180,7 +188,7 @@ fn shutdown_drops_every_future_on_its_color() {
     let pool = Pool::new(3);
     let drops = Arc::new(AtomicUsize::new(0));
     let begun = Arc::new(AtomicUsize::new(0));
-    for i in 0..1000 {
+    for i in 0..EACH as u64 {
         let color = Color::new(i % 10);
         let check = Check(color, drops.clone());
         let task = async move {
@@ -208,16 +216,16 @@ fn shutdown_drops_every_future_on_its_color() {
         }));
     }
     // Who has not begun knows no color to check.
-    while begun.load(Ordering::Relaxed) < 1000 {
+    while begun.load(Ordering::Relaxed) < EACH {
         thread::yield_now();
     }
     let handle = pool.handle.clone();
     pool.stop();
-    assert_eq!(drops.load(Ordering::Relaxed), 3000);
+    assert_eq!(drops.load(Ordering::Relaxed), 3 * EACH);
     let check = Check(Color::new(3), drops.clone());
     let late = handle.spawn_colored(Color::new(3), async move { drop(check) });
     assert!(late.is_finished());
-    assert_eq!(drops.load(Ordering::Relaxed), 3001);
+    assert_eq!(drops.load(Ordering::Relaxed), 3 * EACH + 1);
     assert_eq!(handle.scheduler().lanes(), 1, "only the default lane is left");
 }
 
@@ -226,11 +234,12 @@ fn shutdown_drops_every_future_on_its_color() {
 #[test]
 fn cells_of_the_own_color_may_leave_before_the_slice_ends() {
     let pool = Pool::new(1);
+    const ROUNDS: u64 = 100 / LESS;
     let handle = pool.handle.clone();
     let task = pool.handle.spawn_colored(Color::DEFAULT, async move {
-        for _ in 0..100 {
+        for _ in 0..ROUNDS {
             let cells: Vec<_> =
-                (0..100).map(|i| ColorCell::new_in(&handle, Color::DEFAULT, i)).collect();
+                (0..ROUNDS).map(|i| ColorCell::new_in(&handle, Color::DEFAULT, i)).collect();
             thread::spawn(move || drop(cells)).join().unwrap();
         }
     });

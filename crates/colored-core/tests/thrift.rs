@@ -123,7 +123,7 @@ const CLIENTS: usize = 32;
 /// Where each who is woken stands in the line again at once, the line stays, and each transfer of each
 /// client is a poll.
 fn line_ends(mut bank: Bank) {
-    const TRANSFERS: u64 = 50;
+    const TRANSFERS: u64 = if cfg!(miri) { 5 } else { 50 };
     bank.open_queue(1, CLIENTS, TRANSFERS, 10);
     assert_eq!(bank.steal(), None);
     assert_eq!(bank.polls(), CLIENTS, "all stand in line");

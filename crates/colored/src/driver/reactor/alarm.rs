@@ -4,11 +4,11 @@
 //! late by the 50 µs of the thread's timer slack and must set its timer again for every poll. So
 //! there the alarm is a timer descriptor among the sockets. A sleep of 300 µs ends 0.8 ms late by
 //! the timeout, 95 µs by `epoll_pwait2` and 45 µs by the descriptor, at the same 30 µs of CPU. Other
-//! systems get a timeout, as fine as they take it.
+//! systems get a timeout, as fine as they take it, and so does Miri, which has no timer descriptors.
 
 pub(super) use self::system::Alarm;
 
-#[cfg(any(target_os = "linux", target_os = "android"))]
+#[cfg(all(any(target_os = "linux", target_os = "android"), not(miri)))]
 mod system {
     use mio::event::Source;
     use mio::unix::SourceFd;
@@ -78,7 +78,7 @@ mod system {
     }
 }
 
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
+#[cfg(any(miri, not(any(target_os = "linux", target_os = "android"))))]
 mod system {
     use mio::{Registry, Token};
     use std::io;
