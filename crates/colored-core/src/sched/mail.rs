@@ -198,7 +198,6 @@ impl Local {
 
 impl Worker {
     /// Fetches all mail.
-    #[inline]
     pub(super) fn fetch_mail(&self) {
         let mail = &self.local.remote().mail;
         if !mail.is_empty() {
@@ -206,18 +205,27 @@ impl Worker {
         }
     }
 
-    /// Fetches what has come home, and now and then what is behind too.
+    /// Fetches all mail, because the deque is empty, and takes the oldest.
     #[inline]
+    pub(super) fn take_mail(&self) -> Option<ReadyLane> {
+        if self.local.remote().mail.is_empty() {
+            return None;
+        }
+        self.fetch_mail();
+        self.local.deque.pop()
+    }
+
+    /// There is mail: fetches what has come home, and now and then what is behind too.
+    #[cold]
     pub(super) fn fetch_due_mail(&mut self) {
-        if self.lets_up() {
-            self.fetch_mail();
-        } else if self.local.remote().mail.has_home() {
-            self.local.remote().mail.empty_into(&self.local.deque, false);
+        let all_of_it = self.lets_up();
+        let mail = &self.local.remote().mail;
+        if all_of_it || mail.has_home() {
+            mail.empty_into(&self.local.deque, all_of_it);
         }
     }
 
-    /// Whether what is behind has been there for long enough: asked in each step, or nearly.
-    #[inline]
+    /// Whether what is behind has been there for long enough.
     pub(super) fn lets_up(&mut self) -> bool {
         let (steps, nanos) = self.let_up;
         let (now_steps, now) = (self.steps, self.now());

@@ -8,7 +8,8 @@
 //!
 //! So a worker goes round. A **round** is two counts, taken when it begins: so many lanes as are in
 //! the injector, which come first, and then so many as are in the worker's deque. When both have been used
-//! up, or a queue is found empty before, the next round begins. Lanes of the injector are taken
+//! up, or a queue is found empty before, the next round begins, as soon as there is something in the injector:
+//! without it there is nothing to count. Lanes of the injector are taken
 //! one by one, when they run: until then all workers share them, and those who are idle take them in batches.
 //!
 //! # What is ahead of a lane
@@ -66,50 +67,44 @@ impl Round {
 
 impl Worker {
     /// The next lane of the round, or of a new one.
-    #[inline]
+    #[inline(always)]
     pub(super) fn take_queued(&mut self) -> Option<ReadyLane> {
-        self.fetch_due_mail();
-        if self.round.is_over() {
-            self.begin_round();
+        if !self.local.remote().mail.is_empty() {
+            self.fetch_due_mail();
         }
-        if self.round.outside > 0
-            && let Some(lane) = self.take_outside()
-        {
-            return Some(lane);
+        if self.round.is_over() && self.local.scheduler().injector.is_empty() {
+            let lane = self.local.deque.pop();
+            return lane.or_else(|| self.take_mail());
         }
-        self.take_own()
-    }
-
-    #[inline]
-    fn begin_round(&mut self) {
-        let own = self.local.deque.len();
-        self.round.begin(own);
-        let scheduler = self.local.scheduler();
-        if !scheduler.injector.is_empty() {
-            let remote = self.local.remote();
-            // Who has nothing else takes a batch (`find_elsewhere`).
-            if own > 0 || remote.has_next() || remote.has_inbox() {
-                self.round.outside = scheduler.injector.len();
-            }
-        }
+        self.take_in_round()
     }
 
     #[cold]
-    fn take_outside(&mut self) -> Option<ReadyLane> {
-        let lane = self.local.scheduler().injector.pop();
-        // Others may have taken the rest.
-        self.round.outside = if lane.is_some() { self.round.outside - 1 } else { 0 };
-        lane
-    }
-
-    #[inline]
-    fn take_own(&mut self) -> Option<ReadyLane> {
+    fn take_in_round(&mut self) -> Option<ReadyLane> {
+        if self.round.is_over() {
+            self.begin_round();
+        }
+        if self.round.outside > 0 {
+            let lane = self.local.scheduler().injector.pop();
+            // Others may have taken the rest.
+            self.round.outside = if lane.is_some() { self.round.outside - 1 } else { 0 };
+            if lane.is_some() {
+                return lane;
+            }
+        }
         self.round.own = self.round.own.saturating_sub(1);
         self.local.deque.pop().or_else(|| {
-            self.fetch_mail();
-            let lane = self.local.deque.pop();
-            self.round.begin(self.local.deque.len());
-            lane
+            self.round.begin(0);
+            self.take_mail()
         })
+    }
+
+    fn begin_round(&mut self) {
+        self.round.begin(self.local.deque.len());
+        let remote = self.local.remote();
+        // Who has nothing else takes a batch (`find_elsewhere`).
+        if self.round.own > 0 || remote.has_next() || remote.has_inbox() {
+            self.round.outside = self.local.scheduler().injector.len();
+        }
     }
 }
