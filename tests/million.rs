@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 const GROUP: u64 = 250_000;
 
 /// Much more than it takes, on a busy machine without optimization.
-const SOON: Duration = Duration::from_secs(30);
+const SOON: Duration = Duration::from_secs(120);
 
 const RED: Color = Color::new(1);
 const BLUE: Color = Color::new(2);
