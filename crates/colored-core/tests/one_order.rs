@@ -159,10 +159,11 @@ async fn run(program: Vec<Request>, cells: Vec<ColorCell<Content>>, home: Color)
     answers
 }
 
-/// Which color a cell has, and which one its task.
+/// Which color a cell has, by its task and its place, and which one its task.
 type Colors = fn(task: usize, cell: usize) -> Color;
+type Homes = fn(task: usize) -> Color;
 
-const ASSIGNMENTS: [(&str, Colors, fn(usize) -> Color); 5] = [
+const ASSIGNMENTS: [(&str, Colors, Homes); 5] = [
     ("all under the default color", |_, _| Color::DEFAULT, |_| Color::DEFAULT),
     ("a color for each cell", |task, cell| color(task * 10 + cell), |_| Color::DEFAULT),
     ("a color for each task, which its cells share", |task, _| color(task), color),
@@ -183,7 +184,7 @@ type Answers = Arc<Mutex<Vec<Option<Vec<Content>>>>>;
 fn spawn_all(
     handle: &Handle,
     programs: &[(Vec<Request>, usize)],
-    (color, home): (Colors, fn(usize) -> Color),
+    (color, home): (Colors, Homes),
 ) -> Answers {
     let answers: Answers = Arc::new(Mutex::new(vec![None; programs.len()]));
     for (task, (program, count)) in programs.iter().enumerate() {
