@@ -116,6 +116,7 @@ pub(crate) fn one(hands: &mut Hands, act: &Act, waker: Option<&Waker>) {
         Act::EnterForEver(runtime) => {
             if let Some(handle) = hands.handle(*runtime).filter(|_| !here::is_main()) {
                 std::mem::forget(handle.enter());
+                world.forget(handle.clone());
             }
         }
         Act::BlockOn(runtime, body) => block_on(hands, *runtime, body),
