@@ -51,7 +51,11 @@ impl Stay {
             match lane.run(&mut turn) {
                 Slice::Idle | Slice::Taken => {}
                 Slice::More(lane) | Slice::Elsewhere(lane, 0) => scheduler.inject(lane),
-                Slice::Elsewhere(lane, pin) => scheduler.send(pin, lane),
+                Slice::Elsewhere(lane, pin) => {
+                    scheduler.send(pin, lane);
+                    // The worker may have stopped while the lane was here.
+                    scheduler.drain_if_stopped();
+                }
             }
         }
     }

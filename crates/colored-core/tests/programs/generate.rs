@@ -177,8 +177,11 @@ impl Make {
         let mut list = Vec::new();
         let most = least + self.chance.below(5);
         while list.len() < most as usize || (self.fuel > 1 && list.len() < 12) {
-            let act = if self.chance.one_in(2) { self.spawn() } else { self.act() };
-            list.push(act);
+            list.push(match self.chance.below(8) {
+                0 => Act::BlockOn(self.runtime(), self.task()),
+                1..=4 => self.spawn(),
+                _ => self.act(),
+            });
         }
         Acts { keep: u32::MAX, list: list.into() }
     }
@@ -291,6 +294,10 @@ impl Make {
 
     fn poll(&mut self) -> Act {
         let wait = self.wait();
+        self.poll_of(wait)
+    }
+
+    fn poll_of(&mut self, wait: Wait) -> Act {
         let end = match self.chance.below(4) {
             0 if self.forgets && !(self.is_quiet && must_end(&wait)) => End::Forget,
             0 | 1 if !wait.moves() => End::Chest,
@@ -350,7 +357,12 @@ impl Make {
                 Act::Step(self.chance.index(self.seats), self.chance.between(1, 5))
             }
             32 if self.seats > 0 => {
-                let act = if is_low { Act::LookAround } else { self.poll() };
+                let act = match self.chance.below(3) {
+                    // The task is of another worker than the one that hands out its events.
+                    0 if self.may_hop => self.poll_of(Wait::Hop(self.chance.index(self.tints))),
+                    _ if is_low => Act::LookAround,
+                    _ => self.poll(),
+                };
                 Act::Batch(self.chance.index(self.seats), act.into())
             }
             33 if self.shutdowns && self.chance.one_in(3) => Act::ShutDown(at.runtime),

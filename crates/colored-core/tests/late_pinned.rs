@@ -1,0 +1,47 @@
+//! `late_pinned`: what is pinned to a worker, behind a guest that has the color while the workers stop.
+#![cfg(not(colored_loom))]
+
+use colored_core::{Color, Park, Scheduler, Step};
+use std::panic::Location;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+struct NoPark;
+
+impl Park for NoPark {
+    fn unpark(&self, _: usize) {}
+
+    fn now(&self) -> u64 {
+        0
+    }
+}
+
+struct Count(Arc<AtomicUsize>);
+
+impl Drop for Count {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// The guest sends the color on to a worker that no longer comes for it.
+#[test]
+fn a_task_that_was_to_stay_on_a_worker_is_dropped_when_the_guest_goes_on_last() {
+    let (handle, mut workers) = Scheduler::with_workers(1, 1, Box::new(NoPark));
+    let mut worker = workers.remove(0);
+    let drops = Arc::new(AtomicUsize::new(0));
+    let (spawner, count) = (handle.clone(), Count(Arc::clone(&drops)));
+    let root = async move {
+        let (site, never) = (Location::caller(), std::future::pending::<()>());
+        let make = move || async move {
+            let _count = count;
+            never.await;
+        };
+        let pinned = spawner.spawn_pinned_from(site, 0, Color::DEFAULT, make);
+        drop(pinned.ok().expect("there is such a worker"));
+        spawner.scheduler().shut_down();
+        while worker.step() != Step::Stopped {}
+    };
+    handle.block_on(root).expect("nothing runs here").expect("it is polled once");
+    assert_eq!(drops.load(Ordering::Relaxed), 1);
+}
