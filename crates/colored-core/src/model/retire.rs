@@ -23,7 +23,7 @@ static PUBLISHES: ColorLocal<Publishes> = ColorLocal::__new("PUBLISHES", Publish
 /// node by which a shutdown tells that lane to cancel its tasks. The values of the color end in one of
 /// both, and publish the lane. Whoever takes the last reference sees that.
 #[test]
-fn model_a_late_publication_is_seen_by_who_gives_the_last_reference_back() {
+fn a_late_publication_is_seen_by_who_gives_the_last_reference_back() {
     check_within(2, || {
         let (handle, mut workers, _beds) = pool(2);
         let (gate, wait) = gate();
