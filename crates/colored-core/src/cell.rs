@@ -21,6 +21,26 @@ pub use self::several::{AllShared, Several, SeveralShared, shared};
 pub use self::when::{TryWhen, When, try_when, when};
 
 /// What sets of cells are made of: not for users.
+/// What sets are made of. Nobody else can make one:
+///
+/// ```compile_fail,E0277
+/// use colored_core::sets::{Many, Row};
+/// use colored_core::ColorCell;
+///
+/// struct Mine(Vec<ColorCell<u32>>);
+///
+/// impl Many for Mine {
+///     type Value = u32;
+///
+///     fn row(&self) -> Row<'_, u32> {
+///         Row::Cells(&self.0)
+///     }
+///
+///     fn keep(self) -> Box<[ColorCell<u32>]> {
+///         self.0.into()
+///     }
+/// }
+/// ```
 #[doc(hidden)]
 pub mod sets {
     pub use super::access::InUse;

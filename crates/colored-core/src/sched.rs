@@ -82,6 +82,9 @@ pub trait Park: Send + Sync + 'static {
     }
 }
 
+/// Who sleeps and who searches are counted in 16 bits each (`idle.rs`), and a lane's home too.
+const MAX_WORKERS: usize = 1 << 16;
+
 /// Batches of spare lanes that the workers share: 2 MiB, as much as is kept of blocks of one size
 /// (`memory/cache.rs`). With a fifth of it, most of a burst of 10,000 fresh colors is made of new lanes.
 const SPARE_BATCHES: usize = (2 << 20) / (local::SPARES * size_of::<Lane>());
@@ -135,6 +138,7 @@ impl Scheduler {
         mut options: Options,
     ) -> (Handle, Vec<Worker>) {
         assert!(workers > 0, "a scheduler has at least one worker");
+        assert!(workers < MAX_WORKERS, "a scheduler has fewer than {MAX_WORKERS} workers");
         options.check().unwrap_or_else(|unsuitable| panic!("{unsuitable}"));
         let lab = Lab::new(&options, workers).map(Arc::new);
         if let Some(lab) = &lab {
