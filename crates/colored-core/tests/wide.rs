@@ -21,7 +21,7 @@ impl Park for NeverParks {
 
 /// Around the widths of masks and small counters.
 const WIDTHS: &[usize] = if cfg!(miri) {
-    &[2, 65]
+    &[65]
 } else {
     &[1, 2, 7, 8, 9, 31, 32, 33, 63, 64, 65, 66, 127, 128, 129, 255, 256, 257, 1000, 65_537]
 };
@@ -78,7 +78,7 @@ fn one_is_held(width: usize, held: usize, is_shared: bool) {
 #[test]
 fn a_row_of_any_length_excludes_whoever_holds_one_of_its_colors() {
     for width in WIDTHS {
-        for held in [0, width - 1] {
+        for held in if cfg!(miri) { vec![64] } else { vec![0, width - 1] } {
             one_is_held(*width, held, true);
             if *width < 1000 && !cfg!(miri) {
                 one_is_held(*width, held, false);
