@@ -132,7 +132,8 @@ fn first_priority_against_sleep() {
 /// One of the two lanes is less urgent.
 #[test]
 fn two_workers_for_two_classes() {
-    check_within(1, || {
+    // No preemption beside those of locks and waits: one makes minutes of it, as in `scheduler.rs`.
+    check_within(0, || {
         let pool = pool(2);
         pool.0.set_priority(Color::new(1), Priority::Low);
         both_come(pool, Some(Color::new(1)));
