@@ -76,13 +76,13 @@ pub trait Park: Send + Sync + 'static {
     /// Nanoseconds since some fixed moment, never going back.
     fn now(&self) -> u64;
 
-    /// What whoever has made the scheduler wants to find by it ([`Scheduler::shell`]).
+    /// The value that the maker of the scheduler finds by it ([`Scheduler::shell`]).
     fn shell(&self) -> Option<&(dyn Any + Send + Sync)> {
         None
     }
 }
 
-/// Who sleeps and who searches are counted in 16 bits each (`idle.rs`), and a lane's home too.
+/// `idle.rs` counts sleeping and searching workers in 16 bits each, and a lane keeps its home in 16.
 const MAX_WORKERS: usize = 1 << 16;
 
 /// Batches of spare lanes that the workers share: 2 MiB, as much as is kept of blocks of one size

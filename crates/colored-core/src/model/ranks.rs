@@ -132,7 +132,8 @@ fn first_priority_against_sleep() {
 /// One of the two lanes is less urgent.
 #[test]
 fn two_workers_for_two_classes() {
-    // No preemption beside those of locks and waits: one makes minutes of it, as in `scheduler.rs`.
+    // Loom switches threads at locks and waits only: with one preemption more the model takes minutes, as
+    // the one in `scheduler.rs` does.
     check_within(0, || {
         let pool = pool(2);
         pool.0.set_priority(Color::new(1), Priority::Low);

@@ -102,7 +102,7 @@ impl Worker {
     fn begin_round(&mut self) {
         self.round.begin(self.local.deque.len());
         let remote = self.local.remote();
-        // Who has nothing else takes a batch (`find_elsewhere`).
+        // A worker that has nothing else takes a batch (`find_elsewhere`).
         if self.round.own > 0 || remote.has_next() || remote.has_inbox() {
             self.round.outside = self.local.scheduler().injector.len();
         }
