@@ -175,8 +175,9 @@ impl<F: FnOnce() -> R, R> Going<F, R> {
 
 impl<F: FnOnce() -> R, R> Drop for Going<F, R> {
     fn drop(&mut self) {
+        // A worker that has stopped refuses it at once, under the color that it was sent to: that is not the caller's.
         if let Some(errand) = self.0.take() {
-            errand.cancel();
+            here::under(None, || errand.cancel());
         }
     }
 }
