@@ -87,6 +87,34 @@ fn a_row_of_any_length_excludes_whoever_holds_one_of_its_colors() {
     }
 }
 
+/// A row names each color several times, and each color once is enough: a `when` that stood twice in one line
+/// would wait for itself.
+#[test]
+fn a_row_with_several_cells_of_each_color_has_each_color_once() {
+    let (handle, mut workers) = Scheduler::with_workers(1, 7, Box::new(NeverParks));
+    let worker = &mut workers[0];
+    for width in [6, 8, 9, 30, 65] {
+        let color = |n: usize| Color::new(1 + (n % 3) as u64);
+        let cells: Vec<_> = (0..width).map(|n| ColorCell::new_in(&handle, color(n), n)).collect();
+        let sums = Arc::new(Mutex::new(Vec::new()));
+        let put = Arc::clone(&sums);
+        drop(handle.spawn_colored(Color::new(9), async move {
+            for waits in [false, true] {
+                let queue = || cells.iter().filter(|_| waits).for_each(|cell| cell.post(|_| ()));
+                queue();
+                let looks = when(shared(&cells), |all| all.iter().sum::<usize>()).await;
+                queue();
+                let changes = when(&cells, |all| all.iter().sum::<usize>()).await;
+                put.lock().unwrap().extend([looks, changes]);
+            }
+        }));
+        step_until_idle(worker);
+        assert_eq!(*sums.lock().unwrap(), [width * (width - 1) / 2; 4], "{width} cells");
+    }
+    handle.scheduler().shut_down();
+    step_until_idle(worker);
+}
+
 /// A row without cells wants nothing, and its closure runs at once.
 #[test]
 fn a_row_of_none_runs_at_once() {

@@ -1,0 +1,51 @@
+//! Workers on their way to sleep, stepped by hand.
+#![allow(missing_docs)]
+#![forbid(unsafe_code)]
+
+use colored_core::{Color, Park, Scheduler, Step};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
+struct NeverParks;
+
+impl Park for NeverParks {
+    fn unpark(&self, _: usize) {}
+
+    fn now(&self) -> u64 {
+        0
+    }
+}
+
+/// Enough others search, so a worker does not look at the queues of the others before it announces its sleep. After
+/// that it does, and finds a lane: it says that it has turned back, and the next step runs the lane.
+#[test]
+fn a_worker_that_finds_a_lane_after_it_has_announced_its_sleep_turns_back() {
+    let (handle, mut workers) = Scheduler::with_workers(4, 7, Box::new(NeverParks));
+    let [busy, turns_back, searching @ ..] = &mut workers[..] else { panic!("four workers") };
+    for worker in &mut *searching {
+        assert_eq!(worker.step(), Step::Park(None));
+    }
+    let ran = Arc::new(AtomicUsize::new(0));
+    let (spawner, count) = (handle.clone(), Arc::clone(&ran));
+    let spawns = move || {
+        for _ in 0..3 {
+            let count = Arc::clone(&count);
+            drop(spawner.spawn_alone(async move { count.fetch_add(1, SeqCst) }));
+        }
+    };
+    handle.post_to_worker(0, Color::new(1), spawns).ok().expect("there is such a worker");
+    assert_eq!(busy.step(), Step::Ran);
+    for worker in searching.iter() {
+        // It is woken, and counts as searching from now on.
+        let sent = handle.post_to_worker(worker.index(), Color::new(2), || ());
+        sent.ok().expect("there is such a worker");
+    }
+    assert_eq!((turns_back.step(), turns_back.has_turned_back()), (Step::Ran, true));
+    assert_eq!(ran.load(SeqCst), 0, "that step runs nothing");
+    assert_eq!((turns_back.step(), turns_back.has_turned_back()), (Step::Ran, false));
+    assert_eq!(ran.load(SeqCst), 1);
+    handle.scheduler().shut_down();
+    for worker in &mut workers {
+        while worker.step() == Step::Ran {}
+    }
+}
