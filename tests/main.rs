@@ -2,8 +2,8 @@
 //! for each part of the face that spans several.
 //!
 //! They assert counts and traces. Where a bound is a time, the test runs alone, and the bound must be
-//! met by one of a few attempts: a neighbour on the machine can spoil an attempt, a fault of the
-//! runtime spoils them all. What counts for the whole process runs in a process of its own.
+//! met by one of a few attempts, whose median may not be far off: a neighbour on the machine can spoil an
+//! attempt, a fault of the runtime spoils them all. What counts for the whole process runs in a process of its own.
 
 mod support;
 
