@@ -4,6 +4,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::io::Write as _;
 use std::panic::Location;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -64,7 +65,9 @@ pub(super) fn arm() -> Guard {
     let (done, over) = mpsc::channel::<()>();
     let watch = move || {
         if over.recv_timeout(LIMIT) == Err(RecvTimeoutError::Timeout) {
-            eprintln!("watchdog: `{test}` has not ended after {LIMIT:?}\n{}", report());
+            // Not by `eprintln`: the harness captures that of a test's threads, and would lose it.
+            let text = format!("watchdog: `{test}` has not ended after {LIMIT:?}\n{}", report());
+            let _ = std::io::stderr().write_all(text.as_bytes());
             std::process::abort();
         }
     };

@@ -118,7 +118,8 @@ fn who_joins_one_that_waits_for_room_is_told() {
             })
             .await
             .unwrap();
-            let site = format!("waits for room in a bound of color 0x1 at tests/room.rs:{line}:");
+            let site =
+                format!("waits for room in a bound of color 0x1 at tests/deadlock/room.rs:{line}:");
             assert!(said.contains(&site), "{item:?}: {said}");
             assert_eq!(said.lines().count(), 4, "{said}");
             // Nothing is lost: when the section is over there is room.
@@ -151,7 +152,7 @@ fn who_waits_for_room_for_a_section_that_waits_is_told() {
         });
         let said = bound.try_spawn(section).unwrap().await.unwrap();
         assert!(said.contains("waits for room in a bound of color 0x1"), "{said}");
-        assert!(said.contains("is held by the section of tests/room.rs"), "{said}");
+        assert!(said.contains("is held by the section of tests/deadlock/room.rs"), "{said}");
         assert_eq!((bound.depth(), bound.waiting()), (0, 0));
         drop(bound.try_reserve().expect("there is room, and no line"));
     });

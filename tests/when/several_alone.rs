@@ -153,7 +153,7 @@ fn a_cycle_through_it_is_an_error_that_names_both() {
             }
         });
         assert!(said.contains("wants, by `when`,"), "{said}");
-        let sites = said.matches("tests/several_alone.rs:").count();
+        let sites = said.matches("tests/when/several_alone.rs:").count();
         assert!(sites >= 2, "{sites} of: {said}");
     }
 }

@@ -25,7 +25,7 @@ type Cell = ColorCell<i32>;
 type Awaited = Pin<Box<dyn Future<Output = Result<i32, CallError>> + Send>>;
 
 fn place(line: u32) -> String {
-    format!("tests/crossings.rs:{line}:")
+    format!("tests/deadlock/crossings.rs:{line}:")
 }
 
 /// What a section over `BLUE` does while a `when` over `RED` and `BLUE`, scheduled before it, has

@@ -66,7 +66,7 @@ impl<T: Send + 'static> Section<T> {
 async fn is_told<T: Send + 'static>(told: JoinHandle<Result<T, JoinError>>) {
     let Err(error) = told.await.unwrap() else { panic!("it was not told") };
     let said = error.deadlock().expect("a deadlock").to_string();
-    assert!(said.contains("goes first to the `when` at tests/kept.rs"), "{said}");
+    assert!(said.contains("goes first to the `when` at tests/deadlock/kept.rs"), "{said}");
     assert!(said.contains("waits for color 0x2 too"), "{said}");
 }
 

@@ -160,7 +160,10 @@ fn room_that_never_comes_is_an_error() {
         let RoomError::Deadlock(deadlock) = error else { panic!("{text}") };
         assert_eq!(deadlock.to_string(), text);
         assert!(text.contains("waits for room in a bound of color 0x2"), "{text}");
-        assert!(text.contains("is held by the section of tests/waits_as_errors.rs"), "{text}");
+        assert!(
+            text.contains("is held by the section of tests/deadlock/waits_as_errors.rs"),
+            "{text}"
+        );
         assert!(matches!(again, RoomError::Deadlock(_)), "{again}");
         let place = ours.try_wait().await.unwrap();
         assert_eq!(ours.depth(), 1);

@@ -37,7 +37,7 @@ impl First {
         self.go.send(()).unwrap();
         let error = self.told.await.unwrap().expect_err("it is behind the `when`");
         let said = error.deadlock().expect("a deadlock").to_string();
-        assert!(said.contains("goes first to the `when` at tests/older.rs"), "{said}");
+        assert!(said.contains("goes first to the `when` at tests/deadlock/older.rs"), "{said}");
         assert!(said.contains("waits for color 0x2 too"), "{said}");
     }
 }

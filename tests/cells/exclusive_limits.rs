@@ -76,7 +76,7 @@ fn a_section_does_not_go_on_in_another_task() {
         let section = section.await.unwrap();
         let owner = task.id();
         let said = panic_of_task(BLUE, section).await;
-        assert!(said.contains("tests/exclusive_limits.rs:"), "{said}");
+        assert!(said.contains("tests/cells/exclusive_limits.rs:"), "{said}");
         assert!(said.contains(&format!("{owner:?}")), "{said}");
         spawn_colored(RED, async {}).await.unwrap();
         task.abort();
@@ -89,7 +89,11 @@ fn a_section_stays_under_its_color() {
         let line = line!() + 1;
         let said = panic_of_task(RED, exclusive(hop(Color::new(BLUE)))).await;
         assert!(said.contains("hop(color 0x2)"), "{said}");
-        assert_eq!(said.matches(&format!("tests/exclusive_limits.rs:{line}")).count(), 2, "{said}");
+        assert_eq!(
+            said.matches(&format!("tests/cells/exclusive_limits.rs:{line}")).count(),
+            2,
+            "{said}"
+        );
 
         let beside = both(exclusive(pending()), hop(Color::new(BLUE)));
         let said = panic_of_task(RED, beside).await;

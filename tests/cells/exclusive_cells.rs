@@ -52,7 +52,10 @@ fn a_value_in_use_across_an_await_is_in_use() {
             cell.exclusive(async |_| ()).await;
         })
         .await;
-        assert!(said.contains("tests/exclusive_cells.rs") && said.contains("in use"), "{said}");
+        assert!(
+            said.contains("tests/cells/exclusive_cells.rs") && said.contains("in use"),
+            "{said}"
+        );
 
         let cell = ColorCell::new(Color::new(RED), 7);
         let ours = cell.clone();

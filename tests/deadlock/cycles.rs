@@ -1,0 +1,441 @@
+//! Waits that cannot end, because they wait for a section that waits for them: errors at once, of
+//! whichever wait closes the cycle.
+
+use crate::support::drops::Drops;
+use crate::support::keeper::Keeper;
+use crate::support::polls::{Child, once, panic_of_task};
+use crate::support::{message, run, runtime, shared};
+use colored::pinned::{PinnedCell, PinnedError};
+use colored::sync::oneshot;
+use colored::time::{Duration, sleep, timeout};
+use colored::{
+    CallError, Color, ColorCell, JoinHandle, exclusive, hop, spawn_colored, spawn_here,
+    spawn_unique, when, yield_now,
+};
+use std::cell::Cell;
+use std::future::{pending, poll_fn};
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Poll;
+
+const RED: u64 = 1;
+const BLUE: u64 = 2;
+const GREEN: u64 = 3;
+
+/// This file, and a line of it.
+fn place(line: u32) -> String {
+    format!("tests/deadlock/cycles.rs:{line}:")
+}
+
+#[track_caller]
+fn assert_names(said: &str, lines: &[u32]) {
+    for line in lines {
+        assert!(said.contains(&place(*line)), "line {line} is not in: {said}");
+    }
+}
+
+/// Waits until `condition` holds, and lets others run meanwhile.
+async fn until(condition: impl Fn() -> bool) {
+    while !condition() {
+        sleep(Duration::ZERO).await;
+    }
+}
+
+#[test]
+fn a_section_that_awaits_its_own_color_is_told() {
+    run(2, async {
+        let spawned = line!() + 1;
+        let task = spawn_colored(RED, async {
+            let (section, child) = (line!() + 1, line!() + 2);
+            let (said, mut handle) = exclusive(async {
+                let mut handle = spawn_here(async { 5 });
+                let error = (&mut handle).await.unwrap_err();
+                assert!(error.is_deadlock() && !error.is_cancelled() && !error.is_panic());
+                assert_eq!(error.to_string(), error.to_string());
+                let said = error.deadlock().unwrap().to_string();
+                assert!(error.try_into_panic().unwrap_err().is_deadlock());
+                (said, handle)
+            })
+            .await;
+            // Nothing is lost: the child runs when the section is over.
+            assert_eq!((&mut handle).await.unwrap(), 5);
+            (said, section, child)
+        });
+        let id = task.id();
+        let (said, section, child) = task.await.unwrap();
+        assert_names(&said, &[spawned, section, child]);
+        assert!(said.contains(&format!("{id:?}")) && said.contains("color 0x1"), "{said}");
+        assert_eq!(said.lines().count(), 4, "{said}");
+    });
+}
+
+/// An inner section that has ended leaves what comes next in the outer one.
+#[test]
+fn a_wait_behind_an_inner_section_is_in_the_outer_one() {
+    run(2, async {
+        let outer = exclusive(async {
+            exclusive(async {}).await;
+            spawn_here(async {}).await.unwrap_err().is_deadlock()
+        });
+        let told = timeout(Duration::from_secs(10), spawn_colored(RED, outer)).await;
+        assert!(told.expect("the wait is an error").unwrap());
+    });
+}
+
+/// Whoever comes last is told: here the one who joins.
+#[test]
+fn a_join_closes_a_cycle_through_a_call() {
+    run(3, async {
+        let cell = ColorCell::new(Color::new(RED), 0);
+        let (hold, held) = oneshot::channel();
+        let (send, receive) = oneshot::channel::<JoinHandle<i32>>();
+        let (call, called) = oneshot::channel();
+        let holder = spawn_colored(RED, async move {
+            let (told, caller) = exclusive(async {
+                hold.send(()).unwrap();
+                let mut caller = receive.await.unwrap();
+                called.await.unwrap();
+                ((&mut caller).await.unwrap_err(), caller)
+            })
+            .await;
+            assert_eq!(caller.await.unwrap(), 7);
+            told.deadlock().unwrap().to_string()
+        });
+        held.await.unwrap();
+        let line = line!() + 1;
+        let caller = spawn_colored(BLUE, async move {
+            let mut wait = pin!(cell.call(|value| *value + 7));
+            let first = poll_fn(|cx| Poll::Ready(wait.as_mut().poll(cx))).await;
+            assert!(first.is_pending());
+            call.send(()).unwrap();
+            wait.await
+        });
+        send.send(caller).map_err(drop).unwrap();
+        let said = holder.await.unwrap();
+        assert_names(&said, &[line, line + 1]);
+        assert!(said.contains("calls a cell of color 0x1"), "{said}");
+    });
+}
+
+/// The same, when the join comes first. The closure is dropped, and the color goes on.
+#[test]
+fn a_call_closes_a_cycle_through_a_join() {
+    run(3, async {
+        for panics in [false, true] {
+            let drops = Drops::default();
+            let cell = ColorCell::new(Color::new(RED), 0);
+            let (go, gone) = oneshot::channel();
+            let token = drops.under(BLUE);
+            let ours = cell.clone();
+            let caller = spawn_colored(BLUE, async move {
+                gone.await.unwrap();
+                let add = move |value: &mut i32| {
+                    drop(token);
+                    *value += 1;
+                };
+                if panics {
+                    ours.call(add).await;
+                    unreachable!("the call panics");
+                }
+                let (line, call) = (line!(), ours.try_call(add));
+                let error = call.await.unwrap_err();
+                let CallError::Deadlock(deadlock) = error else { panic!("{error}") };
+                assert_names(&deadlock.to_string(), &[line]);
+                deadlock.to_string()
+            });
+            let section = async move {
+                let mut caller = pin!(caller);
+                let first = poll_fn(|cx| Poll::Ready(caller.as_mut().poll(cx))).await;
+                assert!(first.is_pending());
+                go.send(()).unwrap();
+                match caller.await {
+                    Ok(said) => said,
+                    Err(error) => message(&*error.into_panic()),
+                }
+            };
+            let (line, section) = (line!(), exclusive(section));
+            let said = spawn_colored(RED, section).await.unwrap();
+            assert_names(&said, &[line]);
+            assert!(said.contains("calls a cell of color 0x1"), "{said}");
+            drops.assert_exact(1);
+            assert_eq!(cell.call(|value| *value).await, 0);
+        }
+    });
+}
+
+#[test]
+fn a_hop_closes_a_cycle() {
+    run(3, async {
+        let (go, gone) = oneshot::channel();
+        let line = line!() + 3;
+        let hopper = spawn_colored(BLUE, async move {
+            gone.await.unwrap();
+            hop(Color::new(RED)).await;
+        });
+        let holder = spawn_colored(
+            RED,
+            exclusive(async move {
+                let mut hopper = pin!(hopper);
+                let first = poll_fn(|cx| Poll::Ready(hopper.as_mut().poll(cx))).await;
+                assert!(first.is_pending());
+                go.send(()).unwrap();
+                hopper.await.unwrap_err().into_panic()
+            }),
+        );
+        let said = message(&*holder.await.unwrap());
+        assert_names(&said, &[line]);
+        assert!(said.contains("hops to color 0x1"), "{said}");
+    });
+}
+
+/// Sections that each hold a color and want the next one: one of them is told, all end.
+async fn ring(colors: u64) {
+    let cells: Arc<[ColorCell<u64>]> =
+        (1..=colors).map(|color| ColorCell::new(Color::new(color), 0)).collect();
+    let begun = Arc::new(AtomicU64::new(0));
+    let mut tasks = Vec::new();
+    for number in 0..colors {
+        let next = cells[((number + 1) % colors) as usize].clone();
+        let begun = Arc::clone(&begun);
+        let section = exclusive(async move {
+            begun.fetch_add(1, Ordering::Relaxed);
+            until(|| begun.load(Ordering::Relaxed) == colors).await;
+            let (line, call) = (line!(), next.try_call(|value| *value += 1));
+            call.await.map_err(|error| (line, error.to_string()))
+        });
+        tasks.push(spawn_colored(number + 1, section));
+    }
+    let mut told = Vec::new();
+    for task in tasks {
+        told.extend(task.await.unwrap().err());
+    }
+    let [(line, said)] = &told[..] else { panic!("{} of them were told", told.len()) };
+    assert_eq!(said.matches(&place(*line)).count() as u64, colors, "{said}");
+    let sections = said.matches("is held by the section of").count() as u64;
+    assert_eq!(sections, colors, "{said}");
+    let mut sum = 0;
+    for cell in &*cells {
+        sum += cell.call(|value| *value).await;
+    }
+    assert_eq!(sum, colors - 1);
+}
+
+#[test]
+fn two_sections_that_call_each_other() {
+    run(4, async {
+        for _ in 0..50 {
+            ring(2).await;
+        }
+    });
+}
+
+#[test]
+fn three_sections_in_a_ring() {
+    run(4, async {
+        for _ in 0..50 {
+            ring(3).await;
+        }
+    });
+}
+
+/// A `when` over the section's own color and one that is busy: its claim would wait behind the section.
+#[test]
+fn a_when_that_waits_for_its_own_section_is_told() {
+    run(3, async {
+        let [red, blue] = [RED, BLUE].map(|color| ColorCell::new(Color::new(color), 0));
+        let Keeper { end: go, task: holder } = Keeper::of(BLUE).await;
+        let ours = (red.clone(), blue.clone());
+        let add = |red: &mut i32, blue: &mut i32| (*red, *blue) = (*red + 1, *blue + 1);
+        let (line, both) = (line!(), async move { when((&ours.0, &ours.1), add).await });
+        let (section, wait) = (line!(), exclusive(both));
+        let said = panic_of_task(RED, wait).await;
+        assert_names(&said, &[line, section]);
+        assert!(said.contains("wants, by `when`, color 0x1"), "{said}");
+        // Without a section it waits, and runs.
+        let waits = spawn_colored(RED, async move {
+            when((&red, &blue), add).await;
+            (red.with(|red| *red), blue.read(|blue| *blue).await)
+        });
+        sleep(Duration::from_millis(1)).await;
+        go.send(()).unwrap();
+        holder.await.unwrap();
+        assert_eq!(waits.await.unwrap(), (1, 1));
+    });
+}
+
+/// Sections that read each other's values.
+#[test]
+fn a_read_closes_a_cycle() {
+    run(4, async {
+        let begun = Arc::new(AtomicU64::new(0));
+        let cells = [RED, BLUE].map(|color| ColorCell::new(Color::new(color), 5));
+        let tasks = [0, 1].map(|own| {
+            let (other, begun) = (cells[1 - own].clone(), Arc::clone(&begun));
+            let section = exclusive(async move {
+                begun.fetch_add(1, Ordering::Relaxed);
+                until(|| begun.load(Ordering::Relaxed) == 2).await;
+                other.read(|value| *value).await
+            });
+            spawn_colored(cells[own].color(), section)
+        });
+        let mut told = 0;
+        for task in tasks {
+            match task.await {
+                Ok(value) => assert_eq!(value, 5),
+                Err(error) => {
+                    let said = message(&*error.into_panic());
+                    assert!(said.contains("reads a cell of color 0x"), "{said}");
+                    told += 1;
+                }
+            }
+        }
+        assert_eq!(told, 1);
+    });
+}
+
+/// The value is used by a task of the color, which the section keeps waiting.
+#[test]
+fn a_call_of_a_pinned_cell_is_told() {
+    run(3, async {
+        let cell = PinnedCell::on_worker(1, RED, || Rc::new(Cell::new(0))).unwrap();
+        let add = |value: &mut Rc<Cell<u32>>| value.set(value.get() + 1);
+        let ours = cell.clone();
+        spawn_colored(RED, async move {
+            let section = exclusive(async {
+                let (line, call) = (line!(), ours.try_call(add));
+                let Err(PinnedError::Deadlock(deadlock)) = call.await else { panic!("not told") };
+                let said = deadlock.to_string();
+                assert_names(&said, &[line]);
+                assert!(said.contains("calls a pinned cell of color 0x1 at"), "{said}");
+                assert_eq!(said.lines().count(), 3, "{said}");
+            });
+            section.await;
+            ours.call(add).await;
+        })
+        .await
+        .unwrap();
+        let ours = cell.clone();
+        let (line, call) = (line!(), async move { exclusive(ours.call(add)).await });
+        let said = panic_of_task(RED, call).await;
+        assert_names(&said, &[line]);
+        // Another color may wait, and be waited for.
+        let ours = cell.clone();
+        spawn_colored(BLUE, exclusive(async move { ours.call(add).await })).await.unwrap();
+        assert_eq!(cell.call(|value| value.get()).await, 2);
+    });
+}
+
+/// A call of a pinned cell that waits for a section which joins the caller.
+#[test]
+fn a_join_closes_a_cycle_through_a_pinned_cell() {
+    run(3, async {
+        let cell = PinnedCell::on_worker(0, RED, || Rc::new(())).unwrap();
+        let (hold, held) = oneshot::channel();
+        let (send, receive) = oneshot::channel::<JoinHandle<()>>();
+        let (call, called) = oneshot::channel();
+        let holder = spawn_colored(
+            RED,
+            exclusive(async move {
+                hold.send(()).unwrap();
+                let caller = receive.await.unwrap();
+                called.await.unwrap();
+                caller.await.unwrap_err().is_deadlock()
+            }),
+        );
+        held.await.unwrap();
+        let caller = spawn_colored(BLUE, async move {
+            let mut wait = pin!(cell.call(|_| ()));
+            assert!(once(wait.as_mut()).await.is_pending());
+            call.send(()).unwrap();
+            wait.await;
+        });
+        send.send(caller).map_err(drop).unwrap();
+        assert!(holder.await.unwrap());
+    });
+}
+
+/// A wait counts although something else might end it: the section would hold the color for all of
+/// the time-out.
+#[test]
+fn a_timeout_does_not_make_a_cycle_legal() {
+    run(2, async {
+        spawn_colored(
+            RED,
+            exclusive(async {
+                let child = spawn_here(async {});
+                let joined = timeout(Duration::from_secs(3600), child).await.unwrap();
+                assert!(joined.unwrap_err().is_deadlock());
+            }),
+        )
+        .await
+        .unwrap();
+    });
+}
+
+/// What a task waits for is what it polls, whatever is in between.
+#[test]
+fn combinators_do_not_hide_a_wait() {
+    run(2, async {
+        spawn_colored(GREEN, exclusive(yield_now())).await.unwrap();
+        let (go, gone) = oneshot::channel::<()>();
+        let of_red = spawn_colored(RED, async move { gone.await.unwrap() });
+        let between = spawn_colored(BLUE, async move {
+            let mut idle = pin!(Child::new(spawn_unique(pending::<()>())));
+            let mut wait = pin!(Child::new(of_red));
+            poll_fn(|cx| {
+                assert!(idle.as_mut().poll(cx).is_pending());
+                wait.as_mut().poll(cx)
+            })
+            .await
+            .unwrap();
+        });
+        sleep(Duration::from_millis(1)).await;
+        spawn_colored(RED, async move {
+            let mut between = between;
+            exclusive(async {
+                let mut child = Child::new(&mut between);
+                assert!(Pin::new(&mut child).await.unwrap_err().is_deadlock());
+            })
+            .await;
+            go.send(()).unwrap();
+            between.await.unwrap();
+        })
+        .await
+        .unwrap();
+    });
+}
+
+/// What waited before the runtime's first section says so when that begins.
+#[test]
+fn waits_older_than_the_first_section_count() {
+    for round in 0..20 {
+        run(3, async move {
+            let (_never, never) = oneshot::channel::<()>();
+            let of_red = spawn_colored(RED, async move { never.await.unwrap_err() });
+            let between = if round % 2 == 0 {
+                spawn_colored(BLUE, async move { of_red.await.unwrap_err() })
+            } else {
+                spawn_unique(async move { of_red.await.unwrap_err() })
+            };
+            sleep(Duration::from_millis(1)).await;
+            let holder = spawn_colored(RED, exclusive(between));
+            match holder.await.unwrap() {
+                Ok(error) | Err(error) => assert!(error.is_deadlock(), "{error}"),
+            }
+        });
+    }
+}
+
+/// On the thread of a guest, and for the main future.
+#[test]
+fn the_main_future_is_told_too() {
+    shared(|| {
+        let runtime = runtime(1);
+        let told = runtime.block_on(async {
+            exclusive(async { colored::spawn(async {}).await.unwrap_err().is_deadlock() }).await
+        });
+        assert!(told);
+    });
+}

@@ -1,0 +1,14 @@
+//! A runtime from its beginning to its end, and what surrounds it.
+
+mod bad_input;
+mod blocking;
+mod enter_guards;
+mod entry;
+mod idle;
+mod nested;
+mod outlived;
+mod runtimes;
+mod shutdown;
+mod sleeps;
+mod sockets;
+mod threads;

@@ -1,0 +1,215 @@
+//! Tasks: how they are spawned and moved, and what their handles say.
+
+use crate::support::gate::Gate;
+use crate::support::polls::{Child, both};
+use crate::support::{ON_PURPOSE, Trace, panic_of, run, runtime, shared};
+use colored::sync::oneshot;
+use colored::time::{Duration, timeout};
+use colored::{
+    Color, Handle, JoinError, Runtime, hop, spawn, spawn_blocking, spawn_colored, spawn_here,
+    spawn_unique, task, yield_now,
+};
+use std::future::pending;
+use std::sync::{Arc, Barrier, mpsc};
+
+const RED: Color = Color::new(1);
+const BLUE: Color = Color::new(2);
+
+#[test]
+fn unique_colors_are_in_parallel_and_here_is_in_line() {
+    run(3, async {
+        // Three at once: ends only if they overlap.
+        let meeting = Arc::new(Barrier::new(3));
+        let meet = || {
+            let meeting = Arc::clone(&meeting);
+            spawn_unique(async move { meeting.wait().is_leader() })
+        };
+        for task in [meet(), meet(), meet()] {
+            task.await.unwrap();
+        }
+        let colored = spawn_colored(RED, async {
+            let trace = Trace::new();
+            let tasks = [0, 1, 2].map(|number| {
+                let trace = trace.clone();
+                spawn_here(async move { trace.push(number) })
+            });
+            assert_eq!(trace.len(), 0, "they wait for this poll to end");
+            for task in tasks {
+                task.await.unwrap();
+            }
+            trace.take()
+        });
+        assert_eq!(colored.await.unwrap(), [0, 1, 2]);
+    });
+}
+
+#[test]
+fn a_hop_moves_the_task_with_all_it_holds() {
+    run(2, async {
+        let task = spawn_colored(RED, async {
+            let (id, mut list) = (task::id(), vec![Color::current().unwrap()]);
+            for color in [BLUE, BLUE, Color::DEFAULT, RED] {
+                hop(color).await;
+                list.push(Color::current().unwrap());
+            }
+            assert_eq!(task::id(), id);
+            list
+        });
+        assert_eq!(task.await.unwrap(), [RED, BLUE, BLUE, Color::DEFAULT, RED]);
+    });
+}
+
+#[test]
+fn a_hop_that_loses_a_race_still_moves_the_task_or_does_not() {
+    use std::future::poll_fn;
+    use std::task::Poll;
+    run(2, async {
+        // Dropped before its first poll: nothing has happened.
+        spawn_colored(RED, async {
+            drop(hop(BLUE));
+            yield_now().await;
+            assert_eq!(Color::current(), Some(RED));
+        })
+        .await
+        .unwrap();
+        // Dropped after it: the task is on its way, and goes on there.
+        spawn_colored(RED, async {
+            let mut hop = Some(hop(BLUE));
+            poll_fn(|cx| match hop.take() {
+                Some(mut first) => {
+                    assert!(std::pin::Pin::new(&mut first).poll(cx).is_pending());
+                    Poll::Pending
+                }
+                None => Poll::Ready(()),
+            })
+            .await;
+            assert_eq!(Color::current(), Some(BLUE));
+        })
+        .await
+        .unwrap();
+    });
+}
+
+#[test]
+fn a_blocking_call_runs_beside_its_caller_and_can_use_the_runtime_through_a_handle() {
+    run(1, async {
+        let handle = Handle::current();
+        let answer = spawn_blocking(move || {
+            assert_eq!((Color::current(), task::try_id()), (None, None));
+            // The only worker is free, or this would not end.
+            handle.block_on(async { spawn(async { 6 }).await.unwrap() }) * 7
+        });
+        assert_eq!(answer.await.unwrap(), 42);
+        let (block, blocked) = mpsc::channel::<()>();
+        let busy = spawn_blocking(move || blocked.recv().unwrap());
+        for _ in 0..100 {
+            spawn(yield_now()).await.unwrap();
+        }
+        assert!(!busy.is_finished());
+        block.send(()).unwrap();
+        busy.await.unwrap();
+    });
+}
+
+#[test]
+fn handles_tell_the_state_of_their_task() {
+    run(2, async {
+        let (go, gone) = oneshot::channel();
+        let mut task = spawn_unique(async { gone.await.unwrap() });
+        let afar = task.abort_handle();
+        assert_eq!(afar.id(), task.id());
+        assert!(!task.is_finished() && !afar.is_finished() && task.try_take().is_none());
+        go.send(5).unwrap();
+        while !afar.is_finished() {
+            yield_now().await;
+        }
+        afar.abort();
+        assert_eq!(task.try_take().unwrap().unwrap(), 5, "the abort came too late");
+
+        let task = spawn_unique(pending::<()>());
+        let afar = task.abort_handle();
+        drop(task);
+        assert!(!afar.is_finished(), "detached, not ended");
+        afar.abort();
+        afar.abort();
+        while !afar.is_finished() {
+            yield_now().await;
+        }
+    });
+}
+
+#[test]
+fn join_errors_say_which_task_and_why() {
+    run(2, async {
+        let task = spawn(pending::<()>());
+        task.abort();
+        let id = task.id();
+        let error: JoinError = task.await.unwrap_err();
+        assert!(error.is_cancelled() && !error.is_panic() && error.id() == id);
+        assert_eq!(error.to_string(), format!("task {id} was cancelled"));
+        assert!(panic_of(|| error.into_panic()).contains("did not panic"));
+        let error = spawn(async { panic!("{ON_PURPOSE}") }).await.unwrap_err();
+        assert!(error.is_panic() && !error.is_cancelled());
+        let io: std::io::Error = error.into();
+        assert!(io.to_string().contains("panicked with message \"on purpose\""), "{io}");
+    });
+}
+
+/// An output belongs to whoever reads it, also much later and elsewhere.
+#[test]
+fn an_output_waits_for_its_reader() {
+    shared(|| {
+        let runtime = runtime(2);
+        let gate = Gate::close(runtime.handle(), RED);
+        let task = runtime.handle().spawn_colored(RED, async { vec![1, 2, 3] });
+        gate.open();
+        runtime.run(async { spawn_colored(RED, async {}).await.unwrap() });
+        assert!(task.is_finished());
+        drop(runtime);
+        let other = crate::support::runtime(1);
+        assert_eq!(other.run(task).unwrap(), [1, 2, 3]);
+    });
+}
+
+#[test]
+fn runtimes_in_one_process_have_colors_of_their_own() {
+    shared(|| {
+        let (first, second) = (runtime(1), runtime(1));
+        // Both are inside a poll of RED at once.
+        let meeting = Arc::new(Barrier::new(2));
+        let meet = |runtime: &Runtime| {
+            let meeting = Arc::clone(&meeting);
+            runtime.handle().spawn_colored(RED, async move { meeting.wait().is_leader() })
+        };
+        let tasks = (meet(&first), meet(&second));
+        first.run(tasks.1).unwrap();
+        second.run(tasks.0).unwrap();
+    });
+}
+
+/// Whether both branches end of a task that polls one when the waker made for it has been called.
+async fn ends(one: impl Future<Output = ()> + Send + 'static) -> bool {
+    let task = spawn_colored(RED, both(Child::new(one), Child::new(yield_now())));
+    timeout(Duration::from_secs(10), task).await.is_ok_and(|ended| ended.is_ok())
+}
+
+#[test]
+fn a_hop_arrives_inside_a_combinator_with_wakers_of_its_own() {
+    let hops = async {
+        for color in [BLUE, BLUE, RED, Color::DEFAULT] {
+            hop(color).await;
+            assert_eq!(Color::current(), Some(color));
+        }
+    };
+    assert!(run(2, ends(hops)));
+}
+
+#[test]
+fn who_yields_goes_on_inside_a_combinator_with_wakers_of_its_own() {
+    let yields = async {
+        for _ in 0..100 {
+            yield_now().await;
+        }
+    };
+    assert!(run(2, ends(yields)));
+}
