@@ -39,7 +39,7 @@
 use super::after::After;
 use super::alone::{READERS_LOOKS, give_way};
 use super::current::Hold;
-use super::{Lane, LanePtr, LaneRef};
+use super::{Lane, LanePtr, LaneRef, usher};
 use crate::sync::{Ordering, spin_loop};
 use std::ptr::NonNull;
 
@@ -72,7 +72,7 @@ pub(crate) fn read_inline<F: FnOnce() -> R, R>(lane: &LaneRef, f: F) -> Result<R
 /// who does not read has the lane, and still has it after some looks. A gate that is about to open, or to
 /// go, is so within some ten instructions.
 #[inline]
-pub(super) fn try_enter(lane: &Lane) -> bool {
+pub(super) fn try_enter(lane: &LaneRef) -> bool {
     let own = NonNull::from(&lane.inline);
     give_way(lane);
     for _ in 0..=READERS_LOOKS {
@@ -83,6 +83,9 @@ pub(super) fn try_enter(lane: &Lane) -> bool {
                 // Ordering: Release hands what this thread has acquired with the lane to those who
                 // enter.
                 lane.readers.store(1, Ordering::Release);
+                if !std::ptr::eq(lane.chain.last(), own.as_ptr()) {
+                    look_for_who_came(lane);
+                }
                 return true;
             }
         } else if !std::ptr::eq(last, own.as_ptr()) {
@@ -93,6 +96,13 @@ pub(super) fn try_enter(lane: &Lane) -> bool {
         spin_loop();
     }
     false
+}
+
+/// This thread has opened the gate, and somebody stands in line already, perhaps since before. A thread may lose its core
+/// between the claim and the opening; a reader that came meanwhile would wait for all that this one does.
+#[cold]
+fn look_for_who_came(lane: &LaneRef) {
+    usher::look_again_soon(lane.clone());
 }
 
 /// Counts one more, if there are some.

@@ -22,8 +22,9 @@
 //! * Where a producer is half done, or a group is full, a callback under a fresh color goes on.
 //! * Before it goes, while waits are recorded, it says whom it leaves behind (`sched/waits.rs`).
 //!
-//! An inline read opens the gate without looking at the line, and who comes in this moment waits for
-//! it. It waits for nobody; and before anybody is let in beside it, an usher has looked at the line.
+//! An inline read opens the gate, and looks at the line afterwards without a fence. So a reader that comes within the
+//! same few nanoseconds may wait for it, but none that came while the thread had lost its core. It waits for nobody;
+//! and before anybody is let in beside it, an usher has looked at the line.
 //!
 //! What was abandoned in line is dropped under the lane, and so cannot be while others are inside. It
 //! stays where it is, and those behind it are let in past it.

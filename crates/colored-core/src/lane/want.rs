@@ -172,10 +172,10 @@ impl Want {
     #[inline]
     unsafe fn try_take(&self) -> bool {
         // SAFETY: by contract.
-        let lane = unsafe { self.lane.get() };
+        let lane = unsafe { LaneRef::borrowed(self.lane) };
         match self.mode {
-            Mode::Exclusive => try_alone(lane) || try_alone_soon(lane),
-            Mode::Shared => gate::try_enter(lane),
+            Mode::Exclusive => try_alone(&lane) || try_alone_soon(&lane),
+            Mode::Shared => gate::try_enter(&lane),
         }
     }
 
