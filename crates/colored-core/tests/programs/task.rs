@@ -86,7 +86,13 @@ impl Task {
             }
             // Without a handle it cannot be told where it is now.
             Where::Somewhere(Some(own)) if self.hands.handles[own.runtime].is_none() => None,
-            Where::Somewhere(own) => self.hands.hue_now().or_else(|| own.clone()),
+            // It hops within its runtime.
+            Where::Somewhere(Some(own)) => {
+                let color = colored_core::Color::current();
+                let now = color.and_then(|color| self.hands.world.hue_of(own.runtime, color));
+                now.or_else(|| Some(own.clone()))
+            }
+            Where::Somewhere(None) => self.hands.hue_now(),
         }
     }
 

@@ -272,12 +272,12 @@ impl Hands {
         (self.who, self.count)
     }
 
-    /// The runtime and color that this thread is under, if it is one that has a name.
+    /// The runtime and color that this thread is under, if it is one that has a name. `None` if it may be one of two: a
+    /// worker of one runtime cancels tasks of another.
     pub(crate) fn hue_now(&self) -> Option<Hue> {
-        let runtime = self
-            .handles
-            .iter()
-            .position(|handle| handle.as_ref().is_some_and(Handle::runs_here))?;
+        let runs_here = |handle: &Option<Handle>| handle.as_ref().is_some_and(Handle::runs_here);
+        let mut here = (0..self.handles.len()).filter(|runtime| runs_here(&self.handles[*runtime]));
+        let runtime = here.next().filter(|_| here.next().is_none())?;
         self.world.hue_of(runtime, Color::current()?)
     }
 }
