@@ -33,7 +33,7 @@
 //! A writer that does not stand in line yet, but [looks](super::alone) for a moment, is let go first by
 //! those who come: a hint, and only for a moment.
 //!
-//! Those who had to wait are the [`usher`](super::usher)'s, whose office two more bits of the word
+//! Those who had to wait are the [`usher`]'s, whose office two more bits of the word
 //! are about.
 
 use super::after::After;
