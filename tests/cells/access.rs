@@ -339,7 +339,7 @@ fn the_last_owner_may_be_anybody_and_the_value_goes_under_its_color() {
     });
 }
 
-/// Two callers race for an idle color, as does its own task: one at a time, whoever runs it.
+/// Two callers and a task of the color race for it while it is idle: one thread at a time runs it.
 #[test]
 fn calls_that_run_on_their_callers_thread_exclude_tasks() {
     let witness = Arc::new(Witness::default());

@@ -84,7 +84,7 @@ fn a_wait_behind_an_inner_section_is_in_the_outer_one() {
     });
 }
 
-/// Whoever comes last is told: here the one who joins.
+/// The last wait of a cycle gets the error: here the join.
 #[test]
 fn a_join_closes_a_cycle_through_a_call() {
     run(3, async {

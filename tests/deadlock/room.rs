@@ -129,8 +129,8 @@ fn who_joins_one_that_waits_for_room_is_told() {
     });
 }
 
-/// Whoever comes last is told: here the one who waits for room, whom the section has joined. The line
-/// is as if it had not come.
+/// The last wait of a cycle gets the error: here that for room, in a task that the section awaits. The line is as if
+/// the task had not stood in it.
 #[test]
 fn who_waits_for_room_for_a_section_that_waits_is_told() {
     run(3, async {

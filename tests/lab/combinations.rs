@@ -283,7 +283,7 @@ fn a_lane_at_home_comes_back_to_where_it_ran() {
             .placement(Placement::Home)
             .build()
             .unwrap();
-        // From outside and with no home yet, they are fetched by whoever comes first.
+        // The tasks come from outside and have no home yet: the first worker that looks fetches them.
         let place = Arc::new(Barrier::new(2));
         let walker = |(to, mut from): (UnboundedSender<()>, UnboundedReceiver<()>)| {
             let place = Arc::clone(&place);
@@ -296,7 +296,7 @@ fn a_lane_at_home_comes_back_to_where_it_ran() {
                     from.recv().await.unwrap();
                     assert_eq!(std::thread::current().id(), home);
                 }
-                // Whoever is last is not woken by an end.
+                // The channels go with the output: an end that is dropped here would wake the other task.
                 (to, from)
             }
         };

@@ -155,7 +155,7 @@ fn join_errors_say_which_task_and_why() {
     });
 }
 
-/// An output belongs to whoever reads it, also much later and elsewhere.
+/// The thread that reads an output owns it, also much later and elsewhere.
 #[test]
 fn an_output_waits_for_its_reader() {
     shared(|| {
