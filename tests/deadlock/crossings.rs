@@ -11,10 +11,9 @@ use colored::{
     CallError, Color, ColorCell, JoinError, JoinHandle, exclusive, hop, spawn_colored,
     spawn_unique, when,
 };
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::pin::{Pin, pin};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::mpsc;
 
 const RED: u64 = 1;
 const BLUE: u64 = 2;
@@ -106,7 +105,7 @@ fn a_read_and_a_when_behind_a_when_are_told() {
     });
 }
 
-/// The section joins a task that hops behind the `when`: the later of the two waits is told.
+/// The section joins a task that hops behind the `when`.
 #[test]
 fn a_hop_behind_a_when_is_told() {
     run(3, async {
@@ -236,33 +235,35 @@ fn a_join_of_a_task_behind_a_when_is_told() {
     });
 }
 
-/// The join is first: then the `when` is told, which would have run after the section only.
+/// The join is first. It is told when the `when` has the task's color, and lacks the section's.
 #[test]
-fn a_when_before_a_task_that_a_section_joins_is_told() {
+fn a_when_before_a_task_that_a_section_joins_closes_the_cycle() {
     run(3, async {
-        spawn_colored(GREEN, exclusive(async {})).await.unwrap();
         let [red, blue] = cells([RED, BLUE]);
         let (task, go) = waits_under_red().await;
         let (tell, told) = oneshot::channel();
         let holder = spawn_colored(
             BLUE,
             exclusive(async move {
-                let mut task = pin!(task);
-                assert!(waits(task.as_mut()).await);
+                let mut task = task;
+                assert!(waits(Pin::new(&mut task)).await);
                 tell.send(()).unwrap();
-                task.await
+                (Pin::new(&mut task).await.unwrap_err(), task)
             }),
         );
         told.await.unwrap();
         let ours = (red.clone(), blue.clone());
         let line = line!() + 1;
         let both = spawn_unique(async move { when((&ours.0, &ours.1), add).await });
-        let said = message(&*both.await.unwrap_err().into_panic());
+        let id = both.id();
+        let (error, task) = holder.await.unwrap();
+        let said = error.deadlock().expect("a deadlock").to_string();
         assert!(said.contains(&place(line)), "{said}");
         assert!(said.contains("color 0x1 goes first to the `when` at"), "{said}");
+        assert!(said.contains(&format!("of {id:?}")), "{said}");
+        both.await.unwrap();
         go.send(()).unwrap();
-        holder.await.unwrap().unwrap();
-        when((&red, &blue), add).await;
+        task.await.unwrap();
         assert_eq!((red.call(|red| *red).await, blue.call(|blue| *blue).await), (1, 1));
     });
 }
@@ -370,7 +371,7 @@ fn a_when_that_has_run_is_in_nobodys_way() {
     });
 }
 
-/// A `when` that is older than the runtime's first section says so when that begins.
+/// A `when` that is older than the runtime's first section counts as any other.
 #[test]
 fn a_when_older_than_the_first_section_counts() {
     run(3, async {
@@ -382,33 +383,15 @@ fn a_when_older_than_the_first_section_counts() {
             blocked.recv().unwrap();
         });
         is_stuck.await.unwrap();
-        let polls = Arc::new(AtomicU64::new(0));
-        let (begin, begun) = oneshot::channel::<()>();
-        let (ours, seen) = (red.clone(), Arc::clone(&polls));
+        let ours = red.clone();
         // Before the `when` under blue, and a section after it.
-        let holder = spawn_colored(
-            BLUE,
-            exclusive(async move {
-                begin.send(()).unwrap();
-                while seen.load(Ordering::Acquire) < 2 {
-                    sleep(Duration::from_millis(1)).await;
-                }
-                ours.try_call(|_| ()).await
-            }),
-        );
+        let holder = spawn_colored(BLUE, exclusive(async move { ours.try_call(|_| ()).await }));
         let waiter = spawn_unique(async move {
-            let mut both = pin!(when((&red, &blue), add));
-            poll_fn(|cx| {
-                let polled = both.as_mut().poll(cx);
-                polls.fetch_add(1, Ordering::Release);
-                polled
-            })
-            .await;
+            when((&red, &blue), add).await;
             red.call(|red| *red).await
         });
         sleep(Duration::from_millis(5)).await;
         block.send(()).unwrap();
-        begun.await.unwrap();
         assert!(matches!(holder.await.unwrap(), Err(CallError::Deadlock(_))));
         assert_eq!(waiter.await.unwrap(), 1);
         busy.await.unwrap();

@@ -1,5 +1,5 @@
-//! Waits that cannot end, because they wait for a section that waits for them: errors at once, of
-//! whichever wait closes the cycle.
+//! Waits that cannot end, because they wait for a section that waits for them: errors after a delay, of the
+//! youngest wait of the cycle that is inside a section.
 
 use crate::support::drops::Drops;
 use crate::support::keeper::Keeper;
@@ -7,9 +7,9 @@ use crate::support::polls::{Child, once, panic_of_task};
 use crate::support::{message, run, runtime, shared};
 use colored::pinned::{PinnedCell, PinnedError};
 use colored::sync::oneshot;
-use colored::time::{Duration, sleep, timeout};
+use colored::time::{Duration, Instant, sleep, timeout};
 use colored::{
-    CallError, Color, ColorCell, JoinHandle, exclusive, hop, spawn_colored, spawn_here,
+    CallError, Color, ColorCell, JoinHandle, Runtime, exclusive, hop, spawn_colored, spawn_here,
     spawn_unique, when, yield_now,
 };
 use std::cell::Cell;
@@ -84,7 +84,7 @@ fn a_wait_behind_an_inner_section_is_in_the_outer_one() {
     });
 }
 
-/// The last wait of a cycle gets the error: here the join.
+/// The section is told, whichever of the two waits comes last: here the join.
 #[test]
 fn a_join_closes_a_cycle_through_a_call() {
     run(3, async {
@@ -119,17 +119,46 @@ fn a_join_closes_a_cycle_through_a_call() {
     });
 }
 
-/// The same, when the join comes first. The closure is dropped, and the color goes on.
+/// The same, when the join comes first. The call goes on.
 #[test]
 fn a_call_closes_a_cycle_through_a_join() {
+    run(3, async {
+        let cell = ColorCell::new(Color::new(RED), 0);
+        let (go, gone) = oneshot::channel();
+        let ours = cell.clone();
+        let line = line!() + 3;
+        let caller = spawn_colored(BLUE, async move {
+            gone.await.unwrap();
+            ours.call(|value| *value += 1).await;
+        });
+        let section = async move {
+            let mut caller = caller;
+            assert!(once(Pin::new(&mut caller)).await.is_pending());
+            go.send(()).unwrap();
+            (Pin::new(&mut caller).await.unwrap_err(), caller)
+        };
+        let (section_line, section) = (line!(), exclusive(section));
+        let (told, caller) = spawn_colored(RED, section).await.unwrap();
+        let said = told.deadlock().unwrap().to_string();
+        assert_names(&said, &[line, section_line]);
+        assert!(said.contains("calls a cell of color 0x1"), "{said}");
+        caller.await.unwrap();
+        assert_eq!(cell.call(|value| *value).await, 1);
+    });
+}
+
+/// A call in a section that another section waits for. The closure is dropped, and the color goes on.
+#[test]
+fn a_call_in_a_section_is_told() {
     run(3, async {
         for panics in [false, true] {
             let drops = Drops::default();
             let cell = ColorCell::new(Color::new(RED), 0);
             let (go, gone) = oneshot::channel();
-            let token = drops.under(BLUE);
+            // Where it stood in line.
+            let token = drops.under(RED);
             let ours = cell.clone();
-            let caller = spawn_colored(BLUE, async move {
+            let caller = exclusive(async move {
                 gone.await.unwrap();
                 let add = move |value: &mut i32| {
                     drop(token);
@@ -145,10 +174,12 @@ fn a_call_closes_a_cycle_through_a_join() {
                 assert_names(&deadlock.to_string(), &[line]);
                 deadlock.to_string()
             });
+            let caller = spawn_colored(BLUE, caller);
             let section = async move {
                 let mut caller = pin!(caller);
-                let first = poll_fn(|cx| Poll::Ready(caller.as_mut().poll(cx))).await;
-                assert!(first.is_pending());
+                assert!(once(caller.as_mut()).await.is_pending());
+                // So the call is the younger wait.
+                sleep(Duration::from_millis(1)).await;
                 go.send(()).unwrap();
                 match caller.await {
                     Ok(said) => said,
@@ -159,8 +190,8 @@ fn a_call_closes_a_cycle_through_a_join() {
             let said = spawn_colored(RED, section).await.unwrap();
             assert_names(&said, &[line]);
             assert!(said.contains("calls a cell of color 0x1"), "{said}");
-            drops.assert_exact(1);
             assert_eq!(cell.call(|value| *value).await, 0);
+            drops.assert_exact(1);
         }
     });
 }
@@ -177,16 +208,17 @@ fn a_hop_closes_a_cycle() {
         let holder = spawn_colored(
             RED,
             exclusive(async move {
-                let mut hopper = pin!(hopper);
-                let first = poll_fn(|cx| Poll::Ready(hopper.as_mut().poll(cx))).await;
-                assert!(first.is_pending());
+                let mut hopper = hopper;
+                assert!(once(Pin::new(&mut hopper)).await.is_pending());
                 go.send(()).unwrap();
-                hopper.await.unwrap_err().into_panic()
+                (Pin::new(&mut hopper).await.unwrap_err(), hopper)
             }),
         );
-        let said = message(&*holder.await.unwrap());
+        let (told, hopper) = holder.await.unwrap();
+        let said = told.deadlock().unwrap().to_string();
         assert_names(&said, &[line]);
         assert!(said.contains("hops to color 0x1"), "{said}");
+        hopper.await.unwrap();
     });
 }
 
@@ -407,7 +439,7 @@ fn combinators_do_not_hide_a_wait() {
     });
 }
 
-/// What waited before the runtime's first section says so when that begins.
+/// What waited before the runtime's first section counts as any other wait.
 #[test]
 fn waits_older_than_the_first_section_count() {
     for round in 0..20 {
@@ -437,5 +469,139 @@ fn the_main_future_is_told_too() {
             exclusive(async { colored::spawn(async {}).await.unwrap_err().is_deadlock() }).await
         });
         assert!(told);
+    });
+}
+
+/// A handle in a combinator that polls only what was woken: its own waker is woken.
+#[test]
+fn a_wait_in_a_combinator_that_polls_only_what_was_woken_is_told() {
+    run(2, async {
+        spawn_colored(
+            RED,
+            exclusive(async {
+                let mut child = Child::new(spawn_here(async {}));
+                assert!(Pin::new(&mut child).await.unwrap_err().is_deadlock());
+            }),
+        )
+        .await
+        .unwrap();
+    });
+}
+
+/// A wait that began in one task, and was moved to another one: it belongs to that one then.
+#[test]
+fn a_wait_that_has_moved_belongs_to_who_polls_it() {
+    run(3, async {
+        let (give, given) = oneshot::channel();
+        let (go, gone) = oneshot::channel();
+        // It waits in a section over blue, and gives the wait away.
+        let first = spawn_colored(
+            BLUE,
+            exclusive(async move {
+                let mut child = spawn_colored(RED, async move { gone.await.unwrap() });
+                assert!(once(Pin::new(&mut child)).await.is_pending());
+                give.send(child).map_err(drop).unwrap();
+            }),
+        );
+        first.await.unwrap();
+        let told = spawn_colored(
+            RED,
+            exclusive(async move {
+                let mut child = given.await.unwrap();
+                go.send(()).unwrap();
+                ((&mut child).await.unwrap_err().is_deadlock(), child)
+            }),
+        );
+        let (told, child) = told.await.unwrap();
+        assert!(told);
+        child.await.unwrap();
+    });
+}
+
+/// Waits that were forgotten, and the tasks that forgot them: nothing is told of those.
+#[test]
+fn forgotten_waits_do_no_harm() {
+    run(3, async {
+        let cell = ColorCell::new(Color::new(RED), 0);
+        for _ in 0..50 {
+            let Keeper { end: go, task: holder } = Keeper::of(RED).await;
+            let ours = cell.clone();
+            let forgets = spawn_colored(BLUE, async move {
+                let mut handle = Box::pin(spawn_colored(RED, async {}));
+                assert!(once(handle.as_mut()).await.is_pending());
+                std::mem::forget(handle);
+                let mut call = Box::pin(ours.clone().try_call(|value| *value += 1));
+                assert!(once(call.as_mut()).await.is_pending());
+                std::mem::forget(call);
+                exclusive(sleep(Duration::from_millis(1))).await;
+            });
+            forgets.await.unwrap();
+            go.send(()).unwrap();
+            holder.await.unwrap();
+        }
+        assert_eq!(cell.call(|value| *value).await, 50);
+    });
+}
+
+/// The error comes when the runtime says: after the delay, and soon after it.
+#[test]
+fn the_delay_is_the_runtimes() {
+    shared(|| {
+        let delays = [0, 10, 60].map(Duration::from_millis);
+        for delay in delays {
+            let runtime = Runtime::builder().workers(2).deadlock_after(delay).build().unwrap();
+            let told = runtime.run(async {
+                let begin = Instant::now();
+                let section = exclusive(async { spawn_here(async {}).await.is_err() });
+                assert!(spawn_colored(RED, section).await.unwrap());
+                begin.elapsed()
+            });
+            // The wait is dated when its slice began.
+            assert!(told + Duration::from_millis(1) >= delay, "{told:?} of {delay:?}");
+        }
+        let never = Runtime::builder().workers(2).deadlock_after(Duration::MAX).build().unwrap();
+        never.run(async {
+            let section = exclusive(async { spawn_here(async {}).await });
+            let waits = timeout(Duration::from_millis(100), spawn_colored(RED, section)).await;
+            assert!(waits.is_err(), "nobody looks");
+        });
+    });
+}
+
+/// A cycle through a task that never rests, for something else wakes it in each of its polls: it is found
+/// when that is over. (As long as it lasts, the task runs, and its waits are not looked at.)
+#[test]
+fn a_cycle_through_a_task_that_does_not_rest_is_found_when_it_does() {
+    run(3, async {
+        let cell = ColorCell::new(Color::new(RED), 0);
+        let (stop, go) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+        let (stopped, gone, ours) = (Arc::clone(&stop), Arc::clone(&go), cell.clone());
+        let busy = spawn_colored(BLUE, async move {
+            until(|| gone.load(Ordering::Relaxed) == 1).await;
+            let mut call = pin!(ours.call(|value| *value += 1));
+            let mut turns = pin!(async {
+                while stopped.load(Ordering::Relaxed) == 0 {
+                    yield_now().await;
+                }
+            });
+            let mut is_over = false;
+            poll_fn(|cx| {
+                is_over = is_over || turns.as_mut().poll(cx).is_ready();
+                call.as_mut().poll(cx)
+            })
+            .await;
+        });
+        let section = exclusive(async move {
+            let mut busy = busy;
+            go.store(1, Ordering::Relaxed);
+            (Pin::new(&mut busy).await.unwrap_err().is_deadlock(), busy)
+        });
+        let joins = spawn_colored(RED, section);
+        sleep(Duration::from_millis(50)).await;
+        stop.store(1, Ordering::Relaxed);
+        let (told, busy) = joins.await.unwrap();
+        assert!(told);
+        busy.await.unwrap();
+        assert_eq!(cell.call(|value| *value).await, 1);
     });
 }

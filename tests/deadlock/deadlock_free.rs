@@ -167,7 +167,7 @@ fn nothing_hangs_in_a_storm() {
         let cells: Arc<[ColorCell<u64>]> =
             (0..COLORS).map(|color| ColorCell::new(Color::new(color + 1), 0)).collect();
         let (mut ends, mut told) = (0, 0);
-        let tasks: Vec<JoinHandle<u64>> = (0..2_000)
+        let tasks: Vec<JoinHandle<u64>> = (0..500)
             .map(|number| {
                 let (cells, mut dice) = (Arc::clone(&cells), Dice::new(number + 9));
                 spawn_colored(
@@ -202,7 +202,7 @@ fn nothing_hangs_in_a_storm() {
             told += task.await.unwrap();
             ends += 1;
         }
-        assert_eq!(ends, 2_000);
+        assert_eq!(ends, 500);
         assert!(told > 0, "no cycle came about");
     });
 }

@@ -330,7 +330,8 @@ fn room_under_a_color_that_a_when_has() {
     });
 }
 
-/// A place in somebody's hands is used under a color that a `when` has: whoever waits for room is told.
+/// A place in somebody's hands is used under a color that a `when` has: the section that joins one who waits
+/// for room is told.
 #[test]
 fn room_that_comes_home_to_a_color_that_a_when_has() {
     run(3, async {
@@ -352,7 +353,7 @@ fn room_that_comes_home_to_a_color_that_a_when_has() {
         let told = section.awaits(waiter).await;
         drop(place.spawn(async {}));
         let error = told.await.unwrap().expect_err("it waits for this section");
-        assert!(message(&*error.into_panic()).contains("waits for room"));
+        assert!(error.deadlock().unwrap().to_string().contains("waits for room"));
         both.await;
     });
 }

@@ -2,54 +2,54 @@
 
 use crate::support::ending::end_while_held;
 use crate::support::gate::Gate;
-use crate::support::polls::poll_once;
+use crate::support::polls::{poll_once, waits};
 use crate::support::{panic_of, run, runtime, shared as test};
 use colored::sync::oneshot;
+use colored::time::{Duration, sleep};
 use colored::{
     Bound, CallError, Color, ColorCell, RoomError, exclusive, hop, shared, spawn_colored, try_hop,
     try_when, when, yield_now,
 };
 use std::pin::pin;
 
-/// A task that holds color 2 waits, in a section, for one that wants to read there, then to go there.
+/// Two sections: one calls a cell of the other's color, and that one reads, or wants by `when`, the first one's.
 #[test]
-fn a_read_and_a_hop_into_a_cycle_are_errors() {
+fn a_read_and_a_when_in_a_cycle_are_errors() {
     run(3, async {
-        let cell = ColorCell::new(2, 5);
-        let (go, gone) = oneshot::channel::<()>();
-        let inner = cell.clone();
-        let waits = spawn_colored(1, async move {
-            gone.await.unwrap();
-            let read = inner.try_read(|value| *value).await;
-            let both = try_when((inner.shared(),), |value| *value).await;
-            let row = try_when(shared([&inner]), |row| row[0]).await;
-            let hopped = try_hop(2).await;
-            // It has gone nowhere, and nothing is left behind.
-            assert_eq!(Color::current(), Some(Color::new(1)));
-            (read, both, row, hopped)
-        });
-        let section = spawn_colored(2, async move {
-            exclusive(async {
+        for which in 0..3 {
+            let (cell, other) = (ColorCell::new(2, 5), ColorCell::new(1, 6));
+            let ((begin, begun), (go, gone)) = (oneshot::channel(), oneshot::channel());
+            let inner = cell.clone();
+            let reads = exclusive(async move {
+                begin.send(()).unwrap();
+                gone.await.unwrap();
+                match which {
+                    0 => inner.try_read(|value| *value).await,
+                    1 => try_when((inner.shared(),), |value| *value).await,
+                    _ => try_when(shared([&inner]), |row| row[0]).await,
+                }
+            });
+            let reads = spawn_colored(1, reads);
+            begun.await.unwrap();
+            let calls = exclusive(async move {
+                let mut call = pin!(other.call(|value| *value));
+                assert!(waits(call.as_mut()).await);
+                // So the other wait is the younger one.
+                sleep(Duration::from_millis(1)).await;
                 go.send(()).unwrap();
-                waits.await.unwrap()
-            })
-            .await
-        });
-        let (read, both, row, hopped) = section.await.unwrap();
-        let Err(deadlock) = hopped else { panic!("it hopped") };
-        for (error, does) in [(read, "reads"), (both, "wants, by `when`,"), (row, "wants")] {
-            let Err(CallError::Deadlock(deadlock)) = error else { panic!("{error:?}") };
+                call.await
+            });
+            let calls = spawn_colored(2, calls);
+            let read = reads.await.unwrap();
+            let Err(CallError::Deadlock(deadlock)) = read else { panic!("{read:?}") };
             let text = deadlock.to_string();
+            let does = if which == 0 { "reads" } else { "wants, by `when`," };
             assert!(text.contains(does) && text.contains(file!()), "{text}");
+            assert_eq!(calls.await.unwrap(), 6, "it goes on");
+            // Afterwards all of it goes.
+            assert_eq!(cell.try_read(|value| *value).await, Ok(5));
+            assert_eq!(try_when((&cell,), |value| *value).await, Ok(5));
         }
-        let text = deadlock.to_string();
-        assert!(
-            text.contains("hops to color 0x2") && text.contains("waits_as_errors.rs"),
-            "{text}"
-        );
-        // Afterwards all of it goes.
-        assert_eq!(cell.try_read(|value| *value).await, Ok(5));
-        assert_eq!(try_when((&cell,), |value| *value).await, Ok(5));
         assert_eq!(try_hop(2).await, Ok(()));
         assert_eq!(Color::current(), Some(Color::new(2)));
     });
@@ -129,32 +129,38 @@ fn at_shutdown_they_are_errors_too() {
     });
 }
 
-/// All that is inside a bound stands behind a section that waits for who wants room.
+/// All that is inside a bound stands behind a section that waits for the color of one who wants room in a
+/// section.
 #[test]
 fn room_that_never_comes_is_an_error() {
     run(3, async {
         // Who was let in before the first section is not known.
         spawn_colored(1, exclusive(yield_now())).await.unwrap();
-        let bound = Bound::new(2, 1);
-        let (go, gone) = oneshot::channel::<()>();
-        let (ours, (tell, told)) = (bound.clone(), oneshot::channel());
-        let waits = spawn_colored(1, async move {
+        let (bound, cell) = (Bound::new(2, 1), ColorCell::new(1, 0));
+        let ((begin, begun), (go, gone)) = (oneshot::channel(), oneshot::channel());
+        let ours = bound.clone();
+        let wants = exclusive(async move {
+            begin.send(()).unwrap();
             gone.await.unwrap();
             let error = ours.try_wait().await.map(drop).unwrap_err();
             // It has left the line, and is told again.
             let depths = (ours.depth(), ours.waiting());
             let again = ours.try_wait().await.map(drop).unwrap_err();
-            tell.send(()).unwrap();
-            // When the section is over there is room.
-            (error, depths, again, ours)
+            (error, depths, again)
         });
+        let wants = spawn_colored(1, wants);
+        begun.await.unwrap();
         let section = exclusive(async move {
+            let mut call = pin!(cell.call(|value| *value));
+            assert!(waits(call.as_mut()).await);
+            // So the other wait is the younger one.
+            sleep(Duration::from_millis(1)).await;
             go.send(()).unwrap();
-            waits.await.unwrap()
+            call.await
         });
         let task = bound.try_spawn(section).unwrap();
-        told.await.unwrap();
-        let (error, depths, again, ours) = task.await.unwrap();
+        let (error, depths, again) = wants.await.unwrap();
+        task.await.unwrap();
         assert_eq!(depths, (1, 0));
         let text = error.to_string();
         let RoomError::Deadlock(deadlock) = error else { panic!("{text}") };
@@ -165,6 +171,8 @@ fn room_that_never_comes_is_an_error() {
             "{text}"
         );
         assert!(matches!(again, RoomError::Deadlock(_)), "{again}");
+        // When the sections are over there is room.
+        let ours = bound.clone();
         let place = ours.try_wait().await.unwrap();
         assert_eq!(ours.depth(), 1);
         // One waits, and is let in; another is told of the end.

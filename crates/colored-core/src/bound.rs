@@ -24,12 +24,16 @@ pub use self::place::Place;
 use self::delay::Delay;
 use self::gate::{Gate, Refused};
 use crate::color::Color;
-use crate::lane::LaneRef;
+use crate::lane::{LanePtr, LaneRef};
 use crate::sched::Handle;
-use crate::sched::waits::{Room, Ways};
 use crate::spawn::JoinHandle;
-use crate::sync::Arc;
+use crate::sync::{Arc, arc_dyn};
+use crate::task::{Cause, Record};
+use crate::wait::room::{Room, Ways};
+use crate::wait::{Kind, Target};
 use std::fmt;
+use std::ptr::NonNull;
+use std::task::Waker;
 use std::time::Duration;
 
 /// A limit to what one color is given: at most `capacity` items at a time.
@@ -102,25 +106,40 @@ impl Room for Inner {
     fn ways(&self) -> Option<Ways> {
         self.gate.ways()
     }
+
+    fn lane(&self) -> LanePtr {
+        self.lane.ptr()
+    }
+
+    fn take_waker(&self, record: NonNull<Record>) -> Option<Waker> {
+        self.gate.take_waker(record)
+    }
 }
 
 impl Inner {
+    /// How to ask a bound what is waited for.
+    const KIND: &Kind = &Kind { target: Self::target, waker: |_| None };
+
+    unsafe fn target(cause: &Cause) -> Option<Target> {
+        let inner: *const Self = cause.what.cast();
+        // SAFETY: made by `TryWait::waits`, from an `Arc` that is kept beside the record.
+        unsafe { Arc::increment_strong_count(inner) };
+        // SAFETY: just counted.
+        let inner = unsafe { Arc::from_raw(inner) };
+        Some(Target::Room(arc_dyn!(inner => dyn Room)))
+    }
+
     /// Gives a place back, by `leave`: true if somebody waits.
     #[inline]
     fn has_left(&self, leave: impl FnOnce(&Gate) -> bool) {
-        if leave(&self.gate) && self.handle.scheduler().watches_waits() {
-            self.may_be_shut();
+        if leave(&self.gate) {
+            self.has_changed();
         }
     }
 
-    /// Room may come only by some who are kept from going on now. That may have closed a cycle, which
-    /// those in the line find when they look again. One that begins to wait later looks by itself.
-    fn may_be_shut(&self) {
-        if let Some(ways) = self.gate.ways()
-            && self.handle.scheduler().may_shut_off(&ways, &self.lane)
-        {
-            self.gate.rouse();
-        }
+    /// Room may come only by some who are kept from going on now: that may have closed a cycle.
+    fn has_changed(&self) {
+        self.handle.scheduler().stir();
     }
 }
 

@@ -14,7 +14,7 @@ mod when;
 
 pub use self::access::{AccessError, CallError};
 pub use self::call::{Call, TryCall};
-pub use self::errand::{Address, Errand};
+pub use self::errand::{Address, Errand, ErrandCall};
 pub use self::read::{Read, TryRead};
 pub use self::set::{Cells, Shared};
 pub use self::several::{AllShared, Several, SeveralShared, shared};

@@ -6,9 +6,9 @@
 
 use crate::lane::inside::{self, Inside};
 use crate::lane::{LanePtr, current};
-use crate::sched::waits::Watched;
 use crate::sched::with_handle_of_task;
 use crate::task::Section;
+use crate::wait::Wait;
 use pin_project_lite::pin_project;
 use std::fmt;
 use std::panic::Location;
@@ -44,27 +44,26 @@ use std::task::{Context, Poll};
 /// # What must not be waited for
 ///
 /// To wait inside a section for something that can go on only when the section has ended would never
-/// end. It is an error of that await, at once, in every build; and so is a cycle over several
-/// colors, of whichever wait closes it:
+/// end. Such a wait becomes an error, in every build, and so does one in a cycle over several colors:
+/// when it has lasted for a while, 10 ms unless the runtime's builder says otherwise. Of a cycle, the youngest
+/// wait that is inside a section gets the error; the others go on waiting.
 ///
-/// | the wait that closes the cycle | gets |
+/// | the wait | gets |
 /// |---|---|
 /// | a [`JoinHandle`](crate::JoinHandle) | an error with [`JoinError::deadlock`](crate::JoinError::deadlock); it may be awaited again later |
-/// | [`ColorCell::try_call`](crate::ColorCell::try_call) | [`CallError::Deadlock`](crate::CallError); the closure is dropped |
-/// | `try_call` of a `PinnedCell` | `PinnedError::Deadlock`; the closure is dropped |
-/// | [`ColorCell::call`](crate::ColorCell::call), [`read`](crate::ColorCell::read), [`when`](crate::when()), [`hop`](crate::hop()), the call of a `PinnedCell`, and whoever waits for room in a [`Bound`](crate::Bound) | a panic with the same text |
+/// | [`ColorCell::try_call`](crate::ColorCell::try_call), `try_read`, [`try_when`](crate::try_when()) | [`CallError::Deadlock`](crate::CallError); the closure is dropped when its turn comes |
+/// | `try_call` of a `PinnedCell` | `PinnedError::Deadlock`; the same |
+/// | [`ColorCell::call`](crate::ColorCell::call), [`read`](crate::ColorCell::read), [`when`](crate::when()), the call of a `PinnedCell`, and a task that waits for room in a [`Bound`](crate::Bound) | a panic with the same text |
 ///
 /// The text lists every wait of the cycle and its place in the source. All waits of a task count
 /// together, and all in a section: a `select!` with a time-out does not make a cycle legal, and a
-/// handle that was polled counts until it is ready or dropped, or the section is over. What is
+/// handle that was polled counts until it is ready or dropped, or the section is over. A [`hop`](crate::hop())
+/// counts too; it is never inside a section, and so never gets the error. What is
 /// not known: waits for locks, channels and other primitives; for room in a
-/// [`Bound`](crate::Bound) while one inside might go under another color, or has a
-/// [`Place`](crate::Place) in its hands; for another runtime; behind a `when` that is older than the
-/// runtime's first section, until its task is polled again or it gets one more color; and waits that are
-/// older than that section and in a combinator that polls only what was woken. For any other wait, the
-/// first section of a runtime wakes each waiting task once, so that it says what it waits for. A cycle may
-/// be closed by what is no wait, as when a [`when`](crate::when()) gets one of its colors: then the
-/// awaits inside the sections of the cycle are looked at again, and one of them gets the error.
+/// [`Bound`](crate::Bound) while one inside might go under another color, has a
+/// [`Place`](crate::Place) in its hands, or was let in before the runtime's first section; and for a color of
+/// another runtime. A cycle through a task that never rests, because it is woken in each of its polls, is not
+/// found before it does.
 ///
 /// A [`yield_now`](crate::yield_now()) inside lets other colors run, but nobody of this one. A `hop`
 /// to another color panics.
@@ -78,9 +77,9 @@ use std::task::{Context, Poll};
 ///
 /// # Costs
 ///
-/// Two read-modify-writes of the task's state; and a lock that few others use, twice, in a section
-/// that waits for anything. From the runtime's first section on, a join, call or hop that has to wait
-/// takes a lock of the whole runtime, and another time when it is over.
+/// Two read-modify-writes of the task's state, and a record in the task's list of waits. A wait in it costs
+/// what others cost. From the runtime's first section on, the reactor thread looks at the sections that wait,
+/// and at what stands in line behind them, every few milliseconds while something runs.
 ///
 /// # Panics
 ///
@@ -121,13 +120,13 @@ impl<F: Future> Future for Exclusive<F> {
             None if this.future.is_some() => *this.open = Some(enter(this.site)),
             None => {}
         }
-        let (Some(future), Some(open)) = (this.future.as_mut().as_pin_mut(), this.open.as_mut())
+        let (Some(future), Some(open)) = (this.future.as_mut().as_pin_mut(), this.open.as_ref())
         else {
             panic!("the section of {} was polled again after it had ended", this.site)
         };
-        let going_on = GoingOn::begin(open, this.site);
+        let inside = GoingOn::begin(open, this.site);
         let polled = future.poll(cx);
-        drop(going_on);
+        drop(inside);
         if polled.is_ready() {
             this.future.set(None);
             *this.open = None;
@@ -138,8 +137,8 @@ impl<F: Future> Future for Exclusive<F> {
 
 /// A section that has begun.
 struct Open {
-    /// If something has been waited for in it. Dropped before the color is given back.
-    watched: Option<Watched>,
+    /// Dropped before the color is given back.
+    record: Option<Wait>,
     section: Section<LanePtr>,
 }
 
@@ -161,8 +160,8 @@ fn enter(site: &'static Location<'static>) -> Open {
     // SAFETY: this thread polls the task.
     match unsafe { Section::enter(task) } {
         Ok(section) => {
-            with_handle_of_task(|handle| handle.map(|handle| handle.scheduler().watch()));
-            Open { watched: None, section }
+            with_handle_of_task(|handle| handle.map(|handle| handle.scheduler().expect_sections()));
+            Open { record: Wait::section(site), section }
         }
         Err(error) => panic!("the section of {site} cannot begin: {error}"),
     }
@@ -186,25 +185,18 @@ fn assert_same(section: &Section<LanePtr>, site: &'static Location<'static>) {
 }
 
 /// The time in which a section is polled.
-struct GoingOn<'a> {
-    open: &'a mut Open,
-    outer: Option<Inside>,
-}
+struct GoingOn(Option<Inside>);
 
-impl<'a> GoingOn<'a> {
-    fn begin(open: &'a mut Open, site: &'static Location<'static>) -> Self {
-        let key = open.watched.as_ref().map_or(0, Watched::key);
-        let task = open.section.task();
-        Self { outer: inside::replace(Some(Inside { task, site, key })), open }
+impl GoingOn {
+    fn begin(open: &Open, site: &'static Location<'static>) -> Self {
+        let record = open.record.as_ref().map(Wait::record);
+        Self(inside::replace(Some(Inside { task: open.section.task(), site, record })))
     }
 }
 
-impl Drop for GoingOn<'_> {
+impl Drop for GoingOn {
     fn drop(&mut self) {
-        let key = inside::replace(self.outer).map_or(0, |inside| inside.key);
-        if key != 0 && self.open.watched.is_none() {
-            self.open.watched = Watched::new(key);
-        }
+        inside::replace(self.0);
     }
 }
 

@@ -37,11 +37,9 @@ mod desk;
 pub(crate) mod gate;
 pub(crate) mod inside;
 mod keep;
-pub(crate) mod known;
 pub(crate) mod lend;
+mod line;
 pub(crate) mod locals;
-mod missing;
-mod older;
 mod order;
 mod party;
 mod port;
@@ -58,14 +56,13 @@ pub(crate) mod want;
 
 pub(crate) use self::count::GivenBack;
 pub(crate) use self::keep::Keeper;
-pub(crate) use self::known::Known;
+pub(crate) use self::line::{Behavior, Wanted};
 pub(crate) use self::order::Order;
 pub(crate) use self::port::{Closing, Dispatch};
 pub(crate) use self::reference::{LanePtr, LaneRef};
 pub(crate) use self::slice::{Runner, Slice};
 pub(crate) use self::ticket::{Counted, FlatQueues, Ticket};
 pub(crate) use self::track::Track;
-pub(crate) use self::usher::look_again_soon;
 
 pub use self::desk::Priority;
 
@@ -87,14 +84,10 @@ pub(crate) struct Lane {
     port: Arc<dyn Dispatch>,
     /// The head has run, but could not be unlinked yet. Holder only.
     stalled: UnsafeCell<Option<after::After>>,
-    /// Whether waits were recorded when it was made: then those of all its tasks are.
-    watched: bool,
     /// With `number` the color.
     unique: bool,
     /// The worker on which it last ran, from 1; 0 if it has not run. Holder only.
     home: AtomicU16,
-    /// Whether all behaviors in its line are known to the recorder of waits ([`older`]).
-    surveyed: AtomicBool,
     /// Whether somebody looks for a moment in which nobody reads ([`alone`]). A hint.
     wished: AtomicBool,
     /// How many readers are inside ([`gate`]).
@@ -132,7 +125,6 @@ pub(crate) enum Tenure {
 impl Lane {
     /// A lane with one reference.
     pub(crate) fn new(color: Color, port: Arc<dyn Dispatch>, tenure: Tenure) -> Self {
-        let watched = port.is_watched();
         Self {
             chain: Chain::new(),
             refs: Count::new(tenure == Tenure::Published),
@@ -144,10 +136,8 @@ impl Lane {
             }),
             port,
             stalled: UnsafeCell::new(None),
-            watched,
             unique: color.is_unique(),
             home: AtomicU16::new(0),
-            surveyed: AtomicBool::new(watched),
             wished: AtomicBool::new(false),
             readers: AtomicU32::new(0),
             desk: Desk::new(),
@@ -159,11 +149,9 @@ impl Lane {
     /// Makes an unreferenced lane that was in no table, or has left it, into a fresh one.
     pub(crate) fn renew(&mut self, color: Color) {
         (self.number, self.unique) = (color.number(), color.is_unique());
-        self.watched = self.port.is_watched();
         self.refs.renew();
         // Ordering: exclusive access.
         self.home.store(0, Ordering::Relaxed);
-        self.surveyed.store(self.watched, Ordering::Relaxed);
         self.inner.with_mut(|inner| {
             // SAFETY: exclusive access.
             let inner = unsafe { &mut *inner };
@@ -202,12 +190,6 @@ impl Lane {
     /// Whether this is a lane of that scheduler.
     pub(crate) fn is_of<D: Dispatch + ?Sized>(&self, scheduler: &D) -> bool {
         ptr::addr_eq(&raw const *self.port, scheduler)
-    }
-
-    /// Whether tasks of this lane may have begun to wait before waits were recorded, and nobody who
-    /// looked for such lanes may have found it.
-    fn is_to_be_roused(&self) -> bool {
-        !self.watched && self.port.is_watched()
     }
 
     pub(crate) fn is_published(&self) -> bool {
@@ -257,12 +239,6 @@ pub(crate) fn current_color() -> Option<Color> {
     let lane_ref = unsafe { lane.get() };
     if lane_ref.refs.publish() {
         lane_ref.port.publish(lane);
-        if lane_ref.is_to_be_roused() {
-            // It may have come too late to be found when that began.
-            current::retain(lane);
-            // SAFETY: just counted.
-            callback::rouse(&unsafe { LaneRef::from_counted(lane) });
-        }
     }
     Some(lane_ref.color())
 }

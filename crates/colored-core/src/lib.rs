@@ -104,6 +104,7 @@
 //! | [`lane`] | exclusion and order; slices; callbacks; the values of a color | `Dispatch`: a lane is runnable |
 //! | [`table`] | the exact map from colors to lanes | |
 //! | [`sched`] | workers, stealing, sleep, guests, shutdown | [`Park`]: nothing to run |
+//! | [`wait`](look_for_deadlocks) | records of waits; the search for deadlocks | `Kind`, `Room`: what is waited for |
 //! | `exclusive` | sections | |
 //! | [`cell`], [`spawn`] | what users call | |
 //! | [`bound`](Bound) | admission to a color: who comes in, who waits | |
@@ -125,7 +126,7 @@
 //! | **G8** destructors on color | Only the holder drops a future, so a cancellation waits for its turn. A waiting task is on the list of its lane; a lane with such a list is in the table or in the registry, where a shutdown finds it; one that keeps its lane is in a list of such tasks. A worker stays until what is pinned to it has been dropped; what it leaves behind if it is thrown away before is leaked: no other thread may drop it | `sched/shutdown.rs`, `sched/resident.rs`, `sched/keepers.rs`, `task/live.rs`, `lane/locals.rs` | `shutdown`, `pinned`, `task`, `turn`, `join`, `exclusive`, `locals` |
 //! | **G9** panic isolation | Polls, callbacks and destructors run inside `catch_unwind`; foreign wakers inside [`contain()`] | `task/vtable.rs` | none |
 //! | **G11** color per poll | The hold ends with the slice, and thread-locals say what is held. A [`ColorCell`] gives its value to a closure, never across an await. A section is a count in the task's state: while it is not zero, a poll that ends leaves lane and node where they are | `lane/current.rs`, `lane/keep.rs`, [`cell`] | `cell`, `inline`, `exclusive` |
-//! | **G12** diagnosed waits | From the first section on, tasks record what they wait for. A wait that closes a cycle through a section is refused, under the lock under which it would be recorded. A `when` that gets a lane and lacks others has those look again whom it shuts in. Those of before are found in the lines of lanes that stand still | `sched/waits.rs`, `lane/missing.rs`, `lane/older.rs` | `exclusive`, `waits`, `known`, `older` |
+//! | **G12** diagnosed waits | A wait is recorded in its task, by the thread that polls the task. Whoever looks for deadlocks takes the right to run the sections that wait for long, and those tasks that it comes to, for as long as it looks: so what it reads does not change. It tells the youngest wait of a cycle that is inside a section | `task/record.rs`, `wait.rs`, `wait/search.rs`, `lane/line.rs` | `record`, `exclusive`, `waits` |
 //!
 //! G10 (I/O is nobody's hostage) is kept by the shell above this crate.
 //!
@@ -141,6 +142,7 @@
 //!
 //! | what is handed over | released by | acquired by |
 //! |---|---|---|
+//! | the records of a task, poll to whoever looks, and back | clearing `SCHEDULED`; the end of a claim | the claim that sets it; the wake that sets it |
 //! | a lane's content, holder to holder | the exchange of the chain's tail to null | the swap or exchange that claims the idle chain |
 //! | a task or callback, producer to holder | the swap of the tail, the store of the link | the load of the link |
 //! | the content of a lane that a task keeps | clearing `SCHEDULED` with `KEPT` | the wake that sets it |
@@ -176,9 +178,8 @@
 //! | head leaves the chain | 0 if its successor can be seen, else 1 |
 //! | yield, or a wake of the polled task by itself | 0, or 1 with others behind: the tail |
 //! | hop | the target lane (as for a spawn), the push there |
-//! | section | 2, and for the first wait in it a lock, twice. A wait in a section costs what others cost, a wake there no push: it dispatches the lane |
-//! | `when` that gets one of its lanes and lacks others, after the first section | a lock of the whole scheduler and a search along what is waited for. Before: a load and a store; and one more load when it has to wait |
-//! | join, call or hop that waits, after the first section | a lock of the whole scheduler and a search along what is waited for; the lock again when it is over |
+//! | section | 2, a record, and for the first wait in it a lock, twice. A wait in a section costs what others cost, a wake there no push: it dispatches the lane |
+//! | the record of a wait | 0, if it ends in a poll of its task: a block from the worker's free lists, and a place in the task's list. 1 more if it ends elsewhere |
 //! | lane taken from the `next` slot, or the own deque | 1 |
 //! | lane taken from the injector by a worker that has others | 2; and at the begin of each round a load that says whether there is one |
 //! | a turn, once a priority has been named | 9: reference and ticket of the lane, the right left and taken, two locks. Before: a load of the worker's own line where a lane is dispatched, put back and looked for |
@@ -225,6 +226,7 @@ mod spawn;
 mod sync;
 mod table;
 mod task;
+mod wait;
 
 pub use self::bound::{
     Bound, BoundedCell, Closed, Line, Place, Post, Reserve, RoomError, Spawn, Standing, Ticket,
@@ -233,8 +235,8 @@ pub use self::bound::{
 #[doc(hidden)]
 pub use self::cell::sets;
 pub use self::cell::{
-    AccessError, Address, AllShared, Call, CallError, Cells, ColorCell, Errand, Read, Several,
-    SeveralShared, Shared, TryCall, TryRead, TryWhen, When, shared, try_when, when,
+    AccessError, Address, AllShared, Call, CallError, Cells, ColorCell, Errand, ErrandCall, Read,
+    Several, SeveralShared, Shared, TryCall, TryRead, TryWhen, When, shared, try_when, when,
 };
 pub use self::color::Color;
 pub use self::contain::contain;
@@ -248,3 +250,4 @@ pub use self::spawn::{
     spawn_local, try_hop, yield_now,
 };
 pub use self::task::{Deadlock, Id, JoinError};
+pub use self::wait::look_for_deadlocks;

@@ -34,7 +34,6 @@ mod retire;
 mod round;
 mod shutdown;
 mod thrift;
-pub(crate) mod waits;
 mod worker;
 
 pub use self::remote::WorkerMetrics;
@@ -47,7 +46,7 @@ pub use self::handle::Handle;
 pub(crate) use self::enter::{with_handle, with_handle_of_task};
 pub(crate) use self::guest::{block_on, local_lane, spawn_local};
 pub(crate) use self::handle::{spawn_here, spawn_on_lane};
-pub(crate) use self::local::has_to_wait;
+pub(crate) use self::local::{has_to_wait, noted_time};
 pub(crate) use self::pinned::spawn_pinned;
 pub(crate) use self::remote::post_to_worker;
 
@@ -58,13 +57,13 @@ use self::local::Spares;
 use self::ranks::{Queued, Ranks};
 use self::registry::Registry;
 use self::remote::{Guests, Remote, index_of};
-use self::waits::Waits;
 use crate::color::Color;
 use crate::lane::{Lane, LanePtr, Order, ReadyLane};
 use crate::memory;
 use crate::queue::{Deque, Injector};
 use crate::sync::{Arc, AtomicBool, Mutex, Ordering};
 use crate::table::Table;
+use crate::task::Abort;
 use crossbeam_utils::CachePadded;
 use std::any::Any;
 
@@ -75,6 +74,10 @@ pub trait Park: Send + Sync + 'static {
 
     /// Nanoseconds since some fixed moment, never going back.
     fn now(&self) -> u64;
+
+    /// Something that is waited for has changed, and no worker has run for it: whoever calls
+    /// [`look_for_deadlocks`](crate::look_for_deadlocks) is to look again. Only after the first section.
+    fn stir(&self) {}
 
     /// The value that the maker of the scheduler finds by it ([`Scheduler::shell`]).
     fn shell(&self) -> Option<&(dyn Any + Send + Sync)> {
@@ -94,7 +97,8 @@ pub struct Scheduler {
     table: Table,
     registry: Registry,
     keepers: Keepers,
-    waits: Waits,
+    /// There has been a section.
+    sections: AtomicBool,
     injector: Injector<ReadyLane>,
     idle: Idle,
     remotes: Box<[CachePadded<Remote>]>,
@@ -150,7 +154,7 @@ impl Scheduler {
             table: Table::new(seed),
             registry: Registry::new(workers),
             keepers: Keepers::new(workers),
-            waits: Waits::new(),
+            sections: AtomicBool::new(false),
             injector: Injector::new(),
             idle: Idle::new(workers),
             remotes: remotes.collect(),
@@ -256,6 +260,34 @@ impl Scheduler {
         self.park.now()
     }
 
+    /// Whether there has been a section.
+    #[inline]
+    #[must_use]
+    pub fn has_had_sections(&self) -> bool {
+        // Ordering: a hint. A thread that knows of a section sees this by what it knows it by.
+        self.sections.load(Ordering::Relaxed)
+    }
+
+    /// There is a section, or will be: from now on it is known who has room under a [`Bound`](crate::Bound).
+    pub fn expect_sections(&self) {
+        if !self.has_had_sections() {
+            // Ordering: as in `has_had_sections`.
+            self.sections.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// The tasks that have waited in a section, and not left their lanes since.
+    pub(crate) fn parked_sections(&self) -> Vec<Abort<LanePtr>> {
+        self.keepers.all()
+    }
+
+    /// A thread that may be no worker has changed what is waited for.
+    pub(crate) fn stir(&self) {
+        if self.has_had_sections() {
+            self.park.stir();
+        }
+    }
+
     /// Wakes one worker if some worker is parked and none is looking for work already.
     fn notify(&self) {
         if let Some(worker) = self.idle.notify() {
@@ -263,7 +295,7 @@ impl Scheduler {
         }
     }
 
-    fn is_closing(&self) -> bool {
+    pub(crate) fn is_closing(&self) -> bool {
         // Ordering: what matters is ordered by the close nodes and the registry's lock.
         self.closing.load(Ordering::Relaxed)
     }

@@ -15,5 +15,5 @@ mod imp;
 pub(crate) use self::imp::{
     Arc, AtomicBool, AtomicPtr, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Condvar, Mutex,
     MutexGuard, Ordering, ThreadId, UnsafeCell, arc_dyn, fence, spin_loop, this_thread,
-    thread_slot, yield_now,
+    thread_slot,
 };

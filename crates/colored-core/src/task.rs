@@ -8,6 +8,7 @@
 //! | `state` | everybody, atomically |
 //! | `lane` | the party that may move the node; whoever knows the task to be alive may ask which it is |
 //! | `live` | the holder of the task's lane |
+//! | `records` | the party that may move the node ([`record`]) |
 //! | future | the holder of the task's lane |
 //! | output | the holder until `COMPLETE`, then the handle; with no handle the holder drops it |
 //! | joiner's waker | the handle while `JOINER` is clear, the holder at the end while it is set |
@@ -26,6 +27,7 @@ mod error;
 mod id;
 mod join;
 mod live;
+mod record;
 mod section;
 mod state;
 mod vtable;
@@ -39,6 +41,9 @@ pub(crate) use self::cell::{Cell, TaskRef};
 pub(crate) use self::deadlock::{Link, Named};
 pub(crate) use self::join::{Abort, Join};
 pub(crate) use self::live::LiveList;
+#[cfg(all(test, colored_loom))]
+pub(crate) use self::record::Records;
+pub(crate) use self::record::{Cause, How, Record};
 pub(crate) use self::section::Section;
 pub(crate) use self::state::{Begun, Ended, Kept, Wants};
 pub(crate) use self::waker::table as waker_table;

@@ -78,8 +78,8 @@ fn wait_in_a_section(handle: &Handle, cell: &ColorCell<i32>) {
 #[test]
 fn a_when_over_cells_of_two_schedulers_leaves_no_record() {
     let ((one, mut ones), (two, mut twos)) = (scheduler(1), scheduler(1));
-    one.scheduler().watch_from_the_start();
-    two.scheduler().watch_from_the_start();
+    one.scheduler().expect_sections();
+    two.scheduler().expect_sections();
     let a = ColorCell::new_in(&one, Color::new(1), 1);
     let b = ColorCell::new_in(&two, Color::new(2), 2);
     for swapped in [false, true] {
@@ -172,8 +172,8 @@ fn a_when_over_cells_of_two_schedulers_that_is_older_than_the_first_section() {
 #[test]
 fn a_call_that_is_taken_to_a_task_of_another_scheduler_is_recorded_there() {
     let ((one, mut ones), (two, mut twos)) = (scheduler(1), scheduler(1));
-    one.scheduler().watch_from_the_start();
-    two.scheduler().watch_from_the_start();
+    one.scheduler().expect_sections();
+    two.scheduler().expect_sections();
     let b = ColorCell::new_in(&two, Color::new(2), 2);
     let c = ColorCell::new_in(&two, Color::new(3), 3);
     let gate = Gate::default();
@@ -218,8 +218,8 @@ fn a_call_that_is_taken_to_a_task_of_another_scheduler_is_recorded_there() {
 fn a_task_that_is_polled_inside_the_section_of_another_one_is_not_in_it() {
     for same in [true, false] {
         let ((one, mut ones), (two, mut twos)) = (scheduler(2), scheduler(1));
-        one.scheduler().watch_from_the_start();
-        two.scheduler().watch_from_the_start();
+        one.scheduler().expect_sections();
+        two.scheduler().expect_sections();
         let (inner_handle, mut inner) =
             if same { (one.clone(), ones.pop().unwrap()) } else { (two, twos.pop().unwrap()) };
         let b = ColorCell::new_in(&inner_handle, Color::new(2), 0);

@@ -48,6 +48,8 @@ pub(crate) struct Driver {
     pub(crate) wheels: Box<[Wheel]>,
     pub(crate) pool: Pool,
     pub(crate) bell: backstop::Bell,
+    /// How long a wait in a section lasts before it is looked at.
+    pub(crate) deadlock_after: Duration,
     pub(crate) finishers: Finishers,
     parkers: Box<[Parker]>,
     naps: Box<[Nap]>,
@@ -62,10 +64,15 @@ impl Driver {
     /// # Errors
     ///
     /// When the system refuses a selector.
-    pub(crate) fn new(workers: usize, rest: Duration, pool: Pool) -> io::Result<Driver> {
+    pub(crate) fn new(
+        workers: usize,
+        rest: Duration,
+        deadlock_after: Duration,
+        pool: Pool,
+    ) -> io::Result<Driver> {
         let shards = workers.div_ceil(WORKERS_PER_SHARD);
         let shards = (0..shards).map(|_| Shard::new()).collect::<io::Result<_>>()?;
-        Ok(Self::with(Clock::new(), shards, workers, rest, pool))
+        Ok(Self { deadlock_after, ..Self::with(Clock::new(), shards, workers, rest, pool) })
     }
 
     fn with(
@@ -82,6 +89,7 @@ impl Driver {
             wheels: (0..workers).map(|_| Wheel::new()).collect(),
             pool,
             bell: backstop::Bell::default(),
+            deadlock_after: Duration::ZERO,
             finishers: Finishers::default(),
             parkers: (0..workers).map(|_| Parker::default()).collect(),
             naps: (0..workers).map(|_| Nap::new(rest)).collect(),

@@ -14,11 +14,10 @@ pub(crate) use self::spawn::spawn_pinned_in;
 
 use self::mailbox::{Receiver, Sender, mailbox};
 use crate::task::consume_budget;
-use colored_core::{Address, CallError, Color, Deadlock, Errand, Handle, contain, spawn_local};
+use colored_core::{Address, CallError, Color, Deadlock, ErrandCall, Handle, contain, spawn_local};
 use std::fmt;
 use std::future::poll_fn;
 use std::panic::{Location, resume_unwind};
-use std::sync::Arc;
 use std::task::Poll;
 
 /// A value that need not be `Send`: it is made, used and dropped on one thread, under one color.
@@ -228,12 +227,11 @@ impl<T: 'static> PinnedCell<T> {
         let (cell, site) = (self.clone(), Location::caller());
         async move {
             let waker = poll_fn(|cx| Poll::Ready(cx.waker().clone())).await;
-            let caller = Caller(Arc::new(Errand::new(f, waker)));
-            let turn = Turn(Some(Arc::clone(&caller.0)));
+            let (mut call, errand) = ErrandCall::new(f, waker);
             // What is given back goes, and so ends the wait.
-            drop(cell.sender.send(Box::new(move |value| turn.run(value))));
+            drop(cell.sender.send(Box::new(move |value| errand.run(|f| f(value)))));
             let home = || cell.sender.home();
-            let ended = poll_fn(|cx| caller.0.poll(cx, "calls a pinned cell of", site, home)).await;
+            let ended = poll_fn(|cx| call.poll(cx, site, home)).await;
             match ended {
                 Ok(Ok(result)) => Ok(result),
                 Ok(Err(panic)) => resume_unwind(panic),
@@ -255,38 +253,6 @@ impl<T: 'static> PinnedCell<T> {
     #[must_use]
     pub fn is_gone(&self) -> bool {
         self.sender.is_closed()
-    }
-}
-
-/// The caller's half of a call.
-struct Caller<F, R>(Arc<Errand<F, R>>);
-
-impl<F, R> Drop for Caller<F, R> {
-    fn drop(&mut self) {
-        // There may be a result that nobody has taken.
-        contain(|| self.0.abandon());
-    }
-}
-
-/// The value's half: run, or dropped.
-struct Turn<F, R>(Option<Arc<Errand<F, R>>>);
-
-impl<F, R> Turn<F, R> {
-    fn run<T>(mut self, value: &mut T)
-    where
-        F: FnOnce(&mut T) -> R,
-    {
-        if let Some(errand) = self.0.take() {
-            errand.run(|f| f(value));
-        }
-    }
-}
-
-impl<F, R> Drop for Turn<F, R> {
-    fn drop(&mut self) {
-        if let Some(errand) = self.0.take() {
-            errand.cancel();
-        }
     }
 }
 

@@ -1,18 +1,20 @@
 //! Waiting for room.
 
 use super::error::{Closed, RoomError};
-use super::gate::{Refused, Waited};
+use super::gate::{Kept, Refused, Waited};
 use super::line::Ticket;
 use super::place::Place;
-use super::{Bound, BoundedCell};
+use super::{Bound, BoundedCell, Inner};
 use crate::budget;
-use crate::sched::waits::{self, RoomWait, Turn};
 use crate::spawn::JoinHandle;
 use crate::sync::{Arc, arc_dyn};
-use crate::task::Deadlock;
+use crate::task::{Cause, How};
+use crate::wait::WaitSlot;
+use crate::wait::room::{Caller, Room};
 use std::fmt;
 use std::panic::Location;
 use std::pin::Pin;
+use std::ptr;
 use std::task::{Context, Poll, ready};
 
 /// The future of [`Bound::reserve`].
@@ -40,18 +42,19 @@ impl<'a> TryWait<'a> {
         Self { bound, ticket: None, site: Location::caller() }
     }
 
-    /// Records that this task waits, from the runtime's first section on.
-    fn record(&self, before: Option<RoomWait>) -> Result<Option<RoomWait>, Deadlock> {
-        if !waits::are_watched() {
-            return Ok(before);
-        }
-        drop(before);
-        let lane = &self.bound.inner.lane;
-        let how = "waits for room in a bound of";
-        waits::room(
-            Turn { lane, shared: false, how, site: self.site },
-            || arc_dyn!(Arc::clone(&self.bound.inner) => dyn waits::Room),
-        )
+    /// Records that this task waits.
+    fn waits(&self, wait: &mut WaitSlot) -> Kept {
+        const HOW: &How = &How { text: "waits for room in a bound of", is_shared: false };
+        let inner = &self.bound.inner;
+        let what = Arc::as_ptr(inner).cast();
+        let cause =
+            || Cause { how: HOW, site: self.site, kind: Inner::KIND, what, beside: ptr::null() };
+        // SAFETY: kept beside the record.
+        unsafe { wait.waits(cause) };
+        let is_known = inner.handle.scheduler().has_had_sections();
+        let caller = is_known.then(Caller::current).flatten();
+        let _room = wait.record().map(|_| arc_dyn!(Arc::clone(inner) => dyn Room));
+        Kept { caller, _room }
     }
 
     fn give_up(&mut self) {
@@ -92,8 +95,8 @@ impl Future for TryWait<'_> {
             });
         }
         let waited = match this.ticket.take() {
-            None => inner.gate.enter_or_wait(cx.waker(), |before| this.record(before)),
-            Some(ticket) => inner.gate.look(ticket, cx.waker(), |before| this.record(before)),
+            None => inner.gate.enter_or_wait(cx.waker(), |wait| this.waits(wait)),
+            Some(ticket) => inner.gate.look(ticket, cx.waker(), |wait| this.waits(wait)),
         };
         match waited {
             Waited::Entered => Poll::Ready(Ok(Place::of(inner))),

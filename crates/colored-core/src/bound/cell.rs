@@ -233,7 +233,7 @@ impl<T: Send + 'static> BoundedCell<T> {
                 && let Some(key) = untold.take_if(|_| call.is_scheduled())
             {
                 self.bound.inner.gate.homes().set(key, true);
-                self.bound.inner.may_be_shut();
+                self.bound.inner.has_changed();
             }
             polled
         })

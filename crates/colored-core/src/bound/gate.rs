@@ -7,18 +7,19 @@
 //! the place; so a waiter that goes away looks whether it was called, and then leaves as everybody
 //! does.
 //!
-//! Who waits may be recorded (`sched/waits.rs`) for as long as it stands in the line: both begin and
-//! end under the lock of the line, so who has been called, or dismissed, is not recorded any more when
-//! it learns of it.
+//! The record of a wait ([`wait`](crate::wait)) is kept in the line: so it ends when the waiter is called, or
+//! dismissed, before that one learns of it.
 
 use super::home::Homes;
 use super::line::{Line, Standing, Ticket};
 use super::word::{Entry, Exit, MAX_CAPACITY, Word};
 use crate::contain::contain;
-use crate::sched::waits::{RoomWait, Ways};
-use crate::sync::Mutex;
-use crate::task::Deadlock;
+use crate::sync::{Arc, Mutex};
+use crate::task::{Deadlock, Record};
+use crate::wait::WaitSlot;
+use crate::wait::room::{Caller, Room, Ways};
 use std::mem;
+use std::ptr::NonNull;
 use std::task::Waker;
 
 pub(crate) struct Gate {
@@ -31,7 +32,18 @@ pub(crate) struct Gate {
 /// One in the line.
 struct Waiting {
     waker: Waker,
-    wait: Option<RoomWait>,
+    /// Goes before what it points to.
+    wait: WaitSlot,
+    kept: Kept,
+}
+
+/// What is kept for a wait that is recorded.
+#[derive(Default)]
+pub(crate) struct Kept {
+    /// From the first section on.
+    pub(crate) caller: Option<Caller>,
+    /// The record points to it.
+    pub(crate) _room: Option<Arc<dyn Room>>,
 }
 
 /// Why nobody comes in right now.
@@ -104,38 +116,36 @@ impl Gate {
         refused(self.word.enter_over())
     }
 
-    /// Goes in, or to the end of the line. `record` is asked in the line, if it comes to that.
+    /// Goes in, or to the end of the line. `waits` records the wait, if it comes to that.
     #[inline]
-    pub(crate) fn enter_or_wait(&self, waker: &Waker, record: impl Recorder) -> Waited {
+    pub(crate) fn enter_or_wait(&self, waker: &Waker, waits: impl Recorder) -> Waited {
         match self.word.enter(self.capacity) {
             Entry::Inside => Waited::Entered,
             Entry::Closed => Waited::Closed,
-            Entry::Full => self.wait(waker.clone(), record),
+            Entry::Full => self.wait(waker.clone(), waits),
         }
     }
 
     #[cold]
-    fn wait(&self, waker: Waker, record: impl Recorder) -> Waited {
+    fn wait(&self, waker: Waker, waits: impl Recorder) -> Waited {
         let mut line = self.line.lock();
         match self.word.enter_or_wait(self.capacity) {
             Entry::Inside => Waited::Entered,
             Entry::Closed => Waited::Closed,
-            Entry::Full => match record(None) {
-                Ok(wait) => Waited::Waits(line.join(Waiting { waker, wait })),
-                Err(deadlock) => {
-                    self.has_left(&line);
-                    Waited::Deadlock(deadlock)
-                }
-            },
+            Entry::Full => {
+                let mut wait = WaitSlot::default();
+                let kept = waits(&mut wait);
+                Waited::Waits(line.join(Waiting { waker, wait, kept }))
+            }
         }
     }
 
-    /// Looks whether it is the ticket's turn; if not, `waker` is woken when it is. `record` is asked in
-    /// the line, with what it gave the last time.
-    pub(crate) fn look(&self, ticket: Ticket, waker: &Waker, record: impl Recorder) -> Waited {
+    /// Looks whether it is the ticket's turn; if not, `waker` is woken when it is. `waits` records the wait
+    /// again.
+    pub(crate) fn look(&self, ticket: Ticket, waker: &Waker, waits: impl Recorder) -> Waited {
         // A waker is anybody's code: it is cloned before the lock, and dropped after it.
         let mut waker = waker.clone();
-        let (_left, _caller);
+        let (_left, _caller, _before);
         let mut line = self.line.lock();
         let standing = line.standing(&ticket);
         let Some(waiting) = line.waiting(&ticket) else {
@@ -143,17 +153,21 @@ impl Gate {
             return if standing == Standing::Called { Waited::Entered } else { Waited::Closed };
         };
         mem::swap(&mut waiting.waker, &mut waker);
-        match record(waiting.wait.take()) {
-            Ok(wait) => {
-                waiting.wait = wait;
-                Waited::Waits(ticket)
-            }
-            Err(deadlock) => {
-                _left = line.leave(ticket);
-                self.has_left(&line);
-                Waited::Deadlock(deadlock)
-            }
+        if let Some(deadlock) = waiting.wait.begins_poll() {
+            _left = line.leave(ticket);
+            self.has_left(&line);
+            return Waited::Deadlock(deadlock);
         }
+        let kept = waits(&mut waiting.wait);
+        _before = mem::replace(&mut waiting.kept, kept);
+        Waited::Waits(ticket)
+    }
+
+    /// The waker of the wait with this record, if it stands in the line. To be woken: nobody else will.
+    pub(crate) fn take_waker(&self, record: NonNull<Record>) -> Option<Waker> {
+        let mut line = self.line.lock();
+        let waiting = line.iter_mut().find(|waiting| waiting.wait.record() == Some(record))?;
+        Some(mem::replace(&mut waiting.waker, Waker::noop().clone()))
     }
 
     /// One who waited has gone. Under the lock of the line.
@@ -202,24 +216,6 @@ impl Gate {
         waiting
     }
 
-    /// Has all in the line look again whose waits are recorded, and in a cycle by now. None of them is
-    /// called by it.
-    pub(crate) fn rouse(&self) {
-        let wakers: Vec<Waker> = {
-            let mut line = self.line.lock();
-            let shut_in =
-                |waiting: &&mut Waiting| waiting.wait.as_ref().is_some_and(RoomWait::is_in_a_cycle);
-            // To clone one is anybody's code. Who is woken leaves another when it has looked.
-            line.iter_mut()
-                .filter(shut_in)
-                .map(|waiting| mem::replace(&mut waiting.waker, Waker::noop().clone()))
-                .collect()
-        };
-        for waker in wakers {
-            wake(Some(waker));
-        }
-    }
-
     /// Leaves, under the lock of the line; returns who is to be woken after it.
     fn hand_on(&self, line: &mut Line<Waiting>) -> Option<Waker> {
         // Looks again: the line may have ended before the lock was taken.
@@ -230,9 +226,9 @@ impl Gate {
         let called = line.call();
         debug_assert!(called.is_some(), "`WAITS` is set while there is a line");
         self.has_left(line);
-        let Waiting { waker, wait } = called?;
-        if let Some((ticket, wait)) = ticket.zip(wait) {
-            self.homes.call(ticket, wait.ends());
+        let Waiting { waker, kept, .. } = called?;
+        if let Some((ticket, caller)) = ticket.zip(kept.caller) {
+            self.homes.call(ticket, caller);
         }
         Some(waker)
     }
@@ -242,23 +238,18 @@ impl Gate {
         let dismissed = {
             let mut line = self.line.lock();
             self.word.close();
-            let ended = |Waiting { waker, wait }| (waker, wait.map(RoomWait::ends));
-            line.dissolve().into_iter().map(ended).collect::<Vec<_>>()
+            line.dissolve()
         };
-        for (waker, _caller) in dismissed {
+        for Waiting { waker, .. } in dismissed {
             wake(Some(waker));
         }
     }
 }
 
-/// Says, if need be, that the caller waits, and gives the record: it gets the one of the same wait when
-/// it was asked the last time. After an error it does not wait.
-pub(crate) trait Recorder:
-    FnOnce(Option<RoomWait>) -> Result<Option<RoomWait>, Deadlock>
-{
-}
+/// Records that the calling task waits, and says what is to be kept for it.
+pub(crate) trait Recorder: FnOnce(&mut WaitSlot) -> Kept {}
 
-impl<F: FnOnce(Option<RoomWait>) -> Result<Option<RoomWait>, Deadlock>> Recorder for F {}
+impl<F: FnOnce(&mut WaitSlot) -> Kept> Recorder for F {}
 
 fn wake(waker: Option<Waker>) {
     if let Some(waker) = waker {

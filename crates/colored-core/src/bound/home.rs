@@ -14,8 +14,8 @@
 //!
 //! Kept from the runtime's first section on. What was let in before is not known, and taken to be away.
 
-use crate::sched::waits::{Caller, Ways};
 use crate::sync::Mutex;
+use crate::wait::room::{Caller, Ways};
 use std::collections::HashMap;
 use std::num::NonZeroU64;
 

@@ -47,9 +47,9 @@ impl Place {
         let scheduler = self.0.handle.scheduler();
         let since = scheduler.now();
         self.0.delay.scheduled(since);
-        let key = scheduler.watches_waits().then(|| self.0.gate.homes().enter(surely));
+        let key = scheduler.has_had_sections().then(|| self.0.gate.homes().enter(surely));
         if surely && key.is_some() {
-            self.0.may_be_shut();
+            self.0.has_changed();
         }
         Item { since: Some(since), key, at_home: surely, place: self }
     }
@@ -116,7 +116,7 @@ impl Item {
             self.at_home = at_home;
             inner.gate.homes().set(key, at_home);
             if at_home {
-                inner.may_be_shut();
+                inner.has_changed();
             }
         }
     }

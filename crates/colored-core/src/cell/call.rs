@@ -4,7 +4,8 @@ use super::access::CallError;
 use super::queued::Queued;
 use super::{ColorCell, InUse};
 use crate::budget;
-use crate::sched::waits::Turn;
+use crate::task::How;
+use crate::wait::Turn;
 use std::fmt;
 use std::panic::Location;
 use std::pin::Pin;
@@ -64,8 +65,9 @@ impl<T: Send + 'static, F, R> TryCall<T, F, R> {
     }
 
     fn turn(&self) -> Turn<'_> {
+        const HOW: &How = &How { text: "calls a cell of", is_shared: false };
         let lane = self.cell.inner.lane();
-        Turn { lane, shared: false, how: "calls a cell of", site: self.site }
+        Turn { lane, how: HOW, site: self.site }
     }
 }
 
@@ -92,7 +94,7 @@ where
                     let cell = this.cell.clone();
                     // The color is this closure's then: nothing else can be wrong.
                     let run = move |f| cell.try_with(f).map_err(|_| InUse);
-                    let queued = Queued::post(this.turn(), f, cx.waker(), run)?;
+                    let queued = Queued::post(this.turn(), f, cx.waker(), run);
                     this.stage = Stage::Queued(queued);
                 }
             },

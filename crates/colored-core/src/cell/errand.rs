@@ -1,4 +1,4 @@
-//! [`Errand`]: a closure that somebody under a color runs for a caller, who waits.
+//! [`Errand`], [`ErrandCall`]: a closure that somebody under a color runs for a caller, who waits.
 //!
 //! For what has a line of its own, as a mailbox: whoever serves it runs under one color from the moment
 //! at which the closure is sent. So the caller waits for that color, and is recorded as such, until the
@@ -9,8 +9,10 @@ use super::slot::{Outcome, Slot};
 use crate::color::Color;
 use crate::contain::contain;
 use crate::lane::LaneRef;
-use crate::sched::waits::{self, Turn};
 use crate::sched::{self, Handle};
+use crate::sync::Arc;
+use crate::task::How;
+use crate::wait::{Turn, WaitSlot};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::task::{Context, Poll, Waker};
@@ -40,75 +42,100 @@ impl fmt::Debug for Address {
     }
 }
 
-/// A closure that is sent to a color, and where its result is left. Shared by who sends and who runs it.
-pub struct Errand<F, R>(Slot<F, R>);
+/// A closure that is sent to a color: for whoever runs it, or drops it.
+pub struct Errand<F, R>(Option<Arc<Slot<F, R>>>);
 
-impl<F, R> Errand<F, R> {
-    /// Of a caller whom `waker` wakes.
+/// Where the result of an [`Errand`] is left: for the caller. If it is dropped, a closure that has not begun
+/// is dropped when its turn comes.
+pub struct ErrandCall<F, R> {
+    /// Goes before the others.
+    wait: WaitSlot,
+    home: Option<Address>,
+    slot: Arc<Slot<F, R>>,
+}
+
+impl<F, R> ErrandCall<F, R> {
+    /// A closure of a caller whom `waker` wakes, and the place of its result.
     #[must_use]
-    pub fn new(f: F, waker: Waker) -> Self {
-        Self(Slot::new(f, waker, None))
+    pub fn new(f: F, waker: Waker) -> (Self, Errand<F, R>) {
+        let slot = Arc::new(Slot::new(f, waker));
+        let errand = Errand(Some(Arc::clone(&slot)));
+        (Self { wait: WaitSlot::default(), home: None, slot }, errand)
     }
 
-    /// Its turn has come: runs it, if somebody waits for it, by `run`. Once, and not beside
-    /// [`cancel`](Self::cancel).
-    pub fn run(&self, run: impl FnOnce(F) -> R) {
-        if let Some(f) = self.0.begin() {
-            self.0.settle(catch_unwind(AssertUnwindSafe(|| run(f))).into());
-        }
-    }
-
-    /// It is not run: the closure is dropped here.
-    pub fn cancel(&self) {
-        if let Some(f) = self.0.begin() {
-            contain(|| drop(f));
-            self.0.settle(Outcome::Cancelled);
-        }
-    }
-
-    /// What it returned or panicked with. While it has not begun, the calling task is recorded to
-    /// wait for the color of `home`, if there is one; `how` and `site` say so in a
-    /// [`Deadlock`](crate::Deadlock). `home` is asked while the closure is kept from being run or
-    /// dropped, and keeps its lane for as long.
+    /// What it returned or panicked with. While it has not begun, the calling task waits for the color of
+    /// `home`, if there is one; `site` says where in a [`Deadlock`](crate::Deadlock).
     ///
     /// # Errors
     ///
-    /// [`CallError::ShutDown`] if it was cancelled, [`CallError::Deadlock`] if it would never begin.
+    /// [`CallError::ShutDown`] if it was dropped, [`CallError::Deadlock`] if it would never begin.
     /// The caller then does not poll it again.
     pub fn poll(
-        &self,
+        &mut self,
         cx: &Context<'_>,
-        how: &'static str,
         site: &'static Location<'static>,
         home: impl FnOnce() -> Option<Address>,
     ) -> Poll<Result<thread::Result<R>, CallError>> {
-        if waits::are_watched() {
-            let recorded = self.0.record_again(|before| match home() {
-                Some(Address(lane)) => {
-                    waits::queued(before, Turn { lane: &lane, shared: false, how, site })
+        const HOW: &How = &How { text: "calls a pinned cell of", is_shared: false };
+        let told = self.wait.begins_poll();
+        let result = match (self.slot.poll(cx.waker()), told) {
+            (Some(Outcome::Done(result)), _) => Ok(Ok(result)),
+            (Some(Outcome::Panicked(payload)), _) => Ok(Err(payload)),
+            (Some(Outcome::Cancelled), _) => Err(CallError::ShutDown),
+            (None, Some(deadlock)) => Err(CallError::Deadlock(deadlock)),
+            (None, None) => {
+                self.home = self.home.take().or_else(home);
+                if let Some(Address(lane)) = &self.home {
+                    let turn = Turn { lane, how: HOW, site };
+                    // SAFETY: the record goes before slot and lane.
+                    unsafe { self.wait.waits(|| self.slot.cause(turn)) };
                 }
-                None => Ok(None),
-            });
-            if let Err(deadlock) = recorded {
-                return Poll::Ready(Err(CallError::Deadlock(deadlock)));
+                return Poll::Pending;
             }
-        }
-        match self.0.poll(cx.waker()) {
-            Some(Outcome::Done(result)) => Poll::Ready(Ok(Ok(result))),
-            Some(Outcome::Panicked(payload)) => Poll::Ready(Ok(Err(payload))),
-            Some(Outcome::Cancelled) => Poll::Ready(Err(CallError::ShutDown)),
-            None => Poll::Pending,
+        };
+        self.wait.end();
+        Poll::Ready(result)
+    }
+}
+
+impl<F, R> Drop for ErrandCall<F, R> {
+    fn drop(&mut self) {
+        self.wait.end();
+        // There may be a result that nobody has taken.
+        contain(|| self.slot.abandon());
+    }
+}
+
+impl<F, R> Errand<F, R> {
+    /// Its turn has come: runs it, if somebody waits for it, by `run`.
+    pub fn run(mut self, run: impl FnOnce(F) -> R) {
+        if let Some(slot) = self.0.take()
+            && let Some(f) = slot.begin()
+        {
+            slot.settle(catch_unwind(AssertUnwindSafe(|| run(f))).into());
         }
     }
+}
 
-    /// The caller does not wait any longer. A closure that has not begun is dropped when its turn comes.
-    pub fn abandon(&self) {
-        self.0.abandon();
+impl<F, R> Drop for Errand<F, R> {
+    fn drop(&mut self) {
+        if let Some(slot) = self.0.take()
+            && let Some(f) = slot.begin()
+        {
+            contain(|| drop(f));
+            slot.settle(Outcome::Cancelled);
+        }
     }
 }
 
 impl<F, R> fmt::Debug for Errand<F, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Errand").finish_non_exhaustive()
+    }
+}
+
+impl<F, R> fmt::Debug for ErrandCall<F, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ErrandCall").finish_non_exhaustive()
     }
 }

@@ -5,8 +5,8 @@ use super::access::{CallError, InUse};
 use super::slot::{Outcome, Slot};
 use crate::contain::contain;
 use crate::lane::callback;
-use crate::sched::waits::{self, Ordered, Turn};
 use crate::sync::Arc;
+use crate::wait::{Turn, WaitSlot};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::Waker;
 
@@ -14,56 +14,45 @@ use std::task::Waker;
 pub(super) type Shared<F, R> = Arc<Slot<F, Result<R, InUse>>>;
 
 /// The waiting one's half. When it is dropped, a closure that has not begun is dropped at its turn.
-pub(super) struct Queued<F, R>(Option<Shared<F, R>>);
+pub(super) struct Queued<F, R> {
+    /// Goes before the slot.
+    wait: WaitSlot,
+    slot: Option<Shared<F, R>>,
+}
 
 impl<F: Send + 'static, R: Send + 'static> Queued<F, R> {
     /// Has `f` stand in the line of the turn's lane, where `run` runs it. Both are dropped there if the
     /// runtime shuts down first.
-    ///
-    /// # Errors
-    ///
-    /// If the wait would never end. Then `f` is dropped here.
     pub(super) fn post(
         turn: Turn<'_>,
         f: F,
         waker: &Waker,
         run: impl Fn(F) -> Result<R, InUse> + Send + 'static,
-    ) -> Result<Self, CallError> {
-        Self::push(turn, f, waker, |slot, order| {
+    ) -> Self {
+        Self::push(turn, f, waker, |slot| {
             let posted = Posted { slot, has_come: false, run };
-            callback::post_awaited(turn.lane, move || posted.run(), order);
+            callback::post_awaited(turn.lane, move || posted.run());
         })
     }
 }
 
 impl<F, R> Queued<F, R> {
-    /// Has `push` put the color's half into the line of the turn's lane. It drops the second argument
-    /// when that has its place, before anybody is told.
-    ///
-    /// # Errors
-    ///
-    /// If the wait would never end. Then `f` is dropped here.
+    /// Has `push` put the color's half into the line of the turn's lane.
     pub(super) fn push(
         turn: Turn<'_>,
         f: F,
         waker: &Waker,
-        push: impl FnOnce(Shared<F, R>, Ordered<'_>),
-    ) -> Result<Self, CallError> {
-        let waker = waker.clone();
-        let put = |wait, order: Ordered<'_>| {
-            let slot = Arc::new(Slot::new(f, waker, wait));
-            push(Arc::clone(&slot), order);
-            Self(Some(slot))
-        };
-        if waits::are_watched() {
-            waits::queue(turn, put).map_err(CallError::Deadlock)
-        } else {
-            Ok(put(None, Ordered::not()))
-        }
+        push: impl FnOnce(Shared<F, R>),
+    ) -> Self {
+        let slot = Arc::new(Slot::new(f, waker.clone()));
+        push(Arc::clone(&slot));
+        let mut wait = WaitSlot::default();
+        // SAFETY: the slot outlives the record, and what stands in the line keeps the lane.
+        unsafe { wait.waits(|| slot.cause(turn)) };
+        Self { wait, slot: Some(slot) }
     }
 
-    /// The outcome, once; or `waker` is to be called when it is there. `turn` is asked while the closure
-    /// has not begun, and says again what it waits for.
+    /// The outcome, once; or `waker` is to be called when it is there. `turn` says again what it waits for.
     ///
     /// # Errors
     ///
@@ -73,20 +62,27 @@ impl<F, R> Queued<F, R> {
         waker: &Waker,
         turn: impl FnOnce() -> Turn<'a>,
     ) -> Result<Result<Outcome<Result<R, InUse>>, Self>, CallError> {
-        let slot = self.0.as_ref().expect("it has no outcome yet");
-        if waits::are_watched() {
-            let again = slot.record_again(|before| waits::queued(before, turn()));
-            again.map_err(CallError::Deadlock)?;
+        let told = self.wait.begins_poll();
+        let slot = self.slot.as_ref().expect("it has no outcome yet");
+        match (slot.poll(waker), told) {
+            (Some(outcome), _) => {
+                self.wait.end();
+                self.slot = None;
+                Ok(Ok(outcome))
+            }
+            (None, Some(deadlock)) => Err(CallError::Deadlock(deadlock)),
+            (None, None) => {
+                // SAFETY: as in `push`.
+                unsafe { self.wait.waits(|| slot.cause(turn())) };
+                Ok(Err(self))
+            }
         }
-        let Some(outcome) = slot.poll(waker) else { return Ok(Err(self)) };
-        self.0 = None;
-        Ok(Ok(outcome))
     }
 }
 
 impl<F, R> Drop for Queued<F, R> {
     fn drop(&mut self) {
-        if let Some(slot) = &self.0 {
+        if let Some(slot) = &self.slot {
             slot.abandon();
         }
     }

@@ -8,7 +8,8 @@ use crate::budget;
 use crate::contain::contain;
 use crate::lane::gate;
 use crate::lane::visit::{self, Visit};
-use crate::sched::waits::Turn;
+use crate::task::How;
+use crate::wait::Turn;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::Pin;
@@ -126,8 +127,9 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
 
 impl<T: Send + 'static, F, R> TryRead<'_, T, F, R> {
     fn turn(&self) -> Turn<'_> {
+        const HOW: &How = &How { text: "reads a cell of", is_shared: true };
         let lane = self.cell.inner.lane();
-        Turn { lane, shared: true, how: "reads a cell of", site: self.site }
+        Turn { lane, how: HOW, site: self.site }
     }
 }
 
@@ -171,10 +173,10 @@ where
                 Ok(result) => return Poll::Ready(Ok(result?)),
                 Err(f) => {
                     let cell = this.cell;
-                    let queued = Queued::push(this.turn(), f, cx.waker(), |slot, order| {
+                    let queued = Queued::push(this.turn(), f, cx.waker(), |slot| {
                         let visit = Reading { cell: cell.clone(), slot, f: None };
-                        visit::post_under(cell.inner.lane(), visit, order);
-                    })?;
+                        visit::post(cell.inner.lane(), visit);
+                    });
                     this.stage = Stage::Queued(queued);
                 }
             },

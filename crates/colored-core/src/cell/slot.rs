@@ -2,11 +2,13 @@
 
 use super::access::{CallError, InUse};
 use crate::contain::contain;
-use crate::sched::waits::Wait;
+use crate::lane::{LanePtr, LaneRef};
 use crate::sync::{Mutex, MutexGuard};
-use crate::task::Deadlock;
+use crate::task::{Cause, Schedule};
+use crate::wait::{Kind, Target, Turn};
 use std::any::Any;
 use std::panic::resume_unwind;
+use std::ptr::{self, NonNull};
 use std::task::Waker;
 use std::{mem, thread};
 
@@ -14,8 +16,8 @@ use std::{mem, thread};
 pub(super) struct Slot<F, R>(Mutex<State<F, R>>);
 
 enum State<F, R> {
-    /// The closure has not begun. The record of the wait goes when it does.
-    Waiting(F, Waker, Option<Wait>),
+    /// The closure has not begun.
+    Waiting(F, Waker),
     /// It has not begun and nobody waits for it: whose turn it is drops it.
     Abandoned(F),
     /// It has begun.
@@ -55,28 +57,50 @@ impl<R> Outcome<Result<R, InUse>> {
 }
 
 impl<F, R> Slot<F, R> {
-    pub(super) fn new(f: F, waker: Waker, wait: Option<Wait>) -> Self {
-        Self(Mutex::new(State::Waiting(f, waker, wait)))
+    /// How to ask a slot what is waited for: the lane that stands beside it in the [`Cause`].
+    pub(super) const KIND: &Kind = &Kind { target: Self::target, waker: Self::waker };
+
+    pub(super) fn new(f: F, waker: Waker) -> Self {
+        Self(Mutex::new(State::Waiting(f, waker)))
     }
 
-    /// Records again, by `record`, that the caller waits, if it does. The closure does not begin
-    /// meanwhile, nor after an error, when it is abandoned.
-    #[cold]
-    pub(super) fn record_again(
-        &self,
-        record: impl FnOnce(Option<Wait>) -> Result<Option<Wait>, Deadlock>,
-    ) -> Result<(), Deadlock> {
-        let mut state = self.0.lock();
-        if let State::Waiting(_, _, wait) = &mut *state {
-            match record(wait.take()) {
-                Ok(again) => *wait = again,
-                Err(deadlock) => {
-                    abandon(state);
-                    return Err(deadlock);
-                }
-            }
+    /// For the record of a wait for that turn. The slot, and while the closure has not begun the lane, are
+    /// kept by something else.
+    pub(super) fn cause(&self, turn: Turn<'_>) -> Cause {
+        let (what, beside) = (ptr::from_ref(self).cast(), turn.lane.ptr().into_raw().as_ptr());
+        Cause { how: turn.how, site: turn.site, kind: Self::KIND, what, beside: beside.cast() }
+    }
+
+    unsafe fn target(cause: &Cause) -> Option<Target> {
+        // SAFETY: made by `cause`, and the future keeps the slot while it is asked.
+        let slot = unsafe { &*cause.what.cast::<Self>() };
+        slot.while_it_waits(|| {
+            let lane = NonNull::new(cause.beside.cast_mut()).expect("there is a lane");
+            let lane = LanePtr::from_raw(lane.cast());
+            // SAFETY: the closure has not begun, and keeps it.
+            unsafe { lane.get() }.retain(1);
+            // SAFETY: just counted.
+            Target::Lane(unsafe { LaneRef::from_counted(lane) })
+        })
+    }
+
+    unsafe fn waker(cause: &Cause) -> Option<Waker> {
+        // SAFETY: as in `target`.
+        unsafe { &*cause.what.cast::<Self>() }.take_waker()
+    }
+
+    /// Calls `f` if the closure has not begun, and keeps it from that meanwhile.
+    pub(super) fn while_it_waits<T>(&self, f: impl FnOnce() -> T) -> Option<T> {
+        let state = self.0.lock();
+        matches!(*state, State::Waiting(..)).then(f)
+    }
+
+    /// The waker, if the closure has not begun. To be woken: nobody else will.
+    pub(super) fn take_waker(&self) -> Option<Waker> {
+        match &mut *self.0.lock() {
+            State::Waiting(_, waker) => Some(mem::replace(waker, Waker::noop().clone())),
+            _ => None,
         }
-        Ok(())
     }
 
     /// The outcome, once; or the waker to be called when it is there.
@@ -86,7 +110,7 @@ impl<F, R> Slot<F, R> {
         let mut state = self.0.lock();
         let (next, _old) = match mem::replace(&mut *state, State::Alone) {
             State::Over(outcome) => return Some(outcome),
-            State::Waiting(f, old, wait) => (State::Waiting(f, waker, wait), old),
+            State::Waiting(f, old) => (State::Waiting(f, waker), old),
             State::Begun(old) => (State::Begun(waker), old),
             State::Abandoned(..) | State::Alone => unreachable!("nobody waits any more"),
         };
@@ -143,21 +167,18 @@ impl<F, R> Slot<F, R> {
 }
 
 fn begin_in<F, R>(mut state: MutexGuard<'_, State<F, R>>) -> Option<F> {
-    let State::Waiting(f, waker, wait) = mem::replace(&mut *state, State::Alone) else {
+    let State::Waiting(f, waker) = mem::replace(&mut *state, State::Alone) else {
         unreachable!("it begins once")
     };
     *state = State::Begun(waker);
     drop(state);
-    drop(wait);
     Some(f)
 }
 
 fn abandon<F, R>(mut state: MutexGuard<'_, State<F, R>>) {
     let before = match mem::replace(&mut *state, State::Alone) {
-        State::Waiting(f, waker, wait) => {
+        State::Waiting(f, waker) => {
             *state = State::Abandoned(f);
-            // The closure keeps the lane that the record names, until somebody else has this lock.
-            drop(wait);
             State::Begun(waker)
         }
         abandoned @ State::Abandoned(..) => {

@@ -8,17 +8,13 @@ use super::queued::Queued;
 use super::set::{Cells, Set};
 use super::slot::Slot;
 use crate::budget;
-#[cfg(all(test, colored_loom))]
-use crate::lane::claim::Header;
 use crate::lane::want::{self, Want};
 use crate::lane::{LanePtr, LaneRef};
 use crate::sched::has_to_wait;
-use crate::sched::waits::{self, Turn};
+use crate::wait::Turn;
 use std::fmt;
 use std::panic::Location;
 use std::pin::Pin;
-#[cfg(all(test, colored_loom))]
-use std::ptr::NonNull;
 use std::task::{Context, Poll, Waker, ready};
 
 /// Runs `f` with the values of several cells at once, when it has all of them for itself, and waits
@@ -128,15 +124,6 @@ pub struct TryWhen<S, F, R> {
     site: &'static Location<'static>,
 }
 
-#[cfg(all(test, colored_loom))]
-impl<S, F, R> When<S, F, R> {
-    /// What is scheduled.
-    pub(crate) fn behavior(&self) -> NonNull<Header> {
-        let Stage::Scheduled(scheduled) = &self.0.stage else { panic!("it is not scheduled") };
-        scheduled.behavior
-    }
-}
-
 enum Stage<S, F, R> {
     Unstarted(S, F),
     /// Wants one lane for itself, and stands in its line as a call does.
@@ -200,15 +187,10 @@ where
                     Err(queued) => this.stage = Stage::Queued(queued, lane.ptr()),
                 }
             }
-            Stage::Scheduled(scheduled) => {
-                if waits::are_watched() {
-                    scheduled.record_again(this.site)?;
-                }
-                match scheduled.slot().poll(cx.waker()) {
-                    Some(outcome) => return Poll::Ready(outcome.into_result()),
-                    None => this.stage = Stage::Scheduled(scheduled),
-                }
-            }
+            Stage::Scheduled(mut scheduled) => match scheduled.poll(cx.waker(), this.site)? {
+                Some(outcome) => return Poll::Ready(outcome.into_result()),
+                None => this.stage = Stage::Scheduled(scheduled),
+            },
             Stage::Done => panic!("a `when` was polled again after it had given the result"),
         }
         budget::give_back();
@@ -239,7 +221,7 @@ impl<S, F, R> fmt::Debug for Stage<S, F, R> {
 }
 
 fn turn<'a>(lane: &'a LaneRef, site: &'static Location<'static>) -> Turn<'a> {
-    Turn { lane, shared: false, how: HOW, site }
+    Turn { lane, how: HOW, site }
 }
 
 /// Runs the closure if it need not wait for what the set wants; gives it back otherwise.
@@ -266,7 +248,7 @@ enum Started<S, F, R> {
 ///
 /// # Errors
 ///
-/// If the wait would never end, or the closure has come to an error.
+/// If the closure has come to an error.
 #[cold]
 fn stand_in_line<S, F, R>(
     set: S,
@@ -290,26 +272,16 @@ where
         let borrowed = unsafe { LaneRef::borrowed(lane) };
         // SAFETY: the lane is this closure's when it runs.
         let run = move |f| unsafe { set.run(|_| false, f) };
-        let queued = Queued::post(turn(&borrowed, site), f, waker, run)?;
+        let queued = Queued::post(turn(&borrowed, site), f, waker, run);
         return Ok(Started::Waits(Stage::Queued(queued, lane)));
     }
-    let old = waker.clone();
-    let (scheduled, ran) = if waits::are_watched() {
-        // SAFETY: the set, and then the behavior, keeps the lanes; that drops the records.
-        let queued = unsafe {
-            waits::queue_all(wants.iter().copied(), HOW, site, |wait, mut order| {
-                let fresh = Behavior::allocate(set, Slot::new(f, old, wait), wants, color, site);
-                order.enter(fresh.behavior);
-                schedule(fresh, order)
-            })
-        };
-        queued.map_err(CallError::Deadlock)?
-    } else {
-        schedule(Behavior::allocate(set, Slot::new(f, old, None), wants, color, site), ())
-    };
+    let fresh = Behavior::allocate(set, Slot::new(f, waker.clone()), wants, color, site);
+    let (scheduled, ran) = schedule(fresh, site);
     if ran && let Some(outcome) = scheduled.slot().poll(waker) {
         return Ok(Started::Over(outcome.into_result()?));
     }
-    has_to_wait();
+    // SAFETY: the behavior, which the future keeps, keeps the lane.
+    let lane = unsafe { LaneRef::borrowed(wants[0].lane()) };
+    has_to_wait(&lane);
     Ok(Started::Waits(Stage::Scheduled(scheduled)))
 }

@@ -30,17 +30,16 @@ pub(crate) fn post<F: FnOnce() + Send + 'static>(lane: &LaneRef, f: F) {
     post_owning(lane.for_node(), f);
 }
 
-/// As [`post`], for somebody who waits for it: lends urgency. `guard` is dropped when the callback has
-/// its place, before anybody is told.
-pub(crate) fn post_awaited<F: FnOnce() + Send + 'static, G>(lane: &LaneRef, f: F, guard: G) {
+/// As [`post`], for somebody who waits for it: lends urgency.
+pub(crate) fn post_awaited<F: FnOnce() + Send + 'static>(lane: &LaneRef, f: F) {
     // SAFETY: the caller's reference.
     let urgent = unsafe { lane.ptr().is_lent_urgency() };
-    push_under(lane.for_node().into_counted(), Kind::Callback, 0, urgent, f, guard);
+    push_urged(lane.for_node().into_counted(), Kind::Callback, 0, urgent, f);
 }
 
 /// As [`post`], urgent if it says so and there are classes in the lane's scheduler.
 pub(super) fn post_urged<F: FnOnce() + Send + 'static>(lane: &LaneRef, urgent: bool, f: F) {
-    push_under(lane.for_node().into_counted(), Kind::Callback, 0, urgent, f, ());
+    push_urged(lane.for_node().into_counted(), Kind::Callback, 0, urgent, f);
 }
 
 /// As [`post`]; the callback takes the reference over.
@@ -70,20 +69,15 @@ pub(crate) fn close(lane: &LaneRef) {
     push(lane.for_node().into_counted(), Kind::Close, 0, || ());
 }
 
-/// Tells the lane to wake the tasks that wait in it, once.
-pub(crate) fn rouse(lane: &LaneRef) {
-    push(lane.for_node().into_counted(), Kind::Rouse, 0, || ());
-}
-
 /// Unless the node is [`Kind::Uncounted`], the caller gives it a reference.
 #[inline]
 fn push<F: FnOnce() + Send + 'static>(lane: LanePtr, kind: Kind, pin: u32, f: F) {
-    push_under(lane, kind, pin, false, f, ());
+    push_urged(lane, kind, pin, false, f);
 }
 
-/// As [`push`]. `guard` is dropped when the node has its place, before anybody is told.
+/// As [`push`].
 #[inline]
-fn push_under<F, G>(lane: LanePtr, kind: Kind, pin: u32, urgent: bool, f: F, guard: G)
+fn push_urged<F>(lane: LanePtr, kind: Kind, pin: u32, urgent: bool, f: F)
 where
     F: FnOnce() + Send + 'static,
 {
@@ -102,7 +96,7 @@ where
     let node = place.cast::<Node>();
     // SAFETY: in no chain, freed by the lane after its turn, and it owns the caller's reference or
     // needs none.
-    unsafe { lane.push_under(node, guard) };
+    unsafe { lane.push(node) };
 }
 
 unsafe fn run_closure<F: FnOnce()>(node: NonNull<Node>, cancel: bool) {

@@ -13,9 +13,9 @@
 //!
 //! # What is missing
 //!
-//! A word ([`missing`](super::missing)) counts the lanes that are missing, and one for the thread that
-//! enqueues. An exchange that takes the last one acquires what all others released: all lanes, as
-//! their holders left them. That thread is the holder of all of them until it has given them back.
+//! A word counts the lanes that are missing, and one for the thread that enqueues. An exchange that takes
+//! the last one acquires what all others released: all lanes, as their holders left them. That thread is
+//! the holder of all of them until it has given them back.
 //!
 //! # References
 //!
@@ -27,14 +27,13 @@
 
 use super::after::After;
 use super::current::{self, Hold};
-use super::known::take;
 use super::lend::Risen;
-use super::missing::Missing;
 use super::usher::{self, Admit, Waiting};
 use super::want::{Mode, Want};
 use super::{LanePtr, LaneRef, ReadyLane, callback, gate, order};
 use crate::queue::{Kind, Node, Pushed};
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
+use crate::task::{Named, TaskRef};
 use std::cell::Cell;
 use std::panic::Location;
 use std::ptr::NonNull;
@@ -44,13 +43,16 @@ use std::task::Waker;
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Header {
-    pub(super) missing: Missing,
+    /// Lanes that it lacks, and one for the thread that enqueues.
+    missing: AtomicUsize,
     refs: AtomicUsize,
     vtable: &'static Vtable,
     /// Whose color the closure runs under.
     color: Option<LanePtr>,
     /// Where it was made.
     pub(super) site: &'static Location<'static>,
+    /// And by which task.
+    pub(super) maker: Option<Named>,
 }
 
 /// What can be done with a behavior whose type is forgotten.
@@ -73,8 +75,14 @@ impl Header {
         vtable: &'static Vtable,
         site: &'static Location<'static>,
     ) -> Self {
-        let refs = AtomicUsize::new(wants + 2);
-        Self { missing: Missing::new(wants), refs, vtable, color, site }
+        let (missing, refs) = (AtomicUsize::new(wants + 1), AtomicUsize::new(wants + 2));
+        let maker = current::task().map(TaskRef::named);
+        Self { missing, refs, vtable, color, site, maker }
+    }
+
+    pub(super) fn retain(&self) {
+        // Ordering: a new reference comes from an existing one, which orders it.
+        self.refs.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -83,7 +91,7 @@ impl Header {
 #[repr(C)]
 pub struct Claim {
     waiting: Waiting,
-    behavior: NonNull<Header>,
+    pub(super) behavior: NonNull<Header>,
     pub(super) want: Want,
     /// The behavior has got the lane, and keeps it until it has run.
     pub(super) has: AtomicBool,
@@ -121,7 +129,7 @@ impl Claim {
 
     /// The behavior has got the lane. To be taken off what it misses afterwards.
     fn gets(&self) {
-        // Ordering: pairs with the Acquire in `Known::has`.
+        // Ordering: pairs with the Acquire in `Behavior::wants`.
         self.has.store(true, Ordering::Release);
     }
 }
@@ -138,20 +146,18 @@ pub(super) unsafe fn claims<'a>(behavior: NonNull<Header>) -> &'a [Claim] {
     unsafe { &*claims }
 }
 
-/// The behavior whose node this is, if it is one's.
+/// Takes so many lanes off what is missing, each of which is noted in its claim; true if nothing is missing
+/// any more. Otherwise the behavior may be gone.
 ///
 /// # Safety
 ///
-/// `node` is of that kind, and in a chain.
-pub(super) unsafe fn behavior_of(node: NonNull<Node>, kind: Kind) -> Option<NonNull<Header>> {
-    let is_claim = match kind {
-        Kind::Claim => true,
-        // SAFETY: of that kind.
-        Kind::Read => unsafe { usher::is_claim(node) },
-        _ => false,
-    };
-    // SAFETY: it begins a claim, which its behavior keeps while it is in a chain.
-    is_claim.then(|| unsafe { node.cast::<Claim>().as_ref() }.behavior)
+/// These have been missing, and are taken off once.
+unsafe fn take(behavior: NonNull<Header>, granted: usize) -> bool {
+    // SAFETY: what is missing keeps the behavior.
+    let missing = unsafe { &behavior.as_ref().missing };
+    // Ordering: Release hands the lanes, as their holders leave them, to whoever takes the last one; Acquire
+    // takes the others.
+    missing.fetch_sub(granted, Ordering::AcqRel) == granted
 }
 
 /// Gives a reference to the behavior back.
@@ -170,14 +176,13 @@ pub(crate) unsafe fn release(behavior: NonNull<Header>) {
 }
 
 /// Puts a behavior's claims on their lanes, and runs it if that is all it took; true if so. Then
-/// whom it would have woken is the caller. `guard` is dropped when they have their places, before
-/// anybody is told and anything is run.
+/// whom it would have woken is the caller.
 ///
 /// # Safety
 ///
 /// The behavior is fresh and its claims belong to it; the caller keeps the future's reference, and
 /// the behavior keeps the lanes.
-pub(crate) unsafe fn enqueue<G>(behavior: NonNull<Header>, guard: G) -> bool {
+pub(crate) unsafe fn enqueue(behavior: NonNull<Header>) -> bool {
     // SAFETY: the caller's reference.
     let claims = unsafe { claims(behavior) };
     let mut granted = 1;
@@ -202,7 +207,6 @@ pub(crate) unsafe fn enqueue<G>(behavior: NonNull<Header>, guard: G) -> bool {
     let lanes = claims.iter().map(|claim| claim.want.lane);
     // SAFETY: the behavior keeps them, and the count that is this thread's keeps the behavior.
     unsafe { order::as_one_step(lanes, || claims.iter().for_each(push)) };
-    drop(guard);
     risen.into_iter().for_each(Risen::tell);
     for claim in claims.iter().filter(|claim| claim.want.mode == Mode::Shared) {
         let lane = claim.want.lane;
@@ -214,12 +218,8 @@ pub(crate) unsafe fn enqueue<G>(behavior: NonNull<Header>, guard: G) -> bool {
             unsafe { usher::look_again(lane) };
         }
     }
-    // SAFETY: the caller's reference.
-    let is_said = granted == 1 && unsafe { behavior.as_ref() }.missing.is_known();
-    // One that is not known looks whether it should be, now that it has its places.
-    let got = claims.first().filter(|_| !is_said).map(|claim| claim.want.lane);
-    // SAFETY: the caller's reference.
-    if !unsafe { take(behavior, granted, got) } {
+    // SAFETY: pushed just now, and the caller's.
+    if !unsafe { take(behavior, granted) } {
         return false;
     }
     // SAFETY: that was the last one.
@@ -284,7 +284,7 @@ pub(super) unsafe fn grant(
     let behavior = claim.behavior;
     claim.gets();
     // SAFETY: its turn comes once.
-    if !unsafe { take(behavior, 1, Some(ready.0)) } {
+    if !unsafe { take(behavior, 1) } {
         let _granted = ready.into_raw();
         return None;
     }
@@ -336,7 +336,7 @@ unsafe fn admit(node: NonNull<Node>) {
     let (behavior, lane, urgent) = (claim.behavior, claim.want.lane, claim.waiting.is_urgent());
     claim.gets();
     // SAFETY: admitted once.
-    if unsafe { take(behavior, 1, Some(lane)) } {
+    if unsafe { take(behavior, 1) } {
         // The holder has others to let in: somebody else may run it.
         // SAFETY: the behavior keeps it.
         let spare = unsafe { lane.get() }.spare();

@@ -3,7 +3,7 @@
 use super::{LanePtr, LaneRef};
 use crate::color::Color;
 use crate::sync::thread_slot;
-use crate::task::TaskRef;
+use crate::task::{Abort, TaskRef};
 use std::cell::Cell;
 use std::task::Waker;
 
@@ -120,8 +120,15 @@ pub(super) fn owed() -> isize {
 }
 
 /// The task that this thread polls.
+#[inline]
 pub(crate) fn task() -> Option<TaskRef<LanePtr>> {
     CURRENT.with(|current| current.task.get())
+}
+
+/// A reference to it.
+pub(crate) fn abort_handle() -> Option<Abort<LanePtr>> {
+    // SAFETY: this thread polls it.
+    task().map(|task| unsafe { task.abort_handle() })
 }
 
 /// Whether the task that this thread polls has an open section.

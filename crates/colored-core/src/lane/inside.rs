@@ -2,9 +2,10 @@
 
 use super::{LanePtr, current};
 use crate::sync::thread_slot;
-use crate::task::TaskRef;
+use crate::task::{Record, TaskRef};
 use std::cell::Cell;
 use std::panic::Location;
+use std::ptr::NonNull;
 
 /// The innermost section that a wait is in.
 #[derive(Clone, Copy)]
@@ -13,14 +14,15 @@ pub(crate) struct Inside {
     pub(crate) task: TaskRef<LanePtr>,
     /// Where it was made.
     pub(crate) site: &'static Location<'static>,
-    /// What the recorder of waits knows it by; 0 if it does not know it yet.
-    pub(crate) key: u64,
+    /// Its record in the task.
+    pub(crate) record: Option<NonNull<Record>>,
 }
 
 thread_slot!(static INSIDE: Cell<Option<Inside>> = Cell::new(None));
 
 /// `None` outside the future of a section. A task that is polled inside another one's section, as by a
 /// worker that is stepped there, is in none.
+#[inline]
 pub(crate) fn get() -> Option<Inside> {
     let inside = INSIDE.with(Cell::get)?;
     (current::task() == Some(inside.task)).then_some(inside)

@@ -1,12 +1,10 @@
 //! [`Dispatch`]: the arrow from the lanes up to their scheduler.
 
-use super::claim::Header;
 use super::{Keeper, Lane, LanePtr, LaneRef, Order, Priority, ReadyLane, Track};
 use crate::color::Color;
 use crate::contain::contain;
 use crate::task::TaskRef;
 use std::any::Any;
-use std::ptr::NonNull;
 use std::task::Waker;
 
 /// What a lane needs of the scheduler above it.
@@ -76,33 +74,6 @@ pub(crate) trait Dispatch: Any + Send + Sync {
 
     /// A lane that waits in a queue has become more urgent than that.
     fn rise(&self, _lane: &LaneRef, _to: Priority) {}
-
-    /// Whether waits are recorded.
-    fn is_watched(&self) -> bool;
-
-    /// A behavior has got lanes, and lacks others. Only while waits are recorded.
-    ///
-    /// # Safety
-    ///
-    /// It is alive, and does not begin before this returns.
-    unsafe fn has_got(&self, _behavior: NonNull<Header>) {}
-
-    /// A behavior whose wait is recorded has all lanes, and is about to begin.
-    fn begins(&self, _behavior: NonNull<Header>) {}
-
-    /// A lane is about to stand still, or does, in whose line may be behaviors that are not known: makes
-    /// them known. False if it is to be asked again. Only while waits are recorded.
-    ///
-    /// # Safety
-    ///
-    /// As for [`Lane::survey`], and the lane is alive.
-    unsafe fn stands_still(&self, _lane: LanePtr) -> bool {
-        true
-    }
-
-    /// While readers are inside, the first who stands in line does not read. By the usher, while waits
-    /// are recorded.
-    fn is_shut(&self, _lane: LanePtr) {}
 }
 
 /// The scheduler is shutting down.

@@ -114,7 +114,7 @@ impl LanePtr {
     #[inline(always)]
     pub(crate) unsafe fn push(self, node: NonNull<Node>) {
         // SAFETY: by contract.
-        unsafe { self.push_under(node, ()) };
+        unsafe { self.push_with(node, ReadyLane::dispatch) };
     }
 
     /// As [`push`](Self::push), by somebody who keeps the scheduler alive: so a thread that is no worker
@@ -131,42 +131,24 @@ impl LanePtr {
             }
         };
         // SAFETY: by contract.
-        unsafe { self.push_with(node, (), dispatch) };
-    }
-
-    /// As [`push`](Self::push). `guard` is dropped when the node has its place, and before anybody is
-    /// told, which may run foreign code.
-    ///
-    /// # Safety
-    ///
-    /// As for `push`.
-    #[inline(always)]
-    pub(crate) unsafe fn push_under<G>(self, node: NonNull<Node>, guard: G) {
-        // SAFETY: by contract.
-        unsafe { self.push_with(node, guard, ReadyLane::dispatch) };
+        unsafe { self.push_with(node, dispatch) };
     }
 
     /// # Safety
     ///
     /// As for [`push`](Self::push).
     #[inline(always)]
-    unsafe fn push_with<G>(
-        self,
-        node: NonNull<Node>,
-        guard: G,
-        dispatch: impl FnOnce(ReadyLane, u32),
-    ) {
+    unsafe fn push_with(self, node: NonNull<Node>, dispatch: impl FnOnce(ReadyLane, u32)) {
         // SAFETY: the node's reference, or the caller's.
         let lane = unsafe { self.get() };
         // SAFETY: in no chain yet, so it is ours to read.
         let Node { pin, urgent, .. } = *unsafe { node.as_ref() };
         if urgent | ticket::are_announced() {
             // SAFETY: by contract.
-            return unsafe { self.push_unusual(node, pin, urgent, guard) };
+            return unsafe { self.push_unusual(node, pin, urgent) };
         }
         // SAFETY: by contract.
         let pushed = unsafe { lane.chain.push(node) };
-        drop(guard);
         if let Pushed::Claimed = pushed {
             dispatch(ReadyLane(self), pin);
         }
@@ -282,6 +264,12 @@ impl LaneRef {
     #[inline]
     pub(crate) fn ptr(&self) -> LanePtr {
         self.0
+    }
+
+    /// Whether nobody has it, and nothing is scheduled. A hint.
+    #[inline]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.chain.is_idle()
     }
 
     /// Whether the calling thread holds this lane right now.

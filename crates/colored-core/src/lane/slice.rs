@@ -177,11 +177,6 @@ impl Lane {
                 unsafe { self.end_locals() };
                 After::Free
             }
-            Kind::Rouse => {
-                // SAFETY: by contract.
-                unsafe { self.rouse_waiting() };
-                After::Free
-            }
             Kind::Inline => unreachable!("an inline call is over before its lane is queued"),
             Kind::Claim | Kind::Read => unreachable!("they take the lane itself"),
         }
@@ -233,8 +228,7 @@ impl Lane {
         }
         match wants {
             Wants::Lane => {
-                // SAFETY: the lane is held.
-                if asked.yielded || !unsafe { self.makes_line_known() } {
+                if asked.yielded {
                     // SAFETY: it is at the head, and has the next turn.
                     unsafe { task.wake() };
                 }

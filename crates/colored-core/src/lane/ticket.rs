@@ -82,15 +82,9 @@ impl LanePtr {
     ///
     /// # Safety
     ///
-    /// As for [`LanePtr::push_under`]. `pin` is the node's.
+    /// As for [`LanePtr::push`]. `pin` is the node's.
     #[cold]
-    pub(super) unsafe fn push_unusual<G>(
-        self,
-        node: NonNull<Node>,
-        pin: u32,
-        urgent: bool,
-        guard: G,
-    ) {
+    pub(super) unsafe fn push_unusual(self, node: NonNull<Node>, pin: u32, urgent: bool) {
         // SAFETY: the node's reference, or the caller's.
         let lane = unsafe { self.get() };
         // The node may have run, and its reference be gone, when the scheduler is told.
@@ -102,7 +96,6 @@ impl LanePtr {
         let risen = if urgent { unsafe { self.raise() } } else { None };
         // SAFETY: by contract.
         let pushed = unsafe { lane.chain.push(node) };
-        drop(guard);
         if let Some(risen) = risen {
             risen.tell();
         }

@@ -20,7 +20,7 @@
 //!   Between "there is a place in the line" and "the gate is open" is a fence on either side, so that
 //!   one of the two sees the other.
 //! * Where a producer is half done, or a group is full, a callback under a fresh color goes on.
-//! * Before it goes, while waits are recorded, it says whom it leaves behind (`sched/waits.rs`).
+//! * Whoever looks for deadlocks does so as the usher ([`survey`]): what it finds then does wait.
 //!
 //! An inline read opens the gate, and looks at the line afterwards without a fence. So a reader that comes within the
 //! same few nanoseconds may wait for it, but none that came while the thread had lost its core. It waits for nobody;
@@ -206,8 +206,38 @@ pub(super) unsafe fn look_again(ptr: LanePtr) {
     }
 }
 
+/// As the usher of a gate that is open: lets in whoever is to be let in, then calls `f` with the node behind
+/// which the others stand. True if the first of them does not read, and so keeps out readers behind it.
+/// `None`, and no call, if there is another usher, or something is half done.
+///
+/// # Safety
+///
+/// Somebody is inside, who keeps the lane, up to the end of this call.
+pub(super) unsafe fn survey(ptr: LanePtr, f: impl FnOnce(NonNull<Node>)) -> Option<bool> {
+    // SAFETY: by contract.
+    let lane = unsafe { ptr.get() };
+    if !gate::take_office(lane) {
+        return None;
+    }
+    lane.retain(1);
+    // SAFETY: counted just now.
+    let usher = Usher { duty: Duty(ptr), lane: unsafe { LaneRef::from_counted(ptr) } };
+    let mut last = NonNull::from(&lane.inline);
+    let found = (0..GROUP).map(|_| usher.next(&mut last)).find(|next| *next != Next::Admitted);
+    let is_shut = match found {
+        Some(Next::Writer) => Some(true),
+        Some(Next::Nobody) => Some(false),
+        _ => None,
+    };
+    if is_shut.is_some() {
+        f(last);
+    }
+    usher.go();
+    is_shut
+}
+
 /// As [`look_again`], soon, on some worker.
-pub(crate) fn look_again_soon(lane: LaneRef) {
+pub(super) fn look_again_soon(lane: LaneRef) {
     let spare = lane.spare();
     // SAFETY: the closure has a reference.
     callback::post(&spare, move || unsafe { look_again(lane.ptr()) });
@@ -237,15 +267,9 @@ impl Usher {
             if self.lane.port.is_closing() || gate::is_full(&self.lane) {
                 return;
             }
-            let next = self.next(&mut last);
-            match next {
+            match self.next(&mut last) {
                 Next::Admitted => continue,
                 Next::Stalled => break,
-                Next::Writer | Next::Nobody if self.lane.port.is_watched() => {
-                    if !self.tells_who_waits(next, last) {
-                        break;
-                    }
-                }
                 Next::Writer | Next::Nobody => {}
             }
             match self.duty.end() {
@@ -261,11 +285,6 @@ impl Usher {
     fn next(&self, last: &mut NonNull<Node>) -> Next {
         let chain = &self.lane.chain;
         while let Some((node, kind)) = chain.next(*last) {
-            if kind == Kind::Rouse {
-                // No writer: it runs nothing of the program's.
-                *last = node;
-                continue;
-            }
             if kind != Kind::Read {
                 return Next::Writer;
             }
@@ -296,23 +315,10 @@ impl Usher {
         }
         Next::Nobody
     }
-
-    /// Has those known who are behind `last`, where `next` was found, and are not let in. False if a
-    /// producer is half done: it may be one that does not read, and would not look again.
-    #[cold]
-    fn tells_who_waits(&self, next: Next, last: NonNull<Node>) -> bool {
-        match next {
-            Next::Writer => self.lane.port.is_shut(self.lane.ptr()),
-            _ if self.lane.chain.last() != last.as_ptr() => return false,
-            _ => {}
-        }
-        // SAFETY: this thread is the usher, and counted.
-        unsafe { self.lane.makes_line_known() }
-    }
 }
 
 /// What an usher finds behind those who do not want in.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
     Admitted,
     /// A producer that is half done: behind a reader, or right here.

@@ -34,9 +34,8 @@ struct Visitor<V> {
     visit: V,
 }
 
-/// Schedules a reader, who is waited for, behind all that is scheduled on the lane. `guard` is dropped
-/// when it has its place, before anybody is told.
-pub(crate) fn post_under<V: Visit, G>(lane: &LaneRef, visit: V, guard: G) {
+/// Schedules a reader, who is waited for, behind all that is scheduled on the lane.
+pub(crate) fn post<V: Visit>(lane: &LaneRef, visit: V) {
     // SAFETY: the caller's reference.
     let urgent = unsafe { lane.ptr().is_lent_urgency() };
     let visitor = Visitor {
@@ -57,7 +56,7 @@ pub(crate) fn post_under<V: Visit, G>(lane: &LaneRef, visit: V, guard: G) {
     // SAFETY: the place is new, and of the visitor's layout.
     unsafe { place.write(visitor) };
     // SAFETY: in no chain, freed when it is out of it, and the visit keeps the lane.
-    unsafe { lane.ptr().push_under(place.cast(), guard) };
+    unsafe { lane.ptr().push(place.cast()) };
     // SAFETY: the caller's reference.
     unsafe { usher::look_again(lane.ptr()) };
 }

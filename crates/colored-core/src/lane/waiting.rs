@@ -20,20 +20,6 @@ impl Lane {
         }
     }
 
-    /// Wakes all waiting tasks.
-    ///
-    /// # Safety
-    ///
-    /// The caller holds the lane.
-    pub(super) unsafe fn rouse_waiting(&self) {
-        let wake = |inner: &mut Inner| {
-            // SAFETY: the lane is held. A wake of a task by its own waker runs no user code.
-            unsafe { inner.live.wake_all() };
-        };
-        // SAFETY: the lane is held.
-        unsafe { self.with_inner(wake) };
-    }
-
     /// Before the lane may become idle with tasks that wait: sees that a shutdown finds them. One
     /// that began before a published lane was in the table is seen here; one that begins later
     /// looks into the table.
@@ -60,11 +46,6 @@ impl Lane {
             Ok(track) => {
                 // SAFETY: the lane is held.
                 unsafe { self.with_inner(|inner| inner.track = Some(track)) };
-                if self.is_to_be_roused() {
-                    // It may have come too late to be found when that began.
-                    // SAFETY: the lane is held.
-                    unsafe { self.rouse_waiting() };
-                }
             }
             // SAFETY: the lane is held.
             Err(Closing) => unsafe { self.abort_waiting() },

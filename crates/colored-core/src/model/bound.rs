@@ -5,7 +5,7 @@ use super::pool::{Flag, pool, start};
 use super::{check, check_within};
 use crate::bound::Bound;
 use crate::bound::delay::Delay;
-use crate::bound::gate::{Gate, Waited};
+use crate::bound::gate::{Gate, Kept, Waited};
 use crate::color::Color;
 use crate::sync::Arc;
 use loom::thread;
@@ -29,7 +29,7 @@ fn signal() -> (Arc<Flag>, Waker) {
 /// Waits until it is inside; false if the gate was closed before.
 fn enter(gate: &Gate) -> bool {
     let (flag, waker) = signal();
-    let mut waited = gate.enter_or_wait(&waker, Ok);
+    let mut waited = gate.enter_or_wait(&waker, |_| Kept::default());
     loop {
         match waited {
             Waited::Entered => return true,
@@ -37,7 +37,7 @@ fn enter(gate: &Gate) -> bool {
             Waited::Deadlock(_) => unreachable!("nothing is recorded"),
             Waited::Waits(ticket) => {
                 flag.wait();
-                waited = gate.look(ticket, &waker, Ok);
+                waited = gate.look(ticket, &waker, |_| Kept::default());
             }
         }
     }
@@ -134,7 +134,7 @@ fn a_waiter_that_goes_against_its_call() {
     check_within(2, || {
         let gate = Arc::new(Gate::new(1));
         assert!(gate.try_enter().is_ok());
-        let Waited::Waits(ticket) = gate.enter_or_wait(Waker::noop(), Ok) else {
+        let Waited::Waits(ticket) = gate.enter_or_wait(Waker::noop(), |_| Kept::default()) else {
             panic!("it is full")
         };
         let (waits, goes) = (Arc::clone(&gate), Arc::clone(&gate));
@@ -223,7 +223,7 @@ fn a_task_that_ends_against_a_spawn_that_waits() {
 fn an_end_under_the_color_against_who_comes_in() {
     check_within(2, || {
         let (handle, mut workers, beds) = pool(1);
-        handle.scheduler().watch_from_the_start();
+        handle.scheduler().expect_sections();
         let bound = Bound::new_in(&handle, Color::new(1), 1);
         assert!(bound.try_spawn(async {}).is_ok());
         assert!(bound.ways().is_some_and(|ways| ways.by_color));

@@ -1,17 +1,15 @@
 //! What stands in for the rest of the world: a scheduler that only collects, a future that waits.
 
 use crate::color::Color;
-use crate::lane::claim::Header;
 use crate::lane::{
-    Closing, Dispatch, GivenBack, Keeper, Known, Lane, LanePtr, LaneRef, Order, ReadyLane, Runner,
-    Slice, Tenure, Track,
+    Closing, Dispatch, GivenBack, Keeper, Lane, LanePtr, LaneRef, Order, ReadyLane, Runner, Slice,
+    Tenure, Track,
 };
-use crate::sync::{Arc, AtomicBool, Mutex, Ordering, UnsafeCell, arc_dyn};
+use crate::sync::{Arc, Mutex, UnsafeCell, arc_dyn};
 use crate::task::{Cell, Join, TaskRef};
 use std::collections::VecDeque;
 use std::panic::Location;
 use std::pin::Pin;
-use std::ptr::NonNull;
 use std::task::{Context, Poll, Waker};
 
 /// A scheduler that collects the lanes that became runnable.
@@ -19,40 +17,15 @@ pub(crate) struct Port {
     ready: Mutex<VecDeque<ReadyLane>>,
     order: Order,
     keepers: Mutex<u32>,
-    watched: AtomicBool,
-    /// What is said of waits: lanes that behaviors have got, gates that are shut.
-    said: Mutex<(u32, u32)>,
 }
 
 impl Port {
     pub(crate) fn new() -> Arc<Self> {
-        Self::with(false)
-    }
-
-    /// One that records waits.
-    pub(crate) fn watched() -> Arc<Self> {
-        Self::with(true)
-    }
-
-    fn with(watched: bool) -> Arc<Self> {
         Arc::new(Self {
             ready: Mutex::new(VecDeque::new()),
             order: Order::default(),
             keepers: Mutex::new(0),
-            watched: AtomicBool::new(watched),
-            said: Mutex::new((0, 0)),
         })
-    }
-
-    /// It records waits from now on.
-    pub(crate) fn watch(&self) {
-        // Ordering: as in the scheduler.
-        self.watched.store(true, Ordering::Relaxed);
-    }
-
-    /// How often it was told that a behavior has got lanes and lacks others, and that a gate is shut.
-    pub(crate) fn said(&self) -> (u32, u32) {
-        *self.said.lock()
     }
 
     pub(crate) fn take(&self) -> Option<ReadyLane> {
@@ -127,30 +100,6 @@ impl Dispatch for Port {
 
     fn remove_keeper(&self, _keeper: Keeper) {
         *self.keepers.lock() -= 1;
-    }
-
-    fn is_watched(&self) -> bool {
-        // Ordering: as in the scheduler.
-        self.watched.load(Ordering::Relaxed)
-    }
-
-    unsafe fn stands_still(&self, lane: LanePtr) -> bool {
-        let show = |behavior: Known| {
-            behavior.make();
-            self.said.lock().0 += 1;
-        };
-        // SAFETY: by contract.
-        let lane = unsafe { lane.get() };
-        // SAFETY: by contract.
-        unsafe { lane.survey(show) }
-    }
-
-    unsafe fn has_got(&self, _behavior: NonNull<Header>) {
-        self.said.lock().0 += 1;
-    }
-
-    fn is_shut(&self, _lane: LanePtr) {
-        self.said.lock().1 += 1;
     }
 
     fn is_closing(&self) -> bool {

@@ -1,18 +1,20 @@
 //! A task that keeps its lane, against all who want it to go on, to end, or to give the lane back.
 
 use super::doubles::{OneTurn, Port, Wait, Witness, gate, lane, spawn};
-use super::pool::{Flag, pool, run, start, step_until_idle};
+use super::pool::{pool, start, step_until_idle};
 use super::{check, check_within};
 use crate::cell::{ColorCell, when};
 use crate::color::Color;
 use crate::exclusive::{Exclusive, exclusive};
 use crate::lane::{LaneRef, callback};
+use crate::sched::{Handle, Worker};
 use crate::sync::{Arc, Mutex};
+use crate::wait::look_for_deadlocks;
 use loom::thread;
 use std::future::{Future, pending, poll_fn};
 use std::pin::Pin;
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::task::Poll;
 
 fn post(lane: &LaneRef, witness: &Arc<Witness>, mark: u32) {
@@ -247,35 +249,49 @@ fn shutdown_against_wake() {
     });
 }
 
+/// Steps two workers on threads of their own while there is anything to run, then looks for deadlocks, and
+/// does so again.
+fn run_and_look(handle: &Handle, workers: &mut Vec<Worker>) {
+    let mut other = workers.remove(1);
+    let thread = thread::spawn(move || {
+        step_until_idle(&mut other);
+        other
+    });
+    step_until_idle(&mut workers[0]);
+    workers.push(thread.join().unwrap());
+    for _ in 0..2 {
+        // What one has left for the other.
+        workers.iter_mut().for_each(step_until_idle);
+        workers.iter_mut().for_each(step_until_idle);
+        let _due = look_for_deadlocks(handle.scheduler(), 0);
+    }
+    workers.iter_mut().for_each(step_until_idle);
+}
+
 /// Two sections that call each other's colors: one is told at most, and both end.
 #[test]
 fn crossing_calls() {
     let ever = std::sync::Arc::new(AtomicBool::new(false));
     let seen = std::sync::Arc::clone(&ever);
     check_within(1, move || {
-        let (handle, mut workers, beds) = pool(2);
+        let (handle, mut workers, _beds) = pool(2);
         let cells = [1, 2].map(|color| ColorCell::new_in(&handle, Color::new(color), 0));
-        // Those that have ended, and were told.
-        let ended = std::sync::Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
-        for own in [0, 1] {
-            let (other, stopper) = (cells[1 - own].clone(), handle.clone());
-            let (ended, seen) = (std::sync::Arc::clone(&ended), std::sync::Arc::clone(&seen));
-            drop(handle.spawn(cells[own].color(), async move {
-                let call = exclusive(other.try_call(|value| *value += 1));
-                ended[usize::from(call.await.is_err())].fetch_add(1, Relaxed);
-                let [over, told] = [0, 1].map(|kind| ended[kind].load(Relaxed));
-                if over + told == 2 {
-                    assert!(told <= 1);
-                    seen.fetch_or(told == 1, Relaxed);
-                    stopper.scheduler().shut_down();
-                }
-            }));
-        }
+        let mut tasks = [0, 1].map(|own| {
+            let other = cells[1 - own].clone();
+            handle.spawn(cells[own].color(), async move {
+                exclusive(other.try_call(|value| *value += 1)).await.is_err()
+            })
+        });
+        run_and_look(&handle, &mut workers);
+        let told = tasks.each_mut().map(|task| {
+            let told = task.try_take().expect("it hangs, and was not told");
+            told.expect("it does not panic")
+        });
+        assert!(told != [true; 2]);
+        seen.fetch_or(told != [false; 2], Relaxed);
         drop(cells);
-        let thread = start(workers.remove(1), &beds);
-        run(workers.remove(0), &beds);
-        thread.join().unwrap();
-        assert_eq!(ended.iter().map(|ended| ended.load(Relaxed)).sum::<usize>(), 2);
+        handle.scheduler().shut_down();
+        workers.iter_mut().for_each(step_until_idle);
     });
     assert!(ever.load(Relaxed), "in no interleaving the calls have crossed");
 }
@@ -287,15 +303,14 @@ fn section_against_when() {
     let ever = std::sync::Arc::new([AtomicBool::new(false), AtomicBool::new(false)]);
     let seen = std::sync::Arc::clone(&ever);
     check_within(1, move || {
-        let (handle, mut workers, beds) = pool(2);
-        handle.scheduler().watch();
+        let (handle, mut workers, _beds) = pool(2);
         let cells = [1, 2].map(|color| ColorCell::new_in(&handle, Color::new(color), 0));
         let other = cells[1].clone();
-        let section = handle.spawn(
+        let mut section = handle.spawn(
             cells[0].color(),
             exclusive(async move { other.try_call(|value| *value += 1).await.is_err() }),
         );
-        let both = handle.spawn_unique(async move {
+        let mut both = handle.spawn_unique(async move {
             when((&cells[1], &cells[0]), |one, other| {
                 *one += 1;
                 *other += 1;
@@ -303,24 +318,14 @@ fn section_against_when() {
             })
             .await
         });
-        let ended = Flag::new();
-        let (end, told) = (Arc::clone(&ended), Arc::new(Mutex::new(None)));
-        let result = Arc::clone(&told);
-        let waits = handle.spawn_unique(async move {
-            let is_told = section.await.expect("it ends");
-            let value = both.await.expect("it ends");
-            *result.lock() = Some((is_told, value));
-            end.set();
-        });
-        let threads = [workers.remove(0), workers.remove(0)].map(|worker| start(worker, &beds));
-        ended.wait();
-        let (is_told, value) = told.lock().take().expect("both have ended");
+        run_and_look(&handle, &mut workers);
+        let is_told = section.try_take().expect("it hangs, and was not told").expect("it ends");
+        let value = both.try_take().expect("it hangs").expect("it ends");
         // The call was before the `when`, or behind it and over, or never.
         assert!(!is_told || value == 1);
         seen[usize::from(is_told)].fetch_or(true, Relaxed);
         handle.scheduler().shut_down();
-        threads.into_iter().for_each(|thread| thread.join().unwrap());
-        drop(waits);
+        workers.iter_mut().for_each(step_until_idle);
     });
-    assert!(ever.iter().all(|ever| ever.load(Relaxed)), "in no interleaving they have crossed");
+    assert!(ever.iter().all(|ever| ever.load(Relaxed)), "one of them was always first");
 }

@@ -265,7 +265,7 @@ fn a_reader_that_runs_against_its_usher() {
         let reader = Reader { lane: lane.clone(), uncounted: std::sync::Arc::clone(&seen) };
         let inside = gate::read_inline(&lane, || {
             thread::spawn(move || {
-                visit::post_under(&other, reader, ());
+                visit::post(&other, reader);
                 drop(other);
                 runner.run_all();
             })

@@ -1,4 +1,4 @@
-//! What is recorded of waits is what the lines are.
+//! Deadlocks through a `when`, whatever comes first.
 
 use super::check_within;
 use super::doubles::gate;
@@ -6,13 +6,19 @@ use super::pool::{pool, step_until_idle};
 use crate::cell::{CallError, ColorCell, when};
 use crate::color::Color;
 use crate::exclusive::exclusive;
+use crate::sched::Handle;
 use crate::spawn::JoinHandle;
 use crate::sync::{Arc, Mutex};
+use crate::wait::look_for_deadlocks;
 use loom::thread;
 use std::pin::pin;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Waker};
+
+fn look(handle: &Handle) {
+    let _due = look_for_deadlocks(handle.scheduler(), 0);
+}
 
 /// A call and a `when` come to one line at once. A section over what the `when` lacks joins the caller
 /// afterwards: it is told exactly if the `when` is first.
@@ -22,7 +28,6 @@ fn a_call_against_a_when() {
     let seen = std::sync::Arc::clone(&ever);
     check_within(2, move || {
         let (handle, mut workers, _beds) = pool(2);
-        handle.scheduler().watch();
         let cells = [1, 2].map(|color| ColorCell::new_in(&handle, Color::new(color), 0));
         let ((keep, kept), (go, gone)) = (gate(), gate());
         let keeper = handle.spawn(cells[0].color(), exclusive(kept));
@@ -52,12 +57,14 @@ fn a_call_against_a_when() {
         workers.push(thread.join().unwrap());
         go.open();
         workers.iter_mut().for_each(step_until_idle);
-        let told = section.try_take();
-        seen[usize::from(told.is_some())].fetch_or(true, Relaxed);
         keep.open();
         workers.iter_mut().for_each(step_until_idle);
         workers.iter_mut().for_each(step_until_idle);
-        let joined = told.or_else(|| section.try_take()).expect("it hangs, and was not told");
+        let joined = section.try_take();
+        seen[usize::from(joined.is_none())].fetch_or(true, Relaxed);
+        look(&handle);
+        workers.iter_mut().for_each(step_until_idle);
+        let joined = joined.or_else(|| section.try_take()).expect("it hangs, and was not told");
         match joined.expect("it does not panic") {
             Ok(value) => assert_eq!(value, 1),
             Err((error, mut caller)) => {
@@ -79,7 +86,6 @@ fn a_call_against_a_when() {
 fn a_lane_that_is_got_against_a_join() {
     check_within(2, || {
         let (handle, mut workers, _beds) = pool(2);
-        handle.scheduler().watch();
         let colors = [1, 2].map(Color::new);
         let cells = colors.map(|color| ColorCell::new_in(&handle, color, 0));
         let ((keep, kept), (go, gone)) = (gate(), gate());
@@ -108,6 +114,7 @@ fn a_lane_that_is_got_against_a_join() {
         step_until_idle(&mut workers[0]);
         workers.push(thread.join().unwrap());
         workers.iter_mut().for_each(step_until_idle);
+        look(&handle);
         workers.iter_mut().for_each(step_until_idle);
         let section = section.try_take().expect("it hangs, and was not told");
         let (told, task) = section.expect("it does not panic");
@@ -124,7 +131,6 @@ fn a_lane_that_is_got_against_a_join() {
 fn a_lane_that_is_got_before_all_places() {
     check_within(2, || {
         let (handle, mut workers, _beds) = pool(1);
-        handle.scheduler().watch();
         let cells = [1, 2, 3].map(|color| ColorCell::new_in(&handle, Color::new(color), 0));
         let ((keep, kept), (go, gone)) = (gate(), gate());
         let keeper = handle.spawn(cells[1].color(), exclusive(kept));
@@ -147,8 +153,12 @@ fn a_lane_that_is_got_before_all_places() {
         let mut cx = Context::from_waker(Waker::noop());
         assert!(all.as_mut().poll(&mut cx).is_pending());
         let mut worker = thread.join().unwrap();
-        assert!(section.try_take().is_none(), "nobody knows who is first");
+        look(&handle);
+        step_until_idle(&mut worker);
+        assert!(section.try_take().is_none(), "the keeper has the color");
         keep.open();
+        step_until_idle(&mut worker);
+        look(&handle);
         step_until_idle(&mut worker);
         let value = section.try_take().expect("it hangs, and was not told");
         let value = value.expect("it does not panic");

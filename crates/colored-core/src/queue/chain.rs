@@ -49,8 +49,6 @@ pub(crate) enum Kind {
     Uncounted,
     /// A callback without a closure: tells the lane to cancel its tasks.
     Close,
-    /// A callback without a closure: wakes the lane's tasks.
-    Rouse,
     /// The lane's own node, at its head while a call runs inline, and while readers are inside.
     Inline,
     /// The first field of a claim: takes the whole lane for a behavior.

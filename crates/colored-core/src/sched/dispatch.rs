@@ -3,12 +3,10 @@
 use super::{Scheduler, local};
 use crate::color::Color;
 use crate::contain::contain;
-use crate::lane::claim::Header;
 use crate::lane::{
     Closing, Dispatch, Keeper, Lane, LanePtr, LaneRef, Order, Priority, ReadyLane, Track,
 };
 use crate::task::TaskRef;
-use std::ptr::NonNull;
 use std::task::Waker;
 
 impl Dispatch for Scheduler {
@@ -65,28 +63,6 @@ impl Dispatch for Scheduler {
 
     fn remove_keeper(&self, keeper: Keeper) {
         self.keepers.remove(keeper);
-    }
-
-    fn is_watched(&self) -> bool {
-        self.waits.are_watched()
-    }
-
-    unsafe fn has_got(&self, behavior: NonNull<Header>) {
-        // SAFETY: by contract.
-        unsafe { Scheduler::has_got(self, behavior) };
-    }
-
-    fn begins(&self, behavior: NonNull<Header>) {
-        Scheduler::begins(self, behavior);
-    }
-
-    unsafe fn stands_still(&self, lane: LanePtr) -> bool {
-        // SAFETY: by contract.
-        unsafe { Scheduler::stands_still(self, lane) }
-    }
-
-    fn is_shut(&self, lane: LanePtr) {
-        Scheduler::is_shut(self, lane);
     }
 
     fn publish(&self, lane: LanePtr) {

@@ -45,6 +45,8 @@ impl Stay {
     fn run_until(&self, done: impl Fn() -> bool) {
         let scheduler = self.handle.scheduler();
         while !done() {
+            // What ran here may have begun to wait, and no worker is awake.
+            scheduler.stir();
             let lane = self.guest.wait();
             let (pin, pace) = (self.guest.pin, Pace::default());
             let mut turn = Turn { scheduler, pin, polls: 0, start: 0, pace };

@@ -1,4 +1,4 @@
-//! The tasks that wait and keep their lanes: so that a shutdown can abort them.
+//! The tasks that wait and keep their lanes: so that a shutdown can abort them, and deadlocks be found.
 //!
 //! What a shutdown pushes on such a lane has no turn before the task's section ends, and it need not
 //! ever end. A task is entered by its lane's holder when it waits with its lane for the first time,
@@ -62,10 +62,19 @@ impl Keepers {
 
     /// Lets nobody in any more, and returns references to all that are.
     pub(super) fn close(&self) -> Vec<Abort<LanePtr>> {
+        self.all_and(|slots| slots.closed = true)
+    }
+
+    /// References to all that are entered.
+    pub(super) fn all(&self) -> Vec<Abort<LanePtr>> {
+        self.all_and(|_| ())
+    }
+
+    fn all_and(&self, with: impl Fn(&mut Slots)) -> Vec<Abort<LanePtr>> {
         let mut tasks = Vec::new();
         for shard in &self.shards {
             let mut slots = shard.lock();
-            slots.closed = true;
+            with(&mut slots);
             // SAFETY: what is entered is alive until it is removed, which needs the lock.
             tasks.extend(slots.tasks.iter().flatten().map(|task| unsafe { task.abort_handle() }));
         }

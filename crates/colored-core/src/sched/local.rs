@@ -6,10 +6,11 @@ use super::ranks::Queued;
 use super::remote::{Remote, pin_of};
 use super::{Handle, Scheduler};
 use crate::color::Color;
-use crate::lane::{Lane, ReadyLane};
+use crate::lane::{Lane, LanePtr, LaneRef, ReadyLane};
 use crate::memory;
 use crate::queue::Deque;
 use crate::sync::{ThreadId, this_thread, thread_slot};
+use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::ptr;
 
@@ -35,6 +36,10 @@ enum Toward {
 /// One worker's own half, as far as it is used from within a poll.
 pub(super) struct Local {
     handle: Handle,
+    /// Of the scheduler, to be compared only.
+    address: usize,
+    /// When the slice began.
+    noted: Cell<u64>,
     index: usize,
     pub(super) deque: Deque<ReadyLane>,
     spares: RefCell<Spares>,
@@ -68,13 +73,29 @@ pub(super) fn address() -> Option<usize> {
     (!local.is_null()).then(|| local.addr())
 }
 
-/// A `when` that is polled on this thread has to wait, and stands in line otherwise than a call.
-pub(crate) fn has_to_wait() {
-    with(|local| {
-        if let Some(local) = local {
-            local.waits.set(local.waits.get() + 1);
+/// A `when` that is polled on this thread has to wait, and stands in line otherwise than a call: for that
+/// lane, among others. Something keeps the lane.
+pub(crate) fn has_to_wait(lane: &LaneRef) {
+    with(|local| match local {
+        Some(local) => local.waits.set(local.waits.get() + 1),
+        None => {
+            let port: &dyn Any = &**lane.port();
+            if let Some(scheduler) = port.downcast_ref::<Scheduler>() {
+                scheduler.stir();
+            }
         }
     });
+}
+
+/// What time it is, for what runs under that lane: on a worker, when the slice began.
+#[inline]
+pub(crate) fn noted_time(lane: LanePtr) -> u64 {
+    // SAFETY: this thread runs under it.
+    let lane = unsafe { lane.get() };
+    with(|local| match local {
+        Some(local) if ptr::from_ref(&**lane.port()).addr() == local.address => local.noted.get(),
+        _ => lane.port().now(),
+    })
 }
 
 /// Which worker of that scheduler this thread is, if it is one.
@@ -90,6 +111,8 @@ impl Local {
         Self {
             outgoing: Outgoing::new(handle.scheduler().workers()),
             toward: Cell::new(Toward::Next),
+            address: ptr::from_ref(handle.scheduler()).addr(),
+            noted: Cell::new(0),
             handle,
             waits: Cell::new(0),
             index,
@@ -113,6 +136,12 @@ impl Local {
         }
         let _restore = Restore(LOCAL.with(|local| local.replace(self)));
         self.cache.enter(&self.scheduler().depot, f)
+    }
+
+    /// A slice begins.
+    #[inline]
+    pub(super) fn note(&self, now: u64) {
+        self.noted.set(now);
     }
 
     pub(super) fn handle(&self) -> &Handle {

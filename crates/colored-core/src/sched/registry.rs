@@ -68,19 +68,10 @@ impl Registry {
 
     /// Lets nobody in any more, and returns references to all that are.
     pub(super) fn close(&self) -> Vec<LaneRef> {
-        self.all_and(|slots| slots.closed = true)
-    }
-
-    /// References to all lanes.
-    pub(super) fn all(&self) -> Vec<LaneRef> {
-        self.all_and(|_| ())
-    }
-
-    fn all_and(&self, with: impl Fn(&mut Slots)) -> Vec<LaneRef> {
         let mut lanes = Vec::new();
         for shard in &self.shards {
             let mut slots = shard.lock();
-            with(&mut slots);
+            slots.closed = true;
             for lane in slots.lanes.iter().flatten() {
                 // SAFETY: a lane that is entered is not freed before `remove`, which needs the lock.
                 if unsafe { lane.get() }.try_retain() {

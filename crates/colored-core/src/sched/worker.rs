@@ -271,6 +271,7 @@ impl Worker {
     fn run(&mut self, lane: ReadyLane) {
         let remote = self.local.remote();
         remote.slice_begins(self.pace.now);
+        self.local.note(self.pace.now);
         let mut turn = Turn {
             scheduler: self.local.scheduler(),
             pin: self.local.pin(),

@@ -3,9 +3,9 @@
 use crate::budget;
 use crate::color::Color;
 use crate::lane::{current, inside};
-use crate::sched::waits::{self, Turn, Wait};
 use crate::sched::with_handle_of_task;
-use crate::task::Deadlock;
+use crate::task::{Deadlock, How};
+use crate::wait::WaitSlot;
 use std::fmt;
 use std::panic::Location;
 use std::pin::Pin;
@@ -15,12 +15,12 @@ use std::task::{Context, Poll, ready};
 #[must_use = "futures do nothing unless awaited"]
 pub struct Hop(TryHop);
 
-/// Moves the current task under another color, unless that would never end; see [`try_hop`].
+/// Moves the current task under another color; see [`try_hop`].
 #[must_use = "futures do nothing unless awaited"]
 pub struct TryHop {
     color: Color,
     site: &'static Location<'static>,
-    wait: Option<Wait>,
+    wait: WaitSlot,
     /// It has ended a poll of the task already.
     has_moved: bool,
 }
@@ -42,18 +42,18 @@ pub struct TryHop {
 /// # Panics
 ///
 /// If it is polled outside a task of a runtime, or in a task that holds its color in a section
-/// ([`exclusive`](crate::exclusive())); and where [`try_hop`] gives an error.
+/// ([`exclusive`](crate::exclusive())).
 #[track_caller]
 pub fn hop(color: impl Into<Color>) -> Hop {
     Hop(try_hop(color))
 }
 
-/// As [`hop`], with an error in place of the panic for a wait without end.
+/// As [`hop`]. No wait of a hop has come to an error so far: of a cycle of waits it is one inside a section
+/// ([`exclusive`](crate::exclusive())) that is told, and a hop is in none.
 ///
 /// # Errors
 ///
-/// [`Deadlock`], if the color is held by a section ([`exclusive`](crate::exclusive())) that waits, in
-/// the end, for this task. The task stays where it was.
+/// [`Deadlock`], if the hop itself is told that it would never end.
 ///
 /// # Panics
 ///
@@ -71,7 +71,12 @@ pub fn hop(color: impl Into<Color>) -> Hop {
 /// ```
 #[track_caller]
 pub fn try_hop(color: impl Into<Color>) -> TryHop {
-    TryHop { color: color.into(), site: Location::caller(), wait: None, has_moved: false }
+    TryHop {
+        color: color.into(),
+        site: Location::caller(),
+        wait: WaitSlot::default(),
+        has_moved: false,
+    }
 }
 
 impl fmt::Debug for Hop {
@@ -106,7 +111,7 @@ impl Future for TryHop {
         let (Some(lane), Some(task)) = (lane, current::task()) else {
             panic!("`hop({color})` outside a task: only a task of a runtime can move to a color")
         };
-        let before = self.wait.take();
+        self.wait.end();
         if lane.is_current() {
             if !self.has_moved {
                 // No poll has ended by it: a loop of such hops would be one poll without an end.
@@ -125,9 +130,9 @@ impl Future for TryHop {
         if task.has_sections() {
             in_a_section(color, site);
         }
-        if waits::are_watched() {
-            let turn = Turn { lane: &lane, shared: false, how: "hops to", site };
-            self.wait = waits::hop(before, turn)?;
+        if !lane.is_idle() {
+            const HOW: &How = &How { text: "hops to", is_shared: false };
+            self.wait.waits_to_move(HOW, site);
         }
         if !task.owns(cx.waker()) {
             // A combinator polls what it was woken for; the move wakes the task alone.

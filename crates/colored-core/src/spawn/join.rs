@@ -1,12 +1,13 @@
 //! [`JoinHandle`] and [`AbortHandle`]: a task from outside.
 
 use crate::lane::LanePtr;
-use crate::sched::waits::{self, Wait};
-use crate::task::{Abort, Deadlock, Id, Join, JoinError};
+use crate::task::{Abort, Cause, How, Id, Join, JoinError, TaskRef};
+use crate::wait::{Kind, Target, WaitSlot};
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::ptr::{self, NonNull};
+use std::task::{Context, Poll, Waker};
 
 /// Waits for the output of a task. Dropping it detaches the task, which goes on.
 ///
@@ -22,22 +23,29 @@ use std::task::{Context, Poll};
 /// again.
 pub struct JoinHandle<T> {
     /// Dropped before the task is let go.
-    wait: Option<Wait>,
+    wait: WaitSlot,
     join: Join<T, LanePtr>,
 }
 
 impl<T> JoinHandle<T> {
     #[inline]
     pub(super) fn new(join: Join<T, LanePtr>) -> Self {
-        Self { wait: None, join }
+        Self { wait: WaitSlot::default(), join }
     }
 
-    #[cold]
-    fn record(&mut self) -> Result<(), Deadlock> {
-        let before = self.wait.take();
+    fn waits(&mut self) {
+        const HOW: &How = &How { text: "awaits", is_shared: false };
+        let task = self.join.task().as_ptr();
+        let cause = || Cause {
+            how: HOW,
+            // It is the task whose place counts.
+            site: self.join.task().named().spawned,
+            kind: JOIN,
+            what: task.cast(),
+            beside: ptr::null(),
+        };
         // SAFETY: the handle keeps the task, and drops the record before it lets it go.
-        self.wait = unsafe { waits::task(before, self.join.task()) }?;
-        Ok(())
+        unsafe { self.wait.waits(cause) };
     }
 
     /// Asks that the task be cancelled: its future is dropped, under its color, when its turn comes
@@ -78,16 +86,37 @@ impl<T> Future for JoinHandle<T> {
     type Output = Result<T, JoinError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let told = self.wait.begins_poll();
         let polled = Pin::new(&mut self.join).poll(cx);
         if polled.is_ready() {
-            self.wait = None;
-        } else if waits::are_watched()
-            && let Err(deadlock) = self.record()
-        {
+            self.wait.end();
+        } else if let Some(deadlock) = told {
             return Poll::Ready(Err(JoinError::deadlocked(self.id(), deadlock)));
+        } else {
+            self.waits();
         }
         polled
     }
+}
+
+/// How to ask a task that is awaited.
+const JOIN: &Kind = &Kind { target: joined, waker: joiner };
+
+unsafe fn joined(cause: &Cause) -> Option<Target> {
+    let task = NonNull::new(cause.what.cast_mut()).expect("there is a task");
+    // SAFETY: made by `JoinHandle::waits`; the handle keeps the task while it is asked.
+    let task = unsafe { TaskRef::<LanePtr>::new(task.cast()) };
+    // SAFETY: as above.
+    Some(Target::Task(unsafe { task.abort_handle() }))
+}
+
+unsafe fn joiner(cause: &Cause) -> Option<Waker> {
+    let task = NonNull::new(cause.what.cast_mut()).expect("there is a task");
+    // SAFETY: as in `joined`.
+    let task = unsafe { TaskRef::<LanePtr>::new(task.cast()) };
+    // SAFETY: a wait that is told is in a cycle that stands still: so the task does not complete; and a handle
+    // says that it is polled, or goes, before it touches the waker.
+    unsafe { task.joiner() }
 }
 
 impl<T> fmt::Debug for JoinHandle<T> {

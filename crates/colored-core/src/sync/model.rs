@@ -4,7 +4,7 @@ pub(crate) use loom::cell::UnsafeCell;
 pub(crate) use loom::hint::spin_loop;
 pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU16, Ordering, fence};
 pub(crate) use loom::sync::{Arc, MutexGuard};
-pub(crate) use loom::thread::{ThreadId, yield_now};
+pub(crate) use loom::thread::ThreadId;
 use std::ops::Deref;
 use std::thread;
 

@@ -7,7 +7,7 @@ use std::sync::PoisonError;
 pub(crate) use std::sync::atomic::{
     AtomicBool, AtomicPtr, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
 };
-pub(crate) use std::thread::{ThreadId, yield_now};
+pub(crate) use std::thread::ThreadId;
 
 /// `core::cell::UnsafeCell` with loom's interface: access by closure, so the model can see when an
 /// access begins and ends.

@@ -3,7 +3,8 @@
 use super::deadlock::Named;
 use super::id::Id;
 use super::live::Links;
-use super::state::{Begun, Completed, Ended, Kept, State, Wants, Woken};
+use super::record::{Record, Records};
+use super::state::{Begun, Completed, Ended, Joinable, Kept, State, Wants, Woken};
 use super::vtable::{Stage, Vtable};
 use super::{Schedule, waker};
 use crate::contain::contain;
@@ -28,6 +29,7 @@ pub(crate) struct Header<S: Schedule> {
     spawned: &'static Location<'static>,
     pub(super) live: UnsafeCell<Links<S>>,
     pub(super) joiner: UnsafeCell<Option<Waker>>,
+    records: UnsafeCell<Records>,
 }
 
 /// A whole task.
@@ -64,6 +66,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
                 spawned,
                 live: UnsafeCell::new(Links::unlinked(place.cast())),
                 joiner: UnsafeCell::new(None),
+                records: UnsafeCell::new(Records::new()),
             },
             stage: UnsafeCell::new(Stage::Future(future)),
         };
@@ -202,9 +205,10 @@ impl<S: Schedule> TaskRef<S> {
     /// was, and not that there still is one.
     #[inline]
     pub(crate) fn lane(self) -> S {
-        // Ordering: the state's transitions order the party that moves the task after the last one.
-        // For anybody else an identity: what follows from it is in `sched/waits.rs`.
-        let lane = self.header().lane.load(Ordering::Relaxed);
+        // Ordering: the state's transitions order the party that moves the task after the last one. For
+        // anybody else Acquire pairs with the Release of `set_lane`: of a task that has come by a hop, its
+        // last poll elsewhere is seen to be over.
+        let lane = self.header().lane.load(Ordering::Acquire);
         S::from_raw(NonNull::new(lane).expect("a task has a lane"))
     }
 
@@ -213,7 +217,7 @@ impl<S: Schedule> TaskRef<S> {
     /// The caller is the party that may move the task.
     pub(crate) unsafe fn set_lane(self, lane: S) {
         // Ordering: as in `lane`.
-        self.header().lane.store(lane.into_raw().as_ptr(), Ordering::Relaxed);
+        self.header().lane.store(lane.into_raw().as_ptr(), Ordering::Release);
     }
 
     /// # Safety
@@ -252,6 +256,14 @@ impl<S: Schedule> TaskRef<S> {
     /// The caller holds the task's lane and has stored the output.
     pub(crate) unsafe fn complete(self) {
         let header = self.header();
+        header.records.with_mut(|records| {
+            // SAFETY: the future is gone, and the lane held: nobody else has a right to the task.
+            let records = unsafe { &mut *records };
+            if !records.is_empty() {
+                // SAFETY: as above.
+                unsafe { records.dissolve() };
+            }
+        });
         match header.state.complete() {
             // SAFETY: with no handle the output is the holder's.
             Completed::DropOutput => unsafe { (header.vtable.drop_output)(self.0) },
@@ -281,9 +293,83 @@ impl<S: Schedule> TaskRef<S> {
         self.header().state.is_notified()
     }
 
-    /// Whether it waits, and its node is in no chain: what is pushed by now is before it.
-    pub(crate) fn is_out(self) -> bool {
-        self.header().state.is_out()
+    /// Takes the right to move the task, which waits, until [`unclaim`](Self::unclaim); whether it keeps
+    /// its lane. `None` if it does not wait.
+    ///
+    /// # Safety
+    ///
+    /// The task is alive.
+    pub(crate) unsafe fn claim(self) -> Option<bool> {
+        self.header().state.claim()
+    }
+
+    /// Gives that right back. Who has been told, or woken, runs.
+    ///
+    /// # Safety
+    ///
+    /// The caller has claimed the task, and keeps it alive up to this call.
+    pub(crate) unsafe fn unclaim(self) {
+        let woken = self.header().state.unclaim();
+        // SAFETY: what the transition said about this task.
+        unsafe { act(self.0, woken) };
+    }
+
+    /// Adds a fresh record of a wait.
+    ///
+    /// # Safety
+    ///
+    /// The caller polls the task.
+    #[inline]
+    pub(crate) unsafe fn insert_record(self, record: NonNull<Record>) {
+        self.header().records.with_mut(|records| {
+            // SAFETY: only a poll of the task uses the list meanwhile, and this runs no foreign code.
+            let records = unsafe { &mut *records };
+            // SAFETY: by contract.
+            unsafe { records.insert(record) };
+        });
+    }
+
+    /// Takes a record out, and frees it.
+    ///
+    /// # Safety
+    ///
+    /// The caller polls the task, and is the future that has the record; it is in the list.
+    #[inline]
+    pub(crate) unsafe fn remove_record(self, record: NonNull<Record>) {
+        self.header().records.with_mut(|records| {
+            // SAFETY: as in `insert_record`.
+            let records = unsafe { &mut *records };
+            // SAFETY: by contract.
+            unsafe { records.remove(record) };
+        });
+    }
+
+    /// The records of its waits, the youngest first.
+    ///
+    /// # Safety
+    ///
+    /// Nobody polls the task meanwhile, or while what is returned is used.
+    pub(crate) unsafe fn records(self) -> Vec<NonNull<Record>> {
+        self.header().records.with(|records| {
+            // SAFETY: by contract nobody changes them.
+            let records = unsafe { &*records };
+            // SAFETY: as above.
+            unsafe { records.iter() }.collect()
+        })
+    }
+
+    /// A clone of the joiner's waker, if it has one.
+    ///
+    /// # Safety
+    ///
+    /// Meanwhile the task does not complete, and its handle is not used.
+    pub(crate) unsafe fn joiner(self) -> Option<Waker> {
+        let header = self.header();
+        if header.state.joinable() != Joinable::HasWaker {
+            return None;
+        }
+        // SAFETY: neither of those two touches it, by contract.
+        header.joiner.with(|joiner| unsafe { (*joiner).clone() })
     }
 
     /// Whether it has an open section. From within its poll.

@@ -81,21 +81,6 @@ impl<S: Schedule> LiveList<S> {
         }
     }
 
-    /// Wakes all tasks, as wakers of theirs would.
-    ///
-    /// # Safety
-    ///
-    /// The caller holds the lane.
-    pub(crate) unsafe fn wake_all(&self) {
-        let mut next = self.first;
-        while let Some(task) = next {
-            // SAFETY: what is in the list is alive and the holder's.
-            next = unsafe { with(task, |links| links.next) };
-            // SAFETY: as above, and it has its next turn in this lane.
-            unsafe { TaskRef(task).wake() };
-        }
-    }
-
     /// Removes some task and returns it.
     ///
     /// # Safety

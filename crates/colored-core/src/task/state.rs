@@ -19,7 +19,8 @@
 //! | 1 | 1 | | the same | changes nothing |
 //!
 //! So at any time at most one party may move the node: whoever has set `SCHEDULED`, until it has put
-//! the node on the lane; then the lane's holder, until it clears `SCHEDULED`. The same party, and no
+//! the node on the lane; then the lane's holder, until it clears `SCHEDULED`. Whoever looks for deadlocks
+//! sets it for a moment, and clears it again unless the task has been woken meanwhile. The same party, and no
 //! other, may read or change the task's lane. That is what makes a hop exact: a wake that comes while
 //! the task moves finds `SCHEDULED` and does not look at the lane.
 //!
@@ -167,14 +168,6 @@ impl State {
         }
     }
 
-    /// Whether it waits and does not keep its lane, so that its node is in no chain. A wake that is not
-    /// seen here comes after this.
-    pub(crate) fn is_out(&self) -> bool {
-        // Ordering: an exchange, for what it sees must not be out of date. Release pairs with the
-        // Acquire of the wake that comes next: what was pushed before this is before that task.
-        self.0.fetch_or(0, Ordering::AcqRel) & (PLACED | KEPT) == 0
-    }
-
     /// Whether it has been woken since its poll began. Holder only; false may be out of date.
     pub(crate) fn is_notified(&self) -> bool {
         // Ordering: hint only.
@@ -218,6 +211,43 @@ impl State {
             match self.0.compare_exchange_weak(before, after, Ordering::Release, Ordering::Relaxed)
             {
                 Ok(_) => return Kept::Waiting,
+                Err(now) => before = now,
+            }
+        }
+    }
+
+    /// Takes the right to move a task that waits, as a wake does; whether it keeps its lane. `None` if the
+    /// task does not wait: somebody else has the right, or it is complete.
+    pub(crate) fn claim(&self) -> Option<bool> {
+        // Ordering: hint only, the exchange decides.
+        let mut before = self.0.load(Ordering::Relaxed);
+        while before & PLACED == 0 {
+            let after = before | SCHEDULED;
+            // Ordering: Acquire takes what the last poll left.
+            match self.0.compare_exchange_weak(before, after, Ordering::Acquire, Ordering::Relaxed)
+            {
+                Ok(_) => return Some(before & KEPT != 0),
+                Err(now) => before = now,
+            }
+        }
+        None
+    }
+
+    /// Gives the right of [`claim`](Self::claim) back. Unless the task waits on, the caller has it still,
+    /// and must do what is said with it.
+    pub(crate) fn unclaim(&self) -> Woken {
+        // Ordering: hint only, the exchange decides; and what it sees of wakes stays.
+        let mut before = self.0.load(Ordering::Relaxed);
+        loop {
+            let keeps = before & KEPT != 0;
+            if before & NOTIFIED != 0 || (keeps && before & SECTIONS == 0) {
+                return if keeps { Woken::Resume } else { Woken::Schedule };
+            }
+            let after = before & !SCHEDULED;
+            // Ordering: Release orders the looks before the next poll.
+            match self.0.compare_exchange_weak(before, after, Ordering::Release, Ordering::Relaxed)
+            {
+                Ok(_) => return Woken::Nothing,
                 Err(now) => before = now,
             }
         }

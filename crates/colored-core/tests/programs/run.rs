@@ -31,7 +31,7 @@ pub(crate) fn program(seed: u64) -> Result<(), String> {
             let (handle, workers) =
                 Scheduler::with_options(runtime.workers, seed + i as u64, port, runtime.options);
             if runtime.is_watched {
-                handle.scheduler().watch_from_the_start();
+                handle.scheduler().expect_sections();
             }
             (handle, (beds, workers))
         })

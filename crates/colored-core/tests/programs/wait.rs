@@ -7,8 +7,8 @@ use crate::task::Task;
 use crate::value::Value;
 use crate::world::{Cell, Hands, Later, Thing};
 use colored_core::{
-    Address, Closed, Errand, Several, SeveralShared, blocking, exclusive, hop, shared, try_hop,
-    try_when, when, yield_now,
+    Address, Closed, Errand, ErrandCall, Several, SeveralShared, blocking, exclusive, hop, shared,
+    try_hop, try_when, when, yield_now,
 };
 use std::future::poll_fn;
 use std::panic::Location;
@@ -92,15 +92,12 @@ async fn run(mut hands: Hands, wait: &Wait) -> Option<()> {
             let visit = Visit::new(&hands, acts, None);
             let job = move || here::under(Some(hue), || visit.act());
             let waker = poll_fn(|cx| Poll::Ready(cx.waker().clone())).await;
-            let errand = Sent(Arc::new(Errand::new(job, waker)));
-            let there = Going(Some(Arc::clone(&errand.0)));
+            let (mut call, errand) = ErrandCall::new(job, waker);
+            let there = Going(Some(errand));
             let sent = handle.post_to_worker(*worker, color, move || there.run());
             assert!(sent.is_ok(), "there is such a worker");
             let site = Location::caller();
-            let _cancelled = poll_fn(|cx| {
-                errand.0.poll(cx, "runs an errand under", site, || Some(address.clone()))
-            })
-            .await;
+            let _cancelled = poll_fn(|cx| call.poll(cx, site, || Some(address.clone()))).await;
         }
         Wait::Call(..) | Wait::TryCall(..) | Wait::Read(..) | Wait::TryRead(..) => {
             one_cell(&mut hands, wait).await?;
@@ -153,17 +150,8 @@ async fn run(mut hands: Hands, wait: &Wait) -> Option<()> {
     Some(())
 }
 
-/// The caller's half of an errand.
-struct Sent<F, R>(Arc<Errand<F, R>>);
-
-impl<F, R> Drop for Sent<F, R> {
-    fn drop(&mut self) {
-        self.0.abandon();
-    }
-}
-
 /// The color's half of an errand.
-struct Going<F: FnOnce() -> R, R>(Option<Arc<Errand<F, R>>>);
+struct Going<F: FnOnce() -> R, R>(Option<Errand<F, R>>);
 
 impl<F: FnOnce() -> R, R> Going<F, R> {
     fn run(mut self) {
@@ -177,7 +165,7 @@ impl<F: FnOnce() -> R, R> Drop for Going<F, R> {
     fn drop(&mut self) {
         // A worker that has stopped refuses it at once, under the color that it was sent to: that is not the caller's.
         if let Some(errand) = self.0.take() {
-            here::under(None, || errand.cancel());
+            here::under(None, || drop(errand));
         }
     }
 }

@@ -33,7 +33,7 @@ use self::slices::Slices;
 use self::stuck::Silent;
 use self::tasks::Task;
 use crate::policy::Policy;
-use crate::profile::{Crossing, Profile};
+use crate::profile::Profile;
 use crate::slab::{Key, Slab};
 use crate::world::Actor;
 use std::fmt;
@@ -98,13 +98,10 @@ pub(crate) struct Oracle {
     pub(crate) lanes: Lanes,
     pub(crate) slices: Slices,
     pub(crate) policy: Policy,
-    pub(crate) crossing: Crossing,
     silent: Silent,
     pub(crate) tally: Tally,
     /// Everything is to be cancelled.
     pub(crate) closing: bool,
-    /// Until then what the first section has put into every lane may be there.
-    roused_until: u64,
     violation: Option<Violation>,
     now: u64,
     fair: u64,
@@ -124,11 +121,9 @@ impl Oracle {
             lanes: Lanes::new(profile.palette),
             slices: Slices::new(profile.workers, &profile.policy),
             policy: profile.policy,
-            crossing: profile.crossing,
             silent: Silent::new(),
             tally: Tally::default(),
             closing: false,
-            roused_until: 0,
             violation: None,
             now: 0,
             fair: 0,

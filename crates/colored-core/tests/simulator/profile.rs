@@ -24,13 +24,13 @@ pub(crate) enum Ending {
     Abrupt,
 }
 
-/// Whether sections wait for each other.
+/// Whether sections wait for each other. What can never end is told before long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Crossing {
     None,
-    /// Anything for anything, one color at a time: a wait that closes a cycle is told at once.
+    /// Anything for anything, one color at a time.
     Free,
-    /// Anything for anything, several colors too: what can never end is told before long.
+    /// Anything for anything, several colors too.
     Tangled,
     /// Nothing but what is under a later color, so that no cycle can be closed: tasks move to later
     /// colors only, and several colors at once are wanted only where there are no sections.
@@ -69,8 +69,6 @@ pub(crate) struct Profile {
     /// Polls in a row of a task that does nothing but yield, at most.
     pub(crate) spins: u32,
     pub(crate) crossing: Crossing,
-    /// Waits are recorded from the start, and not only from the first section on.
-    pub(crate) watched: bool,
     pub(crate) ending: Ending,
     /// When an abrupt end comes, in events.
     pub(crate) end_at: u64,
@@ -138,7 +136,6 @@ const KINDS: [Kind; 14] = [
     ("tangles", |profile, chance| {
         crossings(profile, chance, Crossing::Tangled);
         profile.deeds.extend([Deed::NewCell; 2]);
-        profile.watched = chance.one_in(2);
     }),
     ("in order", |profile, chance| crossings(profile, chance, Crossing::Ordered)),
     ("long polls", |profile, _| {
@@ -204,7 +201,6 @@ impl Profile {
             life: chance.of(&[3, 10, 40]),
             spins: 200,
             crossing: Crossing::None,
-            watched: true,
             ending,
             end_at: if chance.one_in(4) { 0 } else { events / 4 * 3 }
                 + chance.draw() % (events / 4),

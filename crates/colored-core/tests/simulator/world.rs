@@ -142,9 +142,6 @@ impl World {
         let workers = profile.workers as usize;
         let (handle, workers) =
             Scheduler::with_options(workers, chance.draw(), Box::new(Port), profile.policy.options);
-        if profile.watched {
-            handle.scheduler().watch_from_the_start();
-        }
         let world = Rc::new(Self {
             oracle: RefCell::new(Oracle::new(&profile)),
             trace: RefCell::new(Trace::new(plan.lines)),

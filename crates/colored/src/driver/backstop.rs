@@ -7,7 +7,8 @@
 //!   is polled right here;
 //! * a wheel that is overdue is advanced here;
 //! * if a worker has been inside one slice since the last look, the thread gets a parked worker to
-//!   take what is stranded in the stuck one's `next` slot.
+//!   take what is stranded in the stuck one's `next` slot;
+//! * if there are sections, the thread looks whether they wait for ever (`deadlocks.rs`).
 //!
 //! A worker that parks while this thread polls a shard finds the turn taken, and sleeps on its condition
 //! variable: then nobody is inside the poll of that shard. So this thread does not count a poll of its
@@ -16,8 +17,12 @@
 //! A tick costs 10 to 30 µs. It is fast while a worker is stuck and something depends on this thread:
 //! a shard that nobody else looks after, a timer that is due soon, or a worker that is parked and is
 //! not told of what gets stranded. When the thread finds everybody parked twice in a row it goes to
-//! sleep: an idle process makes no system call. The worker that wakes up next rings the [`Bell`].
+//! sleep: an idle process makes no system call. The worker that wakes up next rings the [`Bell`]. With
+//! sections it sleeps only if it has looked for deadlocks since a worker or a guest ran last.
 
+mod deadlocks;
+
+use self::deadlocks::Lookout;
 use super::clock::TICK;
 use super::{Driver, current, entered, polled};
 use colored_core::{Handle, contain};
@@ -44,6 +49,8 @@ const CALM: u32 = 5;
 #[derive(Debug, Default)]
 pub(crate) struct Bell {
     asleep: AtomicBool,
+    /// There is something to look at that no worker has to do with.
+    stirred: AtomicBool,
     stop: Mutex<bool>,
     signal: Condvar,
 }
@@ -61,6 +68,14 @@ impl Bell {
         }
     }
 
+    /// Has the thread look once more before it sleeps.
+    pub(crate) fn stir(&self) {
+        // Ordering: Release pairs with `calm_down`. The fence in `ring` stands between this and the look at
+        // `asleep`.
+        self.stirred.store(true, Ordering::Release);
+        self.ring();
+    }
+
     #[cold]
     fn wake(&self) {
         // Ordering: one ring is enough; the lock orders the rest.
@@ -68,6 +83,18 @@ impl Bell {
             drop(self.stop.lock().unwrap_or_else(PoisonError::into_inner));
             self.signal.notify_one();
         }
+    }
+
+    /// From now on [`is_stirred`](Self::is_stirred) is about what comes.
+    fn calm_down(&self) {
+        // Ordering: what was done before is seen by the look that follows: it takes the locks under which it was
+        // done, or reads what was released then.
+        self.stirred.swap(false, Ordering::AcqRel);
+    }
+
+    fn is_stirred(&self) -> bool {
+        // Ordering: see `stir`.
+        self.stirred.load(Ordering::Relaxed)
     }
 
     /// Ends the thread.
@@ -120,6 +147,9 @@ struct Watch {
     wakers: Vec<Waker>,
     /// Fast ticks left.
     fast: u32,
+    lookout: Lookout,
+    /// When to look for deadlocks again, whatever runs.
+    due: Option<Duration>,
 }
 
 /// The thread's body.
@@ -130,18 +160,23 @@ pub(crate) fn run(handle: Handle, driver: Arc<Driver>) {
         beats: vec![0; driver.wheels.len()].into(),
         wakers: Vec::new(),
         fast: 0,
+        lookout: Lookout::new(driver.deadlock_after),
+        due: None,
         handle,
         driver,
     };
     let mut quiet = false;
     loop {
         let tick = if watch.fast > 0 { FAST } else { SLOW };
-        if !watch.driver.bell.tick(tick) {
+        if !watch.driver.bell.tick(watch.due.map_or(tick, |due| due.min(tick))) {
             return;
         }
+        let before = watch.stamp();
         let watched = watch.look();
-        let idle = watched && watch.all_parked();
-        let goes_on = !(idle && quiet) || watch.driver.bell.sleep(|| !watch.all_parked());
+        let rests =
+            || watch.all_parked() && watch.stamp() == before && !watch.driver.bell.is_stirred();
+        let idle = watched && watch.due.is_none() && rests();
+        let goes_on = !(idle && quiet) || watch.driver.bell.sleep(|| !rests());
         quiet = idle;
         if !goes_on {
             return;
@@ -154,8 +189,16 @@ impl Watch {
         self.handle.scheduler().parked() == self.driver.wheels.len()
     }
 
+    /// Another number as soon as a worker has run something, or has woken up and gone to sleep again.
+    fn stamp(&self) -> u64 {
+        let scheduler = self.handle.scheduler();
+        let metrics = (0..scheduler.workers()).map(|worker| scheduler.worker_metrics(worker));
+        metrics.map(|of| of.slices + of.parks).sum()
+    }
+
     /// Whether every shard has a worker that looks after it, or that was just called for it.
     fn look(&mut self) -> bool {
+        self.driver.bell.calm_down();
         let stuck = self.look_at_workers();
         let (mut depends, mut watched) = (false, true);
         for shard in 0..self.driver.shards.len() {
@@ -169,6 +212,7 @@ impl Watch {
         self.fast = if stuck && depends { CALM } else { self.fast.saturating_sub(1) };
         // A waker may be anybody's code; the thread must outlive its panic.
         self.wakers.drain(..).for_each(|waker| contain(|| waker.wake()));
+        self.due = self.lookout.look(self.handle.scheduler());
         watched
     }
 
@@ -233,10 +277,12 @@ impl Watch {
 #[cfg(test)]
 mod tests {
     use super::Watch;
+    use super::deadlocks::Lookout;
     use crate::driver::Driver;
     use crate::driver::clock::Clock;
     use colored_core::{Park, Scheduler, Step};
     use std::sync::Arc;
+    use std::time::Duration;
 
     struct Nobody;
 
@@ -262,6 +308,8 @@ mod tests {
             beats: Box::new([0]),
             wakers: Vec::new(),
             fast: 0,
+            lookout: Lookout::new(Duration::ZERO),
+            due: None,
         };
         assert!(!watch.look(), "the worker is in a task, so this thread has polled");
         assert_eq!(workers[0].step(), Step::Park(None));

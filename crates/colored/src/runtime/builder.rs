@@ -34,6 +34,9 @@ const MAX_STACK: usize = 1 << 30;
 const MAX_RESOLUTION: Duration = Duration::from_millis(10);
 const RESOLUTION: Duration = Duration::from_micros(200);
 
+/// How long a wait in a section lasts before it is looked at, unless it is set.
+const DEADLOCK_AFTER: Duration = Duration::from_millis(10);
+
 /// The settings of a runtime. Nothing happens before [`Builder::build`], which also says what is
 /// wrong with them.
 #[derive(Clone, Debug)]
@@ -47,6 +50,7 @@ pub struct Builder {
     launch: Launch,
     seed: Option<u64>,
     timer_resolution: Duration,
+    deadlock_after: Duration,
     lab: Options,
 }
 
@@ -68,6 +72,7 @@ impl Builder {
             launch: Launch::default(),
             seed: None,
             timer_resolution: RESOLUTION,
+            deadlock_after: DEADLOCK_AFTER,
             lab: Options::default(),
         }
     }
@@ -157,6 +162,19 @@ impl Builder {
         self
     }
 
+    /// How long something is waited for inside a section ([`exclusive`](crate::exclusive())) before the runtime
+    /// looks whether it can ever come: then a wait that cannot end becomes an error, up to 5 ms later. 0 has it
+    /// look every time, [`Duration::MAX`] never. It is real time, also where a test's clock stands still.
+    /// Default: 10 ms.
+    ///
+    /// A runtime without sections does not look. Otherwise each look, once in 5 ms at most while something
+    /// runs, visits the sections that wait, and what stands in line behind them; it takes a fiftieth of one
+    /// core at most, so it comes later where there are very many.
+    pub fn deadlock_after(mut self, time: Duration) -> Self {
+        self.deadlock_after = time;
+        self
+    }
+
     /// Where runnable lanes wait; see [`lab`](super::lab). Default: [`Queue::PerWorker`].
     pub fn queue(mut self, queue: Queue) -> Self {
         self.lab.queue = queue;
@@ -232,7 +250,7 @@ impl Builder {
             prefix: self.thread_name.clone(),
             launch: self.launch.clone(),
         });
-        let driver = Arc::new(Driver::new(workers, resolution, pool)?);
+        let driver = Arc::new(Driver::new(workers, resolution, self.deadlock_after, pool)?);
         let port = Port { driver: Arc::clone(&driver), start: Instant::now() };
         let seed = self.seed.unwrap_or_else(random_seed);
         let (core, cores) = Scheduler::with_options(workers, seed, Box::new(port), self.lab);
@@ -276,6 +294,10 @@ impl Park for Port {
     fn now(&self) -> u64 {
         // 584 years fit.
         self.start.elapsed().as_nanos() as u64
+    }
+
+    fn stir(&self) {
+        self.driver.bell.stir();
     }
 
     fn shell(&self) -> Option<&(dyn Any + Send + Sync)> {

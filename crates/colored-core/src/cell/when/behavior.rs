@@ -5,31 +5,37 @@ use crate::cell::InUse;
 use crate::cell::set::Set;
 use crate::cell::slot::{Outcome, Slot};
 use crate::contain::contain;
-use crate::lane::LanePtr;
 use crate::lane::claim::{self, Claim, Header};
-use crate::lane::known;
 use crate::lane::lend::lends_urgency;
 use crate::lane::want::Want;
+use crate::lane::{self, LanePtr};
 use crate::memory;
-use crate::sched::waits;
+use crate::task::{Cause, How};
+use crate::wait::{Kind, Target, WaitSlot};
 use std::alloc::Layout;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::NonNull;
 use std::task::Waker;
 
 /// What a `when` does with a color, for the text of a [`Deadlock`](crate::task::Deadlock).
-pub(super) const HOW: &str = "wants, by `when`,";
+pub(super) const HOW: &How = &How { text: "wants, by `when`,", is_shared: false };
 
-/// Has a fresh behavior stand in the lines of its lanes; true if it has run. `guard` as for
-/// [`claim::enqueue`].
-pub(super) fn schedule<F, R, G>(fresh: Scheduled<F, R>, guard: G) -> (Scheduled<F, R>, bool) {
+/// Has a fresh behavior stand in the lines of its lanes; true if it has run.
+pub(super) fn schedule<F, R>(
+    mut fresh: Scheduled<F, R>,
+    site: &'static Location<'static>,
+) -> (Scheduled<F, R>, bool) {
     // SAFETY: fresh; this thread has the future's reference, and the behavior's set keeps the lanes.
-    let ran = unsafe { claim::enqueue(fresh.behavior, guard) };
+    let ran = unsafe { claim::enqueue(fresh.behavior) };
+    if !ran {
+        fresh.waits(site);
+    }
     (fresh, ran)
 }
 
 /// The future's half of a behavior.
 pub(super) struct Scheduled<F, R> {
+    wait: WaitSlot,
     pub(super) behavior: NonNull<Header>,
     slot: NonNull<Slot<F, Result<R, InUse>>>,
 }
@@ -45,26 +51,58 @@ impl<F, R> Scheduled<F, R> {
         unsafe { self.slot.as_ref() }
     }
 
+    /// The outcome, once; or the waker is to be called when it is there.
+    ///
     /// # Errors
     ///
     /// If the wait would never end.
-    pub(super) fn record_again(&self, site: &'static Location<'static>) -> Result<(), CallError> {
-        let mut is_new = false;
-        let recorded = self.slot().record_again(|before| {
-            is_new = before.is_none();
-            // SAFETY: it is kept by the future's reference, and does not begin meanwhile.
-            unsafe { waits::queued_all(before, self.behavior, HOW, site) }
-        });
-        if is_new {
-            // SAFETY: as above.
-            unsafe { waits::is_entered(self.behavior) };
+    pub(super) fn poll(
+        &mut self,
+        waker: &Waker,
+        site: &'static Location<'static>,
+    ) -> Result<Option<Outcome<Result<R, InUse>>>, CallError> {
+        let told = self.wait.begins_poll();
+        match (self.slot().poll(waker), told) {
+            (Some(outcome), _) => Ok(Some(outcome)),
+            (None, Some(deadlock)) => Err(CallError::Deadlock(deadlock)),
+            (None, None) => {
+                self.waits(site);
+                Ok(None)
+            }
         }
-        recorded.map_err(CallError::Deadlock)
     }
+
+    fn waits(&mut self, site: &'static Location<'static>) {
+        let (what, beside) = (self.behavior.as_ptr(), self.slot.as_ptr());
+        let cause = || Cause {
+            how: HOW,
+            site,
+            kind: Self::KIND,
+            what: what.cast_const().cast(),
+            beside: beside.cast_const().cast(),
+        };
+        // SAFETY: the future's reference keeps the behavior; it is given back after the record's end.
+        unsafe { self.wait.waits(cause) };
+    }
+
+    /// How to ask a behavior what is waited for.
+    const KIND: &Kind = &Kind { target: behavior_of, waker: Self::waker };
+
+    unsafe fn waker(cause: &Cause) -> Option<Waker> {
+        // SAFETY: made by `waits`, and the future keeps the behavior while it is asked.
+        unsafe { &*cause.beside.cast::<Slot<F, Result<R, InUse>>>() }.take_waker()
+    }
+}
+
+unsafe fn behavior_of(cause: &Cause) -> Option<Target> {
+    let behavior = NonNull::new(cause.what.cast_mut().cast::<Header>())?;
+    // SAFETY: made by `Scheduled::waits`, and the future keeps the behavior while it is asked.
+    Some(Target::Behavior(unsafe { lane::Behavior::retain(behavior) }))
 }
 
 impl<F, R> Drop for Scheduled<F, R> {
     fn drop(&mut self) {
+        self.wait.end();
         self.slot().abandon();
         // SAFETY: the future's reference.
         unsafe { claim::release(self.behavior) };
@@ -119,17 +157,18 @@ where
         }
         // SAFETY: a field of what has just been made.
         let slot = unsafe { &raw mut (*place.as_ptr()).slot };
-        Scheduled { behavior: place.cast(), slot: NonNull::new(slot).expect("a field") }
+        Scheduled {
+            wait: WaitSlot::default(),
+            behavior: place.cast(),
+            slot: NonNull::new(slot).expect("a field"),
+        }
     }
 
     /// See [`claim::Vtable::run`].
     unsafe fn run_erased(header: NonNull<Header>, cancel: bool) -> Option<Waker> {
         // SAFETY: the vtable belongs to a behavior of this type, which the caller keeps.
         let behavior = unsafe { header.cast::<Self>().as_ref() };
-        let f = behavior.slot.begin();
-        // SAFETY: the caller has all lanes, and keeps it.
-        unsafe { known::begins(header) };
-        let f = f?;
+        let f = behavior.slot.begin()?;
         if cancel {
             contain(|| drop(f));
             return behavior.slot.finish(Outcome::Cancelled);

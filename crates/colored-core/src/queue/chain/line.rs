@@ -22,36 +22,6 @@ impl Chain {
         self.tail.load(Ordering::Relaxed) == self.head().as_ptr()
     }
 
-    /// Shows all nodes behind the head; false if a producer is half done, and some may be missing. Whoever
-    /// pushes later sees what this thread has seen before this call.
-    ///
-    /// Holder only, or while nobody takes anything out.
-    pub(crate) fn survey(&self, mut show: impl FnMut(NonNull<Node>, Kind)) -> bool {
-        let Some(last) = NonNull::new(self.stamp()) else { return true };
-        let mut node = self.head();
-        while node != last {
-            let Some(next) = Self::await_next(node).and_then(NonNull::new) else { return false };
-            // SAFETY: what is in the chain is alive.
-            show(next, unsafe { next.as_ref() }.kind);
-            node = next;
-        }
-        true
-    }
-
-    /// The last in line. Not a look but an exchange: so a push is either before it, and found, or after
-    /// it, and acquires what is released here.
-    fn stamp(&self) -> *mut Node {
-        // Ordering: hint only, the exchange decides.
-        let mut last = self.tail.load(Ordering::Relaxed);
-        loop {
-            // Ordering: Release pairs with the Acquire in `push`; Acquire takes what that released.
-            match self.tail.compare_exchange_weak(last, last, Ordering::AcqRel, Ordering::Relaxed) {
-                Ok(_) => return last,
-                Err(now) => last = now,
-            }
-        }
-    }
-
     /// Takes the node behind `before` out, if there is one, it is of that kind, and no producer behind
     /// it is half done. Holder only, and `before` is in the chain.
     pub(crate) fn take_behind(&self, before: NonNull<Node>, kind: Kind) -> Option<NonNull<Node>> {
@@ -86,7 +56,8 @@ impl Chain {
         self.next(before).filter(|(_, found)| *found == kind).map(|(node, _)| node)
     }
 
-    /// The node behind `before`, if it can be seen. Holder only, and `before` is in the chain.
+    /// The node behind `before`, if it can be seen. `before` is in the chain, and the caller is the holder, or
+    /// nobody takes out what is behind it.
     pub(crate) fn next(&self, before: NonNull<Node>) -> Option<(NonNull<Node>, Kind)> {
         let node = NonNull::new(Self::next_of(before))?;
         // SAFETY: what is in the chain is alive.

@@ -4,7 +4,7 @@
 //! All that wait are taken to be stuck at first, and whoever can go on is taken out until nobody is: what
 //! is left is the largest such set.
 
-use super::{Entry, Hue, Oracle, Over};
+use super::{Entry, Hue, Oracle, Over, Task};
 use crate::slab::Key;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -12,16 +12,8 @@ use std::fmt::Write;
 /// A wait that lasts so long although it can never end was not told, in nanoseconds.
 const PATIENCE: u64 = 100_000_000;
 
-/// A wait that is begun: by whom, and for what.
-#[derive(Clone, Copy, Debug)]
-struct Begun {
-    task: Key,
-    over: Over,
-}
-
 #[derive(Debug)]
 struct Stuck {
-    begun: Option<Begun>,
     tasks: BTreeSet<Key>,
     behaviors: BTreeSet<Key>,
 }
@@ -30,14 +22,15 @@ struct Stuck {
 pub(crate) type Silent = Vec<(Key, Over, u64)>;
 
 impl Oracle {
-    /// Whether a task that polls a wait now would be stuck by it.
-    pub(super) fn would_be_stuck(&self, task: Key, over: Over) -> bool {
-        self.stuck(Some(Begun { task, over })).tasks.contains(&task)
+    /// Whether this wait may be told that it will never end: it was one of those when the scheduler looked.
+    pub(crate) fn may_be_told(&self, task: Key, over: Over) -> bool {
+        self.silent.iter().any(|(key, of, _)| (*key, *of) == (task, over))
     }
 
-    /// Looks for sections that wait for what never comes; a violation if one has done so for long.
+    /// The scheduler is about to look: notes the sections that wait for what never comes; a violation if one has
+    /// done so for long.
     pub(crate) fn look_for_silence(&mut self) {
-        let stuck = self.stuck(None);
+        let stuck = self.stuck();
         let waiting = stuck.tasks.iter().filter_map(|key| {
             let task = self.tasks.get(*key).filter(|task| task.section)?;
             Some((*key, task.over?))
@@ -83,13 +76,11 @@ impl Oracle {
         text
     }
 
-    fn stuck(&self, begun: Option<Begun>) -> Stuck {
-        let tasks = self.tasks.keys().filter(|key| self.rests(*key, begun)).collect();
-        let begins =
-            |key| matches!(begun, Some(Begun { over: Over::Behavior(own), .. }) if own == key);
-        let waits = |key: &Key| begins(*key) || self.behavior_waits(*key);
-        let behaviors = self.behaviors.keys().filter(waits).collect();
-        let mut stuck = Stuck { begun, tasks, behaviors };
+    fn stuck(&self) -> Stuck {
+        let rests = |key: &Key| self.tasks.get(*key).is_some_and(Task::rests);
+        let tasks = self.tasks.keys().filter(rests).collect();
+        let behaviors = self.behaviors.keys().filter(|key| self.behavior_waits(*key)).collect();
+        let mut stuck = Stuck { tasks, behaviors };
         loop {
             let go_on = |key: &Key| !self.is_task_stuck(*key, &stuck);
             let tasks: Vec<Key> = stuck.tasks.iter().copied().filter(go_on).collect();
@@ -103,20 +94,9 @@ impl Oracle {
         }
     }
 
-    /// Whether a task is not in a poll, and not complete.
-    fn rests(&self, key: Key, begun: Option<Begun>) -> bool {
-        let begins = begun.is_some_and(|begun| begun.task == key);
-        self.tasks.get(key).is_some_and(|task| begins || task.rests())
-    }
-
     fn is_task_stuck(&self, key: Key, stuck: &Stuck) -> bool {
         let Some(task) = self.tasks.get(key) else { return false };
-        let begun = stuck.begun.filter(|begun| begun.task == key);
-        let over = match begun {
-            Some(begun) => Some(begun.over),
-            None => task.over,
-        };
-        let waits_for_ever = over.is_some_and(|over| self.is_wait_stuck(over, stuck));
+        let waits_for_ever = task.over.is_some_and(|over| self.is_wait_stuck(over, stuck));
         // In a section it has its color.
         waits_for_ever || (!task.section && self.is_lane_stuck(task.hue, Entry::Task(key), stuck))
     }
@@ -129,12 +109,8 @@ impl Oracle {
                 let hue = self.waits_for_turn(call);
                 hue.is_some_and(|hue| self.is_lane_stuck(hue, Entry::Call(call), stuck))
             }
-            // A task that has no place there yet.
-            Over::Color(hue) => match stuck.begun {
-                Some(begun) => self.is_lane_stuck(hue, Entry::Task(begun.task), stuck),
-                // It is in the queue by now.
-                None => false,
-            },
+            // It is in the queue by now.
+            Over::Color(_) => false,
         }
     }
 
@@ -154,8 +130,7 @@ impl Oracle {
         };
         let queue: Vec<Entry> = self.lanes.entries(hue).collect();
         let place = queue.iter().position(|queued| *queued == entry);
-        let new = self.begun_in(hue, stuck).filter(|new| place.is_none() && *new != entry);
-        let ahead = queue.iter().copied().take(place.unwrap_or(queue.len())).chain(new);
+        let ahead = queue.iter().copied().take(place.unwrap_or(queue.len()));
         // Whether those who look cannot go on, and whether nobody can.
         let (mut looks, mut all) = (false, holder);
         for queued in ahead {
@@ -165,24 +140,7 @@ impl Oracle {
                 _ => all |= looks,
             }
         }
-        let together = matches!(entry, Entry::Look(_)) && !self.may_part_readers(hue, stuck);
+        let together = matches!(entry, Entry::Look(_));
         all || (looks && !together)
-    }
-
-    /// Whom the first section has woken stands in the queue like all who are woken. Since when, only the
-    /// scheduler knows: a wait may be refused because of it, and is not known to be for ever.
-    fn may_part_readers(&self, hue: Hue, stuck: &Stuck) -> bool {
-        let mut tasks = self.tasks.iter();
-        stuck.begun.is_some() && tasks.any(|task| task.hue == hue && task.may_be_roused())
-    }
-
-    /// What is scheduled there by the wait that is begun, and keeps what comes later from its turn.
-    fn begun_in(&self, hue: Hue, stuck: &Stuck) -> Option<Entry> {
-        let Over::Behavior(key) = stuck.begun?.over else { return None };
-        if self.behavior_waits(key) {
-            return None;
-        }
-        let wants = self.wants(key);
-        wants.iter().find(|want| want.hue == hue).map(|want| want.entry(key))
     }
 }

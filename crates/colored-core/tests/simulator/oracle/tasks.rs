@@ -1,13 +1,8 @@
 //! What each task is doing, and so what a wake, an abort or the end of a poll does to its place.
 
 use super::{BoundKey, Entry, Hue, Oracle, Over};
-use crate::profile::Crossing;
 use crate::slab::Key;
 use crate::world::Actor;
-
-/// Nanoseconds after the first section until which a lane may not have had the turn in which those
-/// who wait there are woken.
-const ROUSING: u64 = 50_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -51,8 +46,6 @@ pub(crate) struct Task {
     pin: Option<u32>,
     /// Whether somebody still has its handle.
     handle: bool,
-    /// The first section wakes it at some moment, if it waits then.
-    roused: bool,
     /// It is in a section, and keeps its lane when it waits.
     pub(super) section: bool,
     /// It waits, and has kept its lane.
@@ -79,11 +72,6 @@ impl Task {
             State::Complete(_) => false,
         }
     }
-
-    /// Whether it may stand in the queue since the first section.
-    pub(super) fn may_be_roused(&self) -> bool {
-        self.roused && !self.keeps && matches!(self.state, State::Scheduled | State::Waiting)
-    }
 }
 
 impl Oracle {
@@ -109,7 +97,6 @@ impl Oracle {
             joiner: None,
             pin,
             handle: true,
-            roused: self.now < self.roused_until,
             section: false,
             keeps: false,
             bound: None,
@@ -154,13 +141,13 @@ impl Oracle {
         match task.state {
             State::Waiting => {
                 task.state = State::Scheduled;
-                let (hue, keeps, roused) = (task.hue, task.keeps, task.roused);
+                let (hue, keeps) = (task.hue, task.keeps);
                 if keeps {
                     // It is at the head of its lane all the time.
                     return;
                 }
-                // A shutdown aborts what waits, in an order of its own; and so does the first section.
-                self.push(hue, Entry::Task(key), closing || roused);
+                // A shutdown aborts what waits, in an order of its own.
+                self.push(hue, Entry::Task(key), closing);
             }
             State::Running => task.notified = true,
             State::Scheduled | State::Complete(_) => {}
@@ -182,14 +169,6 @@ impl Oracle {
         self.wake(key);
     }
 
-    /// The first section of all begins: who waits is to say again what for, when its color comes to it.
-    pub(crate) fn first_section(&mut self) {
-        self.roused_until = self.now + ROUSING;
-        for key in self.tasks.keys().collect::<Vec<_>>() {
-            self.task(key).roused = true;
-        }
-    }
-
     /// A section of a task begins or ends, in a poll.
     pub(crate) fn section(&mut self, key: Key, open: bool) {
         self.task(key).section = open;
@@ -202,22 +181,22 @@ impl Oracle {
 
     /// A poll begins.
     pub(crate) fn poll_begins(&mut self, key: Key) -> Hue {
-        let (closing, tangled) = (self.closing, self.crossing == Crossing::Tangled);
+        let closing = self.closing;
+        let told = self
+            .tasks
+            .get(key)
+            .and_then(|task| task.over)
+            .is_some_and(|over| self.may_be_told(key, over));
         let actor = self.actor();
         let task = self.task(key);
         let (hue, aborted, pin, mut state) = (task.hue, task.aborted, task.pin, task.state);
         task.state = State::Running;
-        let roused = task.roused;
         if std::mem::take(&mut task.keeps) {
-            if tangled && state == State::Waiting {
-                // It is to look again whether its wait can end, or one that has ended meanwhile.
+            if told && state == State::Waiting {
+                // The scheduler has found that its wait never ends, and has woken it.
                 state = State::Scheduled;
             }
             self.kept_turn(hue);
-        } else if roused && state == State::Waiting {
-            state = State::Scheduled;
-            self.unseen(hue);
-            self.turn_begins(hue, Entry::Task(key), true);
         } else {
             self.turn_begins(hue, Entry::Task(key), false);
         }

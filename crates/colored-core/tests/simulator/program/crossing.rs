@@ -109,30 +109,16 @@ pub(super) fn end_of(pending: &Pending) -> End {
     }
 }
 
-/// Compares what a wait was told with what it must be told.
-fn judge(world: &World, task: Key, over: Over, refused: bool, closes: bool) {
+/// Compares what a wait was told with what it may be told.
+fn judge(world: &World, task: Key, over: Over, refused: bool) {
     if world.phase.get() == Phase::Closing {
         return;
     }
     let refused = refused != world.fault.is_due(Fault::WrongDiagnosis, world);
     world.oracle(|oracle| {
         oracle.tally.refused += u64::from(refused);
-        let wrong = match oracle.crossing {
-            Crossing::Ordered if refused => {
-                oracle.violated("G12", format!("task {} cannot wait for {over:?}", task.slot));
-                return;
-            }
-            Crossing::None | Crossing::Ordered => false,
-            Crossing::Free => refused != closes,
-            // The lines come to rest later.
-            Crossing::Tangled => refused && !closes,
-        };
-        if wrong {
-            let what = format!(
-                "task {} waits for {over:?}: is refused: {refused}, would wait for ever: {closes}",
-                task.slot
-            );
-            oracle.violated("G12", what);
+        if refused && !oracle.may_be_told(task, over) {
+            oracle.violated("G12", format!("task {} cannot wait for {over:?}", task.slot));
         }
     });
 }
@@ -147,8 +133,7 @@ fn joins(
     cx: &mut Context<'_>,
 ) -> Still {
     let over = Over::Task(child);
-    let (complete, closes) =
-        world.oracle(|oracle| (oracle.is_complete(child), oracle.closes(task, over)));
+    let complete = world.oracle(|oracle| oracle.is_complete(child));
     let polled = Pin::new(&mut handle).poll(cx);
     let refused = matches!(&polled, Poll::Ready(Err(error)) if error.is_deadlock());
     if (polled.is_pending() || refused) == complete {
@@ -162,7 +147,7 @@ fn joins(
         }
         return None;
     }
-    judge(world, task, over, refused, closes);
+    judge(world, task, over, refused);
     // Who is refused has left its waker all the same.
     world.oracle(|oracle| oracle.join(child, task));
     world.note(What::Join, task.slot, child.slot);
@@ -175,15 +160,9 @@ fn joins(
 
 fn calls(task: Key, mut call: TryCall, world: &World, cx: &mut Context<'_>) -> Still {
     let over = Over::Call(call.key);
-    let closes = world.oracle(|oracle| {
-        // Under its own color it runs at once if nothing is scheduled there.
-        let hue = oracle.waits_for_turn(call.key).filter(|hue| oracle.hue_of(task) == Some(*hue));
-        let at_once = hue.and_then(|hue| oracle.is_free_here(task, hue)) == Some(true);
-        !at_once && oracle.closes(task, over)
-    });
     let polled = catch_unwind(AssertUnwindSafe(|| call.future.as_mut().poll(cx)));
     let refused = matches!(&polled, Ok(Poll::Ready(Err(CallError::Deadlock(_)))));
-    judge(world, task, over, refused, closes);
+    judge(world, task, over, refused);
     match polled {
         Ok(Poll::Pending) => {
             world.oracle(|oracle| oracle.call_is_pending(call.key));
@@ -201,9 +180,8 @@ fn calls(task: Key, mut call: TryCall, world: &World, cx: &mut Context<'_>) -> S
 fn hops(task: Key, to: Hue, mut hop: Pin<Box<Hop>>, world: &World, cx: &mut Context<'_>) -> Still {
     let over = Over::Color(to);
     let own = world.oracle(|oracle| oracle.hue_of(task));
-    let closes = own != Some(to) && world.oracle(|oracle| oracle.closes(task, over));
     let polled = catch_unwind(AssertUnwindSafe(|| hop.as_mut().poll(cx)));
-    judge(world, task, over, polled.is_err(), closes);
+    judge(world, task, over, polled.is_err());
     if polled.is_ok_and(|polled| polled.is_pending()) {
         if own == Some(to) {
             // It goes behind what is scheduled there.
@@ -217,9 +195,8 @@ fn hops(task: Key, to: Hue, mut hop: Pin<Box<Hop>>, world: &World, cx: &mut Cont
 
 fn behaves(task: Key, behavior: Behavior, world: &World, cx: &mut Context<'_>) -> Still {
     let over = Over::Behavior(behavior.key);
-    let closes = world.oracle(|oracle| oracle.closes(task, over));
     let (behavior, refused) = several::try_poll(behavior, world, cx);
-    judge(world, task, over, refused, closes);
+    judge(world, task, over, refused);
     behavior.map(|behavior| (Pending::Behavior(behavior), Some(over)))
 }
 

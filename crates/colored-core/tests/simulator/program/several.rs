@@ -6,7 +6,7 @@ use super::moves::Wait;
 use super::task::Task;
 use super::{Move, deeds, lies};
 use crate::agenda::Event;
-use crate::oracle::{Oracle, Want};
+use crate::oracle::Want;
 use crate::profile::Crossing;
 use crate::slab::Key;
 use crate::trace::What;
@@ -301,9 +301,6 @@ pub(super) fn enter(task: Key, world: &World) -> Section {
         oracle.section(task, true);
         oracle.tally.sections += 1;
     });
-    if !world.stock.watched.replace(true) && !world.profile.watched {
-        world.oracle(Oracle::first_section);
-    }
     Box::pin(exclusive(Inside { task, waits: world.chance.below(4), pending: None }))
 }
 

@@ -42,8 +42,6 @@ pub(crate) struct Stock {
     pub(super) posts: Cell<u32>,
     /// The cell whose last owner is going on this thread, right now.
     pub(super) going: Cell<Option<CellKey>>,
-    /// There has been a section.
-    pub(super) watched: Cell<bool>,
     pub(crate) next_look: Cell<u64>,
     pub(crate) fault_done: Cell<bool>,
 }

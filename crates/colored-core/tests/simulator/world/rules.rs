@@ -5,6 +5,7 @@ use crate::agenda::Event;
 use crate::oracle::{Entry, Oracle};
 use crate::profile::Crossing;
 use crate::trace::What;
+use colored_core::look_for_deadlocks;
 
 /// Events between two looks at the table and the counters.
 const LOOK_EVERY: u64 = 1024;
@@ -12,6 +13,9 @@ const LOOK_EVERY: u64 = 1024;
 /// How long a lane that a stuck worker was about to run may wait although another worker sleeps:
 /// the backstop comes three times.
 const PATIENCE: u64 = 3 * RESCUE_NANOS;
+
+/// How long a wait in a section lasts before the scheduler looks at it.
+const DEADLOCK_NANOS: u64 = 2 * RESCUE_NANOS;
 
 impl World {
     pub(super) fn check_rules(&self) {
@@ -98,9 +102,10 @@ impl World {
                 }
             });
         }
-        if self.profile.crossing == Crossing::Tangled && self.phase.get() != Phase::Closing {
+        if self.profile.crossing != Crossing::None && self.phase.get() != Phase::Closing {
             self.oracle(Oracle::look_for_silence);
         }
+        let _due = look_for_deadlocks(self.handle.scheduler(), DEADLOCK_NANOS);
         self.handle.scheduler().rescue();
         self.put(RESCUE_NANOS, Event::Rescue);
     }
@@ -127,10 +132,9 @@ impl World {
         let metrics = (0..scheduler.workers()).map(|worker| scheduler.worker_metrics(worker));
         let counted = metrics
             .fold((0, 0, 0), |sum, of| (sum.0 + of.polls, sum.1 + of.parks, sum.2 + of.steals));
-        // Of the turns of claims and readers, of what ends values, and of the first section's, the program
-        // learns nothing.
+        // Of the turns of claims and readers, and of what ends values, the program learns nothing.
         let unseen = self.oracle(|oracle| oracle.tally.behaviors + oracle.tally.locals) > 0;
-        let turns = if unseen || !self.profile.watched { counted.0 } else { turns };
+        let turns = if unseen { counted.0 } else { turns };
         let steals = if self.profile.policy.steals() { counted.2 } else { 0 };
         let expected = (turns, self.parks(), steals);
         if counted != expected {

@@ -35,11 +35,6 @@ impl Oracle {
         ready.behind = true;
     }
 
-    /// A lane has been ready since nobody knows when.
-    pub(in crate::oracle) fn unseen(&mut self, hue: Hue) {
-        self.lanes.get_mut(hue).ready = self.ready_now();
-    }
-
     fn ready_now(&self) -> Ready {
         // What another thread leaves behind, by a push or after a turn of its own, goes that way.
         let injected = !matches!(self.actor(), Actor::Worker(_));
@@ -267,7 +262,7 @@ impl Oracle {
 
     /// Whether what a task asks for under the color that it holds is part of its turn: nothing is
     /// scheduled behind it, or it has a section. `None` if something may be scheduled that is not known
-    /// here: by a shutdown, or by the first section.
+    /// here: by a shutdown.
     pub(crate) fn is_free_here(&self, task: Key, hue: Hue) -> Option<bool> {
         if self.tasks.get(task).is_some_and(|task| task.section) {
             return Some(true);
@@ -276,7 +271,7 @@ impl Oracle {
         if queue.iter().any(|queued| !queued.soft) {
             return Some(false);
         }
-        (queue.is_empty() && !self.closing && self.now >= self.roused_until).then_some(true)
+        (queue.is_empty() && !self.closing).then_some(true)
     }
 
     /// A task has had what it asked for under the color that it holds, at once or not.
@@ -290,14 +285,9 @@ impl Oracle {
         }
     }
 
-    /// Whether nothing runs or waits there. A shutdown puts something of its own there, and so does the
-    /// first section.
+    /// Whether nothing runs or waits there. A shutdown puts something of its own there.
     pub(crate) fn must_be_idle(&self, hue: Hue) -> bool {
         let lane = self.lanes.get(hue);
-        !self.closing
-            && self.now >= self.roused_until
-            && lane.holder.is_none()
-            && lane.readers == 0
-            && lane.queue.is_empty()
+        !self.closing && lane.holder.is_none() && lane.readers == 0 && lane.queue.is_empty()
     }
 }

@@ -1,0 +1,348 @@
+//! What a task waits for, written into the task: a list of records.
+//!
+//! A future that returns `Pending` inside a task has a [`Record`] in the list of that task, from its
+//! first such poll until it is ready or dropped. An open section has one too. Whoever looks for
+//! deadlocks, or dumps the tasks that wait, reads the lists.
+//!
+//! # Who may touch what
+//!
+//! The list belongs to whoever may move the task's node (`state.rs`): in a poll, that is the thread that
+//! polls. So a wait that begins and ends in polls of its task costs no atomic operation. A reader takes
+//! that right for itself while the task waits ([`TaskRef::claim`](super::TaskRef::claim)), or knows
+//! that nobody can poll the task because the task's lane stands still.
+//!
+//! A future may also end elsewhere: it was moved to another task, or taken out and dropped by some
+//! thread; and its task may be complete by then. The word of the record decides who frees it:
+//!
+//! | word | the record is | changed by |
+//! |---|---|---|
+//! | `LISTED` | in the list; the future has it | |
+//! | `PINNED` | the same, and a reader looks at what is waited for | a reader, for some instructions |
+//! | `LEFT` | in the list; the future has gone | the future, outside a poll of the task |
+//! | `LONE` | in no list; the future has it | the end of the task |
+//!
+//! `LEFT` and `LONE` are reached from `LISTED` only, by an exchange: so the second of future and list
+//! frees the record. A `PINNED` record keeps the future from going on: what it points to is alive.
+
+use super::Deadlock;
+use crate::memory;
+use crate::sync::{AtomicU32, Ordering, UnsafeCell, spin_loop};
+use std::alloc::Layout;
+use std::any::Any;
+use std::panic::Location;
+use std::ptr::NonNull;
+
+const LISTED: u32 = 0;
+const PINNED: u32 = 1;
+const LEFT: u32 = 2;
+const LONE: u32 = 3;
+
+/// What a task does with the color that it waits for.
+#[derive(Debug)]
+pub(crate) struct How {
+    /// For the text of a [`Deadlock`]: what stands between the task and the color.
+    pub(crate) text: &'static str,
+    /// It goes together with other readers.
+    pub(crate) is_shared: bool,
+}
+
+/// What is waited for, as the layer above knows it.
+#[derive(Clone, Copy)]
+pub(crate) struct Cause {
+    pub(crate) how: &'static How,
+    pub(crate) site: &'static Location<'static>,
+    /// How to ask about what follows.
+    pub(crate) kind: &'static (dyn Any + Send + Sync),
+    pub(crate) what: *const (),
+    pub(crate) beside: *const (),
+}
+
+/// A wait of a task, or an open section.
+pub(crate) struct Record {
+    word: AtomicU32,
+    is_section: bool,
+    /// The task, by its address.
+    owner: *const (),
+    place: UnsafeCell<Place>,
+    cause: Cause,
+    /// When the wait began, as far as the thread knew: nanoseconds of the scheduler.
+    since: u64,
+    told: UnsafeCell<Option<Deadlock>>,
+}
+
+struct Place {
+    previous: Option<NonNull<Record>>,
+    next: Option<NonNull<Record>>,
+    /// The innermost section that is polled when this is.
+    section: Option<NonNull<Record>>,
+}
+
+impl Record {
+    /// A record that is in no list.
+    #[inline]
+    pub(crate) fn allocate(
+        owner: *const (),
+        cause: Cause,
+        section: Option<NonNull<Self>>,
+        since: u64,
+        is_section: bool,
+    ) -> NonNull<Self> {
+        let place = memory::allocate(Layout::new::<Self>()).cast::<Self>();
+        let record = Self {
+            word: AtomicU32::new(LISTED),
+            is_section,
+            owner,
+            place: UnsafeCell::new(Place { previous: None, next: None, section }),
+            cause,
+            since,
+            told: UnsafeCell::new(None),
+        };
+        // SAFETY: the place is new, and of the record's layout.
+        unsafe { place.write(record) };
+        place
+    }
+
+    pub(crate) fn is_section(&self) -> bool {
+        self.is_section
+    }
+
+    pub(crate) fn cause(&self) -> &Cause {
+        &self.cause
+    }
+
+    pub(crate) fn since(&self) -> u64 {
+        self.since
+    }
+
+    /// Whether it is in the list of the task at this address, which is alive, and the future has it.
+    #[inline]
+    pub(crate) fn is_of(&self, task: *const ()) -> bool {
+        // Ordering: the future asks, so this is `LISTED` or `PINNED`, or `LONE`. The end of the task comes
+        // before anything that another task at the same address does.
+        self.owner == task && self.word.load(Ordering::Relaxed) != LONE
+    }
+
+    /// Whether the future still waits. For a reader.
+    pub(crate) fn is_listed(&self) -> bool {
+        // Ordering: Acquire pairs with the Release of `leave`: what the future did before is seen.
+        self.word.load(Ordering::Acquire) != LEFT
+    }
+
+    /// The section that it is in.
+    ///
+    /// # Safety
+    ///
+    /// Nobody polls the task meanwhile.
+    pub(crate) unsafe fn section(&self) -> Option<NonNull<Self>> {
+        // SAFETY: only polls of the task change it.
+        self.place.with(|place| unsafe { (*place).section })
+    }
+
+    /// # Safety
+    ///
+    /// The caller polls the task.
+    #[inline]
+    pub(crate) unsafe fn set_section(&self, section: Option<NonNull<Self>>) {
+        // SAFETY: by contract nobody else reads or writes it.
+        self.place.with_mut(|place| unsafe { (*place).section = section });
+    }
+
+    /// Leaves what the wait is to end with.
+    ///
+    /// # Safety
+    ///
+    /// The caller has claimed the task.
+    pub(crate) unsafe fn tell(&self, deadlock: Deadlock) {
+        // SAFETY: the next poll reads it, after the claim is over.
+        self.told.with_mut(|told| unsafe { *told = Some(deadlock) });
+    }
+
+    /// What the wait is to end with, if anything.
+    ///
+    /// # Safety
+    ///
+    /// The caller polls the task.
+    #[inline]
+    pub(crate) unsafe fn take_told(&self) -> Option<Deadlock> {
+        // SAFETY: a claim, and so a `tell`, is over before a poll begins.
+        let is_told = self.told.with(|told| unsafe { (*told).is_some() });
+        // SAFETY: as above.
+        if is_told { self.told.with_mut(|told| unsafe { (*told).take() }) } else { None }
+    }
+
+    /// Calls `f` while the future cannot go; `None` if it has gone. `f` runs no foreign code, and waits for
+    /// nothing.
+    pub(crate) fn pinned<R>(&self, f: impl FnOnce(&Cause) -> R) -> Option<R> {
+        loop {
+            // Ordering: Acquire pairs with the Release of a reader before, and of the poll that has listed
+            // the record (by the claim).
+            match self.word.compare_exchange(LISTED, PINNED, Ordering::Acquire, Ordering::Relaxed) {
+                Ok(_) => break,
+                Err(PINNED) => spin_loop(),
+                Err(_) => return None,
+            }
+        }
+        let result = f(&self.cause);
+        // Ordering: Release orders the looks before the end of the future, which acquires.
+        self.word.store(LISTED, Ordering::Release);
+        Some(result)
+    }
+
+    /// The future goes, outside a poll of the task.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the future, and does not use the record again.
+    #[cold]
+    pub(crate) unsafe fn leave(record: NonNull<Self>) {
+        loop {
+            // SAFETY: the future has it still.
+            let word = unsafe { &record.as_ref().word };
+            // Ordering: Release orders the future's use before the list frees the record; Acquire takes
+            // what a reader, or the end of the task, has done.
+            match word.compare_exchange(LISTED, LEFT, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return,
+                Err(PINNED) => spin_loop(),
+                // SAFETY: the list has let go of it, so it is the future's alone.
+                Err(_) => return unsafe { free(record) },
+            }
+        }
+    }
+}
+
+/// # Safety
+///
+/// Nobody has the record any more.
+#[inline]
+unsafe fn free(record: NonNull<Record>) {
+    // SAFETY: by contract.
+    unsafe { record.drop_in_place() };
+    // SAFETY: allocated with this layout, and dropped.
+    unsafe { memory::release(record.cast(), Layout::new::<Record>()) };
+}
+
+/// The list of one task, the youngest record first.
+pub(crate) struct Records {
+    first: Option<NonNull<Record>>,
+}
+
+impl Records {
+    pub(crate) const fn new() -> Self {
+        Self { first: None }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.first.is_none()
+    }
+
+    /// Adds a fresh record. What is left over at this end of the list is freed first: so no more records are
+    /// ever left over than futures waited at once.
+    ///
+    /// # Safety
+    ///
+    /// The caller polls the task.
+    #[inline]
+    pub(crate) unsafe fn insert(&mut self, record: NonNull<Record>) {
+        // SAFETY: what is in the list is alive.
+        while let Some(left) = self.first.filter(|first| !unsafe { first.as_ref() }.is_listed()) {
+            // SAFETY: the future has gone.
+            unsafe { self.remove(left) };
+        }
+        let next = self.first.replace(record);
+        // SAFETY: what is in the list is alive, and by contract this thread's.
+        unsafe { with_place(record, |place| place.next = next) };
+        if let Some(next) = next {
+            // SAFETY: as above.
+            unsafe { with_place(next, |place| place.previous = Some(record)) };
+        }
+    }
+
+    /// Takes a record out, and frees it.
+    ///
+    /// # Safety
+    ///
+    /// It is in this list, the caller polls the task, and the future has gone or is the caller.
+    #[inline]
+    pub(crate) unsafe fn remove(&mut self, record: NonNull<Record>) {
+        // SAFETY: what is in the list is alive, and by contract this thread's.
+        let (previous, next) = unsafe { with_place(record, |place| (place.previous, place.next)) };
+        match previous {
+            // SAFETY: as above.
+            Some(previous) => unsafe { with_place(previous, |place| place.next = next) },
+            None => self.first = next,
+        }
+        if let Some(next) = next {
+            // SAFETY: as above.
+            unsafe { with_place(next, |place| place.previous = previous) };
+        }
+        // SAFETY: as above.
+        if unsafe { record.as_ref() }.is_section {
+            self.has_ended(record);
+        }
+        // SAFETY: it is in no list, and the future does not use it again.
+        unsafe { free(record) };
+    }
+
+    /// What is still waited for is no longer inside that section.
+    #[cold]
+    fn has_ended(&self, section: NonNull<Record>) {
+        let inside = |place: &mut Place| {
+            place.section.take_if(|own| *own == section);
+        };
+        // SAFETY: the caller of `remove` polls the task.
+        for record in unsafe { self.iter() } {
+            // SAFETY: as above.
+            unsafe { with_place(record, inside) };
+        }
+    }
+
+    /// Lets go of all: the task is complete. Frees those whose futures have gone.
+    ///
+    /// # Safety
+    ///
+    /// Nobody has a right to the task but the caller.
+    #[cold]
+    pub(crate) unsafe fn dissolve(&mut self) {
+        while let Some(record) = self.first {
+            // SAFETY: what is in the list is alive, and by contract this thread's.
+            self.first = unsafe { with_place(record, |place| place.next) };
+            // SAFETY: as above.
+            let word = unsafe { &record.as_ref().word };
+            // Ordering: Release orders this thread's use before the future frees the record; Acquire takes
+            // what the future has done.
+            let lone = word.compare_exchange(LISTED, LONE, Ordering::AcqRel, Ordering::Acquire);
+            if lone.is_err() {
+                // SAFETY: the future has gone; nobody reads, for the task is complete.
+                unsafe { free(record) };
+            }
+        }
+    }
+
+    /// All records, the youngest first.
+    ///
+    /// # Safety
+    ///
+    /// Nobody else changes the list while the iterator is used.
+    pub(crate) unsafe fn iter(&self) -> impl Iterator<Item = NonNull<Record>> {
+        let mut next = self.first;
+        std::iter::from_fn(move || {
+            let record = next?;
+            // SAFETY: what is in the list is alive, and nobody writes to it by contract.
+            next = unsafe { record.as_ref() }.place.with(|place| unsafe { (*place).next });
+            Some(record)
+        })
+    }
+}
+
+/// # Safety
+///
+/// The record is in a list that is this thread's alone.
+#[inline]
+unsafe fn with_place<R>(record: NonNull<Record>, f: impl FnOnce(&mut Place) -> R) -> R {
+    // SAFETY: by contract.
+    let record = unsafe { record.as_ref() };
+    record.place.with_mut(|place| {
+        // SAFETY: by contract nobody else touches it, and `f` cannot get at it again.
+        f(unsafe { &mut *place })
+    })
+}

@@ -1,0 +1,577 @@
+//! The search for deadlocks: from each section that has waited for long, along what is waited for.
+//!
+//! # What is looked at
+//!
+//! | from | to | because |
+//! |---|---|---|
+//! | a section | what is waited for inside it | it needs all of that |
+//! | a task | what it waits for | the same |
+//! | a task that is awaited | its own lane, if that stands still | it runs under no other |
+//! | a lane that stands still | the sections that hold it | nothing else runs there before they end |
+//! | a lane that stands still | the behaviors that have it | the same; readers wait for those that have it for themselves, or with a writer behind |
+//! | a behavior | the lanes that it lacks | it begins when it has all |
+//! | a wait for room | the color, or who has been called | any of them gives room |
+//!
+//! In a lane that stands still all wait for whoever holds it: their order in the line does not matter.
+//! What could end a wait from outside does not count, for somebody would have to do it: an abort of a
+//! task that is awaited, the [`close`](crate::Bound::close) of a bound.
+//!
+//! # Why what is found is true
+//!
+//! First the search takes the right to run from all sections that wait ([`TaskRef::claim`]), and gives it
+//! back at its end. Meanwhile these sections stand still, and so do the lanes that they hold, the behaviors
+//! that stand in the lines of those lanes, the lanes that these behaviors have, and so on. The search
+//! takes the same right from the tasks that it comes to. So what it reads of all these does not change,
+//! with one exception: a future may be dropped elsewhere. That shows in its record, at which the search
+//! looks again when it has found a cycle. So all waits of the cycle have existed at one moment.
+//!
+//! A task that is being polled, or is about to be, is taken to go on: it is looked at again the next time.
+//!
+//! # Whom it tells
+//!
+//! Of each cycle the youngest wait inside a section. Its record takes the error; its waker and its
+//! task are woken, and the next poll of the future ends with the error.
+//!
+//! # Missing is
+//!
+//! (and no wrong error comes of it)
+//!
+//! * a cycle through a task that never rests: its records are read between its polls;
+//! * for room: those who were let in, or called, before the first section; a [`Place`](crate::Place) in the
+//!   program's hands;
+//! * a cycle that leads through a lane of another scheduler;
+//! * what is no wait: permits, locks, channels; a post; and a wait of a thread that polls no task.
+
+use super::room::{Called, Room};
+use super::{Kind, Target};
+use crate::color::Color;
+use crate::contain::contain;
+use crate::lane::claim::Header;
+use crate::lane::{Behavior, LanePtr, LaneRef, Wanted};
+use crate::sched::Scheduler;
+use crate::sync::Arc;
+use crate::task::{Abort, Cause, Deadlock, Id, Link, Named, Record, TaskRef};
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
+use std::ops::{Deref, Index};
+use std::ptr::NonNull;
+use std::task::Waker;
+
+/// Looks for waits that cannot end, and tells them: those in a cycle with a section in which something has
+/// been waited for since `delay` nanoseconds or more. To be called now and then, by any thread.
+///
+/// Returns in how many nanoseconds the next section will have waited for that long; `None` if nothing need be
+/// looked at before something has run.
+///
+/// Costs a look at each section that waits, and at all that stands in line behind it.
+pub fn look_for_deadlocks(scheduler: &Scheduler, delay: u64) -> Option<u64> {
+    if !scheduler.has_had_sections() || scheduler.is_closing() {
+        return None;
+    }
+    let mut search = Search::default();
+    scheduler.parked_sections().into_iter().for_each(|task| search.claim_section(task));
+    if search.held.is_empty() {
+        return None;
+    }
+    search.walk_lines();
+    let now = scheduler.now();
+    let (starts, due) = search.starts(now, delay);
+    starts.iter().for_each(|start| search.reach(*start));
+    let mut told = HashSet::new();
+    for start in starts {
+        // Each time without what has been told: in the end every cycle has one of these.
+        while let Some(cycle) = search.cycle(start, &told) {
+            search.tell(cycle, &mut told);
+        }
+    }
+    let wakers = std::mem::take(&mut search.wakers);
+    drop(search);
+    // A waker may be anybody's code.
+    wakers.into_iter().for_each(|waker| contain(|| waker.wake()));
+    due
+}
+
+/// The right to run a task that waits, for as long as it is looked at.
+struct Claim(Abort<LanePtr>);
+
+impl Claim {
+    /// The claim, and whether the task keeps its lane.
+    fn of(task: &Abort<LanePtr>) -> Option<(Self, bool)> {
+        // SAFETY: the caller's reference keeps it, and then the claim's.
+        let keeps = unsafe { task.task().claim() }?;
+        Some((Self(task.clone()), keeps))
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        // SAFETY: claimed by `of`, and kept by the reference.
+        unsafe { self.0.task().unclaim() };
+    }
+}
+
+/// A behavior that has a lane.
+struct Had {
+    behavior: NonNull<Header>,
+    is_shared: bool,
+}
+
+/// Things that are looked up, and dropped in the order in which they came.
+struct Kept<K, V> {
+    places: HashMap<K, usize>,
+    things: Vec<V>,
+}
+
+impl<K, V> Default for Kept<K, V> {
+    fn default() -> Self {
+        Self { places: HashMap::new(), things: Vec::new() }
+    }
+}
+
+impl<K: Eq + Hash, V> Kept<K, V> {
+    /// False, and the thing goes, if there is one already.
+    fn insert(&mut self, key: K, thing: V) -> bool {
+        let place = self.things.len();
+        let is_new = *self.places.entry(key).or_insert(place) == place;
+        if is_new {
+            self.things.push(thing);
+        }
+        is_new
+    }
+
+    fn get(&self, key: &K) -> Option<&V> {
+        self.places.get(key).map(|place| &self.things[*place])
+    }
+}
+
+impl<K: Eq + Hash, V> Index<K> for Kept<K, V> {
+    type Output = V;
+
+    fn index(&self, key: K) -> &V {
+        self.get(&key).expect("it is kept")
+    }
+}
+
+/// A task that waits in sections.
+struct Holder {
+    task: TaskRef<LanePtr>,
+    sections: Vec<Seen>,
+}
+
+/// What is done has an order, whatever that of a map: a simulation is to be run again.
+#[derive(Default)]
+struct Search {
+    /// By the lanes that they hold.
+    held: HashMap<LanePtr, Holder>,
+    /// The lanes that sections hold.
+    stand_still: Vec<LanePtr>,
+    /// Whose section it is.
+    sections: HashMap<Seen, TaskRef<LanePtr>>,
+    had: HashMap<LanePtr, Vec<Had>>,
+    /// Readers are inside, and one that does not read is the first behind them.
+    shut: HashSet<LanePtr>,
+    behaviors: Kept<NonNull<Header>, Behavior>,
+    rooms: Kept<Seen, Arc<dyn Room>>,
+    nodes: HashMap<Key, Needs>,
+    wakers: Vec<Waker>,
+    claims: Vec<Claim>,
+    /// None is claimed twice.
+    claimed: HashSet<Id>,
+    tasks: Kept<Id, Abort<LanePtr>>,
+    lanes: Vec<LaneRef>,
+}
+
+/// Something that cannot go on before others do.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Key {
+    Task(Id),
+    /// As somebody wants it: together with other readers if true.
+    Lane(LanePtr, bool),
+    Section(Seen),
+    Behavior(NonNull<Header>),
+    /// What a wait for room is for, if that comes by several.
+    Room(Seen),
+}
+
+/// What one needs, of what can be reached.
+#[derive(Default)]
+struct Needs {
+    /// One of these is enough.
+    any: bool,
+    steps: Vec<Step>,
+}
+
+#[derive(Clone, Copy)]
+struct Step {
+    link: Link,
+    to: Key,
+    /// The wait that it is, if it is one.
+    wait: Option<Seen>,
+}
+
+impl Search {
+    fn claim_section(&mut self, task: Abort<LanePtr>) {
+        // One that runs, or has left its lane.
+        let Some((claim, true)) = Claim::of(&task) else { return };
+        let view = task.task();
+        let sections = records(view).filter(|record| record.is_section()).collect();
+        let holder = Holder { task: view, sections };
+        self.sections.extend(holder.sections.iter().map(|section| (*section, view)));
+        self.stand_still.push(view.lane());
+        self.held.insert(view.lane(), holder);
+        self.claimed.insert(view.id());
+        self.claims.push(claim);
+        self.tasks.insert(view.id(), task);
+    }
+
+    /// Finds the behaviors that have lanes, and lack one that stands still.
+    fn walk_lines(&mut self) {
+        let mut found = Vec::new();
+        // SAFETY: the section is claimed, and so its lane is held by this thread.
+        let each = |lane: &LanePtr| unsafe { lane.line(|behavior| found.push(behavior)) };
+        self.stand_still.iter().for_each(each);
+        while let Some(behavior) = found.pop() {
+            let address = behavior.address();
+            if !self.behaviors.insert(address, behavior) {
+                continue;
+            }
+            for want in self.behaviors[address].wants().filter(|want| want.has) {
+                let had = self.had.entry(want.lane).or_default();
+                had.push(Had { behavior: address, is_shared: want.is_shared });
+                if had.len() > 1 {
+                    continue;
+                }
+                let show = |behavior| found.push(behavior);
+                if want.is_shared {
+                    // SAFETY: the behavior is inside, and lacks a lane that stands still.
+                    if unsafe { want.lane.line_beside_readers(show) } == Some(true) {
+                        self.shut.insert(want.lane);
+                    }
+                } else {
+                    // SAFETY: the behavior has it, and lacks a lane that stands still.
+                    unsafe { want.lane.line(show) };
+                }
+            }
+        }
+    }
+
+    /// The sections in which something has been waited for so long; and when the next one will have.
+    fn starts(&self, now: u64, delay: u64) -> (Vec<Key>, Option<u64>) {
+        let (mut starts, mut due) = (Vec::new(), None::<u64>);
+        let holders = self.stand_still.iter().map(|lane| &self.held[lane]);
+        let sections = holders.flat_map(|of| of.sections.iter().map(|section| (of.task, section)));
+        for (task, section) in sections {
+            let waits = waits_inside(task, *section);
+            let Some(since) = waits.map(|wait| wait.since()).min() else { continue };
+            let age = now.saturating_sub(since);
+            if age >= delay {
+                starts.push(Key::Section(*section));
+            } else {
+                due = Some(due.map_or(delay - age, |due| due.min(delay - age)));
+            }
+        }
+        (starts, due)
+    }
+
+    /// Notes what is needed by all that can be reached.
+    fn reach(&mut self, start: Key) {
+        let mut rest = vec![start];
+        while let Some(key) = rest.pop() {
+            if self.nodes.contains_key(&key) {
+                continue;
+            }
+            let needs = self.needs(key);
+            rest.extend(needs.steps.iter().map(|step| step.to));
+            self.nodes.insert(key, needs);
+        }
+    }
+
+    fn needs(&mut self, key: Key) -> Needs {
+        let any = matches!(key, Key::Room(_));
+        let steps = match key {
+            Key::Section(section) => {
+                let task = self.sections[&section];
+                waits_inside(task, section)
+                    .flat_map(|wait| self.steps_of(wait, task.named()))
+                    .collect()
+            }
+            Key::Task(task) => self.steps_of_task(task),
+            Key::Lane(lane, is_shared) => self.holders(lane, is_shared),
+            Key::Behavior(behavior) => {
+                let behavior = &self.behaviors[behavior];
+                let lacks = behavior.wants().filter(|want| !want.has);
+                let step = |want: Wanted| Step {
+                    link: Link::Lacks { color: want.color, site: behavior.site() },
+                    to: Key::Lane(want.lane, want.is_shared),
+                    wait: None,
+                };
+                lacks.map(step).collect()
+            }
+            Key::Room(wait) => self.ways(wait),
+        };
+        Needs { any, steps }
+    }
+
+    /// Who holds a lane.
+    fn holders(&self, lane: LanePtr, is_shared: bool) -> Vec<Step> {
+        let mut steps = Vec::new();
+        if let Some(holder) = self.held.get(&lane) {
+            // SAFETY: its task keeps it.
+            let color = unsafe { lane.get() }.color();
+            let task = holder.task.named();
+            steps.extend(holder.sections.iter().map(|section| {
+                let link = Link::Held { color, task, section: section.cause().site };
+                Step { link, to: Key::Section(*section), wait: None }
+            }));
+        }
+        for had in self.had.get(&lane).into_iter().flatten() {
+            if is_shared && had.is_shared && !self.shut.contains(&lane) {
+                continue;
+            }
+            let behavior = &self.behaviors[had.behavior];
+            let color = color_of(behavior, lane);
+            let link = Link::Behind { color, task: behavior.maker(), site: behavior.site() };
+            steps.push(Step { link, to: Key::Behavior(had.behavior), wait: None });
+        }
+        steps
+    }
+
+    /// What a task needs that is awaited.
+    fn steps_of_task(&mut self, task: Id) -> Vec<Step> {
+        let task = &self.tasks[task];
+        let view = task.task();
+        if !self.claimed.contains(&view.id())
+            && let Some((claim, _)) = Claim::of(task)
+        {
+            self.claimed.insert(view.id());
+            self.claims.push(claim);
+        }
+        let (lane, named) = (view.lane(), view.named());
+        let holds = self.held.get(&lane).is_some_and(|holder| holder.task == view);
+        let stands_still = self.held.contains_key(&lane) || self.had.contains_key(&lane);
+        if view.is_complete() || !(self.claimed.contains(&named.id) || stands_still) {
+            return Vec::new();
+        }
+        let waits: Vec<_> = records(view).filter(|wait| !wait.is_section()).collect();
+        let mut steps = Vec::new();
+        if stands_still && !holds {
+            // SAFETY: it is kept by its holder.
+            let color = unsafe { lane.get() }.color();
+            // A hop points to nothing.
+            let hop = waits.iter().find(|wait| wait.cause().what.is_null());
+            let link = match hop.map(|hop| hop.cause()) {
+                Some(&Cause { how, site, .. }) => {
+                    Link::Turn { task: named, how: how.text, color, site }
+                }
+                None => Link::Own { task: named, color },
+            };
+            steps.push(Step { link, to: Key::Lane(lane, false), wait: None });
+        }
+        steps.extend(waits.into_iter().flat_map(|wait| self.steps_of(wait, named)));
+        steps
+    }
+
+    /// What is waited for, each of which is needed. Nothing if it may end without the others.
+    fn steps_of(&mut self, wait: Seen, task: Named) -> Vec<Step> {
+        let cause = *wait.cause();
+        let turn = |color| Link::Turn { task, how: cause.how.text, color, site: cause.site };
+        let step = |link, to| Step { link, to, wait: Some(wait) };
+        match wait.target() {
+            None | Some(Target::Own) => Vec::new(),
+            Some(Target::Task(joined)) => {
+                let view = joined.task();
+                let link = Link::Join { task, joined: view.named() };
+                let step = step(link, Key::Task(view.id()));
+                self.tasks.insert(view.id(), joined);
+                vec![step]
+            }
+            Some(Target::Lane(lane)) => {
+                let key = Key::Lane(lane.ptr(), cause.how.is_shared);
+                let link = turn(lane.color());
+                self.lanes.push(lane);
+                vec![step(link, key)]
+            }
+            Some(Target::Behavior(behavior)) => {
+                let lacks: Vec<_> = behavior.wants().filter(|want| !want.has).collect();
+                // What lacks nothing that stands still is kept for its lanes.
+                self.behaviors.insert(behavior.address(), behavior);
+                let steps = lacks.into_iter();
+                steps
+                    .map(|want| step(turn(want.color), Key::Lane(want.lane, want.is_shared)))
+                    .collect()
+            }
+            Some(Target::Room(room)) => {
+                // SAFETY: the room keeps its lane.
+                let color = unsafe { room.lane().get() }.color();
+                self.rooms.insert(wait, room);
+                let mut ways = self.ways(wait);
+                match ways.pop() {
+                    None => Vec::new(),
+                    Some(only) if ways.is_empty() && matches!(only.link, Link::Inside { .. }) => {
+                        vec![step(turn(color), only.to)]
+                    }
+                    Some(_) => vec![step(turn(color), Key::Room(wait))],
+                }
+            }
+        }
+    }
+
+    /// By what room comes, any of which is enough. Nothing if one of those goes on.
+    fn ways(&self, wait: Seen) -> Vec<Step> {
+        let room = &self.rooms[wait];
+        let Some(ways) = room.ways() else { return Vec::new() };
+        let step = |link, lane| Step { link, to: Key::Lane(lane, false), wait: None };
+        let holds_its_own = |called: &Called| {
+            self.held.get(&called.lane).is_some_and(|of| of.task.id() == called.task.id)
+        };
+        if ways.called.iter().any(holds_its_own) {
+            return Vec::new();
+        }
+        let called = ways.called.iter();
+        let called = called.map(|called| step(Link::Called { task: called.task }, called.lane));
+        // SAFETY: the room keeps its lane.
+        let color = unsafe { room.lane().get() }.color();
+        let by_color = ways.by_color.then(|| step(Link::Inside { color }, room.lane()));
+        by_color.into_iter().chain(called).collect()
+    }
+
+    /// A cycle through this section, by none of those waits.
+    fn cycle(&self, start: Key, told: &HashSet<Seen>) -> Option<Vec<Step>> {
+        let stuck = self.stuck(start, told);
+        let goes = |step: &Step| stuck.contains(&step.to) && is_left(step, told);
+        let steps_from = |key: Key| self.nodes[&key].steps.iter().copied().filter(goes);
+        if !stuck.contains(&start) {
+            return None;
+        }
+        let mut seen = HashSet::new();
+        // The way so far, and at each of its points what has not been tried there.
+        let mut way: Vec<Step> = Vec::new();
+        let mut rest: Vec<Vec<Step>> = vec![steps_from(start).collect()];
+        while let Some(steps) = rest.last_mut() {
+            let Some(step) = steps.pop() else {
+                rest.pop();
+                way.pop();
+                continue;
+            };
+            if step.to == start {
+                way.push(step);
+                return Some(way);
+            }
+            if seen.insert(step.to) {
+                rest.push(steps_from(step.to).collect());
+                way.push(step);
+            }
+        }
+        None
+    }
+
+    /// What cannot go on, of all that can be reached from there. Everything is taken to be stuck at first;
+    /// what has a way out is taken away until nothing changes. A node that needs all of its steps goes on
+    /// when all of them do, a wait for room as soon as one does.
+    fn stuck(&self, start: Key, told: &HashSet<Seen>) -> HashSet<Key> {
+        let mut stuck = HashSet::new();
+        let mut rest = vec![start];
+        while let Some(key) = rest.pop() {
+            if stuck.insert(key) {
+                let steps = self.nodes[&key].steps.iter().filter(|step| is_left(step, told));
+                rest.extend(steps.map(|step| step.to));
+            }
+        }
+        loop {
+            let waits = |key: &Key| {
+                let Needs { any, steps } = &self.nodes[key];
+                let mut steps = steps.iter().filter(|step| is_left(step, told)).peekable();
+                if *any {
+                    steps.peek().is_some() && steps.all(|step| stuck.contains(&step.to))
+                } else {
+                    steps.any(|step| stuck.contains(&step.to))
+                }
+            };
+            let left: HashSet<Key> = stuck.iter().copied().filter(waits).collect();
+            if left.len() == stuck.len() {
+                return left;
+            }
+            stuck = left;
+        }
+    }
+
+    /// Tells one wait of a cycle. If one of them is over by now, that is left out from here on.
+    fn tell(&mut self, mut cycle: Vec<Step>, told: &mut HashSet<Seen>) {
+        let waits = || cycle.iter().filter_map(|step| step.wait);
+        if let Some(over) = waits().find(|wait| !wait.is_listed()) {
+            told.insert(over);
+            return;
+        }
+        let inside = waits().filter_map(|wait| Some((wait, *self.sections.get(&wait.section()?)?)));
+        let (wait, task) =
+            inside.max_by_key(|(wait, _)| wait.since()).expect("the cycle leads through a section");
+        let first = cycle.iter().position(|step| step.wait == Some(wait)).unwrap_or(0);
+        cycle.rotate_left(first);
+        let deadlock = Deadlock::new(cycle.iter().map(|step| step.link).collect());
+        // SAFETY: the task is claimed.
+        unsafe { wait.tell(deadlock) };
+        let waker = match self.rooms.get(&wait) {
+            Some(room) => room.take_waker(wait.0),
+            None => wait.waker(),
+        };
+        self.wakers.extend(waker);
+        // SAFETY: a task that is claimed is alive.
+        self.wakers.push(unsafe { task.waker() });
+        told.insert(wait);
+    }
+}
+
+/// Whether a step is there still.
+fn is_left(step: &Step, told: &HashSet<Seen>) -> bool {
+    step.wait.is_none_or(|wait| !told.contains(&wait))
+}
+
+/// What the futures of a task that nobody polls have recorded.
+fn records(task: TaskRef<LanePtr>) -> impl Iterator<Item = Seen> {
+    // SAFETY: the callers have claimed the task, or its lane stands still by a section that they have claimed.
+    let records = unsafe { task.records() };
+    records.into_iter().map(Seen).filter(|record| record.is_listed())
+}
+
+fn waits_inside(task: TaskRef<LanePtr>, section: Seen) -> impl Iterator<Item = Seen> {
+    records(task).filter(move |wait| !wait.is_section() && wait.section() == Some(section))
+}
+
+/// A record in the list of a task that nobody polls before the search is over: so it is not freed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Seen(NonNull<Record>);
+
+impl Deref for Seen {
+    type Target = Record;
+
+    fn deref(&self) -> &Record {
+        // SAFETY: see above; nobody else frees it.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl Seen {
+    fn section(self) -> Option<Self> {
+        // SAFETY: nobody polls the task.
+        unsafe { Record::section(&self) }.map(Self)
+    }
+
+    fn target(self) -> Option<Target> {
+        // SAFETY: pinned, and made by the kind.
+        self.pinned(|cause| unsafe { (kind(cause).target)(cause) }).flatten()
+    }
+
+    fn waker(self) -> Option<Waker> {
+        // SAFETY: as in `target`.
+        self.pinned(|cause| unsafe { (kind(cause).waker)(cause) }).flatten()
+    }
+}
+
+fn kind(cause: &Cause) -> &'static Kind {
+    cause.kind.downcast_ref().expect("a wait has a kind")
+}
+
+fn color_of(behavior: &Behavior, lane: LanePtr) -> Color {
+    let want = behavior.wants().find(|want| want.lane == lane);
+    want.expect("it has the lane").color
+}

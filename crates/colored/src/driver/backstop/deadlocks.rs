@@ -1,0 +1,36 @@
+//! When the reactor thread looks for deadlocks.
+
+use colored_core::{Scheduler, look_for_deadlocks};
+use std::time::{Duration, Instant};
+
+/// A look takes at most one in so many parts of the thread's time: it costs the more the more sections wait,
+/// and the longer the lines behind them are.
+const SHARE: u32 = 50;
+
+/// What is remembered from one look to the next.
+pub(super) struct Lookout {
+    /// Nanoseconds that a wait has lasted before it is looked at.
+    delay: u64,
+    not_before: Instant,
+}
+
+impl Lookout {
+    pub(super) fn new(delay: Duration) -> Self {
+        let delay = u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX);
+        Self { delay, not_before: Instant::now() }
+    }
+
+    /// Looks, if it is time. When to look again even if nothing runs; `None` if there is no need to.
+    pub(super) fn look(&mut self, scheduler: &Scheduler) -> Option<Duration> {
+        if !scheduler.has_had_sections() {
+            return None;
+        }
+        let begin = Instant::now();
+        if begin < self.not_before {
+            return Some(self.not_before - begin);
+        }
+        let due = look_for_deadlocks(scheduler, self.delay);
+        self.not_before = begin + begin.elapsed() * SHARE;
+        due.map(Duration::from_nanos)
+    }
+}
