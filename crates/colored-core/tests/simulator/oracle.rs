@@ -99,6 +99,8 @@ pub(crate) struct Oracle {
     pub(crate) slices: Slices,
     pub(crate) policy: Policy,
     silent: Silent,
+    /// When a wait was told last that it would never end.
+    told: u64,
     pub(crate) tally: Tally,
     /// Everything is to be cancelled.
     pub(crate) closing: bool,
@@ -122,6 +124,7 @@ impl Oracle {
             slices: Slices::new(profile.workers, &profile.policy),
             policy: profile.policy,
             silent: Silent::new(),
+            told: 0,
             tally: Tally::default(),
             closing: false,
             violation: None,

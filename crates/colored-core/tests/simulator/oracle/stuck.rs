@@ -9,7 +9,8 @@ use crate::slab::Key;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// A wait that lasts so long although it can never end was not told, in nanoseconds.
+/// If a wait lasts so long although it can never end, and none is told meanwhile, it was forgotten, in
+/// nanoseconds.
 const PATIENCE: u64 = 100_000_000;
 
 #[derive(Debug)]
@@ -27,6 +28,11 @@ impl Oracle {
         self.silent.iter().any(|(key, of, _)| (*key, *of) == (task, over))
     }
 
+    /// A wait has been told.
+    pub(crate) fn has_told(&mut self) {
+        self.told = self.fair;
+    }
+
     /// The scheduler is about to look: notes the sections that wait for what never comes; a violation if one has
     /// done so for long.
     pub(crate) fn look_for_silence(&mut self) {
@@ -40,7 +46,9 @@ impl Oracle {
         self.silent = waiting
             .map(|wait| since(wait).copied().unwrap_or((wait.0, wait.1, self.fair)))
             .collect();
-        let late = self.silent.iter().find(|(.., since)| self.fair > since + PATIENCE).copied();
+        // Of a cycle another wait may be told, and then the next one of whoever was told is in it again.
+        let is_late = |since: u64| self.fair > since.max(self.told) + PATIENCE;
+        let late = self.silent.iter().find(|(.., since)| is_late(*since)).copied();
         if let Some((task, over, _)) = late {
             let slot = task.slot;
             let what = format!(

@@ -116,7 +116,10 @@ fn judge(world: &World, task: Key, over: Over, refused: bool) {
     }
     let refused = refused != world.fault.is_due(Fault::WrongDiagnosis, world);
     world.oracle(|oracle| {
-        oracle.tally.refused += u64::from(refused);
+        if refused {
+            oracle.tally.refused += 1;
+            oracle.has_told();
+        }
         if refused && !oracle.may_be_told(task, over) {
             oracle.violated("G12", format!("task {} cannot wait for {over:?}", task.slot));
         }
