@@ -20,13 +20,18 @@ mod act;
 #[allow(dead_code, reason = "the simulator's, which needs more of it")]
 #[path = "../simulator/chance.rs"]
 mod chance;
+mod chest;
+mod foreign;
 mod generate;
 mod here;
 mod plan;
 mod run;
 mod shell;
+mod spawn;
+mod step;
 mod task;
 mod value;
+mod visit;
 mod wait;
 mod witness;
 mod world;

@@ -1,10 +1,12 @@
 //! One program, from its seed to its end.
 
 use crate::act;
+use crate::chest;
 use crate::generate;
 use crate::here;
 use crate::plan::{Find, Foreigner};
 use crate::shell::{Beds, Port};
+use crate::step;
 use crate::value::Value;
 use crate::world::{Hands, Hue, World};
 use colored_core::{Bound, Color, ColorCell, Handle, Scheduler, Worker};
@@ -111,7 +113,7 @@ impl Program {
         // What is left over may be the last of anything, and leave more.
         contained(here::empty_stash);
         while let Some(thing) = world.find() {
-            contained(|| act::found(world, thing, Find::Drop, None));
+            contained(|| chest::found(world, thing, Find::Drop, None));
             contained(here::empty_stash);
         }
     }
@@ -186,9 +188,9 @@ fn keep(world: &Arc<World>, handles: Vec<Handle>, is_over: &AtomicBool) {
                 shut_down(&handles.take().unwrap_or_default());
             }
             patience = patience.and_then(|patience| patience.checked_sub(1));
-            (0..world.seats.len()).for_each(|seat| act::step_seat(world, seat));
+            (0..world.seats.len()).for_each(|seat| step::seat(world, seat, 8));
             match world.find() {
-                Some(thing) => contained(|| act::found(world, thing, Find::Use, None)),
+                Some(thing) => contained(|| chest::found(world, thing, Find::Use, None)),
                 None => pause(),
             }
         }

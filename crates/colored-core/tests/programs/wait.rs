@@ -1,10 +1,12 @@
 //! What is waited for.
 
-use crate::act::{self, Place, Visit};
+use crate::act;
 use crate::here;
 use crate::plan::{Body, Do, Set, Wait};
+use crate::spawn;
 use crate::task::Task;
 use crate::value::Value;
+use crate::visit::{Place, Visit};
 use crate::world::{Cell, Hands, Later, Thing};
 use colored_core::{
     Address, Closed, Errand, ErrandCall, Several, SeveralShared, blocking, exclusive, hop, shared,
@@ -69,13 +71,13 @@ async fn run(mut hands: Hands, wait: &Wait) -> Option<()> {
             .await;
         }
         Wait::Join(how, body) => {
-            let join = act::spawn(&hands, *how, body)?;
+            let join = spawn::spawn(&hands, *how, body)?;
             if let Ok(token) = join.await {
                 token.look();
             }
         }
         Wait::Aborted(how, body) => {
-            let join = act::spawn(&hands, *how, body)?;
+            let join = spawn::spawn(&hands, *how, body)?;
             join.abort();
             drop(join.await);
         }
@@ -204,7 +206,7 @@ async fn room(hands: &mut Hands, wait: &Wait) -> Option<()> {
             if let Ok(place) = bound.bound().reserve().await
                 && let Some(body) = task
             {
-                let hue = act::bound_hue(hands, &bound);
+                let hue = spawn::bound_hue(hands, &bound);
                 drop(place.spawn(Task::new(hands, body, hue)));
             }
         }
@@ -214,7 +216,7 @@ async fn room(hands: &mut Hands, wait: &Wait) -> Option<()> {
         }
         Wait::BoundSpawn(bound, body) => {
             let bound = hands.bound(*bound)?;
-            let task = Task::new(hands, body, act::bound_hue(hands, &bound)).not_yet_in();
+            let task = Task::new(hands, body, spawn::bound_hue(hands, &bound)).not_yet_in();
             if let Ok(join) = bound.bound().spawn(task).await {
                 drop(join.await);
             }
