@@ -296,6 +296,8 @@ fn the_tests_that_the_docs_name_exist() {
                 format!("crates/colored-core/src/model/{file}.rs"),
                 format!("crates/colored-core/tests/{file}/main.rs"),
                 format!("crates/colored-core/tests/{file}.rs"),
+                format!("crates/colored-core/tests/stepped/{file}.rs"),
+                format!("crates/colored-core/tests/flat/{file}.rs"),
             ];
             let has = |place: &String| {
                 let source = fs::read_to_string(root().join(place)).unwrap_or_default();

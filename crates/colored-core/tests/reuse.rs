@@ -2,8 +2,13 @@
 //! Where sanitizers look nothing is kept.
 #![cfg(not(any(colored_loom, colored_sanitize)))]
 
+#[allow(dead_code, reason = "`stepped` needs more of it")]
+#[path = "stepped/doubles.rs"]
+mod doubles;
+
+use self::doubles::NeverParks;
 use colored_core::lab::Options;
-use colored_core::{Park, Scheduler, Step, Worker};
+use colored_core::{Scheduler, Step, Worker};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -20,29 +25,19 @@ thread_local! {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATED.set(ALLOCATED.get() + 1);
-        // SAFETY: by contract.
+        // SAFETY: the caller keeps the contract of `alloc`, which is that of `System`, for this layout.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         FREED.set(FREED.get() + 1);
-        // SAFETY: by contract.
+        // SAFETY: the caller has the block from `alloc` with this layout, and so from `System`.
         unsafe { System.dealloc(block, layout) };
     }
 }
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
-
-struct NoPark;
-
-impl Park for NoPark {
-    fn unpark(&self, _: usize) {}
-
-    fn now(&self) -> u64 {
-        0
-    }
-}
 
 const TASKS: usize = 100;
 
@@ -61,7 +56,7 @@ fn calls(f: impl FnOnce()) -> (usize, usize) {
 /// other, each under a fresh color: once the memory of others is there to be kept.
 fn of_tasks_after_others(reuse: bool) -> (usize, usize) {
     let options = Options { reuse, ..Options::default() };
-    let (handle, mut workers) = Scheduler::with_options(1, 1, Box::new(NoPark), options);
+    let (handle, mut workers) = Scheduler::with_options(1, 1, Box::new(NeverParks), options);
     let worker = &mut workers[0];
     let mut round = || {
         let spawner = handle.clone();

@@ -20,6 +20,9 @@
 mod again;
 mod agenda;
 mod chance;
+#[allow(dead_code, reason = "`stepped` needs more of it")]
+#[path = "../stepped/doubles.rs"]
+mod doubles;
 mod fault;
 mod oracle;
 mod policy;
@@ -31,10 +34,11 @@ mod trace;
 mod world;
 
 use self::again::environment;
+use self::doubles::NeverParks;
 use self::fault::Fault;
 use self::run::{Plan, Run};
 use colored_core::lab::{Options, Queue};
-use colored_core::{Color, Park, Scheduler};
+use colored_core::{Color, Scheduler};
 use std::collections::BTreeMap;
 use std::panic::{self, resume_unwind};
 use std::sync::Once;
@@ -132,16 +136,8 @@ fn disturb() -> impl Sized {
     for _ in 0..300_000 {
         let _used = Color::unique();
     }
-    struct Nobody;
-    impl Park for Nobody {
-        fn unpark(&self, _: usize) {}
-
-        fn now(&self) -> u64 {
-            0
-        }
-    }
     let flat = Options { queue: Queue::SharedTasks, ..Options::default() };
-    Scheduler::with_options(1, 1, Box::new(Nobody), flat)
+    Scheduler::with_options(1, 1, Box::new(NeverParks), flat)
 }
 
 /// What all programs of a kind have done together.

@@ -1,24 +1,13 @@
 //! How many slices come before a lane that has become runnable, stepped by hand (G7).
-#![cfg(not(colored_loom))]
 
+use crate::doubles::Clock;
+use crate::stopping::stop;
 use colored_core::lab::{Balance, Options, Placement};
-use colored_core::{Color, Handle, Park, Priority, Scheduler, Step, Worker, yield_now};
+use colored_core::{Color, Handle, Priority, Scheduler, Step, Worker, yield_now};
 use std::future::poll_fn;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
-
-/// A clock that goes on when somebody works.
-#[derive(Clone, Default)]
-struct Clock(Arc<AtomicU64>);
-
-impl Park for Clock {
-    fn unpark(&self, _: usize) {}
-
-    fn now(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
-}
 
 /// Workers, and what has run on them: the number of each turn.
 struct Bench {
@@ -50,7 +39,7 @@ impl Bench {
                 drop(handle.spawn_alone(async move {
                     while !over.load(Ordering::Relaxed) {
                         ran.lock().unwrap().push(BUSY);
-                        clock.0.fetch_add(nanos, Ordering::Relaxed);
+                        clock.spend(nanos);
                         yield_now().await;
                     }
                 }));
@@ -77,13 +66,7 @@ impl Bench {
 
     fn close(mut self) {
         self.over.store(true, Ordering::Relaxed);
-        self.handle.scheduler().shut_down();
-        let mut stopped = vec![false; self.workers.len()];
-        while stopped.contains(&false) {
-            for (worker, stopped) in self.workers.iter_mut().zip(&mut stopped) {
-                *stopped = *stopped || worker.step() == Step::Stopped;
-            }
-        }
+        stop(&self.handle, &mut self.workers);
     }
 }
 

@@ -1,19 +1,9 @@
 //! `late_values`: the values of a color that comes to life after its scheduler has stopped.
-#![cfg(not(colored_loom))]
 
+use crate::doubles::NeverParks;
 use colored_core::lab::{Options, Queue};
-use colored_core::{Color, ColorLocal, Park, Scheduler, Step};
+use colored_core::{Color, ColorLocal, Scheduler, Step};
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-struct NoPark;
-
-impl Park for NoPark {
-    fn unpark(&self, _: usize) {}
-
-    fn now(&self) -> u64 {
-        0
-    }
-}
 
 static DROPS: AtomicUsize = AtomicUsize::new(0);
 
@@ -40,8 +30,8 @@ impl Drop for UsesOwn {
 #[test]
 fn the_values_of_a_late_color_are_dropped_once() {
     let options = Options { queue: Queue::SharedTasks, ..Options::default() };
-    let (_flat, _its_workers) = Scheduler::with_options(1, 1, Box::new(NoPark), options);
-    let (handle, mut workers) = Scheduler::with_workers(1, 1, Box::new(NoPark));
+    let (_flat, _its_workers) = Scheduler::with_options(1, 1, Box::new(NeverParks), options);
+    let (handle, mut workers) = Scheduler::with_workers(1, 1, Box::new(NeverParks));
     handle.scheduler().shut_down();
     while workers[0].step() != Step::Stopped {}
     let late = UsesOwn;

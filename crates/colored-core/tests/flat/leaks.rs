@@ -1,21 +1,10 @@
 //! What the queues keep owns the scheduler: when its workers have stopped, nothing may be left in them.
-#![cfg(not(colored_loom))]
 
+use crate::counted::Counted;
 use colored_core::lab::{Options, Queue};
-use colored_core::{Color, Handle, Park, Priority, Scheduler, Step, Worker, yield_now};
+use colored_core::{Color, Handle, Priority, Scheduler, Step, Worker, yield_now};
 use std::future::pending;
 use std::sync::{Arc, Weak};
-
-/// Freed with the scheduler.
-struct Port(#[expect(dead_code, reason = "owned, not read")] Arc<()>);
-
-impl Park for Port {
-    fn unpark(&self, _: usize) {}
-
-    fn now(&self) -> u64 {
-        0
-    }
-}
 
 const QUEUES: [Queue; 4] =
     [Queue::PerWorker, Queue::Shared, Queue::SharedTasks, Queue::PerWorkerTasks];
@@ -27,7 +16,7 @@ fn one_worker(queue: Queue) -> (Handle, Worker, Weak<()>) {
     if cfg!(miri) {
         options.slice_polls = 4;
     }
-    let port = Box::new(Port(alive));
+    let port = Box::new(Counted(alive));
     let (handle, mut workers) = Scheduler::with_options(1, 1, port, options);
     (handle, workers.pop().expect("one worker"), witness)
 }

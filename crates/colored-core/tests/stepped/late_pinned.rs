@@ -1,20 +1,10 @@
 //! `late_pinned`: what is pinned to a worker, behind a guest that has the color while the workers stop.
-#![cfg(not(colored_loom))]
 
-use colored_core::{Color, Park, Scheduler, Step};
+use crate::doubles::NeverParks;
+use colored_core::{Color, Scheduler, Step};
 use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-struct NoPark;
-
-impl Park for NoPark {
-    fn unpark(&self, _: usize) {}
-
-    fn now(&self) -> u64 {
-        0
-    }
-}
 
 struct Count(Arc<AtomicUsize>);
 
@@ -27,7 +17,7 @@ impl Drop for Count {
 /// The guest sends the color on to a worker that no longer comes for it.
 #[test]
 fn a_task_that_was_to_stay_on_a_worker_is_dropped_when_the_guest_goes_on_last() {
-    let (handle, mut workers) = Scheduler::with_workers(1, 1, Box::new(NoPark));
+    let (handle, mut workers) = Scheduler::with_workers(1, 1, Box::new(NeverParks));
     let mut worker = workers.remove(0);
     let drops = Arc::new(AtomicUsize::new(0));
     let (spawner, count) = (handle.clone(), Count(Arc::clone(&drops)));

@@ -1,11 +1,11 @@
 //! Two schedulers in one program, stepped by hand on one thread: what one thread is for each of them is kept
 //! apart. Two tests say what they are about under Miri only: that no record outlives what it names.
-#![cfg(not(colored_loom))]
 
+use crate::doubles::NeverParks;
 use colored_core::lab::Options;
 use colored_core::{
-    Color, ColorCell, Handle, JoinHandle, Park, Scheduler, Step, Worker, exclusive, hop,
-    spawn_local, when,
+    Color, ColorCell, Handle, JoinHandle, Scheduler, Step, Worker, exclusive, hop, spawn_local,
+    when,
 };
 use std::pin::{Pin, pin};
 use std::rc::Rc;
@@ -13,20 +13,10 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
-struct Still;
-
-impl Park for Still {
-    fn unpark(&self, _: usize) {}
-
-    fn now(&self) -> u64 {
-        0
-    }
-}
-
 /// One that keeps no memory for later, so that Miri sees what is freed.
 fn scheduler(workers: usize) -> (Handle, Vec<Worker>) {
     let options = Options { reuse: false, ..Options::default() };
-    Scheduler::with_options(workers, 7, Box::new(Still), options)
+    Scheduler::with_options(workers, 7, Box::new(NeverParks), options)
 }
 
 /// Runs all that is runnable by one worker.

@@ -1,9 +1,9 @@
 //! Priorities, stepped by hand: what takes real threads a coincidence.
-#![cfg(not(colored_loom))]
 
+use crate::doubles::{Bells, NeverParks};
 use colored_core::lab::{Options, Placement, Queue};
 use colored_core::{
-    Color, ColorCell, Handle, Park, Priority, Scheduler, Step, Worker, spawn_local, when, yield_now,
+    Color, ColorCell, Handle, Priority, Scheduler, Step, Worker, spawn_local, when, yield_now,
 };
 use std::future::poll_fn;
 use std::panic::Location;
@@ -11,18 +11,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
-struct NoPark;
-
-impl Park for NoPark {
-    fn unpark(&self, _worker: usize) {}
-
-    fn now(&self) -> u64 {
-        0
-    }
-}
-
 fn one_worker(options: Options) -> (Handle, Worker) {
-    let (handle, mut workers) = Scheduler::with_options(1, 1, Box::new(NoPark), options);
+    let (handle, mut workers) = Scheduler::with_options(1, 1, Box::new(NeverParks), options);
     (handle, workers.pop().expect("one worker"))
 }
 
@@ -98,38 +88,24 @@ fn what_is_pinned_leaves_the_lower_classes_their_turns() {
     steps_until(&mut worker, &low, 200);
 }
 
-/// Counts how often somebody is woken.
-#[derive(Clone, Default)]
-struct Bell(Arc<AtomicUsize>);
-
-impl Park for Bell {
-    fn unpark(&self, _worker: usize) {
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
-
-    fn now(&self) -> u64 {
-        0
-    }
-}
-
 /// One lane that was queued before the first priority, and one after it: that is one more than their
 /// worker runs next.
 #[test]
 fn a_lane_behind_one_that_is_left_over_wakes_a_sleeper() {
-    let bell = Bell::default();
+    let bells = Bells::default();
     let options = Options::default();
-    let (handle, mut workers) = Scheduler::with_options(2, 1, Box::new(bell.clone()), options);
+    let (handle, mut workers) = Scheduler::with_options(2, 1, Box::new(bells.clone()), options);
     let mut other = workers.pop().expect("two workers");
     let main = {
-        let (handle, bell) = (handle.clone(), bell.clone());
+        let (handle, bells) = (handle.clone(), bells.clone());
         async move {
             // Not before this task runs: what is spawned from outside would be its.
             while !matches!(other.step(), Step::Park(_)) {}
             let _left_over = flag(&handle, 1);
             handle.set_priority(Color::new(9), Priority::High);
-            let before = bell.0.load(Ordering::Relaxed);
+            let before = bells.rung();
             let _ranked = flag(&handle, 2);
-            bell.0.load(Ordering::Relaxed) - before
+            bells.rung() - before
         }
     };
     let mut main = handle.spawn_colored(Color::new(3), main);
@@ -172,9 +148,9 @@ fn what_becomes_urgent_in_a_shutdown_is_cancelled() {
     }
 }
 
-fn two_workers(bell: &Bell) -> (Handle, Worker, Worker) {
+fn two_workers(bells: &Bells) -> (Handle, Worker, Worker) {
     let options = Options::default();
-    let (handle, mut workers) = Scheduler::with_options(2, 1, Box::new(bell.clone()), options);
+    let (handle, mut workers) = Scheduler::with_options(2, 1, Box::new(bells.clone()), options);
     let other = workers.pop().expect("two workers");
     (handle, workers.pop().expect("two workers"), other)
 }
@@ -190,7 +166,7 @@ fn on(handle: &Handle, worker: &mut Worker, f: impl FnOnce() + Send + 'static) {
 /// A worker with a queue of its own takes what is high from another one's first.
 #[test]
 fn what_is_high_is_stolen_first() {
-    let (handle, mut here, mut there) = two_workers(&Bell::default());
+    let (handle, mut here, mut there) = two_workers(&Bells::default());
     handle.set_priority(Color::new(9), Priority::High);
     let busy = handle.clone();
     on(&handle, &mut there, move || saturate(&busy, 1..4));
@@ -205,8 +181,8 @@ fn what_is_high_is_stolen_first() {
 #[test]
 fn what_is_high_wakes_a_sleeper() {
     for (priority, wakes) in [(Priority::High, 1), (Priority::Normal, 0), (Priority::Low, 0)] {
-        let bell = Bell::default();
-        let (handle, mut here, mut there) = two_workers(&bell);
+        let bells = Bells::default();
+        let (handle, mut here, mut there) = two_workers(&bells);
         handle.set_priority(Color::new(8), Priority::High);
         handle.set_priority(Color::new(9), priority);
         let (run, count) = (handle.clone(), Arc::new(AtomicUsize::new(0)));
@@ -214,9 +190,9 @@ fn what_is_high_wakes_a_sleeper() {
         on(&handle, &mut here, move || {
             // What came from outside has woken it.
             while !matches!(there.step(), Step::Park(_)) {}
-            let before = bell.0.load(Ordering::Relaxed);
+            let before = bells.rung();
             let _spawned = flag(&run, 9);
-            counted.store(bell.0.load(Ordering::Relaxed) - before, Ordering::Relaxed);
+            counted.store(bells.rung() - before, Ordering::Relaxed);
         });
         assert_eq!(count.load(Ordering::Relaxed), wakes, "{priority:?}");
     }

@@ -1,20 +1,10 @@
 //! Turns that a theft has freed, stepped by hand.
-#![cfg(not(colored_loom))]
 
+use crate::doubles::NeverParks;
+use crate::stopping::stop;
 use colored_core::lab::Options;
-use colored_core::{Color, Handle, Park, Scheduler, Step, Worker};
+use colored_core::{Color, Handle, Scheduler, Step, Worker};
 use std::sync::{Arc, Mutex};
-
-/// A clock that stands still: slices end by their polls.
-struct Still;
-
-impl Park for Still {
-    fn unpark(&self, _: usize) {}
-
-    fn now(&self) -> u64 {
-        0
-    }
-}
 
 /// The colors of tasks in the order in which they ran.
 type Trace = Arc<Mutex<Vec<u64>>>;
@@ -26,7 +16,7 @@ const TASKS: usize = 12;
 
 fn two_workers() -> (Handle, Vec<Worker>, Trace) {
     let options = Options { slice_polls: 1, ..Options::default() };
-    let (handle, workers) = Scheduler::with_options(2, 1, Box::new(Still), options);
+    let (handle, workers) = Scheduler::with_options(2, 1, Box::new(NeverParks), options);
     (handle, workers, Trace::default())
 }
 
@@ -63,16 +53,6 @@ fn run_slices(worker: &mut Worker, count: usize, trace: &Trace) -> Vec<u64> {
     std::mem::take(&mut trace.lock().unwrap())
 }
 
-fn shut_down(handle: &Handle, workers: &mut [Worker]) {
-    handle.scheduler().shut_down();
-    let mut stopped = vec![false; workers.len()];
-    while stopped.contains(&false) {
-        for (worker, stopped) in workers.iter_mut().zip(&mut stopped) {
-            *stopped = *stopped || worker.step() == Step::Stopped;
-        }
-    }
-}
-
 /// A round of the queue is one slice of each color.
 #[test]
 fn without_a_theft_a_hot_color_goes_behind_all_others_after_each_slice() {
@@ -81,7 +61,7 @@ fn without_a_theft_a_hot_color_goes_behind_all_others_after_each_slice() {
     let ran = run_slices(&mut workers[0], 12, &trace);
     // What was made runnable last is first.
     assert_eq!(ran, [22, 1, 10, 11, 12, 2, 20, 21, 1, 2, 1, 2]);
-    shut_down(&handle, &mut workers);
+    stop(&handle, &mut workers);
 }
 
 /// The thief takes four of eight lanes, so each side has four free turns, and a round of either queue
@@ -95,7 +75,7 @@ fn a_hot_color_has_the_turns_of_as_many_as_were_stolen() {
     assert_eq!(ran, [1, 1, 1, 1, 10, 1, 11, 12, 1, 1, 1, 1]);
     let ran = run_slices(victim, 11, &trace);
     assert_eq!(ran, [22, 2, 2, 2, 2, 20, 2, 21, 2, 2, 2]);
-    shut_down(&handle, &mut workers);
+    stop(&handle, &mut workers);
 }
 
 /// What one theft has freed and nobody has used is no longer there after the next.
@@ -109,7 +89,7 @@ fn free_turns_of_a_thief_that_has_run_out_of_lanes_are_forgotten() {
     schedule(victim, &trace, two_hot_ones());
     let ran = run_slices(thief, 12, &trace);
     assert_eq!(ran, [1, 1, 1, 1, 10, 1, 11, 12, 1, 1, 1, 1]);
-    shut_down(&handle, &mut workers);
+    stop(&handle, &mut workers);
 }
 
 /// Thefts free 64 turns at most, however many lanes they take.
@@ -127,5 +107,5 @@ fn a_hot_color_has_at_most_64_turns_of_others() {
     let others = 4 + 60;
     let ran = run_slices(victim, others + 1 + 64, &trace);
     assert_eq!(ran.iter().filter(|color| **color == HOT[0]).count(), 1 + 64);
-    shut_down(&handle, &mut workers);
+    stop(&handle, &mut workers);
 }

@@ -1,23 +1,12 @@
 //! Lanes that are made, used and freed on threads that are no workers. For Miri above all: it finds
 //! references into a lane that live on when another thread frees it.
-#![allow(missing_docs)]
-#![forbid(unsafe_code)]
 
+use crate::doubles::NeverParks;
 use colored_core::lab::Options;
 use colored_core::{Color, ColorCell, Handle, Park, Scheduler, Step, Worker};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-
-struct NeverParks;
-
-impl Park for NeverParks {
-    fn unpark(&self, _: usize) {}
-
-    fn now(&self) -> u64 {
-        0
-    }
-}
 
 const ROUNDS: usize = if cfg!(miri) { 5 } else { 1000 };
 

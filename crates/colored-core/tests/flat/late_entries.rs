@@ -1,22 +1,11 @@
 //! `late_entries`: what a flat queue has of a color that somebody else runs while the scheduler ends.
-#![cfg(not(colored_loom))]
 
+use crate::counted::Counted;
 use colored_core::lab::{Options, Queue};
-use colored_core::{Color, ColorCell, Park, Scheduler, Step};
+use colored_core::{Color, ColorCell, Scheduler, Step};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Waker};
-
-/// It goes with its scheduler.
-struct NoPark(#[expect(dead_code, reason = "it is counted")] Arc<()>);
-
-impl Park for NoPark {
-    fn unpark(&self, _: usize) {}
-
-    fn now(&self) -> u64 {
-        0
-    }
-}
 
 /// The entry of a post stays in the queue while this thread has the color, and the last worker leaves. It
 /// must not stay when the color is given back, for it keeps the scheduler, and the scheduler the queue.
@@ -25,7 +14,7 @@ fn an_entry_of_a_color_that_is_held_does_not_outlive_the_scheduler() {
     for queue in [Queue::SharedTasks, Queue::PerWorkerTasks] {
         let alive = Arc::new(());
         let options = Options { queue, ..Options::default() };
-        let park = Box::new(NoPark(Arc::clone(&alive)));
+        let park = Box::new(Counted(Arc::clone(&alive)));
         let (handle, mut workers) = Scheduler::with_options(1, 1, park, options);
         let mut worker = workers.remove(0);
         let cell = ColorCell::new_in(&handle, Color::new(1), 0);

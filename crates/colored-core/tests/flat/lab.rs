@@ -1,26 +1,13 @@
 //! The laboratory, stepped by hand: what takes real threads a coincidence.
-#![cfg(not(colored_loom))]
 
+use crate::doubles::Bells;
+use crate::stopping::stop;
 use colored_core::lab::{Balance, Options, Placement, Queue};
-use colored_core::{Color, Handle, Park, Scheduler, Step, Worker, hop, spawn_local, yield_now};
+use colored_core::{Color, Scheduler, Step, Worker, hop, spawn_local, yield_now};
 use std::future::{pending, poll_fn};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
-
-/// Counts how often each worker is woken.
-#[derive(Clone, Default)]
-struct Bells(Arc<[AtomicUsize; 2]>);
-
-impl Park for Bells {
-    fn unpark(&self, worker: usize) {
-        self.0[worker].fetch_add(1, Ordering::Relaxed);
-    }
-
-    fn now(&self) -> u64 {
-        0
-    }
-}
 
 fn run_until_it_parks(worker: &mut Worker) {
     while !matches!(worker.step(), Step::Park(_)) {}
@@ -29,16 +16,6 @@ fn run_until_it_parks(worker: &mut Worker) {
 fn run_slices(worker: &mut Worker, count: u32) {
     for _ in 0..count {
         assert_eq!(worker.step(), Step::Ran);
-    }
-}
-
-fn stop(handle: &Handle, workers: &mut [Worker]) {
-    handle.scheduler().shut_down();
-    let mut stopped = [false; 2];
-    while stopped != [true; 2] {
-        for (worker, stopped) in workers.iter_mut().zip(&mut stopped) {
-            *stopped = *stopped || worker.step() == Step::Stopped;
-        }
     }
 }
 
@@ -83,9 +60,9 @@ fn a_color_that_comes_home_from_a_pinned_task_wakes_its_worker() {
         // The color is on its way to the local task.
         run_until_it_parks(home);
         assert_eq!(ran.load(Ordering::Relaxed), 0);
-        let before = bells.0[1].load(Ordering::Relaxed);
+        let before = bells.of(1);
         run_slices(here, 4);
-        assert_eq!(bells.0[1].load(Ordering::Relaxed), before + 1, "{placement:?}");
+        assert_eq!(bells.of(1), before + 1, "{placement:?}");
         run_until_it_parks(home);
         assert_eq!(ran.load(Ordering::Relaxed), 1, "{placement:?}");
 
@@ -118,10 +95,10 @@ fn a_lane_that_is_used_again_has_no_home() {
             }));
         }
     }));
-    let before = bells.0[1].load(Ordering::Relaxed);
+    let before = bells.of(1);
     run_until_it_parks(here);
     assert_eq!(ran.load(Ordering::Relaxed), MANY / 2);
-    assert_eq!(bells.0[1].load(Ordering::Relaxed), before, "nothing is there for it");
+    assert_eq!(bells.of(1), before, "nothing is there for it");
 
     stop(&handle, &mut workers);
 }

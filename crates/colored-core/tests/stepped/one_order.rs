@@ -4,21 +4,10 @@
 //! A seed makes a program in which each cell is used by one task, so that the guarantees leave nothing
 //! about its answers open. It runs under several assignments of colors, and the answers are compared with
 //! those of a reference that executes one request after the other.
-#![allow(missing_docs)]
-#![forbid(unsafe_code)]
 
-use colored_core::{Color, ColorCell, Handle, Park, Scheduler, Step, hop, shared, when, yield_now};
+use crate::doubles::NeverParks;
+use colored_core::{Color, ColorCell, Handle, Scheduler, Step, hop, shared, when, yield_now};
 use std::sync::{Arc, Mutex};
-
-struct NeverParks;
-
-impl Park for NeverParks {
-    fn unpark(&self, _: usize) {}
-
-    fn now(&self) -> u64 {
-        0
-    }
-}
 
 /// A xorshift generator: a program depends on its seed alone.
 #[derive(Clone)]

@@ -1,9 +1,8 @@
 //! Readers who have waited, and are let in together, stepped by hand.
-#![cfg(not(colored_loom))]
 
-use colored_core::{
-    CallError, Color, ColorCell, ColorLocal, Handle, Park, Scheduler, Step, Worker,
-};
+use crate::doubles::Clock;
+use crate::stopping::stop;
+use colored_core::{CallError, Color, ColorCell, ColorLocal, Handle, Scheduler, Step, Worker};
 use std::collections::BTreeSet;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,18 +14,6 @@ const RED: Color = Color::new(1);
 /// Readers in a party.
 const READERS: usize = 20;
 
-/// A clock that goes when somebody turns it.
-#[derive(Clone, Default)]
-struct ByHand(Arc<AtomicU64>);
-
-impl Park for ByHand {
-    fn unpark(&self, _: usize) {}
-
-    fn now(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
 /// What ran: a reader's number, or none for a task of another color.
 type Trace = Arc<Mutex<Vec<Option<usize>>>>;
 type Reading = Pin<Box<dyn Future<Output = Result<(), CallError>> + Send>>;
@@ -34,13 +21,13 @@ type Reading = Pin<Box<dyn Future<Output = Result<(), CallError>> + Send>>;
 struct Scene {
     handle: Handle,
     workers: Vec<Worker>,
-    clock: ByHand,
+    clock: Clock,
     trace: Trace,
 }
 
 impl Scene {
     fn new(workers: usize) -> Self {
-        let clock = ByHand::default();
+        let clock = Clock::default();
         let (handle, workers) = Scheduler::with_workers(workers, 1, Box::new(clock.clone()));
         Self { handle, workers, clock, trace: Trace::default() }
     }
@@ -62,7 +49,7 @@ impl Scene {
         let mut reading: Reading = Box::pin(async move {
             let read = move |&(): &()| {
                 trace.lock().unwrap().push(Some(number));
-                clock.0.fetch_add(nanos, Ordering::Relaxed);
+                clock.spend(nanos);
                 act();
             };
             cell.try_read(read).await
@@ -93,13 +80,7 @@ impl Scene {
     }
 
     fn shut_down(mut self) {
-        self.handle.scheduler().shut_down();
-        let mut stopped = vec![false; self.workers.len()];
-        while stopped.contains(&false) {
-            for (worker, stopped) in self.workers.iter_mut().zip(&mut stopped) {
-                *stopped = *stopped || worker.step() == Step::Stopped;
-            }
-        }
+        stop(&self.handle, &mut self.workers);
     }
 }
 

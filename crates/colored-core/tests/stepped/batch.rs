@@ -1,33 +1,13 @@
 //! A batch whose closure panics ends as any other: what it has made runnable runs, and the worker goes on
 //! waking others.
-#![cfg(not(colored_loom))]
 
-use colored_core::{Color, Handle, Park, Scheduler, Step, Worker};
+use crate::doubles::Bells;
+use colored_core::{Color, Handle, Scheduler, Step, Worker};
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
-
-/// Counts how often each worker is unparked.
-#[derive(Clone, Default)]
-struct Bells(Arc<[AtomicUsize; 2]>);
-
-impl Bells {
-    fn rung(&self) -> usize {
-        self.0.iter().map(|bell| bell.load(Ordering::Relaxed)).sum()
-    }
-}
-
-impl Park for Bells {
-    fn unpark(&self, worker: usize) {
-        self.0[worker].fetch_add(1, Ordering::Relaxed);
-    }
-
-    fn now(&self) -> u64 {
-        0
-    }
-}
 
 struct Pair {
     handle: Handle,

@@ -1,23 +1,12 @@
 //! Rows of any length: what a `when` does does not depend on how many colors it wants.
-#![allow(missing_docs)]
-#![forbid(unsafe_code)]
 
-use colored_core::{Color, ColorCell, Park, Scheduler, Step, Worker, shared, when};
+use crate::doubles::NeverParks;
+use colored_core::{Color, ColorCell, Scheduler, Step, Worker, shared, when};
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
-
-struct NeverParks;
-
-impl Park for NeverParks {
-    fn unpark(&self, _: usize) {}
-
-    fn now(&self) -> u64 {
-        0
-    }
-}
 
 /// Around the widths of masks and small counters.
 const WIDTHS: &[usize] = if cfg!(miri) {

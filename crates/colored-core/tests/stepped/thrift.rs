@@ -1,29 +1,9 @@
 //! Lines that end, and thefts that are not worth it, stepped by hand.
-#![cfg(not(colored_loom))]
 
-use colored_core::{
-    Color, ColorCell, Handle, Park, Priority, Scheduler, Step, Worker, when, yield_now,
-};
+use crate::doubles::Clock;
+use colored_core::{Color, ColorCell, Handle, Priority, Scheduler, Step, Worker, when, yield_now};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-
-/// A clock that goes on when somebody works.
-#[derive(Clone, Default)]
-struct Clock(Arc<AtomicU64>);
-
-impl Clock {
-    fn spend(&self, nanos: u64) {
-        self.0.fetch_add(nanos, Ordering::Relaxed);
-    }
-}
-
-impl Park for Clock {
-    fn unpark(&self, _: usize) {}
-
-    fn now(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
-}
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Two workers, and two accounts.
 struct Bank {

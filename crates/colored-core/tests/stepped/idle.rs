@@ -1,20 +1,9 @@
 //! Workers on their way to sleep, stepped by hand.
-#![allow(missing_docs)]
-#![forbid(unsafe_code)]
 
-use colored_core::{Color, Park, Scheduler, Step};
+use crate::doubles::NeverParks;
+use colored_core::{Color, Scheduler, Step};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-
-struct NeverParks;
-
-impl Park for NeverParks {
-    fn unpark(&self, _: usize) {}
-
-    fn now(&self) -> u64 {
-        0
-    }
-}
 
 /// Enough others search, so a worker does not look at the queues of the others before it announces its sleep. After
 /// that it does, and finds a lane: it says that it has turned back, and the next step runs the lane.

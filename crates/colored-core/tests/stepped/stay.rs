@@ -1,24 +1,14 @@
 //! The end of a `block_on`, which runs what its local tasks leave behind. Made for Miri too: it sees a
 //! destructor that reaches what is borrowed for the drop that runs it.
-#![cfg(not(colored_loom))]
 
-use colored_core::{Handle, Park, Scheduler, Worker, spawn_local, yield_now};
+use crate::doubles::NeverParks;
+use colored_core::{Handle, Scheduler, Worker, spawn_local, yield_now};
 use std::cell::Cell;
 use std::future::pending;
 use std::rc::Rc;
 
-struct Still;
-
-impl Park for Still {
-    fn unpark(&self, _: usize) {}
-
-    fn now(&self) -> u64 {
-        0
-    }
-}
-
 fn scheduler() -> (Handle, Vec<Worker>) {
-    Scheduler::with_workers(1, 7, Box::new(Still))
+    Scheduler::with_workers(1, 7, Box::new(NeverParks))
 }
 
 /// When it is dropped, spawns a task with another one that spawns one time less.

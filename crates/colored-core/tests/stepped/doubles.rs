@@ -1,0 +1,60 @@
+//! Doubles of the shell: what a test gives a scheduler as its [`Park`].
+
+use colored_core::Park;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+/// Wakes nobody, for the test steps every worker. Its clock stands still, so a slice ends by its polls.
+pub(crate) struct NeverParks;
+
+impl Park for NeverParks {
+    fn unpark(&self, _: usize) {}
+
+    fn now(&self) -> u64 {
+        0
+    }
+}
+
+/// A clock that goes on when somebody spends time. Clones are one clock.
+#[derive(Clone, Default)]
+pub(crate) struct Clock(Arc<AtomicU64>);
+
+impl Clock {
+    pub(crate) fn spend(&self, nanos: u64) {
+        self.0.fetch_add(nanos, Ordering::Relaxed);
+    }
+}
+
+impl Park for Clock {
+    fn unpark(&self, _: usize) {}
+
+    fn now(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Counts how often the scheduler wakes each of its two workers. Clones count together.
+#[derive(Clone, Default)]
+pub(crate) struct Bells(Arc<[AtomicUsize; 2]>);
+
+impl Bells {
+    /// How often the scheduler has woken this worker.
+    pub(crate) fn of(&self, worker: usize) -> usize {
+        self.0[worker].load(Ordering::Relaxed)
+    }
+
+    /// How often the scheduler has woken a worker, whichever.
+    pub(crate) fn rung(&self) -> usize {
+        self.of(0) + self.of(1)
+    }
+}
+
+impl Park for Bells {
+    fn unpark(&self, worker: usize) {
+        self.0[worker].fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn now(&self) -> u64 {
+        0
+    }
+}
