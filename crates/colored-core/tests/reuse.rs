@@ -1,5 +1,5 @@
-//! `reuse`: what workers keep for the next task, and what they give back, told by the global allocator.
-//! Where sanitizers look nothing is kept.
+//! `reuse`: the memory that workers keep for the next task, and the memory that they give back, as the global
+//! allocator sees it. Under sanitizers workers keep nothing.
 #![cfg(not(any(colored_loom, colored_sanitize)))]
 
 #[allow(dead_code, reason = "`stepped` needs more of it")]
@@ -52,8 +52,8 @@ fn calls(f: impl FnOnce()) -> (usize, usize) {
     (ALLOCATED.get() - before.0, FREED.get() - before.1)
 }
 
-/// What a worker asks of the allocator while one of its tasks spawns `TASKS` others one after the
-/// other, each under a fresh color: once the memory of others is there to be kept.
+/// How often a worker calls the allocator while one of its tasks spawns `TASKS` others one after the other, each
+/// under a fresh color. Earlier tasks have left memory that the worker can keep.
 fn of_tasks_after_others(reuse: bool) -> (usize, usize) {
     let options = Options { reuse, ..Options::default() };
     let (handle, mut workers) = Scheduler::with_options(1, 1, Box::new(NeverParks), options);
@@ -77,14 +77,14 @@ fn of_tasks_after_others(reuse: bool) -> (usize, usize) {
 #[test]
 fn what_is_kept_is_neither_allocated_nor_freed() {
     let (allocated, freed) = of_tasks_after_others(true);
-    // The task that spawns has its memory from outside.
+    // The task that spawns has its memory from outside the worker.
     assert!(allocated <= 4 && freed <= 4, "{allocated} allocated, {freed} freed");
 }
 
 #[test]
 fn what_is_not_kept_is_allocated_and_freed_for_each_task_and_lane() {
     let (allocated, freed) = of_tasks_after_others(false);
-    // A task and a lane each, and the record of a wait for each that is awaited.
+    // Each task allocates itself and a lane, and each that is awaited allocates the record of a wait.
     let blocks = 2 * (TASKS + 1) + TASKS;
     assert_eq!((allocated, freed), (blocks, blocks));
 }

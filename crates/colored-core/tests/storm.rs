@@ -11,7 +11,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// How much less there is under Miri, which takes some thousand times as long.
+/// How much smaller the numbers are under Miri, which takes some thousand times as long.
 const LESS: u64 = if cfg!(miri) { 50 } else { 1 };
 
 struct Shell {
@@ -87,14 +87,14 @@ struct Witness {
     count: UnsafeCell<u64>,
 }
 
-// SAFETY: touched by whoever runs under its color only, which is what the test is about: were it
-// not so, `inside` would tell.
+// SAFETY: only the task that runs under the witness's color touches it. The test checks exactly that: if two tasks
+// touched it at once, `inside` would tell.
 unsafe impl Sync for Witness {}
 
 impl Witness {
     fn touch(&self) {
         assert!(!self.inside.swap(true, Ordering::Relaxed), "two at once under one color");
-        // SAFETY: the caller runs under the witness's color.
+        // SAFETY: the caller runs under the witness's color, so no other task touches `count`.
         unsafe { *self.count.get() += 1 };
         std::hint::black_box(0);
         assert!(self.inside.swap(false, Ordering::Relaxed));
@@ -140,7 +140,7 @@ fn colors_exclude_and_all_is_run() {
             }
         };
         pool.handle.block_on(all).unwrap().unwrap();
-        // SAFETY: all tasks are done.
+        // SAFETY: all tasks are done, so this thread alone touches `count`.
         let total: u64 = witnesses.iter().map(|w| unsafe { *w.count.get() }).sum();
         assert_eq!(total, TASKS * (ROUNDS + 1));
         pool.stop();
@@ -215,7 +215,7 @@ fn shutdown_drops_every_future_on_its_color() {
             std::future::pending::<()>().await;
         }));
     }
-    // Who has not begun knows no color to check.
+    // A task that has not begun knows no color to check.
     while begun.load(Ordering::Relaxed) < EACH {
         thread::yield_now();
     }
@@ -247,7 +247,7 @@ fn cells_of_the_own_color_may_leave_before_the_slice_ends() {
     pool.stop();
 }
 
-/// A future that cannot leave its thread would do so with its worker.
+/// A worker that left its thread would take along a future that cannot leave.
 #[test]
 fn a_worker_with_local_futures_refuses_another_thread() {
     let shell =

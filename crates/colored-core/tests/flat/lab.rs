@@ -1,4 +1,4 @@
-//! The laboratory, stepped by hand: what takes real threads a coincidence.
+//! The laboratory, stepped by hand. On real threads these cases are coincidences.
 
 use crate::doubles::Bells;
 use crate::stopping::stop;
@@ -19,7 +19,8 @@ fn run_slices(worker: &mut Worker, count: u32) {
     }
 }
 
-/// A color follows a local task to another worker, and is left at home again: its worker must come.
+/// A color follows a local task to another worker, and that worker leaves it at home again. Then the home's worker
+/// must come.
 #[test]
 fn a_color_that_comes_home_from_a_pinned_task_wakes_its_worker() {
     for placement in [Placement::Waker, Placement::Pinned] {
@@ -28,7 +29,7 @@ fn a_color_that_comes_home_from_a_pinned_task_wakes_its_worker() {
         let bells = Bells::default();
         let (handle, mut workers) = Scheduler::with_options(2, 1, Box::new(bells.clone()), options);
         let [here, home] = &mut workers[..] else { unreachable!("two workers") };
-        // The number of a color says where it is at home; a task that waits keeps it there.
+        // The number of a color says which worker is its home, and a task that waits keeps the color there.
         drop(handle.spawn_colored(Color::new(1), pending::<()>()));
         let waker = Arc::new(Mutex::new(None::<Waker>));
         let place = Arc::clone(&waker);
@@ -42,7 +43,7 @@ fn a_color_that_comes_home_from_a_pinned_task_wakes_its_worker() {
                 .await;
             };
             drop(spawn_local(local).ok());
-            // Who has just woken up passes a wake-up on anyway: this worker is always awake.
+            // A worker that has just woken up passes the wake-up on anyway, so this task keeps the worker awake.
             loop {
                 yield_now().await;
             }
@@ -57,7 +58,7 @@ fn a_color_that_comes_home_from_a_pinned_task_wakes_its_worker() {
         drop(handle.spawn_colored(Color::new(1), async move {
             count.fetch_add(1, Ordering::Relaxed);
         }));
-        // The color is on its way to the local task.
+        // Now the color is on its way to the local task.
         run_until_it_parks(home);
         assert_eq!(ran.load(Ordering::Relaxed), 0);
         let before = bells.of(1);
@@ -70,11 +71,11 @@ fn a_color_that_comes_home_from_a_pinned_task_wakes_its_worker() {
     }
 }
 
-/// A worker makes a fresh color of a lane that another one has kept: it runs here, as if the lane were
-/// new, and the other one sleeps on.
+/// A worker makes a fresh color of a lane that another worker has kept. The lane runs here, as if it were new, and
+/// the other worker sleeps on.
 #[test]
 fn a_lane_that_is_used_again_has_no_home() {
-    // Two batches of spare lanes, of which a worker hands on one.
+    // Two batches of spare lanes. A worker hands on one of them.
     const MANY: usize = 128;
     let options =
         Options { balance: Balance::None, placement: Placement::Home, ..Options::default() };

@@ -1,4 +1,5 @@
-//! `late_entries`: what a flat queue has of a color that somebody else runs while the scheduler ends.
+//! `late_entries`: the entries that a flat queue has of a color while another thread runs the color and the
+//! scheduler ends.
 
 use crate::counted::Counted;
 use colored_core::lab::{Options, Queue};
@@ -7,8 +8,9 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Waker};
 
-/// The entry of a post stays in the queue while this thread has the color, and the last worker leaves. It
-/// must not stay when the color is given back, for it keeps the scheduler, and the scheduler the queue.
+/// The entry of a post stays in the queue while this thread has the color and the last worker leaves. The entry
+/// must not stay when the thread gives the color back, for it keeps the scheduler, and the scheduler keeps the
+/// queue.
 #[test]
 fn an_entry_of_a_color_that_is_held_does_not_outlive_the_scheduler() {
     for queue in [Queue::SharedTasks, Queue::PerWorkerTasks] {

@@ -25,7 +25,7 @@ impl Drop for UsesOwn {
     }
 }
 
-/// While some scheduler has a flat queue every push takes the unusual way, here too. The end of the
+/// While a scheduler has a flat queue, every push takes the unusual way, in other schedulers too. The end of the
 /// values runs inside the push that schedules it.
 #[test]
 fn the_values_of_a_late_color_are_dropped_once() {

@@ -1,4 +1,4 @@
-//! What the queues keep owns the scheduler: when its workers have stopped, nothing may be left in them.
+//! Entries of a queue own the scheduler: when its workers have stopped, the queues must be empty.
 
 use crate::counted::Counted;
 use colored_core::lab::{Options, Queue};
@@ -34,7 +34,7 @@ fn stop(handle: Handle, mut worker: Worker, witness: &Weak<()>) {
     assert!(witness.upgrade().is_none(), "something keeps the scheduler");
 }
 
-/// Tasks of one color, all kinds of them, so that entries are left of a color that has become idle.
+/// Spawns tasks of all kinds under one color, so that the queues keep entries of a color that has become idle.
 fn crowd(handle: &Handle, color: u64) {
     for _ in 0..3 {
         drop(handle.spawn_colored(Color::new(color), pending::<()>()));
@@ -49,7 +49,7 @@ fn crowd(handle: &Handle, color: u64) {
 
 #[test]
 fn entries_of_a_color_with_nothing_to_run_are_forgotten() {
-    // Under Miri three of the places at which it may stop: the queues' code is the same at all of them.
+    // Under Miri the worker stops at three of these places: the queues' code is the same at all of them.
     let every = if cfg!(miri) { 7 } else { 1 };
     for queue in QUEUES {
         for count in (0..20).step_by(every) {
@@ -62,7 +62,7 @@ fn entries_of_a_color_with_nothing_to_run_are_forgotten() {
     }
 }
 
-/// A scheduler whose workers never ran anything, too.
+/// Also where the workers of a scheduler have never run anything.
 #[test]
 fn what_comes_after_the_end_is_forgotten() {
     for queue in QUEUES {

@@ -1,4 +1,4 @@
-//! What a thread does without waiting.
+//! The acts of a program: all that a thread does without waiting.
 
 use crate::chest;
 use crate::foreign::Foreign;
@@ -91,7 +91,7 @@ fn look_at_color() {
     }
 }
 
-/// Asks what can be asked without a change of anything.
+/// Asks the runtime all questions that change nothing.
 fn look_around(hands: &Hands) {
     for handle in hands.handles.iter().flatten() {
         let scheduler = handle.scheduler();

@@ -1,4 +1,4 @@
-//! What a thread does with a thing that it finds in the chest.
+//! How a thread treats a thing that it finds in the chest.
 
 use crate::here;
 use crate::plan::Find;
@@ -8,7 +8,7 @@ use std::task::{Context, Waker};
 
 /// Does with a thing from the chest what `find` says.
 pub(crate) fn found(world: &Arc<World>, thing: Thing, find: Find, waker: Option<&Waker>) {
-    // Who waits for it in a program that is to end by itself has nothing else to wait for.
+    // In a program that is to end by itself, a task that waits for this thing waits for nothing else.
     let is_needed = world.plan.is_quiet && matches!(thing, Thing::Waker(_) | Thing::Job(_));
     match find {
         _ if is_needed => use_up(world, thing, waker),

@@ -1,4 +1,4 @@
-//! From a seed to a program.
+//! Makes a program from a seed.
 
 mod act;
 mod wait;
@@ -96,9 +96,9 @@ struct Make {
     /// How many workers roam.
     seats: usize,
     workers: Vec<usize>,
-    /// Inside what has a place under a bound, which must not wait for another one.
+    /// Whether this is inside a part that has a place under a bound. Such a part must not wait for another place.
     in_bound: bool,
-    /// Inside the body of a task, and not in a closure.
+    /// Whether this is inside the body of a task, and not in a closure.
     may_hop: bool,
     depth: u32,
 }
@@ -173,7 +173,7 @@ impl Make {
         self.chance.one_in(5).then(|| self.acts(1))
     }
 
-    /// What a thread does that is no worker: mostly it spawns.
+    /// The acts of a thread that is no worker: mostly spawns.
     fn outside(&mut self, least: u32) -> Acts {
         let mut list = Vec::new();
         let most = least + self.chance.below(5);
@@ -187,7 +187,7 @@ impl Make {
         Acts { keep: u32::MAX, list: list.into() }
     }
 
-    /// What a closure or a destructor does: up to so many things, often none.
+    /// The acts of a closure or a destructor: at most `most`, often none.
     fn acts(&mut self, most: u32) -> Acts {
         let may_hop = std::mem::replace(&mut self.may_hop, false);
         self.depth += 1;

@@ -1,4 +1,4 @@
-//! What this thread is: which program it belongs to, and under which color it should be.
+//! The state of this thread: the program to which it belongs, and the color under which it should be.
 
 use crate::world::{Hue, Thing, World};
 use colored_core::ColorLocal;
@@ -32,7 +32,7 @@ pub(crate) fn belong(world: &Arc<World>) -> impl Drop + use<> {
     Leave
 }
 
-/// The program of this thread; none while its thread-locals are dropped.
+/// The program of this thread. There is none while the thread drops its thread-locals.
 pub(crate) fn program() -> Option<Arc<World>> {
     PROGRAM.try_with(|program| program.borrow().clone()).ok().flatten()
 }
@@ -63,7 +63,7 @@ pub(crate) fn under<R>(hue: Option<Hue>, f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// Runs what a destructor does: what panics during another panic would end the process.
+/// Runs the acts of a destructor. A panic during another panic would end the process.
 pub(crate) fn in_destructor(f: impl FnOnce()) {
     let is_panicking = std::thread::panicking();
     if let Err(panic) = catch_unwind(AssertUnwindSafe(f))
@@ -73,7 +73,8 @@ pub(crate) fn in_destructor(f: impl FnOnce()) {
     }
 }
 
-/// The thread steps a worker that is not its own: what settles here could not leave.
+/// Runs `f` while the thread steps a worker that is not its own. A future that settles on the thread meanwhile
+/// could not leave.
 pub(crate) fn roam<R>(f: impl FnOnce() -> R) -> R {
     during(&ROAMS, || under(None, f))
 }
@@ -82,7 +83,7 @@ pub(crate) fn roams() -> bool {
     ROAMS.get()
 }
 
-/// Others wait for what this thread does, and it must not wait for them.
+/// Runs `f` while others wait for this thread. The thread must not wait for them meanwhile.
 pub(crate) fn keep<R>(f: impl FnOnce() -> R) -> R {
     during(&IS_KEPT, f)
 }
@@ -91,7 +92,7 @@ pub(crate) fn is_kept() -> bool {
     IS_KEPT.get()
 }
 
-/// This is the main thread of a program, which ends after the program.
+/// Says that this is the main thread of a program, which ends after the program.
 pub(crate) fn be_main() {
     IS_MAIN.set(true);
 }
@@ -111,7 +112,7 @@ fn during<R>(flag: &'static LocalKey<Cell<bool>>, f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// Something that is dropped when the thread ends, where a panic would end the process.
+/// A thing that is dropped when the thread ends. A panic would end the process there.
 struct Stashed(Option<Thing>);
 
 impl Drop for Stashed {
@@ -120,18 +121,19 @@ impl Drop for Stashed {
     }
 }
 
-/// Leaves something to be dropped when the thread ends.
+/// Leaves a thing to be dropped when the thread ends.
 pub(crate) fn stash(thing: Thing) {
     let mut thing = Some(Stashed(Some(thing)));
     let _at_end = STASH.try_with(|stash| stash.borrow_mut().extend(thing.take()));
 }
 
-/// Has what is stashed here dropped after the thread-locals that are used later for the first time.
+/// Makes the stash older than all thread-locals that the thread uses later for the first time, so that the stash is
+/// dropped after them.
 pub(crate) fn begin_stash() {
     STASH.with_borrow(|_| ());
 }
 
-/// Drops what is stashed here, and what that stashes.
+/// Drops the things that are stashed here, and those that their destructors stash.
 pub(crate) fn empty_stash() {
     while let Some(thing) = STASH.with_borrow_mut(Vec::pop) {
         drop(thing);
@@ -170,7 +172,7 @@ impl Own {
 impl Drop for Own {
     fn drop(&mut self) {
         self.touch();
-        // The one that was made first may be there, or gone.
+        // The local that was made first may still be there, or gone.
         let _maybe = LOCALS[0].try_with(|own| own.uses.get());
     }
 }

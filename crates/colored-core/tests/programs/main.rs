@@ -1,9 +1,9 @@
 //! `programs`: small programs made from seeds, on real threads, for Miri and the sanitizers.
 //!
-//! A seed makes a text ([`plan`]), which uses every public type from worker and foreign threads, with
-//! and without reuse of memory, with aborts, panics, shutdown and leaks in the middle of every kind of
-//! wait. It is checked ([`task`], [`value`], [`witness`], [`world`]) that colors exclude, that what one
-//! posts comes in its order, that everything is dropped once, and that the program ends.
+//! A seed makes a text ([`plan`]), which uses every public type from worker and foreign threads, with and without
+//! reuse of memory, with aborts, panics, shutdown and leaks in the middle of every kind of wait. Each program
+//! checks ([`task`], [`value`], [`witness`], [`world`]) that colors exclude, that the posts of one thread or task
+//! come in their order, that everything is dropped once, and that the program ends.
 //!
 //! | variable | |
 //! |---|---|
@@ -11,9 +11,9 @@
 //! | `COLORED_PROGRAM_SEED` | one program; `COLORED_PROGRAM_SEEDS` says how often |
 //! | `COLORED_PROGRAM_LIMIT` | after how many seconds a program hangs, in place of 30 |
 //!
-//! The threads are real, so a seed that has failed once may need many runs to fail again. Under Miri
-//! the schedule too is from a seed: `-Zmiri-seed`. The names of threads begin with the seed, for who
-//! reads the report of a sanitizer.
+//! The threads are real, so a seed that has failed once may need many runs to fail again. Under Miri the schedule
+//! too is from a seed: `-Zmiri-seed`. The names of threads begin with the seed, for the reader of a sanitizer's
+//! report.
 #![cfg(not(colored_loom))]
 
 mod act;
@@ -47,13 +47,13 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// How many programs run if nobody says how many.
+/// How many programs run unless a variable says how many.
 const SEEDS: u64 = if cfg!(miri) { 4 } else { 300 };
 
-/// A program that takes longer, in seconds, hangs. The clock of Miri goes much faster than its programs.
+/// The seconds after which a program hangs. The clock of Miri goes much faster than its programs.
 const LIMIT: u64 = if cfg!(miri) { 3600 } else { 30 };
 
-/// What a panic of the runtime says that programs may cause.
+/// The panics of the runtime that programs may cause, by parts of their texts.
 const ALLOWED: [&str; 9] = [
     "the runtime shut down before",
     "this wait would never end",
@@ -70,7 +70,7 @@ const ALLOWED: [&str; 9] = [
 fn programs_keep_all_guarantees() {
     let seeds = seeds();
     let default = panic::take_hook();
-    // Where the thread-locals of a thread are dropped it belongs to no program any more.
+    // A thread belongs to no program any more when it drops its thread-locals.
     let stray = Arc::new(AtomicUsize::new(0));
     let strays = Arc::clone(&stray);
     panic::set_hook(Box::new(move |panic| {
@@ -117,7 +117,7 @@ fn run_alone(seed: u64) -> Result<(), String> {
     let (told, ended) = mpsc::channel();
     let run = move || {
         let result = run::program(seed);
-        // After the thread-locals of the program that are dropped first.
+        // The program has emptied the stash. The other thread-locals go when the thread ends.
         told.send(result).expect("somebody waits for it");
     };
     let thread = thread::Builder::new().name(format!("{seed} main")).spawn(run);
@@ -131,7 +131,7 @@ fn run_alone(seed: u64) -> Result<(), String> {
             let panic = thread.join().expect_err("it has ended without a result");
             Err(text_of(&*panic).into())
         }
-        // Its threads cannot be ended, and stay.
+        // Nobody can end its threads, so they stay.
         Err(RecvTimeoutError::Timeout) => Err(format!("{}\nit hangs", run::text(seed))),
     }
 }
@@ -144,7 +144,7 @@ fn again(seed: u64) -> String {
     )
 }
 
-/// Whatever becomes of the process.
+/// Writes directly, because the process may be about to end.
 fn say(text: &str) {
     let _best_effort = std::io::stderr().write_all(text.as_bytes());
 }
@@ -158,7 +158,7 @@ fn number(text: &str) -> u64 {
     text.parse().unwrap_or_else(|_| panic!("{text} is no number"))
 }
 
-/// Which programs are to be run.
+/// The seeds of the programs that are to be run.
 fn seeds() -> Box<dyn Iterator<Item = u64> + Send> {
     let how_many = env::var("COLORED_PROGRAM_SEEDS").ok();
     if let Ok(seed) = env::var("COLORED_PROGRAM_SEED") {

@@ -1,10 +1,10 @@
-//! What a program is: a text, made from a seed before anything runs.
+//! The text of a program, made from a seed before anything runs.
 
 use colored_core::Priority;
 use colored_core::lab::Options;
 use std::sync::Arc;
 
-/// A color of a runtime, by its place in [`Plan::palette`].
+/// A color of a runtime, by its place among the [`Plan::tints`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct At {
     pub(crate) runtime: usize,
@@ -15,26 +15,27 @@ pub(crate) struct At {
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) runtimes: Vec<Runtime>,
-    /// How many colors there are, the default one first. Odd ones have names, others numbers.
+    /// How many colors each runtime has, the default one first. Colors at odd places have names, the others
+    /// numbers.
     pub(crate) tints: usize,
     pub(crate) cells: Vec<(At, Option<Acts>)>,
-    /// So many more cells, each of a unique color, half of them in the last runtime if so.
+    /// How many more cells there are, each of a unique color, and whether half of them are in the last runtime.
     pub(crate) row: Option<(usize, bool)>,
     pub(crate) bounds: Vec<(At, usize)>,
-    /// Nothing ends before all has run: what is lost then is a hang.
+    /// Whether the program ends only when all has run. Then a lost wake-up is a hang.
     pub(crate) is_quiet: bool,
     pub(crate) main: Acts,
     pub(crate) foreigners: Vec<Foreigner>,
-    /// So often the main thread looks around before it ends a program that is not quiet.
+    /// How often the main thread looks around before it ends a program that is not quiet.
     pub(crate) patience: u32,
-    /// When everything has stopped.
+    /// The acts of the main thread when everything has stopped.
     pub(crate) epilogue: Acts,
 }
 
 #[derive(Debug)]
 pub(crate) struct Runtime {
     pub(crate) workers: usize,
-    /// So many of them are stepped by whoever comes along.
+    /// How many of them have no thread, and are stepped by any thread that comes along.
     pub(crate) roaming: usize,
     pub(crate) options: Options,
     pub(crate) is_watched: bool,
@@ -43,13 +44,13 @@ pub(crate) struct Runtime {
 /// A thread that is no worker.
 #[derive(Debug)]
 pub(crate) struct Foreigner {
-    /// Whether its own thread-locals are older than the runtime's.
+    /// Whether the thread's own thread-locals are older than the runtime's.
     pub(crate) is_early: bool,
     pub(crate) enters: Option<usize>,
     pub(crate) acts: Acts,
 }
 
-/// What runs without waiting, with some of the cells of who made it.
+/// Acts without waiting, with some of the cells of the part that made them.
 #[derive(Clone)]
 pub(crate) struct Acts {
     pub(crate) keep: u32,
@@ -83,7 +84,7 @@ pub(crate) enum Spawn {
     Bounded(usize),
 }
 
-/// What becomes of a handle.
+/// The fate of a handle.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fate {
     Drop,
@@ -93,7 +94,7 @@ pub(crate) enum Fate {
     Forget,
 }
 
-/// What becomes of a future that has been polled now and then.
+/// The end of a future that was polled now and then.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum End {
     Drop,
@@ -101,27 +102,27 @@ pub(crate) enum End {
     Forget,
 }
 
-/// Who is woken by a future that is polled by hand.
+/// The waker with which an act polls a future by hand.
 #[derive(Clone, Debug)]
 pub(crate) enum Woken {
-    /// The task that polls, or nobody outside one.
+    /// The waker of the task that polls, or none outside a task.
     Task,
     Nobody,
-    /// Foreign code, which runs when it is woken, and when it is dropped.
+    /// Foreign code, which runs when somebody wakes it, and when it is dropped.
     Foreign(Acts, Acts),
 }
 
-/// What is done with something that lies in the chest.
+/// The treatment of a thing that lies in the chest.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Find {
     Use,
     Drop,
     Forget,
-    /// It is left in a thread-local, and dropped when the thread ends.
+    /// Leaves the thing in a thread-local, which the thread drops when it ends.
     Stash,
 }
 
-/// What anybody can do without waiting.
+/// An act that needs no waiting. Any thread or task can do it.
 #[derive(Clone, Debug)]
 pub(crate) enum Act {
     LookAtColor,
@@ -153,28 +154,28 @@ pub(crate) enum Act {
     Panic,
 }
 
-/// What a `when` wants.
+/// The cells that a `when` wants.
 #[derive(Clone, Debug)]
 pub(crate) enum Set {
     /// `x` for a cell to be changed, `s` for a shared one.
     Tuple(&'static str, Vec<usize>),
     Slice(Vec<usize>),
     Shared(Vec<usize>),
-    /// So many of the row, from a place on.
+    /// A part of the row: its first place, and how many cells.
     Row(usize, usize),
     SharedRow(usize, usize),
 }
 
-/// What a task can wait for.
+/// A wait of a task.
 #[derive(Debug)]
 pub(crate) enum Wait {
     Yield,
     Hop(usize),
     TryHop(usize),
-    /// For a waker that lies in the chest.
+    /// Waits for a waker that lies in the chest.
     Signal,
     Join(Spawn, Arc<Body>),
-    /// For a task that is aborted at once.
+    /// Waits for a task that is aborted at once.
     Aborted(Spawn, Arc<Body>),
     Job(Acts),
     Errand(At, usize, Acts),
@@ -208,7 +209,7 @@ impl std::fmt::Debug for Body {
 }
 
 impl Wait {
-    /// Whether it may end in the past of a hop: the task that polls it may move.
+    /// Whether the task that polls this wait may hop in it, and so be under another color afterwards.
     pub(crate) fn moves(&self) -> bool {
         match self {
             Self::Hop(_) | Self::TryHop(_) => true,

@@ -20,7 +20,7 @@ use std::time::Duration;
 ///
 /// # Errors
 ///
-/// What went wrong, and the program.
+/// The faults of the run, and the program's text.
 pub(crate) fn program(seed: u64) -> Result<(), String> {
     let plan = generate::plan(seed);
     let (handles, workers): (Vec<_>, Vec<_>) = plan
@@ -58,7 +58,7 @@ pub(crate) fn program(seed: u64) -> Result<(), String> {
     Err(format!("{}\n{}", text(seed), failures.join("\n")))
 }
 
-/// The program of a seed, to be read.
+/// The program of a seed, for a reader.
 pub(crate) fn text(seed: u64) -> String {
     format!("{:#?}", generate::plan(seed))
 }
@@ -110,7 +110,7 @@ impl Program {
         }
         contained(|| drop(last));
         drop(handles);
-        // What is left over may be the last of anything, and leave more.
+        // A thing that is left over may be the last of its kind, and its destructor may leave more.
         contained(here::empty_stash);
         while let Some(thing) = world.find() {
             contained(|| chest::found(world, thing, Find::Drop, None));
@@ -118,7 +118,7 @@ impl Program {
         }
     }
 
-    /// What everybody has at first.
+    /// The things that every part of the program has at first.
     fn hands(&self, handles: &[Handle]) -> Hands {
         let world = &self.world;
         let mut hands = Hands {
@@ -164,7 +164,7 @@ impl Program {
             .expect("there is room for a thread")
     }
 
-    /// Until the runtimes are to end.
+    /// Waits until the runtimes are to end.
     fn wait(&self) {
         let plan = &self.world.plan;
         let mut patience = plan.patience;
@@ -176,8 +176,8 @@ impl Program {
     }
 }
 
-/// Steps the workers that have no thread, and uses what lies in the chest, so that who waits for it goes
-/// on; ends a program that is not quiet, for the main thread may wait in `block_on` for what never comes.
+/// Steps the workers that have no thread, and uses the things in the chest, so that tasks which wait for those go
+/// on. Ends a program that is not quiet, for its main thread may wait in `block_on` for an event that never comes.
 /// Nothing that blocks may run here.
 fn keep(world: &Arc<World>, handles: Vec<Handle>, is_over: &AtomicBool) {
     let mut patience = (!world.plan.is_quiet).then_some(world.plan.patience);
@@ -222,14 +222,14 @@ fn outside(hands: &mut Hands, foreigner: &Foreigner) {
     drop(entered);
 }
 
-/// A panic ends what was to be done, and not the thread.
+/// Does each act by itself: a panic ends the act, and not the thread.
 fn outside_acts(hands: &mut Hands, acts: &crate::plan::Acts) {
     for act in acts.list.iter() {
         contained(|| act::one(hands, act, None));
     }
 }
 
-/// The panic hook has told what was not planned.
+/// Contains a panic. The panic hook has reported it, unless the program planned it.
 fn contained(f: impl FnOnce()) {
     let _planned = catch_unwind(AssertUnwindSafe(f));
 }

@@ -5,7 +5,7 @@ use colored_core::{Park, Step, Worker};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-/// What the workers of one runtime sleep on.
+/// The beds of the workers of one runtime.
 pub(crate) struct Beds {
     beds: Vec<(Mutex<bool>, Condvar)>,
     start: Instant,

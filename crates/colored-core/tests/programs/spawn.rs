@@ -35,7 +35,7 @@ pub(crate) fn spawn(hands: &Hands, how: Spawn, body: &Arc<Body>) -> Option<JoinH
         }
         Spawn::Local if here::roams() => None,
         Spawn::Local => {
-            // Under the color of whoever is here, or the default one of the thread's runtime.
+            // The task comes under the color of the caller, or under the default color of the thread's runtime.
             let task = Task::new(hands, body, None).staying().not_yet_in();
             spawn_local(task).ok()
         }
@@ -55,7 +55,7 @@ pub(crate) fn spawn(hands: &Hands, how: Spawn, body: &Arc<Body>) -> Option<JoinH
     }
 }
 
-/// The last workers of a runtime are those that roam.
+/// Whether a worker roams. The last workers of a runtime do.
 fn is_roaming(world: &World, runtime: usize, worker: usize) -> bool {
     let runtime = &world.plan.runtimes[runtime];
     worker + runtime.roaming >= runtime.workers

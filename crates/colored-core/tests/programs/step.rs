@@ -32,7 +32,7 @@ fn step(worker: &mut Worker, times: u32) -> bool {
 pub(crate) fn batch(hands: &mut Hands, seat: usize, act: &Act, waker: Option<&Waker>) {
     let world = Arc::clone(&hands.world);
     let Some(mut worker) = world.take_worker(seat) else { return };
-    // The caller keeps its color, whichever worker it calls.
+    // The caller keeps its color, whichever worker it steps.
     let hue = here::hue();
     let batch = || worker.batch(8, || here::under(hue, || act::one(hands, act, waker)));
     let done = catch_unwind(AssertUnwindSafe(|| here::roam(batch)));

@@ -10,11 +10,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::thread::{self, ThreadId};
 
-/// Where a task should be.
+/// The color under which a task should be.
 pub(crate) enum Where {
-    /// Under this color, for all its life.
+    /// The task stays under this color all its life.
     At(Hue),
-    /// Under any color that has a name, or else this one.
+    /// The task is under any color that has a name, or else under this one.
     Somewhere(Option<Hue>),
 }
 
@@ -23,16 +23,16 @@ pub(crate) struct Task {
     future: Option<wait::Future>,
     place: Where,
     hands: Hands,
-    /// The thread that it must stay on, once it is there.
+    /// The thread on which the task must stay, once it is there.
     home: Option<ThreadId>,
     stays: bool,
-    /// It is dropped under its color although it has never been polled.
+    /// Whether the task is in its lane, and so is dropped under its color although nobody has polled it.
     is_in: bool,
     token: Option<Token>,
 }
 
 impl Task {
-    /// `hue` is where it begins, if that is known.
+    /// Makes the future of a task. `hue` is the color under which it begins, if that is known.
     pub(crate) fn new(hands: &Hands, body: &Arc<Body>, hue: Option<Hue>) -> Self {
         let own = hands.give(body.keep);
         let token = Token::open(&own.world);
@@ -53,13 +53,13 @@ impl Task {
         }
     }
 
-    /// It stays on the thread that polls it.
+    /// Makes the task stay on the thread that polls it.
     pub(crate) fn staying(mut self) -> Self {
         self.stays = true;
         self
     }
 
-    /// It may come back unspawned, and be dropped anywhere.
+    /// Allows that the task comes back unspawned, and is dropped anywhere.
     pub(crate) fn not_yet_in(mut self) -> Self {
         self.is_in = false;
         self
@@ -84,9 +84,9 @@ impl Task {
                 }
                 Some(hue.clone())
             }
-            // Without a handle it cannot be told where it is now.
+            // Without a handle nobody can say where the task is now.
             Where::Somewhere(Some(own)) if self.hands.handles[own.runtime].is_none() => None,
-            // It hops within its runtime.
+            // A task hops within its runtime.
             Where::Somewhere(Some(own)) => {
                 let color = colored_core::Color::current();
                 let now = color.and_then(|color| self.hands.world.hue_of(own.runtime, color));
@@ -127,7 +127,7 @@ impl Drop for Task {
             let future = self.future.take();
             here::under(hue, || drop(future));
         }));
-        // The panic of a check too must not be one in the destructor of another panic.
+        // A failed check must not panic in a destructor during another panic.
         if let Err(panic) = dropped
             && !thread::panicking()
         {

@@ -1,18 +1,18 @@
-//! What is in the cells.
+//! The values of the cells.
 
 use crate::here;
 use crate::plan::Acts;
 use crate::world::{Hands, Hue, Later, Token};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A value that tells if two change it at once, or one looks while another changes it.
+/// A value that reports two writers at once, or a reader beside a writer.
 pub(crate) struct Value {
     hue: Hue,
     number: u64,
     same: Box<u64>,
     writers: AtomicUsize,
     readers: AtomicUsize,
-    /// Who has changed it in order, and which of its changes was the last.
+    /// Each writer that must be in order, and the number of its last write.
     last: Vec<(u64, u64)>,
     token: Token,
     later: Option<Later>,
@@ -40,7 +40,7 @@ impl Value {
         self.number
     }
 
-    /// Changes it.
+    /// Changes the value.
     pub(crate) fn write(&mut self) {
         self.token.look();
         assert_eq!(self.writers.fetch_add(1, Ordering::Relaxed), 0, "two change a value at once");
@@ -51,7 +51,7 @@ impl Value {
         self.writers.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// As `write`, by who does this after what it did before.
+    /// As `write`, for a writer whose writes must come in their order.
     pub(crate) fn write_in_order(&mut self, (who, count): (u64, u64)) {
         self.write();
         match self.last.iter_mut().find(|last| last.0 == who) {
@@ -63,7 +63,7 @@ impl Value {
         }
     }
 
-    /// Looks at it.
+    /// Looks at the value.
     pub(crate) fn read(&self) -> u64 {
         self.token.look();
         self.readers.fetch_add(1, Ordering::Relaxed);

@@ -6,7 +6,7 @@ use crate::plan::Acts;
 use crate::value::Value;
 use crate::world::{Hands, Token};
 
-/// What a closure does with the value to which the runtime takes it.
+/// A closure that the runtime takes to a value: its acts, and the order in which it must come.
 pub(crate) struct Visit {
     hands: Hands,
     acts: Acts,
@@ -36,7 +36,7 @@ impl Visit {
         });
     }
 
-    /// Changes some, and looks at the others.
+    /// Changes some of the values, and looks at the others.
     pub(crate) fn change_all(mut self, places: &mut [Place<'_>]) {
         let sum = |places: &[Place<'_>]| {
             let seen = places.iter().map(|place| match place {
@@ -48,14 +48,15 @@ impl Visit {
         let mut first = None;
         for place in places.iter_mut() {
             if let Place::Changed(value) = place {
-                // Several may be of one color; each is this thread's.
+                // Several values may be of one color; this thread has all of their colors.
                 let hue = value.hue().clone();
                 here::under(Some(hue.clone()), || self.write(value));
                 first.get_or_insert(hue);
             }
         }
         let before = sum(places);
-        // It may be beside its colors, and not under them: there it could wait for itself.
+        // The closure may run beside its colors, and not under them. There an act could wait for the closure
+        // itself.
         here::keep(|| here::under(first, || act::all(&mut self.hands, &self.acts, None)));
         assert_eq!(before, sum(places), "somebody has changed what is looked at");
     }
@@ -66,7 +67,7 @@ impl Visit {
     }
 }
 
-/// What a closure has of a cell.
+/// The access that a closure has to a cell.
 pub(crate) enum Place<'a> {
     Changed(&'a mut Value),
     Seen(&'a Value),

@@ -1,4 +1,4 @@
-//! What is waited for.
+//! The waits of tasks.
 
 use crate::act;
 use crate::here;
@@ -20,7 +20,7 @@ use std::task::Poll;
 
 pub(crate) type Future = Pin<Box<dyn std::future::Future<Output = ()> + Send>>;
 
-/// Does one thing after the other.
+/// The future of a body, which does one step after the other.
 pub(crate) fn body(mut hands: Hands, body: Arc<Body>) -> Future {
     Box::pin(async move {
         let mut kept = Vec::new();
@@ -37,18 +37,18 @@ pub(crate) fn body(mut hands: Hands, body: Arc<Body>) -> Future {
                 Do::Keep(acts) => kept.push(Later::new(&hands, acts)),
             }
         }
-        // One at a time: the panic of one is not that of two.
+        // The future drops one value at a time, so that two panics do not meet.
         while let Some(later) = kept.pop() {
             drop(later);
         }
     })
 }
 
-/// The future of something to wait for.
+/// The future of a wait.
 pub(crate) fn future(hands: &Hands, wait: &Arc<Wait>) -> Future {
     let (hands, wait) = (hands.give(u32::MAX), Arc::clone(wait));
     Box::pin(async move {
-        // None if the cell, or whatever else is waited for, is no longer in these hands.
+        // `run` gives `None` if these hands no longer have the cell, or whatever else the wait needs.
         let _had = run(hands, &wait).await;
     })
 }
@@ -152,7 +152,7 @@ async fn run(mut hands: Hands, wait: &Wait) -> Option<()> {
     Some(())
 }
 
-/// The color's half of an errand.
+/// The half of an errand that the color runs.
 struct Going<F: FnOnce() -> R, R>(Option<Errand<F, R>>);
 
 impl<F: FnOnce() -> R, R> Going<F, R> {
@@ -165,7 +165,8 @@ impl<F: FnOnce() -> R, R> Going<F, R> {
 
 impl<F: FnOnce() -> R, R> Drop for Going<F, R> {
     fn drop(&mut self) {
-        // A worker that has stopped refuses it at once, under the color that it was sent to: that is not the caller's.
+        // A worker that has stopped refuses the errand at once, under the color to which it was sent. That is not
+        // the caller's color.
         if let Some(errand) = self.0.take() {
             here::under(None, || drop(errand));
         }

@@ -1,4 +1,4 @@
-//! What the parts of a program share, and what is counted.
+//! The state that the parts of a program share, and its counts.
 
 use crate::here;
 use crate::plan::Plan;
@@ -16,17 +16,17 @@ use std::task::Waker;
 
 pub(crate) type Cell = ColorCell<Value>;
 
-/// What the parts of a program share.
+/// The state that the parts of a program share.
 pub(crate) struct World {
     pub(crate) plan: Plan,
     /// For each runtime, the witnesses of the colors.
     witnesses: Vec<Vec<Arc<Witness>>>,
     pub(crate) colors: Vec<Color>,
-    /// What one has left, for anybody to find.
+    /// The things that one part has left, for any other to find.
     chest: Mutex<Vec<Thing>>,
-    /// Workers that anybody may step.
+    /// The workers that any thread may step.
     pub(crate) seats: Vec<Mutex<Option<Worker>>>,
-    /// How many of them have stopped.
+    /// How many of the workers in `seats` have stopped.
     stopped: AtomicUsize,
     /// Tasks and posts that are not over.
     pub(crate) open: AtomicUsize,
@@ -36,7 +36,7 @@ pub(crate) struct World {
     failures: Mutex<Vec<String>>,
 }
 
-/// Something that one leaves and another finds.
+/// A thing that one part leaves and another finds.
 pub(crate) enum Thing {
     Waker(Waker),
     Join(JoinHandle<Token>),
@@ -52,7 +52,7 @@ pub(crate) enum Thing {
 #[derive(Clone)]
 pub(crate) struct Hue {
     pub(crate) runtime: usize,
-    /// None for a color of one task.
+    /// `None` for a color of one task.
     pub(crate) color: Option<Color>,
     pub(crate) witness: Arc<Witness>,
 }
@@ -113,7 +113,7 @@ impl World {
         lock(&self.seats[seat]).take()
     }
 
-    /// Gives it back, unless it has stopped.
+    /// Gives a worker back, unless it has stopped.
     pub(crate) fn put_worker(&self, seat: usize, worker: Worker, goes_on: bool) {
         if goes_on {
             *lock(&self.seats[seat]) = Some(worker);
@@ -137,7 +137,7 @@ impl World {
         lock(&FORGOTTEN).push(ManuallyDrop::new(Box::new(thing)));
     }
 
-    /// At the very end: what has failed, and what was made and never dropped.
+    /// The failures at the very end: also values that were made and never dropped.
     pub(crate) fn finish(self: Arc<Self>) -> Vec<String> {
         self.settle();
         self.failures()
@@ -164,8 +164,8 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Counted when it is made and when it is dropped. It owns memory, so that a sanitizer sees whoever
-/// drops it twice, or uses it afterwards.
+/// A value that is counted when it is made and when it is dropped. It owns memory, so that a sanitizer sees a
+/// second drop, or a use afterwards.
 pub(crate) struct Token {
     world: Arc<World>,
     alive: Box<u32>,
@@ -180,7 +180,7 @@ impl Token {
         Self { world: Arc::clone(world), alive: Box::new(ALIVE), opens: false }
     }
 
-    /// Of something that ends by itself.
+    /// A token of a task or a post, which ends by itself.
     pub(crate) fn open(world: &Arc<World>) -> Self {
         // Ordering: the main thread looks until it is zero, and what it does then is ordered by the
         // runtime's end.
@@ -207,7 +207,7 @@ impl Drop for Token {
     }
 }
 
-/// What a part of a program has in hands.
+/// The handles and cells that a part of a program has in hands.
 #[derive(Clone)]
 pub(crate) struct Hands {
     pub(crate) world: Arc<World>,
@@ -215,13 +215,13 @@ pub(crate) struct Hands {
     pub(crate) cells: Vec<Option<Cell>>,
     pub(crate) row: Option<Arc<Vec<Cell>>>,
     pub(crate) bounds: Vec<Option<BoundedCell<Value>>>,
-    /// Who acts, and how often it has posted or called: what it does in order is seen in order.
+    /// The number of the part that acts, and how often it has posted or called. Its posts must come in their order.
     pub(crate) who: u64,
     pub(crate) count: u64,
 }
 
 impl Hands {
-    /// For another one that acts; with those cells that `keep` says.
+    /// Hands for another part, with those cells that `keep` names.
     pub(crate) fn give(&self, keep: u32) -> Self {
         let kept = |index: usize| keep >> (index % 32) & 1 == 1;
         let some = |cells: &[Option<Cell>]| {
@@ -238,7 +238,7 @@ impl Hands {
         }
     }
 
-    /// For what must not keep cells: it may be inside one.
+    /// Hands without cells, for a part that may be inside a cell.
     pub(crate) fn bare(&self) -> Self {
         Self {
             cells: vec![None; self.cells.len()],
@@ -266,13 +266,13 @@ impl Hands {
         self.bounds[bound].clone()
     }
 
-    /// The number of what is posted or called next.
+    /// The number of the next post or call.
     pub(crate) fn next(&mut self) -> (u64, u64) {
         self.count += 1;
         (self.who, self.count)
     }
 
-    /// The runtime and color that this thread is under, if it is one that has a name. `None` if it may be one of two: a
+    /// The runtime and color that this thread is under, if the color has a name. `None` if there may be two: a
     /// worker of one runtime cancels tasks of another.
     pub(crate) fn hue_now(&self) -> Option<Hue> {
         let runs_here = |handle: &Option<Handle>| handle.as_ref().is_some_and(Handle::runs_here);
@@ -282,7 +282,7 @@ impl Hands {
     }
 }
 
-/// Does something when it is dropped.
+/// Does its acts when it is dropped.
 pub(crate) struct Later {
     pub(crate) token: Token,
     pub(crate) hands: Option<Hands>,
@@ -295,7 +295,7 @@ impl Later {
         Self { token: Token::new(&hands.world), hands: Some(hands), acts: acts.clone() }
     }
 
-    /// For what must not keep cells.
+    /// As `new`, without cells.
     pub(crate) fn bare(hands: &Hands, acts: &crate::plan::Acts) -> Self {
         let hands = hands.bare();
         Self { token: Token::new(&hands.world), hands: Some(hands), acts: acts.clone() }

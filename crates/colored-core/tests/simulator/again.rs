@@ -1,10 +1,10 @@
-//! Which runs the environment asks for, and how to ask for one of them again.
+//! The runs that the environment asks for, and the command that repeats one of them.
 
 use crate::fault::Fault;
 use crate::run::{Plan, Run};
 use std::ops::Range;
 
-/// Seeds and events of each, unless the environment says how many.
+/// How many seeds run, and how many events each has, unless the environment says so.
 #[cfg(debug_assertions)]
 const DEFAULT: (u64, u64) = (60, 20_000);
 #[cfg(not(debug_assertions))]
@@ -15,7 +15,7 @@ pub(crate) trait Environment: Fn(&str) -> Option<String> {}
 
 impl<F: Fn(&str) -> Option<String>> Environment for F {}
 
-/// This process's.
+/// The variables of this process.
 pub(crate) fn environment() -> impl Environment {
     |name: &str| std::env::var(name).ok()
 }
@@ -26,7 +26,7 @@ fn number(of: &impl Environment, name: &str) -> Option<u64> {
     Some(number.unwrap_or_else(|_| panic!("{name} is a number, not {text:?}")))
 }
 
-/// How each seed is run.
+/// How the environment wants each seed to be run.
 pub(crate) fn plan(of: &impl Environment) -> Plan {
     let lines = number(of, "COLORED_SIM_LINES").unwrap_or(60) as usize;
     let events = number(of, "COLORED_SIM_EVENTS").unwrap_or(DEFAULT.1);
@@ -35,10 +35,10 @@ pub(crate) fn plan(of: &impl Environment) -> Plan {
     Plan { events, lines, fault: Fault::None, kind }
 }
 
-/// A program with fewer does nothing yet.
+/// A program with fewer events does nothing yet.
 const LEAST: u64 = 100;
 
-/// The seeds that are run.
+/// The seeds that the environment asks for.
 pub(crate) fn seeds(of: &impl Environment) -> Range<u64> {
     match number(of, "COLORED_SIM_SEED") {
         Some(seed) => seed..seed + 1,
@@ -46,8 +46,8 @@ pub(crate) fn seeds(of: &impl Environment) -> Range<u64> {
     }
 }
 
-/// The command that runs this one again: whatever a run follows from is named. With or without
-/// debug assertions it is the same run.
+/// The command that repeats this run. It names all that the run follows from. The run is the same with and without
+/// debug assertions.
 pub(crate) fn command(plan: &Plan, run: &Run) -> String {
     let profile = if cfg!(debug_assertions) { "" } else { " --release" };
     format!(
@@ -57,7 +57,7 @@ pub(crate) fn command(plan: &Plan, run: &Run) -> String {
     )
 }
 
-/// What a violation is reported as.
+/// The text that reports a violation.
 pub(crate) fn report(plan: &Plan, run: &Run) -> Option<String> {
     let violation = run.violation.as_ref()?;
     let (seed, again) = (run.seed, command(plan, run));

@@ -1,4 +1,4 @@
-//! What is to happen, in the order of virtual time.
+//! The events to come, in the order of virtual time.
 
 use crate::slab::Key;
 use std::cmp::Reverse;
@@ -10,17 +10,17 @@ pub(crate) enum Event {
     Step(u32),
     /// The time limit of a worker's park: worker, and which of its parks.
     Limit(u32, u32),
-    /// A timer, or data on a socket, for whoever waits there.
+    /// A timer, or data on a socket, is ready for the task that waits there.
     Ready(Key),
     /// A thread that is no worker does something.
     Outside,
-    /// The backstop looks for lanes that nobody may come to.
+    /// The backstop looks for lanes to which no worker may come.
     Rescue,
     /// A park returns for no reason.
     Spurious,
 }
 
-/// Events by time; those of one time in the order in which they were put down.
+/// Events by time. Events of one time are in the order in which they were put down.
 #[derive(Debug, Default)]
 pub(crate) struct Agenda {
     heap: BinaryHeap<Reverse<(u64, u64, Event)>>,
@@ -33,7 +33,7 @@ impl Agenda {
         self.heap.push(Reverse((time, self.count, event)));
     }
 
-    /// The next event, if it is due by then.
+    /// The next event, if it is due by `until`.
     pub(crate) fn next_until(&mut self, until: u64) -> Option<(u64, Event)> {
         let Reverse((time, ..)) = self.heap.peek()?;
         if *time > until {

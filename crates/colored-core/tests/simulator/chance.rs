@@ -1,4 +1,4 @@
-//! Where every choice of a run comes from: one seeded generator.
+//! One seeded generator, from which every choice of a run comes.
 
 use std::cell::Cell;
 
@@ -27,7 +27,7 @@ impl Chance {
         (((self.draw() >> 32) * u64::from(bound)) >> 32) as u32
     }
 
-    /// An index into something of that length, which is not zero.
+    /// An index into a list of this length, which is not zero.
     pub(crate) fn index(&self, len: usize) -> usize {
         self.below(u32::try_from(len).expect("a short list")) as usize
     }
@@ -37,18 +37,17 @@ impl Chance {
         low + self.below(high - low)
     }
 
-    /// True so many times in a thousand.
+    /// True `times` times in a thousand.
     pub(crate) fn permille(&self, times: u32) -> bool {
         self.below(1000) < times
     }
 
-    /// True once in so many times.
+    /// True once in `times`.
     pub(crate) fn one_in(&self, times: u32) -> bool {
         self.below(times) == 0
     }
 
-    /// A number below `bound`, of which small ones are likely: every power of two is as likely as
-    /// the next one.
+    /// A number below `bound`, of which small ones are likely: every power of two is as likely as the next one.
     pub(crate) fn skewed(&self, bound: u32) -> u32 {
         let bits = bound.next_power_of_two().trailing_zeros();
         let top = 1 << self.below(bits + 1);

@@ -1,4 +1,4 @@
-//! Lies, of which each must be found: a checker that cannot fail checks nothing.
+//! Lies, of which the oracle must find each: a checker that cannot fail checks nothing.
 
 use crate::world::World;
 
@@ -6,13 +6,13 @@ use crate::world::World;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     None,
-    /// A callback runs on the spot, whoever holds its color.
+    /// A callback runs on the spot, although another one holds its color.
     Unscheduled,
     /// Two posts change places.
     SwappedPosts,
     /// Two `when`s over the same cells change places.
     SwappedWhens,
-    /// Somebody looks at a value in the middle of a change.
+    /// A reader looks at a value in the middle of a change.
     ReaderBesideWriter,
     /// A wake-up does not reach its task.
     LostWake,
@@ -28,15 +28,15 @@ pub(crate) enum Fault {
     DroppedTwice,
     /// A task ends in another way than its handle says.
     WrongOutcome,
-    /// From then on what is to be high is given the lowest priority, and the other way round; and no
-    /// task is urgent.
+    /// From then on the scheduler gives the lowest priority to colors that should be high, and the other way round;
+    /// and no task is urgent.
     WrongPriority,
-    /// A wait is said to be refused that is not, or the other way round.
+    /// The oracle takes a wait as refused that is not, or the other way round.
     WrongDiagnosis,
 }
 
 impl Fault {
-    /// Whether it is to be committed now: once, when things have got going.
+    /// Whether the run commits this fault now: once, when things have got going.
     pub(crate) fn is_due(self, which: Fault, world: &World) -> bool {
         let due = self == which
             && !world.stock.fault_done.get()

@@ -1,10 +1,9 @@
 //! Whole schedules of up to 64 workers, in virtual time and on one thread, from a seed.
 //!
-//! A seed is a program ([`profile`]), and every choice in its run: who steps next, how long a poll
-//! takes, what a task does. An [`oracle`] keeps a reference queue per color and the state of every
-//! task beside the run, and compares: G1, G2, G4 to G9, G12, the counters, and that all ends. What the threads of
-//! a real machine do inside a queue is left to the models; what is here is everything above that,
-//! with many workers and for long.
+//! A seed is a program ([`profile`]), and every choice in its run: the worker that steps next, the time that a poll
+//! takes, the acts of a task. An [`oracle`] keeps a reference queue per color and the state of every task beside
+//! the run, and compares: G1, G2, G4 to G9, G12, the counters, and that all ends. The models check what the threads
+//! of a real machine do inside a queue. The simulator checks everything above that, with many workers and for long.
 //!
 //! ```text
 //! cargo test -p colored-core --test simulator                                     a few seeds
@@ -12,9 +11,9 @@
 //! COLORED_SIM_SEED=17 cargo test --release -p colored-core --test simulator       that one again
 //! ```
 //!
-//! With `COLORED_SIM_KIND=tangles` all programs are of that kind, and with `COLORED_SIM_EVENTS=20000` of
-//! that length. A failure prints the command that runs it again; with `COLORED_SIM_LINES=5000` it shows so
-//! many lines of what came before it.
+//! With `COLORED_SIM_KIND=tangles` all programs are of that kind, and with `COLORED_SIM_EVENTS=20000` of that
+//! length. A failure prints the command that runs it again; with `COLORED_SIM_LINES=5000` it shows so many lines of
+//! the trace before it.
 #![cfg(not(colored_loom))]
 
 mod again;
@@ -50,14 +49,14 @@ use std::time::{Duration, Instant};
 /// Seeds that are run twice, and one more.
 const REPLAYED: u64 = if cfg!(debug_assertions) { 40 } else { 200 };
 
-/// A real thread needs a stack for as many steps inside one another as a world allows.
+/// A real thread needs a stack for all the steps inside one another that a world allows.
 const STACK: usize = 64 << 20;
 
 fn plan() -> Plan {
     again::plan(&environment())
 }
 
-/// A hop that would close a cycle panics, which nobody needs to read.
+/// Silences the panics of hops that would close a cycle.
 fn be_quiet() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -85,7 +84,8 @@ fn run_all(plan: Plan, seeds: std::ops::Range<u64>, mut each: impl FnMut(Run)) {
                 while let seed = next.fetch_add(1, Ordering::Relaxed)
                     && seed < seeds.end
                 {
-                    // Of a fresh color's number a run sees how many its thread has made before.
+                    // The number of a fresh color depends on how many its thread has made before, so each run has a
+                    // thread.
                     let thread = thread::Builder::new().stack_size(STACK);
                     let run = thread.spawn_scoped(scope, move || plan.run(seed)).expect("a thread");
                     let run = run.join().unwrap_or_else(|panic| resume_unwind(panic));
@@ -122,7 +122,7 @@ fn whole_schedules_keep_all_guarantees() {
     let all = kinds.values().fold(0, |sum, totals| sum + totals.events);
     let per_second = Duration::as_secs_f64(&start.elapsed());
     println!("{count} seeds, {all} events, {:.1} seeds/s", count as f64 / per_second);
-    // A few of a kind may each lack something.
+    // A few programs of a kind may each lack some act.
     let mut enough = kinds.iter().filter(|(_, totals)| totals.seeds >= 10);
     assert!(
         enough.all(|(kind, totals)| totals.is_varied(kind)),
@@ -130,8 +130,7 @@ fn whole_schedules_keep_all_guarantees() {
     );
 }
 
-/// Changes whatever is of the whole process: serial numbers, and what schedulers have to tell each
-/// other.
+/// Changes the state of the whole process: serial numbers, and the count of schedulers with flat queues.
 fn disturb() -> impl Sized {
     for _ in 0..300_000 {
         let _used = Color::unique();
@@ -140,7 +139,7 @@ fn disturb() -> impl Sized {
     Scheduler::with_options(1, 1, Box::new(NeverParks), flat)
 }
 
-/// What all programs of a kind have done together.
+/// The sums over all programs of a kind.
 #[derive(Default)]
 struct Totals {
     seeds: u64,
@@ -209,8 +208,8 @@ impl std::fmt::Display for Totals {
     }
 }
 
-/// The same seed is the same run, in this process and, so, in the next: on other threads, after
-/// other runs, with other addresses and serial numbers, and beside schedulers of other kinds.
+/// A seed is the same run again, in this process and, so, in the next: on other threads, after other runs, with
+/// other addresses and serial numbers, and beside schedulers of other kinds.
 #[test]
 fn a_seed_is_replayed_exactly() {
     let plan = Plan { events: 20_000, ..plan() };
@@ -229,7 +228,7 @@ fn a_seed_is_replayed_exactly() {
     assert_eq!(different.len(), first.len(), "different seeds are different runs");
 }
 
-/// What a failure prints is enough to have it again.
+/// The text that a failure prints is enough to repeat the failure.
 #[test]
 fn a_failure_says_how_to_run_it_again() {
     let plan = Plan { events: 12_345, lines: 0, fault: Fault::SwappedPosts, kind: None };
@@ -260,17 +259,17 @@ fn a_failure_says_how_to_run_it_again() {
     assert!(failed >= 4 && kinds.len() >= 3, "{failed} failed, of {kinds:?}");
 }
 
-/// Every lie is found, and under the right name: a checker that cannot fail checks nothing.
+/// The oracle finds every lie, and gives it the right name: a checker that cannot fail checks nothing.
 #[test]
 fn every_fault_is_found() {
     let faults: [(Fault, &[&str]); 13] = [
         (Fault::Unscheduled, &["G1", "G2", "G7"]),
         (Fault::SwappedPosts, &["G2"]),
-        // G8: the one of the two that is given up is the one that runs.
+        // G8: of the two, the task gives up the one that runs.
         (Fault::SwappedWhens, &["G2", "G8"]),
         (Fault::ReaderBesideWriter, &["G1"]),
         (Fault::LostWake, &["G6", "G8", "G2", "progress"]),
-        // G5: a worker that sleeps on has the last turn of a color, after which it would have no lane.
+        // G5: a worker that sleeps on has the last turn of a color, which would have no lane after it.
         (Fault::LostUnpark, &["G5", "G6", "G7", "progress"]),
         (Fault::EndlessSlice, &["G7"]),
         (Fault::LeakedLane, &["G5", "progress"]),
@@ -282,7 +281,7 @@ fn every_fault_is_found() {
     ];
     for (fault, expected) in faults {
         let (kind, events, seeds) = match fault {
-            // Most of what has a wrong priority has its turn in time all the same.
+            // Most lanes with a wrong priority have their turns in time all the same.
             Fault::WrongPriority => (Some("classes"), 60_000, 90),
             Fault::WrongDiagnosis => (Some("crossings"), 20_000, 30),
             _ => (None, 20_000, 30),
@@ -300,7 +299,7 @@ fn every_fault_is_found() {
         });
         println!("{fault:?}: {found} of {committed}");
         assert!(committed >= 5, "{fault:?} is committed in {committed} seeds of {seeds}");
-        // Some do no harm: an outcome that nobody asks for, a park that ends by itself.
+        // Some faults do no harm: an outcome that no task asks for, a park that ends by itself.
         assert!(found >= 3, "{fault:?} is found {found} times of {committed}");
     }
 }

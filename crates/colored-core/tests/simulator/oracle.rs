@@ -1,9 +1,9 @@
-//! What must happen, computed beside what does: a reference queue per color, the state of every
-//! task, and the rules.
+//! The reference beside the run: a queue per color, the state of every task, and the rules. The oracle computes
+//! from them what must happen.
 //!
-//! The program tells the oracle what it does at the moment at which it does it (a spawn, a wake, a
-//! post), and what is done to it (a turn, a destructor). Between the two nothing of the program
-//! runs, so the order of schedule that the oracle writes down is the one of the core's queues.
+//! The program tells the oracle each of its acts at the moment at which it does it (a spawn, a wake, a post), and
+//! each turn and destructor at the moment at which it begins. Between the act and the report no other part of the
+//! program runs, so the order that the oracle writes down is the order of the core's queues.
 
 mod behaviors;
 mod bounds;
@@ -51,11 +51,11 @@ impl fmt::Display for Violation {
     }
 }
 
-/// How much of each thing there has been.
+/// How often each thing has happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) spawned: u64,
-    /// Of those, tasks that stay on one worker.
+    /// The tasks among those that stay on one worker.
     pub(crate) pinned: u64,
     pub(crate) finished: u64,
     pub(crate) panicked: u64,
@@ -72,19 +72,19 @@ pub(crate) struct Tally {
     pub(crate) refused: u64,
     /// Priorities that were named, of colors and of tasks.
     pub(crate) classes: u64,
-    /// Waits that made what is waited for urgent.
+    /// Waits that made the lane for which they wait urgent.
     pub(crate) lent: u64,
     /// Closures that had several cells, or looked beside others.
     pub(crate) behaviors: u64,
-    /// Values of colors.
+    /// Values of colors that were made.
     pub(crate) locals: u64,
     pub(crate) locals_dropped: u64,
-    /// Who came inside a bound, and who had to wait for it.
+    /// Entries into bounds, and those that had to wait for room.
     pub(crate) admitted: u64,
     pub(crate) lined_up: u64,
-    /// Most who looked at one color at once.
+    /// The largest number of readers of one color at once.
     pub(crate) readers: u64,
-    /// Most polls and callbacks in progress at once.
+    /// The largest number of polls and callbacks in progress at once.
     pub(crate) deepest: u64,
 }
 
@@ -99,15 +99,15 @@ pub(crate) struct Oracle {
     pub(crate) slices: Slices,
     pub(crate) policy: Policy,
     silent: Silent,
-    /// When a wait was told last that it would never end.
+    /// The time at which a wait was last told that it would never end.
     told: u64,
     pub(crate) tally: Tally,
-    /// Everything is to be cancelled.
+    /// Whether the scheduler cancels everything.
     pub(crate) closing: bool,
     violation: Option<Violation>,
     now: u64,
     fair: u64,
-    /// Lanes that have been moved from one worker to another, if that is known.
+    /// How many lanes have moved from one worker to another, if the world counts them.
     moved: u64,
 }
 
@@ -134,7 +134,7 @@ impl Oracle {
         }
     }
 
-    /// What the clocks say, and the workers.
+    /// Takes the time of both clocks, and the number of lanes that have moved.
     pub(crate) fn at(&mut self, now: u64, fair: u64, moved: u64) {
         (self.now, self.fair, self.moved) = (now, fair, moved);
     }
@@ -143,7 +143,7 @@ impl Oracle {
         self.slices.actor()
     }
 
-    /// Writes a violation down. The first one counts.
+    /// Writes a violation down. Only the first one counts.
     #[cold]
     pub(crate) fn violated(&mut self, guarantee: &'static str, what: impl fmt::Display) {
         self.violation.get_or_insert(Violation { guarantee, what: what.to_string() });
@@ -153,12 +153,12 @@ impl Oracle {
         self.violation.as_ref()
     }
 
-    /// Everything is cancelled from now on.
+    /// The scheduler cancels everything from now on.
     pub(crate) fn close(&mut self) {
         self.closing = true;
     }
 
-    /// Whether no task is left, and nobody waits for cells that stay up to the end.
+    /// Whether no task is left, and no task waits for cells that stay up to the end.
     pub(crate) fn is_calm(&self) -> bool {
         self.tasks.len() + self.behaviors.len() == 0
     }
@@ -169,7 +169,7 @@ impl Oracle {
         self.tasks.len() + self.cells.len() + self.bounds.len() + classes
     }
 
-    /// After the end of everything: nothing may be left.
+    /// Checks after the end that nothing is left.
     pub(crate) fn check_end(&mut self) {
         let tally = self.tally;
         let ended = tally.finished + tally.panicked + tally.cancelled;
@@ -206,7 +206,7 @@ impl Oracle {
         }
     }
 
-    /// The task of a key, which the program knows to be there.
+    /// The task of a key that the program knows.
     fn task(&mut self, key: Key) -> &mut Task {
         self.tasks.get_mut(key).expect("the program names tasks that are there")
     }

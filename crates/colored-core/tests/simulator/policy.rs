@@ -1,4 +1,4 @@
-//! The laboratory's options, and what each of them promises: the oracle's rules follow from it.
+//! The laboratory's options, and the promises of each, from which the oracle's rules follow.
 
 use crate::chance::Chance;
 use colored_core::Color;
@@ -16,7 +16,7 @@ impl Policy {
         Self { options: Options::default(), workers: 1 }
     }
 
-    /// The plain scheduler half of the time, else anything that goes together.
+    /// The plain scheduler half of the time, else any options that go together.
     pub(crate) fn draw(chance: &Chance, workers: u32) -> Self {
         if chance.one_in(2) {
             return Self { workers, ..Self::plain() };
@@ -48,7 +48,7 @@ impl Policy {
         }
     }
 
-    /// A queue has an entry for everything that is scheduled, not for every color.
+    /// Whether a queue has an entry for each scheduled task and callback, and not for each color.
     pub(crate) fn is_flat(&self) -> bool {
         matches!(self.options.queue, Queue::SharedTasks | Queue::PerWorkerTasks)
     }
@@ -69,7 +69,7 @@ impl Policy {
         matches!(self.options.queue, Queue::Shared | Queue::SharedTasks) || self.steals()
     }
 
-    /// Whether what comes from outside waits where all workers find it.
+    /// Whether lanes from outside wait where all workers find them.
     pub(crate) fn shares_arrivals(&self) -> bool {
         self.options.queue == Queue::Shared || self.options.placement == Placement::Waker
     }
@@ -78,12 +78,12 @@ impl Policy {
         self.options.placement == Placement::Pinned
     }
 
-    /// Whether it depends on a color's number on which worker it runs.
+    /// Whether a color's number decides on which worker it runs.
     pub(crate) fn goes_by_number(&self) -> bool {
         self.is_pinned() || self.options.queue == Queue::PerWorkerTasks
     }
 
-    /// The worker that a color has for life.
+    /// The worker on which a color runs all its life.
     pub(crate) fn worker_of(&self, color: Option<Color>) -> Option<u32> {
         let color = color.filter(|_| self.is_pinned())?;
         Some((color.number() % u64::from(self.workers)) as u32)

@@ -1,4 +1,4 @@
-//! What kind of program a seed is: numbers drawn once, from which every later choice follows.
+//! The kind of program that a seed is: numbers drawn once, from which every later choice follows.
 
 use crate::chance::Chance;
 use crate::policy::Policy;
@@ -9,9 +9,9 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Spread {
     Uniform,
-    /// A few are taken most of the time.
+    /// Most choices are one of a few colors.
     Skewed,
-    /// One is taken nine times of ten.
+    /// Nine choices of ten are the same color.
     OneHot,
 }
 
@@ -20,20 +20,20 @@ pub(crate) enum Spread {
 pub(crate) enum Ending {
     /// All tasks end first, and then the scheduler is shut down.
     Quiet,
-    /// A shutdown at some moment, with everything in progress.
+    /// A shutdown comes at some moment, with everything in progress.
     Abrupt,
 }
 
-/// Whether sections wait for each other. What can never end is told before long.
+/// Whether sections wait for each other. The scheduler soon tells waits that can never end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Crossing {
     None,
-    /// Anything for anything, one color at a time.
+    /// Tasks may wait for anything, one color at a time.
     Free,
-    /// Anything for anything, several colors too.
+    /// Tasks may wait for anything, several colors at once too.
     Tangled,
-    /// Nothing but what is under a later color, so that no cycle can be closed: tasks move to later
-    /// colors only, and several colors at once are wanted only where there are no sections.
+    /// Tasks wait only for work under a later color, so that no cycle can close. They move to later colors only,
+    /// and want several colors at once only where there are no sections.
     Ordered,
 }
 
@@ -102,7 +102,7 @@ const KINDS: [Kind; 14] = [
         profile.population = chance.between(6, 30);
     }),
     ("saturated", |profile, chance| {
-        // Workers that are never out of work, and threads that are none which bring more.
+        // Workers never run out of work, and threads that are no workers bring more.
         (profile.workers, profile.palette) = (chance.between(1, 4), chance.between(6, 60));
         profile.spread = chance.of(&[Spread::Uniform, Spread::Skewed]);
         profile.population = chance.between(20, 200);
@@ -172,7 +172,7 @@ fn crossings(profile: &mut Profile, chance: &Chance, crossing: Crossing) {
 }
 
 impl Profile {
-    /// Of that kind, or of any.
+    /// Draws a profile of that kind, or of any.
     pub(crate) fn new(chance: &Chance, events: u64, kind: Option<&str>) -> Self {
         let any = chance.of(&KINDS);
         let wanted = |kind| KINDS.into_iter().find(|(name, _)| *name == kind);
@@ -210,7 +210,7 @@ impl Profile {
         adapt(&mut profile, chance);
         profile.policy = Policy::draw(chance, profile.workers);
         if profile.policy.goes_by_number() {
-            // The numbers of fresh colors come in blocks of 1024, each run has other blocks.
+            // The numbers of fresh colors come in blocks of 1024, and each run has other blocks.
             let workers = profile.workers.next_power_of_two();
             (profile.workers, profile.policy.workers) = (workers, workers);
         }
@@ -227,8 +227,8 @@ impl Profile {
     }
 }
 
-/// Each choice as often as its weight says, but some not at all: a program that does only a few
-/// things does them in more combinations.
+/// Each choice as often as its weight says, but some not at all: a program with only a few kinds of acts has more
+/// combinations of them.
 fn some_of<T: Copy>(chance: &Chance, weights: &[(T, u32)]) -> Vec<T> {
     let left_out = chance.of(&[0, 0, 200, 500]);
     let mut choices = Vec::new();
@@ -265,7 +265,7 @@ impl fmt::Display for Profile {
     }
 }
 
-/// Each choice once, with how often it is there.
+/// Each choice once, with the number of its copies.
 fn counted<T: fmt::Debug>(choices: &[T]) -> String {
     let mut names: Vec<_> = choices.iter().map(|choice| format!("{choice:?}")).collect();
     names.sort_unstable();

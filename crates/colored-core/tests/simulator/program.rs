@@ -1,10 +1,10 @@
-//! The programs that run in the world: tasks and threads that do whatever comes to their mind.
+//! The programs that run in the world: tasks and threads with random acts.
 //!
 //! | to add | where |
 //! |---|---|
-//! | something that anybody can do without waiting | [`Deed`], [`DEEDS`], `program/deeds.rs` |
-//! | a way in which a task's poll ends, or what it waits for | [`Move`], [`MOVES`], `program/moves.rs` |
-//! | what must follow from it | the oracle: say what is scheduled when, and what runs |
+//! | an act that needs no waiting | [`Deed`], [`DEEDS`], `program/deeds.rs` |
+//! | the end of a task's poll, or a wait | [`Move`], [`MOVES`], `program/moves.rs` |
+//! | a rule that follows | the oracle: tell it what is scheduled when, and what runs |
 
 mod admission;
 mod bounded;
@@ -26,7 +26,7 @@ use crate::profile::{Crossing, Spread};
 use crate::trace::What;
 use crate::world::{Phase, World};
 
-/// What a task, a callback or any other thread can do without waiting.
+/// An act that a task, a callback or any other thread can do without waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Deed {
     SpawnColored,
@@ -48,7 +48,7 @@ pub(crate) enum Deed {
     SpawnUrgent,
 }
 
-/// What there is to do, and how often it is done.
+/// All acts, and how often each happens.
 pub(crate) const DEEDS: [(Deed, u32); 17] = [
     (Deed::SpawnColored, 8),
     (Deed::SpawnUnique, 3),
@@ -69,7 +69,7 @@ pub(crate) const DEEDS: [(Deed, u32); 17] = [
     (Deed::SpawnUrgent, 1),
 ];
 
-/// How a poll of a task ends.
+/// The end of a poll of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Move {
     Signal,
@@ -93,7 +93,7 @@ pub(crate) enum Move {
     Panic,
 }
 
-/// How a poll can end, and how often it does.
+/// All ends of a poll, and how often each happens.
 pub(crate) const MOVES: [(Move, u32); 17] = [
     (Move::Signal, 10),
     (Move::Yield, 8),
@@ -115,12 +115,12 @@ pub(crate) const MOVES: [(Move, u32); 17] = [
 ];
 
 impl World {
-    /// Nanoseconds of something short.
+    /// Nanoseconds of a short act.
     fn moment(&self) -> u64 {
         u64::from(self.chance.skewed(self.profile.poll_nanos))
     }
 
-    /// Some color, or `None` for one that equals no other.
+    /// Some color of the palette, or a unique one that the program remembers.
     fn some_hue(&self) -> Hue {
         let palette = self.profile.palette;
         let known = self.stock.known.borrow();
@@ -141,7 +141,7 @@ pub(crate) fn visit(world: &World) {
     match world.phase.get() {
         Phase::Winding => return wind_up(world),
         Phase::Closing => {
-            // Late comers go on for a while.
+            // Late visits go on for a while.
             if world.chance.one_in(4) {
                 deeds::spawn(world, world.some_hue(), None);
             }
@@ -159,14 +159,14 @@ pub(crate) fn visit(world: &World) {
     }
 }
 
-/// All tasks are brought to their ends: some on their own, the rest by an abort.
+/// Brings all tasks to their ends: some end on their own, the rest by an abort.
 fn wind_up(world: &World) {
     for (key, waker) in world.stock.take_signals(&world.chance, usize::MAX) {
         world.note(What::Wake, key.slot, 0);
         world.oracle(|oracle| oracle.wake(key));
         waker.wake();
     }
-    // Where a cycle could keep them, all must come to their ends on their own.
+    // Where a cycle could keep tasks, all must come to their ends on their own.
     let most = if world.profile.crossing == Crossing::None { 64 } else { 0 };
     for (key, handle) in world.stock.some_aborts(&world.chance, most) {
         world.oracle(|oracle| oracle.abort(key));
@@ -179,7 +179,7 @@ fn wind_up(world: &World) {
     }
 }
 
-/// Wakes those whose time has come.
+/// Wakes the tasks whose timers are due.
 pub(crate) fn wake_due(world: &World) {
     let due = world.stock.due.take();
     for (key, waker) in due {
@@ -189,7 +189,7 @@ pub(crate) fn wake_due(world: &World) {
     }
 }
 
-/// Lets go of all that the program has, when the scheduler has stopped.
+/// Lets go of all things that the program keeps, when the scheduler has stopped.
 pub(crate) fn let_all_go(world: &World) {
     wake_due(world);
     world.stock.forget_wakers();

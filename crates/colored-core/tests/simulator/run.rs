@@ -8,7 +8,7 @@ use crate::world::{Phase, World};
 use std::fmt::Write;
 use std::rc::Rc;
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) seed: u64,
@@ -25,7 +25,7 @@ pub(crate) struct Run {
     pub(crate) lines: String,
 }
 
-/// What is to be run.
+/// How to run a seed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     /// Events before the end begins, unless a shutdown comes earlier.
@@ -33,7 +33,7 @@ pub(crate) struct Plan {
     /// Lines of the trace that are kept.
     pub(crate) lines: usize,
     pub(crate) fault: Fault,
-    /// Programs of that kind only.
+    /// The only kind of programs to run, or any kind.
     pub(crate) kind: Option<&'static str>,
 }
 
@@ -56,7 +56,7 @@ impl Plan {
         };
         World::end();
         if run.violation.is_some() {
-            // What has been shown to be broken is not touched again.
+            // The world is broken, so its destructor must not touch it again.
             std::mem::forget(world);
         }
         run
@@ -94,12 +94,13 @@ impl Plan {
 /// Whether the program has ended, and nothing happens any more.
 fn all_is_quiet(world: &World) -> bool {
     let left = world.oracle(|oracle| oracle.left());
-    // What stays in a flat queue goes when its worker looks again, now and then for no reason.
+    // An entry that stays in a flat queue goes when its worker looks again, which it does now and then for no
+    // reason.
     let flat = world.profile.policy.is_flat() && world.handle.scheduler().lanes() > 1;
     left == 0 && world.all_parked() && !flat
 }
 
-/// G5: of all the colors there were, the default one is left.
+/// G5: the default color is the only one that is left.
 fn check_quiet(world: &World) {
     let lanes = world.handle.scheduler().lanes();
     if lanes != 1 {
@@ -109,7 +110,7 @@ fn check_quiet(world: &World) {
     world.oracle(|oracle| oracle.check_end());
 }
 
-/// All workers have stopped: nothing may be left, and what comes late ends at once.
+/// Checks after all workers have stopped that nothing is left, and that late tasks end at once.
 fn after_the_end(world: &World) {
     program::visit(world);
     program::let_all_go(world);

@@ -1,4 +1,4 @@
-//! What happened: a hash over all of it, and the last lines to read.
+//! The events of a run: a hash over all of them, and the last lines to read.
 
 use crate::world::Actor;
 use std::collections::VecDeque;
@@ -17,7 +17,7 @@ pub(crate) enum What {
     Unpark,
     /// A worker's park ends: worker.
     Wakes,
-    /// The backstop looks: lanes that are ready.
+    /// The backstop looks: how many lanes are ready.
     Rescue,
     /// A turn begins: color, entry.
     Turn,
@@ -51,7 +51,7 @@ pub(crate) enum What {
     Events,
     /// A thread that is no worker comes: which.
     Outside,
-    /// Everything is to be cancelled.
+    /// The scheduler cancels everything.
     ShutDown,
 }
 
@@ -84,7 +84,7 @@ pub(crate) struct Trace {
 }
 
 impl Trace {
-    /// A trace of which so many lines are kept.
+    /// A trace that keeps `keep` lines.
     pub(crate) fn new(keep: usize) -> Self {
         Self { last: VecDeque::with_capacity(keep), keep, hash: 0xcbf2_9ce4_8422_2325, count: 0 }
     }

@@ -2,16 +2,14 @@
 //!
 //! # Overlap on one thread
 //!
-//! A poll that takes time ([`World::spend`]) may let the rest of the world go on: inside it, on the
-//! same stack, other workers take steps up to the moment at which the poll ends. So polls of
-//! different colors really are in progress at the same time, and a second one of the same color
-//! would be a violation of G1. That is sound because a worker's step keeps nothing in the thread
-//! that it does not put back: which worker this is, what it polls, its free lists and its budget
-//! are saved and restored in the manner of a stack (`Local::enter`, `Hold`, `Cache::enter`,
-//! `budget::fresh`), and no lock is held during a poll. The one thing that is not, the mark of a thread
-//! that is inside the future of an `exclusive`, is of no account: nothing else happens while one is
-//! polled ([`World::alone`]). What such a stack cannot show is a poll that
-//! ends before one that began inside it.
+//! A poll that takes time ([`World::spend`]) may let the rest of the world go on: inside it, on the same stack,
+//! other workers take steps up to the moment at which the poll ends. So polls of different colors really are in
+//! progress at the same time, and a second one of the same color would be a violation of G1. That is sound because
+//! a worker's step puts back all that it keeps in the thread: the worker, the task that it polls, its free lists
+//! and its budget are saved and restored in the manner of a stack (`Local::enter`, `Hold`, `Cache::enter`,
+//! `budget::fresh`), and no lock is held during a poll. One mark is not restored, that of a thread that is inside
+//! the future of an `exclusive`. It does no harm, for nothing else happens while one is polled ([`World::alone`]).
+//! Such a stack cannot show a poll that ends before one that began inside it.
 //!
 //! A thread that is no worker is a task of another scheduler: its worker is entered and left like
 //! the others, and it holds no color of ours.
@@ -38,17 +36,17 @@ use std::rc::Rc;
 /// Nanoseconds between two looks of the backstop.
 pub(crate) const RESCUE_NANOS: u64 = 5_000_000;
 
-/// Events that may happen inside one poll: with so many workers, and long polls inside long polls,
-/// the outermost one would never end.
+/// Events that may happen inside one poll: with many workers, and long polls inside long polls, the outermost one
+/// would never end.
 const EXCURSION: u64 = 5000;
 
-/// Who does something.
+/// The thread that acts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Actor {
     /// The thread that simulates: a thread that is no worker.
     World,
     Worker(u32),
-    /// A thread that is no worker, beside all that is in progress.
+    /// A thread that is no worker, beside all steps that are in progress.
     Outside(u32),
 }
 
@@ -72,12 +70,12 @@ impl fmt::Display for Actor {
     }
 }
 
-/// What the program is up to.
+/// The phase of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// It does whatever comes.
+    /// The program does random acts.
     Active,
-    /// Whoever comes next shuts the scheduler down.
+    /// The next thread that comes by shuts the scheduler down.
     EndIsDue,
     /// All tasks end.
     Winding,
@@ -124,11 +122,11 @@ pub(crate) struct World {
     /// Workers that are awake and between two steps.
     awake: Cell<u32>,
     depth: Cell<u32>,
-    /// Nothing else happens meanwhile, however long that takes.
+    /// Whether nothing else happens meanwhile, however long that takes.
     alone: Cell<bool>,
-    /// When the outermost poll that is in progress must come to its end, in events.
+    /// The number of events by which the outermost poll in progress must end.
     excursion: Cell<u64>,
-    /// Time in which a poll took place and nothing else could happen.
+    /// The time of polls during which nothing else could happen.
     unfair: Cell<u64>,
     failed: Cell<bool>,
 }
@@ -196,7 +194,7 @@ impl World {
         result
     }
 
-    /// How many lanes have been moved from one worker to another, at least as far as it is wanted.
+    /// How many lanes have moved from one worker to another, if the oracle wants that.
     fn moved(&self) -> u64 {
         if self.profile.workers > COUNTED {
             return 0;
@@ -211,7 +209,7 @@ impl World {
         self.trace.borrow_mut().note(now(), actor, what, first, second);
     }
 
-    /// Whether a guarantee was not kept: from then on nothing means anything.
+    /// Whether a guarantee was not kept. From then on the run means nothing.
     pub(crate) fn has_failed(&self) -> bool {
         self.failed.get()
     }
@@ -228,8 +226,7 @@ impl World {
         self.agenda.borrow_mut().put(now() + after, event);
     }
 
-    /// So much time goes by in a poll, a callback or a destructor; now and then the rest of the
-    /// world goes on meanwhile.
+    /// Lets time go by in a poll, a callback or a destructor. Now and then the rest of the world goes on meanwhile.
     pub(crate) fn spend(&self, nanos: u64) {
         let until = now() + nanos;
         let depth = self.depth.get();
@@ -242,7 +239,7 @@ impl World {
             while self.events() < self.excursion.get() && self.happens_until(until) {}
             self.depth.set(depth);
             if self.events() < self.excursion.get() {
-                // Nothing was kept waiting.
+                // The poll kept nothing waiting.
                 CLOCK.set(now().max(until));
             }
         }
@@ -258,13 +255,12 @@ impl World {
         result
     }
 
-    /// The time without those polls during which the others had to wait for the one thread that
-    /// there really is.
+    /// The time without those polls during which the others had to wait for the one real thread.
     fn fair(&self) -> u64 {
         now() - self.unfair.get()
     }
 
-    /// How much has happened.
+    /// How many events have happened.
     pub(crate) fn events(&self) -> u64 {
         self.trace.borrow().count()
     }

@@ -1,4 +1,4 @@
-//! A batch whose closure panics ends as any other: what it has made runnable runs, and the worker goes on
+//! A batch whose closure panics ends as any other: the lanes that it has made runnable run, and the worker goes on
 //! waking others.
 
 use crate::doubles::Bells;
@@ -27,7 +27,7 @@ impl Pair {
         while self.workers[worker].step() == Step::Ran {}
     }
 
-    /// A batch of the first worker that panics after `events`.
+    /// Runs a batch of the first worker that panics after `events`.
     fn panics(&mut self, count: usize, events: impl FnOnce(&Handle)) {
         let handle = self.handle.clone();
         let worker = &mut self.workers[0];
@@ -40,7 +40,7 @@ impl Pair {
         assert!(catch_unwind(AssertUnwindSafe(batch)).is_err());
     }
 
-    /// The first worker makes three lanes runnable at once, in a poll. Gives how many of them have run.
+    /// The first worker makes three lanes runnable at once, in a poll. Returns the count of those that have run.
     fn fill(&mut self) -> Arc<AtomicUsize> {
         let (handle, ran) = (self.handle.clone(), Arc::new(AtomicUsize::new(0)));
         let count = Arc::clone(&ran);
@@ -75,7 +75,7 @@ fn others_are_woken_after_it() {
     assert!(pair.bells.rung() > before, "a poll after the batch wakes the other");
 }
 
-/// A batch of many events collects what goes to others, and hands it out at its end.
+/// A batch of many events collects the lanes that go to others, and hands them out at its end.
 #[test]
 fn what_goes_home_comes_home() {
     const MANY: u64 = 20;
@@ -103,7 +103,7 @@ fn what_goes_home_comes_home() {
     assert!(pair.bells.rung() > 0, "the other is told of its lanes");
     pair.run(1);
     assert_eq!(done.load(Ordering::Relaxed) as u64, MANY);
-    // Nothing is collected any more.
+    // The worker collects nothing any more.
     let ran = pair.fill();
     pair.run(0);
     assert_eq!(ran.load(Ordering::Relaxed), 3);

@@ -1,4 +1,4 @@
-//! A worker sees the time go by, also if no lane has more than one thing to run.
+//! A worker reads the clock in time, also if no lane has more than one thing to run.
 
 use crate::doubles::Clock;
 use colored_core::{Color, Park, Scheduler, Step};

@@ -43,7 +43,7 @@ impl Bells {
         self.0[worker].load(Ordering::Relaxed)
     }
 
-    /// How often the scheduler has woken a worker, whichever.
+    /// How often the scheduler has woken either worker.
     pub(crate) fn rung(&self) -> usize {
         self.of(0) + self.of(1)
     }

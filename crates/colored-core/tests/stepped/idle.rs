@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 /// Enough others search, so a worker does not look at the queues of the others before it announces its sleep. After
-/// that it does, and finds a lane: it says that it has turned back, and the next step runs the lane.
+/// that it looks, and finds a lane: it says that it has turned back, and the next step runs the lane.
 #[test]
 fn a_worker_that_finds_a_lane_after_it_has_announced_its_sleep_turns_back() {
     let (handle, mut workers) = Scheduler::with_workers(4, 7, Box::new(NeverParks));
@@ -25,7 +25,7 @@ fn a_worker_that_finds_a_lane_after_it_has_announced_its_sleep_turns_back() {
     handle.post_to_worker(0, Color::new(1), spawns).ok().expect("there is such a worker");
     assert_eq!(busy.step(), Step::Ran);
     for worker in searching.iter() {
-        // It is woken, and counts as searching from now on.
+        // The post wakes the worker, which counts as searching from now on.
         let sent = handle.post_to_worker(worker.index(), Color::new(2), || ());
         sent.ok().expect("there is such a worker");
     }

@@ -1,4 +1,4 @@
-//! `late_pinned`: what is pinned to a worker, behind a guest that has the color while the workers stop.
+//! `late_pinned`: a task that is pinned to a worker, behind a guest that has the color while the workers stop.
 
 use crate::doubles::NeverParks;
 use colored_core::{Color, Scheduler, Step};

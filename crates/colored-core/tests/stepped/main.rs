@@ -1,8 +1,8 @@
-//! `stepped`: schedulers whose workers the test steps by hand, one file a subject. What takes real threads a
-//! coincidence happens here each time.
+//! `stepped`: schedulers whose workers the test steps by hand, one file a subject. Here a case happens every time
+//! that is a coincidence on real threads.
 //!
 //! No scheduler of this process has a flat queue: while there is one, every scheduler of the process announces each
-//! task (`lane/ticket.rs`). Tests that make one belong to `flat`.
+//! task (`lane/ticket.rs`). Tests that make a flat queue belong to `flat`.
 #![cfg(not(colored_loom))]
 #![forbid(unsafe_code)]
 

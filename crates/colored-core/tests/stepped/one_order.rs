@@ -1,9 +1,9 @@
-//! G2 does not depend on the colors that a program chooses: what is asked of one cell by one task comes in
-//! the order in which it is asked, whether all cells are under the task's own color or each has its own.
+//! G2 does not depend on the colors that a program chooses: the requests of one task to one cell run in the order
+//! in which the task makes them, whether all cells are under the task's own color or each has its own.
 //!
-//! A seed makes a program in which each cell is used by one task, so that the guarantees leave nothing
-//! about its answers open. It runs under several assignments of colors, and the answers are compared with
-//! those of a reference that executes one request after the other.
+//! A seed makes a program in which only one task uses each cell, so that the guarantees leave nothing about its
+//! answers open. The program runs under several assignments of colors, and the test compares the answers with those
+//! of a reference that executes one request after the other.
 
 use crate::doubles::NeverParks;
 use colored_core::{Color, ColorCell, Handle, Scheduler, Step, hop, shared, when, yield_now};
@@ -22,7 +22,7 @@ impl Random {
     }
 }
 
-/// What a task asks for, of its own cells by their places.
+/// A request of a task, to its own cells by their places.
 #[derive(Clone, Debug)]
 enum Request {
     /// Appends a number by `post`.
@@ -148,7 +148,7 @@ async fn run(program: Vec<Request>, cells: Vec<ColorCell<Content>>, home: Color)
     answers
 }
 
-/// Which color a cell has, by its task and its place, and which one its task.
+/// The color of a cell, by its task and its place; and the color of a task.
 type Colors = fn(task: usize, cell: usize) -> Color;
 type Homes = fn(task: usize) -> Color;
 
@@ -199,7 +199,7 @@ fn check(seed: u64) {
     for (name, color, home) in ASSIGNMENTS {
         let (handle, mut workers) = Scheduler::with_workers(count, seed, Box::new(NeverParks));
         let answers = spawn_all(&handle, &programs, (color, home));
-        // In any order, until each has found nothing in turn, twice.
+        // The test steps the workers in any order, until each has found nothing in turn, twice.
         let mut idle = 0;
         while idle < 2 * count {
             let worker = if idle == 0 { random.below(count) } else { idle % count };

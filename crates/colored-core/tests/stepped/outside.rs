@@ -1,5 +1,5 @@
-//! Lanes that are made, used and freed on threads that are no workers. For Miri above all: it finds
-//! references into a lane that live on when another thread frees it.
+//! Lanes that threads which are no workers make, use and free. Miri above all runs these tests: it finds references
+//! into a lane that live on when another thread frees it.
 
 use crate::doubles::NeverParks;
 use colored_core::lab::Options;
@@ -16,7 +16,7 @@ fn step_until_stopped(worker: &mut Worker) {
     }
 }
 
-/// The last cell of a color goes on a thread that is no worker, and its lane with it.
+/// A thread that is no worker drops the last cell of a color, and its lane with it.
 #[test]
 fn the_last_cell_is_dropped_outside() {
     let (handle, mut workers) = Scheduler::with_workers(1, 1, Box::new(NeverParks));
@@ -31,7 +31,7 @@ fn the_last_cell_is_dropped_outside() {
     assert_eq!(handle.scheduler().lanes(), 1, "only the default color is left");
 }
 
-/// Whoever wakes the worker waits until it has run everything, and freed what it can.
+/// A thread that wakes the worker waits here until the worker has run everything, and freed all that it can.
 #[derive(Clone, Default)]
 struct WaitsForTheWorker(Arc<(AtomicBool, AtomicBool)>);
 
@@ -49,7 +49,7 @@ impl Park for WaitsForTheWorker {
     }
 }
 
-/// A worker has run what is scheduled, and freed its lane, before the thread that schedules it goes on.
+/// A worker has run the task, and freed its lane, before the thread that schedules the task goes on.
 fn all_is_over_before(schedule: impl FnOnce(&Handle)) {
     let park = WaitsForTheWorker::default();
     let options = Options { reuse: false, ..Options::default() };

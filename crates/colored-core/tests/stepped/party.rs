@@ -1,4 +1,4 @@
-//! Readers who have waited, and are let in together, stepped by hand.
+//! Readers that have waited, and that the color lets in together, stepped by hand.
 
 use crate::doubles::Clock;
 use crate::stopping::stop;
@@ -14,7 +14,7 @@ const RED: Color = Color::new(1);
 /// Readers in a party.
 const READERS: usize = 20;
 
-/// What ran: a reader's number, or none for a task of another color.
+/// The order of the runs: a reader's number, or `None` for a task of another color.
 type Trace = Arc<Mutex<Vec<Option<usize>>>>;
 type Reading = Pin<Box<dyn Future<Output = Result<(), CallError>> + Send>>;
 
@@ -32,7 +32,7 @@ impl Scene {
         Self { handle, workers, clock, trace: Trace::default() }
     }
 
-    /// Readers who each take so long, and wait for a write before them. `cell` is gone with them.
+    /// Makes readers that take `nanos` each, and that wait for a write before them. They alone keep `cell`.
     fn readers(&self, nanos: u64) -> Vec<Reading> {
         let cell = ColorCell::new_in(&self.handle, RED, ());
         cell.post(|()| ());
@@ -43,7 +43,7 @@ impl Scene {
         self.reader_that(cell, number, nanos, || ())
     }
 
-    /// A reader that also does something under the color that it finds.
+    /// Makes a reader that also calls `act` under the color that it finds.
     fn reader_that(&self, cell: &ColorCell<()>, number: usize, nanos: u64, act: fn()) -> Reading {
         let (cell, trace, clock) = (cell.clone(), Arc::clone(&self.trace), self.clock.clone());
         let mut reading: Reading = Box::pin(async move {
@@ -58,7 +58,7 @@ impl Scene {
         reading
     }
 
-    /// Steps one worker until nobody has anything to do.
+    /// Steps one worker until it has nothing to do.
     fn run_all(&mut self) {
         while self.workers[0].step() == Step::Ran {}
     }
@@ -102,7 +102,7 @@ fn all_read_once_and_begin_in_their_order() {
     scene.shut_down();
 }
 
-/// Eight, if they are short.
+/// A lane takes eight readers, if they are short.
 #[test]
 fn a_lane_takes_a_few() {
     let mut scene = Scene::new(2);
@@ -112,7 +112,7 @@ fn a_lane_takes_a_few() {
     scene.shut_down();
 }
 
-/// Also where the first one is short.
+/// Also where the first reader is short.
 #[test]
 fn a_lane_takes_no_more_when_it_has_taken_long() {
     let mut scene = Scene::new(2);
@@ -125,7 +125,8 @@ fn a_lane_takes_no_more_when_it_has_taken_long() {
     scene.shut_down();
 }
 
-/// So nobody else stands before it, sees the value, or has the color.
+/// The lane stops after such a reader, so that no other one stands before the task that it has spawned, sees the
+/// value that it has made, or has its color.
 #[test]
 fn a_lane_takes_no_more_after_one_that_leaves_something_there() {
     for leave in [spawn, keep, ask] {
@@ -161,7 +162,7 @@ fn ask() {
 fn long_readers_take_turns_with_others() {
     let mut scene = Scene::new(1);
     let readers = scene.readers(1_000_000);
-    // A worker takes a part of what is in the injector.
+    // A worker takes a part of the lanes in the injector.
     for color in 10..20 {
         let trace = Arc::clone(&scene.trace);
         let other = async move { trace.lock().unwrap().push(None) };
@@ -175,7 +176,7 @@ fn long_readers_take_turns_with_others() {
     scene.shut_down();
 }
 
-/// As many lanes as workers: both read at the same time.
+/// There are as many lanes as workers, so both workers read at the same time.
 #[test]
 fn another_worker_reads_of_the_same_party() {
     let mut scene = Scene::new(2);
@@ -207,11 +208,11 @@ fn who_has_not_begun_at_shutdown_is_told() {
             other => panic!("reader {number}: {other:?}"),
         }
     }
-    // What is left are the closures' own, and this one.
+    // The closures' own references are gone, and this one is left.
     assert_eq!(Arc::strong_count(&trace), 1);
 }
 
-/// A lane that is dropped takes the whole party along: somebody who reads may wait for one of it.
+/// A lane that is dropped takes the whole party along: a reader that runs may wait for another one of it.
 #[test]
 fn a_lane_that_is_dropped_at_shutdown_drops_all_who_have_not_begun() {
     let mut scene = Scene::new(2);
@@ -222,7 +223,7 @@ fn a_lane_that_is_dropped_at_shutdown_drops_all_who_have_not_begun() {
         let (cell, trace) = (cell.clone(), Arc::clone(&scene.trace));
         let gone = Mutex::new(gone);
         Box::pin(async move {
-            // Until all others are gone; not for ever, if they stay.
+            // The reader waits until all others are gone, and fails if they stay.
             let wait = move |&(): &()| {
                 trace.lock().unwrap().push(Some(0));
                 let end = gone.lock().unwrap().recv_timeout(std::time::Duration::from_secs(10));
@@ -253,7 +254,7 @@ fn a_lane_that_is_dropped_at_shutdown_drops_all_who_have_not_begun() {
             other
         }
     });
-    // Reads, and waits there.
+    // The worker reads, and waits there.
     assert_eq!(scene.workers[0].step(), Step::Ran);
     scene.workers.push(thread.join().unwrap());
     assert!(matches!(poll(&mut readers[0]), Poll::Ready(Ok(()))));

@@ -1,4 +1,4 @@
-//! Priorities, stepped by hand: what takes real threads a coincidence.
+//! Priorities, stepped by hand. On real threads these cases are coincidences.
 
 use crate::doubles::{Bells, NeverParks};
 use colored_core::lab::{Options, Placement, Queue};
@@ -60,7 +60,7 @@ fn steps_until(worker: &mut Worker, flag: &AtomicBool, most: u32) {
     assert!(steps.is_some(), "not within {most} steps");
 }
 
-/// What was queued before anybody named a priority is older than what is queued by class.
+/// Lanes that were queued before the first priority are older than those that are queued by class.
 #[test]
 fn what_is_left_over_from_before_the_first_priority_has_its_turn() {
     let (own, shared) = (Queue::PerWorker, Queue::Shared);
@@ -88,8 +88,7 @@ fn what_is_pinned_leaves_the_lower_classes_their_turns() {
     steps_until(&mut worker, &low, 200);
 }
 
-/// One lane that was queued before the first priority, and one after it: that is one more than their
-/// worker runs next.
+/// One lane was queued before the first priority, and one after it. That is one more than their worker runs next.
 #[test]
 fn a_lane_behind_one_that_is_left_over_wakes_a_sleeper() {
     let bells = Bells::default();
@@ -99,7 +98,7 @@ fn a_lane_behind_one_that_is_left_over_wakes_a_sleeper() {
     let main = {
         let (handle, bells) = (handle.clone(), bells.clone());
         async move {
-            // Not before this task runs: what is spawned from outside would be its.
+            // The other worker parks here, and not earlier: a task that is spawned from outside would go to it.
             while !matches!(other.step(), Step::Park(_)) {}
             let _left_over = flag(&handle, 1);
             handle.set_priority(Color::new(9), Priority::High);
@@ -113,8 +112,8 @@ fn a_lane_behind_one_that_is_left_over_wakes_a_sleeper() {
     assert_eq!(main.try_take().expect("it has run").expect("no panic"), 1);
 }
 
-/// What is always there in the worker's own queue, and what is always pinned to it, leave the queue for
-/// all its turns.
+/// Lanes that are always in the worker's own queue, and lanes that are always pinned to it, leave the injector all
+/// its turns.
 #[test]
 fn what_comes_from_outside_has_its_turn_beside_what_is_pinned() {
     let (handle, mut worker) = one_worker(Options::default());
@@ -130,8 +129,8 @@ fn what_comes_from_outside_has_its_turn_beside_what_is_pinned() {
     }
 }
 
-/// A task that becomes urgent after everything was told to cancel is cancelled too, with all that waits
-/// before it: its lane, which waited as one of the lowest class, has a ticket of the highest.
+/// A task that becomes urgent after everything was told to cancel is cancelled too, with all tasks that wait before
+/// it. Its lane, which waited as one of the lowest class, has a ticket of the highest.
 #[test]
 fn what_becomes_urgent_in_a_shutdown_is_cancelled() {
     let (handle, mut worker) = one_worker(Options { slice_polls: 1, ..Options::default() });
@@ -163,7 +162,7 @@ fn on(handle: &Handle, worker: &mut Worker, f: impl FnOnce() + Send + 'static) {
     }
 }
 
-/// A worker with a queue of its own takes what is high from another one's first.
+/// A worker with a queue of its own first takes the high lanes from another one's queue.
 #[test]
 fn what_is_high_is_stolen_first() {
     let (handle, mut here, mut there) = two_workers(&Bells::default());
@@ -177,7 +176,8 @@ fn what_is_high_is_stolen_first() {
     steps_until(&mut there, &high, 2);
 }
 
-/// A worker that runs something else wakes another for what is high, and for nothing else that is alone.
+/// A worker that runs something else wakes another for a high lane that is alone, and for no other lane that is
+/// alone.
 #[test]
 fn what_is_high_wakes_a_sleeper() {
     for (priority, wakes) in [(Priority::High, 1), (Priority::Normal, 0), (Priority::Low, 0)] {
@@ -188,7 +188,7 @@ fn what_is_high_wakes_a_sleeper() {
         let (run, count) = (handle.clone(), Arc::new(AtomicUsize::new(0)));
         let counted = Arc::clone(&count);
         on(&handle, &mut here, move || {
-            // What came from outside has woken it.
+            // The spawn from outside has woken the other worker.
             while !matches!(there.step(), Step::Park(_)) {}
             let before = bells.rung();
             let _spawned = flag(&run, 9);
@@ -224,8 +224,8 @@ fn a_color_is_urgent_as_long_as_its_task_waits() {
     assert!(since <= 64, "{since} turns of what is not urgent any more");
 }
 
-/// A reader that somebody urgent waits for is let in, and then runs beside the color, under a fresh one:
-/// that is urgent too, and so is the one in which a behavior that only looks runs.
+/// The color lets a reader in for which an urgent task waits. The reader then runs beside the color, under a fresh
+/// one, which is urgent too. So is the fresh color of a behavior that only looks.
 #[test]
 fn who_looks_for_somebody_urgent_is_urgent_to_the_end() {
     for several in [false, true] {
@@ -233,7 +233,7 @@ fn who_looks_for_somebody_urgent_is_urgent_to_the_end() {
         handle.set_priority(Color::new(1), Priority::High);
         let [a, b] = [30, 31].map(|color| ColorCell::new_in(&handle, Color::new(color), ()));
         let busy = handle.clone();
-        // In the worker's own queue, as what it schedules itself.
+        // These lanes are in the worker's own queue, as those that it schedules itself.
         on(&handle, &mut worker, move || {
             saturate(&busy, 2..26);
             [30, 31].into_iter().for_each(|color| drop(flag(&busy, color)));
@@ -252,7 +252,7 @@ fn who_looks_for_somebody_urgent_is_urgent_to_the_end() {
     }
 }
 
-/// Twenty who wait to read the same cell came before it, and are let in with it.
+/// Twenty tasks that wait to read the same cell came before the urgent one, and the color lets them in with it.
 #[test]
 fn an_urgent_reader_is_read_before_those_who_are_let_in_with_it() {
     let (handle, mut worker) = one_worker(Options::default());

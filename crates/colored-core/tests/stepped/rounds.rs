@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 
-/// Workers, and what has run on them: the number of each turn.
+/// Workers, and the number of each turn that has run on them.
 struct Bench {
     handle: Handle,
     workers: Vec<Worker>,
@@ -18,7 +18,7 @@ struct Bench {
     ran: Arc<Mutex<Vec<usize>>>,
 }
 
-/// Who never ends.
+/// The number of a task that never ends.
 const BUSY: usize = usize::MAX;
 
 impl Bench {
@@ -29,7 +29,7 @@ impl Bench {
         Self { handle, workers, clock, over: Arc::default(), ran: Arc::default() }
     }
 
-    /// So many tasks that never end are runnable on a worker, and have had a turn. Each takes so long.
+    /// Spawns `tasks` that never end on a worker, and gives each a turn. Each turn takes `nanos`.
     fn keep_busy(&mut self, worker: usize, tasks: usize, nanos: u64) {
         let (handle, over, ran) = (self.handle.clone(), self.over.clone(), self.ran.clone());
         let clock = self.clock.clone();
@@ -50,7 +50,7 @@ impl Bench {
         self.run(worker, 1 + tasks);
     }
 
-    /// Slices of a worker, and what ran in them.
+    /// Runs slices of a worker, and returns the numbers of the turns in them.
     fn run(&mut self, worker: usize, slices: usize) -> Vec<usize> {
         for _ in 0..slices {
             assert_eq!(self.workers[worker].step(), Step::Ran);
@@ -70,7 +70,7 @@ impl Bench {
     }
 }
 
-/// The place of each number in what ran, in the order of the numbers.
+/// The place of each number in `ran`, in the order of the numbers.
 fn places(ran: &[usize], numbers: usize) -> Vec<usize> {
     let place = |number| ran.iter().position(|other| *other == number).expect("it has run");
     (0..numbers).map(place).collect()
@@ -79,7 +79,7 @@ fn places(ran: &[usize], numbers: usize) -> Vec<usize> {
 fn those_from_outside_wait_for_each_lane_once(options: Options) {
     let mut bench = Bench::new(2, options);
     bench.keep_busy(0, 4, 0);
-    // In the middle of a round.
+    // The worker stops in the middle of a round.
     bench.run(0, 2);
     (0..500).for_each(|number| bench.spawn(number));
     let ran = bench.run(0, 4 + 500 + 4);
@@ -87,7 +87,7 @@ fn those_from_outside_wait_for_each_lane_once(options: Options) {
     assert!(places.is_sorted(), "in the order in which they came");
     assert!(places[0] <= 4, "after {} slices of 4 lanes", places[0]);
     assert_eq!(places[499], places[0] + 499, "nobody had two turns meanwhile");
-    // And those who never end go on, each in its turn.
+    // And the tasks that never end go on, each in its turn.
     assert!(bench.run(0, 8).iter().all(|number| *number == BUSY));
     bench.close();
 }
@@ -106,7 +106,7 @@ fn five_hundred_from_outside_wait_for_each_lane_once_where_nobody_steals() {
     }
 }
 
-/// What keeps coming from outside does not keep the worker's own from their turns.
+/// A stream of lanes from outside does not keep the worker's own lanes from their turns.
 #[test]
 fn a_stream_from_outside_lets_the_others_run() {
     let mut bench = Bench::new(1, Options::default());
@@ -117,16 +117,16 @@ fn a_stream_from_outside_lets_the_others_run() {
         if bench.run(0, 1) == [BUSY] {
             own += 1;
         } else {
-            // As many come as go.
+            // As many tasks come as go.
             bench.spawn(number);
         }
     }
-    // A round has ten from outside, and four.
+    // A round has ten lanes from outside, and four of its own.
     assert!((270..300).contains(&own), "{own} of 1000 slices");
     bench.close();
 }
 
-/// An idle worker's batch is older than what comes from outside while it runs that.
+/// The batch that an idle worker takes is older than the lanes that come from outside while it runs the batch.
 #[test]
 fn a_batch_from_outside_comes_before_what_is_still_there() {
     let mut bench = Bench::new(1, Options::default());
@@ -164,10 +164,10 @@ fn three_of_the_next_slot_come_before_one_from_outside() {
     bench.close();
 }
 
-/// As many events as it takes for lanes to go home.
+/// As many events as a batch needs to send lanes home.
 const MANY: usize = 1_000;
 
-/// A lane that has run last on the first worker, waits for a letter, and notes its turn then.
+/// Makes a lane that has run last on the first worker, waits for a letter, and notes its turn then.
 fn stranger(bench: &mut Bench) -> Waker {
     let (waker, ran) = (Arc::new(Mutex::new(None)), bench.ran.clone());
     let left = waker.clone();
@@ -198,7 +198,7 @@ fn who_comes_home_waits_for_each_lane_once() {
     bench.close();
 }
 
-/// Mail that came before anybody named a priority is as old as what was in the deque then.
+/// Mail that came before the first priority is as old as the lanes that were in the deque then.
 #[test]
 fn a_letter_from_before_there_were_priorities_has_its_turn() {
     let mut bench = Bench::new(2, Options::default());

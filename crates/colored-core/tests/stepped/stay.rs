@@ -1,5 +1,5 @@
-//! The end of a `block_on`, which runs what its local tasks leave behind. Made for Miri too: it sees a
-//! destructor that reaches what is borrowed for the drop that runs it.
+//! The end of a `block_on`, which runs the tasks that its local tasks leave behind. Miri runs these tests too: it
+//! sees a destructor that reaches a value which is borrowed for the drop that runs the destructor.
 
 use crate::doubles::NeverParks;
 use colored_core::{Handle, Scheduler, Worker, spawn_local, yield_now};
@@ -11,7 +11,7 @@ fn scheduler() -> (Handle, Vec<Worker>) {
     Scheduler::with_workers(1, 7, Box::new(NeverParks))
 }
 
-/// When it is dropped, spawns a task with another one that spawns one time less.
+/// A value that spawns a task when it is dropped. The task has another such value, which spawns one time less.
 struct Spawns {
     left: u32,
     dropped: Rc<Cell<u32>>,
@@ -48,7 +48,7 @@ fn destructors_at_the_end_spawn_others() {
     assert_eq!(dropped.get(), 4, "each of them is dropped before it returns");
 }
 
-/// What a destructor learns there: it is inside the `block_on` still.
+/// A destructor at the end is still inside the `block_on`.
 #[test]
 fn destructors_at_the_end_are_inside() {
     struct Asks(Rc<Cell<Option<(bool, bool)>>>);

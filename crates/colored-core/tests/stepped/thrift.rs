@@ -22,8 +22,8 @@ impl Bank {
         Self { handle, workers, clock, polls: Arc::default(), cells }
     }
 
-    /// Fills a worker's queue with clients, each with so many transfers; a poll takes so long. Nobody can
-    /// go on before the first worker has had a turn.
+    /// Fills a worker's queue with clients, each with `transfers` transfers. A poll takes `nanos`. No client can go
+    /// on before the first worker has had a turn.
     fn open_queue(&mut self, worker: usize, clients: usize, transfers: u64, nanos: u64) {
         let (handle, clock) = (self.handle.clone(), self.clock.clone());
         let (cells, polls) = (self.cells.clone(), Arc::clone(&self.polls));
@@ -68,7 +68,7 @@ impl Bank {
         }
     }
 
-    /// Lets all go on, and ends: how much has been done.
+    /// Lets all clients go on, and ends. Returns how many transfers they have done.
     fn close(mut self) -> u64 {
         let done = |bank: &Self| {
             let parked = bank.handle.scheduler().parked();
@@ -100,8 +100,8 @@ impl Bank {
 
 const CLIENTS: usize = 32;
 
-/// Where each who is woken stands in the line again at once, the line stays, and each transfer of each
-/// client is a poll.
+/// If each client that is woken stood in the line again at once, the line would stay, and each transfer of each
+/// client would be a poll.
 fn line_ends(mut bank: Bank) {
     const TRANSFERS: u64 = if cfg!(miri) { 5 } else { 50 };
     bank.open_queue(1, CLIENTS, TRANSFERS, 10);
@@ -110,7 +110,7 @@ fn line_ends(mut bank: Bank) {
     while bank.workers[0].step() == Step::Ran {}
     let polls = bank.polls();
     assert_eq!(bank.close(), CLIENTS as u64 * TRANSFERS);
-    // Some stand in it once more: now and then what waits behind has its turn all the same.
+    // Some clients stand in the line once more: now and then the lane behind has its turn all the same.
     assert!(polls < 3 * CLIENTS, "{polls} polls");
 }
 
@@ -126,8 +126,8 @@ fn with_priorities_a_line_ends_before_those_go_on_who_stood_in_it() {
     line_ends(bank);
 }
 
-/// Two tasks that never wait are always runnable: who has stood in a line comes behind them, and comes.
-/// Each of their polls takes so long.
+/// Two tasks that never wait are always runnable. A task that has stood in a line comes behind them, and does come.
+/// Each of their polls takes `nanos`.
 fn has_its_turn(mut bank: Bank, nanos: u64, most: usize) {
     let over = Arc::new(AtomicBool::new(false));
     for _ in 0..2 {
@@ -171,7 +171,8 @@ fn with_priorities_who_stood_in_a_line_has_its_turn_beside_what_never_ends() {
     has_its_turn(bank, 0, 64);
 }
 
-/// Full slices are long: a millisecond of them is enough, and of those that the clock has not seen yet.
+/// Full slices are long. The task is behind for a millisecond of them at most, and for those that the clock has not
+/// seen yet.
 #[test]
 fn who_stood_in_a_line_is_not_behind_for_long() {
     has_its_turn(Bank::new(), 200_000, 16);
@@ -180,7 +181,8 @@ fn who_stood_in_a_line_is_not_behind_for_long() {
     has_its_turn(bank, 200_000, 16);
 }
 
-/// The thief's clients all stop at once. Half of what there is, and half of the rest: enough.
+/// The thief's clients all stop at once. The thief takes half of the lanes, then half of the rest, and that is
+/// enough.
 #[test]
 fn a_thief_rests_longer_and_longer_but_always_comes_back() {
     let mut bank = Bank::new();
@@ -192,7 +194,8 @@ fn a_thief_rests_longer_and_longer_but_always_comes_back() {
         rests.push((bank.polls() - before, limit));
         bank.clock.spend(limit);
     }
-    // Two thefts at first. What the victim runs next is left to it, and looked for after a millisecond.
+    // The thief steals twice at first. It leaves the lane that the victim runs next, and looks for that after a
+    // millisecond.
     assert_eq!(
         rests,
         [(24, 200_000), (4, 400_000), (2, 800_000), (1, 1_600_000), (0, 1_000_000)],
@@ -205,7 +208,7 @@ fn a_thief_rests_longer_and_longer_but_always_comes_back() {
 fn a_thief_of_clients_that_work_does_not_rest() {
     let mut bank = Bank::new();
     bank.open_queue(0, CLIENTS, 1, 20_000);
-    // It takes all but what the victim runs next.
+    // The thief takes all but the lane that the victim runs next.
     let rest = bank.steal();
     assert_eq!((bank.polls(), rest), (CLIENTS - 1, Some(1_000_000)));
     assert_eq!(bank.close(), CLIENTS as u64);

@@ -11,7 +11,7 @@ type Trace = Arc<Mutex<Vec<u64>>>;
 
 /// Colors with much to do, which fill their slices.
 const HOT: [u64; 2] = [1, 2];
-/// Tasks of each of those.
+/// How many tasks each hot color has.
 const TASKS: usize = 12;
 
 fn two_workers() -> (Handle, Vec<Worker>, Trace) {
@@ -53,19 +53,19 @@ fn run_slices(worker: &mut Worker, count: usize, trace: &Trace) -> Vec<u64> {
     std::mem::take(&mut trace.lock().unwrap())
 }
 
-/// A round of the queue is one slice of each color.
+/// A round of the queue has one slice of each color.
 #[test]
 fn without_a_theft_a_hot_color_goes_behind_all_others_after_each_slice() {
     let (handle, mut workers, trace) = two_workers();
     schedule(&mut workers[0], &trace, two_hot_ones());
     let ran = run_slices(&mut workers[0], 12, &trace);
-    // What was made runnable last is first.
+    // The lane that became runnable last is first.
     assert_eq!(ran, [22, 1, 10, 11, 12, 2, 20, 21, 1, 2, 1, 2]);
     stop(&handle, &mut workers);
 }
 
-/// The thief takes four of eight lanes, so each side has four free turns, and a round of either queue
-/// takes eight slices once more. After that all take turns as before.
+/// The thief takes four of eight lanes, so each side has four free turns, and a round of either queue takes eight
+/// slices once more. After that all colors take turns as before.
 #[test]
 fn a_hot_color_has_the_turns_of_as_many_as_were_stolen() {
     let (handle, mut workers, trace) = two_workers();
@@ -78,7 +78,7 @@ fn a_hot_color_has_the_turns_of_as_many_as_were_stolen() {
     stop(&handle, &mut workers);
 }
 
-/// What one theft has freed and nobody has used is no longer there after the next.
+/// Turns that one theft has freed, and that no lane has used, are gone after the next theft.
 #[test]
 fn free_turns_of_a_thief_that_has_run_out_of_lanes_are_forgotten() {
     let (handle, mut workers, trace) = two_workers();
@@ -103,7 +103,7 @@ fn a_hot_color_has_at_most_64_turns_of_others() {
     schedule(victim, &trace, colors);
     let stolen = run_slices(thief, 96, &trace);
     assert_eq!(stolen, (100..196).collect::<Vec<_>>());
-    // All others have had their turn by the time at which it has its next one of its own.
+    // All others have had their turn before the hot color has its own next one.
     let others = 4 + 60;
     let ran = run_slices(victim, others + 1 + 64, &trace);
     assert_eq!(ran.iter().filter(|color| **color == HOT[0]).count(), 1 + 64);

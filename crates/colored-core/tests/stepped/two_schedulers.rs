@@ -1,5 +1,6 @@
-//! Two schedulers in one program, stepped by hand on one thread: what one thread is for each of them is kept
-//! apart. Two tests say what they are about under Miri only: that no record outlives what it names.
+//! Two schedulers in one program, stepped by hand on one thread. The thread's state for the one is apart from its
+//! state for the other. Two tests find their fault under Miri only: a record that outlives the value which it
+//! names.
 
 use crate::doubles::NeverParks;
 use colored_core::lab::Options;
@@ -13,13 +14,13 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
-/// One that keeps no memory for later, so that Miri sees what is freed.
+/// A scheduler that keeps no memory for later, so that Miri sees each use of freed memory.
 fn scheduler(workers: usize) -> (Handle, Vec<Worker>) {
     let options = Options { reuse: false, ..Options::default() };
     Scheduler::with_options(workers, 7, Box::new(NeverParks), options)
 }
 
-/// Runs all that is runnable by one worker.
+/// Runs all lanes that are runnable by one worker.
 fn run(worker: &mut Worker) {
     while worker.step() == Step::Ran {}
 }
@@ -55,7 +56,7 @@ impl Future for Gate {
     }
 }
 
-/// A task in a section, which waits for a color that is busy: who looks for a cycle walks all records.
+/// Spawns a task that waits in a section for a color that is busy: a look for a cycle walks all records.
 fn wait_in_a_section(handle: &Handle, cell: &ColorCell<i32>) {
     let cell = cell.clone();
     drop(handle.spawn_colored(Color::new(30), async move {
@@ -64,7 +65,7 @@ fn wait_in_a_section(handle: &Handle, cell: &ColorCell<i32>) {
     }));
 }
 
-/// Recorded nowhere: what would have to begin under the locks of two schedulers is in the records of none.
+/// A `when` that would have to begin under the locks of two schedulers is in the records of neither.
 #[test]
 fn a_when_over_cells_of_two_schedulers_leaves_no_record() {
     let ((one, mut ones), (two, mut twos)) = (scheduler(1), scheduler(1));
@@ -95,7 +96,7 @@ fn a_when_over_cells_of_two_schedulers_leaves_no_record() {
     }
 }
 
-/// The same by a task, of a third scheduler or of one of the two, which records what it waits for.
+/// The same by a task, of a third scheduler or of one of the two, which records its waits.
 #[test]
 fn a_task_that_waits_for_cells_of_other_schedulers_leaves_no_record() {
     let ((one, mut ones), (two, mut twos), (three, mut threes)) =
@@ -132,7 +133,7 @@ fn a_task_that_waits_for_cells_of_other_schedulers_leaves_no_record() {
     assert_eq!(sums.into_iter().map(output).collect::<Vec<_>>(), [10; 3]);
 }
 
-/// One that stood in line before waits were recorded is found there, and passed over.
+/// The look finds a `when` that stood in line before the scheduler recorded waits, and passes it over.
 #[test]
 fn a_when_over_cells_of_two_schedulers_that_is_older_than_the_first_section() {
     let ((one, mut ones), (two, mut twos)) = (scheduler(1), scheduler(1));
@@ -157,8 +158,8 @@ fn a_when_over_cells_of_two_schedulers_that_is_older_than_the_first_section() {
     }
 }
 
-/// A place in the records of one scheduler says nothing about the order of another one's: what stands behind
-/// the call is not taken to be before it.
+/// A place in the records of one scheduler says nothing about the order of another one's: the look does not take a
+/// wait behind the call to be before it.
 #[test]
 fn a_call_that_is_taken_to_a_task_of_another_scheduler_is_recorded_there() {
     let ((one, mut ones), (two, mut twos)) = (scheduler(1), scheduler(1));
@@ -203,7 +204,7 @@ fn a_call_that_is_taken_to_a_task_of_another_scheduler_is_recorded_there() {
     assert_eq!((output(result), output(behind)), (2, 5));
 }
 
-/// It waits in no section, although the thread polls one further up the stack.
+/// The inner task waits in no section, although the thread polls a section further up the stack.
 #[test]
 fn a_task_that_is_polled_inside_the_section_of_another_one_is_not_in_it() {
     for same in [true, false] {
@@ -243,8 +244,8 @@ fn a_task_that_is_polled_inside_the_section_of_another_one_is_not_in_it() {
     }
 }
 
-/// A hop asks the task for its scheduler, not the thread: else a future that may not move would be polled on
-/// another thread.
+/// A hop asks the task for its scheduler, not the thread. Else another thread would poll a future that may not
+/// move.
 #[test]
 fn a_task_hops_in_its_own_scheduler_whatever_its_thread_is_meanwhile() {
     let ((one, mut ones), (two, mut twos)) = (scheduler(1), scheduler(1));
@@ -285,7 +286,7 @@ fn a_task_hops_in_its_own_scheduler_whatever_its_thread_is_meanwhile() {
     assert_eq!(output(task), 5);
 }
 
-/// Whose a thread is, from outside to inside: each time the inner one counts.
+/// The schedulers of a thread, from outside to inside: each time the inner one counts.
 #[test]
 fn the_innermost_scheduler_is_the_current_one() {
     fn is_current(handle: &Handle) -> bool {
@@ -295,7 +296,8 @@ fn the_innermost_scheduler_is_the_current_one() {
     assert!(Handle::with_current(|current| current.is_none()));
     let foreign = ColorCell::new_in(&two, Color::new(2), ());
     let own = ColorCell::new_in(&one, Color::new(2), ());
-    // At once, on a thread that works for nobody; and then for the other one.
+    // The call runs at once, on a thread that works for nobody; and then on one that has entered the other
+    // scheduler.
     let (a, b) = (one.clone(), two.clone());
     let mut cx = Context::from_waker(Waker::noop());
     let mut call = pin!(foreign.call(move |()| assert!(is_current(&b))));
@@ -328,7 +330,7 @@ fn the_innermost_scheduler_is_the_current_one() {
             let mut call = pin!(own.call(move |()| assert!(is_current(&inner))));
             assert!(call.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready());
             assert!(is_current(&b));
-            // A worker that is stepped here.
+            // The task steps a worker of the other scheduler here.
             let (inner, mut worker) = (b.clone(), worker);
             let _one = a.enter();
             let task = b.spawn_colored(Color::new(5), async move {
@@ -356,7 +358,7 @@ fn the_innermost_scheduler_is_the_current_one() {
 fn what_a_stepped_worker_spawns_locally_stays_with_it_and_not_with_the_guest() {
     let ((one, mut ones), (two, mut twos)) = (scheduler(1), scheduler(1));
     let mut worker = twos.pop().unwrap();
-    // The guest's turns are given by a worker on another thread.
+    // A worker on another thread gives the guest its turns.
     let helper = thread::spawn(move || {
         while !matches!(ones[0].step(), Step::Stopped) {
             thread::yield_now();

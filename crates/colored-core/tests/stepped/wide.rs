@@ -1,4 +1,4 @@
-//! Rows of any length: what a `when` does does not depend on how many colors it wants.
+//! Rows of any length: a `when` works the same way, however many colors it wants.
 
 use crate::doubles::NeverParks;
 use colored_core::{Color, ColorCell, Scheduler, Step, Worker, shared, when};
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
 
-/// Around the widths of masks and small counters.
+/// Numbers around the widths of masks and small counters.
 const WIDTHS: &[usize] = if cfg!(miri) {
     &[65]
 } else {
@@ -19,7 +19,7 @@ fn step_until_idle(worker: &mut Worker) {
     while worker.step() == Step::Ran {}
 }
 
-/// A task holds the color of one cell of the row, and another worker runs whatever it can, while a `when`
+/// A task holds the color of one cell of the row, and another worker runs all lanes that it can, while a `when`
 /// over the whole row stands in line.
 fn one_is_held(width: usize, held: usize, is_shared: bool) {
     let (handle, mut workers) = Scheduler::with_workers(2, 7, Box::new(NeverParks));
@@ -76,8 +76,8 @@ fn a_row_of_any_length_excludes_whoever_holds_one_of_its_colors() {
     }
 }
 
-/// A row names each color several times, and each color once is enough: a `when` that stood twice in one line
-/// would wait for itself.
+/// A row names each color several times, and the `when` stands in the line of each color once: a `when` that stood
+/// twice in one line would wait for itself.
 #[test]
 fn a_row_with_several_cells_of_each_color_has_each_color_once() {
     let (handle, mut workers) = Scheduler::with_workers(1, 7, Box::new(NeverParks));

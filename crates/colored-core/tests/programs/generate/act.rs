@@ -124,7 +124,7 @@ impl Make {
             }
             32 if self.seats > 0 => {
                 let act = match self.chance.below(3) {
-                    // The task is of another worker than the one that hands out its events.
+                    // The task belongs to another worker than the one that hands out its events.
                     0 if self.may_hop => self.poll_of(Wait::Hop(self.chance.index(self.tints))),
                     _ if is_low => Act::LookAround,
                     _ => self.poll(),
@@ -138,7 +138,7 @@ impl Make {
     }
 }
 
-/// Whether somebody may wait for what is forgotten with it.
+/// Whether other parts of the program may wait for a thing that the future of this wait keeps.
 fn must_end(wait: &Wait) -> bool {
     match wait {
         Wait::Yield

@@ -1,9 +1,9 @@
-//! What the tasks of a program wait for.
+//! The waits of a program's tasks.
 
 use super::Make;
 use crate::plan::{Set, Wait};
 
-/// What a tuple wants of each of its cells: `x` to change it, `s` to look at it.
+/// The patterns of tuples, a letter for each cell: `x` to change it, `s` to look at it.
 const PATTERNS: [&str; 11] =
     ["x", "xx", "sx", "xs", "ss", "xxx", "sss", "xsx", "xxxx", "ssss", "xssx"];
 
@@ -82,7 +82,7 @@ impl Make {
             (_, 4) => Set::Shared(cells(self, self.chance.below(5))),
             _ => {
                 let pattern = self.chance.of(&PATTERNS);
-                // Each cell once, as a tuple wants it.
+                // A tuple wants each cell once.
                 let start = self.chance.index(self.cells);
                 let all = (0..self.cells).map(|step| (start + step) % self.cells);
                 let all: Vec<_> = all.take(pattern.len()).collect();

@@ -1,13 +1,13 @@
-//! Closures that want several lanes at once, or a lane beside others who only look.
+//! Closures that want several lanes at once, or a lane beside readers.
 
 use super::{Entry, Hue, Oracle};
 use crate::slab::Key;
 
-/// A lane that is wanted.
+/// A lane that a closure wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Want {
     pub(crate) hue: Hue,
-    /// To look only.
+    /// Whether the closure only looks.
     pub(crate) shared: bool,
 }
 
@@ -23,9 +23,9 @@ enum Stage {
 pub(crate) struct Behavior {
     wants: Vec<Want>,
     waiter: Option<Key>,
-    /// The color that its caller holds, and that it need not take.
+    /// The color that the closure's caller holds. The closure need not take it.
     own: Option<Hue>,
-    /// It has run in the poll of its caller, who need not be woken.
+    /// Whether the closure has run in the poll of its caller, which needs no wake then.
     at_once: bool,
     stage: Stage,
 }
@@ -37,8 +37,8 @@ impl Want {
 }
 
 impl Oracle {
-    /// A closure is made that wants the lanes of some cells: each once, and for itself alone if one of
-    /// its cells needs that.
+    /// A task makes a closure that wants the lanes of some cells. It wants each lane once, and for itself alone if
+    /// one of the cells needs that.
     pub(crate) fn behavior(&mut self, cells: &[Want], waiter: Key) -> Key {
         let mut wants: Vec<Want> = Vec::new();
         for cell in cells {
@@ -52,14 +52,14 @@ impl Oracle {
         self.behaviors.insert(Behavior { wants, waiter, own: None, at_once: false, stage })
     }
 
-    /// Somebody looks at a color at once, and no task waits for it.
+    /// A reader looks at a color at once, and no task waits for it.
     pub(crate) fn reader(&mut self, hue: Hue) -> Key {
         self.tally.behaviors += 1;
         let (wants, stage) = (vec![Want { hue, shared: true }], Stage::Unstarted);
         self.behaviors.insert(Behavior { wants, waiter: None, own: None, at_once: false, stage })
     }
 
-    /// Whether its claims are scheduled, and it has not begun.
+    /// Whether the claims of a closure are scheduled, and the closure has not begun.
     pub(super) fn behavior_waits(&self, key: Key) -> bool {
         self.behaviors.get(key).is_some_and(|behavior| behavior.stage == Stage::Waiting)
     }
@@ -68,8 +68,7 @@ impl Oracle {
         self.behaviors.get(key).expect("made").wants.clone()
     }
 
-    /// It was polled, and has no result. The first time its claims have just been scheduled, all at
-    /// one moment.
+    /// A task has polled a closure that has no result yet. The first poll schedules all claims at one moment.
     pub(crate) fn behavior_is_pending(&mut self, key: Key) {
         let Some(behavior) = self.behaviors.get_mut(key) else {
             self.violated("G9", format!("behavior {} has run, and gives no result", key.slot));
@@ -94,7 +93,7 @@ impl Oracle {
         }
     }
 
-    /// Its closure begins, with all that it wants.
+    /// A closure begins, with all lanes that it wants.
     pub(crate) fn behavior_begins(&mut self, key: Key) {
         let behavior = self.behaviors.get_mut(key).expect("made");
         let (stage, waiter) = (behavior.stage, behavior.waiter);
@@ -123,7 +122,7 @@ impl Oracle {
         }
     }
 
-    /// Its closure ends.
+    /// A closure ends.
     pub(crate) fn behavior_ends(&mut self, key: Key) {
         let behavior = self.behaviors.get_mut(key).expect("it runs");
         behavior.stage = Stage::Done;
@@ -138,7 +137,7 @@ impl Oracle {
         }
     }
 
-    /// Its closure is dropped without having run: given up, or at the end.
+    /// A closure is dropped unrun: its caller has given it up, or the scheduler ends.
     pub(crate) fn behavior_unrun(&mut self, key: Key) {
         let Some(behavior) = self.behaviors.remove(key) else {
             self.violated("G8", format!("behavior {} is dropped again", key.slot));
@@ -167,7 +166,7 @@ impl Oracle {
         }
     }
 
-    /// The future of it goes.
+    /// The future of a closure goes.
     pub(crate) fn behavior_given_up(&mut self, key: Key) {
         let Some(behavior) = self.behaviors.get_mut(key) else { return };
         behavior.waiter = None;

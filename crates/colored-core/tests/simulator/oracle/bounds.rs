@@ -1,4 +1,4 @@
-//! Who is inside a bound, and who waits in line.
+//! Bounds: the tasks inside, and those that wait in line.
 
 use super::{Hue, Oracle};
 use crate::slab::Key;
@@ -12,14 +12,14 @@ pub(crate) struct BoundModel {
     capacity: usize,
     inside: usize,
     line: VecDeque<Key>,
-    /// Who has been called and has yet to come, or has been sent away.
+    /// The tasks that the bound has called, and that have yet to come in or to learn that it is closed.
     called: Vec<(Key, Answer)>,
     closed: bool,
-    /// Clones of it; its color has a lane as long as there are any.
+    /// How many clones of the bound there are. Its color has a lane as long as there is one.
     owners: u32,
 }
 
-/// What comes of an attempt to go in.
+/// The answer to an attempt to go in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     Inside,
@@ -28,7 +28,7 @@ pub(crate) enum Answer {
 }
 
 impl Oracle {
-    /// A bound is made, with one owner.
+    /// The program makes a bound, with one owner.
     pub(crate) fn new_bound(&mut self, hue: Hue, capacity: usize) -> BoundKey {
         let lane = self.lanes.get_mut(hue);
         lane.cells += 1;
@@ -53,7 +53,7 @@ impl Oracle {
         self.bound(key).hue
     }
 
-    /// Somebody under a color comes, who does not wait: what he is told. Inside he owns a clone.
+    /// A caller under a color tries to go in, and does not wait. Inside it owns a clone.
     pub(crate) fn bound_enter(&mut self, key: BoundKey, here: Option<Hue>) -> Answer {
         let bound = self.bound(key);
         let room = bound.line.is_empty() && bound.inside < bound.capacity;
@@ -70,7 +70,7 @@ impl Oracle {
         answer
     }
 
-    /// A task looks whether it may go in; if not it waits in line, or stays there.
+    /// A task tries to go in. If there is no room it goes into the line, or stays there.
     pub(crate) fn bound_look(&mut self, key: BoundKey, task: Key) -> Answer {
         let here = self.hue_of(task);
         let bound = self.bound(key);
@@ -101,13 +101,13 @@ impl Oracle {
         }
     }
 
-    /// Somebody leaves: who waits longest comes in.
+    /// An occupant leaves, and the task that has waited longest comes in.
     pub(crate) fn bound_leave(&mut self, key: BoundKey) {
         let bound = self.bound(key);
         if bound.inside <= bound.capacity
             && let Some(next) = bound.line.pop_front()
         {
-            // The clone of the one who leaves goes, and the next one has another.
+            // The clone of the one that leaves goes, and the next one has another.
             bound.called.push((next, Answer::Inside));
             self.tally.admitted += 1;
             self.wake(next);
@@ -117,7 +117,7 @@ impl Oracle {
         self.bound_clone_gone(key);
     }
 
-    /// Nobody comes in any more, and who waits is sent away.
+    /// The bound closes: no task comes in any more, and it sends away those in line.
     pub(crate) fn bound_close(&mut self, key: BoundKey) {
         let bound = self.bound(key);
         bound.closed = true;
@@ -146,7 +146,7 @@ impl Oracle {
         }
     }
 
-    /// What a bound says of itself: how many are inside, how many wait, whether it is closed.
+    /// Checks what a bound says of itself: how many are inside, how many wait, and whether it is closed.
     pub(crate) fn bound_says(&mut self, key: BoundKey, found: (usize, usize, bool)) {
         let bound = self.bound(key);
         let expected = (bound.inside, bound.line.len(), bound.closed);

@@ -9,9 +9,9 @@ pub(crate) type CallKey = Key;
 #[derive(Debug)]
 pub(crate) struct CellModel {
     pub(crate) hue: Hue,
-    /// Clones, those inside calls included.
+    /// How many clones of the cell there are, with those inside calls.
     owners: u32,
-    /// What the cell's value must be: how many accesses have begun.
+    /// How many accesses have begun. The cell's value must be this number.
     accesses: u64,
 }
 
@@ -21,7 +21,7 @@ enum Stage {
     Waiting,
     Abandoned,
     Running,
-    /// It has run at once.
+    /// The call has run at once.
     Done,
 }
 
@@ -31,12 +31,12 @@ pub(crate) struct CallModel {
     hue: Hue,
     stage: Stage,
     waiter: Option<Key>,
-    /// It runs under the color that its caller holds already.
+    /// Whether the call runs under the color that its caller holds already.
     nested: bool,
 }
 
 impl Oracle {
-    /// A cell is made, with one owner.
+    /// The program makes a cell, with one owner.
     pub(crate) fn new_cell(&mut self, hue: Hue) -> CellKey {
         let lane = self.lanes.get_mut(hue);
         lane.cells += 1;
@@ -44,7 +44,7 @@ impl Oracle {
         self.cells.insert(CellModel { hue, owners: 1, accesses: 0 })
     }
 
-    /// A post is made.
+    /// A post is scheduled.
     pub(crate) fn post(&mut self, cell: CellKey, number: u32) -> Hue {
         self.tally.scheduled += 1;
         let hue = self.cells.get(cell).expect("its clone").hue;
@@ -52,7 +52,7 @@ impl Oracle {
         hue
     }
 
-    /// The value is about to be used: what it must be.
+    /// An access to the value begins. Checks the number in the value.
     pub(crate) fn access(&mut self, cell: CellKey, found: u64) {
         let Some(model) = self.cells.get_mut(cell) else {
             self.violated("G8", format!("cell {} is used after its end", cell.slot));
@@ -65,7 +65,7 @@ impl Oracle {
         }
     }
 
-    /// The value is about to be looked at.
+    /// A reader is about to look at the value.
     pub(crate) fn look(&mut self, cell: CellKey, found: u64) {
         let accesses = self.cells.get(cell).map(|model| model.accesses);
         if accesses != Some(found) {
@@ -80,7 +80,7 @@ impl Oracle {
         self.turn_ends(hue);
     }
 
-    /// A callback is dropped without its turn having done anything: a shutdown does so.
+    /// A callback is dropped without having run: a shutdown does so.
     pub(crate) fn unrun(&mut self, hue: Hue, entry: Entry) {
         self.turn_begins(hue, entry, false);
         if !self.closing {
@@ -89,7 +89,7 @@ impl Oracle {
         self.callback_ends(hue, false);
     }
 
-    /// A call is made, which owns a clone of the cell.
+    /// A task makes a call, which owns a clone of the cell.
     pub(crate) fn call(&mut self, cell: CellKey, waiter: Key) -> CallKey {
         let model = self.cells.get_mut(cell).expect("its clone");
         model.owners += 1;
@@ -98,8 +98,7 @@ impl Oracle {
         self.calls.insert(CallModel { cell, hue, stage: Stage::Unstarted, waiter, nested: false })
     }
 
-    /// The call was polled, and has no result. The first time it has just been put behind the
-    /// others.
+    /// A task has polled a call that has no result yet. The first poll has just put it behind the others.
     pub(crate) fn call_is_pending(&mut self, call: CallKey) {
         let Some(model) = self.calls.get_mut(call) else {
             self.violated("G9", format!("call {} has run, and gives no result", call.slot));
@@ -121,13 +120,13 @@ impl Oracle {
         self.push_urged(hue, Entry::Call(call), false, self.lent_by(waiter));
     }
 
-    /// The color that a call has not had its turn under.
+    /// The color under which a call has not had its turn yet.
     pub(crate) fn waits_for_turn(&self, call: CallKey) -> Option<Hue> {
         let call = self.calls.get(call)?;
         matches!(call.stage, Stage::Unstarted | Stage::Waiting).then_some(call.hue)
     }
 
-    /// The closure of a call begins: whether the call has waited for its turn.
+    /// The closure of a call begins. Returns whether the call has waited for its turn.
     pub(crate) fn call_begins(&mut self, call: CallKey) -> bool {
         let waiter = self.calls.get(call).expect("made").waiter;
         let held = waiter.and_then(|waiter| self.hue_of(waiter));
@@ -190,14 +189,14 @@ impl Oracle {
         self.callback_ends(hue, false);
     }
 
-    /// The caller gives the call up, or has its result. Its clone of the cell goes next.
+    /// A caller gives its call up, or has its result. Then the call's clone of the cell goes.
     pub(crate) fn caller_gone(&mut self, call: CallKey, cell: CellKey) {
         if let Some(model) = self.calls.get_mut(call) {
             model.waiter = None;
             match model.stage {
                 Stage::Waiting => model.stage = Stage::Abandoned,
                 Stage::Done => drop(self.calls.remove(call)),
-                // A turn that is in progress ends without it, and an unused closure goes next.
+                // A turn that is in progress ends without its caller, and an unused closure goes next.
                 Stage::Running | Stage::Abandoned | Stage::Unstarted => {}
             }
         }
@@ -224,7 +223,7 @@ impl Oracle {
         self.cells.get(cell).is_some_and(|model| model.owners == 0)
     }
 
-    /// The end of a cell has not come at once: it waits behind the others.
+    /// The value of a cell has not ended at once: its end waits behind the others.
     pub(crate) fn last_owner_waits(&mut self, cell: CellKey) {
         let Some(hue) = self.cells.get(cell).map(|cell| cell.hue) else { return };
         if self.must_be_idle(hue) {
@@ -255,7 +254,7 @@ impl Oracle {
         hue
     }
 
-    /// The value is gone.
+    /// The destructor of a cell's value has run.
     pub(crate) fn value_dropped(&mut self, cell: CellKey, hue: Hue, at_once: bool) {
         self.cells.remove(cell);
         self.lanes.get_mut(hue).cells -= 1;

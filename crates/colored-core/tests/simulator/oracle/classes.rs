@@ -1,22 +1,23 @@
-//! Priorities: how urgent each color is, and what follows for how long it may wait (G7).
+//! Priorities: how urgent each color is, and how long it may wait for that (G7).
 
 use super::{Entry, Hue, Oracle};
 use crate::slab::Key;
 use colored_core::Priority;
 
-/// Slices of a worker for one that is high: what is pinned has every other one, the two queues in which
-/// it may be take turns, and now and then a lower class comes first.
+/// Slices of a worker for one high lane ahead: lanes that are pinned have every other slice, the two queues in
+/// which the lane may be take turns, and now and then a lower class comes first.
 const PER_HIGH: u64 = 8;
 
-/// Slices of a worker for one that is not: one of 64 is for its class, and its two queues take turns.
-/// As many again where the lane came by ways from before there were priorities.
+/// Slices of a worker for one lane ahead that is not high: one of 64 is for its class, and its two queues take
+/// turns. As many again where the lane came by ways from before there were priorities.
 const PER_LOWER: u64 = 4 * 64;
 
 #[derive(Debug, Default)]
 pub(crate) struct Classes {
     /// Slices that had begun when the first priority was named.
     used: Option<u64>,
-    /// Colors that are high, tasks that are urgent, and what they wait for: now, and at most at once.
+    /// How many colors are high, tasks are urgent, and lanes are urgent for a task that waits: now, and at most at
+    /// once.
     high: u64,
     most_high: u64,
 }
@@ -25,22 +26,22 @@ pub(crate) struct Classes {
 #[derive(Debug, Default)]
 pub(super) struct Class {
     base: Priority,
-    /// What is urgent and scheduled there, or runs.
+    /// How many urgent entries are scheduled there, or run.
     urgent: u32,
-    /// How urgent is what runs.
+    /// How urgent the entry is that runs.
     pub(super) runs: Urgency,
-    /// When it became high: slices that had begun.
+    /// How many slices had begun when the color became high.
     since: u64,
 }
 
-/// Why something that is scheduled makes its color urgent.
+/// The reason for which an entry makes its color urgent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Urgency {
     #[default]
     None,
-    /// It is a task that was spawned so.
+    /// The entry is a task that was spawned so.
     Own,
-    /// A color of the highest class waits for it.
+    /// A color of the highest class waits for the entry.
     Lent,
 }
 
@@ -49,14 +50,14 @@ impl Class {
         self.base == Priority::High || self.urgent > 0
     }
 
-    /// Whether it keeps its color a lane.
+    /// Whether the class keeps a lane for its color.
     pub(super) fn is_named(&self) -> bool {
         self.base != Priority::Normal
     }
 }
 
 impl Classes {
-    /// Something is high from now on, and something is not any more.
+    /// Counts one more that is high, one that is high no more, or both.
     pub(super) fn count_high(&mut self, comes: bool, goes: bool) {
         self.high = self.high + u64::from(comes) - u64::from(goes);
         self.most_high = self.most_high.max(self.high);
@@ -64,7 +65,7 @@ impl Classes {
 }
 
 impl Oracle {
-    /// A priority is named. False if the scheduler has none.
+    /// The program names a priority. False if the scheduler has no priorities.
     pub(super) fn name_class(&mut self) -> bool {
         if self.policy.is_flat() || self.closing {
             return false;
@@ -79,7 +80,7 @@ impl Oracle {
         self.classes.used.is_some()
     }
 
-    /// A color is given a priority, and has a lane as long as that is not the normal one.
+    /// A color gets a priority, and has a lane as long as that is not the normal one.
     pub(crate) fn classify(&mut self, hue: Hue, base: Priority) {
         if !self.name_class() {
             return;
@@ -101,12 +102,13 @@ impl Oracle {
         }
     }
 
-    /// Of what is scheduled for nobody who waits.
+    /// How urgent an entry is for which no task waits.
     pub(super) fn urgency_of(&self, entry: Entry) -> Urgency {
         if self.is_urgent(entry) { Urgency::Own } else { Urgency::None }
     }
 
-    /// Of what a task schedules on other lanes, and waits for: as urgent as the color that it runs under.
+    /// How urgent an entry is that a task schedules on another lane, and waits for: as urgent as the color under
+    /// which the task runs.
     pub(super) fn lent_by(&self, waiter: Option<Key>) -> Urgency {
         let own = waiter.and_then(|waiter| self.hue_of(waiter));
         let lends =
@@ -114,7 +116,7 @@ impl Oracle {
         if lends { Urgency::Lent } else { Urgency::None }
     }
 
-    /// Something is scheduled, which may make its color urgent.
+    /// An entry is scheduled, which may make its color urgent.
     pub(super) fn urge(&mut self, hue: Hue, urgency: Urgency) {
         if urgency != Urgency::None {
             self.reclass(hue, |class| class.urgent += 1);
@@ -123,7 +125,7 @@ impl Oracle {
         self.tally.lent += u64::from(urgency == Urgency::Lent);
     }
 
-    /// What was scheduled is there no more; or is there once more.
+    /// An entry leaves the queue, or its turn ends, and it makes its color urgent no more.
     pub(super) fn unurge(&mut self, hue: Hue, urgency: Urgency) {
         if urgency != Urgency::None {
             self.reclass(hue, |class| class.urgent -= 1);
@@ -131,8 +133,8 @@ impl Oracle {
         self.classes.count_high(false, urgency == Urgency::Lent);
     }
 
-    /// How much may come before a lane that became ready at that slice, where there are priorities:
-    /// since when that counts, the slices for each lane ahead, and how many lanes are, if less than all.
+    /// How much may come before a lane that became ready at that slice, where there are priorities: the slice from
+    /// which that counts, the slices for each lane ahead, and how many lanes are ahead, if fewer than all.
     pub(super) fn class_bound(&self, hue: Hue, ready: u64) -> Option<(u64, u64, Option<u64>)> {
         let used = self.classes.used?;
         let class = &self.lanes.get(hue).class;

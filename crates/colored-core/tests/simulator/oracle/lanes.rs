@@ -1,4 +1,4 @@
-//! A reference queue per color: who is in it, who runs (G1, G2).
+//! A reference queue per color: the entries in it, and the one that runs (G1, G2).
 
 mod turns;
 
@@ -12,7 +12,7 @@ use std::fmt;
 /// A color, as the simulation numbers them.
 pub(crate) type Hue = u32;
 
-/// What waits in a lane, or runs.
+/// An entry that waits in a lane, or runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entry {
     /// A task that is scheduled.
@@ -23,11 +23,11 @@ pub(crate) enum Entry {
     Call(CallKey),
     /// A cell's value whose last owner has gone.
     LastOwner(CellKey),
-    /// What wants the lane together with others, for itself alone.
+    /// The claim of a closure that wants the lane together with others, for itself alone.
     Claim(Key),
-    /// What only looks, beside others who do.
+    /// A reader, which only looks, beside other readers.
     Look(Key),
-    /// What ends the values of the color, if nothing refers to it then.
+    /// The end of the color's values, if nothing refers to the color then.
     Values,
 }
 
@@ -48,71 +48,70 @@ impl fmt::Display for Entry {
 #[derive(Clone, Copy, Debug)]
 struct Queued {
     entry: Entry,
-    /// Its place is not known: a shutdown may have put it into the queue before.
+    /// Whether the entry's place is unknown: a shutdown may have put it into the queue before.
     soft: bool,
     urgency: Urgency,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct Lane {
-    /// If the program has looked.
+    /// The color, if the program has looked at it.
     pub(crate) color: Option<Color>,
     unique: bool,
-    /// It can be found by its color.
+    /// Whether the lane can be found by its color.
     pub(crate) published: bool,
-    /// The program keeps its color, and may come back to it.
+    /// Whether the program keeps the color, and may come back to it.
     pub(crate) named: bool,
     queue: VecDeque<Queued>,
     holder: Option<Entry>,
-    /// Who look at it right now.
+    /// How many readers look at it right now.
     readers: u32,
-    /// Counted as ready.
+    /// Whether `Lanes::ready` counts this lane.
     counted: bool,
-    /// Counted as one that something waits in.
+    /// Whether `Lanes::lined_up` counts this lane.
     lined_up: bool,
     pub(crate) tasks: u32,
     pub(crate) cells: u32,
-    /// How often the color's own value was used, if it has one.
+    /// How often a callback or a task has used the color's own value, if the color has one.
     pub(super) local: Option<u64>,
     pub(crate) ready: Ready,
-    /// The worker that has run it last, if known, while something keeps it.
+    /// The worker that has run the lane last, if that is known, while the lane is kept.
     home: Option<u32>,
     pub(super) class: Class,
 }
 
-/// Since when a lane could run.
+/// The moment since which a lane can run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ready {
     now: u64,
     pub(crate) fair: u64,
     slices: u64,
-    /// It was made so by a thread that is no worker.
+    /// Whether a thread that is no worker made the lane ready.
     injected: bool,
     behind: bool,
-    /// Lanes in which something waited, and slices in progress.
+    /// How many lanes had entries then, and how many slices were in progress.
     ahead: u64,
-    /// Lanes that had come from outside before.
+    /// How many lanes had come from outside before.
     came: u64,
-    /// Lanes that had been moved from one worker to another.
+    /// How many lanes had moved from one worker to another.
     moved: u64,
 }
 
 impl Lane {
-    /// Whether a worker must come to it. A claim, or a reader, may have had its turn and wait for
-    /// something else, and the end of the values may have done nothing: that cannot be seen from
-    /// outside.
+    /// Whether a worker must come to the lane. A claim, or a reader, may have had its turn and wait for something
+    /// else, and the end of the values may have done nothing: the oracle does not see that.
     fn is_ready(&self) -> bool {
         let queued = self.queue.front().map(|queued| queued.entry);
         let runs = self.holder.is_some() || self.readers > 0;
         !runs && !matches!(queued, None | Some(Entry::Claim(_) | Entry::Look(_) | Entry::Values))
     }
 
-    /// Whether something keeps it.
+    /// Whether an entry or an owner keeps the lane.
     pub(crate) fn is_kept(&self) -> bool {
         self.is_referenced() || self.holder.is_some() || self.readers > 0
     }
 
-    /// Whether something refers to it.
+    /// Whether an owner, a priority or a queued entry refers to the lane.
     pub(super) fn is_referenced(&self) -> bool {
         self.class.is_named() || self.tasks > 0 || self.cells > 0 || !self.queue.is_empty()
     }
@@ -123,14 +122,14 @@ pub(crate) struct Lanes {
     lanes: Vec<Lane>,
     free: Vec<Hue>,
     palette: Hue,
-    /// How many could run now.
+    /// How many lanes could run now.
     pub(crate) ready: u32,
-    /// In how many something waits, claims and readers too.
+    /// How many lanes have entries, claims and readers too.
     lined_up: u32,
     most_lined_up: u32,
-    /// How many have become ready by threads that are no workers.
+    /// How many lanes have become ready by threads that are no workers.
     came: u64,
-    /// How much is scheduled.
+    /// How many entries are scheduled.
     queued: u32,
     most_queued: u32,
 }
@@ -194,7 +193,7 @@ impl Lanes {
             return;
         }
         lane.home = None;
-        // The default color is never without an owner.
+        // The default color always has an owner.
         if lane.local.is_some() && hue != 0 {
             lane.queue.push_back(Queued {
                 entry: Entry::Values,
@@ -213,7 +212,7 @@ impl Lanes {
         }
     }
 
-    /// Colors that are not of the normal class.
+    /// The colors that are not of the normal class.
     pub(crate) fn classified(&self) -> impl Iterator<Item = Hue> {
         let lanes = self.lanes.iter().enumerate();
         lanes.filter(|(_, lane)| lane.class.is_named()).map(|(hue, _)| hue as Hue)
@@ -226,13 +225,13 @@ impl Lanes {
         self.lanes.iter().filter(kept).count() + default
     }
 
-    /// Lanes that have been ready for long, and that any worker may run: color and since when.
+    /// Lanes that are ready, and their colors.
     pub(crate) fn ready_lanes(&self) -> impl Iterator<Item = (Hue, &Lane)> {
         let lanes = self.lanes.iter().enumerate().filter(|(_, lane)| lane.is_ready());
         lanes.map(|(hue, lane)| (hue as Hue, lane))
     }
 
-    /// Takes out what ends the values.
+    /// Takes the end of the values out of the queue.
     pub(super) fn take_end(&mut self, hue: Hue) -> bool {
         let queue = &mut self.get_mut(hue).queue;
         let place = queue.iter().position(|queued| queued.entry == Entry::Values);
@@ -253,7 +252,7 @@ impl Lanes {
         self.get(hue).queue.front().map(|queued| queued.entry)
     }
 
-    /// What waits there, in order.
+    /// The entries of a lane, in order.
     pub(super) fn entries(&self, hue: Hue) -> impl Iterator<Item = Entry> {
         self.get(hue).queue.iter().map(|queued| queued.entry)
     }
@@ -262,7 +261,7 @@ impl Lanes {
         self.lanes.iter().find_map(|lane| lane.queue.front()).map(|queued| queued.entry)
     }
 
-    /// A lane may have become ready, or be so no more.
+    /// Counts a lane again that may have become ready, or is so no more.
     fn count(&mut self, hue: Hue, now: Ready) {
         let lane = &mut self.lanes[hue as usize];
         let lined_up = !lane.queue.is_empty();

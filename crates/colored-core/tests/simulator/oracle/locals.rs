@@ -1,4 +1,4 @@
-//! The values that colors have of their own: made once, moved with their color, dropped with it.
+//! The colors' own values: each is made once, moves with its color, and is dropped with it.
 
 use super::classes::Urgency;
 use super::{Entry, Hue, Oracle};
@@ -12,7 +12,7 @@ impl Oracle {
         self.tally.locals += 1;
     }
 
-    /// A color uses its value, which belongs to `of` and has been used so often.
+    /// A color uses its value. The value names `of` as its color, and `found` as the number of its uses.
     pub(crate) fn local_used(&mut self, hue: Hue, of: Hue, found: u64) {
         let before = self.lanes.get_mut(hue).local.replace(found + 1);
         if of != hue || before != Some(found) {
@@ -23,7 +23,7 @@ impl Oracle {
         }
     }
 
-    /// A color uses its second value, by one and by the other the `n`th time.
+    /// A color uses its second value. By the first value this is the `n`th time, by the second the `other`th.
     pub(crate) fn charm_used(&mut self, hue: Hue, n: u64, other: u64) {
         if n != other {
             let what = format!("color {hue} has a charm that was used {n} times, not {other}");
@@ -31,7 +31,7 @@ impl Oracle {
         }
     }
 
-    /// The value of a color is dropped: nothing refers to the color, or everything ends.
+    /// The value of a color is dropped: nothing refers to the color, or the scheduler ends.
     pub(crate) fn local_drops(&mut self, hue: Hue, found: u64) {
         self.end_has_passed(hue);
         self.exclude(hue, Entry::Values);
@@ -53,7 +53,7 @@ impl Oracle {
         self.turn_ends(hue);
     }
 
-    /// What was to end a color's values has had its turn, and may have found the color in use again.
+    /// The end of a color's values has had its turn. It may have found the color in use again.
     pub(super) fn end_has_passed(&mut self, hue: Hue) {
         if self.lanes.take_end(hue) {
             self.count(hue);

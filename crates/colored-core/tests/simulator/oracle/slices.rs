@@ -1,17 +1,17 @@
-//! Who runs on the stack, and how long slices and waits may be (G7).
+//! The steps on the stack, and how long slices and waits may be (G7).
 
 use super::Hue;
 use crate::policy::Policy;
 use crate::world::Actor;
 
-/// Polls between two looks at the clock, so a slice is over by that many turns after its time.
+/// Polls between two looks at the clock. A slice is over by that many turns after its time.
 const LATE_TURNS: u32 = 8;
 
-/// Slices of a worker for each lane ahead: that lane's, and before it three of the `next` slot in a row.
-/// Where anything is pinned, as many again, for the inbox has every other step.
+/// Slices of a worker for each lane ahead: that lane's, and before it three of the `next` slot in a row. Where a
+/// lane or a task is pinned, as many again, for the inbox has every other step.
 pub(super) const PER_LANE: u64 = 4;
 
-/// Slices for which who has waited in a line stays behind.
+/// Slices for which a task that has waited in a line stays behind.
 pub(super) const BEHIND: u64 = 61;
 
 /// Workers up to which the slices of each are counted. More of them rob each other all the time.
@@ -29,15 +29,15 @@ struct Frame {
     late: u32,
 }
 
-/// How long a lane has been ready, and what may come before it.
+/// How long a lane has been ready, and how much may come before it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wait {
-    /// Time, and slices that had begun.
+    /// The time, and the number of slices that had begun.
     pub(super) now: u64,
     pub(super) slices: u64,
-    /// Slices of the worker that comes to it, where that is known.
+    /// Slices of the worker that comes to the lane, where the oracle knows that worker.
     pub(super) here: Option<u64>,
-    /// Slices in all.
+    /// Slices of all workers.
     pub(super) most: u64,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct Wait {
 pub(crate) struct Slices {
     stack: Vec<Frame>,
     begun: u64,
-    /// How many had begun when each of a worker's slices began.
+    /// How many slices had begun in all when each of a worker's slices began.
     of_worker: Vec<Vec<u64>>,
     turns: u64,
     /// When each worker's last step began, unless it has slept since.
@@ -80,7 +80,7 @@ impl Slices {
         self.begun
     }
 
-    /// How many slices each worker has begun since then.
+    /// How many slices each worker has begun since `begun`.
     pub(crate) fn of_each_since(&self, begun: u64) -> impl Iterator<Item = u64> {
         self.of_worker.iter().map(move |of| {
             let before = of.partition_point(|slice| *slice < begun);
@@ -88,7 +88,7 @@ impl Slices {
         })
     }
 
-    /// How many workers' and others' steps are in progress.
+    /// How many steps of workers and other threads are in progress.
     pub(crate) fn depth(&self) -> u64 {
         self.stack.len() as u64
     }
@@ -98,7 +98,7 @@ impl Slices {
         workers.count() as u32
     }
 
-    /// The worker whose slice has not had a turn yet, if there is one on top.
+    /// The worker on top of the stack, if its slice has not had a turn yet.
     pub(crate) fn fresh_slice(&self) -> Option<u32> {
         match self.stack.last()? {
             Frame { actor: Actor::Worker(worker), hue: None, .. } => Some(*worker),
@@ -124,7 +124,7 @@ impl Slices {
         self.stack.push(Frame { actor, began: now, hue: None, turns: 0, late: 0 });
     }
 
-    /// A worker hands out events: no step.
+    /// A worker hands out events, which is no step.
     pub(crate) fn enter_events(&mut self, actor: Actor, now: u64) {
         self.stack.push(Frame { actor, began: now, hue: None, turns: 0, late: 0 });
     }
@@ -140,7 +140,7 @@ impl Slices {
         self.last[worker as usize] = None;
     }
 
-    /// A turn of a color begins, which is ready since then, and may wait for so many slices.
+    /// A turn of a color begins. `wait` says since when the color is ready, and for how many slices it may wait.
     pub(crate) fn turn(&mut self, hue: Hue, now: u64, wait: Wait) -> Result<(), String> {
         let Some(frame) = self.stack.last_mut() else { return Ok(()) };
         let Actor::Worker(worker) = frame.actor else { return Ok(()) };

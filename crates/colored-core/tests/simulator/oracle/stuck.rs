@@ -1,16 +1,16 @@
-//! Who can never go on, by what everybody waits for and by the order of the queues (G12).
+//! Tasks and closures that can never go on, found by their waits and by the order of the queues (G12).
 //!
-//! A set of tasks and of closures is stuck if none of them can go on before another one of the set does.
-//! All that wait are taken to be stuck at first, and whoever can go on is taken out until nobody is: what
-//! is left is the largest such set.
+//! A set of tasks and of closures is stuck if none of them can go on before another one of the set does. At first
+//! the oracle takes all that wait to be stuck. It takes out those that can go on, until there are none: the rest is
+//! the largest such set.
 
 use super::{Entry, Hue, Oracle, Over, Task};
 use crate::slab::Key;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// If a wait lasts so long although it can never end, and none is told meanwhile, it was forgotten, in
-/// nanoseconds.
+/// Nanoseconds after which the scheduler has forgotten a wait that can never end, if it has told no other wait
+/// meanwhile.
 const PATIENCE: u64 = 100_000_000;
 
 #[derive(Debug)]
@@ -19,22 +19,23 @@ struct Stuck {
     behaviors: BTreeSet<Key>,
 }
 
-/// A section that waits for what never comes, and since when that is known.
+/// The sections that wait for an event that never comes, and since when the oracle knows that.
 pub(crate) type Silent = Vec<(Key, Over, u64)>;
 
 impl Oracle {
-    /// Whether this wait may be told that it will never end: it was one of those when the scheduler looked.
+    /// Whether the scheduler may tell this wait that it will never end: the wait was one of those when the
+    /// scheduler looked.
     pub(crate) fn may_be_told(&self, task: Key, over: Over) -> bool {
         self.silent.iter().any(|(key, of, _)| (*key, *of) == (task, over))
     }
 
-    /// A wait has been told.
+    /// The scheduler has told a wait.
     pub(crate) fn has_told(&mut self) {
         self.told = self.fair;
     }
 
-    /// The scheduler is about to look: notes the sections that wait for what never comes; a violation if one has
-    /// done so for long.
+    /// The scheduler is about to look: notes the sections that wait for an event that never comes. It is a
+    /// violation if one has waited for long.
     pub(crate) fn look_for_silence(&mut self) {
         let stuck = self.stuck();
         let waiting = stuck.tasks.iter().filter_map(|key| {
@@ -46,7 +47,8 @@ impl Oracle {
         self.silent = waiting
             .map(|wait| since(wait).copied().unwrap_or((wait.0, wait.1, self.fair)))
             .collect();
-        // Of a cycle another wait may be told, and then the next one of whoever was told is in it again.
+        // The scheduler may tell another wait of a cycle. Then the next wait of the task that was told is in the
+        // cycle again.
         let is_late = |since: u64| self.fair > since.max(self.told) + PATIENCE;
         let late = self.silent.iter().find(|(.., since)| is_late(*since)).copied();
         if let Some((task, over, _)) = late {
@@ -105,7 +107,7 @@ impl Oracle {
     fn is_task_stuck(&self, key: Key, stuck: &Stuck) -> bool {
         let Some(task) = self.tasks.get(key) else { return false };
         let waits_for_ever = task.over.is_some_and(|over| self.is_wait_stuck(over, stuck));
-        // In a section it has its color.
+        // A task in a section has its color.
         waits_for_ever || (!task.section && self.is_lane_stuck(task.hue, Entry::Task(key), stuck))
     }
 
@@ -117,7 +119,7 @@ impl Oracle {
                 let hue = self.waits_for_turn(call);
                 hue.is_some_and(|hue| self.is_lane_stuck(hue, Entry::Call(call), stuck))
             }
-            // It is in the queue by now.
+            // The task is in the queue by now.
             Over::Color(_) => false,
         }
     }
@@ -127,7 +129,7 @@ impl Oracle {
         wants.into_iter().any(|want| self.is_lane_stuck(want.hue, want.entry(key), stuck))
     }
 
-    /// Whether an entry never has its turn, which is in the queue, or will be at the end of it.
+    /// Whether an entry, which is in the queue or will be at its end, never has its turn.
     fn is_lane_stuck(&self, hue: Hue, entry: Entry, stuck: &Stuck) -> bool {
         let holder = match self.lanes.holder(hue) {
             Some(Entry::Task(holder)) => {
@@ -139,7 +141,7 @@ impl Oracle {
         let queue: Vec<Entry> = self.lanes.entries(hue).collect();
         let place = queue.iter().position(|queued| *queued == entry);
         let ahead = queue.iter().copied().take(place.unwrap_or(queue.len()));
-        // Whether those who look cannot go on, and whether nobody can.
+        // `looks`: whether the readers ahead cannot go on. `all`: whether no entry can.
         let (mut looks, mut all) = (false, holder);
         for queued in ahead {
             match queued {

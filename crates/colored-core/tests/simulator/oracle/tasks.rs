@@ -1,4 +1,4 @@
-//! What each task is doing, and so what a wake, an abort or the end of a poll does to its place.
+//! The state of each task, from which follows what a wake, an abort or the end of a poll does to its place.
 
 use super::{BoundKey, Entry, Hue, Oracle, Over};
 use crate::slab::Key;
@@ -23,38 +23,38 @@ pub(crate) enum Outcome {
 /// How a poll that was not ready ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// It waits to be woken.
+    /// The task waits to be woken.
     Waits,
-    /// It wants to run again behind the others.
+    /// The task wants to run again behind the others.
     Yields,
-    /// It goes on under another color.
+    /// The task goes on under another color.
     Hops(Hue),
 }
 
 #[derive(Debug)]
 pub(crate) struct Task {
-    /// How many were spawned before.
+    /// How many tasks were spawned before.
     pub(super) serial: u64,
     pub(super) hue: Hue,
     state: State,
-    /// Woken in its own poll.
+    /// Whether the task was woken in its own poll.
     notified: bool,
     aborted: bool,
-    /// Who waits for its end.
+    /// The task that waits for its end.
     joiner: Option<Key>,
-    /// The worker that it stays on.
+    /// The worker on which the task stays.
     pin: Option<u32>,
-    /// Whether somebody still has its handle.
+    /// Whether the program still has its handle.
     handle: bool,
-    /// It is in a section, and keeps its lane when it waits.
+    /// Whether the task is in a section, and so keeps its lane when it waits.
     pub(super) section: bool,
-    /// It waits, and has kept its lane.
+    /// Whether the task waits, and has kept its lane.
     keeps: bool,
-    /// It is inside a bound.
+    /// The bound that the task is inside.
     bound: Option<BoundKey>,
-    /// Its color is as urgent as can be while it is scheduled there.
+    /// Whether the task makes its color urgent while it is scheduled there.
     urgent: bool,
-    /// What it waits for, of which the scheduler knows.
+    /// The wait of the task of which the scheduler knows.
     pub(super) over: Option<Over>,
 }
 
@@ -63,8 +63,8 @@ impl Task {
         matches!(self.state, State::Complete(_))
     }
 
-    /// Whether it waits, for something that is known or for its turn. Who is polled while it waits for
-    /// something looks whether that is there, and goes on waiting.
+    /// Whether the task waits, for an event that the scheduler knows or for its turn. A task that is polled while
+    /// it waits looks for the event, and goes on waiting.
     pub(super) fn rests(&self) -> bool {
         match self.state {
             State::Scheduled | State::Waiting => !self.section || self.over.is_some(),
@@ -80,7 +80,7 @@ impl Oracle {
         self.spawn_as(hue, pin, false)
     }
 
-    /// A task is spawned that is urgent, if the scheduler knows such.
+    /// A task is spawned that is urgent, if the scheduler has priorities.
     pub(crate) fn spawn_urgent(&mut self, hue: Hue) -> Key {
         let urgent = self.name_class();
         self.classes.count_high(urgent, false);
@@ -115,7 +115,7 @@ impl Oracle {
         self.task(key).bound = Some(bound);
     }
 
-    /// The worker that a task stays on.
+    /// The worker on which a task stays.
     pub(crate) fn pin_of(&self, key: Key) -> Option<u32> {
         self.tasks.get(key)?.pin
     }
@@ -129,12 +129,12 @@ impl Oracle {
         self.tasks.get(key).map(|task| task.hue)
     }
 
-    /// Whether a task is complete, or was and has no handle any more.
+    /// Whether a task is complete, or was, and has no handle any more.
     pub(crate) fn is_complete(&self, key: Key) -> bool {
         self.tasks.get(key).is_none_or(Task::is_complete)
     }
 
-    /// A waker of the task is woken.
+    /// Somebody wakes a waker of the task.
     pub(crate) fn wake(&mut self, key: Key) {
         let closing = self.closing;
         let Some(task) = self.tasks.get_mut(key) else { return };
@@ -143,10 +143,10 @@ impl Oracle {
                 task.state = State::Scheduled;
                 let (hue, keeps) = (task.hue, task.keeps);
                 if keeps {
-                    // It is at the head of its lane all the time.
+                    // The task is at the head of its lane all the time.
                     return;
                 }
-                // A shutdown aborts what waits, in an order of its own.
+                // A shutdown aborts the tasks that wait, in an order of its own.
                 self.push(hue, Entry::Task(key), closing);
             }
             State::Running => task.notified = true,
@@ -154,7 +154,7 @@ impl Oracle {
         }
     }
 
-    /// As `wake`, of one that has waited for several colors.
+    /// As `wake`, of a task that has waited for several colors.
     pub(super) fn wake_behind(&mut self, key: Key) {
         self.wake(key);
         if let Some(hue) = self.hue_of(key) {
@@ -193,7 +193,7 @@ impl Oracle {
         task.state = State::Running;
         if std::mem::take(&mut task.keeps) {
             if told && state == State::Waiting {
-                // The scheduler has found that its wait never ends, and has woken it.
+                // The scheduler has found that the task's wait never ends, and has woken the task.
                 state = State::Scheduled;
             }
             self.kept_turn(hue);
@@ -240,7 +240,7 @@ impl Oracle {
         task.state = if again { State::Scheduled } else { State::Waiting };
         let to = task.hue;
         if again {
-            // Another lane may become ready with it; its own goes on as before.
+            // The hop may make another lane ready. The task's own lane goes on as before.
             self.move_task(from, to);
             self.push(to, Entry::Task(key), false);
         }
@@ -253,7 +253,7 @@ impl Oracle {
         self.tally.hops += u64::from(from != to);
     }
 
-    /// A future is about to be dropped. If that is not the end of a poll it is a turn.
+    /// A future is about to be dropped. That is a turn, unless it is the end of a poll.
     pub(crate) fn drop_begins(&mut self, key: Key) -> Hue {
         let (closing, actor) = (self.closing, self.actor());
         let Some(task) = self.tasks.get_mut(key) else {
@@ -283,7 +283,7 @@ impl Oracle {
         hue
     }
 
-    /// The future is gone, and the output there.
+    /// The future is gone, and the output is there.
     pub(crate) fn complete(&mut self, key: Key, outcome: Outcome) {
         match outcome {
             Outcome::Value => self.tally.finished += 1,
@@ -309,7 +309,7 @@ impl Oracle {
         self.turn_ends(hue);
     }
 
-    /// Somebody waits for the end of a task that is not complete.
+    /// A task waits for the end of another one that is not complete.
     pub(crate) fn join(&mut self, key: Key, joiner: Key) {
         self.task(key).joiner = Some(joiner);
     }

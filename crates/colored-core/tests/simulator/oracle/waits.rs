@@ -1,9 +1,9 @@
-//! Who waits for whom, in sections and beside them (G12).
+//! The waits of tasks, in sections and beside them (G12).
 
 use super::{CallKey, Hue, Oracle};
 use crate::slab::Key;
 
-/// What a task waits for that another one's section may keep from it.
+/// A wait of a task that the section of another task may keep from its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Over {
     /// The end of a task.
@@ -17,7 +17,7 @@ pub(crate) enum Over {
 }
 
 impl Oracle {
-    /// What a task waits for from now on, if anything.
+    /// A task waits for this from now on, or for nothing.
     pub(crate) fn waits_over(&mut self, key: Key, over: Option<Over>) {
         if let Some(task) = self.tasks.get_mut(key) {
             task.over = over;

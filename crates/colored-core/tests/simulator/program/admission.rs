@@ -1,4 +1,4 @@
-//! Bounds: who is let in, who waits in line, and who is sent away.
+//! Bounds: the tasks that a bound lets in, lets wait in line, and sends away.
 
 use super::bounded;
 use super::callbacks::{CallToken, PostToken, Value};
@@ -18,7 +18,7 @@ use std::task::{Context, Poll};
 /// How many bounds, and how many places, the program keeps.
 const KEPT: usize = 3;
 
-/// A task that is known when it is let in.
+/// A future whose task the oracle makes only when the bound lets it in.
 struct Late(Arc<Mutex<Option<Task>>>);
 
 impl Late {
@@ -37,16 +37,16 @@ impl Future for Late {
     }
 }
 
-/// Waits in line to spawn a task, or for a place.
+/// A task's wait in line to spawn a task, for a place, or for room for a post or a call.
 pub(super) struct Admission {
     bound: BoundKey,
     task: Arc<Mutex<Option<Task>>>,
-    /// The cell that it goes to.
+    /// The cell to which the post or the call goes.
     errand: Option<(CellKey, Errand)>,
     future: Pin<Box<dyn Future<Output = Result<Inside, Closed<()>>> + Send>>,
 }
 
-/// What is posted, or called, is known when it is let in.
+/// A post or a call whose token is there only when the bound lets it in.
 enum Errand {
     Post(Letter<PostToken>),
     Call(Letter<CallToken>),
@@ -61,10 +61,10 @@ enum Inside {
     Place(Place),
 }
 
-/// Does one thing with bounds. `here` is the color of the task that does it.
+/// Does one act with bounds. `here` is the color of the task that does it.
 pub(super) fn deed(world: &World, here: Option<Hue>) {
     if here.is_none() && matches!(world.oracle(|oracle| oracle.actor()), Actor::Worker(_)) {
-        // A callback, which does not know its color.
+        // This is a callback, which does not know its color.
         return;
     }
     match world.chance.below(6) {
@@ -135,7 +135,7 @@ fn spawn(world: &World, key: BoundKey, bound: &Bound, here: Option<Hue>) {
     }
 }
 
-/// A task that is let in, and will be spawned next.
+/// Makes a task that the bound has let in, and that the program spawns next.
 fn make(world: &World, bound: BoundKey, place: &Mutex<Option<Task>>) -> Key {
     let (hue, key) = world.oracle(|oracle| {
         let hue = oracle.bound_hue(bound);
@@ -179,7 +179,7 @@ fn leave(world: &World) {
     }
 }
 
-/// Lets go of so many bounds; of all of them, and of the places, at the end.
+/// Lets go of at most `most` bounds; at the end of all of them, and of the places.
 pub(super) fn let_go(world: &World, most: usize) {
     let Stock { bounds, places, .. } = &world.stock;
     if most > 1 {
@@ -195,7 +195,7 @@ pub(super) fn let_go(world: &World, most: usize) {
     }
 }
 
-/// Waits for room for a post, or a call.
+/// Begins to wait for room for a post, or a call.
 fn begin_errand(world: &World) -> Option<Admission> {
     let (bound, key, cell) = bounded::some(world)?;
     world.oracle(|oracle| oracle.bound_clone_made(bound));
@@ -213,7 +213,7 @@ fn begin_errand(world: &World) -> Option<Admission> {
     Some(Admission { bound, task: Arc::default(), errand: Some((key, errand)), future })
 }
 
-/// Runs what is in the letter by then.
+/// A closure that runs the token in the letter.
 fn open<T: Send + 'static>(
     letter: &Letter<T>,
     run: fn(T, &mut Value),
@@ -229,7 +229,7 @@ fn seal<T>(letter: &Letter<T>, token: T) {
     *letter.lock().unwrap_or_else(PoisonError::into_inner) = Some(token);
 }
 
-/// Goes to some bound, if there is one.
+/// Begins to wait at some bound, if there is one.
 pub(super) fn begin(world: &World) -> Option<Admission> {
     if world.chance.one_in(3) {
         return begin_errand(world);
@@ -247,7 +247,7 @@ pub(super) fn begin(world: &World) -> Option<Admission> {
     Some(Admission { bound: key, task, errand: None, future })
 }
 
-/// Looks whether it is let in; false if it waits no longer.
+/// Polls a wait in line. False if it is over.
 pub(super) fn waits(
     task: &mut Task,
     mut admission: Admission,
@@ -257,7 +257,7 @@ pub(super) fn waits(
     let key = admission.bound;
     let expected = world.oracle(|oracle| oracle.bound_look(key, task.key));
     let place = &admission.task;
-    // Only a spawn has use for it.
+    // Only a spawn uses it.
     let spawns = Arc::strong_count(place) > 1;
     let child = (spawns && expected == Answer::Inside).then(|| make(world, key, place));
     if expected == Answer::Inside {
@@ -301,7 +301,7 @@ pub(super) fn waits(
     false
 }
 
-/// Who is let in to call has the place as long as the closure, and waits as every caller does.
+/// A task that is let in to call has the place as long as the closure, and waits as every caller does.
 fn goes_on_as_call(
     task: &mut Task,
     (call, cell): (CallKey, CellKey),
@@ -320,7 +320,7 @@ fn goes_on_as_call(
     moves::calls(task, PendingCall::new(call, cell, future), world, cx)
 }
 
-/// Leaves the line.
+/// Gives up a place in the line.
 pub(super) fn give_up(task: Key, admission: Admission, world: &World) {
     world.oracle(|oracle| oracle.bound_give_up(admission.bound, task));
     let key = admission.bound;

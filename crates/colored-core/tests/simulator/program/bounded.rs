@@ -1,4 +1,4 @@
-//! Cells with a bound: what waits for a place, and what is sent away.
+//! Cells with a bound: posts and calls that wait for room, or are sent away.
 
 use super::admission;
 use super::callbacks::{PostToken, Value};
@@ -9,19 +9,19 @@ use crate::trace::What;
 use crate::world::World;
 use colored_core::{BoundedCell, TrySendError};
 
-/// How many the program keeps, up to the end.
+/// How many of them the program keeps, up to the end.
 const KEPT: usize = 3;
 
 /// A cell and its bound.
 pub(crate) type Bounded = (BoundKey, CellKey, BoundedCell<Value>);
 
-/// A clone of one. All are there up to the end, so no clone is the last.
+/// A clone of some bounded cell. All of them stay up to the end, so no clone is the last.
 pub(super) fn some(world: &World) -> Option<Bounded> {
     let kept = world.stock.bounded.borrow();
     (!kept.is_empty()).then(|| kept[world.chance.index(kept.len())].clone())
 }
 
-/// Posts to one, or makes one. `here` is the color of the task that does it.
+/// Posts to a bounded cell, or makes one. `here` is the color of the task that does it.
 pub(super) fn deed(world: &World, here: Option<Hue>) {
     match some(world) {
         Some(bounded) if !world.chance.one_in(16) => post(world, here, &bounded),
@@ -59,7 +59,7 @@ fn post(world: &World, here: Option<Hue>, (bound, key, cell): &Bounded) {
     admission::check(world, *bound, found, expected);
 }
 
-/// What is let in, and will be posted next.
+/// The token of a post that the bound has let in, and that the program makes next.
 pub(super) fn scheduled(world: &World, bound: BoundKey, cell: CellKey) -> PostToken {
     let number = world.stock.posts.replace(world.stock.posts.get() + 1);
     let hue = world.oracle(|oracle| oracle.post(cell, number));
@@ -67,12 +67,12 @@ pub(super) fn scheduled(world: &World, bound: BoundKey, cell: CellKey) -> PostTo
     PostToken::inside(number, hue, bound)
 }
 
-/// What is let in, and will be called next.
+/// The key of a call that the bound has let in, and that the program makes next.
 pub(super) fn called(world: &World, cell: CellKey, waiter: Key) -> CallKey {
     world.oracle(|oracle| oracle.call(cell, waiter))
 }
 
-/// Lets go of all of them.
+/// Lets go of all bounded cells.
 pub(super) fn let_go(world: &World) {
     for (bound, key, cell) in world.stock.bounded.take() {
         world.oracle(|oracle| oracle.clone_gone(key, false));

@@ -1,4 +1,4 @@
-//! What runs in cells: posts, calls, and the destructors of values.
+//! The callbacks of cells: posts, calls, and the destructors of values.
 
 use super::{deeds, lies, locals};
 use crate::fault::Fault;
@@ -8,7 +8,7 @@ use crate::trace::What;
 use crate::world::World;
 use std::panic::resume_unwind;
 
-/// What a closure panics with.
+/// The payload of a closure's panic.
 pub(super) const PANIC: &str = "a closure panics";
 
 /// The value of a cell: how often it was used.
@@ -62,12 +62,12 @@ impl Drop for Value {
     }
 }
 
-/// Goes into the closure of a post, and knows whether it has run.
+/// The token in the closure of a post. It knows whether the closure has run.
 pub(super) struct PostToken {
     number: u32,
     hue: Hue,
     run: bool,
-    /// It has a place there.
+    /// The bound in which the post has a place.
     bound: Option<BoundKey>,
 }
 
@@ -80,7 +80,7 @@ impl PostToken {
         Self { number, hue, run: false, bound: Some(bound) }
     }
 
-    /// For what is not let in.
+    /// The token of a post that the bound does not let in.
     pub(super) fn unused() -> Self {
         Self { number: 0, hue: 0, run: true, bound: None }
     }
@@ -101,7 +101,7 @@ impl PostToken {
         });
     }
 
-    /// What a broken lane would do.
+    /// Runs as a broken lane would run it.
     pub(super) fn run_on_the_spot(mut self) {
         self.run = true;
         World::with(|world| self.begin(world));
@@ -126,11 +126,11 @@ impl Drop for PostToken {
     }
 }
 
-/// Goes into the closure of a call.
+/// The token in the closure of a call. It knows whether the closure has run.
 pub(super) struct CallToken {
     key: CallKey,
     run: bool,
-    /// It has a place there.
+    /// The bound in which the call has a place.
     bound: Option<BoundKey>,
 }
 
@@ -173,14 +173,14 @@ impl Drop for CallToken {
     }
 }
 
-/// A place is given back with the closure that has it.
+/// Gives back the place of a closure that has one.
 fn leave(world: &World, bound: Option<BoundKey>) {
     if let Some(bound) = bound {
         world.oracle(|oracle| oracle.bound_leave(bound));
     }
 }
 
-/// A callback can do what anybody can, but what it runs under is not its own.
+/// A callback does an act. The color under which it runs is not its own.
 fn deed(world: &World) {
     if world.chance.one_in(4) {
         deeds::perform(world, world.profile.deed(&world.chance), None);

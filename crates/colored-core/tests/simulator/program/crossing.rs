@@ -15,7 +15,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// A wait of which the scheduler knows.
+/// A wait that the scheduler knows.
 pub(super) enum Pending {
     Join(Key, JoinHandle<Output>),
     Call(TryCall),
@@ -31,7 +31,7 @@ pub(super) struct TryCall {
     future: Pin<Box<dyn Future<Output = Result<(), CallError>> + Send>>,
 }
 
-/// Finds something to wait for; inside a section or not.
+/// Begins a wait, inside a section or not.
 pub(super) fn begin(task: Key, world: &World, inside: bool) -> Option<Pending> {
     let own = world.oracle(|oracle| oracle.hue_of(task))?;
     let ordered = world.profile.crossing == Crossing::Ordered;
@@ -39,7 +39,7 @@ pub(super) fn begin(task: Key, world: &World, inside: bool) -> Option<Pending> {
     match world.chance.below(8) {
         0..3 => {
             let (child, handle) = world.stock.take_handle(&world.chance)?;
-            // A circle of joins alone is the program's own fault, and nobody's business.
+            // A circle of joins alone is the program's own fault, and the scheduler does not report it.
             let younger = world.oracle(|oracle| oracle.is_younger(child, task));
             let hue = world.oracle(|oracle| oracle.hue_of(child));
             if younger && hue.is_none_or(is_allowed) {
@@ -76,7 +76,7 @@ fn put_back(world: &World, key: Key, handle: JoinHandle<Output>) {
     }
 }
 
-/// Looks after a wait: what is still waited for.
+/// Polls a wait. Returns the wait if it goes on.
 pub(super) fn look(
     pending: Pending,
     task: Key,
@@ -100,7 +100,7 @@ pub(super) fn look(
     pending
 }
 
-/// How the poll ends that has begun a wait.
+/// The end of the poll that has begun a wait.
 pub(super) fn end_of(pending: &Pending) -> End {
     match pending {
         Pending::Hop(to, _) => End::Hops(*to),
@@ -109,7 +109,7 @@ pub(super) fn end_of(pending: &Pending) -> End {
     }
 }
 
-/// Compares what a wait was told with what it may be told.
+/// Compares the answer to a wait with the answers that it may get.
 fn judge(world: &World, task: Key, over: Over, refused: bool) {
     if world.phase.get() == Phase::Closing {
         return;
@@ -151,7 +151,7 @@ fn joins(
         return None;
     }
     judge(world, task, over, refused);
-    // Who is refused has left its waker all the same.
+    // A join that is refused has left its waker all the same.
     world.oracle(|oracle| oracle.join(child, task));
     world.note(What::Join, task.slot, child.slot);
     if refused {
@@ -187,7 +187,7 @@ fn hops(task: Key, to: Hue, mut hop: Pin<Box<Hop>>, world: &World, cx: &mut Cont
     judge(world, task, over, polled.is_err());
     if polled.is_ok_and(|polled| polled.is_pending()) {
         if own == Some(to) {
-            // It goes behind what is scheduled there.
+            // The hop puts the task behind the entries that are scheduled there.
             return Some((Pending::Behind(hop), None));
         }
         world.oracle(|oracle| oracle.lanes.get_mut(to).published = true);
@@ -209,7 +209,7 @@ fn give_up_call(world: &World, call: TryCall) {
     deeds::last_owner(world, call.cell, || drop(call.future));
 }
 
-/// Waits no longer.
+/// Gives up a wait.
 pub(super) fn give_up(task: Key, pending: Pending, world: &World) {
     world.oracle(|oracle| oracle.waits_over(task, None));
     match pending {

@@ -1,4 +1,4 @@
-//! What anybody can do without waiting.
+//! The acts that need no waiting.
 
 use super::callbacks::{PostToken, Value};
 use super::task::{Output, Task};
@@ -12,7 +12,7 @@ use colored_core::{ColorCell, JoinHandle, Priority, spawn_here, spawn_local};
 use std::mem;
 use std::panic::Location;
 
-/// Does something; `task` is who does it, if it is a task.
+/// Does an act. `task` is the task that does it, if it is a task.
 pub(super) fn perform(world: &World, deed: Deed, task: Option<Key>) {
     if world.has_failed() {
         return;
@@ -73,7 +73,7 @@ fn is_crowded(world: &World) -> bool {
     world.oracle(|oracle| oracle.tasks.len()) > 2 * world.profile.population as usize
 }
 
-/// Spawns a task under a color; under the one that runs here, which is `here`, in its own way.
+/// Spawns a task under a color. Under the color that runs here, which is `here`, it spawns in a way of its own.
 pub(super) fn spawn(world: &World, hue: Hue, here: Option<Hue>) {
     let hue = here.unwrap_or(hue);
     let (key, color) = world.oracle(|oracle| {
@@ -98,7 +98,7 @@ fn classify(world: &World) {
     set_class(world, hue, world.chance.of(&[Priority::Low, Priority::Normal, Priority::High]));
 }
 
-/// Whether priorities are lied about.
+/// Whether the fault swaps priorities.
 fn are_wrong(world: &World) -> bool {
     let begun = world.fault == Fault::WrongPriority && world.stock.fault_done.get();
     begun || world.fault.is_due(Fault::WrongPriority, world)
@@ -221,7 +221,7 @@ fn drop_cell(world: &World, key: CellKey, cell: ColorCell<Value>) {
     last_owner(world, key, || drop(cell));
 }
 
-/// Runs what drops a clone of a cell, of which the oracle knows already. If it is the last one the
+/// Runs `drop_it`, which drops a clone of a cell. The oracle knows already that it goes. If it is the last one, the
 /// value goes at once, or its end is scheduled.
 pub(super) fn last_owner(world: &World, key: CellKey, drop_it: impl FnOnce()) {
     let last = world.oracle(|oracle| oracle.is_ownerless(key));
@@ -243,7 +243,7 @@ fn post(world: &World) {
     let swapped = world.fault.is_due(Fault::SwappedPosts, world);
     world.stock.posts.set(number + 2);
     let numbers = if swapped { [number + 1, number] } else { [number, number + 1] };
-    // Two at a time: their order is told apart most easily.
+    // Two posts at a time: the oracle tells their order apart most easily.
     for (said, done) in [number, number + 1].into_iter().zip(numbers) {
         let hue = world.oracle(|oracle| oracle.post(key, said));
         world.note(What::Post, hue, said);
@@ -265,10 +265,10 @@ fn try_with(world: &World, here: Option<Hue>) {
         (hue, oracle.lanes.get(here).color.is_none())
     });
     if nameless {
-        // To be refused is to look at one's color.
+        // A task that is refused has looked at its color.
         return;
     }
-    // Time goes by inside: by its end this clone may be the last.
+    // Time goes by inside, and this clone may be the last at the end of it.
     world.oracle(|oracle| oracle.clone_made(key));
     let given = cell.try_with(|value| value.touch(world)).is_ok();
     if given != (hue == Some(here)) {
@@ -291,7 +291,7 @@ pub(super) fn let_lasting_go(world: &World) {
     }
 }
 
-/// Lets go of so many handles and cells.
+/// Lets go of at most `most` handles and cells.
 pub(super) fn let_go(world: &World, most: usize) {
     for _ in 0..most {
         let handle = world.stock.take_handle(&world.chance);

@@ -1,4 +1,4 @@
-//! Faults that take more than a word: a reader beside a writer, two `when`s that change places.
+//! Faults that take several steps: a reader beside a writer, two `when`s that change places.
 
 use super::callbacks::Value;
 use super::several::{Behavior, Cell, Token, of_all};
@@ -10,7 +10,7 @@ use crate::world::World;
 use std::future::poll_fn;
 use std::task::Poll;
 
-/// What a broken gate would do: somebody looks at a value that is being changed.
+/// Looks at a value that a writer is changing, as a broken gate would allow.
 pub(super) fn look_meanwhile(cell: CellKey, value: &Value, world: &World) {
     let key = world.oracle(|oracle| {
         let hue = oracle.cells.get(cell).expect("it is in use").hue;
@@ -25,7 +25,7 @@ pub(super) fn may_swap(wants: &[Want], world: &World) -> bool {
     busy && world.fault.is_due(Fault::SwappedWhens, world)
 }
 
-/// Two `when`s over the same cells, of which each is said to be the other one.
+/// Two `when`s over the same cells. The oracle takes each for the other one.
 pub(super) fn swapped(
     wants: &[Want],
     cells: &[(Key, Cell)],
@@ -51,7 +51,7 @@ pub(super) fn swapped(
         if futures.iter().any(|(_, future)| future.is_some()) {
             return Poll::Pending;
         }
-        // The other one is given up by who waits for it.
+        // The task that waits for the other one gives it up.
         World::with(|world| world.oracle(|oracle| oracle.behavior_given_up(second)));
         Poll::Ready(())
     });

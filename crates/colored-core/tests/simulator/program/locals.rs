@@ -1,4 +1,4 @@
-//! Values that each color has of its own.
+//! The colors' own values.
 
 use crate::oracle::Hue;
 use crate::world::World;
@@ -7,10 +7,10 @@ use std::cell::Cell;
 
 static POSSESSION: ColorLocal<Possession> = ColorLocal::__new("POSSESSION", Possession::new);
 
-/// A second one beside it: how often that was used.
+/// A second value beside it: how often a turn has used it.
 static CHARM: ColorLocal<Cell<u64>> = ColorLocal::__new("CHARM", || Cell::new(0));
 
-/// How often it was used, and the charm.
+/// The value of a color: how often a turn has used it, and the charm.
 struct Possession {
     hue: Hue,
     uses: Cell<u64>,

@@ -1,4 +1,4 @@
-//! How the polls of tasks end, and what they wait for.
+//! The ends of tasks' polls, and the waits of tasks.
 
 use super::admission::{self, Admission};
 use super::callbacks::CallToken;
@@ -18,10 +18,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
-/// What a task waits for.
+/// The wait of a task.
 pub(super) enum Wait {
     Nothing,
-    /// Any wake-up.
+    /// The task waits for any wake-up.
     Wake,
     Join(Key, JoinHandle<Output>),
     Call(PendingCall),
@@ -29,7 +29,7 @@ pub(super) enum Wait {
     Section(Section),
     Admission(Admission),
     Pending(Pending),
-    /// One of those who wake each other for ever.
+    /// The task has a seat among those that wake each other for ever.
     Rally(Seat),
 }
 
@@ -57,7 +57,7 @@ pub(super) fn number(end: End) -> u32 {
     }
 }
 
-/// Looks after what the task waits for; false if there is nothing any more.
+/// Polls the task's wait. False if it has none, or the wait is over.
 pub(super) fn still_waits(task: &mut Task, world: &World, cx: &mut Context<'_>) -> bool {
     match std::mem::replace(&mut task.wait, Wait::Nothing) {
         Wait::Nothing | Wait::Wake => false,
@@ -71,7 +71,7 @@ pub(super) fn still_waits(task: &mut Task, world: &World, cx: &mut Context<'_>) 
     }
 }
 
-/// The task is no more: nor is what it waits for.
+/// Gives up the wait of a task that is no more.
 pub(super) fn stop_waiting(task: Key, wait: &mut Wait, world: &World) {
     match std::mem::replace(wait, Wait::Nothing) {
         Wait::Nothing | Wait::Wake => {}
@@ -106,7 +106,7 @@ pub(super) fn make(task: &mut Task, next: Move, world: &World, cx: &mut Context<
         }
         Move::Hop => return hops(task.key, world, cx),
         Move::HopTwice => {
-            // The later one counts, unless it leads to where the task is.
+            // The later hop counts, unless it leads to the color under which the task is.
             let first = hops(task.key, world, cx);
             let second = hops(task.key, world, cx);
             return if let End::Hops(_) = second { second } else { first };
@@ -180,7 +180,7 @@ pub(super) fn make(task: &mut Task, next: Move, world: &World, cx: &mut Context<
     End::Waits
 }
 
-/// Looks after a wait; how the poll ends if it goes on.
+/// Polls a wait. Returns the end of the poll if the wait goes on.
 fn crosses(task: &mut Task, pending: Pending, world: &World, cx: &mut Context<'_>) -> Option<End> {
     let pending = crossing::look(pending, task.key, world, cx)?;
     let end = crossing::end_of(&pending);
@@ -188,7 +188,7 @@ fn crosses(task: &mut Task, pending: Pending, world: &World, cx: &mut Context<'_
     Some(end)
 }
 
-/// Asks to go on under some color.
+/// Asks to go on under a random color.
 fn hops(key: Key, world: &World, cx: &mut Context<'_>) -> End {
     let to = world.some_hue();
     let (color, from) = world.oracle(|oracle| (oracle.lanes.get(to).color, oracle.hue_of(key)));
@@ -203,7 +203,7 @@ fn hops(key: Key, world: &World, cx: &mut Context<'_>) -> End {
         world.oracle(|oracle| oracle.violated("G2", format!("a hop to color {to}: {polled:?}")));
     }
     if from == Some(to) {
-        // Behind the others, by the hop or without it.
+        // The task goes behind the others, by the hop or without it.
         return if polled.is_ready() { yield_here(cx) } else { End::Yields };
     }
     world.oracle(|oracle| oracle.lanes.get_mut(to).published = true);
@@ -236,7 +236,7 @@ fn joins(
     false
 }
 
-/// G9: a task ends as its handle says; the handle is no more.
+/// G9: the handle of a task gives the outcome that the task had. The handle is no more.
 pub(super) fn check_outcome(world: &World, child: Key, result: Result<Output, JoinError>) {
     let found = match result {
         Ok(Output(key)) if key == child => Some(Outcome::Value),
@@ -262,12 +262,12 @@ fn begin_call(waiter: Key, world: &World) -> Option<PendingCall> {
     let key = world.oracle(|oracle| oracle.call(cell_key, waiter));
     let token = CallToken::new(key);
     let future = Box::pin(cell.call(move |value| token.run(value)));
-    // `call` has a clone of its own; this one is not the last.
+    // `call` has a clone of its own, so this one is not the last.
     drop(cell);
     Some(PendingCall { key, cell: cell_key, future })
 }
 
-/// A call that needs a place, and has it, or is sent away.
+/// Makes a call that needs a place. The bound lets it in, or sends it away.
 fn begin_bounded(waiter: Key, world: &World) -> Option<PendingCall> {
     let (bound, cell, clone) = bounded::some(world)?;
     let (expected, key) = world.oracle(|oracle| {
@@ -288,7 +288,7 @@ fn begin_bounded(waiter: Key, world: &World) -> Option<PendingCall> {
     Some(PendingCall { key, cell, future: Box::pin(future) })
 }
 
-/// Polls a call; false if it is over.
+/// Polls a call. False if it is over.
 pub(super) fn calls(
     task: &mut Task,
     mut call: PendingCall,
@@ -307,7 +307,7 @@ pub(super) fn calls(
             false
         }
         Err(payload) => {
-            // What waits for a call when the end comes learns of it in this way.
+            // A task that waits for a call when the end comes learns of the end in this way.
             let expected = world.phase.get() == Phase::Closing
                 || payload.downcast_ref() == Some(&callbacks::PANIC);
             if !expected {

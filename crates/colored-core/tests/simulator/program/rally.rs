@@ -1,5 +1,5 @@
-//! Tasks that wake each other for ever, two or three in a circle: each is the one that its worker runs
-//! next, and all others must still have their turns.
+//! Tasks that wake each other for ever, two or three in a circle. Each is the one that its worker runs next, and
+//! all other tasks must still have their turns.
 
 use super::stock::Sleeper;
 use super::task::Task;
@@ -9,14 +9,14 @@ use crate::world::{Phase, World};
 use std::collections::VecDeque;
 use std::task::Context;
 
-/// Who plays, and who of them waits for the ball.
+/// The number of players, and those that wait for the ball.
 #[derive(Default)]
 pub(super) struct Rally {
     players: usize,
     waiting: VecDeque<Sleeper>,
 }
 
-/// Which one it is.
+/// The rally to which a player belongs.
 #[derive(Clone, Copy)]
 pub(super) struct Seat(usize);
 
@@ -30,7 +30,7 @@ pub(super) fn join(world: &World) -> Option<Seat> {
     free.then_some(Seat(place))
 }
 
-/// Wakes the one who waits longest, and waits; false when the rally is over.
+/// Wakes the player that has waited longest, and waits. False when the rally is over.
 pub(super) fn plays(task: &mut Task, seat: Seat, world: &World, cx: &Context<'_>) -> bool {
     if world.phase.get() == Phase::Winding {
         leave(task.key, seat, world);
@@ -46,7 +46,7 @@ pub(super) fn plays(task: &mut Task, seat: Seat, world: &World, cx: &Context<'_>
     true
 }
 
-/// Leaves; the ball goes on to the next one.
+/// Leaves the rally, and passes the ball on to the next player.
 pub(super) fn leave(task: Key, seat: Seat, world: &World) {
     let mut rallies = world.stock.rallies.borrow_mut();
     let rally = &mut rallies[seat.0];

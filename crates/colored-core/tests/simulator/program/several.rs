@@ -1,4 +1,4 @@
-//! What a task does with several cells, beside others, or for itself alone across awaits.
+//! The acts of a task on several cells: beside readers, or for itself alone across awaits.
 
 use super::callbacks::Value;
 use super::crossing::{self, Pending};
@@ -24,7 +24,7 @@ pub(super) struct Behavior {
 
 pub(super) type Wanted = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Goes into the closure of one, and knows whether it has run.
+/// The token in the closure of a `when` or a `read`. It knows whether the closure has run.
 pub(super) struct Token {
     key: Key,
     run: bool,
@@ -77,8 +77,8 @@ fn some_cells(world: &World, most: usize) -> Vec<(Key, Cell)> {
     chosen
 }
 
-/// Whether sections may hold that cell's color: where no wait can close a cycle, it is not wanted
-/// together with others.
+/// Whether sections may hold that cell's color. Where no wait can close a cycle, no task wants this color together
+/// with others.
 fn may_hold(world: &World, cell: Key) -> bool {
     let hue = world.oracle(|oracle| oracle.cells.get(cell).map(|cell| cell.hue));
     world.profile.crossing == Crossing::Ordered && hue.is_some_and(|hue| is_low(world, hue))
@@ -93,7 +93,7 @@ pub(super) fn begin(waiter: Key, next: Move, world: &World) -> Option<Behavior> 
     let most = if next == Move::Read { 1 } else { 1 + world.chance.index(4) };
     let cells = some_cells(world, most);
     let (first, others) = cells.split_first()?;
-    // The second one is only looked at, sometimes.
+    // Sometimes the `when` only looks at the second cell.
     let shared = world.chance.one_in(2);
     let wants: Vec<_> = cells
         .iter()
@@ -109,7 +109,7 @@ pub(super) fn begin(waiter: Key, next: Move, world: &World) -> Option<Behavior> 
     let key = world.oracle(|oracle| oracle.behavior(&wants, waiter));
     world.note(What::Several, key.slot, 0);
     let mut token = Token::new(key);
-    // A future of these borrows its cells, and is to outlive this call: it is given clones.
+    // The future borrows its cells and outlives this call, so it gets clones.
     let cell = first.1.clone();
     let future: Wanted = match others {
         [] if next == Move::Read => Box::pin(async move {
@@ -149,7 +149,7 @@ pub(super) fn begin(waiter: Key, next: Move, world: &World) -> Option<Behavior> 
     Some(Behavior { key, future })
 }
 
-/// A `when` that changes them all.
+/// A `when` that changes all its cells.
 pub(super) fn of_all(cells: &[(Key, Cell)], mut token: Token) -> Wanted {
     let cells: Vec<Cell> = cells.iter().map(|(_, cell)| cell.clone()).collect();
     Box::pin(when(cells, move |mut all| {
@@ -161,7 +161,7 @@ pub(super) fn of_all(cells: &[(Key, Cell)], mut token: Token) -> Wanted {
     }))
 }
 
-/// Polls one; false if it is over.
+/// Polls a `when` or a `read`. False if it is over.
 pub(super) fn waits(
     task: &mut Task,
     behavior: Behavior,
@@ -176,7 +176,7 @@ pub(super) fn waits(
     waits
 }
 
-/// As `waits`: what is still waited for.
+/// As `waits`. Returns the future if it goes on.
 fn poll(behavior: Behavior, world: &World, cx: &mut Context<'_>) -> Option<Behavior> {
     let (behavior, refused) = try_poll(behavior, world, cx);
     if refused {
@@ -185,7 +185,7 @@ fn poll(behavior: Behavior, world: &World, cx: &mut Context<'_>) -> Option<Behav
     behavior
 }
 
-/// The same; and whether it was told that it would wait for ever.
+/// As `poll`. Also returns whether the scheduler told it that it would wait for ever.
 pub(super) fn try_poll(
     mut behavior: Behavior,
     world: &World,
@@ -211,13 +211,13 @@ pub(super) fn try_poll(
     (None, refused)
 }
 
-/// Drops one, done or not.
+/// Drops a `when` or a `read`, done or not.
 pub(super) fn give_up(world: &World, behavior: Behavior) {
     world.oracle(|oracle| oracle.behavior_given_up(behavior.key));
     drop(behavior.future);
 }
 
-/// What is inside a section: a few waits.
+/// The future inside a section: a few waits.
 pub(super) struct Inside {
     task: Key,
     waits: u32,
@@ -227,7 +227,7 @@ pub(super) struct Inside {
 pub(super) type Section = Pin<Box<Exclusive<Inside>>>;
 
 impl Inside {
-    /// Goes on until it waits; false if the section is over.
+    /// Goes on until it waits. False if the section is over.
     fn go_on(&mut self, world: &World, cx: &mut Context<'_>) -> bool {
         if let Some(pending) = self.pending.take() {
             self.pending = crossing::look(pending, self.task, world, cx);
@@ -304,7 +304,7 @@ pub(super) fn enter(task: Key, world: &World) -> Section {
     Box::pin(exclusive(Inside { task, waits: world.chance.below(4), pending: None }))
 }
 
-/// Polls a section; false if it is over.
+/// Polls a section. False if it is over.
 pub(super) fn stays(
     task: &mut Task,
     mut section: Section,

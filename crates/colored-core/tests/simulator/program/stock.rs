@@ -1,4 +1,4 @@
-//! What the program keeps: handles, wakers, cells, colors.
+//! The things that the program keeps: handles, wakers, cells, colors.
 
 use super::bounded::Bounded;
 use super::callbacks::Value;
@@ -11,7 +11,7 @@ use colored_core::{AbortHandle, Bound, ColorCell, JoinHandle, Place};
 use std::cell::{Cell, RefCell};
 use std::task::Waker;
 
-/// How many of a kind are kept; the next one takes the place of another.
+/// How many things of a kind the program keeps. The next one takes the place of another.
 const KEPT: usize = 128;
 
 /// Colors of unique tasks that the program remembers.
@@ -25,9 +25,9 @@ pub(crate) struct Stock {
     aborts: RefCell<Vec<Option<(Key, AbortHandle)>>>,
     signals: RefCell<Vec<Sleeper>>,
     timers: RefCell<Slab<Sleeper>>,
-    /// Wakers that nobody waits for, perhaps.
+    /// Wakers of tasks that may wait for them no more.
     stale: RefCell<Vec<Sleeper>>,
-    /// Whose time has come.
+    /// Tasks whose timers are due.
     pub(crate) due: RefCell<Vec<Sleeper>>,
     pub(super) cells: RefCell<Vec<(CellKey, ColorCell<Value>)>>,
     /// Cells that stay up to the end: sets of them may wait for their colors for long.
@@ -37,10 +37,10 @@ pub(crate) struct Stock {
     pub(super) places: RefCell<Vec<(BoundKey, Place)>>,
     pub(super) rallies: RefCell<[Rally; 2]>,
     pub(super) known: RefCell<Vec<Hue>>,
-    /// Whose own value is used next.
+    /// The color whose value is used next.
     pub(super) possessor: Cell<Hue>,
     pub(super) posts: Cell<u32>,
-    /// The cell whose last owner is going on this thread, right now.
+    /// The cell whose last owner is just going on this thread.
     pub(super) going: Cell<Option<CellKey>>,
     pub(crate) next_look: Cell<u64>,
     pub(crate) fault_done: Cell<bool>,
@@ -85,7 +85,7 @@ impl Stock {
         aborts[slot] = Some((key, handle));
     }
 
-    /// The task is complete.
+    /// Forgets the abort handle of a task that is complete.
     pub(super) fn drop_abort(&self, key: Key) {
         let mut aborts = self.aborts.borrow_mut();
         let old =
@@ -111,7 +111,7 @@ impl Stock {
         after.iter().chain(before).flatten().take(most).cloned().collect()
     }
 
-    /// A task waits for a signal.
+    /// Keeps the waker of a task that waits for a signal.
     pub(super) fn wait_for_signal(&self, chance: &Chance, sleeper: Sleeper) {
         self.signals.borrow_mut().push(sleeper.clone());
         if chance.one_in(8) {
@@ -143,7 +143,7 @@ impl Stock {
         (!stale.is_empty()).then(|| stale[chance.index(stale.len())].clone())
     }
 
-    /// A task waits for a timer: its number.
+    /// Keeps the waker of a task that waits for a timer. Returns the timer's number.
     pub(super) fn wait_for_timer(&self, sleeper: Sleeper) -> Key {
         self.timers.borrow_mut().insert(sleeper)
     }

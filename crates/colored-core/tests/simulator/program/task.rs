@@ -12,7 +12,7 @@ use std::panic::resume_unwind;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// What a task gives its handle, or panics with: its own name.
+/// The output of a task, or the payload of its panic: its own name.
 #[derive(Debug)]
 pub(crate) struct Output(pub(super) Key);
 
@@ -29,12 +29,12 @@ impl Drop for Output {
     }
 }
 
-/// What is particular to a task.
+/// The traits of a task.
 #[derive(Clone, Copy, Debug)]
 struct Nature {
-    /// It looks at its color.
+    /// The task looks at its color.
     nosy: bool,
-    /// Its destructor panics.
+    /// The task's destructor panics.
     bad_end: bool,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct Task {
     pub(super) key: Key,
     nature: Nature,
     polls_left: u32,
-    /// So many times it yields and does nothing else.
+    /// How many more polls do nothing but yield.
     pub(super) spins: u32,
     pub(super) wait: Wait,
     outcome: Outcome,
@@ -89,7 +89,7 @@ impl Task {
         }
     }
 
-    /// Goes on until it waits; `None` if it has come to its end.
+    /// Goes on until the task waits. `None` if it has come to its end.
     fn go_on(&mut self, world: &World, cx: &mut Context<'_>) -> Option<End> {
         if moves::still_waits(self, world, cx) {
             return Some(End::Waits);
@@ -160,7 +160,7 @@ impl Drop for Task {
     }
 }
 
-/// G3, G4, G8: what runs under a color finds that color.
+/// G3, G4, G8: code that runs under a color finds that color.
 fn check_color(world: &World, hue: Hue, nosy: bool) {
     let expected = world.oracle(|oracle| {
         let lane = oracle.lanes.get(hue);

@@ -9,10 +9,10 @@ use std::cell::{Cell, RefCell};
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 
-/// How many can be in the middle of something at once.
+/// How many of them can be in the middle of an act at once.
 pub(super) const COUNT: u32 = 3;
 
-/// Nobody sleeps there.
+/// No worker sleeps there.
 struct Wakeful;
 
 impl Park for Wakeful {
@@ -23,14 +23,14 @@ impl Park for Wakeful {
     }
 }
 
-/// The worker of a scheduler that is not the one under test: to that one it is any other thread.
+/// The worker of another scheduler. To the scheduler under test it is any other thread.
 pub(super) struct Outsider {
     worker: RefCell<Worker>,
     waker: Arc<Mutex<Option<Waker>>>,
 }
 
 thread_local! {
-    /// What the outsider that is stepped next is to do.
+    /// The act that the next outsider does when it is stepped.
     static NEXT: Cell<Option<fn(&World)>> = const { Cell::new(None) };
 }
 
@@ -62,7 +62,7 @@ impl Outsider {
 
 impl Drop for Outsider {
     fn drop(&mut self) {
-        // The task has its own waker, and the waker the task.
+        // The task has its own waker, and the waker has the task.
         self.waker.lock().expect("one thread").take();
         let worker = self.worker.get_mut();
         worker.handle().clone().scheduler().shut_down();
@@ -71,7 +71,7 @@ impl Drop for Outsider {
 }
 
 impl World {
-    /// Does something on a thread that is no worker, unless all of them are busy.
+    /// Does an act on a thread that is no worker, unless all of them are busy.
     pub(super) fn as_outsider(&self, act: fn(&World)) {
         let from = self.chance.below(COUNT);
         let mut all = (0..COUNT).map(|which| (from + which) % COUNT);
@@ -83,12 +83,12 @@ impl World {
         self.oracle(|oracle| oracle.slices.leave(now()));
     }
 
-    /// A thread that is no worker comes by, and will come again.
+    /// A thread that is no worker comes by. It will come again.
     pub(super) fn visit(&self) {
         self.as_outsider(program::visit);
         let pause = match self.phase.get() {
             Phase::Active | Phase::EndIsDue => 1 + self.chance.skewed(self.profile.visit_nanos),
-            // What was aborted gets the time to end.
+            // Tasks that were aborted get the time to end.
             Phase::Winding | Phase::Closing => 1_000_000,
         };
         self.put(u64::from(pause), Event::Outside);

@@ -1,4 +1,4 @@
-//! What must hold between any two events (G5, G6, and the core's own counters).
+//! The rules that hold between any two events (G5, G6, and the core's own counters).
 
 use super::{Phase, RESCUE_NANOS, World};
 use crate::agenda::Event;
@@ -10,7 +10,7 @@ use colored_core::look_for_deadlocks;
 /// Events between two looks at the table and the counters.
 const LOOK_EVERY: u64 = 1024;
 
-/// How long a lane that a stuck worker was about to run may wait although another worker sleeps:
+/// How long a lane that a stuck worker was about to run may wait although another worker sleeps: the time in which
 /// the backstop comes three times.
 const PATIENCE: u64 = 3 * RESCUE_NANOS;
 
@@ -29,10 +29,10 @@ impl World {
         }
     }
 
-    /// G6, at once: when every worker sleeps or is in the middle of a step, then each of those in a
-    /// step may have one lane that it will run next, and there is no other. Where lanes stay with
-    /// their workers, those in a step may have any number, and those who sleep none. A worker that rests
-    /// comes by itself, in time for `rescue`.
+    /// G6, at once: when every worker sleeps or is in the middle of a step, each worker in a step may have one lane
+    /// that it will run next, and there is no other lane. Where lanes stay with their workers, a worker in a step
+    /// may have any number, and a worker that sleeps none. A worker that rests comes by itself, in time for
+    /// `rescue`.
     fn keep_working(&self) {
         let (ready, in_step) =
             self.oracle(|oracle| (oracle.lanes.ready, oracle.slices.workers_on_stack()));
@@ -58,7 +58,7 @@ impl World {
         }
     }
 
-    /// A lane that is ready, and the one worker that may run it, if that sleeps.
+    /// A ready lane whose only worker sleeps, and that worker.
     fn forgotten(&self, oracle: &Oracle) -> Option<(u32, u32)> {
         let local = |hue| match oracle.lanes.front(hue) {
             Some(Entry::Task(key)) => oracle.pin_of(key).is_some(),
@@ -80,7 +80,7 @@ impl World {
         oracle.lanes.ready_lanes().filter(|(hue, _)| waits(*hue)).count() as u32
     }
 
-    /// The backstop looks; and G6, with its allowance.
+    /// The backstop looks. Checks G6, with its allowance.
     pub(super) fn rescue(&self) {
         self.note(What::Rescue, self.oracle(|oracle| oracle.lanes.ready), 0);
         let before = self.fair().saturating_sub(PATIENCE);
@@ -110,11 +110,11 @@ impl World {
         self.put(RESCUE_NANOS, Event::Rescue);
     }
 
-    /// G5, and what the workers say they have done.
+    /// Checks G5, and the workers' own counters.
     pub(crate) fn compare_counters(&self) {
         let scheduler = self.handle.scheduler();
         let (lanes, turns) = self.oracle(|oracle| (oracle.lanes.in_table(), oracle.slices.turns()));
-        // A lane stays as long as it has an entry in a queue: one that was raised may have two, and in a
+        // A lane stays as long as it has an entry in a queue. A lane that was raised may have two entries, and in a
         // flat queue an entry stays until its worker looks, which may sleep.
         let raised = !self.all_parked() && self.oracle(|oracle| oracle.has_classes());
         let more = raised || self.profile.policy.is_flat();
@@ -132,7 +132,7 @@ impl World {
         let metrics = (0..scheduler.workers()).map(|worker| scheduler.worker_metrics(worker));
         let counted = metrics
             .fold((0, 0, 0), |sum, of| (sum.0 + of.polls, sum.1 + of.parks, sum.2 + of.steals));
-        // Of the turns of claims and readers, and of what ends values, the program learns nothing.
+        // The program does not see the turns of claims and readers, nor those of the ends of values.
         let unseen = self.oracle(|oracle| oracle.tally.behaviors + oracle.tally.locals) > 0;
         let turns = if unseen { counted.0 } else { turns };
         let steals = if self.profile.policy.steals() { counted.2 } else { 0 };
@@ -146,7 +146,7 @@ impl World {
     }
 }
 
-/// A lane that any worker may run, ready since before that time.
+/// A lane that any worker may run, and that has been ready since before that time.
 fn late_lane(oracle: &Oracle, before: u64) -> Option<(u32, u64)> {
     let pinned = |hue| match oracle.lanes.front(hue) {
         Some(Entry::Task(key)) => oracle.pin_of(key).is_some(),

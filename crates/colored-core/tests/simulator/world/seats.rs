@@ -1,4 +1,4 @@
-//! The workers: who is awake, who sleeps, who has stopped.
+//! The workers: those that are awake, sleep, or have stopped.
 
 use super::{Actor, World, now};
 use crate::agenda::Event;
@@ -11,24 +11,24 @@ use std::cell::{Cell, RefCell};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rest {
-    /// Its next step is on the agenda.
+    /// The worker's next step is on the agenda.
     Awake,
-    /// It is on the stack.
+    /// The worker is on the stack.
     InStep,
-    /// It sleeps since then.
+    /// The worker sleeps since this time.
     Parked(u64),
     Stopped,
 }
 
-/// A worker, and how it is.
+/// A worker, and its state.
 pub(super) struct Seat {
     worker: RefCell<Worker>,
     rest: Cell<Rest>,
-    /// Its next park returns at once.
+    /// Whether the worker's next park returns at once.
     token: Cell<bool>,
-    /// How often it has parked: a time limit belongs to one park.
+    /// How often the worker has parked. A time limit belongs to one park.
     parks: Cell<u32>,
-    /// Its sleep is a rest: for the scheduler it is not parked.
+    /// Whether its sleep is a rest. For the scheduler it is not parked then.
     rests: Cell<bool>,
 }
 
@@ -54,7 +54,7 @@ impl World {
         change(&self.parked, |rest| matches!(rest, Rest::Parked(_)));
     }
 
-    /// How long a thread takes from its wake-up to its first step.
+    /// How long a worker takes from its wake-up to its first step.
     fn latency(&self) -> u64 {
         100 + u64::from(self.chance.skewed(self.profile.wake_nanos))
     }
@@ -132,7 +132,7 @@ impl World {
         self.put(u64::from(self.chance.below(1 << 22)), Event::Spurious);
     }
 
-    /// Hands out a timer that is due, and perhaps other events, as a worker or as the backstop.
+    /// A worker, or the backstop, hands out a timer that is due, and perhaps other events.
     pub(super) fn deliver(&self, timer: Key) {
         let more = self.chance.skewed(8) as usize;
         let mut due = self.stock.take_signals(&self.chance, more);
@@ -147,7 +147,7 @@ impl World {
                 }
                 self.oracle(|oracle| oracle.slices.enter_events(Actor::Worker(worker), now()));
                 self.note(What::Events, worker, more as u32);
-                // Now and then they count as many, and so go home.
+                // Now and then the batch counts as a large one, and so sends lanes home.
                 let events = self.chance.below(2) as usize * 1_000;
                 seat.worker.borrow_mut().batch(events, || program::wake_due(self));
                 self.oracle(|oracle| oracle.slices.leave(now()));
@@ -168,12 +168,12 @@ impl World {
         matches!(self.seats[worker as usize].rest.get(), Rest::Parked(_))
     }
 
-    /// Whether some worker sleeps that will look for work by itself.
+    /// Whether a worker sleeps that will look for work by itself.
     pub(super) fn some_rest(&self) -> bool {
         self.seats.iter().any(|seat| matches!(seat.rest.get(), Rest::Parked(_)) && seat.rests.get())
     }
 
-    /// Whether some worker has slept since before then.
+    /// Whether a worker has slept since before `then`.
     pub(super) fn some_sleep_since(&self, then: u64) -> bool {
         let sleeps = |seat: &Seat| match seat.rest.get() {
             Rest::Parked(since) => since < then,

@@ -1,4 +1,4 @@
-//! What is scheduled, and whose turn it is: exclusion, order, and how long it may wait (G1, G2, G7).
+//! Schedules and turns: exclusion, order, and how long an entry may wait (G1, G2, G7).
 
 use super::{Entry, Hue, Queued, Ready};
 use crate::oracle::Oracle;
@@ -8,12 +8,12 @@ use crate::slab::Key;
 use crate::world::Actor;
 
 impl Oracle {
-    /// Something is scheduled.
+    /// An entry is scheduled.
     pub(crate) fn push(&mut self, hue: Hue, entry: Entry, soft: bool) {
         self.push_urged(hue, entry, soft, self.urgency_of(entry));
     }
 
-    /// Something is scheduled, which is or is not urgent.
+    /// An entry is scheduled, with this urgency.
     pub(in crate::oracle) fn push_urged(
         &mut self,
         hue: Hue,
@@ -29,14 +29,14 @@ impl Oracle {
         self.lanes.count(hue, ready);
     }
 
-    /// The lane of a task that has been woken comes behind what is runnable there.
+    /// The lane of a woken task comes behind the lanes that are runnable on its worker.
     pub(in crate::oracle) fn comes_behind(&mut self, hue: Hue) {
         let ready = &mut self.lanes.get_mut(hue).ready;
         ready.behind = true;
     }
 
     fn ready_now(&self) -> Ready {
-        // What another thread leaves behind, by a push or after a turn of its own, goes that way.
+        // A lane that another thread makes ready, by a push or after a turn of its own, goes by the injector.
         let injected = !matches!(self.actor(), Actor::Worker(_));
         Ready {
             now: self.now,
@@ -50,8 +50,7 @@ impl Oracle {
         }
     }
 
-    /// The turn of something that was scheduled. A task that the shutdown has aborted need not be
-    /// in the queue.
+    /// The turn of an entry begins. A task that the shutdown has aborted need not be in the queue.
     pub(crate) fn turn_begins(&mut self, hue: Hue, entry: Entry, aborted_by_end: bool) {
         self.end_has_passed(hue);
         self.exclude(hue, entry);
@@ -84,7 +83,7 @@ impl Oracle {
         }
     }
 
-    /// Takes it out of the queue: how urgent it is there.
+    /// Takes an entry out of the queue. Returns how urgent it was there.
     pub(in crate::oracle) fn keep_order(
         &mut self,
         hue: Hue,
@@ -110,7 +109,7 @@ impl Oracle {
         urgency
     }
 
-    /// A lane that has a worker for life runs there, unless it has followed what is pinned elsewhere.
+    /// A lane that has a worker for life runs there, unless it has followed a pinned task elsewhere.
     fn keep_place(&mut self, hue: Hue, entry: Entry) {
         let Some(worker) = self.slices.fresh_slice() else { return };
         let local = matches!(entry, Entry::Task(key) if self.pin_of(key).is_some());
@@ -123,15 +122,15 @@ impl Oracle {
         }
     }
 
-    /// The only worker that may come to a lane as things are, if there is but one.
+    /// The only worker that may come to a lane as things are, if there is only one.
     pub(crate) fn place_of(&self, hue: Hue) -> Option<u32> {
         let lane = self.lanes.get(hue);
-        // Where there are priorities an older ticket may lead somebody else to it.
+        // Where there are priorities, an older ticket may lead another worker to the lane.
         let home = lane.home.filter(|_| self.policy.stays() && !self.has_classes());
         self.policy.worker_of(lane.color).or(home)
     }
 
-    /// G7: a slice has its length, and a ready lane waits for so many slices at most.
+    /// G7: a slice has its length, and a ready lane waits for a limited number of slices.
     fn keep_bounds(&mut self, hue: Hue, entry: Entry) {
         if self.closing {
             return;
@@ -144,9 +143,10 @@ impl Oracle {
 
     /// How long a lane is ready, and for how many slices it may wait (`sched/round.rs`).
     ///
-    /// Of the worker that comes to it, slices are counted if the lane can have been in no other worker's
-    /// queues. Ahead of it are then the lanes in which something waits when it becomes ready; and if it is in a
-    /// worker's queue and not in that for all, those too which come from outside before its round begins.
+    /// The count is of the slices of the worker that comes to the lane, if the lane can have been in no other
+    /// worker's queues. Ahead of it are the lanes with entries at the moment at which it becomes ready. If the lane
+    /// is in a worker's own queue, and not in the one for all, those lanes come before it too that arrive from
+    /// outside before its round begins.
     fn wait_of(&self, hue: Hue, entry: Entry) -> Wait {
         let since = self.lanes.get(hue).ready;
         let (now, one) = (since.now, self.policy.workers == 1);
@@ -176,7 +176,7 @@ impl Oracle {
         Wait { now: self.now, slices: self.slices.begun(), here: None, most: 0 }
     }
 
-    /// A lane that is ready, and has waited for more slices than may come first, of every worker.
+    /// A ready lane for which every worker has begun more slices than may come before it.
     pub(crate) fn starving(&self) -> Option<(Hue, u64)> {
         self.lanes.ready_lanes().find_map(|(hue, _)| {
             let wait = self.wait_of(hue, self.lanes.front(hue)?);
@@ -185,7 +185,7 @@ impl Oracle {
         })
     }
 
-    /// The turn is over.
+    /// A turn ends.
     pub(crate) fn turn_ends(&mut self, hue: Hue) {
         self.lanes.get_mut(hue).holder = None;
         let urgency = std::mem::take(&mut self.lanes.get_mut(hue).class.runs);
@@ -194,7 +194,7 @@ impl Oracle {
         self.lanes.settle(hue);
     }
 
-    /// Something runs under the color at once, on the thread that asks for it.
+    /// An entry runs under the color at once, on the thread that asks for it.
     pub(crate) fn inline_begins(&mut self, hue: Hue, entry: Entry) {
         self.end_has_passed(hue);
         self.exclude(hue, entry);
@@ -216,7 +216,7 @@ impl Oracle {
         }
     }
 
-    /// A claim has its turn: the lane is held, and nobody else runs there.
+    /// A claim has its turn: it holds the lane, and nothing else runs there.
     pub(in crate::oracle) fn claim_begins(&mut self, hue: Hue, entry: Entry) {
         self.end_has_passed(hue);
         self.exclude(hue, entry);
@@ -224,8 +224,7 @@ impl Oracle {
         self.hold(hue, entry, urgency);
     }
 
-    /// Somebody looks, at once or in his turn: beside others who do, and after all who change
-    /// something.
+    /// A reader looks, at once or in its turn: beside other readers, and after all entries that change something.
     pub(in crate::oracle) fn look_begins(&mut self, hue: Hue, entry: Entry) {
         self.end_has_passed(hue);
         if let Some(holder) = self.lanes.get(hue).holder {
@@ -236,7 +235,7 @@ impl Oracle {
         self.count(hue);
     }
 
-    /// Takes somebody who only looks out of the queue, if he is there.
+    /// Takes a reader out of the queue, if it is there.
     pub(in crate::oracle) fn leave_queue(&mut self, hue: Hue, entry: Entry) {
         let queue = &mut self.lanes.get_mut(hue).queue;
         let place = queue.iter().position(|queued| queued.entry == entry);
@@ -260,9 +259,9 @@ impl Oracle {
         self.lanes.settle(hue);
     }
 
-    /// Whether what a task asks for under the color that it holds is part of its turn: nothing is
-    /// scheduled behind it, or it has a section. `None` if something may be scheduled that is not known
-    /// here: by a shutdown.
+    /// Whether the requests of a task under the color that it holds are part of its turn: nothing is scheduled
+    /// behind it, or it has a section. `None` if a shutdown may have scheduled an entry of which the oracle does
+    /// not know.
     pub(crate) fn is_free_here(&self, task: Key, hue: Hue) -> Option<bool> {
         if self.tasks.get(task).is_some_and(|task| task.section) {
             return Some(true);
@@ -274,7 +273,7 @@ impl Oracle {
         (queue.is_empty() && !self.closing).then_some(true)
     }
 
-    /// A task has had what it asked for under the color that it holds, at once or not.
+    /// A request of a task under the color that it holds is done, at once or not.
     pub(in crate::oracle) fn check_own(&mut self, task: Key, hue: Hue, at_once: bool) {
         let free = self.is_free_here(task, hue);
         if free.is_some_and(|free| free != at_once) {
@@ -285,7 +284,7 @@ impl Oracle {
         }
     }
 
-    /// Whether nothing runs or waits there. A shutdown puts something of its own there.
+    /// Whether nothing runs or waits in the lane. A shutdown puts an entry of its own there.
     pub(crate) fn must_be_idle(&self, hue: Hue) -> bool {
         let lane = self.lanes.get(hue);
         !self.closing && lane.holder.is_none() && lane.readers == 0 && lane.queue.is_empty()
