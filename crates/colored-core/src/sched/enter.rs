@@ -4,7 +4,8 @@
 //! The innermost counts. A thread that runs under a color of one scheduler while it is a worker of another
 //! calls a cell of the former: a closure that runs at once finds what it would find on that one's workers.
 
-use super::{Handle, guest, local};
+use super::local::{self, Local};
+use super::{Handle, guest};
 use crate::entries::Entries;
 use crate::lane::{LanePtr, current};
 use std::marker::PhantomData;
@@ -27,38 +28,41 @@ fn place() -> Place {
 /// Calls `f` with the handle of the scheduler that this thread works for.
 #[inline]
 pub(crate) fn with_handle<R>(f: impl FnOnce(Option<&Handle>) -> R) -> R {
-    with_running(current::lane(), entered_here(), f)
+    let lane = current::lane();
+    with_own(lane, |own| {
+        let other;
+        f(match own.filter(|_| has_entered_nothing_here()) {
+            Some(own) => Some(own),
+            None => {
+                other = entered_here().or_else(|| elsewhere(lane));
+                other.as_ref()
+            }
+        })
+    })
 }
 
 /// Calls `f` with the handle of the scheduler whose color this thread runs under, if it does: that of the
 /// task which it polls, whatever it has entered since.
 #[inline]
 pub(crate) fn with_handle_of_task<R>(f: impl FnOnce(Option<&Handle>) -> R) -> R {
-    match current::lane() {
-        Some(lane) => with_running(Some(lane), None, f),
-        None => f(None),
-    }
+    let Some(lane) = current::lane() else { return f(None) };
+    with_own(Some(lane), |own| match own {
+        Some(own) => f(Some(own)),
+        None => f(elsewhere(Some(lane)).as_ref()),
+    })
 }
 
-/// As [`with_handle`], for what runs under that lane, if under any. `entered` goes before.
+/// Calls `f` with the handle of the scheduler whose worker this thread is, or else whose guest, unless it runs
+/// under a color of another one.
 #[inline]
-fn with_running<R>(
-    lane: Option<LanePtr>,
-    entered: Option<Handle>,
-    f: impl FnOnce(Option<&Handle>) -> R,
-) -> R {
-    let is_of = |handle: &Handle| {
+fn with_own<R>(lane: Option<LanePtr>, f: impl FnOnce(Option<&Handle>) -> R) -> R {
+    let is_of = |handle: &&Handle| {
         // SAFETY: this thread holds it.
         lane.is_none_or(|lane| unsafe { lane.get() }.is_of(handle.scheduler()))
     };
-    local::with(|local| match local {
-        Some(local) if entered.is_none() && is_of(local.handle()) => f(Some(local.handle())),
-        local => guest::with_handle(|handle| {
-            let handle =
-                handle.filter(|handle| local.is_none() && entered.is_none() && is_of(handle));
-            let other = if handle.is_some() { None } else { entered.or_else(|| elsewhere(lane)) };
-            f(handle.or(other.as_ref()))
-        }),
+    // One call of `f`, so that it is inlined: a spawn.
+    local::with(|local| {
+        guest::with_handle(|guest| f(local.map(Local::handle).or(guest).filter(is_of)))
     })
 }
 
@@ -73,9 +77,16 @@ fn elsewhere(lane: Option<LanePtr>) -> Option<Handle> {
     }
 }
 
-/// What the thread has been told to work for, and neither begun to run something nor ended it since.
-/// Asked before every spawn: without an entry it is a look at one thread-local.
+/// Whether the thread has been told to work for nothing else since it began to run what it runs. Asked before
+/// every spawn: without an entry it is a look at one thread-local.
 #[inline]
+fn has_entered_nothing_here() -> bool {
+    ENTERED
+        .with(|entered| entered.innermost(|entry| entry.is_none_or(|entry| entry.place != place())))
+}
+
+/// What the thread has been told to work for, and neither begun to run something nor ended it since.
+#[cold]
 fn entered_here() -> Option<Handle> {
     last_entry(|entry| entry.place == place())
 }
@@ -109,15 +120,9 @@ impl Handle {
     #[must_use]
     pub fn entered_or_borrowed() -> Option<Handle> {
         let lane = current::lane();
-        let is_own = |handle: &Handle| {
-            // SAFETY: this thread holds it.
-            lane.is_none_or(|lane| unsafe { lane.get() }.is_of(handle.scheduler()))
-        };
-        let is_usual = local::with(|local| match local {
-            Some(local) => is_own(local.handle()),
-            None => guest::with_handle(|handle| handle.map_or(lane.is_none(), is_own)),
-        });
-        if is_usual && ENTERED.with(|entered| entered.innermost(|entry| entry.is_none())) {
+        let entered_nothing = ENTERED.with(|entered| entered.innermost(|entry| entry.is_none()));
+        let is_usual = with_own(lane, |own| own.is_some() || lane.is_none());
+        if entered_nothing && is_usual {
             return None;
         }
         with_handle(|handle| handle.cloned())

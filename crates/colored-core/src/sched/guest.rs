@@ -34,6 +34,7 @@ impl Stay {
         Self { handle, guest, locals: RefCell::new(Vec::new()) }
     }
 
+    #[inline]
     fn current<R>(f: impl FnOnce(Option<&Stay>) -> R) -> R {
         let stay = STAY.with(Cell::get);
         // SAFETY: set by `Present::begin`, which borrows the stay until its drop clears it, on this
@@ -90,6 +91,7 @@ impl Drop for Present<'_> {
 }
 
 /// The handle of the scheduler that this thread is a guest of.
+#[inline]
 pub(super) fn with_handle<R>(f: impl FnOnce(Option<&Handle>) -> R) -> R {
     Stay::current(|stay| f(stay.map(|stay| &stay.handle)))
 }
