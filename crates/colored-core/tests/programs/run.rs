@@ -9,7 +9,7 @@ use crate::shell::{Beds, Port};
 use crate::step;
 use crate::value::Value;
 use crate::world::{Hands, Hue, World};
-use colored_core::{Bound, Color, ColorCell, Handle, Scheduler, Worker};
+use colored_core::{Bound, Color, ColorCell, Handle, Scheduler, Worker, look_for_deadlocks};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -176,8 +176,8 @@ impl Program {
     }
 }
 
-/// Steps the workers that have no thread, and uses the things in the chest, so that tasks which wait for those go
-/// on. Ends a program that is not quiet, for its main thread may wait in `block_on` for an event that never comes.
+/// Steps the workers that have no thread, looks for deadlocks, and uses the things in the chest, so that tasks which
+/// wait for those go on. Ends a program that is not quiet, for its main thread may wait in `block_on` for an event that never comes.
 /// Nothing that blocks may run here.
 fn keep(world: &Arc<World>, handles: Vec<Handle>, is_over: &AtomicBool) {
     let mut patience = (!world.plan.is_quiet).then_some(world.plan.patience);
@@ -189,6 +189,9 @@ fn keep(world: &Arc<World>, handles: Vec<Handle>, is_over: &AtomicBool) {
             }
             patience = patience.and_then(|patience| patience.checked_sub(1));
             (0..world.seats.len()).for_each(|seat| step::seat(world, seat, 8));
+            for handle in handles.iter().flatten() {
+                look_for_deadlocks(handle.scheduler(), 0);
+            }
             match world.find() {
                 Some(thing) => contained(|| chest::found(world, thing, Find::Use, None)),
                 None => pause(),
