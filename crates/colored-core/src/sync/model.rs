@@ -1,5 +1,6 @@
 //! The model's side: `loom`, with the same names and signatures as `real.rs`.
 
+use loom::alloc::Track;
 pub(crate) use loom::cell::UnsafeCell;
 pub(crate) use loom::hint::spin_loop;
 pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU16, Ordering, fence};
@@ -8,19 +9,20 @@ pub(crate) use loom::thread::ThreadId;
 use std::ops::Deref;
 use std::thread;
 
-/// Defines an atomic that notices when it is freed while another thread may still use it.
+/// Defines an atomic that notices when it is freed while another thread may still use it, and when nobody frees it.
 ///
 /// loom checks the order of accesses, not the life of what is accessed. Here the drop counts as an
-/// exclusive access: a use that does not happen before it fails the model, whichever came first.
+/// exclusive access: a use that does not happen before it fails the model, whichever came first. An atomic that is
+/// there when the model ends is a leak. One of a word fails the model then: references are counted in such.
 macro_rules! freed_exclusively {
-    ($name:ident $(<$t:ident>)?, $inner:ty, $value:ty) => {
+    ($name:ident $(<$t:ident>)?, $inner:ty, $value:ty, $track:expr => $tracked:ty) => {
         #[derive(Debug)]
-        pub(crate) struct $name$(<$t>)?($inner);
+        pub(crate) struct $name$(<$t>)?($inner, $tracked);
 
         impl$(<$t>)? $name$(<$t>)? {
             #[track_caller]
             pub(crate) fn new(value: $value) -> Self {
-                Self(<$inner>::new(value))
+                Self(<$inner>::new(value), $track)
             }
         }
 
@@ -43,10 +45,10 @@ macro_rules! freed_exclusively {
     };
 }
 
-freed_exclusively!(AtomicPtr<T>, loom::sync::atomic::AtomicPtr<T>, *mut T);
-freed_exclusively!(AtomicU32, loom::sync::atomic::AtomicU32, u32);
-freed_exclusively!(AtomicU64, loom::sync::atomic::AtomicU64, u64);
-freed_exclusively!(AtomicUsize, loom::sync::atomic::AtomicUsize, usize);
+freed_exclusively!(AtomicPtr<T>, loom::sync::atomic::AtomicPtr<T>, *mut T, () => ());
+freed_exclusively!(AtomicU32, loom::sync::atomic::AtomicU32, u32, () => ());
+freed_exclusively!(AtomicU64, loom::sync::atomic::AtomicU64, u64, () => ());
+freed_exclusively!(AtomicUsize, loom::sync::atomic::AtomicUsize, usize, Track::new(()) => Track<()>);
 
 impl Default for AtomicU64 {
     fn default() -> Self {
