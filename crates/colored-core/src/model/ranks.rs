@@ -114,6 +114,33 @@ fn raise_against_steal() {
     });
 }
 
+/// A push behind an urgent task is half done when that ends: the lane counts the task until it is out, and once. One
+/// count too few would fail the next urgent spawn.
+#[test]
+fn urgent_task_before_a_push() {
+    check_within(2, || {
+        let (handle, mut workers, _beds) = pool(1);
+        let color = Color::new(1);
+        let witness = Arc::new(Witness::new());
+        let lane = handle.lane(color);
+        let urgent = |mark| {
+            let witness = Arc::clone(&witness);
+            drop(handle.spawn_urgent(Location::caller(), color, async move { witness.note(mark) }));
+        };
+        urgent(1);
+        let (other, second) = (lane.clone(), Arc::clone(&witness));
+        let pusher = thread::spawn(move || post(&other, &second, 2));
+        step_until_idle(&mut workers[0]);
+        pusher.join().unwrap();
+        step_until_idle(&mut workers[0]);
+        urgent(3);
+        step_until_idle(&mut workers[0]);
+        assert_eq!(witness.marks(), [1, 2, 3]);
+        drop(lane);
+        assert_eq!(handle.scheduler().lanes(), 1);
+    });
+}
+
 /// The first priority is named while a worker, which does not know of any yet, goes to sleep.
 #[test]
 fn first_priority_against_sleep() {

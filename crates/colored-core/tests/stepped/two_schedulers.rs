@@ -353,6 +353,22 @@ fn the_innermost_scheduler_is_the_current_one() {
     assert!(Handle::with_current(|current| current.is_none()));
 }
 
+/// What a thread has entered outside does not count inside a worker, also where that runs no task.
+#[test]
+fn a_worker_that_hands_out_events_works_for_its_own_scheduler() {
+    let ((one, mut ones), (two, _twos)) = (scheduler(1), scheduler(1));
+    let _two = two.enter();
+    let current = || Handle::with_current(|current| current.cloned()).expect("there is one");
+    let inside = ones[0].batch(1, current);
+    assert!(inside.same(&one));
+    assert!(current().same(&two));
+    let inside = ones[0].batch(1, || {
+        let _two = two.enter();
+        current()
+    });
+    assert!(inside.same(&two), "it has been entered inside");
+}
+
 /// A guest that steps a worker is that worker meanwhile.
 #[test]
 fn what_a_stepped_worker_spawns_locally_stays_with_it_and_not_with_the_guest() {
