@@ -17,7 +17,10 @@ use std::thread;
 macro_rules! freed_exclusively {
     ($name:ident $(<$t:ident>)?, $inner:ty, $value:ty, $track:expr => $tracked:ty) => {
         #[derive(Debug)]
-        pub(crate) struct $name$(<$t>)?($inner, $tracked);
+        pub(crate) struct $name$(<$t>)?(
+            $inner,
+            #[allow(dead_code, reason = "loom looks for it when the model ends")] $tracked,
+        );
 
         impl$(<$t>)? $name$(<$t>)? {
             #[track_caller]
