@@ -53,15 +53,15 @@ use std::task::{Context, Poll};
 /// | a [`JoinHandle`](crate::JoinHandle) | an error with [`JoinError::deadlock`](crate::JoinError::deadlock); it may be awaited again later |
 /// | [`ColorCell::try_call`](crate::ColorCell::try_call), `try_read`, [`try_when`](crate::try_when()) | [`CallError::Deadlock`](crate::CallError); the closure is dropped when its turn comes |
 /// | `try_call` of a `PinnedCell` | `PinnedError::Deadlock`; the same |
-/// | [`ColorCell::call`](crate::ColorCell::call), [`read`](crate::ColorCell::read), [`when`](crate::when()), the call of a `PinnedCell`, and a task that waits for room in a [`Bound`](crate::Bound) | a panic with the same text |
+/// | [`ColorCell::call`](crate::ColorCell::call), [`read`](crate::ColorCell::read), [`when`](crate::when()), the call of a `PinnedCell`, and a task that waits for room in a [`Limit`](crate::Limit) | a panic with the same text |
 ///
 /// The text lists every wait of the cycle and its place in the source. All waits of a task count
 /// together, and all in a section: a `select!` with a time-out does not make a cycle legal, and a
 /// handle that was polled counts until it is ready or dropped, or the section is over. A [`hop`](crate::hop())
 /// counts too; it is never inside a section, and so never gets the error. What is
 /// not known: waits for locks, channels and other primitives; for room in a
-/// [`Bound`](crate::Bound) while one inside might go under another color, has a
-/// [`Place`](crate::Place) in its hands, or was let in before the runtime's first section; and for a color of
+/// [`Limit`](crate::Limit) while one inside might go under another color, has a
+/// [`Permit`](crate::Permit) in its hands, or was let in before the runtime's first section; and for a color of
 /// another runtime. A cycle through a task that never rests, because it is woken in each of its polls, is not
 /// found before it does.
 ///

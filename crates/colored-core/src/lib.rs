@@ -107,7 +107,7 @@
 //! | [`wait`](look_for_deadlocks) | records of waits; the search for deadlocks | `Kind`, `Room`: what is waited for |
 //! | `exclusive` | sections | |
 //! | [`cell`], [`spawn`] | what users call | |
-//! | [`bound`](Bound) | admission to a color: who comes in, who waits | |
+//! | [`bound`](Limit) | admission to a color: who comes in, who waits | |
 //! | `model` | the loom models | |
 //!
 //! # Invariants
@@ -208,7 +208,6 @@
 //! * The unit of queueing and stealing is the color, not the event, as in Mely (Gaud and others,
 //!   2010), which took colors from libasync-smp (Zeldovich and others, 2003).
 
-mod bound;
 pub mod budget;
 mod cell;
 mod color;
@@ -216,6 +215,7 @@ mod contain;
 mod entries;
 mod exclusive;
 mod lane;
+mod limit;
 mod memory;
 #[cfg(all(test, colored_loom))]
 mod model;
@@ -228,10 +228,6 @@ mod table;
 mod task;
 mod wait;
 
-pub use self::bound::{
-    Bound, BoundedCell, Closed, Line, Place, Post, Reserve, RoomError, Spawn, Standing, Ticket,
-    TrySendError, TrySpawnError, TryWait,
-};
 #[doc(hidden)]
 pub use self::cell::sets;
 pub use self::cell::{
@@ -244,6 +240,10 @@ pub use self::entries::Entries;
 pub use self::exclusive::{Exclusive, exclusive};
 pub use self::lane::Priority;
 pub use self::lane::locals::{ColorLocal, ColorLocalError};
+pub use self::limit::{
+    Closed, Limit, LimitedCell, Permit, Post, Reserve, RoomError, Spawn, TrySendError,
+    TrySpawnError, TryWait, WaitQueue, WaiterId, WaiterState,
+};
 pub use self::sched::{Entered, Handle, Nested, Park, Scheduler, Step, Worker, WorkerMetrics, lab};
 pub use self::spawn::{
     AbortHandle, Hop, Job, JoinHandle, TryHop, YieldNow, blocking, current_task, hop, spawn_here,

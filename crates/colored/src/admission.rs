@@ -16,8 +16,8 @@
 //! // For each request that arrives:
 //! match admission.admit() {
 //!     // It may begin when its color comes to it, if that is soon enough.
-//!     Ok(permit) => {
-//!         let work = permit.run(async { "the answer" });
+//!     Ok(admitted) => {
+//!         let work = admitted.run(async { "the answer" });
 //!         match spawn_colored(Color::named("requests"), work).await.unwrap() {
 //!             Ok(answer) => assert_eq!(answer, "the answer"),
 //!             Err(overloaded) => println!("503: {overloaded}"),
@@ -43,8 +43,8 @@
 //!         let (mut stream, _peer) = listener.accept().await?;
 //!         // Dropped, a handle detaches its task.
 //!         drop(match admission.admit() {
-//!             Ok(permit) => spawn_colored(Color::named("work"), async move {
-//!                 match permit.begin() {
+//!             Ok(admitted) => spawn_colored(Color::named("work"), async move {
+//!                 match admitted.begin() {
 //!                     // It is counted as running until the end of the block.
 //!                     Ok(_running) => answer(&mut stream).await,
 //!                     Err(overloaded) => refuse(&mut stream, overloaded).await,
@@ -80,10 +80,10 @@
 //! # }
 //! ```
 //!
-//! A [stage](crate::stage) has the permit beside the request, and begins each event on its own:
+//! A [stage](crate::stage) takes each request together with its [`Admitted`], and begins each event on its own:
 //!
 //! ```
-//! use colored::admission::{Admission, Overloaded, Permit};
+//! use colored::admission::{Admission, Overloaded, Admitted};
 //! use colored::stage::{Builder, Events};
 //! use colored::sync::oneshot;
 //!
@@ -95,17 +95,17 @@
 //! # #[colored::main(workers = 2)]
 //! # async fn main() {
 //! let admission = Admission::new(std::time::Duration::from_secs(1));
-//! let squares = Builder::new().build(|events: Events<(Permit, Request)>| async {
-//!     for (permit, request) in events {
-//!         let squared = permit.begin().map(|_running| request.number.pow(2));
+//! let squares = Builder::new().build(|events: Events<(Admitted, Request)>| async {
+//!     for (admitted, request) in events {
+//!         let squared = admitted.begin().map(|_running| request.number.pow(2));
 //!         let _ = request.answer.send(squared); // the client may have gone
 //!     }
 //! });
 //!
 //! match admission.admit() {
-//!     Ok(permit) => {
+//!     Ok(admitted) => {
 //!         let (answer, answered) = oneshot::channel();
-//!         squares.send((permit, Request { number: 7, answer })).await.unwrap();
+//!         squares.send((admitted, Request { number: 7, answer })).await.unwrap();
 //!         assert_eq!(answered.await.unwrap(), Ok(49));
 //!     }
 //!     Err(overloaded) => println!("503: {overloaded}"),
@@ -116,7 +116,7 @@
 //! # How it decides
 //!
 //! *Delay* is the time from [`admit`](Admission::admit), or from the moment that
-//! [`admit_since`](Admission::admit_since) was told, to [`begin`](Permit::begin), on the system's
+//! [`admit_since`](Admission::admit_since) was told, to [`begin`](Admitted::begin), on the system's
 //! monotonic clock. How long work takes after that does not matter here. There are three gates:
 //!
 //! | gate | refuses | for |
@@ -133,7 +133,7 @@
 //! **Idle.** When nothing waits, all but CoDel's last rate is forgotten, and that after 16
 //! intervals: nothing is refused in the first moments of load, whatever was before.
 //!
-//! **Order.** Permits may begin in any order, but the controller takes the queue for first-in
+//! **Order.** Admitted requests may begin in any order, but the controller takes the queue for first-in
 //! first-out, which colors and stages are.
 //!
 //! # Sources
@@ -143,20 +143,20 @@
 //! * To refuse at the door, by the delay that is seen: M. Welsh, "An Architecture for Highly
 //!   Concurrent, Well-Conditioned Internet Services", 2002 (SEDA).
 
+mod admitted;
 mod codel;
 mod control;
 mod door;
 mod metrics;
 mod overloaded;
-mod permit;
 mod run;
 mod shared;
 #[cfg(test)]
 mod tests;
 
+pub use self::admitted::{Admitted, Running};
 pub use self::metrics::Metrics;
 pub use self::overloaded::Overloaded;
-pub use self::permit::{Permit, Running};
 pub use self::run::Run;
 
 use self::control::Control;
@@ -174,7 +174,7 @@ const TARGETS: u32 = 10;
 /// Keeps the delay of work near a target by refusing some of it; see the [module](self).
 ///
 /// Clones share their state. Works inside and outside of runtimes. [`admit`](Self::admit) and
-/// [`begin`](Permit::begin) cost a look at the clock and a lock that is held for some 20 ns.
+/// [`begin`](Admitted::begin) cost a look at the clock and a lock that is held for some 20 ns.
 #[derive(Clone)]
 pub struct Admission {
     shared: Arc<Shared>,
@@ -219,7 +219,7 @@ impl Admission {
     /// # Errors
     ///
     /// [`Overloaded`]: answer so, or close the connection, at once.
-    pub fn admit(&self) -> Result<Permit, Overloaded> {
+    pub fn admit(&self) -> Result<Admitted, Overloaded> {
         let (control, now) = self.shared.lock();
         self.arrive(control, now, now)
     }
@@ -247,7 +247,7 @@ impl Admission {
     /// # Errors
     ///
     /// [`Overloaded`], also if it has waited for more than two targets already.
-    pub fn admit_since(&self, arrived: Instant) -> Result<Permit, Overloaded> {
+    pub fn admit_since(&self, arrived: Instant) -> Result<Admitted, Overloaded> {
         let (control, now) = self.shared.lock();
         self.arrive(control, self.shared.time(arrived).min(now), now)
     }
@@ -257,11 +257,11 @@ impl Admission {
         mut control: MutexGuard<'_, Control>,
         arrived: u64,
         now: u64,
-    ) -> Result<Permit, Overloaded> {
+    ) -> Result<Admitted, Overloaded> {
         match control.arrive(arrived, now) {
             Ok(()) => {
                 drop(control);
-                Ok(Permit::new(Arc::clone(&self.shared), arrived))
+                Ok(Admitted::new(Arc::clone(&self.shared), arrived))
             }
             Err(gate) => {
                 let delay = match gate {

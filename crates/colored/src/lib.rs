@@ -125,11 +125,11 @@
 //! # }
 //! ```
 //!
-//! # Bounds
+//! # Limits
 //!
-//! A color takes whatever it is given. A [`Bound`] in front of it admits a number of tasks and
+//! A color takes whatever it is given. A [`Limit`] in front of it admits a number of tasks and
 //! calls at a time: others wait in line, or by a `try_` function learn that there is no room.
-//! What runs under the color itself is never made to wait. See [`bound`]. Where not the number counts
+//! What runs under the color itself is never made to wait. See [`limit`]. Where not the number counts
 //! but the delay, [`admission`] refuses what would begin too late. A [`stage`] is a handler behind a
 //! bounded queue, with batches, for pipelines.
 //!
@@ -186,13 +186,13 @@
 
 pub mod admission;
 mod blocking;
-pub mod bound;
 mod budget;
 mod color_local;
 mod driver;
 mod finish;
 pub mod io;
 mod launch;
+pub mod limit;
 pub mod metrics;
 pub mod net;
 pub mod pinned;
@@ -210,7 +210,7 @@ pub use colored_core::{
     When, exclusive, shared, try_when, when,
 };
 
-pub use self::bound::{Bound, BoundedCell, Closed, RoomError, TrySendError, TrySpawnError};
+pub use self::limit::{Closed, Limit, LimitedCell, RoomError, TrySendError, TrySpawnError};
 pub use self::pinned::{PinnedCell, spawn_pinned};
 pub use self::runtime::{Builder, Handle, Runtime};
 pub use self::task::{

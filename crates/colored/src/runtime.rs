@@ -41,7 +41,7 @@
 //! | [`ColorCell::post`](crate::ColorCell::post) | works | the closure is dropped under the color | the same |
 //! | [`ColorCell::with`](crate::ColorCell::with) | refused under the same color of another runtime: it is another color | | |
 //! | a call of a [`PinnedCell`](crate::PinnedCell) | works | [`PinnedError`](crate::pinned::PinnedError) | `PinnedError` |
-//! | a place in a [`Bound`](crate::Bound) | works | given; what is spawned with it is cancelled | the same |
+//! | a permit of a [`Limit`](crate::Limit) | works | given; what is spawned with it is cancelled | the same |
 //! | `send` to a [stage](crate::stage) | works | the event comes back | the event comes back |
 //! | [`exclusive`](crate::exclusive()) | holds a color of the task's runtime. A wait in another one, or by a `when` over cells of several, is in no cycle that is told | | |
 //! | [`sleep`](crate::time::sleep), `timeout`, `interval` | a timer of the runtime in which it is polled first; if that goes, of the one in which it is polled next | works, until all polls have ended | a panic, if it is polled there before it is due |

@@ -10,17 +10,17 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Metrics {
-    /// Arrivals that got a permit.
+    /// Arrivals that were admitted.
     pub admitted: u64,
     /// Arrivals that were refused.
     pub rejected: u64,
-    /// Permits whose turn came in time.
+    /// Admitted requests whose turn came in time.
     pub begun: u64,
-    /// Permits whose turn came too late.
+    /// Admitted requests whose turn came too late.
     pub shed: u64,
-    /// Permits that were dropped before their turn.
+    /// Admitted requests that were dropped before their turn.
     pub abandoned: u64,
-    /// Permits that wait for their turn.
+    /// Admitted requests that wait for their turn.
     pub waiting: u64,
     /// What has begun and not ended.
     pub running: u64,

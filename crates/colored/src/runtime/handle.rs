@@ -6,7 +6,7 @@ use crate::blocking;
 use crate::driver::{Driver, current, entered};
 use crate::pinned::{NoWorker, PinnedCell, spawn_pinned_in};
 use crate::task::JoinHandle;
-use colored_core::{Bound, Color, ColorCell, Nested, Priority};
+use colored_core::{Color, ColorCell, Limit, Nested, Priority};
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{Location, RefUnwindSafe, UnwindSafe};
@@ -166,15 +166,15 @@ impl Handle {
         spawn_pinned_in(&self.core, Location::caller(), worker, color.into(), make)
     }
 
-    /// A bound of `capacity` items for `color` of this runtime; see [`Bound::new`].
+    /// A limit of `capacity` items for `color` of this runtime; see [`Limit::new`].
     ///
     /// # Panics
     ///
     /// If the capacity is 0, or more than 2⁶⁰.
     #[must_use]
     #[track_caller]
-    pub fn bound(&self, color: impl Into<Color>, capacity: usize) -> Bound {
-        Bound::new_in(&self.core, color.into(), capacity)
+    pub fn limit(&self, color: impl Into<Color>, capacity: usize) -> Limit {
+        Limit::new_in(&self.core, color.into(), capacity)
     }
 
     /// See [`Runtime::block_on`](super::Runtime::block_on).

@@ -1,81 +1,81 @@
-//! [`BoundedCell`]: a cell that does not take more than its color can do.
+//! [`LimitedCell`]: a cell that does not take more than its color can do.
 
-use super::Bound;
-use super::admit::{Post, Reserve};
+use super::Limit;
 use super::error::{Closed, TrySendError};
-use super::place::{Place, Turn};
+use super::futures::{Post, Reserve};
+use super::permit::{CountedCall, Permit};
 use crate::cell::{AccessError, ColorCell};
 use std::fmt;
 use std::future::poll_fn;
 use std::panic::Location;
 use std::pin::Pin;
 
-/// A [`ColorCell`] whose calls and posts are admitted by a [`Bound`]; from [`Bound::cell`].
+/// A [`ColorCell`] whose calls and posts are admitted by a [`Limit`]; from [`Limit::cell`].
 ///
-/// A call or post has its place until its closure has run or been dropped. Clones share the value
-/// and the bound. Everything else is as for a `ColorCell`: order, panics, the end of the value.
+/// A call or post has its permit until its closure has run or been dropped. Clones share the value
+/// and the limit. Everything else is as for a `ColorCell`: order, panics, the end of the value.
 ///
 /// Here `try_` means *if there is room now*; an error in place of a panic, as by
 /// [`ColorCell::try_call`], and reading, sections and `when` are had by [`cell`](Self::cell), with a
-/// [`Place`] in hands.
+/// [`Permit`] in hands.
 ///
 /// ```
-/// # use colored_core::{Bound, Color, TrySendError};
+/// # use colored_core::{Limit, Color, TrySendError};
 /// # use colored_core::{Park, Scheduler, Step};
 /// # struct NoPark;
 /// # impl Park for NoPark { fn unpark(&self, _: usize) {} fn now(&self) -> u64 { 0 } }
 /// # let (handle, mut workers) = Scheduler::with_workers(1, 1, Box::new(NoPark));
 /// # let _entered = handle.enter();
-/// let log = Bound::new(Color::named("log"), 2).cell(Vec::new());
+/// let log = Limit::new(Color::named("log"), 2).cell(Vec::new());
 /// assert!(log.try_post(|log| log.push("one")).is_ok());
 /// assert!(log.try_post(|log| log.push("two")).is_ok());
 /// // The color has not run: two are inside.
 /// let Err(TrySendError::Full(_shed)) = log.try_post(|log| log.push("three")) else { panic!() };
 /// # while workers[0].step() == Step::Ran {}
-/// assert_eq!(log.bound().depth(), 0);
+/// assert_eq!(log.limit().depth(), 0);
 /// ```
-pub struct BoundedCell<T: Send + 'static> {
+pub struct LimitedCell<T: Send + 'static> {
     cell: ColorCell<T>,
-    bound: Bound,
+    limit: Limit,
 }
 
-impl<T: Send + 'static> BoundedCell<T> {
+impl<T: Send + 'static> LimitedCell<T> {
     #[track_caller]
-    pub(super) fn new(bound: Bound, value: T) -> Self {
-        Self { cell: ColorCell::on_lane(bound.inner.lane.clone(), value), bound }
+    pub(super) fn new(limit: Limit, value: T) -> Self {
+        Self { cell: ColorCell::on_lane(limit.inner.lane.clone(), value), limit }
     }
 
     /// What admits to the cell.
     #[must_use]
-    pub fn bound(&self) -> &Bound {
-        &self.bound
+    pub fn limit(&self) -> &Limit {
+        &self.limit
     }
 
-    /// The cell by itself: for what has no bounded form, with a [`Place`] in hands while it is under
-    /// way. What goes past the bound without one is not counted.
+    /// The cell by itself: for what has no limited form, with a [`Permit`] in hands while it is under
+    /// way. What goes past the limit without one is not counted.
     ///
     /// ```
-    /// use colored_core::{BoundedCell, Closed, ColorCell, when};
+    /// use colored_core::{LimitedCell, Closed, ColorCell, when};
     ///
-    /// async fn sum(stock: &BoundedCell<Vec<u64>>) -> Result<u64, Closed<()>> {
-    ///     let _place = stock.bound().reserve().await?; // room, for as long as it is kept
+    /// async fn sum(stock: &LimitedCell<Vec<u64>>) -> Result<u64, Closed<()>> {
+    ///     let _place = stock.limit().reserve().await?; // room, for as long as it is kept
     ///     Ok(stock.cell().read(|stock| stock.iter().sum()).await)
     /// }
     ///
-    /// async fn take(stock: &BoundedCell<Vec<u64>>, sold: &ColorCell<u64>) -> Result<(), Closed<()>> {
-    ///     let _place = stock.bound().reserve().await?;
+    /// async fn take(stock: &LimitedCell<Vec<u64>>, sold: &ColorCell<u64>) -> Result<(), Closed<()>> {
+    ///     let _place = stock.limit().reserve().await?;
     ///     when((stock.cell(), sold), |stock, sold| *sold += stock.pop().unwrap_or(0)).await;
     ///     Ok(())
     /// }
     /// ```
     ///
-    /// While somebody has a place in hands, waits for room are not diagnosed: there may be room any time.
+    /// While somebody has a permit in hands, waits for room are not diagnosed: there may be room any time.
     #[must_use]
     pub fn cell(&self) -> &ColorCell<T> {
         &self.cell
     }
 
-    /// Uses the value, from inside its color: it needs no place.
+    /// Uses the value, from inside its color: it needs no permit.
     ///
     /// # Panics
     ///
@@ -85,7 +85,7 @@ impl<T: Send + 'static> BoundedCell<T> {
         self.cell.with(f)
     }
 
-    /// Uses the value, from inside its color: it needs no place.
+    /// Uses the value, from inside its color: it needs no permit.
     ///
     /// # Errors
     ///
@@ -94,19 +94,19 @@ impl<T: Send + 'static> BoundedCell<T> {
         self.cell.try_with(f)
     }
 
-    /// Waits for a place, then uses the value under its color, as [`ColorCell::call`] does: at once
-    /// if the color is idle, or the caller's own. From under the color itself it waits for no place.
+    /// Waits for a permit, then uses the value under its color, as [`ColorCell::call`] does: at once
+    /// if the color is idle, or the caller's own. From under the color itself it waits for no permit.
     ///
-    /// Cancel safe: dropped before it has a place, it leaves the line; afterwards it is as
+    /// Cancel safe: dropped before it has a permit, it leaves the line; afterwards it is as
     /// `ColorCell::call`.
     ///
     /// # Errors
     ///
-    /// [`Closed`], with `f`, if the bound is closed before there is a place.
+    /// [`Closed`], with `f`, if the limit is closed before there is a permit.
     ///
     /// # Panics
     ///
-    /// As [`ColorCell::call`], and as [`Bound::reserve`]. With a place of [`Bound::try_wait`] in hands,
+    /// As [`ColorCell::call`], and as [`Limit::reserve`]. With a permit of [`Limit::try_wait`] in hands,
     /// [`cell`](Self::cell) has [`ColorCell::try_call`].
     #[track_caller]
     pub fn call<R, F>(
@@ -117,16 +117,16 @@ impl<T: Send + 'static> BoundedCell<T> {
         F: FnOnce(&mut T) -> R + Send + 'static,
         R: Send + 'static,
     {
-        let (site, reserve): (_, Reserve<'_>) = (Location::caller(), self.bound.reserve());
+        let (site, reserve): (_, Reserve<'_>) = (Location::caller(), self.limit.reserve());
         async move {
             match reserve.await {
-                Ok(place) => Ok(self.call_with(place, f, site).await),
+                Ok(permit) => Ok(self.call_with(permit, f, site).await),
                 Err(Closed(())) => Err(Closed(f)),
             }
         }
     }
 
-    /// As [`call`](Self::call), if there is room now. The place is taken here; the future waits for
+    /// As [`call`](Self::call), if there is room now. The permit is taken here; the future waits for
     /// the result.
     ///
     /// # Errors
@@ -145,27 +145,27 @@ impl<T: Send + 'static> BoundedCell<T> {
         F: FnOnce(&mut T) -> R + Send + 'static,
         R: Send + 'static,
     {
-        match self.bound.enter() {
-            Ok(place) => {
+        match self.limit.enter() {
+            Ok(permit) => {
                 let (site, cell) = (Location::caller(), self.clone());
-                Ok(async move { cell.call_with(place, f, site).await })
+                Ok(async move { cell.call_with(permit, f, site).await })
             }
             Err(refused) => Err(refused.with(f)),
         }
     }
 
-    /// Waits for a place, then schedules `f` as [`ColorCell::post`] does, and does not wait for it.
-    /// From under the color itself it waits for no place.
+    /// Waits for a permit, then schedules `f` as [`ColorCell::post`] does, and does not wait for it.
+    /// From under the color itself it waits for no permit.
     ///
     /// Cancel safe: dropped before it is ready, it has posted nothing, and leaves the line.
     ///
     /// # Errors
     ///
-    /// [`Closed`], with `f`, if the bound is closed before there is a place.
+    /// [`Closed`], with `f`, if the limit is closed before there is a permit.
     ///
     /// # Panics
     ///
-    /// As [`Bound::reserve`].
+    /// As [`Limit::reserve`].
     #[track_caller]
     pub fn post<F: FnOnce(&mut T) + Send + 'static>(&self, f: F) -> Post<'_, T, F> {
         Post::new(self, f)
@@ -180,60 +180,60 @@ impl<T: Send + 'static> BoundedCell<T> {
     where
         F: FnOnce(&mut T) + Send + 'static,
     {
-        match self.bound.enter() {
-            Ok(place) => {
-                self.post_with(place, f);
+        match self.limit.enter() {
+            Ok(permit) => {
+                self.post_with(permit, f);
                 Ok(())
             }
             Err(refused) => Err(refused.with(f)),
         }
     }
 
-    pub(super) fn post_with<F>(&self, place: Place, f: F)
+    pub(super) fn post_with<F>(&self, permit: Permit, f: F)
     where
         F: FnOnce(&mut T) + Send + 'static,
     {
-        let turn = Turn::new(f, place.scheduled(true));
-        self.cell.post(move |value| turn.run(value));
+        let counted = CountedCall::new(f, permit.scheduled(true));
+        self.cell.post(move |value| counted.run(value));
     }
 
-    async fn call_with<R, F>(&self, place: Place, f: F, site: &'static Location<'static>) -> R
+    async fn call_with<R, F>(&self, permit: Permit, f: F, site: &'static Location<'static>) -> R
     where
         F: FnOnce(&mut T) -> R + Send + 'static,
         R: Send + 'static,
     {
         // What runs at once has not waited, and no clock is read.
-        let mut idle = Some((place, f));
+        let mut idle = Some((permit, f));
         let at_once = self.cell.call_now(|value| {
-            let (place, f) = idle.take().expect("run once");
-            Turn::new(f, place.begins_at_once()).run(value)
+            let (permit, f) = idle.take().expect("run once");
+            CountedCall::new(f, permit.begins_at_once()).run(value)
         });
         match at_once {
             Ok(Ok(result)) => result,
             Ok(Err(in_use)) => panic!("the call of {self:?} at {site}: {in_use}"),
             Err(_) => {
-                let (place, f) = idle.take().expect("not run");
-                self.posted_call(place, f, site).await
+                let (permit, f) = idle.take().expect("not run");
+                self.posted_call(permit, f, site).await
             }
         }
     }
 
-    async fn posted_call<R, F>(&self, place: Place, f: F, site: &'static Location<'static>) -> R
+    async fn posted_call<R, F>(&self, permit: Permit, f: F, site: &'static Location<'static>) -> R
     where
         F: FnOnce(&mut T) -> R + Send + 'static,
         R: Send + 'static,
     {
-        let item = place.scheduled(false);
+        let item = permit.scheduled(false);
         let mut untold = item.key();
-        let turn = Turn::new(f, item);
-        let mut call = self.cell.call_from(site, move |value| turn.run(value));
+        let counted = CountedCall::new(f, item);
+        let mut call = self.cell.call_from(site, move |value| counted.run(value));
         poll_fn(|cx| {
             let polled = Pin::new(&mut call).poll(cx);
             if polled.is_pending()
                 && let Some(key) = untold.take_if(|_| call.is_scheduled())
             {
-                self.bound.inner.gate.homes().set(key, true);
-                self.bound.inner.has_changed();
+                self.limit.inner.semaphore.items().set(key, true);
+                self.limit.inner.has_changed();
             }
             polled
         })
@@ -241,14 +241,14 @@ impl<T: Send + 'static> BoundedCell<T> {
     }
 }
 
-impl<T: Send + 'static> Clone for BoundedCell<T> {
+impl<T: Send + 'static> Clone for LimitedCell<T> {
     fn clone(&self) -> Self {
-        Self { cell: self.cell.clone(), bound: self.bound.clone() }
+        Self { cell: self.cell.clone(), limit: self.limit.clone() }
     }
 }
 
-impl<T: Send + 'static> fmt::Debug for BoundedCell<T> {
+impl<T: Send + 'static> fmt::Debug for LimitedCell<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BoundedCell").field("bound", &self.bound).finish_non_exhaustive()
+        f.debug_struct("LimitedCell").field("limit", &self.limit).finish_non_exhaustive()
     }
 }

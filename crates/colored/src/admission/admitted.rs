@@ -9,14 +9,14 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// Work that has been admitted and waits for its turn. Dropping it abandons it.
-#[must_use = "dropping the permit abandons the work"]
-pub struct Permit {
+#[must_use = "dropping it abandons the work"]
+pub struct Admitted {
     shared: Arc<Shared>,
     arrived: u64,
     waits: bool,
 }
 
-impl Permit {
+impl Admitted {
     pub(super) const fn new(shared: Arc<Shared>, arrived: u64) -> Self {
         Self { shared, arrived, waits: true }
     }
@@ -52,7 +52,7 @@ impl Permit {
     }
 }
 
-impl Drop for Permit {
+impl Drop for Admitted {
     fn drop(&mut self) {
         if self.waits {
             self.shared.lock().0.abandon();
@@ -60,10 +60,10 @@ impl Drop for Permit {
     }
 }
 
-impl fmt::Debug for Permit {
+impl fmt::Debug for Admitted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let waited = self.shared.time(Instant::now()).saturating_sub(self.arrived);
-        f.debug_struct("Permit").field("waited", &Duration::from_nanos(waited)).finish()
+        f.debug_struct("Admitted").field("waited", &Duration::from_nanos(waited)).finish()
     }
 }
 

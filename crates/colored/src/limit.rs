@@ -1,22 +1,22 @@
-//! Admission to a color: [`Bound`] limits what one color is given.
+//! Admission to a color: [`Limit`] limits what one color is given.
 //!
 //! Colors take whatever is spawned under them, and a color that is given more than it can do grows
-//! without limit. A [`Bound`] stands in front of one: who comes through it waits for room, or, by a
+//! without limit. A [`Limit`] stands in front of one: who comes through it waits for room, or, by a
 //! `try_` function, learns that there is none and sheds. What does not come in is given back:
 //! nothing is lost.
 //!
 //! ```
-//! use colored::{Bound, Color, TrySendError};
+//! use colored::{Limit, Color, TrySendError};
 //!
 //! # #[colored::main(workers = 2)]
 //! # async fn main() {
-//! let disk = Bound::new(Color::named("disk"), 64);
+//! let disk = Limit::new(Color::named("disk"), 64);
 //!
 //! // Waits while 64 tasks are queued or under way.
 //! let read = disk.spawn(async { "a block" }).await.unwrap();
 //! assert_eq!(read.await.unwrap(), "a block");
 //!
-//! // State behind the same bound.
+//! // State behind the same limit.
 //! let log = disk.cell(Vec::new());
 //! log.call(|log| log.push("read")).await.unwrap();
 //! match log.try_post(|log| log.push("again")) {
@@ -34,6 +34,6 @@
 //! [`admission`](crate::admission).
 
 pub use colored_core::{
-    Bound, BoundedCell, Closed, Place, Post, Reserve, RoomError, Spawn, TrySendError,
+    Closed, Limit, LimitedCell, Permit, Post, Reserve, RoomError, Spawn, TrySendError,
     TrySpawnError, TryWait,
 };

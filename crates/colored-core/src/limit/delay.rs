@@ -1,7 +1,7 @@
 //! How long items wait for their turn, as far as that can be known without keeping a list of them.
 //!
 //! Kept are the wait of the item that began last, and when the queue last moved: when an item began, or
-//! was dropped unbegun, or came into an empty queue. The items of one bound begin in the order in which
+//! was dropped unbegun, or came into an empty queue. The items of one limit begin in the order in which
 //! they were scheduled. So the oldest in the queue is at least as old as the last move is ago, and at
 //! most by the last wait older: the greater of the two is **at least half of its age**, and never more
 //! than what some item has waited.

@@ -1,28 +1,28 @@
-//! [`Bound`]: admission to a color, so that it is not given more than it can do.
+//! [`Limit`]: admission to a color, so that it is not given more than it can do.
 //!
-//! Whoever has a [`Place`] is counted. A place is taken at a gate ([`gate`]), moves into the task or
+//! Whoever has a [`Permit`] is counted. A permit is taken at a semaphore ([`semaphore`]), moves into the task or
 //! the callback that is admitted, and is given back when that is gone: by whichever way it goes, so
-//! aborts, panics and shutdowns give it back as well. The bound stands before the lane and leaves
-//! the lane alone: a color without a bound pays nothing.
+//! aborts, panics and shutdowns give it back as well. The limit stands before the lane and leaves
+//! the lane alone: a color without a limit pays nothing.
 
-mod admit;
 mod cell;
 pub(crate) mod delay;
 mod error;
-pub(crate) mod gate;
-mod home;
-mod line;
-mod place;
-mod word;
+mod futures;
+mod items;
+mod permit;
+pub(crate) mod semaphore;
+mod state;
+mod wait_queue;
 
-pub use self::admit::{Post, Reserve, Spawn, TryWait};
-pub use self::cell::BoundedCell;
+pub use self::cell::LimitedCell;
 pub use self::error::{Closed, RoomError, TrySendError, TrySpawnError};
-pub use self::line::{Line, Standing, Ticket};
-pub use self::place::Place;
+pub use self::futures::{Post, Reserve, Spawn, TryWait};
+pub use self::permit::Permit;
+pub use self::wait_queue::{WaitQueue, WaiterId, WaiterState};
 
 use self::delay::Delay;
-use self::gate::{Gate, Refused};
+use self::semaphore::{Refused, Semaphore};
 use crate::color::Color;
 use crate::lane::{LanePtr, LaneRef};
 use crate::sched::Handle;
@@ -42,20 +42,20 @@ use std::time::Duration;
 /// |---|---|
 /// | a task, from [`spawn`](Self::spawn) | from its admission until its future has been dropped |
 /// | a call or post of a [`cell`](Self::cell) | from its admission until its closure has run or been dropped |
-/// | a [`Place`] | until it is used, or dropped |
+/// | a [`Permit`] | until it is used, or dropped |
 ///
-/// So the bound limits what waits and what is under way together: the length of the color's queue,
-/// and the memory of its tasks. Only what comes through the bound or its clones is counted; another
-/// bound of the same color has a count of its own.
+/// So the limit limits what waits and what is under way together: the length of the color's queue,
+/// and the memory of its tasks. Only what comes through the limit or its clones is counted; another
+/// limit of the same color has a count of its own.
 ///
 /// **Order.** Whoever waits for room is admitted in the order of the first polls. Nobody overtakes:
 /// while there is a line, `try_` says [`Full`](TrySendError::Full). Once admitted, items take their
 /// places in the color's order (G2).
 ///
-/// **Sends to oneself do not wait.** What runs under the bound's own color is admitted at once, over
+/// **Sends to oneself do not wait.** What runs under the limit's own color is admitted at once, over
 /// the capacity and past the line: it would wait for itself. So [`depth`](Self::depth) may exceed
 /// the capacity, by the number of such items; nobody else is admitted until it is below again. This
-/// does not help two bounds whose tasks each wait to be admitted by the other, nor a task that was
+/// does not help two limits whose tasks each wait to be admitted by the other, nor a task that was
 /// admitted, hopped away, and waits for admission from there: they need `try_`, or a
 /// post from outside a task. Callbacks do not await, and so cannot get into this.
 ///
@@ -67,18 +67,18 @@ use std::time::Duration;
 /// Linux); a call that runs at once does not. Waiting costs a lock on both sides, and one wake-up. The
 /// color itself, and all others, pay nothing.
 ///
-/// A color without a bound has no depth that could be read: a count would be one more line that all
+/// A color without a limit has no depth that could be read: a count would be one more line that all
 /// write who schedule something under it, and each of its polls again, in every program. How long a
 /// color makes work wait can be had without: time an empty task under it.
 ///
 /// ```
-/// # use colored_core::{Bound, Color, TrySpawnError};
+/// # use colored_core::{Limit, Color, TrySpawnError};
 /// # use colored_core::{Park, Scheduler, Step};
 /// # struct NoPark;
 /// # impl Park for NoPark { fn unpark(&self, _: usize) {} fn now(&self) -> u64 { 0 } }
 /// # let (handle, mut workers) = Scheduler::with_workers(1, 1, Box::new(NoPark));
 /// # let _entered = handle.enter();
-/// let disk = Bound::new(Color::named("disk"), 1);
+/// let disk = Limit::new(Color::named("disk"), 1);
 /// let first = disk.try_spawn(async { 1 });
 /// assert!(first.is_ok());
 /// assert_eq!(disk.depth(), 1);
@@ -90,12 +90,12 @@ use std::time::Duration;
 /// assert_eq!(disk.depth(), 0);
 /// ```
 #[derive(Clone)]
-pub struct Bound {
+pub struct Limit {
     inner: Arc<Inner>,
 }
 
 struct Inner {
-    gate: Gate,
+    semaphore: Semaphore,
     lane: LaneRef,
     delay: Delay,
     /// For the clock.
@@ -104,7 +104,7 @@ struct Inner {
 
 impl Room for Inner {
     fn ways(&self) -> Option<Ways> {
-        self.gate.ways()
+        self.semaphore.ways()
     }
 
     fn lane(&self) -> LanePtr {
@@ -112,12 +112,12 @@ impl Room for Inner {
     }
 
     fn take_waker(&self, record: NonNull<Record>) -> Option<Waker> {
-        self.gate.take_waker(record)
+        self.semaphore.take_waker(record)
     }
 }
 
 impl Inner {
-    /// How to ask a bound what is waited for.
+    /// How to ask a limit what is waited for.
     const KIND: &Kind = &Kind { target: Self::target, waker: |_| None };
 
     unsafe fn target(cause: &Cause) -> Option<Target> {
@@ -129,10 +129,10 @@ impl Inner {
         Some(Target::Room(arc_dyn!(inner => dyn Room)))
     }
 
-    /// Gives a place back, by `leave`: true if somebody waits.
+    /// Gives a permit back, by `leave`: true if somebody waits.
     #[inline]
-    fn has_left(&self, leave: impl FnOnce(&Gate) -> bool) {
-        if leave(&self.gate) {
+    fn has_left(&self, leave: impl FnOnce(&Semaphore) -> bool) {
+        if leave(&self.semaphore) {
             self.has_changed();
         }
     }
@@ -143,26 +143,26 @@ impl Inner {
     }
 }
 
-impl Bound {
-    /// A bound of `capacity` items for `color`, in the runtime that the calling thread works for.
+impl Limit {
+    /// A limit of `capacity` items for `color`, in the runtime that the calling thread works for.
     ///
     /// # Panics
     ///
-    /// Outside a runtime: `Handle::bound` names one. If the capacity is 0, or more than 2⁶⁰.
+    /// Outside a runtime: `Handle::limit` names one. If the capacity is 0, or more than 2⁶⁰.
     #[must_use]
     #[track_caller]
     pub fn new(color: impl Into<Color>, capacity: usize) -> Self {
         let color = color.into();
         let Some(handle) = Handle::with_current(|handle| handle.cloned()) else {
             panic!(
-                "`Bound::new({color}, {capacity})` outside a runtime: call it inside one, or use \
-                 `Handle::bound`"
+                "`Limit::new({color}, {capacity})` outside a runtime: call it inside one, or use \
+                 `Handle::limit`"
             )
         };
         Self::new_in(&handle, color, capacity)
     }
 
-    /// A bound of `capacity` items for `color` in the runtime of `handle`.
+    /// A limit of `capacity` items for `color` in the runtime of `handle`.
     ///
     /// # Panics
     ///
@@ -170,9 +170,9 @@ impl Bound {
     #[must_use]
     #[track_caller]
     pub fn new_in(handle: &Handle, color: impl Into<Color>, capacity: usize) -> Self {
-        let gate = Gate::new(capacity);
+        let semaphore = Semaphore::new(capacity);
         let (lane, handle) = (handle.lane(color.into()), handle.clone());
-        Self { inner: Arc::new(Inner { gate, lane, delay: Delay::new(), handle }) }
+        Self { inner: Arc::new(Inner { semaphore, lane, delay: Delay::new(), handle }) }
     }
 
     /// Waits for room, then spawns a task under the color. At once from under the color itself.
@@ -181,7 +181,7 @@ impl Bound {
     ///
     /// # Errors
     ///
-    /// [`Closed`], with the future, if the bound is closed before there is room.
+    /// [`Closed`], with the future, if the limit is closed before there is room.
     ///
     /// # Panics
     ///
@@ -208,17 +208,17 @@ impl Bound {
         F::Output: Send + 'static,
     {
         match self.enter() {
-            Ok(place) => Ok(place.spawn(future)),
+            Ok(permit) => Ok(permit.spawn(future)),
             Err(refused) => Err(refused.with(future)),
         }
     }
 
     /// Waits for room, and takes it before there is an item. Cancel safe: dropped before it is ready,
-    /// it leaves the line, and a place that it was given on the way goes to the next.
+    /// it leaves the line, and a permit that it was given on the way goes to the next.
     ///
     /// # Errors
     ///
-    /// [`Closed`] if the bound is closed before there is room.
+    /// [`Closed`] if the limit is closed before there is room.
     ///
     /// # Panics
     ///
@@ -233,15 +233,15 @@ impl Bound {
     ///
     /// # Errors
     ///
-    /// [`RoomError`]: the bound is closed before there is room, or there would never be any.
+    /// [`RoomError`]: the limit is closed before there is room, or there would never be any.
     ///
     /// # Examples
     ///
     /// ```
-    /// # use colored_core::{Bound, RoomError};
-    /// # async fn example(disk: Bound) {
+    /// # use colored_core::{Limit, RoomError};
+    /// # async fn example(disk: Limit) {
     /// match disk.try_wait().await {
-    ///     Ok(place) => drop(place.spawn(async { /* reads a block */ })),
+    ///     Ok(permit) => drop(permit.spawn(async { /* reads a block */ })),
     ///     Err(RoomError::Deadlock(deadlock)) => eprintln!("not read: {deadlock}"),
     ///     Err(error) => eprintln!("not read: {error}"),
     /// }
@@ -257,15 +257,15 @@ impl Bound {
     /// # Errors
     ///
     /// [`TrySendError`].
-    pub fn try_reserve(&self) -> Result<Place, TrySendError<()>> {
+    pub fn try_reserve(&self) -> Result<Permit, TrySendError<()>> {
         self.enter().map_err(|refused| refused.with(()))
     }
 
-    /// Gives `value` to the color, behind this bound.
+    /// Gives `value` to the color, behind this limit.
     #[must_use]
     #[track_caller]
-    pub fn cell<T: Send + 'static>(&self, value: T) -> BoundedCell<T> {
-        BoundedCell::new(self.clone(), value)
+    pub fn cell<T: Send + 'static>(&self, value: T) -> LimitedCell<T> {
+        LimitedCell::new(self.clone(), value)
     }
 
     /// The color.
@@ -277,24 +277,24 @@ impl Bound {
     /// How many items may be inside.
     #[must_use]
     pub fn capacity(&self) -> usize {
-        self.inner.gate.capacity()
+        self.inner.semaphore.capacity()
     }
 
-    /// How many items are inside: scheduled, under way, or a [`Place`]. More than the capacity if
+    /// How many items are inside: scheduled, under way, or a [`Permit`]. More than the capacity if
     /// the color has sent to itself. A figure of a moment that may be over.
     #[must_use]
     pub fn depth(&self) -> usize {
-        self.inner.gate.inside()
+        self.inner.semaphore.inside()
     }
 
     /// How many wait for room. Takes the lock of the line.
     #[must_use]
     pub fn waiting(&self) -> usize {
-        self.inner.gate.waiting()
+        self.inner.semaphore.waiting()
     }
 
     /// How many items are scheduled under the color and have not begun: the length of the queue. What
-    /// is under way, or a [`Place`], is in [`depth`](Self::depth) and not in here. A figure of a moment
+    /// is under way, or a [`Permit`], is in [`depth`](Self::depth) and not in here. A figure of a moment
     /// that may be over.
     #[must_use]
     pub fn queued(&self) -> usize {
@@ -319,19 +319,19 @@ impl Bound {
     /// come later. What is inside goes on; when [`depth`](Self::depth) is 0 afterwards, it has all
     /// gone and nothing comes any more.
     pub fn close(&self) {
-        self.inner.gate.close();
+        self.inner.semaphore.close();
     }
 
     /// By what room comes, if that is known of all who are inside.
     #[cfg(all(test, colored_loom))]
     pub(crate) fn ways(&self) -> Option<Ways> {
-        self.inner.gate.ways()
+        self.inner.semaphore.ways()
     }
 
     /// Whether it has been closed.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.inner.gate.is_closed()
+        self.inner.semaphore.is_closed()
     }
 }
 
@@ -344,9 +344,9 @@ impl Refused {
     }
 }
 
-impl fmt::Debug for Bound {
+impl fmt::Debug for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Bound")
+        f.debug_struct("Limit")
             .field("color", &self.color())
             .field("capacity", &self.capacity())
             .field("depth", &self.depth())

@@ -16,10 +16,10 @@ pub enum TrySendError<T> {
     Closed(T),
 }
 
-/// Why [`Bound::try_spawn`](super::Bound::try_spawn) did not spawn; it has the future.
+/// Why [`Limit::try_spawn`](super::Limit::try_spawn) did not spawn; it has the future.
 pub type TrySpawnError<F> = TrySendError<F>;
 
-/// Why there is no room to wait for: of [`Bound::try_wait`](super::Bound::try_wait).
+/// Why there is no room to wait for: of [`Limit::try_wait`](super::Limit::try_wait).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RoomError {

@@ -1,18 +1,18 @@
-//! A gate: so many inside at once, the others in a line. It counts, and knows no lane.
+//! A semaphore: so many inside at once, the others in a line. It counts, and knows no lane.
 //!
 //! The word ([`word`](super::word)) decides everything; the line is changed under its lock, and
 //! `WAITS` is set exactly while the line has somebody and nobody has the lock. So one exchange
 //! suffices on either side while nobody waits, and whoever finds `WAITS` takes the lock and hands
-//! its place to the first: that one is inside before it has noticed. What it must not do is forget
-//! the place; so a waiter that goes away looks whether it was called, and then leaves as everybody
+//! its permit to the first: that one is inside before it has noticed. What it must not do is forget
+//! the permit; so a waiter that goes away looks whether it was called, and then leaves as everybody
 //! does.
 //!
 //! The record of a wait ([`wait`](crate::wait)) is kept in the line: so it ends when the waiter is called, or
 //! dismissed, before that one learns of it.
 
-use super::home::Homes;
-use super::line::{Line, Standing, Ticket};
-use super::word::{Entry, Exit, MAX_CAPACITY, Word};
+use super::items::Items;
+use super::state::{Entry, Exit, MAX_CAPACITY, State};
+use super::wait_queue::{WaitQueue, WaiterId, WaiterState};
 use crate::contain::contain;
 use crate::sync::{Arc, Mutex};
 use crate::task::{Deadlock, Record};
@@ -22,11 +22,11 @@ use std::mem;
 use std::ptr::NonNull;
 use std::task::Waker;
 
-pub(crate) struct Gate {
-    word: Word,
+pub(crate) struct Semaphore {
+    state: State,
     capacity: usize,
-    line: Mutex<Line<Waiting>>,
-    homes: Homes,
+    waiters: Mutex<WaitQueue<Waiting>>,
+    items: Items,
 }
 
 /// One in the line.
@@ -59,13 +59,13 @@ pub(crate) enum Waited {
     /// Inside.
     Entered,
     /// In the line.
-    Waits(Ticket),
+    Waits(WaiterId),
     Closed,
     /// Not in the line: there would never be room.
     Deadlock(Deadlock),
 }
 
-impl Gate {
+impl Semaphore {
     /// # Panics
     ///
     /// If the capacity is zero or more than [`MAX_CAPACITY`].
@@ -73,10 +73,10 @@ impl Gate {
     pub(crate) fn new(capacity: usize) -> Self {
         assert!(
             (1..=MAX_CAPACITY).contains(&capacity),
-            "a bound with capacity {capacity}: it must be from 1 to {MAX_CAPACITY}"
+            "a limit with capacity {capacity}: it must be from 1 to {MAX_CAPACITY}"
         );
-        let (line, homes) = (Mutex::new(Line::default()), Homes::default());
-        Self { word: Word::new(), capacity, line, homes }
+        let (waiters, items) = (Mutex::new(WaitQueue::default()), Items::default());
+        Self { state: State::new(), capacity, waiters, items }
     }
 
     pub(crate) fn capacity(&self) -> usize {
@@ -84,42 +84,42 @@ impl Gate {
     }
 
     pub(crate) fn inside(&self) -> usize {
-        self.word.inside()
+        self.state.inside()
     }
 
     pub(crate) fn waiting(&self) -> usize {
-        self.line.lock().len()
+        self.waiters.lock().len()
     }
 
     /// Which of those inside are at home.
-    pub(crate) fn homes(&self) -> &Homes {
-        &self.homes
+    pub(crate) fn items(&self) -> &Items {
+        &self.items
     }
 
     /// By what room comes, if that is known of all who are inside. For who knows somebody that waits.
     pub(crate) fn ways(&self) -> Option<Ways> {
-        self.homes.ways(|| self.word.inside())
+        self.items.ways(|| self.state.inside())
     }
 
     pub(crate) fn is_closed(&self) -> bool {
-        self.word.is_closed()
+        self.state.is_closed()
     }
 
     /// Goes in if there is room, and nobody in the line.
     #[inline]
     pub(crate) fn try_enter(&self) -> Result<(), Refused> {
-        refused(self.word.enter(self.capacity))
+        refused(self.state.enter(self.capacity))
     }
 
     /// Goes in whether or not there is room, past the line.
     pub(crate) fn enter_over(&self) -> Result<(), Refused> {
-        refused(self.word.enter_over())
+        refused(self.state.enter_over())
     }
 
     /// Goes in, or to the end of the line. `waits` records the wait, if it comes to that.
     #[inline]
     pub(crate) fn enter_or_wait(&self, waker: &Waker, waits: impl Recorder) -> Waited {
-        match self.word.enter(self.capacity) {
+        match self.state.enter(self.capacity) {
             Entry::Inside => Waited::Entered,
             Entry::Closed => Waited::Closed,
             Entry::Full => self.wait(waker.clone(), waits),
@@ -128,78 +128,78 @@ impl Gate {
 
     #[cold]
     fn wait(&self, waker: Waker, waits: impl Recorder) -> Waited {
-        let mut line = self.line.lock();
-        match self.word.enter_or_wait(self.capacity) {
+        let mut waiters = self.waiters.lock();
+        match self.state.enter_or_wait(self.capacity) {
             Entry::Inside => Waited::Entered,
             Entry::Closed => Waited::Closed,
             Entry::Full => {
                 let mut wait = WaitSlot::default();
                 let kept = waits(&mut wait);
-                Waited::Waits(line.join(Waiting { waker, wait, kept }))
+                Waited::Waits(waiters.join(Waiting { waker, wait, kept }))
             }
         }
     }
 
-    /// Looks whether it is the ticket's turn; if not, `waker` is woken when it is. `waits` records the wait
+    /// Looks whether it is the waiter's turn; if not, `waker` is woken when it is. `waits` records the wait
     /// again.
-    pub(crate) fn look(&self, ticket: Ticket, waker: &Waker, waits: impl Recorder) -> Waited {
+    pub(crate) fn look(&self, waiter: WaiterId, waker: &Waker, waits: impl Recorder) -> Waited {
         // A waker is anybody's code: it is cloned before the lock, and dropped after it.
         let mut waker = waker.clone();
         let (_left, _caller, _before);
-        let mut line = self.line.lock();
-        let standing = line.standing(&ticket);
-        let Some(waiting) = line.waiting(&ticket) else {
-            _caller = self.homes.notices(ticket.number());
-            return if standing == Standing::Called { Waited::Entered } else { Waited::Closed };
+        let mut waiters = self.waiters.lock();
+        let state = waiters.state(&waiter);
+        let Some(waiting) = waiters.waiting(&waiter) else {
+            _caller = self.items.notices(waiter.number());
+            return if state == WaiterState::Called { Waited::Entered } else { Waited::Closed };
         };
         mem::swap(&mut waiting.waker, &mut waker);
         if let Some(deadlock) = waiting.wait.begins_poll() {
-            _left = line.leave(ticket);
-            self.has_left(&line);
+            _left = waiters.leave(waiter);
+            self.has_left(&waiters);
             return Waited::Deadlock(deadlock);
         }
         let kept = waits(&mut waiting.wait);
         _before = mem::replace(&mut waiting.kept, kept);
-        Waited::Waits(ticket)
+        Waited::Waits(waiter)
     }
 
     /// The waker of the wait with this record, if it stands in the line. To be woken: nobody else will.
     pub(crate) fn take_waker(&self, record: NonNull<Record>) -> Option<Waker> {
-        let mut line = self.line.lock();
-        let waiting = line.iter_mut().find(|waiting| waiting.wait.record() == Some(record))?;
+        let mut waiters = self.waiters.lock();
+        let waiting = waiters.iter_mut().find(|waiting| waiting.wait.record() == Some(record))?;
         Some(mem::replace(&mut waiting.waker, Waker::noop().clone()))
     }
 
     /// One who waited has gone. Under the lock of the line.
-    fn has_left(&self, line: &Line<Waiting>) {
-        if line.is_empty() {
-            self.word.nobody_waits();
+    fn has_left(&self, waiters: &WaitQueue<Waiting>) {
+        if waiters.is_empty() {
+            self.state.nobody_waits();
         }
     }
 
-    /// Gives a ticket back, and with it the place if there is one by now. True as for
-    /// [`leave`](Self::leave), of that place.
-    pub(crate) fn cancel(&self, ticket: Ticket) -> bool {
+    /// Gives a waiter back, and with it the permit if there is one by now. True as for
+    /// [`leave`](Self::leave), of that permit.
+    pub(crate) fn cancel(&self, waiter: WaiterId) -> bool {
         let (unused, called, waiting) = {
-            let mut line = self.line.lock();
-            let caller = self.homes.notices(ticket.number());
-            let (standing, waiting) = line.leave(ticket);
-            if standing == Standing::Waits {
-                self.has_left(&line);
+            let mut waiters = self.waiters.lock();
+            let caller = self.items.notices(waiter.number());
+            let (state, waiting) = waiters.leave(waiter);
+            if state == WaiterState::Waiting {
+                self.has_left(&waiters);
             }
-            let owns_place = standing == Standing::Called;
-            let called = owns_place.then(|| self.hand_on(&mut line)).flatten();
-            ((waiting, caller), called, owns_place && !line.is_empty())
+            let owns_place = state == WaiterState::Called;
+            let called = owns_place.then(|| self.hand_on(&mut waiters)).flatten();
+            ((waiting, caller), called, owns_place && !waiters.is_empty())
         };
         drop(unused);
         wake(called);
         waiting
     }
 
-    /// Leaves; the place goes to the first of the line. True if others are in the line then.
+    /// Leaves; the permit goes to the first of the line. True if others are in the line then.
     #[inline]
     pub(crate) fn leave(&self) -> bool {
-        match self.word.leave(self.capacity) {
+        match self.state.leave(self.capacity) {
             Exit::Outside => false,
             Exit::StillFull => true,
             Exit::HandOn => self.leave_to_the_line(),
@@ -209,26 +209,26 @@ impl Gate {
     #[cold]
     fn leave_to_the_line(&self) -> bool {
         let (called, waiting) = {
-            let mut line = self.line.lock();
-            (self.hand_on(&mut line), !line.is_empty())
+            let mut waiters = self.waiters.lock();
+            (self.hand_on(&mut waiters), !waiters.is_empty())
         };
         wake(called);
         waiting
     }
 
     /// Leaves, under the lock of the line; returns who is to be woken after it.
-    fn hand_on(&self, line: &mut Line<Waiting>) -> Option<Waker> {
+    fn hand_on(&self, waiters: &mut WaitQueue<Waiting>) -> Option<Waker> {
         // Looks again: the line may have ended before the lock was taken.
-        if self.word.leave(self.capacity) != Exit::HandOn {
+        if self.state.leave(self.capacity) != Exit::HandOn {
             return None;
         }
-        let ticket = line.first();
-        let called = line.call();
+        let waiter = waiters.first();
+        let called = waiters.call();
         debug_assert!(called.is_some(), "`WAITS` is set while there is a line");
-        self.has_left(line);
+        self.has_left(waiters);
         let Waiting { waker, kept, .. } = called?;
-        if let Some((ticket, caller)) = ticket.zip(kept.caller) {
-            self.homes.call(ticket, caller);
+        if let Some((waiter, caller)) = waiter.zip(kept.caller) {
+            self.items.call(waiter, caller);
         }
         Some(waker)
     }
@@ -236,9 +236,9 @@ impl Gate {
     /// Lets nobody in any more. Who waits is told; who is inside stays.
     pub(crate) fn close(&self) {
         let dismissed = {
-            let mut line = self.line.lock();
-            self.word.close();
-            line.dissolve()
+            let mut waiters = self.waiters.lock();
+            self.state.close();
+            waiters.dissolve()
         };
         for Waiting { waker, .. } in dismissed {
             wake(Some(waker));

@@ -1,4 +1,4 @@
-//! The state word of a gate: how many are inside, whether somebody waits, whether it is closed.
+//! The state word of a semaphore: how many are inside, whether somebody waits, whether it is closed.
 //!
 //! | `WAITS` | `CLOSED` | inside | is |
 //! |---|---|---|---|
@@ -8,9 +8,9 @@
 //! | – | x | any | closed: nobody comes in any more, those inside leave |
 //!
 //! The other states cannot be reached. Above all, **whoever waits waits for somebody inside**: a
-//! line begins only in an exchange that finds the gate full, and the count falls below the capacity
+//! line begins only in an exchange that finds the semaphore full, and the count falls below the capacity
 //! only in an exchange that finds no line. So no wake-up can be lost: who would leave the last
-//! place that is too much is told to hand it on instead.
+//! permit that is too much is told to hand it on instead.
 
 use crate::sync::{AtomicUsize, Ordering};
 use std::convert::Infallible;
@@ -37,13 +37,13 @@ pub(super) enum Exit {
     Outside,
     /// There were more inside than there is room for, and somebody waits still.
     StillFull,
-    /// Still counted: the place belongs to the first in the line.
+    /// Still counted: the permit belongs to the first in the line.
     HandOn,
 }
 
-pub(super) struct Word(AtomicUsize);
+pub(super) struct State(AtomicUsize);
 
-impl Word {
+impl State {
     pub(super) fn new() -> Self {
         Self(AtomicUsize::new(0))
     }
@@ -89,7 +89,7 @@ impl Word {
         chosen.map_or_else(|closed| closed, |()| entry)
     }
 
-    /// Leaves, unless the place is somebody's who waits. If the caller has the lock of the line,
+    /// Leaves, unless the permit is somebody's who waits. If the caller has the lock of the line,
     /// there is somebody.
     #[inline]
     pub(super) fn leave(&self, capacity: usize) -> Exit {
@@ -124,7 +124,7 @@ impl Word {
         // Ordering: hint only, the exchange decides.
         let mut word = self.0.load(Ordering::Relaxed);
         loop {
-            // Ordering: Release hands what was done inside to whoever takes the place with Acquire.
+            // Ordering: Release hands what was done inside to whoever takes the permit with Acquire.
             match self.0.compare_exchange_weak(word, to(word)?, Ordering::AcqRel, Ordering::Relaxed)
             {
                 Ok(_) => return Ok(()),
