@@ -4,11 +4,12 @@ use crate::support::ending::end_while_held;
 use crate::support::gate::Gate;
 use crate::support::polls::{poll_once, waits};
 use crate::support::{panic_of, run, runtime, shared as test};
+use colored::limit::RoomError;
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep};
 use colored::{
-    CallError, Color, ColorCell, Limit, RoomError, exclusive, hop, shared, spawn_colored, try_hop,
-    try_when, when, yield_now,
+    CallError, Color, ColorCell, Limit, exclusive, hop, shared, spawn_colored, try_hop, try_when,
+    when, yield_now,
 };
 use std::pin::pin;
 

@@ -5,12 +5,13 @@ use crate::support::choice::{Choice, of_all, of_all_alone};
 use crate::support::gate::Gate;
 use crate::support::keeper::Keeper;
 use crate::support::{Dice, ON_PURPOSE, Trace, block, echo};
+use colored::limit::TrySpawnError;
 use colored::stage::{Batch, Builder, Events, Graph, each};
 use colored::sync::oneshot::{self, Receiver, Sender};
 use colored::time::{Instant, sleep};
 use colored::{
-    CallError, Color, ColorCell, Limit, TrySpawnError, exclusive, spawn_colored, spawn_here,
-    spawn_unique, when, yield_now,
+    CallError, Color, ColorCell, Limit, exclusive, spawn_colored, spawn_here, spawn_unique, when,
+    yield_now,
 };
 use std::hint::black_box;
 use std::io::{Read, Write};

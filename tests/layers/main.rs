@@ -36,7 +36,7 @@ const CRATES: [Crate; 4] = [
             &["finish", "pool"],
             &["driver"],
             &["blocking"],
-            &["admission", "limit", "io", "sync", "task", "time"],
+            &["admission", "cell", "limit", "io", "sync", "task", "time"],
             &["net", "pinned", "stage"],
             &["runtime"],
             &["__private", "metrics"],

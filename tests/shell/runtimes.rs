@@ -2,13 +2,14 @@
 //! down, or gone. The table of `colored::runtime` says the same.
 
 use crate::support::{block, message, panic_of, runtime, shared, wait_until};
+use colored::cell::SeveralShared;
 use colored::net::TcpListener;
 use colored::stage::{self, Stage, each};
 use colored::time::{Duration, interval, sleep, timeout};
 use colored::{
     CallError, Color, ColorCell, Handle, JoinHandle, Limit, PinnedCell, Priority, Runtime,
-    SeveralShared, exclusive, hop, spawn, spawn_blocking, spawn_here, spawn_local, spawn_unique,
-    task, try_hop, try_when, when, yield_now,
+    exclusive, hop, spawn, spawn_blocking, spawn_here, spawn_local, spawn_unique, task, try_hop,
+    try_when, when, yield_now,
 };
 use std::future::{pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};

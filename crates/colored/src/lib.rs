@@ -187,6 +187,7 @@
 pub mod admission;
 mod blocking;
 mod budget;
+pub mod cell;
 mod color_local;
 mod driver;
 mod finish;
@@ -204,21 +205,26 @@ pub mod task;
 pub mod time;
 mod wait;
 
+#[doc(inline)]
 pub use colored_core::{
-    AccessError, AllShared, Call, CallError, Cells, Color, ColorCell, ColorLocal, ColorLocalError,
-    Deadlock, Exclusive, Priority, Read, Several, SeveralShared, Shared, TryCall, TryRead, TryWhen,
-    When, exclusive, shared, try_when, when,
+    AccessError, CallError, Color, ColorCell, ColorLocal, ColorLocalError, Deadlock, Priority,
+    exclusive, shared, try_when, when,
 };
 
-pub use self::limit::{Closed, Limit, LimitedCell, RoomError, TrySendError, TrySpawnError};
+#[doc(inline)]
+pub use self::limit::{Limit, LimitedCell};
+#[doc(inline)]
 pub use self::pinned::{PinnedCell, spawn_pinned};
+#[doc(inline)]
 pub use self::runtime::{Builder, Handle, Runtime};
+#[doc(inline)]
 pub use self::task::{
     AbortHandle, JoinError, JoinHandle, hop, spawn, spawn_blocking, spawn_colored, spawn_here,
     spawn_local, spawn_unique, try_hop, yield_now,
 };
 
 #[cfg(feature = "macros")]
+#[doc(inline)]
 pub use colored_macros::{main, test};
 pub use tokio::{join, select, try_join};
 

@@ -6,7 +6,8 @@
 //! nothing is lost.
 //!
 //! ```
-//! use colored::{Limit, Color, TrySendError};
+//! use colored::limit::TrySendError;
+//! use colored::{Color, Limit};
 //!
 //! # #[colored::main(workers = 2)]
 //! # async fn main() {
@@ -33,6 +34,7 @@
 //! To limit how long admitted work waits, rather than how much there is of it, see
 //! [`admission`](crate::admission).
 
+#[doc(inline)]
 pub use colored_core::{
     Closed, Limit, LimitedCell, Permit, Post, Reserve, RoomError, Spawn, TrySendError,
     TrySpawnError, TryWait,

@@ -111,10 +111,11 @@ pub use self::graph::Graph;
 pub use self::handler::{Each, Events, Handler, each};
 pub use self::metrics::Metrics;
 pub use self::send::Sending;
+#[doc(inline)]
+pub use crate::limit::{Closed, TrySendError};
 
 use self::partition::{Partition, Refused};
 use self::shared::Shared;
-use colored_core::TrySendError;
 use std::fmt;
 use std::sync::Arc;
 
@@ -149,7 +150,7 @@ impl<E> Stage<E> {
     ///
     /// # Errors
     ///
-    /// [`Closed`](crate::Closed), with the event, if the stage is closed before there is room.
+    /// [`Closed`], with the event, if the stage is closed before there is room.
     ///
     /// # Panics
     ///

@@ -20,10 +20,14 @@ mod unconstrained;
 pub use self::builder::Builder;
 pub use self::local::{LocalKey, NotInScope, Scope};
 pub use self::unconstrained::{Unconstrained, unconstrained};
+#[doc(inline)]
 pub use crate::blocking::spawn_blocking;
+#[doc(inline)]
 pub use colored_core::budget::has_remaining as has_budget_remaining;
+#[doc(inline)]
 pub use colored_core::{
-    AbortHandle, Hop, Id, JoinError, JoinHandle, TryHop, YieldNow, hop, try_hop, yield_now,
+    AbortHandle, Exclusive, Hop, Id, JoinError, JoinHandle, TryHop, YieldNow, hop, try_hop,
+    yield_now,
 };
 
 use colored_core::{Color, Handle};

@@ -15,7 +15,7 @@ pub struct Metrics {
     /// Events of batches whose handler panicked, or that were left when the runtime shut down.
     pub lost: u64,
     /// Events that were given back because the stage was closed: what failed with
-    /// [`Closed`](crate::Closed), or with [`TrySendError::Closed`](crate::TrySendError::Closed).
+    /// [`Closed`](super::Closed), or with [`TrySendError::Closed`](crate::limit::TrySendError::Closed).
     pub refused: u64,
     /// Batches taken.
     pub batches: u64,
