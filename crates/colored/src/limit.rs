@@ -1,9 +1,9 @@
-//! Admission to a color: [`Limit`] limits what one color is given.
+//! Limits on the work of a color: [`Limit`], [`LimitedCell`], and the [`Permit`] to add one item.
 //!
-//! Colors take whatever is spawned under them, and a color that is given more than it can do grows
-//! without limit. A [`Limit`] stands in front of one: who comes through it waits for room, or, by a
-//! `try_` function, learns that there is none and sheds. What does not come in is given back:
-//! nothing is lost.
+//! A color accepts everything that is spawned under it, and the queue of an overloaded color grows
+//! without limit. A [`Limit`] in front of a color admits a number of items at a time: further
+//! senders wait for room, and a `try_` function returns an error if there is none. A refused item
+//! is given back to its sender, so nothing is lost.
 //!
 //! ```
 //! use colored::limit::TrySendError;
@@ -31,7 +31,7 @@
 //! # }
 //! ```
 //!
-//! To limit how long admitted work waits, rather than how much there is of it, see
+//! To limit how long work waits, in place of how much work there is, see
 //! [`admission`](crate::admission).
 
 #[doc(inline)]

@@ -1,13 +1,13 @@
 //! A partition: its queue, the senders that wait for room, and the task that waits for events.
 //!
-//! All of it is under one lock, and every wake-up is decided under it, so none can be lost:
+//! One lock protects all of it, and every wake-up is decided under the lock, so none can be lost:
 //!
-//! * The task sleeps only if it finds the queue empty, and whoever puts an event into an empty queue
-//!   finds its waker. It is woken once, however many events come before it runs.
-//! * A sender waits only if `queued + reserved` is the capacity or more. Whoever makes room reserves
-//!   it for the first of the line, who comes and puts its event there, or gives it on.
-//! * The task ends when the partition is closed, the queue empty and nothing reserved: what has been
-//!   accepted is handled.
+//! * The task sleeps only if it finds the queue empty, and a sender that puts an event into an empty
+//!   queue finds its waker. The task is woken once, however many events come before it runs.
+//! * A sender waits only if `queued + reserved` is the capacity or more. The thread that makes room
+//!   reserves it for the first waiting sender, which then puts its event there, or passes the room on.
+//! * The task ends when the partition is closed, the queue empty and nothing reserved, so every
+//!   accepted event is handled.
 
 use super::batching::{Batch, Batching};
 use super::handler::Events;
