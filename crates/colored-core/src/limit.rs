@@ -1,9 +1,9 @@
-//! [`Limit`]: admission to a color, so that it is not given more than it can do.
+//! [`Limit`]: a limit on the work of a color.
 //!
-//! Whoever has a [`Permit`] is counted. A permit is taken at a semaphore ([`semaphore`]), moves into the task or
-//! the callback that is admitted, and is given back when that is gone: by whichever way it goes, so
-//! aborts, panics and shutdowns give it back as well. The limit stands before the lane and leaves
-//! the lane alone: a color without a limit pays nothing.
+//! The limit counts [`Permit`]s. A [`semaphore`] grants a permit, which moves into the admitted
+//! task or callback and is released when that is dropped, also by an abort, a panic or a shutdown.
+//! The limit is in front of the lane and does not change the lane: a color without a limit pays
+//! nothing.
 
 mod cell;
 pub(crate) mod delay;
@@ -36,7 +36,7 @@ use std::ptr::NonNull;
 use std::task::Waker;
 use std::time::Duration;
 
-/// A limit to what one color is given: at most `capacity` items at a time.
+/// A limit on the work of one color: at most `capacity` items at a time.
 ///
 /// | an item is | it is counted |
 /// |---|---|
@@ -44,32 +44,33 @@ use std::time::Duration;
 /// | a call or post of a [`cell`](Self::cell) | from its admission until its closure has run or been dropped |
 /// | a [`Permit`] | until it is used, or dropped |
 ///
-/// So the limit limits what waits and what is under way together: the length of the color's queue,
-/// and the memory of its tasks. Only what comes through the limit or its clones is counted; another
+/// So the capacity limits waiting and running items together: the length of the color's queue, and
+/// the memory of its tasks. The limit counts only items that come through it or its clones; another
 /// limit of the same color has a count of its own.
 ///
-/// **Order.** Whoever waits for room is admitted in the order of the first polls. Nobody overtakes:
-/// while there is a line, `try_` says [`Full`](TrySendError::Full). Once admitted, items take their
-/// places in the color's order (G2).
+/// **Order.** The limit admits waiters in the order of their first polls. No sender overtakes:
+/// while senders wait, the `try_` functions return [`Full`](TrySendError::Full). Admitted items
+/// take their places in the color's order (G2).
 ///
-/// **Sends to oneself do not wait.** What runs under the limit's own color is admitted at once, over
-/// the capacity and past the line: it would wait for itself. So [`depth`](Self::depth) may exceed
-/// the capacity, by the number of such items; nobody else is admitted until it is below again. This
-/// does not help two limits whose tasks each wait to be admitted by the other, nor a task that was
-/// admitted, hopped away, and waits for admission from there: they need `try_`, or a
-/// post from outside a task. Callbacks do not await, and so cannot get into this.
+/// **Sends to the own color do not wait.** The limit admits senders that run under its own color at
+/// once, over the capacity and before all waiters, because they would wait for themselves. So
+/// [`depth`](Self::depth) may exceed the capacity by the number of such items; the limit admits no
+/// other sender until the depth is below the capacity again. Two limits whose tasks wait for room
+/// under each other can still wait for ever, and so can an admitted task that has hopped to another
+/// color and waits for room from there: these need a `try_` function, or a post from outside a
+/// task. Callbacks do not await, so they cannot wait for ever.
 ///
-/// **The end.** [`close`](Self::close) ends admission: whoever waits, or comes later, gets the item
-/// back. Dropping the last clone closes nothing.
+/// **The end.** After [`close`](Self::close) the limit admits nothing: waiting and later senders
+/// get their items back. Dropping the last clone does not close the limit.
 ///
-/// **Costs**, in atomic read-modify-writes of the common case: 2 to come and go, 2 for the count of
-/// clones. What is queued takes 2 more to be counted, and reads the clock twice (some 20 ns each on
-/// Linux); a call that runs at once does not. Waiting costs a lock on both sides, and one wake-up. The
-/// color itself, and all others, pay nothing.
+/// **Costs**, in atomic read-modify-writes of the common case: 2 to enter and leave, 2 for the
+/// count of clones. A queued item takes 2 more to be counted, and reads the clock twice (some 20 ns
+/// each on Linux); a call that runs at once does not. Waiting costs a lock on both sides, and one
+/// wake-up. Work that does not pass the limit pays nothing.
 ///
-/// A color without a limit has no depth that could be read: a count would be one more line that all
-/// write who schedule something under it, and each of its polls again, in every program. How long a
-/// color makes work wait can be had without: time an empty task under it.
+/// A color without a limit has no depth to read: a count would be one more cache line that every
+/// scheduling and every poll writes, in every program. To measure the delay of such a color, time
+/// an empty task under it.
 ///
 /// ```
 /// # use colored_core::{Limit, Color, TrySpawnError};
@@ -117,7 +118,7 @@ impl Room for Inner {
 }
 
 impl Inner {
-    /// How to ask a limit what is waited for.
+    /// The target of a wait for room, for the search for deadlocks.
     const KIND: &Kind = &Kind { target: Self::target, waker: |_| None };
 
     unsafe fn target(cause: &Cause) -> Option<Target> {
@@ -137,7 +138,7 @@ impl Inner {
         }
     }
 
-    /// Room may come only by some who are kept from going on now: that may have closed a cycle.
+    /// From now on, only items that cannot go on may give room: this may have closed a cycle.
     fn has_changed(&self) {
         self.handle.scheduler().stir();
     }
@@ -175,9 +176,11 @@ impl Limit {
         Self { inner: Arc::new(Inner { semaphore, lane, delay: Delay::new(), handle }) }
     }
 
-    /// Waits for room, then spawns a task under the color. At once from under the color itself.
+    /// Waits for room, then spawns a task under the color. From under the color itself, spawns at
+    /// once.
     ///
-    /// Cancel safe: dropped before it is ready, it has spawned nothing, and leaves the line.
+    /// Cancel safe: a future that is dropped before it is ready has spawned nothing, and leaves the
+    /// line.
     ///
     /// # Errors
     ///
@@ -185,9 +188,10 @@ impl Limit {
     ///
     /// # Panics
     ///
-    /// When it is polled, if there would never be room ([`Deadlock`](crate::Deadlock)): all inside can
-    /// go on under the color only, and that is held by a section ([`exclusive`](crate::exclusive()))
-    /// which waits, in the end, for the caller. [`try_wait`](Self::try_wait) gives an error instead.
+    /// When it is polled, if there would never be room ([`Deadlock`](crate::Deadlock)): all items
+    /// inside can go on only under the color, and a section ([`exclusive`](crate::exclusive()))
+    /// holds the color and waits, directly or through other waits, for the caller.
+    /// [`try_wait`](Self::try_wait) returns an error instead.
     #[track_caller]
     pub fn spawn<F>(&self, future: F) -> Spawn<'_, F>
     where
@@ -213,8 +217,9 @@ impl Limit {
         }
     }
 
-    /// Waits for room, and takes it before there is an item. Cancel safe: dropped before it is ready,
-    /// it leaves the line, and a permit that it was given on the way goes to the next.
+    /// Waits for room, and takes a permit before there is an item. Cancel safe: a future that is
+    /// dropped before it is ready leaves the line, and passes a permit that it has got meanwhile to
+    /// the next waiter.
     ///
     /// # Errors
     ///
@@ -228,8 +233,8 @@ impl Limit {
         Reserve::new(self)
     }
 
-    /// As [`reserve`](Self::reserve), with an error in place of the panic for a wait without end. Who
-    /// was told has left the line.
+    /// As [`reserve`](Self::reserve), with an error in place of the panic for a wait that would
+    /// never end. A waiter that gets the error has left the line.
     ///
     /// # Errors
     ///
@@ -252,7 +257,7 @@ impl Limit {
         TryWait::new(self)
     }
 
-    /// Takes room for an item if there is any now, or the caller runs under the color.
+    /// Takes a permit if there is room now, or the caller runs under the color.
     ///
     /// # Errors
     ///
@@ -261,7 +266,7 @@ impl Limit {
         self.enter().map_err(|refused| refused.with(()))
     }
 
-    /// Gives `value` to the color, behind this limit.
+    /// Makes a cell with `value`, under the color and behind this limit.
     #[must_use]
     #[track_caller]
     pub fn cell<T: Send + 'static>(&self, value: T) -> LimitedCell<T> {
@@ -274,38 +279,39 @@ impl Limit {
         self.inner.lane.color()
     }
 
-    /// How many items may be inside.
+    /// How many items may be inside at a time.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.inner.semaphore.capacity()
     }
 
-    /// How many items are inside: scheduled, under way, or a [`Permit`]. More than the capacity if
-    /// the color has sent to itself. A figure of a moment that may be over.
+    /// How many items are inside: scheduled items, running items, and [`Permit`]s. The number
+    /// exceeds the capacity if the color has sent to itself. It may be outdated when the function
+    /// returns.
     #[must_use]
     pub fn depth(&self) -> usize {
         self.inner.semaphore.inside()
     }
 
-    /// How many wait for room. Takes the lock of the line.
+    /// How many senders wait for room. Takes the lock of the line.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.inner.semaphore.waiting()
     }
 
-    /// How many items are scheduled under the color and have not begun: the length of the queue. What
-    /// is under way, or a [`Permit`], is in [`depth`](Self::depth) and not in here. A figure of a moment
-    /// that may be over.
+    /// How many items are scheduled under the color and have not begun: the length of the queue.
+    /// Running items and [`Permit`]s count in [`depth`](Self::depth), but not here. The number may
+    /// be outdated when the function returns.
     #[must_use]
     pub fn queued(&self) -> usize {
         self.inner.delay.queued()
     }
 
-    /// How long the color makes items wait, without the time spent waiting for room: how long the one
-    /// that began last had been scheduled; or, if some are [`queued`](Self::queued) and none has begun
-    /// for longer than that, for how long. That is at least half of the age of the oldest one queued,
-    /// and exact if the color has been stuck since before the queue began. Zero while nothing is
-    /// inside. Reads the clock.
+    /// How long the color delays its items, without the time spent waiting for room: the time for
+    /// which the item that began last had been scheduled; or, if items are [`queued`](Self::queued)
+    /// and none has begun for longer than that, the time since one began. The result is at least
+    /// half of the age of the oldest queued item, and exact if the color has been stuck since
+    /// before the queue began. It is zero while nothing is inside. Reads the clock.
     #[must_use]
     pub fn waited(&self) -> Duration {
         if self.depth() == 0 {
@@ -315,20 +321,20 @@ impl Limit {
         Duration::from_nanos(self.inner.delay.at(now))
     }
 
-    /// Ends admission, for all clones and cells. Whoever waits gets the item back, as do all that
-    /// come later. What is inside goes on; when [`depth`](Self::depth) is 0 afterwards, it has all
-    /// gone and nothing comes any more.
+    /// Closes the limit, for all clones and cells. Waiting and later senders get their items back.
+    /// Items inside go on; when [`depth`](Self::depth) is 0 afterwards, all of them are done and no
+    /// item will follow.
     pub fn close(&self) {
         self.inner.semaphore.close();
     }
 
-    /// By what room comes, if that is known of all who are inside.
+    /// The ways in which there can be room, if they are known for all items inside.
     #[cfg(all(test, colored_loom))]
     pub(crate) fn ways(&self) -> Option<Ways> {
         self.inner.semaphore.ways()
     }
 
-    /// Whether it has been closed.
+    /// Whether the limit has been closed.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.inner.semaphore.is_closed()

@@ -1,4 +1,4 @@
-//! [`LimitedCell`]: a cell that does not take more than its color can do.
+//! [`LimitedCell`]: a cell behind a [`Limit`].
 
 use super::Limit;
 use super::error::{Closed, TrySendError};
@@ -10,14 +10,14 @@ use std::future::poll_fn;
 use std::panic::Location;
 use std::pin::Pin;
 
-/// A [`ColorCell`] whose calls and posts are admitted by a [`Limit`]; from [`Limit::cell`].
+/// A [`ColorCell`] whose calls and posts pass a [`Limit`]; from [`Limit::cell`].
 ///
-/// A call or post has its permit until its closure has run or been dropped. Clones share the value
-/// and the limit. Everything else is as for a `ColorCell`: order, panics, the end of the value.
+/// A call or post keeps its permit until its closure has run or been dropped. Clones share the
+/// value and the limit. Order, panics and the end of the value are as for a `ColorCell`.
 ///
-/// Here `try_` means *if there is room now*; an error in place of a panic, as by
-/// [`ColorCell::try_call`], and reading, sections and `when` are had by [`cell`](Self::cell), with a
-/// [`Permit`] in hands.
+/// Here `try_` means *if there is room now*. For an error in place of a panic, as by
+/// [`ColorCell::try_call`], and for reading, sections and `when`, take a [`Permit`] and use
+/// [`cell`](Self::cell).
 ///
 /// ```
 /// # use colored_core::{Limit, Color, TrySendError};
@@ -45,14 +45,14 @@ impl<T: Send + 'static> LimitedCell<T> {
         Self { cell: ColorCell::on_lane(limit.inner.lane.clone(), value), limit }
     }
 
-    /// What admits to the cell.
+    /// The limit of the cell.
     #[must_use]
     pub fn limit(&self) -> &Limit {
         &self.limit
     }
 
-    /// The cell by itself: for what has no limited form, with a [`Permit`] in hands while it is under
-    /// way. What goes past the limit without one is not counted.
+    /// The cell without the limit, for accesses that a `LimitedCell` does not have. Hold a
+    /// [`Permit`] during such an access; an access without a permit is not counted.
     ///
     /// ```
     /// use colored_core::{LimitedCell, Closed, ColorCell, when};
@@ -69,7 +69,8 @@ impl<T: Send + 'static> LimitedCell<T> {
     /// }
     /// ```
     ///
-    /// While somebody has a permit in hands, waits for room are not diagnosed: there may be room any time.
+    /// While code holds a permit, the search for deadlocks reports no wait for room, because there
+    /// may be room at any time.
     #[must_use]
     pub fn cell(&self) -> &ColorCell<T> {
         &self.cell
@@ -94,11 +95,12 @@ impl<T: Send + 'static> LimitedCell<T> {
         self.cell.try_with(f)
     }
 
-    /// Waits for a permit, then uses the value under its color, as [`ColorCell::call`] does: at once
-    /// if the color is idle, or the caller's own. From under the color itself it waits for no permit.
+    /// Waits for a permit, then uses the value under its color, as [`ColorCell::call`] does: at
+    /// once if the color is idle, or the caller's own. From under the color itself the call waits
+    /// for no permit.
     ///
-    /// Cancel safe: dropped before it has a permit, it leaves the line; afterwards it is as
-    /// `ColorCell::call`.
+    /// Cancel safe: a call that is dropped before it has a permit leaves the line; afterwards it
+    /// behaves as `ColorCell::call`.
     ///
     /// # Errors
     ///
@@ -106,8 +108,8 @@ impl<T: Send + 'static> LimitedCell<T> {
     ///
     /// # Panics
     ///
-    /// As [`ColorCell::call`], and as [`Limit::reserve`]. With a permit of [`Limit::try_wait`] in hands,
-    /// [`cell`](Self::cell) has [`ColorCell::try_call`].
+    /// As [`ColorCell::call`], and as [`Limit::reserve`]. For errors in place of both, take a
+    /// permit by [`Limit::try_wait`] and use [`ColorCell::try_call`] of the [`cell`](Self::cell).
     #[track_caller]
     pub fn call<R, F>(
         &self,
@@ -126,8 +128,8 @@ impl<T: Send + 'static> LimitedCell<T> {
         }
     }
 
-    /// As [`call`](Self::call), if there is room now. The permit is taken here; the future waits for
-    /// the result.
+    /// As [`call`](Self::call), if there is room now. This function takes the permit; the future
+    /// waits for the result.
     ///
     /// # Errors
     ///
@@ -135,7 +137,7 @@ impl<T: Send + 'static> LimitedCell<T> {
     ///
     /// # Panics
     ///
-    /// The future does, as [`ColorCell::call`].
+    /// The future panics as [`ColorCell::call`] does.
     #[track_caller]
     pub fn try_call<R, F>(
         &self,
@@ -154,10 +156,11 @@ impl<T: Send + 'static> LimitedCell<T> {
         }
     }
 
-    /// Waits for a permit, then schedules `f` as [`ColorCell::post`] does, and does not wait for it.
-    /// From under the color itself it waits for no permit.
+    /// Waits for a permit, then schedules `f` as [`ColorCell::post`] does, and does not wait for
+    /// it. From under the color itself the post waits for no permit.
     ///
-    /// Cancel safe: dropped before it is ready, it has posted nothing, and leaves the line.
+    /// Cancel safe: a future that is dropped before it is ready has posted nothing, and leaves the
+    /// line.
     ///
     /// # Errors
     ///

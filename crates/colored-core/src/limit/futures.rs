@@ -1,4 +1,4 @@
-//! Waiting for room.
+//! The futures that wait for room.
 
 use super::error::{Closed, RoomError};
 use super::permit::Permit;
@@ -130,7 +130,7 @@ impl fmt::Debug for TryWait<'_> {
 }
 
 impl Limit {
-    /// Goes in without waiting.
+    /// Enters without waiting.
     pub(super) fn enter(&self) -> Result<Permit, Refused> {
         let inner = &self.inner;
         if inner.lane.is_current() {

@@ -1,18 +1,20 @@
-//! Which of those inside can only leave under the color: so that a wait for room is known to be one for
-//! the color.
+//! Which items inside can only leave under the color of the limit: then a wait for room is a wait
+//! for the color.
 //!
-//! An item is *at home* from the moment at which it is scheduled under the color, or asks to hop there,
-//! until it ends there, or asks to hop away. Nothing that happens elsewhere ends it: aborted, it is dropped when the color
-//! comes to it, and so is a call that nobody waits for any more. A [`Permit`](super::Permit) in
-//! somebody's hands, a call that has not been scheduled yet, a task that is under another color now:
-//! those may give their room back any time.
+//! An item is *on the color* from the moment at which it is scheduled under the color, or asks to
+//! hop there, until it ends there, or asks to hop away. Nothing that happens elsewhere ends it: an
+//! aborted task is dropped at its turn under the color, and so is an abandoned call. An unused
+//! [`Permit`](super::Permit), a call that has not been scheduled yet, and a task under another
+//! color may release their room at any time.
 //!
-//! Hence, **if all inside are at home, nobody is let in before the color runs again**. The permit of who
-//! is called by one who leaves is counted inside and is not at home. Until it is used, or given back,
-//! it belongs to the task that waited for it, and nothing happens to it before that task runs: so while
-//! all others are at home, or called like it, room comes by the color or by one of those tasks.
+//! Hence, **if all items inside are on the color, no item enters before the color runs again**. The
+//! permit of a waiter that has been called is inside, but not on the color. Until it is used or
+//! released, it belongs to the task that waited for it, and nothing happens to it before that task
+//! runs. So while all other items are on the color, or called like it, only the color or one of
+//! those tasks can give room.
 //!
-//! Kept from the runtime's first section on. What was let in before is not known, and taken to be away.
+//! The table is kept from the runtime's first section on. Items that entered before are unknown,
+//! and count as not on the color.
 
 use crate::sync::Mutex;
 use crate::wait::room::{Caller, Ways};
@@ -23,22 +25,22 @@ use std::num::NonZeroU64;
 #[derive(Default)]
 pub(crate) struct Items(Mutex<Known>);
 
-/// What an item is known by.
+/// The key of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Key(NonZeroU64);
 
 #[derive(Default)]
 struct Known {
     last: u64,
-    /// Whether it is at home.
+    /// Whether the item is on the color.
     items: HashMap<u64, bool>,
     on_color: usize,
-    /// Those who have been called and have not noticed, by the numbers of their ids.
+    /// Waiters that have been called and have not noticed, by the numbers of their ids.
     called: HashMap<u64, Caller>,
 }
 
 impl Items {
-    /// An item that is inside.
+    /// Adds an item that is inside.
     pub(crate) fn enter(&self, on_color: bool) -> Key {
         let mut known = self.0.lock();
         known.last += 1;
@@ -48,7 +50,7 @@ impl Items {
         Key(NonZeroU64::new(key).expect("counted from 1"))
     }
 
-    /// Where an item is now. Nothing if it has gone.
+    /// Sets where an item is now. Does nothing if the item has left.
     pub(crate) fn set(&self, key: Key, on_color: bool) {
         let known = &mut *self.0.lock();
         if let Some(is) = known.items.get_mut(&key.0.get()) {
@@ -57,26 +59,26 @@ impl Items {
         }
     }
 
-    /// An item is over, and about to give its room back.
+    /// An item is done, and about to release its room.
     pub(crate) fn leave(&self, key: Key) {
         let mut known = self.0.lock();
         let was_on_color = known.items.remove(&key.0.get());
         known.on_color -= usize::from(was_on_color == Some(true));
     }
 
-    /// Somebody has been called who waited with that waiter.
+    /// The waiter with this number has been called.
     pub(crate) fn call(&self, waiter: u64, caller: Caller) {
         self.0.lock().called.insert(waiter, caller);
     }
 
-    /// Who was called has its permit in its hands, or is about to give it back. To be dropped after all
-    /// locks.
+    /// The called waiter now holds its permit, or is about to release it. The caller drops the
+    /// result after all locks.
     pub(crate) fn notices(&self, waiter: u64) -> Option<Caller> {
         self.0.lock().called.remove(&waiter)
     }
 
-    /// By what room comes, if so many are inside at most, of whom one at least; `None` if that is not
-    /// known of all.
+    /// The ways in which there can be room; `None` if they are not known for all items. At least
+    /// one item, and at most `inside()` items, are inside.
     pub(crate) fn ways(&self, inside: impl FnOnce() -> usize) -> Option<Ways> {
         let known = self.0.lock();
         let leave_known = known.on_color + known.called.len();
@@ -85,7 +87,7 @@ impl Items {
             .then(|| Ways { by_color: known.on_color > 0, called })
     }
 
-    /// How many are at home.
+    /// How many items are on the color.
     #[cfg(all(test, not(colored_loom)))]
     fn count(&self) -> usize {
         self.0.lock().on_color

@@ -1,4 +1,4 @@
-//! [`Permit`]: the right to have one item under a limit, and the items that have it.
+//! [`Permit`]: room for one item under a limit; and the items that hold a permit.
 
 use super::items::Key;
 use super::semaphore::Semaphore;
@@ -11,21 +11,21 @@ use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Room for one item under a [`Limit`], from [`Limit::reserve`]. It is counted while it lives, and
-/// dropping it gives it to whoever waits.
+/// Room for one item under a [`Limit`], from [`Limit::reserve`]. The limit counts it until it is
+/// dropped, which passes the room to the next waiter.
 ///
-/// For taking room before there is work: an accept loop that reserves first leaves what it cannot
-/// serve in the backlog of its socket.
+/// Use it to take room before there is work: an accept loop that reserves first leaves connections
+/// that it cannot serve in the backlog of its socket.
 pub struct Permit(Arc<Inner>);
 
 impl Permit {
-    /// For an item that has gone in.
+    /// The permit of an item that has been admitted.
     pub(super) fn of(inner: &Arc<Inner>) -> Self {
         Self(Arc::clone(inner))
     }
 
-    /// Spawns a task under the color of the limit. The task has the permit until its future has been
-    /// dropped. Also after a [`Limit::close`]: the permit was there before.
+    /// Spawns a task under the color of the limit. The task keeps the permit until its future has
+    /// been dropped. This works also after [`Limit::close`], because the permit was granted before.
     pub fn spawn<F>(self, future: F) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
@@ -42,7 +42,8 @@ impl Permit {
         Limit { inner: Arc::clone(&self.0) }
     }
 
-    /// For an item that is scheduled at once; if not `surely`, its key is told when it has been.
+    /// The permit of an item that is scheduled at once. If it may not be scheduled (not `surely`),
+    /// its key is updated when it is.
     pub(super) fn scheduled(self, surely: bool) -> Item {
         let scheduler = self.0.handle.scheduler();
         let since = scheduler.now();
@@ -54,7 +55,7 @@ impl Permit {
         Item { since: Some(since), key, on_color: surely, permit: self }
     }
 
-    /// For an item that does not wait.
+    /// The permit of an item that runs at once.
     pub(super) fn begins_at_once(self) -> Item {
         self.0.delay.begins_at_once();
         Item { since: None, key: None, on_color: false, permit: self }
@@ -80,7 +81,7 @@ pub(super) struct Item {
     /// Since it was scheduled, if waits are recorded.
     key: Option<Key>,
     on_color: bool,
-    /// Given back at last.
+    /// Released last.
     permit: Permit,
 }
 
@@ -94,7 +95,7 @@ impl Item {
         }
     }
 
-    /// What the semaphore knows it by.
+    /// The key of the item in the semaphore.
     pub(super) fn key(&self) -> Option<Key> {
         self.key
     }
@@ -134,7 +135,7 @@ impl Drop for Item {
     }
 }
 
-/// A closure that has a permit until it has run, or is dropped.
+/// A closure that holds a permit until it has run or is dropped.
 pub(super) struct CountedCall<F> {
     f: F,
     item: Item,
@@ -155,7 +156,7 @@ impl<F> CountedCall<F> {
 }
 
 pin_project! {
-    /// A future that has a permit; it is dropped before it gives the permit back.
+    /// A future that holds a permit; the future is dropped before the permit is released.
     struct CountedTask<F> {
         #[pin]
         future: F,

@@ -1,14 +1,14 @@
-//! A semaphore: so many inside at once, the others in a line. It counts, and knows no lane.
+//! A counting semaphore with a first-in first-out wait queue. It knows no lane.
 //!
-//! The word ([`word`](super::word)) decides everything; the line is changed under its lock, and
-//! `WAITS` is set exactly while the line has somebody and nobody has the lock. So one exchange
-//! suffices on either side while nobody waits, and whoever finds `WAITS` takes the lock and hands
-//! its permit to the first: that one is inside before it has noticed. What it must not do is forget
-//! the permit; so a waiter that goes away looks whether it was called, and then leaves as everybody
-//! does.
+//! The state word ([`state`](super::state)) decides everything. The wait queue changes under its
+//! lock, and `WAITS` is set exactly while the queue is not empty and the lock is free. So one
+//! exchange suffices to enter or leave while nothing waits. A thread that leaves and finds `WAITS`
+//! takes the lock and passes its permit to the first waiter, which is inside before it notices. A
+//! waiter must not lose such a permit: so a waiter that gives up checks whether it was called, and
+//! then leaves as any other item does.
 //!
-//! The record of a wait ([`wait`](crate::wait)) is kept in the line: so it ends when the waiter is called, or
-//! dismissed, before that one learns of it.
+//! The wait queue keeps the record of a wait ([`wait`](crate::wait)), so the record ends when the
+//! waiter is called or dismissed, before the waiter learns of it.
 
 use super::items::Items;
 use super::state::{Entry, Exit, MAX_CAPACITY, State};
@@ -29,10 +29,10 @@ pub(crate) struct Semaphore {
     items: Items,
 }
 
-/// One in the line.
+/// A waiter in the queue.
 struct Waiting {
     waker: Waker,
-    /// Goes before what it points to.
+    /// Dropped before its target.
     wait: WaitSlot,
     kept: Kept,
 }
@@ -46,14 +46,14 @@ pub(crate) struct Kept {
     pub(crate) _room: Option<Arc<dyn Room>>,
 }
 
-/// Why nobody comes in right now.
+/// Why the semaphore admits nothing right now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refused {
     Full,
     Closed,
 }
 
-/// What came of waiting.
+/// The result of waiting.
 #[derive(Debug)]
 pub(crate) enum Waited {
     /// Inside.
@@ -91,12 +91,13 @@ impl Semaphore {
         self.waiters.lock().len()
     }
 
-    /// Which of those inside are at home.
+    /// The items inside, and which of them can leave only under the color.
     pub(crate) fn items(&self) -> &Items {
         &self.items
     }
 
-    /// By what room comes, if that is known of all who are inside. For who knows somebody that waits.
+    /// The ways in which there can be room, if they are known for all items inside. The caller
+    /// knows a waiter.
     pub(crate) fn ways(&self) -> Option<Ways> {
         self.items.ways(|| self.state.inside())
     }
@@ -105,18 +106,18 @@ impl Semaphore {
         self.state.is_closed()
     }
 
-    /// Goes in if there is room, and nobody in the line.
+    /// Enters if there is room and nothing waits.
     #[inline]
     pub(crate) fn try_enter(&self) -> Result<(), Refused> {
         refused(self.state.enter(self.capacity))
     }
 
-    /// Goes in whether or not there is room, past the line.
+    /// Enters whether or not there is room, before all waiters.
     pub(crate) fn enter_over(&self) -> Result<(), Refused> {
         refused(self.state.enter_over())
     }
 
-    /// Goes in, or to the end of the line. `waits` records the wait, if it comes to that.
+    /// Enters, or joins the end of the wait queue. In the second case `waits` records the wait.
     #[inline]
     pub(crate) fn enter_or_wait(&self, waker: &Waker, waits: impl Recorder) -> Waited {
         match self.state.enter(self.capacity) {
@@ -140,10 +141,10 @@ impl Semaphore {
         }
     }
 
-    /// Looks whether it is the waiter's turn; if not, `waker` is woken when it is. `waits` records the wait
-    /// again.
+    /// Checks whether the waiter has been called; if not, the call will wake `waker`, and `waits`
+    /// records the wait again.
     pub(crate) fn look(&self, waiter: WaiterId, waker: &Waker, waits: impl Recorder) -> Waited {
-        // A waker is anybody's code: it is cloned before the lock, and dropped after it.
+        // A waker is foreign code, so it is cloned before the lock, and dropped after it.
         let mut waker = waker.clone();
         let (_left, _caller, _before);
         let mut waiters = self.waiters.lock();
@@ -163,22 +164,23 @@ impl Semaphore {
         Waited::Waits(waiter)
     }
 
-    /// The waker of the wait with this record, if it stands in the line. To be woken: nobody else will.
+    /// Takes the waker of the wait with this record, if it is in the queue. The caller must wake
+    /// it, because no other thread will.
     pub(crate) fn take_waker(&self, record: NonNull<Record>) -> Option<Waker> {
         let mut waiters = self.waiters.lock();
         let waiting = waiters.iter_mut().find(|waiting| waiting.wait.record() == Some(record))?;
         Some(mem::replace(&mut waiting.waker, Waker::noop().clone()))
     }
 
-    /// One who waited has gone. Under the lock of the line.
+    /// A waiter has left. Under the lock of the queue.
     fn has_left(&self, waiters: &WaitQueue<Waiting>) {
         if waiters.is_empty() {
             self.state.nobody_waits();
         }
     }
 
-    /// Gives a waiter back, and with it the permit if there is one by now. True as for
-    /// [`leave`](Self::leave), of that permit.
+    /// Removes a waiter, and releases its permit if it has been called. Returns true as
+    /// [`leave`](Self::leave) does for that permit.
     pub(crate) fn cancel(&self, waiter: WaiterId) -> bool {
         let (unused, called, waiting) = {
             let mut waiters = self.waiters.lock();
@@ -196,7 +198,7 @@ impl Semaphore {
         waiting
     }
 
-    /// Leaves; the permit goes to the first of the line. True if others are in the line then.
+    /// Leaves, and passes the permit to the first waiter. Returns true if others wait then.
     #[inline]
     pub(crate) fn leave(&self) -> bool {
         match self.state.leave(self.capacity) {
@@ -216,7 +218,7 @@ impl Semaphore {
         waiting
     }
 
-    /// Leaves, under the lock of the line; returns who is to be woken after it.
+    /// Leaves, under the lock of the queue; returns the waker to wake after the lock.
     fn hand_on(&self, waiters: &mut WaitQueue<Waiting>) -> Option<Waker> {
         // Looks again: the line may have ended before the lock was taken.
         if self.state.leave(self.capacity) != Exit::HandOn {
@@ -233,7 +235,7 @@ impl Semaphore {
         Some(waker)
     }
 
-    /// Lets nobody in any more. Who waits is told; who is inside stays.
+    /// Closes the semaphore: it dismisses all waiters; items inside stay.
     pub(crate) fn close(&self) {
         let dismissed = {
             let mut waiters = self.waiters.lock();
@@ -246,7 +248,7 @@ impl Semaphore {
     }
 }
 
-/// Records that the calling task waits, and says what is to be kept for it.
+/// Records that the calling task waits, and returns the values to keep for the wait.
 pub(crate) trait Recorder: FnOnce(&mut WaitSlot) -> Kept {}
 
 impl<F: FnOnce(&mut WaitSlot) -> Kept> Recorder for F {}

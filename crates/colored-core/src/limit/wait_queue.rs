@@ -1,33 +1,33 @@
-//! Those who wait, first come first served. Not a concurrent thing: it is kept under a lock.
+//! A first-in first-out queue of waiters. It is not concurrent: its owner keeps it under a lock.
 //!
-//! A waiter has a [`WaiterId`], and nothing is allocated for it: ids are numbered, the line is in
-//! the order of the numbers, and whoever is before the first of the line has been called.
+//! A waiter has a [`WaiterId`], which needs no allocation: ids are numbers, the queue is in the
+//! order of the numbers, and every waiter before the first of the queue has been called.
 
 use std::collections::VecDeque;
 use std::task::Waker;
 
-/// Wakers, or what else is kept for those who wait, in the order in which they came.
+/// Wakers, or other values of the waiters, in the order in which they joined.
 #[derive(Debug)]
 pub struct WaitQueue<W = Waker> {
     waiting: VecDeque<(u64, W)>,
     next: u64,
-    /// Tickets from here on were in the line when it was dissolved.
+    /// Ids from here on were in the queue when it was dissolved.
     dissolved: Option<u64>,
 }
 
-/// A place in a [`WaitQueue`]. Whoever has one looks again, or gives it back by [`WaitQueue::leave`].
+/// A place in a [`WaitQueue`]. Its owner looks again, or gives it back by [`WaitQueue::leave`].
 #[derive(Debug)]
 #[must_use]
 pub struct WaiterId(u64);
 
-/// How it stands with a waiter.
+/// The state of a waiter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaiterState {
-    /// In the line.
+    /// In the queue.
     Waiting,
-    /// It was the first, and has been called.
+    /// The waiter was the first, and has been called.
     Called,
-    /// The line was dissolved before it was called.
+    /// The queue was dissolved before the waiter was called.
     Dismissed,
 }
 
@@ -44,7 +44,7 @@ impl<W> Default for WaitQueue<W> {
 }
 
 impl<W> WaitQueue<W> {
-    /// Goes to the end of the line.
+    /// Joins the end of the queue.
     pub fn join(&mut self, waker: W) -> WaiterId {
         let number = self.next;
         self.next += 1;
@@ -52,7 +52,7 @@ impl<W> WaitQueue<W> {
         WaiterId(number)
     }
 
-    /// How it stands with a waiter.
+    /// Returns the state of a waiter.
     #[must_use]
     pub fn state(&self, waiter: &WaiterId) -> WaiterState {
         match (self.waiting.front(), self.dissolved) {
@@ -62,8 +62,8 @@ impl<W> WaitQueue<W> {
         }
     }
 
-    /// As [`state`](Self::state); if the waiter waits, `waker` is the one to wake from now on.
-    /// What is left over in `waker` is to be dropped after the lock: it is foreign code.
+    /// As [`state`](Self::state). If the waiter waits, `waker` replaces its value. The caller must
+    /// drop the value that is then in `waker` after the lock, because it is foreign code.
     pub fn look(&mut self, waiter: &WaiterId, waker: &mut W) -> WaiterState {
         let state = self.state(waiter);
         if let Some(own) = self.waiting(waiter) {
@@ -72,24 +72,24 @@ impl<W> WaitQueue<W> {
         state
     }
 
-    /// What is kept for a waiter that waits.
+    /// The value of a waiter that waits.
     pub fn waiting(&mut self, waiter: &WaiterId) -> Option<&mut W> {
         let waits = self.state(waiter) == WaiterState::Waiting;
         waits.then(|| self.position(waiter)).map(|at| &mut self.waiting[at].1)
     }
 
-    /// The waiter of the first of the line, as a number.
+    /// The number of the first waiter.
     pub(crate) fn first(&self) -> Option<u64> {
         self.waiting.front().map(|(first, _)| *first)
     }
 
-    /// Calls the first of the line: wake it after the lock.
+    /// Calls the first waiter and returns its value, to be woken after the lock.
     #[must_use]
     pub fn call(&mut self) -> Option<W> {
         self.waiting.pop_front().map(|(_, waker)| waker)
     }
 
-    /// Goes away, with what stood with the waiter, and the waker to drop after the lock.
+    /// Removes the waiter. Returns its state, and its value to drop after the lock.
     pub fn leave(&mut self, waiter: WaiterId) -> (WaiterState, Option<W>) {
         let state = self.state(&waiter);
         let waker = match state {
@@ -101,7 +101,7 @@ impl<W> WaitQueue<W> {
         (state, waker)
     }
 
-    /// Dismisses all that wait, and returns their wakers, to be woken after the lock.
+    /// Dismisses all waiters, and returns their values, to be woken after the lock.
     #[must_use]
     pub fn dissolve(&mut self) -> Vec<W> {
         let first = self.waiting.front().map_or(self.next, |(first, _)| *first);
@@ -109,18 +109,18 @@ impl<W> WaitQueue<W> {
         self.waiting.drain(..).map(|(_, waker)| waker).collect()
     }
 
-    /// What is kept for each of those who wait, in their order.
+    /// The values of the waiters, in their order.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut W> {
         self.waiting.iter_mut().map(|(_, waker)| waker)
     }
 
-    /// How many wait.
+    /// The number of waiters.
     #[must_use]
     pub fn len(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Whether nobody waits.
+    /// Whether there is no waiter.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
@@ -128,7 +128,7 @@ impl<W> WaitQueue<W> {
 
     fn position(&self, waiter: &WaiterId) -> usize {
         let found = self.waiting.binary_search_by_key(&waiter.0, |(number, _)| *number);
-        found.expect("a waiter that waits is in the line")
+        found.expect("a waiter is in the queue")
     }
 }
 
