@@ -2,8 +2,8 @@
 
 mod admission;
 mod admission_answers;
-mod bounds;
 mod budget;
+mod limits;
 mod priorities;
 mod stage;
 mod stage_close;

@@ -372,9 +372,9 @@ fn calls_that_run_on_their_callers_thread_exclude_tasks() {
 fn a_call_inside_an_access_to_its_cell_is_told_so_with_its_line() {
     run(2, async {
         let cell = ColorCell::new(7, 1);
-        let bounded = colored::Bound::new(7, 1).cell(1);
+        let limited = colored::Limit::new(7, 1).cell(1);
         hop(7).await;
-        let (inner, inner_bounded) = (cell.clone(), bounded.clone());
+        let (inner, inner_limited) = (cell.clone(), limited.clone());
         let texts = cell
             .exclusive(async |value| {
                 *value += 1;
@@ -387,14 +387,14 @@ fn a_call_inside_an_access_to_its_cell_is_told_so_with_its_line() {
         assert!(texts.0.contains(&texts.1) && texts.0.contains("is in use"), "{texts:?}");
         // The first section of the runtime has something scheduled here.
         yield_now().await;
-        let texts = bounded.with(|_| {
+        let texts = limited.with(|_| {
             let line = line!() + 1;
-            let said = panic_of(|| poll_once(pin!(inner_bounded.call(|_| ()))));
+            let said = panic_of(|| poll_once(pin!(inner_limited.call(|_| ()))));
             (said, format!("{}:{line}:", file!()))
         });
         assert!(texts.0.contains(&texts.1) && texts.0.contains("is in use"), "{texts:?}");
         assert_eq!(cell.try_call(|value| *value).await, Ok(2));
-        assert_eq!(bounded.call(|value| *value).await.unwrap(), 1);
+        assert_eq!(limited.call(|value| *value).await.unwrap(), 1);
     });
 }
 
@@ -410,7 +410,7 @@ fn colors_are_given_as_numbers_and_names_too() {
         ];
         assert_eq!(ColorCell::new("seven", ()).color(), Color::of("seven"));
         assert!(cells.iter().all(|cell| cell.color() == Color::new(7)));
-        assert_eq!(colored::Bound::new(7, 1).color(), Color::new(7));
+        assert_eq!(colored::Limit::new(7, 1).color(), Color::new(7));
         hop(7).await;
         assert_eq!(Color::current(), Some(Color::new(7)));
     });

@@ -25,7 +25,7 @@ fn stray(color: u64) -> (colored::JoinHandle<()>, oneshot::Receiver<Pin<Box<Sect
     (task, receive)
 }
 
-type Section = colored::Exclusive<Pin<Box<std::future::Pending<()>>>>;
+type Section = colored::task::Exclusive<Pin<Box<std::future::Pending<()>>>>;
 
 #[test]
 fn a_section_that_was_taken_away_ends_where_it_is_dropped() {

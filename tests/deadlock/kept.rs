@@ -9,7 +9,7 @@ use colored::pinned::{PinnedCell, PinnedError};
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep};
 use colored::{
-    Bound, Color, ColorCell, JoinError, JoinHandle, exclusive, hop, spawn_colored, spawn_unique,
+    Color, ColorCell, JoinError, JoinHandle, Limit, exclusive, hop, spawn_colored, spawn_unique,
     when,
 };
 use std::future::poll_fn;
@@ -310,11 +310,11 @@ fn room_under_a_color_that_a_when_has() {
             let section = Section::begin().await;
             let mut both = pin!(when((&red, &blue), add));
             assert!(waits(both.as_mut()).await);
-            let bound = Bound::new(RED, 1);
-            drop(bound.try_spawn(async {}).unwrap());
+            let limit = Limit::new(RED, 1);
+            drop(limit.try_spawn(async {}).unwrap());
             let (tell, waiting) = oneshot::channel();
             let waiter = spawn_colored(GREEN, async move {
-                let mut reserve = pin!(bound.reserve());
+                let mut reserve = pin!(limit.reserve());
                 assert!(waits(reserve.as_mut()).await);
                 tell.send(()).unwrap();
                 drop(reserve.await.unwrap());
@@ -330,28 +330,28 @@ fn room_under_a_color_that_a_when_has() {
     });
 }
 
-/// A place in somebody's hands is used under a color that a `when` has: the section that joins one who waits
+/// A permit in somebody's hands is used under a color that a `when` has: the section that joins one who waits
 /// for room is told.
 #[test]
 fn room_that_comes_home_to_a_color_that_a_when_has() {
     run(3, async {
         watch().await;
         let [red, blue] = cells([RED, BLUE]);
-        let bound = Bound::new(RED, 1);
-        let place = bound.try_reserve().unwrap();
+        let limit = Limit::new(RED, 1);
+        let permit = limit.try_reserve().unwrap();
         let section = Section::begin().await;
         let mut both = pin!(when((&red, &blue), add));
         assert!(waits(both.as_mut()).await);
         let (tell, waiting) = oneshot::channel();
         let waiter = spawn_colored(GREEN, async move {
-            let mut reserve = pin!(bound.reserve());
+            let mut reserve = pin!(limit.reserve());
             assert!(waits(reserve.as_mut()).await);
             tell.send(()).unwrap();
             drop(reserve.await.unwrap());
         });
         waiting.await.unwrap();
         let told = section.awaits(waiter).await;
-        drop(place.spawn(async {}));
+        drop(permit.spawn(async {}));
         let error = told.await.unwrap().expect_err("it waits for this section");
         assert!(error.deadlock().unwrap().to_string().contains("waits for room"));
         both.await;

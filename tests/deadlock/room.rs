@@ -1,13 +1,13 @@
-//! Waits for room in a `Bound` that a section keeps from coming: told, and exactly those.
+//! Waits for room in a `Limit` that a section keeps from coming: told, and exactly those.
 
 use crate::support::keeper::Keeper;
 use crate::support::polls::waits;
 use crate::support::{message, run};
-use colored::bound::Place;
+use colored::limit::Permit;
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep};
 use colored::{
-    Bound, Color, JoinHandle, exclusive, hop, spawn_colored, spawn_here, spawn_unique, yield_now,
+    Color, JoinHandle, Limit, exclusive, hop, spawn_colored, spawn_here, spawn_unique, yield_now,
 };
 use std::future::pending;
 use std::pin::{Pin, pin};
@@ -19,10 +19,10 @@ const BLUE: Color = Color::new(2);
 const GREEN: Color = Color::new(3);
 
 /// Reserves, and says when it waits.
-fn reserving(bound: &Bound) -> (JoinHandle<Place>, oneshot::Receiver<u32>) {
-    let ((tell, told), bound) = (oneshot::channel(), bound.clone());
+fn reserving(limit: &Limit) -> (JoinHandle<Permit>, oneshot::Receiver<u32>) {
+    let ((tell, told), limit) = (oneshot::channel(), limit.clone());
     let task = spawn_colored(BLUE, async move {
-        let (line, mut reserve) = (line!(), pin!(bound.reserve()));
+        let (line, mut reserve) = (line!(), pin!(limit.reserve()));
         assert!(waits(reserve.as_mut()).await, "it is full");
         tell.send(line).unwrap();
         reserve.await.unwrap()
@@ -30,7 +30,7 @@ fn reserving(bound: &Bound) -> (JoinHandle<Place>, oneshot::Receiver<u32>) {
     (task, told)
 }
 
-/// Fills a bound of one, from under its color.
+/// Fills a limit of one, from under its color.
 #[derive(Clone, Copy, Debug)]
 enum Item {
     Queued,
@@ -45,18 +45,18 @@ impl Item {
     const ALL: [Self; 6] =
         [Self::Queued, Self::Waiting, Self::Posted, Self::Called, Self::Aborted, Self::Back];
 
-    async fn fill(self, bound: &Bound) {
+    async fn fill(self, limit: &Limit) {
         match self {
-            Self::Queued => drop(bound.try_spawn(async {}).unwrap()),
-            Self::Posted => bound.cell(0).try_post(|value| *value += 1).unwrap(),
+            Self::Queued => drop(limit.try_spawn(async {}).unwrap()),
+            Self::Posted => limit.cell(0).try_post(|value| *value += 1).unwrap(),
             Self::Waiting => {
-                let task = bound.try_spawn(sleep(Duration::from_millis(1))).unwrap();
+                let task = limit.try_spawn(sleep(Duration::from_millis(1))).unwrap();
                 // It begins, and waits.
                 yield_now().await;
                 drop(task);
             }
             Self::Called => {
-                let cell = bound.cell(0);
+                let cell = limit.cell(0);
                 let (tell, told) = oneshot::channel();
                 // The color is busy with this task: the call is queued.
                 let caller = spawn_unique(async move {
@@ -69,11 +69,11 @@ impl Item {
                 drop(caller);
             }
             // The task goes when the color comes to it.
-            Self::Aborted => bound.try_spawn(pending::<()>()).unwrap().abort(),
+            Self::Aborted => limit.try_spawn(pending::<()>()).unwrap().abort(),
             Self::Back => {
                 let (tell, told) = oneshot::channel();
                 let (go, gone) = oneshot::channel();
-                let task = bound.try_spawn(async {
+                let task = limit.try_spawn(async {
                     hop(GREEN).await;
                     hop(RED).await;
                     tell.send(()).unwrap();
@@ -103,9 +103,9 @@ fn who_joins_one_that_waits_for_room_is_told() {
     run(3, async {
         spawn_colored(GREEN, exclusive(yield_now())).await.unwrap();
         for item in Item::ALL {
-            let bound = Bound::new(RED, 1);
-            let ours = bound.clone();
-            let (said, line, place) = spawn_colored(RED, async move {
+            let limit = Limit::new(RED, 1);
+            let ours = limit.clone();
+            let (said, line, permit) = spawn_colored(RED, async move {
                 item.fill(&ours).await;
                 exclusive(async {
                     assert_eq!(ours.depth(), 1, "{item:?}");
@@ -119,12 +119,12 @@ fn who_joins_one_that_waits_for_room_is_told() {
             .await
             .unwrap();
             let site =
-                format!("waits for room in a bound of color 0x1 at tests/deadlock/room.rs:{line}:");
+                format!("waits for room in a limit of color 0x1 at tests/deadlock/room.rs:{line}:");
             assert!(said.contains(&site), "{item:?}: {said}");
             assert_eq!(said.lines().count(), 4, "{said}");
             // Nothing is lost: when the section is over there is room.
-            drop(place.await.unwrap());
-            assert_eq!((bound.depth(), bound.waiting()), (0, 0));
+            drop(permit.await.unwrap());
+            assert_eq!((limit.depth(), limit.waiting()), (0, 0));
         }
     });
 }
@@ -134,9 +134,9 @@ fn who_joins_one_that_waits_for_room_is_told() {
 fn a_wait_for_room_closes_the_cycle() {
     run(3, async {
         spawn_unique(exclusive(yield_now())).await.unwrap();
-        let bound = Bound::new(RED, 1);
+        let limit = Limit::new(RED, 1);
         let (go, gone) = oneshot::channel();
-        let ours = bound.clone();
+        let ours = limit.clone();
         let task = spawn_colored(BLUE, async move {
             gone.await.unwrap();
             let spawn = ours.spawn(async {});
@@ -149,9 +149,9 @@ fn a_wait_for_room_closes_the_cycle() {
             go.send(()).unwrap();
             (Pin::new(&mut task).await.unwrap_err(), task)
         });
-        let (told, task) = bound.try_spawn(section).unwrap().await.unwrap();
+        let (told, task) = limit.try_spawn(section).unwrap().await.unwrap();
         let said = told.deadlock().unwrap().to_string();
-        assert!(said.contains("waits for room in a bound of color 0x1"), "{said}");
+        assert!(said.contains("waits for room in a limit of color 0x1"), "{said}");
         assert!(said.contains("is held by the section of tests/deadlock/room.rs"), "{said}");
         task.await.unwrap();
     });
@@ -163,9 +163,9 @@ fn a_wait_for_room_closes_the_cycle() {
 fn who_waits_for_room_in_a_section_is_told() {
     run(3, async {
         spawn_unique(exclusive(yield_now())).await.unwrap();
-        let bound = Bound::new(RED, 1);
+        let limit = Limit::new(RED, 1);
         let (go, gone) = oneshot::channel();
-        let ours = bound.clone();
+        let ours = limit.clone();
         let section = exclusive(async move {
             gone.await.unwrap();
             drop(ours.spawn(async {}).await);
@@ -179,11 +179,11 @@ fn who_waits_for_room_in_a_section_is_told() {
             go.send(()).unwrap();
             message(&*task.await.unwrap_err().into_panic())
         });
-        let said = bound.try_spawn(section).unwrap().await.unwrap();
-        assert!(said.contains("waits for room in a bound of color 0x1"), "{said}");
+        let said = limit.try_spawn(section).unwrap().await.unwrap();
+        assert!(said.contains("waits for room in a limit of color 0x1"), "{said}");
         assert!(said.contains("is held by the section of tests/deadlock/room.rs"), "{said}");
-        assert_eq!((bound.depth(), bound.waiting()), (0, 0));
-        drop(bound.try_reserve().expect("there is room, and no line"));
+        assert_eq!((limit.depth(), limit.waiting()), (0, 0));
+        drop(limit.try_reserve().expect("there is room, and no line"));
     });
 }
 
@@ -191,24 +191,24 @@ fn who_waits_for_room_in_a_section_is_told() {
 #[test]
 fn a_wait_for_room_older_than_the_first_section_counts() {
     run(3, async {
-        let bound = Bound::new(RED, 1);
-        let place = bound.try_reserve().unwrap();
-        let (task, told) = reserving(&bound);
+        let limit = Limit::new(RED, 1);
+        let permit = limit.try_reserve().unwrap();
+        let (task, told) = reserving(&limit);
         told.await.unwrap();
         let section = exclusive(async move {
-            drop(place.spawn(async {}));
+            drop(permit.spawn(async {}));
             task.await.map(drop).unwrap_err()
         });
         let error = spawn_colored(RED, section).await.unwrap();
-        assert!(error.deadlock().unwrap().to_string().contains("waits for room in a bound"));
+        assert!(error.deadlock().unwrap().to_string().contains("waits for room in a limit"));
     });
 }
 
-/// Joins, in a section over the bound's color, one that waits for room; what `comes` does then ends the
+/// Joins, in a section over the limit's color, one that waits for room; what `comes` does then ends the
 /// wait.
-async fn not_told(bound: Bound, comes: impl FnOnce() + Send + 'static) {
+async fn not_told(limit: Limit, comes: impl FnOnce() + Send + 'static) {
     let (begin, begun) = oneshot::channel();
-    let ours = bound.clone();
+    let ours = limit.clone();
     let holder = spawn_colored(
         RED,
         exclusive(async move {
@@ -226,7 +226,7 @@ async fn not_told(bound: Bound, comes: impl FnOnce() + Send + 'static) {
     begun.await.unwrap();
     comes();
     holder.await.unwrap().expect("it gets room");
-    assert_eq!((bound.depth(), bound.waiting()), (0, 0));
+    assert_eq!((limit.depth(), limit.waiting()), (0, 0));
 }
 
 #[test]
@@ -234,25 +234,25 @@ fn room_that_may_come_from_elsewhere_is_waited_for() {
     run(3, async {
         spawn_colored(GREEN, exclusive(yield_now())).await.unwrap();
         // In somebody's hands.
-        let bound = Bound::new(RED, 1);
-        let place = bound.try_reserve().unwrap();
-        not_told(bound, || drop(place)).await;
+        let limit = Limit::new(RED, 1);
+        let permit = limit.try_reserve().unwrap();
+        not_told(limit, || drop(permit)).await;
         // Under another color by now.
-        let bound = Bound::new(RED, 1);
+        let limit = Limit::new(RED, 1);
         let (go, gone) = oneshot::channel::<()>();
         let (tell, told) = oneshot::channel();
-        let task = bound.try_spawn(async move {
+        let task = limit.try_spawn(async move {
             hop(BLUE).await;
             tell.send(()).unwrap();
             gone.await.unwrap();
         });
         told.await.unwrap();
-        not_told(bound, || go.send(()).unwrap()).await;
+        not_told(limit, || go.send(()).unwrap()).await;
         task.unwrap().await.unwrap();
         // A call that has not been made.
-        let bound = Bound::new(RED, 1);
-        let call = bound.cell(0).try_call(|value| *value += 1).unwrap();
-        not_told(bound, || drop(call)).await;
+        let limit = Limit::new(RED, 1);
+        let call = limit.cell(0).try_call(|value| *value += 1).unwrap();
+        not_told(limit, || drop(call)).await;
     });
 }
 
@@ -261,10 +261,10 @@ fn room_that_may_come_from_elsewhere_is_waited_for() {
 fn room_that_is_about_to_come_from_elsewhere_is_waited_for() {
     run(3, async {
         spawn_unique(exclusive(yield_now())).await.unwrap();
-        let bound = Bound::new(RED, 1);
+        let limit = Limit::new(RED, 1);
         let Keeper { end: release, task: keeper } = Keeper::of(GREEN).await;
-        drop(bound.try_spawn(hop(GREEN)).unwrap());
-        not_told(bound, || release.send(()).unwrap()).await;
+        drop(limit.try_spawn(hop(GREEN)).unwrap());
+        not_told(limit, || release.send(()).unwrap()).await;
         keeper.await.unwrap();
     });
 }
@@ -274,14 +274,14 @@ fn room_that_is_about_to_come_from_elsewhere_is_waited_for() {
 fn who_was_let_in_waits_no_more() {
     run(3, async {
         spawn_unique(exclusive(yield_now())).await.unwrap();
-        let bound = Bound::new(RED, 1);
-        let place = bound.try_reserve().unwrap();
+        let limit = Limit::new(RED, 1);
+        let permit = limit.try_reserve().unwrap();
         let ((hold, held), (go, gone)) = (oneshot::channel(), oneshot::channel::<()>());
         let (tell, told) = oneshot::channel();
-        let ours = bound.clone();
+        let ours = limit.clone();
         let task = spawn_colored(BLUE, async move {
-            let place = ours.reserve().await.unwrap();
-            drop(place.spawn(async {}));
+            let permit = ours.reserve().await.unwrap();
+            drop(permit.spawn(async {}));
             tell.send(()).unwrap();
             gone.await.unwrap();
         });
@@ -299,25 +299,25 @@ fn who_was_let_in_waits_no_more() {
             }),
         );
         held.await.unwrap();
-        while bound.waiting() == 0 {
+        while limit.waiting() == 0 {
             sleep(Duration::ZERO).await;
         }
-        drop(place);
+        drop(permit);
         holder.await.unwrap().unwrap();
     });
 }
 
-/// A place that was in somebody's hands is used, or given back by one too many: from then on room comes
+/// A permit that was in somebody's hands is used, or given back by one too many: from then on room comes
 /// by the color only, and who waits is told.
 #[test]
 fn what_comes_home_closes_the_cycle() {
     run(3, async {
         spawn_unique(exclusive(yield_now())).await.unwrap();
         for over in [false, true] {
-            let bound = Bound::new(RED, 1);
-            let place = bound.try_reserve().unwrap();
-            let (mine, (hold, held)) = (bound.clone(), oneshot::channel());
-            let (task, told) = reserving(&bound);
+            let limit = Limit::new(RED, 1);
+            let permit = limit.try_reserve().unwrap();
+            let (mine, (hold, held)) = (limit.clone(), oneshot::channel());
+            let (task, told) = reserving(&limit);
             told.await.unwrap();
             let holder = spawn_colored(
                 RED,
@@ -326,7 +326,7 @@ fn what_comes_home_closes_the_cycle() {
                     let own = over.then(|| mine.try_reserve().unwrap());
                     let own = own.map(|own| own.spawn(async {}));
                     let mut task = pin!(task);
-                    assert!(waits(task.as_mut()).await, "the place may come back");
+                    assert!(waits(task.as_mut()).await, "the permit may come back");
                     hold.send(()).unwrap();
                     let error = task.await.expect_err("it waits for this section");
                     assert!(error.deadlock().unwrap().to_string().contains("waits for room"));
@@ -335,9 +335,9 @@ fn what_comes_home_closes_the_cycle() {
             );
             held.await.unwrap();
             if over {
-                drop(place);
+                drop(permit);
             } else {
-                drop(place.spawn(async {}));
+                drop(permit.spawn(async {}));
             }
             holder.await.unwrap();
         }
@@ -349,15 +349,15 @@ fn what_comes_home_closes_the_cycle() {
 fn who_was_called_and_goes_away_closes_the_cycle() {
     run(3, async {
         spawn_unique(exclusive(yield_now())).await.unwrap();
-        let bound = Bound::new(RED, 1);
-        let place = bound.try_reserve().unwrap();
-        let mut called = Box::pin(bound.reserve());
+        let limit = Limit::new(RED, 1);
+        let permit = limit.try_reserve().unwrap();
+        let mut called = Box::pin(limit.reserve());
         assert!(waits(called.as_mut()).await);
-        let (task, told) = reserving(&bound);
+        let (task, told) = reserving(&limit);
         told.await.unwrap();
-        drop(place);
-        assert_eq!((bound.depth(), bound.waiting()), (1, 1), "the first was called");
-        let (mine, (hold, held)) = (bound.clone(), oneshot::channel());
+        drop(permit);
+        assert_eq!((limit.depth(), limit.waiting()), (1, 1), "the first was called");
+        let (mine, (hold, held)) = (limit.clone(), oneshot::channel());
         let holder = spawn_colored(
             RED,
             exclusive(async move {
@@ -378,8 +378,8 @@ fn who_was_called_and_goes_away_closes_the_cycle() {
 }
 
 /// Reserves, under a color; when it waits.
-async fn waits_for_room(bound: &Bound, color: Color) -> JoinHandle<()> {
-    let (ours, (tell, told)) = (bound.clone(), oneshot::channel());
+async fn waits_for_room(limit: &Limit, color: Color) -> JoinHandle<()> {
+    let (ours, (tell, told)) = (limit.clone(), oneshot::channel());
     let task = spawn_colored(color, async move {
         let mut reserve = pin!(ours.reserve());
         assert!(waits(reserve.as_mut()).await, "it is full");
@@ -390,17 +390,17 @@ async fn waits_for_room(bound: &Bound, color: Color) -> JoinHandle<()> {
     task
 }
 
-/// The one place is given to a task that cannot use it, for its color is held: by a section that waits for
+/// The one permit is given to a task that cannot use it, for its color is held: by a section that waits for
 /// the next in the line. Before the section begins to wait, and after that.
 #[test]
 fn who_was_called_and_cannot_run_gives_no_room() {
     run(3, async {
         spawn_unique(exclusive(yield_now())).await.unwrap();
         for is_first in [false, true] {
-            let bound = Bound::new(RED, 1);
-            let place = bound.try_reserve().unwrap();
-            let first = waits_for_room(&bound, BLUE).await;
-            let next = waits_for_room(&bound, GREEN).await;
+            let limit = Limit::new(RED, 1);
+            let permit = limit.try_reserve().unwrap();
+            let first = waits_for_room(&limit, BLUE).await;
+            let next = waits_for_room(&limit, GREEN).await;
             let ((hold, held), (go, gone)) = (oneshot::channel(), oneshot::channel::<()>());
             let (tell, joins) = oneshot::channel();
             let holder = spawn_colored(
@@ -410,7 +410,7 @@ fn who_was_called_and_cannot_run_gives_no_room() {
                     gone.await.unwrap();
                     let mut next = pin!(next);
                     if !is_first {
-                        assert!(waits(next.as_mut()).await, "the place may come to it");
+                        assert!(waits(next.as_mut()).await, "the permit may come to it");
                     }
                     tell.send(()).unwrap();
                     let error = next.await.expect_err("it waits for this section");
@@ -419,19 +419,19 @@ fn who_was_called_and_cannot_run_gives_no_room() {
             );
             held.await.unwrap();
             if is_first {
-                drop(place);
+                drop(permit);
                 go.send(()).unwrap();
                 joins.await.unwrap();
             } else {
                 go.send(()).unwrap();
                 joins.await.unwrap();
-                drop(place);
+                drop(permit);
             }
             let said = holder.await.unwrap();
-            assert!(said.contains("waits for room in a bound of color 0x1"), "{said}");
+            assert!(said.contains("waits for room in a limit of color 0x1"), "{said}");
             assert!(said.contains("was given room there"), "{said}");
             first.await.unwrap();
-            while bound.depth() + bound.waiting() > 0 {
+            while limit.depth() + limit.waiting() > 0 {
                 sleep(Duration::ZERO).await;
             }
         }
@@ -443,16 +443,16 @@ fn who_was_called_and_cannot_run_gives_no_room() {
 fn one_who_goes_on_is_enough() {
     run(3, async {
         spawn_unique(exclusive(yield_now())).await.unwrap();
-        let bound = Bound::new(RED, 2);
-        let ((go, gone), place) = (oneshot::channel::<()>(), bound.try_reserve().unwrap());
-        let inside = bound.try_spawn(async move { gone.await.unwrap() }).unwrap();
-        let first = waits_for_room(&bound, BLUE).await;
-        let next = waits_for_room(&bound, GREEN).await;
+        let limit = Limit::new(RED, 2);
+        let ((go, gone), permit) = (oneshot::channel::<()>(), limit.try_reserve().unwrap());
+        let inside = limit.try_spawn(async move { gone.await.unwrap() }).unwrap();
+        let first = waits_for_room(&limit, BLUE).await;
+        let next = waits_for_room(&limit, GREEN).await;
         let (tell, joins) = oneshot::channel();
         let holder = spawn_colored(
             BLUE,
             exclusive(async move {
-                drop(place);
+                drop(permit);
                 let mut next = pin!(next);
                 for _ in 0..3 {
                     assert!(waits(next.as_mut()).await, "neither told nor done");
@@ -466,7 +466,7 @@ fn one_who_goes_on_is_enough() {
         holder.await.unwrap().expect("it gets room");
         inside.await.unwrap();
         first.await.unwrap();
-        assert_eq!((bound.depth(), bound.waiting()), (0, 0));
+        assert_eq!((limit.depth(), limit.waiting()), (0, 0));
     });
 }
 
@@ -475,8 +475,8 @@ fn one_who_goes_on_is_enough() {
 fn who_was_called_in_its_own_section_goes_on() {
     run(1, async {
         spawn_unique(exclusive(yield_now())).await.unwrap();
-        let bound = Bound::new(RED, 1);
-        let place = bound.try_reserve().unwrap();
+        let limit = Limit::new(RED, 1);
+        let permit = limit.try_reserve().unwrap();
         let ((hold, held), (go, gone)) = (oneshot::channel(), oneshot::channel::<()>());
         let (give, given) = oneshot::channel::<JoinHandle<()>>();
         let holder = spawn_colored(
@@ -489,7 +489,7 @@ fn who_was_called_in_its_own_section_goes_on() {
             }),
         );
         held.await.unwrap();
-        let (ours, in_green) = (bound.clone(), spawn_colored(GREEN, async {}));
+        let (ours, in_green) = (limit.clone(), spawn_colored(GREEN, async {}));
         let (tell, told) = oneshot::channel();
         let section = exclusive(async move {
             let mut in_green = pin!(in_green);
@@ -502,12 +502,12 @@ fn who_was_called_in_its_own_section_goes_on() {
         });
         let first = spawn_colored(BLUE, section);
         told.await.unwrap();
-        let next = waits_for_room(&bound, Color::new(4)).await;
+        let next = waits_for_room(&limit, Color::new(4)).await;
         give.send(next).map_err(drop).unwrap();
         yield_now().await;
         // On the one worker: so the holder, who is woken last, runs before the one who was called.
         let wakes = async move {
-            drop(place);
+            drop(permit);
             go.send(()).unwrap();
         };
         spawn_unique(wakes).await.unwrap();
@@ -518,20 +518,20 @@ fn who_was_called_in_its_own_section_goes_on() {
 
 /// Sections under two colors that wait for room under each other's, and for those who do: all end.
 #[test]
-fn nothing_hangs_in_a_storm_of_bounds() {
+fn nothing_hangs_in_a_storm_of_limits() {
     run(4, async {
-        let bounds: Arc<[Bound]> = [RED, BLUE].map(|color| Bound::new(color, 1)).into();
+        let limits: Arc<[Limit]> = [RED, BLUE].map(|color| Limit::new(color, 1)).into();
         let (told, ran) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
         let tasks: Vec<_> = (0..400)
             .map(|number| {
-                let (bounds, told) = (Arc::clone(&bounds), Arc::clone(&told));
+                let (limits, told) = (Arc::clone(&limits), Arc::clone(&told));
                 let ran = Arc::clone(&ran);
                 let own = number % 2;
-                let color = bounds[own].color();
+                let color = limits[own].color();
                 spawn_colored(
                     color,
                     exclusive(async move {
-                        let (ours, seen) = (bounds[1 - own].clone(), Arc::clone(&ran));
+                        let (ours, seen) = (limits[1 - own].clone(), Arc::clone(&ran));
                         let count = async move { seen.fetch_add(1, Ordering::Relaxed) };
                         let inner = async move { drop(ours.spawn(count).await) };
                         let task = match number % 3 {
@@ -550,8 +550,8 @@ fn nothing_hangs_in_a_storm_of_bounds() {
         }
         assert!(told.load(Ordering::Relaxed) >= 133, "each `spawn_here` at least");
         assert!(panicked <= 134);
-        for bound in &*bounds {
-            while bound.depth() + bound.waiting() > 0 {
+        for limit in &*limits {
+            while limit.depth() + limit.waiting() > 0 {
                 sleep(Duration::ZERO).await;
             }
         }

@@ -4,11 +4,12 @@ use crate::support::ending::end_while_held;
 use crate::support::gate::Gate;
 use crate::support::polls::{poll_once, waits};
 use crate::support::{panic_of, run, runtime, shared as test};
+use colored::limit::RoomError;
 use colored::sync::oneshot;
 use colored::time::{Duration, sleep};
 use colored::{
-    Bound, CallError, Color, ColorCell, RoomError, exclusive, hop, shared, spawn_colored, try_hop,
-    try_when, when, yield_now,
+    CallError, Color, ColorCell, Limit, exclusive, hop, shared, spawn_colored, try_hop, try_when,
+    when, yield_now,
 };
 use std::pin::pin;
 
@@ -129,16 +130,16 @@ fn at_shutdown_they_are_errors_too() {
     });
 }
 
-/// All that is inside a bound stands behind a section that waits for the color of one who wants room in a
+/// All that is inside a limit stands behind a section that waits for the color of one who wants room in a
 /// section.
 #[test]
 fn room_that_never_comes_is_an_error() {
     run(3, async {
         // Who was let in before the first section is not known.
         spawn_colored(1, exclusive(yield_now())).await.unwrap();
-        let (bound, cell) = (Bound::new(2, 1), ColorCell::new(1, 0));
+        let (limit, cell) = (Limit::new(2, 1), ColorCell::new(1, 0));
         let ((begin, begun), (go, gone)) = (oneshot::channel(), oneshot::channel());
-        let ours = bound.clone();
+        let ours = limit.clone();
         let wants = exclusive(async move {
             begin.send(()).unwrap();
             gone.await.unwrap();
@@ -158,32 +159,32 @@ fn room_that_never_comes_is_an_error() {
             go.send(()).unwrap();
             call.await
         });
-        let task = bound.try_spawn(section).unwrap();
+        let task = limit.try_spawn(section).unwrap();
         let (error, depths, again) = wants.await.unwrap();
         task.await.unwrap();
         assert_eq!(depths, (1, 0));
         let text = error.to_string();
         let RoomError::Deadlock(deadlock) = error else { panic!("{text}") };
         assert_eq!(deadlock.to_string(), text);
-        assert!(text.contains("waits for room in a bound of color 0x2"), "{text}");
+        assert!(text.contains("waits for room in a limit of color 0x2"), "{text}");
         assert!(
             text.contains("is held by the section of tests/deadlock/waits_as_errors.rs"),
             "{text}"
         );
         assert!(matches!(again, RoomError::Deadlock(_)), "{again}");
         // When the sections are over there is room.
-        let ours = bound.clone();
-        let place = ours.try_wait().await.unwrap();
+        let ours = limit.clone();
+        let permit = ours.try_wait().await.unwrap();
         assert_eq!(ours.depth(), 1);
         // One waits, and is let in; another is told of the end.
         let mut first = pin!(ours.try_wait());
         assert!(poll_once(first.as_mut()).is_pending());
-        drop(place);
-        let place = first.await.unwrap();
+        drop(permit);
+        let permit = first.await.unwrap();
         let mut late = pin!(ours.try_wait());
         assert!(poll_once(late.as_mut()).is_pending());
-        bound.close();
+        limit.close();
         assert!(matches!(late.await, Err(RoomError::Closed)));
-        assert_eq!(place.spawn(async { 5 }).await.unwrap(), 5);
+        assert_eq!(permit.spawn(async { 5 }).await.unwrap(), 5);
     });
 }

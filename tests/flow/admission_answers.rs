@@ -2,7 +2,7 @@
 
 use crate::support::gate::Gate;
 use crate::support::{run, runtime, shared, wait_until};
-use colored::admission::{Admission, Overloaded, Permit};
+use colored::admission::{Admission, Admitted, Overloaded};
 use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::net::{TcpListener, TcpStream};
 use colored::stage::{Builder, Events};
@@ -19,15 +19,15 @@ const TARGET: Duration = Duration::from_millis(5);
 /// The loop of the guide: work is serial, under one color.
 async fn accept(listener: TcpListener, admission: Admission) {
     while let Ok((mut stream, _)) = listener.accept().await {
-        let permit = match admission.admit() {
-            Ok(permit) => permit,
+        let admitted = match admission.admit() {
+            Ok(admitted) => admitted,
             Err(overloaded) => {
                 drop(spawn_unique(async move { refuse(&mut stream, overloaded).await }));
                 continue;
             }
         };
         drop(spawn_colored(RED, async move {
-            match permit.begin() {
+            match admitted.begin() {
                 Ok(_running) => {
                     crate::support::block(Duration::from_micros(200));
                     let _ = stream.write_all(b"200").await;
@@ -89,14 +89,14 @@ fn a_stage_of_permits_answers_each_request_in_order() {
         let admission = Admission::new(TARGET);
         let open = Arc::new(Notify::new());
         let (opened, mut stuck) = (Arc::clone(&open), true);
-        let square = move |events: Events<(Permit, u32, oneshot::Sender<Answer>)>| {
+        let square = move |events: Events<(Admitted, u32, oneshot::Sender<Answer>)>| {
             let (opened, stuck) = (Arc::clone(&opened), std::mem::take(&mut stuck));
             async move {
                 if stuck {
                     opened.notified().await;
                 }
-                for (permit, n, answer) in events {
-                    let _ = answer.send(permit.begin().map(|_running| n * n));
+                for (admitted, n, answer) in events {
+                    let _ = answer.send(admitted.begin().map(|_running| n * n));
                 }
             }
         };
@@ -104,8 +104,8 @@ fn a_stage_of_permits_answers_each_request_in_order() {
         let mut answers = Vec::new();
         for n in 0..3 {
             let (answer, answered) = oneshot::channel();
-            let permit = admission.admit().expect("it was idle");
-            stage.try_send((permit, n, answer)).unwrap();
+            let admitted = admission.admit().expect("it was idle");
+            stage.try_send((admitted, n, answer)).unwrap();
             answers.push(answered);
         }
         while admission.delay() <= 2 * TARGET {
@@ -118,10 +118,10 @@ fn a_stage_of_permits_answers_each_request_in_order() {
         }
         // Idle again.
         let (answer, answered) = oneshot::channel();
-        let permit = admission.admit().unwrap();
-        stage.try_send((permit, 4, answer)).unwrap();
+        let admitted = admission.admit().unwrap();
+        stage.try_send((admitted, 4, answer)).unwrap();
         assert_eq!(answered.await.unwrap(), Ok(16));
-        // A permit whose event is not handled is given up, and not counted as waiting.
+        // An admitted request whose event is not handled is given up, and not counted as waiting.
         stage.close();
         let (answer, _answered) = oneshot::channel();
         drop(stage.try_send((admission.admit().unwrap(), 5, answer)));

@@ -4,9 +4,9 @@
 use crate::support::attempts::within;
 use crate::support::gate::Gate;
 use crate::support::{ON_PURPOSE, alone, run, runtime, shared, wait_until};
-use colored::stage::{Batch, Builder, Events, Graph, Metrics, Stage, each};
+use colored::stage::{Batch, Builder, Closed, Events, Graph, Metrics, Stage, TrySendError, each};
 use colored::time::sleep;
-use colored::{Closed, Color, Runtime, TrySendError, yield_now};
+use colored::{Color, Runtime, yield_now};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

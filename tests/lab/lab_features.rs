@@ -5,12 +5,13 @@ use crate::support::choice::{Choice, of_all, of_all_alone};
 use crate::support::gate::Gate;
 use crate::support::keeper::Keeper;
 use crate::support::{Dice, ON_PURPOSE, Trace, block, echo};
+use colored::limit::TrySpawnError;
 use colored::stage::{Batch, Builder, Events, Graph, each};
 use colored::sync::oneshot::{self, Receiver, Sender};
 use colored::time::{Instant, sleep};
 use colored::{
-    Bound, CallError, Color, ColorCell, TrySpawnError, exclusive, spawn_colored, spawn_here,
-    spawn_unique, when, yield_now,
+    CallError, Color, ColorCell, Limit, exclusive, spawn_colored, spawn_here, spawn_unique, when,
+    yield_now,
 };
 use std::hint::black_box;
 use std::io::{Read, Write};
@@ -207,16 +208,16 @@ fn g12_one_of_two_sections_that_wait_for_each_other_is_told() {
 }
 
 #[test]
-fn bounds_let_in_as_many_as_fit() {
+fn limits_let_in_as_many_as_fit() {
     of_all(|choice| {
         choice.runtime(3).run(async {
-            let bound = Bound::new(Color::new(RED), 2);
-            let cell = bound.cell(0);
+            let limit = Limit::new(Color::new(RED), 2);
+            let cell = limit.cell(0);
             let client = |_| {
-                let (bound, cell) = (bound.clone(), cell.clone());
+                let (limit, cell) = (limit.clone(), cell.clone());
                 spawn_unique(async move {
                     let count = move |value: &mut u32| {
-                        assert!(bound.depth() <= 2, "{} inside", bound.depth());
+                        assert!(limit.depth() <= 2, "{} inside", limit.depth());
                         *value += 1;
                     };
                     cell.post(count).await.unwrap();
@@ -226,18 +227,18 @@ fn bounds_let_in_as_many_as_fit() {
                 client.await.unwrap();
             }
             assert_eq!(cell.call(|value| *value).await.unwrap(), 50);
-            while bound.depth() > 0 {
+            while limit.depth() > 0 {
                 yield_now().await;
             }
             let keeper = Keeper::of(RED).await;
-            let inside = [1, 2].map(|number| bound.try_spawn(async move { number }).unwrap());
-            assert!(matches!(bound.try_spawn(async {}), Err(TrySpawnError::Full(_))));
+            let inside = [1, 2].map(|number| limit.try_spawn(async move { number }).unwrap());
+            assert!(matches!(limit.try_spawn(async {}), Err(TrySpawnError::Full(_))));
             keeper.release().await;
             for (number, task) in [1, 2].into_iter().zip(inside) {
                 assert_eq!(task.await.unwrap(), number);
             }
-            bound.close();
-            assert!(bound.spawn(async {}).await.is_err());
+            limit.close();
+            assert!(limit.spawn(async {}).await.is_err());
         });
     });
 }

@@ -24,7 +24,7 @@ const CRATES: [Crate; 4] = [
             &["wait"],
             &["exclusive"],
             &["cell", "spawn"],
-            &["bound"],
+            &["limit"],
             &["model"],
         ],
         exceptions: &[],
@@ -36,7 +36,7 @@ const CRATES: [Crate; 4] = [
             &["finish", "pool"],
             &["driver"],
             &["blocking"],
-            &["admission", "bound", "io", "sync", "task", "time"],
+            &["admission", "cell", "limit", "io", "sync", "task", "time"],
             &["net", "pinned", "stage"],
             &["runtime"],
             &["__private", "metrics"],
@@ -93,8 +93,8 @@ const UNSEEN_BY_THE_MODELS: [&str; 6] = [
 /// The only files with `unsafe` in them.
 const UNSAFE: &[&str] = &[
     "benches/src/counting.rs",
-    "crates/colored-core/src/bound.rs",
-    "crates/colored-core/src/bound/admit.rs",
+    "crates/colored-core/src/limit.rs",
+    "crates/colored-core/src/limit/futures.rs",
     "crates/colored-core/src/cell.rs",
     "crates/colored-core/src/cell/errand.rs",
     "crates/colored-core/src/cell/exclusive.rs",

@@ -203,7 +203,7 @@ fn a_mistake_is_reported_at_its_line() {
             || drop(colored::spawn_pinned(0, 7, || async {})),
             || drop(colored::task::Builder::new().spawn(async {})),
             || drop(ColorCell::new(7, ())),
-            || drop(colored::Bound::new(7, 1)),
+            || drop(colored::Limit::new(7, 1)),
             || drop(colored::PinnedCell::on_worker(0, 7, || ())),
         ];
         for mistake in mistakes {

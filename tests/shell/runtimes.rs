@@ -2,13 +2,14 @@
 //! down, or gone. The table of `colored::runtime` says the same.
 
 use crate::support::{block, message, panic_of, runtime, shared, wait_until};
+use colored::cell::SeveralShared;
 use colored::net::TcpListener;
 use colored::stage::{self, Stage, each};
 use colored::time::{Duration, interval, sleep, timeout};
 use colored::{
-    Bound, CallError, Color, ColorCell, Handle, JoinHandle, PinnedCell, Priority, Runtime,
-    SeveralShared, exclusive, hop, spawn, spawn_blocking, spawn_here, spawn_local, spawn_unique,
-    task, try_hop, try_when, when, yield_now,
+    CallError, Color, ColorCell, Handle, JoinHandle, Limit, PinnedCell, Priority, Runtime,
+    exclusive, hop, spawn, spawn_blocking, spawn_here, spawn_local, spawn_unique, task, try_hop,
+    try_when, when, yield_now,
 };
 use std::future::{pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -52,7 +53,7 @@ struct Target {
     pinned: PinnedCell<i32>,
     /// A task that waits for ever.
     waits: JoinHandle<()>,
-    bound: Bound,
+    limit: Limit,
     stage: Stage<i32>,
 }
 
@@ -69,7 +70,7 @@ fn target(state: State, to: &Handle) -> Target {
         cell: to.cell(RED, 1),
         pinned: to.pinned_cell(0, RED, || 1).unwrap(),
         waits: to.spawn_unique(pending()),
-        bound: to.bound(RED, 1),
+        limit: to.limit(RED, 1),
         stage: stage::Builder::new().build(each(|_| ())),
     }
 }
@@ -326,24 +327,24 @@ fn joins_and_aborts() {
     });
 }
 
-/// The place is taken in any case, and comes back with the task.
+/// The permit is taken in any case, and comes back with the task.
 #[test]
-fn bounds() {
+fn limits() {
     in_each_state(|target| async move {
-        let Target { state, bound, .. } = &target;
+        let Target { state, limit, .. } = &target;
         for _ in 0..3 {
-            let task = bound.spawn(async { 3 }).await.unwrap_or_else(|_| panic!("it is open"));
+            let task = limit.spawn(async { 3 }).await.unwrap_or_else(|_| panic!("it is open"));
             assert_eq!(task.await.ok(), state.lives().then_some(3), "{state:?}");
         }
-        let place = bound.reserve().await.unwrap();
-        assert!(bound.try_spawn(async {}).is_err(), "{state:?}");
-        drop(place);
-        let counted = bound.cell(1);
+        let permit = limit.reserve().await.unwrap();
+        assert!(limit.try_spawn(async {}).is_err(), "{state:?}");
+        drop(permit);
+        let counted = limit.cell(1);
         let called = counted.call(|n| *n).await;
         assert_eq!(called.ok(), Some(1), "{state:?}");
-        assert_eq!(bound.depth(), 0, "{state:?}");
-        bound.close();
-        assert!(bound.reserve().await.is_err());
+        assert_eq!(limit.depth(), 0, "{state:?}");
+        limit.close();
+        assert!(limit.reserve().await.is_err());
     });
 }
 

@@ -6,7 +6,7 @@ use colored::stage::{Builder, each};
 use colored::sync::{Mutex, oneshot};
 use colored::time::{Duration, interval, sleep, timeout};
 use colored::{
-    Bound, Color, ColorCell, Handle, PinnedCell, Runtime, exclusive, spawn_blocking, spawn_colored,
+    Color, ColorCell, Handle, Limit, PinnedCell, Runtime, exclusive, spawn_blocking, spawn_colored,
     spawn_local, spawn_unique, yield_now,
 };
 use std::future::{Future, pending, poll_fn};
@@ -50,7 +50,7 @@ pub(crate) const CASES: &[(&str, Case)] = cases! {
     timed_out: async |_| keep(polled(Box::pin(timeout(LONG, pending::<()>()))).await);
     tcp_waiting: tcp_waiting;
     tcp_halves: async |_| keep(tcp().await.1.into_split());
-    tcp_bound_outside: async |_| end(|_| bind_outside());
+    tcp_limit_outside: async |_| end(|_| bind_outside());
     unix: unix;
     task_detached: async |_| keep(spawn_unique(pending::<()>()));
     task_aborted: abort;
@@ -83,14 +83,14 @@ pub(crate) const CASES: &[(&str, Case)] = cases! {
         let section = polled(Box::pin(exclusive(pending::<()>()))).await;
         keep(section)
     };
-    place_in_a_bound: async |_| {
-        let bound = Bound::new(RED, 1);
-        let place = bound.try_reserve().unwrap();
+    place_in_a_limit: async |_| {
+        let limit = Limit::new(RED, 1);
+        let permit = limit.try_reserve().unwrap();
         let waits = polled(Box::pin({
-            let bound = bound.clone();
-            async move { drop(bound.reserve().await) }
+            let limit = limit.clone();
+            async move { drop(limit.reserve().await) }
         }));
-        keep((waits.await, place, bound))
+        keep((waits.await, permit, limit))
     };
     stage: async |_| {
         let stage = Builder::new().build(each(|_: u32| ()));

@@ -25,7 +25,7 @@ const ENDED: &str = "the destructor has run to its end";
 
 /// The thread that ends, and the runtime meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Place {
+enum Permit {
     Main,
     MainLater,
     Foreign,
@@ -35,7 +35,7 @@ enum Place {
     BlockingLater,
 }
 
-impl Place {
+impl Permit {
     const ALL: [Self; 7] = [
         Self::Main,
         Self::MainLater,
@@ -70,14 +70,14 @@ thread_local!(static KEEP: Keep = const { Keep(RefCell::new(None)) });
 /// The destructor has run.
 static OVER: AtomicBool = AtomicBool::new(false);
 
-fn run_one(case: Case, place: Place, is_first: bool) {
+fn run_one(case: Case, place: Permit, is_first: bool) {
     let touch = move || {
         if is_first {
             KEEP.with(|_| ());
         }
     };
     // An idle blocking thread ends soon, or with the runtime.
-    let keep_alive = Duration::from_millis(if place == Place::Blocking { 1 } else { 60_000 });
+    let keep_alive = Duration::from_millis(if place == Permit::Blocking { 1 } else { 60_000 });
     let runtime = Runtime::builder().workers(1).on_thread_start(touch);
     let runtime = runtime.thread_keep_alive(keep_alive).build().unwrap();
     let handle = runtime.handle().clone();
@@ -90,42 +90,42 @@ fn run_one(case: Case, place: Place, is_first: bool) {
         keep(end);
     };
     match place {
-        Place::Main => {
+        Permit::Main => {
             prepare();
             std::mem::forget(runtime);
         }
-        Place::MainLater => {
+        Permit::MainLater => {
             prepare();
             drop(runtime);
         }
-        Place::Foreign => thread::spawn(prepare).join().unwrap(),
-        Place::ForeignLater => {
+        Permit::Foreign => thread::spawn(prepare).join().unwrap(),
+        Permit::ForeignLater => {
             let ends = thread::spawn(move || {
                 prepare();
                 drop(runtime);
             });
             ends.join().unwrap();
         }
-        Place::Worker => {
+        Permit::Worker => {
             let prepare = move || async move { keep(case(handle).await) };
             let task = runtime.handle().spawn_pinned(0, Color::unique(), prepare).unwrap();
             runtime.run(task).unwrap();
         }
-        Place::Blocking => {
+        Permit::Blocking => {
             runtime.run(runtime.spawn_blocking(prepare)).unwrap();
             while !OVER.load(Ordering::Acquire) {
                 thread::sleep(Duration::from_millis(1));
             }
         }
-        Place::BlockingLater => runtime.run(runtime.spawn_blocking(prepare)).unwrap(),
+        Permit::BlockingLater => runtime.run(runtime.spawn_blocking(prepare)).unwrap(),
     }
 }
 
 /// Every case by its name.
-fn all() -> Vec<(String, Case, Place, bool)> {
+fn all() -> Vec<(String, Case, Permit, bool)> {
     let mut all = Vec::new();
     for (name, case) in CASES {
-        for place in Place::ALL {
+        for place in Permit::ALL {
             for (order, is_first) in [("first", true), ("last", false)] {
                 all.push((format!("{name}::{place:?}::{order}"), *case, place, is_first));
             }

@@ -3,7 +3,7 @@
 use crate::support::gate::Gate;
 use crate::support::polls::poll_once;
 use crate::support::{Dice, ON_PURPOSE, message, panic_of, run, runtime, settle, shared};
-use colored::{Bound, Color, ColorCell, Runtime, hop, shared as look, spawn_unique, when};
+use colored::{Color, ColorCell, Limit, Runtime, hop, shared as look, spawn_unique, when};
 use std::pin::pin;
 use std::sync::{Arc, Barrier};
 
@@ -251,21 +251,21 @@ fn dropped_before_its_turn_it_lets_go_of_its_cells() {
     });
 }
 
-/// What a bounded cell has no form of: by its cell, with a place in hands.
+/// What a limited cell has no form of: by its cell, with a permit in hands.
 #[test]
-fn a_bounded_cell_has_its_cell() {
+fn a_limited_cell_has_its_cell() {
     run(2, async {
-        let bounded = Bound::new(1, 1).cell(5);
+        let limited = Limit::new(1, 1).cell(5);
         let other = ColorCell::new(2, 1);
-        assert_eq!(bounded.cell().color(), Color::new(1));
-        let place = bounded.bound().reserve().await.unwrap();
-        assert!(bounded.try_post(|_| ()).is_err(), "there is one place");
-        assert_eq!(bounded.cell().read(|value| *value).await, 5);
-        when((bounded.cell(), &other), |value, other| *value += *other).await;
-        drop(place);
-        assert!(bounded.try_post(|value| *value += 1).is_ok());
+        assert_eq!(limited.cell().color(), Color::new(1));
+        let permit = limited.limit().reserve().await.unwrap();
+        assert!(limited.try_post(|_| ()).is_err(), "there is one permit");
+        assert_eq!(limited.cell().read(|value| *value).await, 5);
+        when((limited.cell(), &other), |value, other| *value += *other).await;
+        drop(permit);
+        assert!(limited.try_post(|value| *value += 1).is_ok());
         hop(1).await;
-        bounded.cell().exclusive(async |value| *value *= 2).await;
-        assert_eq!(bounded.with(|value| *value), 14);
+        limited.cell().exclusive(async |value| *value *= 2).await;
+        assert_eq!(limited.with(|value| *value), 14);
     });
 }

@@ -1,9 +1,10 @@
-//! The cooperative budget: how often the leaves of one poll may make progress before the task has
-//! to let others run.
+//! The cooperative budget: how many operations of one poll may succeed before the task has to let
+//! others run.
 //!
 //! A task that always finds data would never return from its poll, and its color, its worker and
-//! its worker's I/O would wait for it. So every leaf of the runtime (sockets, timers, join handles)
-//! takes one unit per operation that succeeds; at zero it wakes the task and answers `Pending`.
+//! its worker's I/O would wait for it. So every leaf future of the runtime (sockets, timers, join
+//! handles) takes one unit for each operation that succeeds; at zero it wakes the task and returns
+//! `Pending`.
 
 use crate::sync::thread_slot;
 use std::cell::Cell;
@@ -18,7 +19,7 @@ const UNCONSTRAINED: u32 = u32::MAX;
 
 thread_slot!(static LEFT: Cell<u32> = Cell::new(UNCONSTRAINED));
 
-/// Takes one unit. At zero, wakes the task and answers `Pending`: return that.
+/// Takes one unit. At zero, wakes the task and returns `Pending`, which the caller must return.
 #[inline]
 pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<()> {
     LEFT.with(|left| match left.get() {
@@ -34,7 +35,7 @@ pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<()> {
     })
 }
 
-/// Gives the unit back: the operation that took it made no progress.
+/// Gives a unit back, for an operation that made no progress.
 #[inline]
 pub fn give_back() {
     LEFT.with(|left| {
@@ -44,7 +45,8 @@ pub fn give_back() {
     });
 }
 
-/// Whether the next [`poll_proceed`] would succeed.
+/// Whether the current poll has budget left, so that the next operation would not have to wait for
+/// it.
 #[must_use]
 pub fn has_remaining() -> bool {
     LEFT.with(Cell::get) != 0

@@ -20,8 +20,8 @@ pub use self::set::{Cells, Shared};
 pub use self::several::{AllShared, Several, SeveralShared, shared};
 pub use self::when::{TryWhen, When, try_when, when};
 
-/// What sets of cells are made of: not for users.
-/// What sets are made of. Nobody else can make one:
+/// The parts of sets of cells; not for users. The parts of sets of cells. Other crates cannot
+/// implement them:
 ///
 /// ```compile_fail,E0277
 /// use colored_core::sets::{Many, Row};
@@ -62,25 +62,26 @@ use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 
 /// A value that is used under one color only.
 ///
-/// The color is the lock: whatever runs under it has the value to itself. Access is a closure that
-/// does not await, so a borrow of the value does not live across an await, and code that would hold
-/// it there does not compile. Only [`exclusive`](Self::exclusive), which says so, is different.
+/// The color is the lock: code that runs under the color has exclusive access to the value. An
+/// access is a closure that does not await, so a borrow of the value cannot live across an await;
+/// code that tries does not compile. Only [`exclusive`](Self::exclusive) allows it.
 ///
 /// | from | use | cost |
 /// |---|---|---|
 /// | the cell's color | [`with`](Self::with) | a comparison |
 /// | the cell's color, across awaits | [`exclusive`](Self::exclusive) | a section |
 /// | anywhere, for a result | [`call`](Self::call) | two compare-exchanges and a count up and down if the color is idle, else a callback, a shared slot and a wake-up |
-/// | anywhere, to look only, beside others | [`read`](Self::read) | three exchanges if the color is idle, two beside other readers |
+/// | anywhere, to read only, in parallel with other readers | [`read`](Self::read) | three exchanges if the color is idle, two beside other readers |
 /// | anywhere, with other cells | [`when`](fn@when) | two exchanges a color if all are idle |
 /// | anywhere, without waiting | [`post`](Self::post) | one allocation, one swap |
 ///
-/// Clones share the value. When the last one goes, the value is dropped under its color: at once if
-/// the color is idle, else behind everything that is scheduled there. If its destructor panics, the
-/// panic reaches whoever dropped the last clone in the first case, and the panic hook in the
-/// second.
+/// Clones share the value. When the last clone is dropped, the value is dropped under its color: at
+/// once if the color is idle, otherwise behind everything that is scheduled there. If its
+/// destructor panics, the panic reaches the caller that dropped the last clone in the first case,
+/// and the panic hook in the second.
 ///
-/// `T` need not be `Sync`, unless it is read: no two threads look at it at the same time otherwise.
+/// `T` need not be `Sync`, unless it is [read](Self::read): only reads access it from two threads
+/// at the same time.
 pub struct ColorCell<T: Send + 'static> {
     inner: Owner<T>,
 }
@@ -142,13 +143,14 @@ impl<T: Send + 'static> ColorCell<T> {
 
     /// Uses the value, from inside its color.
     ///
-    /// The access is part of the caller's turn: it comes before everything that is scheduled under the
-    /// color, the caller's own [posts](Self::post) too. A [`call`](Self::call) comes after them.
+    /// The access is part of the caller's turn: it runs before everything that is scheduled under
+    /// the color, also before the caller's own [posts](Self::post). A [`call`](Self::call) runs
+    /// after them.
     ///
     /// # Panics
     ///
-    /// Where [`ColorCell::try_with`] gives an error. The text names the caller's task and where it was
-    /// spawned, and with debug assertions where the cell was made.
+    /// Where [`ColorCell::try_with`] returns an error. The text names the caller's task and where
+    /// it was spawned, and with debug assertions where the cell was made.
     #[track_caller]
     pub fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
         match self.try_with(f) {
@@ -161,8 +163,8 @@ impl<T: Send + 'static> ColorCell<T> {
     ///
     /// # Errors
     ///
-    /// If the caller runs under another color or none, or inside another access to the same cell,
-    /// or beside an exclusive one. `f` is dropped unused.
+    /// If the caller runs under another color or none, inside another access to the same cell, or
+    /// during an exclusive access of the same task. `f` is dropped unused.
     pub fn try_with<R>(&self, f: impl FnOnce(&mut T) -> R) -> Result<R, AccessError> {
         if !self.inner.lane().is_current() {
             return Err(AccessError::wrong_color(self.color()));
@@ -173,19 +175,20 @@ impl<T: Send + 'static> ColorCell<T> {
 
     /// Uses the value under its color, from anywhere, and waits for the result.
     ///
-    /// `f` comes behind everything that is scheduled under the color, whatever the caller's color is. If
-    /// nothing is, and the color is idle or the caller's own, `f` runs at once on this thread; and also
-    /// inside a [section](crate::exclusive()) that the task has open over the color. Otherwise it is
-    /// scheduled. The task does not move. If the color is busy only with closures that others run at once, this thread tries for
-    /// some microseconds before it schedules.
+    /// `f` runs after everything that is scheduled under the color, whatever the caller's color is.
+    /// If nothing is scheduled, and the color is idle or the caller's own, `f` runs at once on this
+    /// thread. `f` also runs at once inside a [section](crate::exclusive()) of the task over the
+    /// color. Otherwise `f` is scheduled. The task does not move. If the color is busy only with
+    /// closures that other threads run inline, this thread retries for some microseconds before it
+    /// schedules `f`.
     ///
-    /// Cancel safe: a call that is dropped before its first poll drops `f` there and then; one that
-    /// is scheduled drops `f` under the cell's color, unless it has begun, when it goes on.
+    /// Cancel safe: a call that is dropped before its first poll drops `f` at once. A scheduled
+    /// call drops `f` under the cell's color, unless `f` has begun; then `f` goes on.
     ///
     /// # Panics
     ///
-    /// With the panic of `f`; and where [`try_call`](Self::try_call) gives an error: the text names
-    /// the line of the call.
+    /// With the panic of `f`; and where [`try_call`](Self::try_call) returns an error: the text
+    /// names the line of the call.
     #[track_caller]
     pub fn call<R, F>(&self, f: F) -> Call<T, F, R>
     where
@@ -209,9 +212,9 @@ impl<T: Send + 'static> ColorCell<T> {
     /// # Errors
     ///
     /// [`CallError`]: if the runtime shuts down before `f` has run; if its turn would never come,
-    /// because the color is held by a section ([`exclusive`](crate::exclusive())) that waits, in the
-    /// end, for the caller; and inside another access to the same cell. `f` is dropped: at once if it
-    /// was never scheduled, else under the cell's color.
+    /// because a section ([`exclusive`](crate::exclusive())) holds the color and waits, directly or
+    /// through other waits, for the caller; and inside another access to the same cell. `f` is
+    /// dropped: at once if it was never scheduled, otherwise under the cell's color.
     ///
     /// # Panics
     ///
@@ -225,11 +228,12 @@ impl<T: Send + 'static> ColorCell<T> {
         TryCall::new(self.clone(), Location::caller(), f)
     }
 
-    /// Schedules `f` under the cell's color, behind everything that is scheduled there already, and
-    /// does not wait for it. Works on any thread. What one thread posts runs in that order. Nothing
-    /// bounds how much may wait: a poster that outruns the color fills the memory.
+    /// Schedules `f` under the cell's color, behind everything that is already scheduled there, and
+    /// does not wait for it. Works on any thread. The posts of one thread run in order. The number
+    /// of waiting posts is not bounded: a thread that posts faster than the color runs fills the
+    /// memory.
     ///
-    /// A panic of `f` is reported by the panic hook and goes no further. If the runtime shuts down
+    /// The panic hook reports a panic of `f`, which goes no further. If the runtime shuts down
     /// first, `f` is dropped under the color.
     pub fn post<F: FnOnce(&mut T) + Send + 'static>(&self, f: F) {
         self.inner.post(f);

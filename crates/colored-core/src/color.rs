@@ -12,11 +12,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The key that decides which tasks may overlap: tasks of equal colors never run at the same time
 /// and run in the order in which they were scheduled; tasks of different colors run in parallel.
 ///
-/// A color is a value, not a resource: it is `Copy`, costs nothing until something is spawned
-/// under it, and is compared exactly. Colors never share a queue because a hash collides.
+/// A color is a value, not a resource: it is `Copy`, and costs nothing until something is spawned
+/// under it. Colors are compared exactly: they never share a queue because of a hash collision.
 ///
-/// A color made from a number ([`Color::new`]) and one made by [`Color::unique`] are never equal,
-/// whatever the number: that is the one bit which makes this type 16 bytes instead of 8.
+/// A color made from a number ([`Color::new`]) never equals a color made by [`Color::unique`]. The
+/// bit that distinguishes them makes this type 16 bytes instead of 8.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Color {
     key: u64,
@@ -46,8 +46,7 @@ fn next_block() -> u64 {
 thread_slot!(static NEXT: Cell<u64> = Cell::new(0));
 
 impl Color {
-    /// The color of everything that names none: `spawn`, the main future. Equal to
-    /// `Color::new(0)`.
+    /// The color of tasks that name no color: `spawn`, the main future. Equal to `Color::new(0)`.
     pub const DEFAULT: Color = Color::new(0);
 
     /// The color with this number. Equal numbers are equal colors.
@@ -60,21 +59,21 @@ impl Color {
     /// The color of a value: equal values have equal colors, in this process and in every other
     /// that runs the same build.
     ///
-    /// The value is hashed to 64 bits (SipHash, fixed keys). Two different values get the same
-    /// color with a chance of about `n²/2⁶⁵` among `n` values (one in 37 million for a million
-    /// values); then they are needlessly serialized, nothing else. Where that matters, number
-    /// the values and use [`Color::new`]; where keys come from an adversary, use
-    /// [`Color::unique`] and keep it beside the value.
+    /// The value is hashed to 64 bits (SipHash, fixed keys). Two of `n` different values get the
+    /// same color with a probability of about `n²/2⁶⁵` (one in 37 million for a million values);
+    /// the only effect is that they are needlessly serialized. If that matters, number the values
+    /// and use [`Color::new`]; if keys come from an adversary, use [`Color::unique`] and keep the
+    /// color beside the value.
     #[must_use]
     pub fn of<T: Hash + ?Sized>(value: &T) -> Self {
         Self::new(BuildHasherDefault::<DefaultHasher>::default().hash_one(value))
     }
 
-    /// The color of a thing that is there once, by its name: the color [`Color::of`] gives to the
-    /// name, which every text then shows in place of a number.
+    /// The color of a thing that exists once, by its name. It equals [`Color::of`] the name, and
+    /// errors and reports show the name in place of a number.
     ///
-    /// Costs 2 ns more than `Color::of`, 11 in all: a look into a table of the process. It has room
-    /// for 256 names, and what is named after that is shown as a number. Nothing is allocated.
+    /// Costs 2 ns more than `Color::of`, 11 in all, for a look into a table of the process. The
+    /// table has room for 256 names; later names are shown as numbers. Nothing is allocated.
     ///
     /// ```
     /// # use colored_core::Color;
@@ -129,8 +128,8 @@ impl Color {
         self.key == 0 && !self.unique
     }
 
-    /// The number of this color: what [`Color::new`] was given, or a serial number for a unique
-    /// color. For logs and traces; a unique color can have the number of a plain one.
+    /// The number of this color: the argument of [`Color::new`], or a serial number for a unique
+    /// color. Use it for logs and traces; a unique color can have the same number as a plain one.
     #[must_use]
     #[inline]
     pub const fn number(self) -> u64 {

@@ -1,4 +1,4 @@
-//! [`contain`]: user code whose panic nobody waits for.
+//! [`contain`]: runs user code whose panic has no receiver.
 
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,8 +1,8 @@
 //! [`exclusive`]: a section that holds the color across awaits.
 //!
-//! Between two polls a task has no color: others of its color run. A task with an open section is
-//! different: it keeps its lane when its poll ends (`lane/keep.rs`). The section is a count in the
-//! task's state, so it ends wherever its future ends, also far from the task.
+//! Between two polls a task holds no color, and other tasks of its color run. A task with an open
+//! section keeps its lane when its poll ends (`lane/keep.rs`). The section is a count in the task's
+//! state, so it ends wherever its future is dropped, also far from the task.
 
 use crate::lane::inside::{self, Inside};
 use crate::lane::{LanePtr, current};
@@ -18,10 +18,10 @@ use std::task::{Context, Poll};
 /// Holds the current color until `section` is done or dropped: nothing else of the color runs in
 /// between, also while `section` waits.
 ///
-/// The hold begins with the first poll, and is that of the whole task: its other branches, in a
-/// `join!` say, may run meanwhile. What is scheduled under the color meanwhile runs afterwards, in
-/// its order. Other colors are not affected: no worker waits. Sections nest, and a task may have
-/// several at once; the last one to end gives the color back.
+/// The hold begins with the first poll, and belongs to the whole task: other branches of the task,
+/// for example in a `join!`, may run meanwhile. Work that is scheduled under the color meanwhile
+/// runs afterwards, in its order. Other colors are not affected, and no worker waits. Sections
+/// nest, and a task may have several at once; the end of the last one releases the color.
 ///
 /// ```
 /// # use colored_core as colored;
@@ -29,7 +29,7 @@ use std::task::{Context, Poll};
 /// # async fn read_the_rest() {}
 /// async {
 ///     colored::exclusive(async {
-///         // What is read here is still true after the await.
+///         // A value that is read here has not changed after the await.
 ///         read_the_rest().await;
 ///     })
 ///     .await;
@@ -37,55 +37,56 @@ use std::task::{Context, Poll};
 /// # }
 /// ```
 ///
-/// Best where several awaits must look like one step to everything else of the color. Short steps
-/// need no section, for a poll is never interrupted; and a section that waits for long is a queue
-/// that grows for long.
+/// Use a section where several awaits must look like one step to everything else of the color.
+/// Short steps need no section, because a poll is never interrupted. While a section waits for
+/// long, the queue of its color grows.
 ///
-/// # What must not be waited for
+/// # Waits that would never end
 ///
-/// To wait inside a section for something that can go on only when the section has ended would never
-/// end. Such a wait becomes an error, in every build, and so does one in a cycle over several colors:
-/// when it has lasted for a while, 10 ms unless the runtime's builder says otherwise. Of a cycle, the youngest
-/// wait that is inside a section gets the error; the others go on waiting.
+/// A wait inside a section for something that can go on only after the section would never end.
+/// Such a wait becomes an error, in every build, and so does a wait in a cycle over several colors,
+/// when it has lasted for a while: 10 ms, unless the runtime's builder sets another time. The
+/// youngest wait of the cycle that is inside a section gets the error; the others go on waiting.
 ///
 /// | the wait | gets |
 /// |---|---|
 /// | a [`JoinHandle`](crate::JoinHandle) | an error with [`JoinError::deadlock`](crate::JoinError::deadlock); it may be awaited again later |
 /// | [`ColorCell::try_call`](crate::ColorCell::try_call), `try_read`, [`try_when`](crate::try_when()) | [`CallError::Deadlock`](crate::CallError); the closure is dropped when its turn comes |
 /// | `try_call` of a `PinnedCell` | `PinnedError::Deadlock`; the same |
-/// | [`ColorCell::call`](crate::ColorCell::call), [`read`](crate::ColorCell::read), [`when`](crate::when()), the call of a `PinnedCell`, and a task that waits for room in a [`Bound`](crate::Bound) | a panic with the same text |
+/// | [`ColorCell::call`](crate::ColorCell::call), [`read`](crate::ColorCell::read), [`when`](crate::when()), the call of a `PinnedCell`, and a task that waits for room in a [`Limit`](crate::Limit) | a panic with the same text |
 ///
 /// The text lists every wait of the cycle and its place in the source. All waits of a task count
-/// together, and all in a section: a `select!` with a time-out does not make a cycle legal, and a
-/// handle that was polled counts until it is ready or dropped, or the section is over. A [`hop`](crate::hop())
-/// counts too; it is never inside a section, and so never gets the error. What is
-/// not known: waits for locks, channels and other primitives; for room in a
-/// [`Bound`](crate::Bound) while one inside might go under another color, has a
-/// [`Place`](crate::Place) in its hands, or was let in before the runtime's first section; and for a color of
-/// another runtime. A cycle through a task that never rests, because it is woken in each of its polls, is not
-/// found before it does.
+/// together, and so do all waits in a section: a `select!` with a time-out does not make a cycle
+/// legal, and a handle that was polled counts until it is ready or dropped, or the section is over.
+/// A [`hop`](crate::hop()) counts too, but never gets the error, because it is never inside a
+/// section. The runtime does not know waits for locks, channels and other primitives, and waits for
+/// a color of another runtime. It does not know a wait for room under a [`Limit`](crate::Limit)
+/// while an item inside may run under another color, is an unused [`Permit`](crate::Permit), or was
+/// admitted before the runtime's first section. If a task of the cycle is woken in each of its
+/// polls, the search finds the cycle only when these wakes stop.
 ///
-/// A [`yield_now`](crate::yield_now()) inside lets other colors run, but nobody of this one. A `hop`
-/// to another color panics.
+/// A [`yield_now`](crate::yield_now()) inside a section lets other colors run, but no other work of
+/// this color. A `hop` to another color panics.
 ///
 /// # How it ends
 ///
 /// An abort, a panic and a shutdown end the section as they end the task, and the color goes on.
-/// Cancel safe as far as `section` is: a section that is dropped is over. That also holds where the
-/// future was taken out of its task after it had been polled: to drop it anywhere ends the section,
-/// to poll it in another task panics. One that is leaked ends with its task.
+/// Cancel safe if `section` is: a section that is dropped is over. This also holds if the future is
+/// taken out of its task after it has been polled: dropping it anywhere ends the section, and
+/// polling it in another task panics. A leaked section ends with its task.
 ///
 /// # Costs
 ///
-/// Two read-modify-writes of the task's state, and a record in the task's list of waits. A wait in it costs
-/// what others cost. From the runtime's first section on, the reactor thread looks at the sections that wait,
-/// and at what stands in line behind them, every few milliseconds while something runs.
+/// A section costs two read-modify-writes of the task's state, and a record in the task's list of
+/// waits. A wait in a section costs the same as other waits. From the runtime's first section on,
+/// the reactor thread examines the waiting sections, and the work in line behind them, every few
+/// milliseconds while something runs.
 ///
 /// # Panics
 ///
-/// When it is polled: outside a task of a runtime; in another task than the first time; if the task
-/// has been told to [`hop`](crate::hop) in the same poll; if it is the 128th section at once of one
-/// task.
+/// When it is polled outside a task of a runtime, or in another task than the first time; if the
+/// task has started a [`hop`](crate::hop) in the same poll; and if it is the 128th section of one
+/// task at once.
 #[track_caller]
 pub fn exclusive<F: Future>(section: F) -> Exclusive<F> {
     exclusive_at(Location::caller(), section)

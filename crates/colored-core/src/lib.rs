@@ -1,9 +1,10 @@
 //! The scheduler of the `colored` runtime, with no operating system in it.
 //!
-//! No thread, no clock, no socket: whoever calls [`Worker::step`] decides which thread a worker is,
-//! and [`Park`] tells the time and wakes sleepers. So the code that ships also runs in a model
-//! checker, and as many workers in one thread. This page is the design; each module has the
-//! details. The crate is internal to `colored-rt`: its interface changes without notice.
+//! The crate has no thread, no clock and no socket: the caller of [`Worker::step`] decides on which
+//! thread a worker runs, and [`Park`] tells the time and wakes sleepers. So the code that ships
+//! also runs in a model checker, and many workers can run in one thread. This page describes the
+//! design; each module has the details. The crate is internal to `colored-rt`: its interface
+//! changes without notice.
 //!
 //! # Words
 //!
@@ -12,7 +13,7 @@
 //! | **color** | [`Color`], the key. Two tasks of one color never run at the same time |
 //! | **task** | one future in one allocation ([`task`]). It has one color at a time, and can move |
 //! | **callback** | a closure that runs once under a color: a post or a call of a [`ColorCell`] |
-//! | **lane** | the live queue of one color and the right to run it ([`lane`]) |
+//! | **lane** | the queue of one color, while the color is in use, and the right to run it ([`lane`]) |
 //! | **chain** | the linked list inside a lane ([`queue`]). Its nodes are the first fields of tasks and callbacks |
 //! | **holder** | the thread that has the right to run a lane. It alone takes nodes out of the chain |
 //! | **slice** | one turn of a lane: a bounded number of polls, then the lane goes back |
@@ -28,9 +29,9 @@
 //! | **ticket** | an entry of a queue in which a lane may be more than once. The right to run the lane is then *left* in the lane |
 //! | **class** | how urgent a lane is: the priority of its color, or the highest while an urgent task, or what an urgent color waits for, is scheduled in it |
 //! | **hop** | a task moves to another color ([`hop`]) |
-//! | **behavior** | a closure that wants several lanes at once ([`when()`]), and runs when it has them |
+//! | **behavior** | a closure that needs several lanes at once ([`when()`]), and runs when it has them |
 //! | **claim** | a behavior's node in the chain of one lane: its turn gives the lane to the behavior |
-//! | **gate** | what stands at the head of a lane while readers are inside ([`ColorCell::read`]) |
+//! | **gate** | the node at the head of a lane while readers are inside ([`ColorCell::read`]) |
 //! | **section** | the time in which a task keeps its lane across its awaits ([`exclusive()`]) |
 //! | **park** | a worker sleeps because nothing is runnable |
 //!
@@ -48,55 +49,57 @@
 //! 3. **Dispatch.** That value goes into the `next` slot of the worker that pushed, into the
 //!    injector from any other thread, or into the inbox of the thread that the node is pinned to.
 //! 4. **Slice.** A worker takes the value and runs the lane. The node at the head stays in the
-//!    chain while it runs, so nobody else can claim the lane meanwhile.
+//!    chain while it runs, so no other thread can claim the lane meanwhile.
 //! 5. **Poll.** The future is polled, with the color, the task and a fresh [`budget`] in
-//!    thread-locals. Wakes since the task was scheduled are taken; if there are none, that is a load.
-//! 6. **Wait.** If the future is pending, the node is taken out of the chain *first*, and `SCHEDULED`
-//!    cleared *then*. A wake before that is found by the clearing exchange, and the same thread
-//!    schedules the task again; a wake after that schedules it itself. Whichever moves the node is
-//!    the only party that may read the task's lane. A task that was woken during its poll, or
-//!    yields, goes behind the others without leaving the chain. A wake of the polled task by its own
-//!    thread is a flag of that thread.
-//!    A task with an open section **keeps its lane**: the node stays at the head, and the exchange
-//!    that clears `SCHEDULED` leaves the right to run the lane to whoever wakes the task, which
-//!    dispatches the lane instead of pushing the node (`lane/keep.rs`).
-//! 7. **Hop.** The task is given its new lane while it is still `SCHEDULED`, and is pushed there
-//!    after it has left the old one: it is in one chain at a time.
-//! 8. **End.** The future is dropped in place, under its color, the output stored, and `COMPLETE`
-//!    set with the same exchange that finds the joiner's waker. When the node is out of the chain,
-//!    the runtime gives its reference back.
-//! 9. **Idle.** Taking out the last node makes the chain idle and ends the hold. References that
-//!    the holder took and gave back are settled once for the slice; the last one retires the lane
-//!    under the lock of its table shard; if the color has values of its own ([`ColorLocal`]), they
-//!    are dropped in one more turn first.
+//!    thread-locals. The poll takes the wakes since the task was scheduled; if there are none, this
+//!    is a load.
+//! 6. **Wait.** If the future is pending, the holder *first* takes the node out of the chain, and
+//!    *then* clears `SCHEDULED`. The clearing exchange finds an earlier wake, and the same thread
+//!    then schedules the task again; a later wake schedules the task itself. Only the thread that
+//!    moves the node may read the task's lane. A task that was woken during its poll, or yields,
+//!    goes behind the others without leaving the chain. A wake of the polled task by its own thread
+//!    sets a flag of that thread. A task with an open section **keeps its lane**: the node stays at
+//!    the head, and the exchange that clears `SCHEDULED` leaves the right to run the lane to the
+//!    thread that wakes the task. That thread dispatches the lane instead of pushing the node
+//!    (`lane/keep.rs`).
+//! 7. **Hop.** The task gets its new lane while it is still `SCHEDULED`, and is pushed there after
+//!    it has left the old lane: it is in one chain at a time.
+//! 8. **End.** The holder drops the future in place, under its color, stores the output, and sets
+//!    `COMPLETE` with the same exchange that finds the joiner's waker. When the node is out of the
+//!    chain, the runtime releases its reference.
+//! 9. **Idle.** Taking out the last node makes the chain idle and ends the hold. The holder settles
+//!    the references that it took and released once for the slice. The release of the last
+//!    reference retires the lane under the lock of its table shard; if the color has values of its
+//!    own ([`ColorLocal`]), one more turn drops them first.
 //!
 //! An abort is a wake with a flag: the next turn drops the future instead of polling it. Shutdown
 //! does the same to every task (`sched/shutdown.rs`).
 //!
 //! # Several lanes, and readers
 //!
-//! The right to run a lane is a value, so it can be kept, collected and shared:
+//! The right to run a lane is a value, so code can keep, collect and share it:
 //!
-//! * A **claim** takes it. When the claim's turn comes the slice ends, and the lane is its
-//!   behavior's; a count says how many lanes are missing, and whoever takes the last one runs the
-//!   closure and gives all lanes back (`lane/claim.rs`). A waiting behavior is nodes of chains, not
-//!   a thread. All claims of one behavior are pushed in one step with regard to others that have
-//!   a lane in common, under a few locks taken in order; so those are in one and the same order
-//!   everywhere, and none waits for one that waits for it (`lane/order.rs`). Lanes that are all
-//!   idle are taken at once, without claims (`lane/want.rs`).
-//! * A **gate** lends it to any number of readers. The lane's own node, that of inline calls, stays
-//!   at the head, and a word counts who is inside; the exchange that takes it to zero makes its
-//!   thread the holder (`lane/gate.rs`). Nobody enters while somebody waits. Readers that had to
-//!   wait (`lane/visit.rs`) are let in together by an usher, who leaves none behind an open gate
-//!   (`lane/usher.rs`), and as many spare lanes as there are workers take them one by one, in parallel
-//!   (`lane/party.rs`).
-//! * A shared claim is both: a reader whose visit is the time of its behavior.
+//! * A **claim** takes the right. When the claim's turn comes the slice ends, and the lane belongs
+//!   to the behavior of the claim. A count says how many lanes are missing; the thread that takes
+//!   the last one runs the closure and releases all lanes (`lane/claim.rs`). A waiting behavior
+//!   consists of nodes in chains, and blocks no thread. All claims of one behavior are pushed in
+//!   one step with respect to other behaviors that have lanes in common, under a few locks taken in
+//!   order. So behaviors are in the same order in all lanes, and never wait for each other in a
+//!   cycle (`lane/order.rs`). If all lanes are idle, the behavior takes them at once, without
+//!   claims (`lane/want.rs`).
+//! * A **gate** shares the right among any number of readers. The lane's own node, which inline
+//!   calls use too, stays at the head, and a word counts the readers inside; the exchange that
+//!   takes the count to zero makes its thread the holder (`lane/gate.rs`). No reader enters while
+//!   something waits. An usher admits readers that had to wait (`lane/visit.rs`) together, and
+//!   leaves none behind an open gate (`lane/usher.rs`). As many spare lanes as there are workers
+//!   then run these readers one by one, in parallel (`lane/party.rs`).
+//! * A shared claim is both: a reader that stays inside for the time of its behavior.
 //!
 //! # Layers
 //!
 //! A module imports from rows above its own only. The root and the tests import everything.
 //!
-//! | modules | what they are | port to the layer above |
+//! | modules | purpose | port to the layer above |
 //! |---|---|---|
 //! | `sync` | atomics, cells and locks: `std`'s or loom's | |
 //! | [`budget`], `color`, [`contain`](mod@contain), `entries`, [`memory`], [`queue`], `rng` | the leaves: keys, chains, deques, free lists | |
@@ -104,31 +107,31 @@
 //! | [`lane`] | exclusion and order; slices; callbacks; the values of a color | `Dispatch`: a lane is runnable |
 //! | [`table`] | the exact map from colors to lanes | |
 //! | [`sched`] | workers, stealing, sleep, guests, shutdown | [`Park`]: nothing to run |
-//! | [`wait`](look_for_deadlocks) | records of waits; the search for deadlocks | `Kind`, `Room`: what is waited for |
+//! | [`wait`](look_for_deadlocks) | records of waits; the search for deadlocks | `Kind`, `Room`: the target of a wait |
 //! | `exclusive` | sections | |
-//! | [`cell`], [`spawn`] | what users call | |
-//! | [`bound`](Bound) | admission to a color: who comes in, who waits | |
+//! | [`cell`], [`spawn`] | the functions that users call | |
+//! | [`limit`](Limit) | limits on the work of a color | |
 //! | `model` | the loom models | |
 //!
 //! # Invariants
 //!
 //! Numbered as in `docs/guarantees.md`, which also names the tests. The models are in `src/model/`.
 //!
-//! | | kept how | argument | models |
+//! | | mechanism | argument | models |
 //! |---|---|---|---|
-//! | **G1** exclusion | A chain hands the right to run out once, to the push or claim that finds it idle. `ReadyLane` is that right: not `Clone`, consumed by `run`. A lane that waits in a deque is a `ReadyLane` in a deque; one that a waiting task keeps goes to the one wake that schedules the task | [`queue`], `queue/chain.rs`; [`lane`]; `lane/claim.rs`, `lane/gate.rs`, `lane/usher.rs`, `lane/party.rs` | `chain`, `lane`, `inline`, `exclusive`, `when`, `gate`, `usher`, `party` |
-//! | **G2** order | The order of a lane is the order of the swaps on its chain's tail. The chain belongs to the lane, so a steal does not touch it. The claims of one behavior are pushed in one step; a reader goes in at once only if nobody stands behind the gate; whoever holds a lane has an access to it at once only if its own node is the last one | `queue/chain.rs`; [`lane`]; `lane/order.rs` | `chain`, `lane`, `when`, `gate` |
-//! | **G3** serial by default | There is no task without a lane; whoever names no color gets that of [`Color::DEFAULT`]. A guest's future is a pinned task on it | `sched/guest.rs` | `scheduler` |
+//! | **G1** exclusion | A chain gives the right to run to the one push or claim that finds it idle. `ReadyLane` is that right: not `Clone`, consumed by `run`. A lane that waits in a deque is a `ReadyLane` in a deque; the right to a lane that a waiting task keeps goes to the one wake that schedules the task | [`queue`], `queue/chain.rs`; [`lane`]; `lane/claim.rs`, `lane/gate.rs`, `lane/usher.rs`, `lane/party.rs` | `chain`, `lane`, `inline`, `exclusive`, `when`, `gate`, `usher`, `party` |
+//! | **G2** order | The order of a lane is the order of the swaps on its chain's tail. The chain belongs to the lane, so a steal does not touch it. The claims of one behavior are pushed in one step; a reader enters at once only if nothing is behind the gate; the holder of a lane accesses it at once only if its own node is the last one | `queue/chain.rs`; [`lane`]; `lane/order.rs` | `chain`, `lane`, `when`, `gate` |
+//! | **G3** serial by default | Every task has a lane; without a named color it is the lane of [`Color::DEFAULT`]. A guest's future is a pinned task on it | `sched/guest.rs` | `scheduler` |
 //! | **G4** no leak of color | The color is an argument of the spawn. Only [`spawn_here`] and [`spawn_local`] read the lane that runs | | none: nothing interleaves |
 //! | **G5** exact colors | The table compares whole colors. A published lane's count reaches zero only under its shard's lock, under which look-ups add to it; one word holds the count and whether the table has the lane | [`table`], `lane/count.rs` | `table`, `retire` |
 //! | **G6** work conservation | Who publishes a lane then looks for sleepers; who goes to sleep announces it, then looks at the queues. A fence stands between the two steps of each. A `next` slot is exempt: it may be stolen once its worker is late, and [`Scheduler::rescue`] finds it. Who rests counts as busy, and looks again in time | `sched/idle.rs`, `sched/thrift.rs`, `sched/lab.rs`, `sched/ranks.rs` | `scheduler`, `lab`, `ranks` |
 //! | **G7** bounded turns | A worker ends a slice after 64 polls or 200 µs and puts the lane behind all others. At most 3 lanes in a row come from the `next` slot, where a lane that has filled its slice stays for as many turns as a theft has freed; what is in the injector when a round of a worker's deque begins comes before that round; an inbox has every other step | `sched/round.rs`, `sched/worker.rs`, `lane/slice.rs`, [`budget`] | none: tests and the simulator count slices |
 //! | **G8** destructors on color | Only the holder drops a future, so a cancellation waits for its turn. A waiting task is on the list of its lane; a lane with such a list is in the table or in the registry, where a shutdown finds it; one that keeps its lane is in a list of such tasks. A worker stays until what is pinned to it has been dropped; what it leaves behind if it is thrown away before is leaked: no other thread may drop it | `sched/shutdown.rs`, `sched/resident.rs`, `sched/keepers.rs`, `task/live.rs`, `lane/locals.rs` | `shutdown`, `pinned`, `task`, `turn`, `join`, `exclusive`, `locals` |
 //! | **G9** panic isolation | Polls, callbacks and destructors run inside `catch_unwind`; foreign wakers inside [`contain()`] | `task/vtable.rs` | none |
-//! | **G11** color per poll | The hold ends with the slice, and thread-locals say what is held. A [`ColorCell`] gives its value to a closure, never across an await. A section is a count in the task's state: while it is not zero, a poll that ends leaves lane and node where they are | `lane/current.rs`, `lane/keep.rs`, [`cell`] | `cell`, `inline`, `exclusive` |
-//! | **G12** diagnosed waits | A wait is recorded in its task, by the thread that polls the task. Whoever looks for deadlocks takes the right to run the sections that wait for long, and those tasks that it comes to, for as long as it looks: so what it reads does not change. It tells the youngest wait of a cycle that is inside a section | `task/record.rs`, `wait.rs`, `wait/search.rs`, `lane/line.rs` | `record`, `exclusive`, `waits` |
+//! | **G11** color per poll | The hold ends with the slice, and thread-locals record what the thread holds. A [`ColorCell`] gives its value to a closure, never across an await. A section is a count in the task's state: while it is not zero, a poll that ends leaves lane and node where they are | `lane/current.rs`, `lane/keep.rs`, [`cell`] | `cell`, `inline`, `exclusive` |
+//! | **G12** diagnosed waits | The thread that polls a task records the waits of the task in it. The search for deadlocks takes the right to run the sections that have waited long, and the tasks that it reaches, for its duration: so the records do not change meanwhile. It ends the youngest wait of a cycle that is inside a section with an error | `task/record.rs`, `wait.rs`, `wait/search.rs`, `lane/line.rs` | `record`, `exclusive`, `waits` |
 //!
-//! G10 (I/O is nobody's hostage) is kept by the shell above this crate.
+//! The shell above this crate provides G10 (I/O is nobody's hostage).
 //!
 //! The models run the code that ships, with `std` exchanged for loom in `sync` and the deques for
 //! locked ones. `model/canary.rs` holds models that must fail. What loom cannot explore (many
@@ -138,11 +141,11 @@
 //! # Memory order
 //!
 //! Every atomic operation has a comment that begins with `Ordering:` and names its partner, or says
-//! that it is a hint. From far away there are these pairs:
+//! that it is a hint. In summary there are these pairs:
 //!
 //! | what is handed over | released by | acquired by |
 //! |---|---|---|
-//! | the records of a task, poll to whoever looks, and back | clearing `SCHEDULED`; the end of a claim | the claim that sets it; the wake that sets it |
+//! | the records of a task, from a poll to the search for deadlocks, and back | clearing `SCHEDULED`; the end of a claim | the claim that sets it; the wake that sets it |
 //! | a lane's content, holder to holder | the exchange of the chain's tail to null | the swap or exchange that claims the idle chain |
 //! | a task or callback, producer to holder | the swap of the tail, the store of the link | the load of the link |
 //! | the content of a lane that a task keeps | clearing `SCHEDULED` with `KEPT` | the wake that sets it |
@@ -200,7 +203,7 @@
 //!
 //! * The chain is the queue lock of Mellor-Crummey and Scott (1991), with a run queue in place of
 //!   the waiting threads.
-//! * Deques and injector are `crossbeam-deque`'s, after Chase and Lev (2005).
+//! * Deques and injector come from `crossbeam-deque`, after Chase and Lev (2005).
 //! * Magazines and depot are those of Bonwick and Adams (2001).
 //! * The sleep protocol is Dekker's: each side writes its own word, then reads the other's.
 //! * Claims are enqueued as in Behaviour-Oriented Concurrency (Cheeseman and others, OOPSLA 2023):
@@ -208,7 +211,6 @@
 //! * The unit of queueing and stealing is the color, not the event, as in Mely (Gaud and others,
 //!   2010), which took colors from libasync-smp (Zeldovich and others, 2003).
 
-mod bound;
 pub mod budget;
 mod cell;
 mod color;
@@ -216,6 +218,7 @@ mod contain;
 mod entries;
 mod exclusive;
 mod lane;
+mod limit;
 mod memory;
 #[cfg(all(test, colored_loom))]
 mod model;
@@ -228,10 +231,6 @@ mod table;
 mod task;
 mod wait;
 
-pub use self::bound::{
-    Bound, BoundedCell, Closed, Line, Place, Post, Reserve, RoomError, Spawn, Standing, Ticket,
-    TrySendError, TrySpawnError, TryWait,
-};
 #[doc(hidden)]
 pub use self::cell::sets;
 pub use self::cell::{
@@ -244,6 +243,10 @@ pub use self::entries::Entries;
 pub use self::exclusive::{Exclusive, exclusive};
 pub use self::lane::Priority;
 pub use self::lane::locals::{ColorLocal, ColorLocalError};
+pub use self::limit::{
+    Closed, Limit, LimitedCell, Permit, Post, Reserve, RoomError, Spawn, TrySendError,
+    TrySpawnError, TryWait, WaitQueue, WaiterId, WaiterState,
+};
 pub use self::sched::{Entered, Handle, Nested, Park, Scheduler, Step, Worker, WorkerMetrics, lab};
 pub use self::spawn::{
     AbortHandle, Hop, Job, JoinHandle, TryHop, YieldNow, blocking, current_task, hop, spawn_here,

@@ -18,7 +18,6 @@
 //! The [`canary`] holds models that must fail: a suite that has stopped looking passes everything
 //! else.
 
-mod bound;
 mod canary;
 mod cell;
 mod chain;
@@ -29,6 +28,7 @@ mod inline;
 mod join;
 mod lab;
 mod lane;
+mod limit;
 mod locals;
 mod mail;
 mod party;

@@ -268,7 +268,7 @@ impl Scheduler {
         self.sections.load(Ordering::Relaxed)
     }
 
-    /// There is a section, or will be: from now on it is known who has room under a [`Bound`](crate::Bound).
+    /// There is a section, or will be: from now on it is known who has room under a [`Limit`](crate::Limit).
     pub fn expect_sections(&self) {
         if !self.has_had_sections() {
             // Ordering: as in `has_had_sections`.

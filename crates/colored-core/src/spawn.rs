@@ -1,4 +1,4 @@
-//! What users do with tasks: spawn, move, yield, join, abort.
+//! Functions on tasks: spawn, move, yield, join, abort.
 
 mod blocking;
 mod hop;
@@ -27,7 +27,7 @@ impl Handle {
         JoinHandle::new(self.spawn(color, future))
     }
 
-    /// As [`Handle::spawn_colored`], on behalf of who is at `site`.
+    /// As [`Handle::spawn_colored`], for a caller at `site`.
     pub fn spawn_colored_from<F>(
         &self,
         site: &'static Location<'static>,
@@ -41,8 +41,8 @@ impl Handle {
         JoinHandle::new(self.spawn_from(site, color, future))
     }
 
-    /// As [`Handle::spawn_colored`]; while the task is scheduled there, the color is of the highest
-    /// priority. On behalf of who is at `site`.
+    /// As [`Handle::spawn_colored`], for a caller at `site`; while the task is scheduled there, the
+    /// color has the highest priority.
     pub fn spawn_high_from<F>(
         &self,
         site: &'static Location<'static>,
@@ -66,7 +66,7 @@ impl Handle {
         JoinHandle::new(self.spawn_unique(future))
     }
 
-    /// As [`Handle::spawn_alone`], on behalf of who is at `site`.
+    /// As [`Handle::spawn_alone`], for a caller at `site`.
     pub fn spawn_alone_from<F>(
         &self,
         site: &'static Location<'static>,
@@ -79,9 +79,9 @@ impl Handle {
         JoinHandle::new(self.spawn_unique_from(site, future))
     }
 
-    /// Runs `f` once under a color, on the thread of a worker, behind what is scheduled under the
-    /// color already. If the scheduler shuts down first, `f` is dropped under the color, on any
-    /// thread.
+    /// Runs `f` once under a color, on the thread of a worker, behind all work that is already
+    /// scheduled under the color. If the scheduler shuts down first, `f` is dropped under the
+    /// color, on any thread.
     ///
     /// # Errors
     ///
@@ -93,8 +93,8 @@ impl Handle {
         sched::post_to_worker(self, worker, color, f)
     }
 
-    /// Spawns what `make` makes under a color on a worker, where it stays: it need not be `Send`. On
-    /// behalf of who is at `site`.
+    /// Spawns the future that `make` makes under a color on a worker, for a caller at `site`. The
+    /// future stays there, so it need not be `Send`.
     ///
     /// # Errors
     ///
@@ -166,12 +166,11 @@ where
 }
 
 impl Color {
-    /// The color that the caller runs under: in a task, a callback or a destructor of theirs. `None`
-    /// on a thread that runs nothing for a runtime.
+    /// The color that the caller runs under, in a task, in a callback, or in a destructor of these.
+    /// `None` on a thread that runs nothing for a runtime.
     ///
-    /// Whoever knows a color can spawn under it. So the first call in a task that was spawned under
-    /// a fresh color enters that color into the table, under a lock; every other call reads a
-    /// thread-local.
+    /// Code that knows a color can spawn under it. So the first call in a task with a fresh color
+    /// enters that color into the table, under a lock; every other call reads a thread-local.
     #[must_use]
     pub fn current() -> Option<Color> {
         lane::current_color()
@@ -184,13 +183,13 @@ pub fn current_task() -> Option<Id> {
     current::task().map(TaskRef::id)
 }
 
-/// Lets others run; see [`yield_now`].
+/// The future of [`yield_now`].
 #[derive(Debug)]
 #[must_use = "futures do nothing unless awaited"]
 pub struct YieldNow(bool);
 
-/// Lets everything that is scheduled under the current color run first, and other colors when the
-/// color's slice is over. Works under any runtime. Cancel safe.
+/// Lets everything that is scheduled under the current color run first, and also other colors when
+/// the color's slice is over. Works under any runtime. Cancel safe.
 pub fn yield_now() -> YieldNow {
     YieldNow(false)
 }

@@ -13,11 +13,11 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use tower_service::Service;
 
-/// A client that keeps connections open and uses them again: hyper-util's, with our timers and
+/// A client that keeps connections open and reuses them: hyper-util's client, with our timers and
 /// sockets. Clones share the pool.
 ///
-/// Each connection is a task under a color of its own. A connection that nobody has used for 90
-/// seconds is closed. It speaks `http` only; for TLS, wrap [`Connector`] and hand it to
+/// Each connection is a task under a color of its own. The client closes a connection that has been
+/// idle for 90 seconds. It supports only `http`; for TLS, wrap [`Connector`] and pass it to
 /// [`client_builder`].
 ///
 /// ```no_run
@@ -62,8 +62,8 @@ impl Connector {
         Connector { limit: Some(Duration::from_secs(10)) }
     }
 
-    /// How long a connection may take to be made; `None`: as long as the system tries, which may be
-    /// minutes.
+    /// The time limit for making a connection. With `None` only the system limits the time, which may
+    /// be minutes.
     #[must_use]
     pub fn connect_timeout(mut self, limit: impl Into<Option<Duration>>) -> Connector {
         self.limit = limit.into();
@@ -88,7 +88,8 @@ impl Service<Uri> for Connector {
 
     /// # Errors
     ///
-    /// When the address is not one of `http`, cannot be connected to, or not in time.
+    /// When the address is no `http` address, or the connection fails, or takes longer than the time
+    /// limit.
     fn call(&mut self, uri: Uri) -> Self::Future {
         let limit = self.limit;
         Box::pin(async move {

@@ -1,12 +1,12 @@
-//! [`ColoredExecutor`]: under which color hyper's own tasks run.
+//! [`ColoredExecutor`]: the color of hyper's own tasks.
 
 use colored::{Color, spawn, spawn_colored, spawn_here, spawn_unique};
 use hyper::rt::Executor;
 
 /// Spawns the tasks that hyper makes by itself, under a color of the caller's choice.
 ///
-/// On a server those are the requests of an HTTP/2 connection, one task each; HTTP/1 needs none. On a
-/// client they are the connections of the pool.
+/// On a server these tasks are the requests of an HTTP/2 connection, one task each; HTTP/1 needs none.
+/// On a client they are the connections of the pool.
 ///
 /// # Panics
 ///
@@ -22,20 +22,21 @@ enum Choice {
 }
 
 impl ColoredExecutor {
-    /// Under the color of whoever asks, which on a server is that of the connection: the requests of
-    /// one HTTP/2 connection then never overlap. Where no color runs, the default one.
+    /// Spawns under the color of the caller, which on a server is the color of the connection: the
+    /// requests of one HTTP/2 connection then never overlap. Without a current color, spawns under the
+    /// default one.
     #[must_use]
     pub const fn here() -> ColoredExecutor {
         ColoredExecutor(Choice::Here)
     }
 
-    /// Each under a fresh color of its own: in parallel with everything.
+    /// Spawns each task under a fresh color of its own, in parallel with everything.
     #[must_use]
     pub const fn unique() -> ColoredExecutor {
         ColoredExecutor(Choice::Unique)
     }
 
-    /// All under `color`.
+    /// Spawns all tasks under `color`.
     #[must_use]
     pub const fn fixed(color: Color) -> ColoredExecutor {
         ColoredExecutor(Choice::Fixed(color))

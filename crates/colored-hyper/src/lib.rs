@@ -1,13 +1,13 @@
-//! HTTP on the `colored` runtime: hyper 1, and whatever speaks to it, such as axum and tonic.
+//! HTTP on the `colored` runtime: hyper 1, and libraries on top of it, such as axum and tonic.
 //!
 //! | | |
 //! |---|---|
 //! | [`serve`](crate::serve()), [`serve_with`] | a server: HTTP/1 and HTTP/2, parallel connections, graceful shutdown |
 //! | [`client`](crate::client()) | a client with a pool of connections |
-//! | [`tower`] | makes a tower service, such as an axum `Router`, fit for [`serve`](crate::serve()) |
-//! | [`Listener`] | where connections come from: TCP, Unix sockets, or a listener of one's own, as for TLS |
+//! | [`tower`] | adapts a tower service, such as an axum `Router`, to [`serve`](crate::serve()) |
+//! | [`Listener`] | the source of connections: TCP, Unix sockets, or a listener of your own, as for TLS |
 //! | [`into_io`] | the socket of an upgraded connection, for web sockets and other protocols |
-//! | [`ColoredExecutor`], [`ColoredTimer`] | what hyper asks of a runtime, for builders of one's own |
+//! | [`ColoredExecutor`], [`ColoredTimer`] | the runtime interfaces of hyper, for your own hyper builders |
 //!
 //! ```no_run
 //! use colored_hyper::serve;
@@ -26,8 +26,9 @@
 //! }
 //! ```
 //!
-//! Which requests may overlap is a matter of color: see [`Coloring`]. By default each connection has a
-//! color of its own, so connections run in parallel, and what belongs to one connection needs no lock.
+//! The colors of requests decide which of them may overlap: see [`Coloring`]. By default each
+//! connection has a color of its own, so connections run in parallel, and state of one connection needs
+//! no lock.
 
 mod client;
 mod executor;
@@ -43,8 +44,8 @@ pub use self::timer::ColoredTimer;
 
 use hyper_util::service::TowerToHyperService;
 
-/// Makes a tower service fit for [`serve`](crate::serve()). It is cloned for each request, as tower's services
-/// expect; for an axum `Router` that is one count up and one down.
+/// Adapts a tower service to [`serve`](crate::serve()). Each request clones the service, as tower's
+/// services expect; for an axum `Router` a clone and its drop increment and decrement one count.
 ///
 /// ```no_run
 /// # async fn example(listener: colored::net::TcpListener) -> std::io::Result<()> {

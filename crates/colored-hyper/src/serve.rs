@@ -22,12 +22,11 @@ use hyper::server::conn::{http1, http2};
 use std::fmt;
 use std::pin::Pin;
 
-/// Serves every connection of `listener` with a clone of `service`, over HTTP/1 and HTTP/2: which of
-/// the two a client speaks shows in its first bytes.
+/// Serves every connection of `listener` with a clone of `service`, over HTTP/1 and HTTP/2. The first
+/// bytes of a client decide which of the two it speaks.
 ///
 /// `service` is a [`hyper::service::Service`]; [`tower`](crate::tower) makes one of an axum `Router`.
-/// To know the peer of a connection, or to give each connection something of its own, use
-/// [`serve_with`].
+/// To know the peer of a connection, or to give each connection its own state, use [`serve_with`].
 ///
 /// Nothing happens before the [`Serve`] is awaited.
 pub fn serve<L, S>(listener: L, service: S) -> Serve<L, impl FnMut(L::Peer) -> S + Send + 'static>
@@ -38,8 +37,8 @@ where
     serve_with(listener, move |_| service.clone())
 }
 
-/// [`serve`](crate::serve()) with a service that `make` makes for each connection, given the address of the peer.
-/// `make` runs under the color of the accept loop, which is the caller's.
+/// As [`serve`](crate::serve()), but `make` makes the service of each connection from the address of
+/// its peer. `make` runs under the color of the accept loop, which is the caller's.
 pub fn serve_with<L, M, S>(listener: L, make: M) -> Serve<L, M>
 where
     L: Listener,
@@ -66,14 +65,13 @@ const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(30);
 /// What supervisors commonly grant before they kill.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A server that has not begun: settings, and `.await` to run it. Made by [`serve`](crate::serve()) and
-/// [`serve_with`].
+/// The settings of a server; `.await` runs it. Made by [`serve`](crate::serve()) and [`serve_with`].
 ///
-/// It runs until the signal of [`with_graceful_shutdown`](Serve::with_graceful_shutdown), or for
-/// ever. To spawn it, use [`into_future`](IntoFuture::into_future).
+/// The server runs until the signal of [`with_graceful_shutdown`](Serve::with_graceful_shutdown), or
+/// for ever. To spawn it, use [`into_future`](IntoFuture::into_future).
 ///
-/// No error of a connection or of the listener ends it; [`on_error`](Serve::on_error) shows them.
-/// Dropping the future stops accepting; connections go on until they end by themselves.
+/// No error of a connection or of the listener ends the server; [`on_error`](Serve::on_error) reports
+/// them. Dropping the future stops accepting; connections go on until they end by themselves.
 ///
 /// # Errors
 ///
@@ -104,26 +102,26 @@ struct Settings<P> {
 }
 
 impl<L: Listener, M> Serve<L, M> {
-    /// Speaks HTTP/1 only. Saves each connection the look at its first bytes.
+    /// Speaks only HTTP/1. This saves each connection the check of its first bytes.
     pub fn http1_only(mut self) -> Self {
         self.settings.version = Some(Version::Http1);
         self
     }
 
-    /// Speaks HTTP/2 only, as clients of gRPC do.
+    /// Speaks only HTTP/2, as clients of gRPC do.
     pub fn http2_only(mut self) -> Self {
         self.settings.version = Some(Version::Http2);
         self
     }
 
-    /// Which requests may overlap. Default: [`Coloring::Connection`].
+    /// Decides which requests may overlap. Default: [`Coloring::Connection`].
     pub fn coloring(mut self, coloring: Coloring<L::Peer>) -> Self {
         self.settings.coloring = coloring;
         self
     }
 
-    /// At most so many open connections, at least 1; further ones wait in the queue of the system.
-    /// Default: as many as the system has descriptors for.
+    /// Limits the number of open connections, at least 1; further connections wait in the queue of the
+    /// system. Default: only the system's descriptors limit the number.
     ///
     /// # Panics
     ///
@@ -135,12 +133,12 @@ impl<L: Listener, M> Serve<L, M> {
         self
     }
 
-    /// How long a client may take to send the first bytes of a connection, its handshake included,
-    /// and how long for the headers of each HTTP/1 request; between two requests it is how long an
-    /// idle connection stays open, and the end of one is no error. `None`: for ever, which lets a few
-    /// slow clients hold all connections. Default: 30 seconds.
+    /// Limits how long a client may take to send the first bytes of a connection, including its
+    /// handshake, and the headers of each HTTP/1 request. Between two requests it limits how long an
+    /// idle connection stays open, and closing an idle connection is no error. `None` sets no limit,
+    /// which lets a few slow clients hold all connections. Default: 30 seconds.
     ///
-    /// An HTTP/2 connection that has begun may be idle for ever, and so may a body be slow: see
+    /// The limit does not apply to an idle HTTP/2 connection that has begun, nor to a slow body: see
     /// `keep_alive_interval` under [`http2`](Serve::http2), and use a layer with a time-out.
     pub fn header_read_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
         let timeout = timeout.into();
@@ -149,12 +147,12 @@ impl<L: Listener, M> Serve<L, M> {
         self
     }
 
-    /// Stops when `signal` is ready: accepts no more, closes idle connections, lets requests that
-    /// are under way finish, and returns when all connections are closed. HTTP/2 clients are told to
-    /// send no more requests.
+    /// Stops when `signal` is ready. The server then accepts no more connections, closes idle ones,
+    /// lets running requests finish, tells HTTP/2 clients to send no more requests, and returns when
+    /// all connections are closed.
     ///
-    /// A connection that was upgraded, to a web socket for instance, is no longer the server's: it
-    /// is not waited for.
+    /// The server does not wait for a connection that was upgraded, for example to a web socket,
+    /// because it no longer owns it.
     ///
     /// ```no_run
     /// # use colored_hyper::serve;
@@ -180,8 +178,8 @@ impl<L: Listener, M> Serve<L, M> {
         self
     }
 
-    /// How long a graceful shutdown waits for requests that are under way; then their connections
-    /// are cut off and the server ends with [`DrainTimeout`]. `None`: for ever. Default: 30 seconds.
+    /// Limits how long a graceful shutdown waits for running requests. Afterwards the server cuts their
+    /// connections off and ends with [`DrainTimeout`]. `None` sets no limit. Default: 30 seconds.
     pub fn drain_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
         self.settings.drain_timeout = timeout.into();
         self
@@ -189,7 +187,7 @@ impl<L: Listener, M> Serve<L, M> {
 
     /// Calls `hook` with every error of a connection and of accepting, for a log or a counter; the
     /// server goes on. `hook` runs under the color of the connection or of the accept loop, so it may
-    /// run several times at once. Default: errors are ignored.
+    /// run several times at once. By default the server ignores errors.
     pub fn on_error(mut self, hook: impl Fn(&ServeError<L::Peer>) + Send + Sync + 'static) -> Self {
         self.settings.on_error = Box::new(hook);
         self

@@ -7,12 +7,12 @@ use std::task::{Context, Poll};
 
 /// Gives hyper the timers of the runtime.
 ///
-/// A builder of hyper that is given none has no time-outs: the one on reading the headers of a
-/// request, which keeps slow clients from holding connections for ever, is then silently off.
-/// [`serve`](crate::serve()) and [`client`](crate::client()) always set this one.
+/// A hyper builder without a timer has no time-outs. In particular, the time-out for reading the
+/// headers of a request, which keeps slow clients from holding connections for ever, is then silently
+/// off. [`serve`](crate::serve()) and [`client`](crate::client()) always set this one.
 ///
-/// Costs one allocation for each timer that hyper makes, and an entry in the timer wheel once it
-/// has to wait; the next timer of the same connection mostly takes that over.
+/// Costs one allocation for each timer that hyper makes, and an entry in the timer wheel when the timer
+/// has to wait; the next timer of the same connection mostly reuses that entry.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ColoredTimer;
 

@@ -1,4 +1,4 @@
-//! What an attribute turns a function into: the same function, and around it one that runs it.
+//! The output of an attribute: the same function, inside a function that runs it.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -9,8 +9,8 @@ use crate::errors::Errors;
 use crate::function::Function;
 use crate::options::Options;
 
-/// The hidden module of the runtime. Where the path leads to another crate, this name is what the
-/// compiler does not find, and so all that a message can be made of.
+/// The hidden module of the runtime. If the path leads to another crate, the compiler does not find
+/// this name, so the name has to carry the message.
 const PRIVATE: &str = "__private_of_colored_rt_a_renamed_runtime_needs_the_crate_option";
 
 /// Which attribute.
@@ -23,8 +23,8 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Whether what the function returns is how the program or the test ends. It then becomes an exit
-    /// code on the worker, and need not be `Send`.
+    /// Whether the return value of the function decides how the program or the test ends. The worker
+    /// then turns it into an exit code, so it need not be `Send`.
     fn ends(self, signature: &Signature) -> bool {
         let returns = match &signature.output {
             ReturnType::Default => false,
@@ -60,8 +60,8 @@ pub(crate) fn expand(kind: Kind, options: TokenStream, item: TokenStream) -> Tok
 
 /// The function, and around it the runtime that runs it.
 ///
-/// It stays an `async fn` of the same name inside the new one: so the compiler itself says what is
-/// wrong with it, a call to itself means what it meant, and backtraces show its name.
+/// The original stays an `async fn` of the same name inside the new one: so the compiler reports its
+/// errors, a recursive call keeps its meaning, and backtraces show its name.
 fn call(kind: Kind, options: &Options, function: &Function) -> TokenStream {
     let Function { attributes, visibility, signature, body } = function;
     let name = &signature.ident;
@@ -99,7 +99,7 @@ fn call(kind: Kind, options: &Options, function: &Function) -> TokenStream {
     }
 }
 
-/// A function that cannot be called, for the sake of the editor and of what calls it.
+/// A function that cannot be called, so that editors and callers find the name.
 fn keep(function: &Function) -> TokenStream {
     let Function { attributes, visibility, signature, body } = function;
     let kept = quote!(#[allow(unused)] #(#attributes)* #visibility #signature #body);
@@ -109,7 +109,7 @@ fn keep(function: &Function) -> TokenStream {
     kept
 }
 
-/// `path::__private..`, where the runtime keeps what the attributes need.
+/// `path::__private..`, the hidden module for the attributes.
 fn private(path: &Path) -> TokenStream {
     let module = Ident::new(PRIVATE, Span::mixed_site());
     quote!(#path::#module)

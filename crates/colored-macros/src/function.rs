@@ -1,4 +1,4 @@
-//! The function under the attribute. Its body is kept as it is: unread, it may be half written.
+//! The function under the attribute. The attribute does not parse its body, which may be half written.
 
 use proc_macro2::{Delimiter, Group};
 use quote::ToTokens;
@@ -46,7 +46,7 @@ impl Function {
         });
     }
 
-    /// Reports what the signature may not have, and takes it for `async` from here on. Says whether
+    /// Reports forbidden parts of the signature, and treats it as `async` from here on. Returns whether
     /// the function can be called without arguments.
     pub(crate) fn check(&mut self, attribute: &str, errors: &mut Errors) -> bool {
         let signature = &mut self.signature;

@@ -1,7 +1,6 @@
 //! `#[colored::main]` and `#[colored::test]`.
 //!
-//! Use them by the names that `colored` gives them. Both take the same options: see
-//! [`main`](macro@main).
+//! Use them through the re-exports of `colored`. Both take the same options: see [`main`](macro@main).
 
 #![forbid(unsafe_code)]
 
@@ -17,10 +16,10 @@ use entry::Kind;
 
 /// Makes an `async fn main` the entry point of a program.
 ///
-/// A runtime is built, the function runs in it as a task under `Color::DEFAULT`, and the program ends
-/// when the function does; tasks that are still there are dropped. Any worker may run the function,
-/// so what it keeps across an `.await` must be `Send`. With `local` the calling thread runs it
-/// instead, still under `Color::DEFAULT`, and nothing need be `Send`.
+/// The attribute builds a runtime and runs the function in it as a task under `Color::DEFAULT`. The
+/// program ends when the function does, and the runtime drops the remaining tasks. Any worker may run
+/// the function, so values that it keeps across an `.await` must be `Send`. With `local` the calling
+/// thread runs it instead, still under `Color::DEFAULT`, and nothing need be `Send`.
 ///
 /// ```
 /// #[colored::main(workers = 2)]
@@ -31,9 +30,9 @@ use entry::Kind;
 /// }
 /// ```
 ///
-/// `main` may return whatever a plain `main` may; an error is reported by the worker that met it, so
-/// it need not be `Send`. A function of another name works too, and gives its output to its caller:
-/// that output must be `Send` unless the option `local` is there.
+/// `main` may return the same types as a plain `main`. The worker that runs it reports an error, so the
+/// error need not be `Send`. A function with another name works too, and returns its output to its
+/// caller; the output must be `Send` without the option `local`.
 ///
 /// ```
 /// #[colored::main(local, pin = cfg!(target_os = "linux"))]
@@ -46,23 +45,23 @@ use entry::Kind;
 ///
 /// Options, separated by commas:
 ///
-/// | option | meaning | when left out |
+/// | option | meaning | default |
 /// |---|---|---|
-/// | `workers = 4` | how many workers run tasks, 1 to 1024; any `usize` expression | one for each available CPU |
+/// | `workers = 4` | the number of workers, 1 to 1024; any `usize` expression | one for each available CPU |
 /// | `pin = true` | whether each worker is pinned to a CPU; any `bool` expression | `false` |
 /// | `local` | the calling thread runs the function, which need not be `Send` | a worker runs it |
 /// | `crate = ::rt` | the path of the runtime; `crate = "::rt"` is the same | `::colored` |
 ///
-/// A literal is checked when the program is compiled, any other expression by the builder when it runs.
-/// All mistakes are reported at once, each where it was made.
+/// The attribute checks a literal at compile time; the builder checks any other expression at run time.
+/// The attribute reports all mistakes at once, each at its place.
 ///
 /// The function takes no arguments and no generic parameters, and is not `const`, `unsafe` or
 /// `extern`. Attributes and visibility are kept.
 ///
 /// # When `colored` has another name
 ///
-/// The package is `colored-rt`, its library `colored`. A program that renames it says so to the
-/// attributes:
+/// The package is `colored-rt`, its library `colored`. A program that renames it passes the new name to
+/// the attributes:
 ///
 /// ```text
 /// rt = { package = "colored-rt", version = "0.1" }     # Cargo.toml
@@ -73,8 +72,8 @@ use entry::Kind;
 ///
 /// # Panics
 ///
-/// The function that comes out panics where the function that went in does, and where the runtime
-/// cannot be built: an option has a value that the builder refuses, or the system has no thread left.
+/// The resulting function panics where the original function does, and if the runtime cannot be built:
+/// because the builder refuses the value of an option, or the system has no thread left.
 #[proc_macro_attribute]
 pub fn main(options: TokenStream, item: TokenStream) -> TokenStream {
     entry::expand(Kind::Main, options.into(), item.into()).into()
@@ -82,8 +81,8 @@ pub fn main(options: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Makes an `async fn` a test.
 ///
-/// Each test has a runtime of its own, built and shut down with it, and runs in it as
-/// [`main`](macro@main) does; the options are the same, in a table there.
+/// Each test has a runtime of its own, which is built before it and shut down after it, and runs in it
+/// as [`main`](macro@main) does. [`main`](macro@main) has a table of the options.
 ///
 /// ```
 /// #[colored::test]
@@ -104,7 +103,8 @@ pub fn main(options: TokenStream, item: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// `#[should_panic]`, `#[ignore]` and other attributes are kept; a second `#[test]` is refused.
+/// The function keeps `#[should_panic]`, `#[ignore]` and other attributes; a second `#[test]` is an
+/// error.
 ///
 /// # Panics
 ///

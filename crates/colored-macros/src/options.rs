@@ -13,7 +13,7 @@ use crate::nearest::nearest;
 const NAMES: &[&str] = &["workers", "pin", "local", "crate"];
 const ALLOWED: &str = "the options are `workers = 4`, `pin = true`, `local` and `crate = ::path`";
 
-/// What other runtimes call an option, and what there is here.
+/// Options of other runtimes, and their replacements here.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("worker_threads", ", called `workers` here"),
     ("core_threads", ", called `workers` here"),
@@ -26,7 +26,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("unhandled_panic", ": a panic ends its task and reaches its `JoinHandle`"),
 ];
 
-/// The options that are right. One that is wrong counts as left out.
+/// The valid options. A wrong option counts as missing.
 pub(crate) struct Options {
     /// Methods of the builder with their argument, as written.
     pub(crate) setters: Vec<(Ident, Expr)>,

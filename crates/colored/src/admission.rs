@@ -1,9 +1,10 @@
-//! Admission by delay: under overload, refuse early what would come too late.
+//! Admission by delay: under overload, an [`Admission`] refuses early the work that would begin too
+//! late.
 //!
-//! A server that is given twice what it can do, and takes it all, answers everything too late, and
-//! soon nobody waits for the answers any more. An [`Admission`] measures how long work waits before
-//! it begins, and refuses as much as is needed to keep that near a target. What a color or a stage
-//! can do need not be known, and may change.
+//! A server that accepts twice its maximum load answers every request too late, and soon no client
+//! waits for the answers any more. An [`Admission`] measures how long work waits before it begins,
+//! and refuses as much work as needed to keep this delay near a target. It need not know the
+//! throughput of a color or a stage, which may change.
 //!
 //! ```
 //! use colored::admission::Admission;
@@ -15,9 +16,9 @@
 //! let admission = Admission::new(Duration::from_millis(20));
 //! // For each request that arrives:
 //! match admission.admit() {
-//!     // It may begin when its color comes to it, if that is soon enough.
-//!     Ok(permit) => {
-//!         let work = permit.run(async { "the answer" });
+//!     // The work may begin when its turn comes, if that is soon enough.
+//!     Ok(admitted) => {
+//!         let work = admitted.run(async { "the answer" });
 //!         match spawn_colored(Color::named("requests"), work).await.unwrap() {
 //!             Ok(answer) => assert_eq!(answer, "the answer"),
 //!             Err(overloaded) => println!("503: {overloaded}"),
@@ -30,7 +31,8 @@
 //!
 //! # Where requests come in
 //!
-//! An accept loop keeps the connection out of the work that may be shed, so that it can be told:
+//! An accept loop keeps the connection out of the future that may be dropped, so that it can answer
+//! a refused request:
 //!
 //! ```
 //! use colored::admission::{Admission, Overloaded};
@@ -41,16 +43,16 @@
 //! async fn accept_loop(listener: TcpListener, admission: Admission) -> std::io::Result<()> {
 //!     loop {
 //!         let (mut stream, _peer) = listener.accept().await?;
-//!         // Dropped, a handle detaches its task.
+//!         // Dropping the handle detaches the task.
 //!         drop(match admission.admit() {
-//!             Ok(permit) => spawn_colored(Color::named("work"), async move {
-//!                 match permit.begin() {
+//!             Ok(admitted) => spawn_colored(Color::named("work"), async move {
+//!                 match admitted.begin() {
 //!                     // It is counted as running until the end of the block.
 //!                     Ok(_running) => answer(&mut stream).await,
 //!                     Err(overloaded) => refuse(&mut stream, overloaded).await,
 //!                 }
 //!             }),
-//!             // Not under the color that is busy.
+//!             // The refusal does not run under the busy color.
 //!             Err(overloaded) => {
 //!                 spawn_unique(async move { refuse(&mut stream, overloaded).await })
 //!             }
@@ -80,10 +82,10 @@
 //! # }
 //! ```
 //!
-//! A [stage](crate::stage) has the permit beside the request, and begins each event on its own:
+//! A [stage](crate::stage) takes each request together with its [`Admitted`], and begins each event on its own:
 //!
 //! ```
-//! use colored::admission::{Admission, Overloaded, Permit};
+//! use colored::admission::{Admission, Admitted, Overloaded};
 //! use colored::stage::{Builder, Events};
 //! use colored::sync::oneshot;
 //!
@@ -95,17 +97,17 @@
 //! # #[colored::main(workers = 2)]
 //! # async fn main() {
 //! let admission = Admission::new(std::time::Duration::from_secs(1));
-//! let squares = Builder::new().build(|events: Events<(Permit, Request)>| async {
-//!     for (permit, request) in events {
-//!         let squared = permit.begin().map(|_running| request.number.pow(2));
+//! let squares = Builder::new().build(|events: Events<(Admitted, Request)>| async {
+//!     for (admitted, request) in events {
+//!         let squared = admitted.begin().map(|_running| request.number.pow(2));
 //!         let _ = request.answer.send(squared); // the client may have gone
 //!     }
 //! });
 //!
 //! match admission.admit() {
-//!     Ok(permit) => {
+//!     Ok(admitted) => {
 //!         let (answer, answered) = oneshot::channel();
-//!         squares.send((permit, Request { number: 7, answer })).await.unwrap();
+//!         squares.send((admitted, Request { number: 7, answer })).await.unwrap();
 //!         assert_eq!(answered.await.unwrap(), Ok(49));
 //!     }
 //!     Err(overloaded) => println!("503: {overloaded}"),
@@ -115,48 +117,51 @@
 //!
 //! # How it decides
 //!
-//! *Delay* is the time from [`admit`](Admission::admit), or from the moment that
-//! [`admit_since`](Admission::admit_since) was told, to [`begin`](Permit::begin), on the system's
-//! monotonic clock. How long work takes after that does not matter here. There are three gates:
+//! *Delay* is the time from [`admit`](Admission::admit), or from the moment given to
+//! [`admit_since`](Admission::admit_since), to [`begin`](Admitted::begin), on the system's
+//! monotonic clock. The duration of the work after that does not matter here. An admission makes
+//! three checks:
 //!
-//! | gate | refuses | for |
+//! | check | refuses | against |
 //! |---|---|---|
-//! | CoDel, at arrival | one, and ever more of them, once nothing has waited for less than the target for an interval | senders that slow down when they are refused |
-//! | the door, at arrival | while more wait than will begin within one target if the queue stands, and within four if it does not | senders that do not |
-//! | the valve, at arrival and at its turn | what has waited for more than two targets | certainty |
+//! | CoDel, at arrival | one request, and then ever more of them, once no request has waited for less than the target during an interval | senders that slow down when they are refused |
+//! | queue length, at arrival | while more requests wait than will begin within one target if the queue stands, and within four if it does not | senders that do not slow down |
+//! | age, at arrival and at the turn | a request that has waited for more than two targets | every late start |
 //!
-//! So nothing begins that has waited for more than two targets, whatever happens. What waits is
-//! bounded by what arrives within two targets after idleness, and afterwards by what begins within
-//! four. A queue that empties now and then is a burst, and bursts pass: a queue must stand for an
-//! interval before CoDel or the stricter door act.
+//! So no request begins that has waited for more than two targets, whatever happens. The number of
+//! waiting requests is at most the number that arrives within two targets after idleness, and
+//! afterwards the number that begins within four. A queue that empties now and then is a burst, and
+//! bursts pass: a queue must stand for an interval before CoDel or the stricter check of the queue
+//! length acts.
 //!
-//! **Idle.** When nothing waits, all but CoDel's last rate is forgotten, and that after 16
-//! intervals: nothing is refused in the first moments of load, whatever was before.
+//! **Idle.** When nothing waits, the admission resets everything but CoDel's last rate, which it
+//! resets after 16 intervals: it refuses nothing in the first moments of load, whatever the load
+//! was before.
 //!
-//! **Order.** Permits may begin in any order, but the controller takes the queue for first-in
-//! first-out, which colors and stages are.
+//! **Order.** Admitted requests may begin in any order, but the controller assumes a first-in
+//! first-out queue, as colors and stages are.
 //!
 //! # Sources
 //!
-//! * The delay of what begins, its minimum over an interval, and the law of refusals: K. Nichols
-//!   and V. Jacobson, "Controlling Queue Delay", ACM Queue 10(5), 2012; RFC 8289.
-//! * To refuse at the door, by the delay that is seen: M. Welsh, "An Architecture for Highly
-//!   Concurrent, Well-Conditioned Internet Services", 2002 (SEDA).
+//! * The delay at the begin of work, its minimum over an interval, and the law of refusals: K.
+//!   Nichols and V. Jacobson, "Controlling Queue Delay", ACM Queue 10(5), 2012; RFC 8289.
+//! * Refusal at arrival, by the observed delay: M. Welsh, "An Architecture for Highly Concurrent,
+//!   Well-Conditioned Internet Services", 2002 (SEDA).
 
+mod admitted;
 mod codel;
 mod control;
 mod door;
 mod metrics;
 mod overloaded;
-mod permit;
 mod run;
 mod shared;
 #[cfg(test)]
 mod tests;
 
+pub use self::admitted::{Admitted, Running};
 pub use self::metrics::Metrics;
 pub use self::overloaded::Overloaded;
-pub use self::permit::{Permit, Running};
 pub use self::run::Run;
 
 use self::control::Control;
@@ -169,12 +174,12 @@ use std::time::{Duration, Instant};
 
 /// The interval of CoDel, in targets.
 ///
-/// RFC 8289 section 4.3 wants a target of 5 to 10 % of the interval.
+/// RFC 8289 section 4.3 recommends a target of 5 to 10 % of the interval.
 const TARGETS: u32 = 10;
-/// Keeps the delay of work near a target by refusing some of it; see the [module](self).
+/// Keeps the delay of work near a target by refusing some of the work; see the [module](self).
 ///
 /// Clones share their state. Works inside and outside of runtimes. [`admit`](Self::admit) and
-/// [`begin`](Permit::begin) cost a look at the clock and a lock that is held for some 20 ns.
+/// [`begin`](Admitted::begin) cost a look at the clock and a lock that is held for some 20 ns.
 #[derive(Clone)]
 pub struct Admission {
     shared: Arc<Shared>,
@@ -184,8 +189,8 @@ impl Admission {
     /// Holds a delay of `target`: the time that work may wait for its turn. CoDel's interval is ten
     /// targets.
     ///
-    /// The target should be longer than a piece of work takes, divided by how many run at once: else
-    /// hardly anything may wait.
+    /// The target should be longer than the duration of a piece of work, divided by the number of
+    /// pieces that run at once: otherwise hardly anything may wait.
     ///
     /// # Panics
     ///
@@ -196,9 +201,9 @@ impl Admission {
         Self::with_interval(target, target.saturating_mul(TARGETS))
     }
 
-    /// Holds a delay of `target`, and takes a queue for standing when nothing in it has waited for
-    /// less during `interval`. The longer the interval, the longer the bursts that pass unharmed, and
-    /// the later senders are told of a small but lasting overload.
+    /// Holds a delay of `target`. A queue is *standing* when nothing in it has waited for less than
+    /// the target during `interval`. A longer interval lets longer bursts pass, and refuses work
+    /// later under a small but lasting overload.
     ///
     /// # Panics
     ///
@@ -218,18 +223,17 @@ impl Admission {
     ///
     /// # Errors
     ///
-    /// [`Overloaded`]: answer so, or close the connection, at once.
-    pub fn admit(&self) -> Result<Permit, Overloaded> {
+    /// [`Overloaded`]: report it, or close the connection, at once.
+    pub fn admit(&self) -> Result<Admitted, Overloaded> {
         let (control, now) = self.shared.lock();
         self.arrive(control, now, now)
     }
 
     /// Admits work that has waited since `arrived`, or refuses it.
     ///
-    /// For requests that came before the program came to them, and that say when: such as were
-    /// stamped by the kernel, by a queue or by a thread that reads ahead. That time counts like the
-    /// time until the turn, so nothing begins later than two targets after `arrived`. A moment that
-    /// is still to come counts as now.
+    /// Use it for requests with a time of arrival before this call: a time stamp of the kernel, of
+    /// a queue, or of a thread that reads ahead. The time since `arrived` counts as delay, so no
+    /// request begins later than two targets after `arrived`. A moment in the future counts as now.
     ///
     /// ```
     /// use colored::admission::Admission;
@@ -246,8 +250,8 @@ impl Admission {
     ///
     /// # Errors
     ///
-    /// [`Overloaded`], also if it has waited for more than two targets already.
-    pub fn admit_since(&self, arrived: Instant) -> Result<Permit, Overloaded> {
+    /// [`Overloaded`], also if the work has already waited for more than two targets.
+    pub fn admit_since(&self, arrived: Instant) -> Result<Admitted, Overloaded> {
         let (control, now) = self.shared.lock();
         self.arrive(control, self.shared.time(arrived).min(now), now)
     }
@@ -257,11 +261,11 @@ impl Admission {
         mut control: MutexGuard<'_, Control>,
         arrived: u64,
         now: u64,
-    ) -> Result<Permit, Overloaded> {
+    ) -> Result<Admitted, Overloaded> {
         match control.arrive(arrived, now) {
             Ok(()) => {
                 drop(control);
-                Ok(Permit::new(Arc::clone(&self.shared), arrived))
+                Ok(Admitted::new(Arc::clone(&self.shared), arrived))
             }
             Err(gate) => {
                 let delay = match gate {
@@ -273,7 +277,7 @@ impl Admission {
         }
     }
 
-    /// What has been done so far, and how it stands.
+    /// Returns the counters, and the present state.
     #[must_use]
     pub fn metrics(&self) -> Metrics {
         let (control, now) = self.shared.lock();
@@ -281,7 +285,7 @@ impl Admission {
         Metrics::of(&control, now, self.shared.running.load(Ordering::Relaxed))
     }
 
-    /// The delay now; see [`Metrics::delay`].
+    /// Returns the present delay; see [`Metrics::delay`].
     #[must_use]
     pub fn delay(&self) -> Duration {
         let (control, now) = self.shared.lock();

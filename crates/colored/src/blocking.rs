@@ -7,21 +7,21 @@ use std::sync::Arc;
 
 /// Runs `f` on a thread that may block, and gives its result to the handle.
 ///
-/// The threads are the runtime's, made on demand, at most
-/// [`Builder::blocking_threads`](crate::runtime::Builder::blocking_threads) of them; further calls
-/// wait in line. `f` runs under no color, but inside the runtime: it may spawn, call cells, and wait by
-/// [`Handle::block_on`](crate::Handle::block_on). It cannot be interrupted: aborting the handle only
-/// keeps it from starting. At shutdown calls that have not begun are cancelled, and those that have are
-/// waited for: one that does not return keeps the program from ending, unless the runtime is ended by
-/// [`Runtime::shutdown_timeout`](crate::runtime::Runtime::shutdown_timeout) or
+/// The runtime makes these threads on demand, at most
+/// [`Builder::blocking_threads`](crate::runtime::Builder::blocking_threads) of them; further calls wait
+/// in line. `f` runs under no color, but inside the runtime: it may spawn, call cells, and wait by
+/// [`Handle::block_on`](crate::Handle::block_on). A running `f` cannot be interrupted: aborting the
+/// handle only keeps it from starting. A shutdown cancels calls that have not begun, and waits for
+/// calls that have: a call that does not return keeps the program from ending, unless the program ends
+/// the runtime by [`Runtime::shutdown_timeout`](crate::runtime::Runtime::shutdown_timeout) or
 /// [`shutdown_background`](crate::runtime::Runtime::shutdown_background). Costs two thread switches; a
 /// thread that has had no call for 10 seconds
 /// ([`Builder::thread_keep_alive`](crate::runtime::Builder::thread_keep_alive)) ends.
 ///
 /// # Panics
 ///
-/// Outside a runtime; and if the system gives no thread although none is there that could take the
-/// call later. A panic of `f` goes to the handle.
+/// Outside a runtime; and if the system refuses a thread, and the runtime has no blocking thread that
+/// could run the call later. A panic of `f` goes to the handle.
 #[track_caller]
 pub fn spawn_blocking<T, F>(f: F) -> JoinHandle<T>
 where
@@ -71,7 +71,7 @@ where
     handle
 }
 
-/// Runs a name look-up on the pool, where user jobs cannot starve it.
+/// Runs a name look-up on the pool, in a class of its own, so that user jobs cannot starve it.
 pub(crate) async fn unblock<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> T {
     let handle = {
         let driver = current::with(|context| Arc::clone(&context.driver));

@@ -1,6 +1,6 @@
-//! [`color_local!`](crate::color_local!): the macro. What it declares is in the core.
+//! The macro [`color_local!`](crate::color_local!). The type that it declares is in the core.
 
-/// Declares values of which every color has its own.
+/// Declares a static of which every color has its own value.
 ///
 /// ```
 /// use colored::{Color, spawn_colored};
@@ -30,14 +30,14 @@
 /// # }
 /// ```
 ///
-/// Each is a [`ColorLocal`](crate::ColorLocal), which says when values are made and dropped. The type
-/// is `Send`, since colors move between workers, and need not be `Sync`.
+/// Each static is a [`ColorLocal`](crate::ColorLocal), whose page describes when values are made and
+/// dropped. The type must be `Send`, because colors move between workers, and need not be `Sync`.
 ///
 /// | the state belongs to | use |
 /// |---|---|
-/// | one color that you name, and is used from others too | [`ColorCell`](crate::ColorCell) |
-/// | whatever color runs: a connection, a session, a tenant | `color_local!` |
-/// | one task, wherever it goes | [`task_local!`](crate::task_local) |
+/// | one color that you name, with accesses from other colors too | [`ColorCell`](crate::ColorCell) |
+/// | the current color: a connection, a session, a tenant | `color_local!` |
+/// | one task, under all its colors | [`task_local!`](crate::task_local) |
 #[macro_export]
 macro_rules! color_local {
     ($($(#[$attribute:meta])* $visibility:vis static $name:ident: $type:ty = $init:expr);* $(;)?) => {

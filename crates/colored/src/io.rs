@@ -1,12 +1,12 @@
-//! Reading and writing: tokio's traits and helpers, and what sockets are waited for.
+//! Reading and writing: tokio's traits and helpers, and the readiness of sockets.
 //!
 //! Everything here but [`Interest`] and [`Ready`] is a re-export. The traits are tokio's own, so
-//! everything that is written against them works with our sockets: TLS, HTTP, codecs, compression.
-//! None of this needs a tokio runtime, and none is started.
+//! libraries that use them work with our sockets: TLS, HTTP, codecs, compression. None of this needs or
+//! starts a tokio runtime.
 //!
-//! The cooperative budget of tokio does not act here. Our sockets have one of their own: a task
-//! that finds its sockets always ready yields to its color and its neighbours now and then. Pure
-//! in-memory streams such as [`duplex`] do not count.
+//! tokio's cooperative budget has no effect here. Our sockets use the budget of this runtime: a task
+//! whose sockets are always ready yields to its color and to other colors now and then. In-memory
+//! streams such as [`duplex`] do not consume the budget.
 
 pub use tokio::io::{
     AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncSeek, AsyncSeekExt, AsyncWrite,

@@ -33,8 +33,8 @@
 //! ```
 //!
 //! The package is `colored-rt`; the package named `colored` is another one, for coloring terminals.
-//! A program that uses both renames one of them in its `Cargo.toml`, and tells the attributes:
-//! `#[rt::main(crate = ::rt)]`.
+//! A program that uses both renames one of them in its `Cargo.toml`, and passes the new name to the
+//! attributes: `#[rt::main(crate = ::rt)]`.
 //!
 //! # Entering
 //!
@@ -46,23 +46,23 @@
 //! | [`Runtime::block_on`], [`Handle::block_on`] | on the calling thread | any, may borrow | other tasks go on; its [`spawn_local`] tasks are aborted |
 //! | [`Handle`] | spawns from any thread | `Send + 'static` | |
 //!
-//! In all of them the main future is a task under [`Color::DEFAULT`]: it never overlaps anything
-//! that names no color. `run` and the plain attributes cost no thread switch per poll; `block_on`
-//! does, when the color is busy on a worker.
+//! In all of them the main future is a task under [`Color::DEFAULT`]: it never overlaps a task that
+//! names no color. `run` and the plain attributes cost no thread switch per poll; `block_on` costs
+//! one when the color is busy on a worker.
 //!
 //! # The end of a program
 //!
-//! When `main` is done, tasks that are left are dropped under their colors, and then the program waits
-//! for what cannot be interrupted: polls and [`spawn_blocking`] calls that are under way. One that never
-//! returns, such as a read of a terminal that nobody types at, keeps the program from ending. A name
-//! look-up does not. Who cannot wait builds the [`Runtime`] and ends it by
-//! [`shutdown_timeout`](Runtime::shutdown_timeout) or
+//! When `main` is done, the runtime drops the remaining tasks under their colors. Then the program
+//! waits for polls and [`spawn_blocking`] calls that have begun, because they cannot be
+//! interrupted. A call that never returns, such as a read of an unused terminal, keeps the program
+//! from ending. A name look-up does not. A program that cannot wait builds the [`Runtime`] itself
+//! and ends it by [`shutdown_timeout`](Runtime::shutdown_timeout) or
 //! [`shutdown_background`](Runtime::shutdown_background), which waits for nothing.
 //!
 //! # Spawning
 //!
-//! Every function schedules the task behind what is scheduled under its color already. Between
-//! colors there is no order.
+//! Every function schedules the task behind all work that is already scheduled under its color.
+//! Between colors there is no order.
 //!
 //! | | color | the future is | runs on |
 //! |---|---|---|---|
@@ -74,39 +74,42 @@
 //! | [`spawn_pinned`] | the one named | any, made there | the worker named |
 //! | [`spawn_blocking`] | none, and no order | a closure, `Send` | a thread that may block |
 //!
-//! A color is not inherited: what a task of some color hands to [`spawn`] runs under the default
-//! one. Dropping a [`JoinHandle`] detaches its task. An abort, a panic and the end of the runtime
-//! drop the task's future under its color.
+//! A task does not inherit a color: a future that a colored task passes to [`spawn`] runs under the
+//! default color. Dropping a [`JoinHandle`] detaches its task. An abort, a panic and the end of the
+//! runtime drop the task's future under its color.
 //!
 //! # What happens at an await
 //!
-//! The color is held for one poll and released at every `.await` that has to wait. In between,
-//! other tasks of the same color may run. So:
+//! A task holds its color for one poll and releases it at every `.await` that has to wait. In
+//! between, other tasks of the same color may run. So:
 //!
 //! * Code without an await is atomic for its color.
-//! * What was read before an await may have changed after it: look again, or keep read and write in
-//!   one piece of code without an await.
-//! * What must stay as it is across an await needs an owner: a local variable of the task, or the
-//!   guard of a [`sync::Mutex`]. Holding a guard across an await stops nobody of the color but
-//!   those who want the same lock.
-//! * [`exclusive`] holds the color across awaits, by name: nothing else of the color runs until the
-//!   section is done or dropped. [`ColorCell::exclusive`] gives `&mut T` in such a section.
+//! * A value that was read before an await may have changed after it: read it again, or keep read
+//!   and write in one piece of code without an await.
+//! * State that must not change across an await needs an owner: a local variable of the task, or
+//!   the guard of a [`sync::Mutex`]. A guard held across an await delays only those tasks of the
+//!   color that need the same lock.
+//! * [`exclusive`] holds the color across awaits: nothing else of the color runs until the section
+//!   is done or dropped. [`ColorCell::exclusive`] gives `&mut T` in such a section.
 //!
 //! # Cells and hops
 //!
-//! A [`ColorCell`] is a value that one color owns. There are two ways to get at the state of
-//! another color:
+//! A [`ColorCell`] is a value that one color owns. There are two ways to use the state of another
+//! color:
 //!
-//! * **Call the cell**: [`ColorCell::call`] runs a closure over there and gives its result,
-//!   [`ColorCell::post`] does not wait. The task stays under its color. If the cell's color is
-//!   idle, a call runs at once on the caller's thread. What is scheduled there comes first, also if
-//!   the color is the caller's own. Best for short accesses without an await.
-//! * **Hop**: [`hop`] moves the task itself, and everything after it runs under the other color,
-//!   until it hops again. Best for several accesses, or for work that awaits in between.
+//! * **Call the cell**: [`ColorCell::call`] runs a closure under the cell's color and returns its
+//!   result; [`ColorCell::post`] does not wait. The task stays under its own color. If the cell's
+//!   color is idle, a call runs at once on the caller's thread. Otherwise it runs after all work
+//!   that is already scheduled there, also if the color is the caller's own. Calls are best for
+//!   short accesses without an await.
+//! * **Hop**: [`hop`] moves the task itself: all code after the hop runs under the other color,
+//!   until the task hops again. Hops are best for several accesses, or for work that awaits in
+//!   between.
 //!
-//! State of several colors in one step: [`when`] runs a closure that has all of the cells at once.
-//! Who only looks says [`ColorCell::read`], and inside a `when` [`shared()`](ColorCell::shared) of one
-//! cell or [`shared()`](fn@shared) of a row of them: readers of one color run in parallel.
+//! [`when`] accesses the state of several colors in one step: its closure has all of the cells at
+//! once. To only read, use [`ColorCell::read`], and inside a `when` [`shared()`](ColorCell::shared)
+//! for one cell or [`shared()`](fn@shared) for a row of cells: readers of one color run in
+//! parallel.
 //!
 //! ```
 //! use colored::{Color, ColorCell, hop};
@@ -125,40 +128,39 @@
 //! # }
 //! ```
 //!
-//! # Bounds
+//! # Limits
 //!
-//! A color takes whatever it is given. A [`Bound`] in front of it admits a number of tasks and
-//! calls at a time: others wait in line, or by a `try_` function learn that there is no room.
-//! What runs under the color itself is never made to wait. See [`bound`]. Where not the number counts
-//! but the delay, [`admission`] refuses what would begin too late. A [`stage`] is a handler behind a
-//! bounded queue, with batches, for pipelines.
+//! A color accepts everything that is scheduled under it. A [`Limit`] in front of the color admits
+//! a number of tasks and calls at a time: others wait in line, and a `try_` function returns an
+//! error if there is no room. Code that runs under the color itself never waits for room. See
+//! [`limit`]. [`admission`] limits the delay in place of the number: it refuses work that would
+//! begin too late. A [`stage`] is a handler behind a bounded queue, with batches, for pipelines.
 //!
-//! A value that must stay on one thread, because it is not `Send` or belongs to a library that wants
-//! it so, lives in a [`PinnedCell`]: the same calls, and a thread of its own choice, also the one that
-//! is inside `block_on`.
+//! A value that must stay on one thread, because it is not `Send` or because a library requires it,
+//! lives in a [`PinnedCell`]. It has the same calls as a `ColorCell`, and stays on the thread of
+//! your choice, which may be the one inside `block_on`.
 //!
 //! # State without an argument
 //!
-//! Code that has no argument to hand state through reaches it by a static name: [`color_local!`] is
-//! state of whatever color runs, made on first use and dropped when the color is idle;
-//! [`task_local!`] is a value for the length of a future.
+//! Code without an argument for its state reaches the state by a static name. [`color_local!`]
+//! declares state of the current color, made on first use and dropped when the color is idle;
+//! [`task_local!`] declares a value for the length of a future.
 //!
 //! # Other crates
 //!
-//! * tokio's `AsyncRead` and `AsyncWrite` are the traits of our sockets, and are in [`io`]. What is
-//!   written against them works: TLS, codecs, protocols.
-//! * `tokio::sync` needs no runtime, and is in [`sync`]. Nor do [`select!`], [`join!`] and
-//!   [`try_join!`], which are tokio's own too; for `pin!` there is [`std::pin::pin!`].
+//! * Our sockets implement tokio's `AsyncRead` and `AsyncWrite`, which are in [`io`]. Libraries
+//!   that use these traits work: TLS, codecs, protocols.
+//! * `tokio::sync` needs no runtime, and is re-exported as [`sync`]. [`select!`], [`join!`] and
+//!   [`try_join!`] are also tokio's and need no runtime; for `pin!` use [`std::pin::pin!`].
 //! * `tokio::spawn`, `tokio::time`, `tokio::net`, `tokio::fs`, `tokio::signal` and `tokio::process`
-//!   want a tokio runtime and panic without one. Here: [`spawn`], [`time`], [`net`]; there is no
-//!   file, signal or process module yet, no standard input and output, and no UDP.
-//!   [`spawn_blocking`] serves for files and for the standard input. The guide, `docs/colors.md`,
-//!   has a table for those who come from tokio.
-//! * hyper, axum and tonic: the crate `colored-rt-hyper`.
-//! * futures-io and hyper's traits are on the sockets behind the features below.
-//! * Executors of one's own: [`JoinHandle`], [`ColorCell::call`] and all of [`sync`] may be awaited
-//!   in any of them. Sockets and timers belong to the runtime in which they were made or first
-//!   polled.
+//!   need a tokio runtime and panic without one. Use [`spawn`], [`time`] and [`net`] of this crate.
+//!   There is no file, signal or process module yet, no standard input and output, and no UDP; use
+//!   [`spawn_blocking`] for files and for the standard input. The guide, `docs/colors.md`, has a
+//!   table for programs that come from tokio.
+//! * The crate `colored-rt-hyper` runs hyper, axum and tonic.
+//! * The sockets implement the traits of futures-io and hyper with the features below.
+//! * Any executor may await a [`JoinHandle`], a [`ColorCell::call`] and all of [`sync`]. Sockets
+//!   and timers belong to the runtime in which they were made or first polled.
 //!
 //! # Features
 //!
@@ -171,7 +173,7 @@
 //! # Platforms
 //!
 //! Rust 1.88 or later. Readiness comes from mio: epoll on Linux and Android, kqueue on macOS and
-//! the BSDs, the completion port on Windows. The tests run on Linux. What differs:
+//! the BSDs, the completion port on Windows. The tests run on Linux. The platforms differ in:
 //!
 //! | | |
 //! |---|---|
@@ -186,13 +188,14 @@
 
 pub mod admission;
 mod blocking;
-pub mod bound;
 mod budget;
+pub mod cell;
 mod color_local;
 mod driver;
 mod finish;
 pub mod io;
 mod launch;
+pub mod limit;
 pub mod metrics;
 pub mod net;
 pub mod pinned;
@@ -204,28 +207,33 @@ pub mod task;
 pub mod time;
 mod wait;
 
+#[doc(inline)]
 pub use colored_core::{
-    AccessError, AllShared, Call, CallError, Cells, Color, ColorCell, ColorLocal, ColorLocalError,
-    Deadlock, Exclusive, Priority, Read, Several, SeveralShared, Shared, TryCall, TryRead, TryWhen,
-    When, exclusive, shared, try_when, when,
+    AccessError, CallError, Color, ColorCell, ColorLocal, ColorLocalError, Deadlock, Priority,
+    exclusive, shared, try_when, when,
 };
 
-pub use self::bound::{Bound, BoundedCell, Closed, RoomError, TrySendError, TrySpawnError};
+#[doc(inline)]
+pub use self::limit::{Limit, LimitedCell};
+#[doc(inline)]
 pub use self::pinned::{PinnedCell, spawn_pinned};
+#[doc(inline)]
 pub use self::runtime::{Builder, Handle, Runtime};
+#[doc(inline)]
 pub use self::task::{
     AbortHandle, JoinError, JoinHandle, hop, spawn, spawn_blocking, spawn_colored, spawn_here,
     spawn_local, spawn_unique, try_hop, yield_now,
 };
 
 #[cfg(feature = "macros")]
+#[doc(inline)]
 pub use colored_macros::{main, test};
 pub use tokio::{join, select, try_join};
 
 #[doc(hidden)]
 pub mod __private;
-// The macros use this name, for the sake of who renamed the runtime and has another crate called
-// `colored`: it is what the compiler then does not find there, and so the message.
+// The macros use this name. If a program renames the runtime and has another crate called
+// `colored`, the compiler does not find the name there, and its error message shows the name.
 #[doc(hidden)]
 pub use __private as __private_of_colored_rt_a_renamed_runtime_needs_the_crate_option;
 

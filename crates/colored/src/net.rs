@@ -1,15 +1,15 @@
 //! Sockets.
 //!
-//! A socket belongs to the runtime in which it was made, not to a task or a color: it may move and
-//! be shared freely. Methods that take `&self` may be called by several tasks at once, and each is
-//! woken; through the `poll_*` methods and the [`AsyncRead`](crate::io::AsyncRead) and
-//! [`AsyncWrite`](crate::io::AsyncWrite) traits a socket remembers one reader and one writer, the
-//! last to poll.
+//! A socket belongs to the runtime in which it was made, not to a task or a color: tasks may move and
+//! share it freely. Several tasks may call methods that take `&self` at once, and each of them is
+//! woken. Through the `poll_*` methods and the [`AsyncRead`](crate::io::AsyncRead) and
+//! [`AsyncWrite`](crate::io::AsyncWrite) traits a socket remembers one reader and one writer: the last
+//! ones to poll.
 //!
 //! # Outside a runtime
 //!
-//! Making a socket panics. Using one after its runtime has shut down is an error; dropping it is
-//! fine.
+//! Making a socket outside a runtime panics. Using a socket after its runtime has shut down is an
+//! error; dropping it is fine.
 //!
 //! # Errors
 //!

@@ -1,10 +1,10 @@
-//! What stays on one thread: [`PinnedCell`], a value for all threads to use, and [`spawn_pinned`], a
-//! future.
+//! Values and futures that stay on one thread: a [`PinnedCell`] is a value that all threads can use,
+//! and [`spawn_pinned`] spawns a future.
 //!
-//! The value of a cell is a local variable of a task of [`spawn_local`](crate::spawn_local) on that thread, its
-//! *owner*, which runs the closures that the handles send. So the value is made, used and dropped
-//! there because the task is; and it goes when the task does: when the last handle is dropped, when
-//! the `block_on` of the thread ends, or when the runtime shuts down.
+//! The value of a cell is a local variable of a task of [`spawn_local`](crate::spawn_local) on that
+//! thread. This task, the *owner*, runs the closures that the handles send. So the value is made, used
+//! and dropped on the thread of the task. The value ends with the task: when the last handle is
+//! dropped, when the `block_on` of the thread ends, or when the runtime shuts down.
 
 mod mailbox;
 mod spawn;
@@ -20,8 +20,8 @@ use std::future::poll_fn;
 use std::panic::{Location, resume_unwind};
 use std::task::Poll;
 
-/// A value that need not be `Send`: it is made, used and dropped on one thread, under one color.
-/// Handles to it go anywhere.
+/// A value that need not be `Send`: it is made, used and dropped on one thread, under one color. Its
+/// handles can be sent to any thread.
 ///
 /// ```
 /// use colored::PinnedCell;
@@ -47,17 +47,18 @@ use std::task::Poll;
 /// # }
 /// ```
 ///
-/// Closures run one after another, in the order in which they were sent, and never beside anything
-/// else of the color. Where it is due the owner runs all that is there, at most 128 closures before
-/// others of the color have their turn: so one that is sent while others wait takes its place in the
-/// order of the *color* with the first of them.
+/// Closures run one after another, in the order in which they were sent, and never in parallel with
+/// anything else of the color. When the owner has its turn it runs all closures that wait, at most 128
+/// before other work of the color has its turn. So a closure that is sent while others wait takes the
+/// place of the first of them in the order of the *color*.
 ///
-/// Clones share the value. It is dropped on its thread, under its color, when the last clone is gone
-/// and what has been sent has run; when the `block_on` in which it was made ends; and at shutdown.
-/// Then the closures that are left are dropped there too, and who waits for one gets [`Gone`].
+/// Clones share the value. The owner drops the value on its thread, under its color, when the last
+/// clone has been dropped and all closures that were sent have run; when the `block_on` in which it was
+/// made ends; and at shutdown. The owner then drops the remaining closures too, and their callers get
+/// [`Gone`].
 ///
-/// A use costs two allocations, a lock, and a switch to the thread unless the caller is there; state
-/// that is `Send` is better off in a [`ColorCell`](crate::ColorCell).
+/// A use costs two allocations, a lock, and a switch to the thread unless the caller runs there. For a
+/// `Send` value use a [`ColorCell`](crate::ColorCell).
 pub struct PinnedCell<T: 'static> {
     sender: Sender<T>,
 }
@@ -78,14 +79,14 @@ impl fmt::Display for Gone {
 
 impl std::error::Error for Gone {}
 
-/// Why a closure was not called by a [`PinnedCell`].
+/// Why a [`PinnedCell`] did not call a closure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PinnedError {
-    /// To wait for its turn would never end: the color is held by a section
-    /// ([`exclusive`](crate::exclusive())) that waits, in the end, for the caller.
+    /// The wait would never end: a section ([`exclusive`](crate::exclusive())) holds the color, and
+    /// waits, directly or through other waits, for the caller.
     Deadlock(Deadlock),
-    /// The value is gone, or went before the closure had run.
+    /// The value is gone, or was dropped before the closure had run.
     Gone(Gone),
 }
 
@@ -100,7 +101,7 @@ impl fmt::Display for PinnedError {
 
 impl std::error::Error for PinnedError {}
 
-/// There is no worker of that number.
+/// The runtime has no worker with that number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoWorker {
     given: usize,
@@ -117,8 +118,8 @@ impl fmt::Display for NoWorker {
 impl std::error::Error for NoWorker {}
 
 impl<T: 'static> PinnedCell<T> {
-    /// Makes a value on this thread, a worker or one that is inside `block_on`, under the color of
-    /// the caller. In `block_on` that is the default one, unless the caller is in a
+    /// Makes a value on this thread, a worker or one that is inside `block_on`, under the color of the
+    /// caller. In `block_on` this is the default color, unless the caller is in a
     /// [`ColorCell::call`](crate::ColorCell::call) that runs at once.
     ///
     /// # Panics
@@ -137,8 +138,9 @@ impl<T: 'static> PinnedCell<T> {
         }
     }
 
-    /// Has a value made on a worker of this runtime, counted from 0, under a color, behind what is
-    /// scheduled there. Returns at once; what is sent meanwhile waits for the value.
+    /// Makes a value on a worker of this runtime, counted from 0, under a color, behind the work that
+    /// is already scheduled there. Returns at once; closures that are sent meanwhile wait for the
+    /// value.
     ///
     /// If `make` panics, the panic hook reports it and the value is [`Gone`].
     ///
@@ -184,13 +186,13 @@ impl<T: 'static> PinnedCell<T> {
 
     /// Uses the value on its thread, under its color, and waits for the result.
     ///
-    /// Cancel safe: a call that is dropped before its first poll drops `f` there and then; one that
-    /// has been sent drops `f` on the value's thread, unless it has begun, when it goes on.
+    /// Cancel safe: a call that is dropped before its first poll drops `f` at once. A call that has
+    /// been sent drops `f` on the value's thread, unless `f` has begun; then `f` goes on.
     ///
     /// # Panics
     ///
-    /// With the panic of `f`, which harms neither the value nor its task; and where
-    /// [`try_call`](Self::try_call) gives an error.
+    /// With the panic of `f`, which affects neither the value nor its task; and where
+    /// [`try_call`](Self::try_call) returns an error.
     #[track_caller]
     pub fn call<R, F>(&self, f: F) -> impl Future<Output = R> + Send + use<T, R, F>
     where
@@ -209,7 +211,7 @@ impl<T: 'static> PinnedCell<T> {
         }
     }
 
-    /// As [`call`](Self::call), without the panic of its own.
+    /// As [`call`](Self::call), with an error in place of its own panic.
     ///
     /// # Errors
     ///
@@ -243,8 +245,8 @@ impl<T: 'static> PinnedCell<T> {
 
     /// Sends `f` to the value and does not wait for it. Works on any thread.
     ///
-    /// A panic of `f` is reported by the panic hook and goes no further. If the value is gone, or
-    /// goes before `f` has run, `f` is dropped.
+    /// The panic hook reports a panic of `f`, which goes no further. If the value is gone, or is
+    /// dropped before `f` has run, `f` is dropped.
     pub fn post<F: FnOnce(&mut T) + Send + 'static>(&self, f: F) {
         drop(self.sender.send(Box::new(f)));
     }

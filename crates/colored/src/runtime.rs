@@ -5,52 +5,51 @@
 //! | [`Runtime`] | the owner: dropping it shuts the runtime down |
 //! | [`Builder`] | its settings: workers, pinning, blocking threads, names |
 //! | [`Handle`] | spawns on it from any thread, and does not keep it running |
-//! | [`Metrics`] | what its workers have done so far |
+//! | [`Metrics`] | counters of its workers |
 //! | [`lab`] | other queues and other balancing |
 //!
-//! A runtime has one thread for each worker (`colored-w0`, ..), a reactor thread (`colored-reactor`)
-//! and blocking threads as they are needed. When nothing is runnable they all sleep, and the process
-//! makes no system call.
+//! A runtime has one thread for each worker (`colored-w0`, ..), a reactor thread (`colored-reactor`) and
+//! blocking threads on demand. When nothing is runnable all threads sleep, and the process makes no system
+//! call.
 //!
 //! # Two runtimes in one program
 //!
-//! Their colors have nothing to do with each other, and neither have their workers, timers, sockets and
-//! priorities. Handles, cells and futures of one can be used in the other, and work. A task never leaves its
-//! runtime.
+//! The colors of two runtimes are unrelated, and so are their workers, timers, sockets and priorities.
+//! Handles, cells and futures of one runtime work in the other. A task never leaves its runtime.
 //!
-//! What names no runtime goes to the **current** one. That is, from inside to outside, the first of: the one
-//! entered last ([`Handle::enter`]) where the thread is now; the one under whose color the thread runs; the one
-//! whose `block_on` or blocking call it is in. So a closure that is given to a cell of another runtime is in that
-//! runtime, whether it runs at once, on the caller's thread, or later, on a worker. Only a read, and a `when`
-//! that only reads, have no color: which runtime is current inside depends on who runs them. Name one by its
-//! handle there.
+//! An operation that names no runtime goes to the **current** one. The current runtime is the innermost of
+//! these: the runtime that the thread entered last ([`Handle::enter`]), the runtime under whose color the
+//! thread runs, and the runtime in whose `block_on` or blocking call the thread is. So a closure that is
+//! given to a cell of another runtime is in that runtime, whether it runs at once on the caller's thread or
+//! later on a worker. Only a read, and a `when` that only reads, have no color: there the current runtime
+//! depends on the thread that runs the closure. Name a runtime by its handle there.
 //!
-//! *Closing* is a runtime whose shutdown has begun and waits for a poll that does not end; *gone* is one that
-//! has ended.
+//! A runtime is *closing* if its shutdown has begun and waits for a poll that does not end, and *gone* if
+//! it has ended.
 //!
 //! | operation, from a task of a runtime | of its own or another one | of one that is closing | of one that is gone |
 //! |---|---|---|---|
 //! | `spawn`, `spawn_colored`, `spawn_unique`, `spawn_pinned`, of the current one or by a handle | runs there | cancelled at once | cancelled at once |
 //! | `spawn_blocking` | runs there | runs there, until all polls have ended | cancelled |
-//! | `spawn_here` | runs in the runtime of the color that runs | cancelled | cancelled |
-//! | `spawn_local`, [`PinnedCell::here`](crate::PinnedCell::here) | stays on the thread, in the runtime whose worker or guest that is: under the color that runs, if it is of that runtime, else under the default one | cancelled | cancelled |
+//! | `spawn_here` | runs in the runtime of the current color | cancelled | cancelled |
+//! | `spawn_local`, [`PinnedCell::here`](crate::PinnedCell::here) | stays on the thread, in the runtime that has the thread as a worker or in its `block_on`: under the current color, if it is of that runtime, else under the default one | cancelled | cancelled |
 //! | await a `JoinHandle` | the output | an error, unless it is done | an error, unless it is done |
 //! | `abort` | works | works | does nothing |
-//! | [`hop`](crate::hop()), [`yield_now`](crate::yield_now) | of the task's runtime, whatever has been entered | cancelled with the task | |
-//! | `call`, `read`, [`when`](crate::when()) and their `try_`, over cells of any runtimes | works, in order and without deadlock as in one | runs at once if the colors are idle, else it is [`CallError::ShutDown`](crate::CallError), and without `try_` a panic | runs at once |
+//! | [`hop`](crate::hop()), [`yield_now`](crate::yield_now) | stays in the task's runtime, whichever runtime has been entered | cancelled with the task | |
+//! | `call`, `read`, [`when`](crate::when()) and their `try_`, over cells of any runtimes | works, in order and without deadlock as in one runtime | runs at once if the colors are idle, else returns [`CallError::ShutDown`](crate::CallError), and without `try_` panics | runs at once |
 //! | [`ColorCell::post`](crate::ColorCell::post) | works | the closure is dropped under the color | the same |
 //! | [`ColorCell::with`](crate::ColorCell::with) | refused under the same color of another runtime: it is another color | | |
 //! | a call of a [`PinnedCell`](crate::PinnedCell) | works | [`PinnedError`](crate::pinned::PinnedError) | `PinnedError` |
-//! | a place in a [`Bound`](crate::Bound) | works | given; what is spawned with it is cancelled | the same |
+//! | a permit of a [`Limit`](crate::Limit) | works | is granted; a task that is spawned with it is cancelled | the same |
 //! | `send` to a [stage](crate::stage) | works | the event comes back | the event comes back |
-//! | [`exclusive`](crate::exclusive()) | holds a color of the task's runtime. A wait in another one, or by a `when` over cells of several, is in no cycle that is told | | |
-//! | [`sleep`](crate::time::sleep), `timeout`, `interval` | a timer of the runtime in which it is polled first; if that goes, of the one in which it is polled next | works, until all polls have ended | a panic, if it is polled there before it is due |
-//! | a socket | of the runtime in which it was made; any task may use it | works, until all polls have ended | an error |
-//! | a [`color_local!`](crate::color_local!) | of the color that runs, in its runtime | | |
+//! | [`exclusive`](crate::exclusive()) | holds a color of the task's runtime. The search for deadlocks ignores a wait in another runtime, and a `when` over cells of several | | |
+//! | [`sleep`](crate::time::sleep), `timeout`, `interval` | belongs to the runtime in which it is polled first; if that is gone, to the one in which it is polled next | works, until all polls have ended | panics, if it is polled there before it is due |
+//! | a socket | belongs to the runtime in which it was made; any task may use it | works, until all polls have ended | an error |
+//! | a [`color_local!`](crate::color_local!) | belongs to the current color, in its runtime | | |
 //! | [`set_priority`](Handle::set_priority) | works | does nothing | does nothing |
 //! | [`metrics`](Handle::metrics) | works | works | works |
-//! | `block_on`, [`run`](Runtime::run) | a panic in a task, and `block_on` inside another one; elsewhere, as in `spawn_blocking`, works | the same; then a panic, for it is shut down | the same |
-//! | drop a [`Runtime`] | waits for it, unless this thread runs under its color, or is its worker or in its `block_on` | | |
+//! | `block_on`, [`run`](Runtime::run) | panics in a task, and `block_on` panics inside another one; elsewhere, as in `spawn_blocking`, works | the same; then panics, because the runtime is shut down | the same |
+//! | drop a [`Runtime`] | waits for the runtime, unless this thread runs under its color, or is its worker or in its `block_on` | | |
 //!
 //! # Examples
 //!
@@ -93,37 +92,39 @@ use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe, resume_unwind};
 use std::time::Duration;
 
-/// Workers, reactor, timers and blocking threads, as one value.
+/// A runtime: its workers, reactor, timers and blocking threads.
 ///
-/// Several may live in one process; their colors have nothing to do with each other. What each operation does
-/// across them is in [a table](self#two-runtimes-in-one-program).
+/// Several runtimes may live in one process; their colors are unrelated. [A
+/// table](self#two-runtimes-in-one-program) shows the behavior of each operation across runtimes.
 ///
-/// Dropping a runtime shuts it down, and so does the end of `#[colored::main]`. It waits for what its
-/// [stages](crate::stage) have accepted, as [`Runtime::shutdown_timeout`] does first, and for its
-/// threads: for polls and blocking calls that are under way. That takes as long as these take, and for
-/// ever if one of them does. A read of the standard input in [`spawn_blocking`](crate::spawn_blocking),
-/// for one, keeps a program from ending until a line comes. `shutdown_timeout` bounds the wait,
-/// [`Runtime::shutdown_background`] does without. Name look-ups that are under way are not waited for:
-/// nobody is there any more who wants the answer. While the thread panics, or inside a task, a drop does
-/// not wait for stages; and under a color of the runtime's own, for nothing.
+/// Dropping a runtime shuts it down, and so does the end of `#[colored::main]`. The drop first waits until
+/// the [stages](crate::stage) have handled their accepted events, as [`Runtime::shutdown_timeout`] does,
+/// and then for the threads: for polls and blocking calls that have begun. If one of these never returns,
+/// the drop never returns. For example, a read of the standard input in
+/// [`spawn_blocking`](crate::spawn_blocking) keeps a program from ending until a line arrives.
+/// `shutdown_timeout` limits the wait, and [`Runtime::shutdown_background`] does not wait. A shutdown does
+/// not wait for name look-ups, because no task is left that needs the answer. While the thread panics, or
+/// inside a task, a drop does not wait for stages; under a color of its own runtime it waits for nothing.
 ///
-/// A thread that is neither worker nor inside `block_on` has no color inside a
-/// [`ColorCell::read`](crate::ColorCell::read), or inside a [`when`](crate::when()) that only reads; and of two
-/// runtimes, a cell of one called inside a closure on one of the other, it has the inner one's. To drop the other
-/// runtime there may be to wait for oneself: `shutdown_background` does not.
+/// A drop recognizes its own runtime by the color of its thread. A thread that is neither a worker nor
+/// inside `block_on` has no color inside a [`ColorCell::read`](crate::ColorCell::read), or inside a
+/// [`when`](crate::when()) that only reads. If a closure on a cell of one runtime calls a cell of another,
+/// the thread has the color of the inner one. A drop of the outer runtime there may wait for its own
+/// thread; use `shutdown_background`, which does not wait.
 ///
-/// A thread-local may hold a runtime, which then ends with its thread, and so may it a [`Handle`], a guard of
-/// `enter`, a timer or a socket: the destructors of thread-locals may drop and use all of them, in any
-/// order, also on the main thread. In a thread-local of a worker of its own a runtime never ends, since that
-/// thread waits for it. On Windows a destructor of a thread-local that waits for a thread may wait for ever
-/// ([`std::thread::LocalKey`]): there, end the runtime by `shutdown_background`, or before.
+/// A thread-local may hold a runtime, which then ends with its thread. A thread-local may also hold a
+/// [`Handle`], a guard of `enter`, a timer or a socket: the destructors of thread-locals may drop and use
+/// all of them, in any order, also on the main thread. A runtime in a thread-local of one of its own
+/// workers never ends, because the worker waits for itself. On Windows a destructor of a thread-local that
+/// waits for a thread may wait for ever ([`std::thread::LocalKey`]): there, end the runtime earlier, or by
+/// `shutdown_background`.
 pub struct Runtime {
     handle: Handle,
     threads: Threads,
 }
 
 impl Runtime {
-    /// A runtime with one worker per available CPU.
+    /// Starts a runtime with one worker per available CPU.
     ///
     /// # Errors
     ///
@@ -132,12 +133,12 @@ impl Runtime {
         Builder::new().build()
     }
 
-    /// A runtime with other settings.
+    /// Returns a builder for a runtime with other settings.
     pub fn builder() -> Builder {
         Builder::new()
     }
 
-    /// For spawning from threads that the runtime does not know.
+    /// Returns a handle, which spawns from any thread.
     #[must_use]
     pub fn handle(&self) -> &Handle {
         &self.handle
@@ -148,8 +149,7 @@ impl Runtime {
     ///
     /// # Panics
     ///
-    /// With the panic of `main`; on a thread that runs tasks; and if the runtime is shut down
-    /// meanwhile.
+    /// With the panic of `main`; on a thread that runs tasks; and if the runtime shuts down meanwhile.
     #[track_caller]
     pub fn run<F>(&self, main: F) -> F::Output
     where
@@ -162,10 +162,9 @@ impl Runtime {
         }
     }
 
-    /// Runs any future under the default color, on the calling thread, which sleeps while the future
-    /// waits. It need not be `Send` and may borrow. Every poll hands the color from a worker to this
-    /// thread and back, which costs two thread switches if the color is busy: [`Runtime::run`] does
-    /// not.
+    /// Runs any future under the default color, on the calling thread, which sleeps while the future waits.
+    /// The future need not be `Send` and may borrow. Every poll hands the color from a worker to this
+    /// thread and back, which costs two thread switches if the color is busy; [`Runtime::run`] avoids them.
     ///
     /// # Panics
     ///
@@ -210,7 +209,8 @@ impl Runtime {
     ///
     /// # Panics
     ///
-    /// If the system gives no thread although none is there that could take the call later.
+    /// If the system refuses a thread, and the runtime has no blocking thread that could run the call
+    /// later.
     #[track_caller]
     pub fn spawn_blocking<T, F>(&self, f: F) -> JoinHandle<T>
     where
@@ -226,33 +226,33 @@ impl Runtime {
         self.handle.enter()
     }
 
-    /// What the runtime has done so far.
+    /// Returns the runtime's counters.
     #[must_use]
     pub fn metrics(&self) -> Metrics {
         self.handle.metrics()
     }
 
-    /// Lets stages handle what they have accepted, then cancels every task, each under its color, and
-    /// waits for all threads to end: up to `timeout` for all of it.
+    /// Lets stages handle their accepted events, then cancels every task, each under its color, and waits
+    /// for all threads to end. All of this takes at most `timeout`.
     ///
-    /// The [stages](crate::stage) that were built in the runtime are closed and drained one after
-    /// another, the one that was built last first: whoever sends ends before whoever receives. All else
-    /// goes on meanwhile; who sends to a stage that is closed gets the event back. A runtime in which no
-    /// stage was built loses no time by it, and neither does one whose stages have been drained.
+    /// The shutdown closes and drains the [stages](crate::stage) of the runtime one after another, the last
+    /// one built first, so that senders end before receivers. Everything else goes on meanwhile; a send to
+    /// a closed stage returns the event. A runtime without stages, or with drained stages, loses no time by
+    /// this.
     ///
-    /// A poll and a blocking call that are under way are not interrupted; blocking calls that have
-    /// not begun are cancelled. Afterwards nothing of the runtime is left but what is stuck.
+    /// The shutdown does not interrupt a poll or a blocking call that has begun; it cancels blocking calls
+    /// that have not begun. Afterwards only stuck threads of the runtime are left.
     ///
     /// # Errors
     ///
-    /// If some thread was still busy at the end: it ends by itself when it can. If stages had events
-    /// left: [`ShutdownTimeout::events`] says how many, and they are lost.
+    /// If some thread was still busy at the end; the thread ends by itself when it can. If stages had
+    /// events left, these are lost; [`ShutdownTimeout::events`] counts them.
     pub fn shutdown_timeout(mut self, timeout: Duration) -> Result<(), ShutdownTimeout> {
         self.threads.shut_down(&self.handle, Some(timeout), true)
     }
 
-    /// As [`Runtime::shutdown_timeout`] with no time at all: cancels everything, also what stages have
-    /// accepted, and waits for nobody.
+    /// Cancels everything, also the events that stages have accepted, and waits for nothing:
+    /// [`Runtime::shutdown_timeout`] with no time at all.
     pub fn shutdown_background(mut self) {
         let _ = self.threads.shut_down(&self.handle, Some(Duration::ZERO), false);
     }

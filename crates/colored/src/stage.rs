@@ -1,8 +1,8 @@
 //! Stages: handlers with a bounded queue each, wired into a pipeline or a graph.
 //!
-//! A program as a network of stages has its queues where one can see them: each says how much waits,
-//! each is bounded, and each decides how many of its events are handled at once. A [`Stage`] is the
-//! sending end; its [`Handler`] gets the events in batches.
+//! In a program that is a network of stages, all queues are visible: each stage reports how many events
+//! wait, bounds its queue, and decides how many events it handles at once. A [`Stage`] is the sending
+//! end; its [`Handler`] gets the events in batches.
 //!
 //! ```
 //! use colored::stage::{Batch, Builder, Events, Graph, each};
@@ -11,7 +11,7 @@
 //! # async fn main() {
 //! let mut graph = Graph::new();
 //!
-//! // One after another: a closure with state, and no lock.
+//! // Serial: a closure with state, and no lock.
 //! let mut total = 0;
 //! let sum = graph.add("sum", Builder::new().build(each(move |n: u64| total += n)));
 //!
@@ -36,58 +36,60 @@
 //! for n in 0..100 {
 //!     parse.send((n % 7, n.to_string())).await.unwrap();
 //! }
-//! // Whoever sends ends before whoever receives: nothing that was accepted is lost.
+//! // Senders end before receivers: no accepted event is lost.
 //! for (name, done) in graph.drain().await {
 //!     assert_eq!(done.handled, 100, "{name}");
 //! }
 //! # }
 //! ```
 //!
-//! # What is promised
+//! # Guarantees
 //!
 //! * **Serial.** A stage handles one batch at a time, also while its handler waits. With
-//!   [`parallel`](Builder::parallel), each of its partitions does.
-//! * **Order.** A partition's events are handled in the order in which they were accepted; those of
-//!   one sender, or in causal order, were accepted in that order. Nothing is promised between
-//!   partitions.
-//! * **Bounded.** No more events are queued than the capacity. Whoever sends more waits in line, or
-//!   gets the event back. A handler that sends to its own stage does not wait: its events are accepted
-//!   over the capacity, since room would come only after it. (Two stages whose handlers wait for room
-//!   in each other's queues can wait for ever; one of them needs [`try_send`](Stage::try_send).)
-//! * **Nothing is lost.** What has been accepted is handled, unless the handler of its batch panics,
-//!   or the runtime is ended in a way that does not wait (see below). [`close`](Stage::close) ends what
-//!   is accepted, not what is handled; [`drained`](Stage::drained) waits for the rest.
+//!   [`parallel`](Builder::parallel), each partition handles one batch at a time.
+//! * **Order.** A partition handles its events in the order in which it accepted them. It accepts the
+//!   events of one sender, and events in causal order, in that order. Between partitions there is no
+//!   order.
+//! * **Bounded.** The queue holds no more events than the capacity. A further sender waits in line, or
+//!   gets the event back. A handler that sends to its own stage does not wait: the stage accepts its
+//!   events over the capacity, because there would be room only after the handler is done. (Two stages
+//!   whose handlers wait for room in each other's queues can wait for ever; one of them needs
+//!   [`try_send`](Stage::try_send).)
+//! * **No loss.** The stage handles every accepted event, unless the handler of its batch panics, or
+//!   the runtime ends without waiting (see below). After [`close`](Stage::close) the stage accepts no
+//!   more events, but still handles the accepted ones; [`drained`](Stage::drained) waits for these.
 //! * **Panics** cost the events of one batch. The panic hook reports them, the [`Metrics`] count them,
 //!   and the stage goes on.
 //!
 //! # The end of the runtime
 //!
-//! A runtime that ends closes and drains its stages first, the one that was built last first, whether
-//! or not they are in a [`Graph`]. A stage is built after those that it sends to, since its handler has
-//! their handles: so what one still sends finds the next one open. (Stages that send in a circle, to
-//! one that their handler builds itself, or by a handle that came later, may find it closed: the event
-//! comes back to the handler, and [`Metrics::refused`] counts it.) How long that may take is for the
-//! caller of the end to say:
+//! A runtime that ends closes and drains its stages first, the last one built first, whether or not
+//! they are in a [`Graph`]. A stage is built after the stages that it sends to, because its handler has
+//! their handles. So while a stage drains, the stages that it sends to are still open. (A stage that
+//! sends in a circle, to a stage that its handler builds itself, or by a handle that it got later, may
+//! find that stage closed: the event comes back to the handler, and [`Metrics::refused`] counts it.)
+//! The caller decides how long this may take:
 //!
-//! | the end | waits for stages | what is left is |
+//! | the end | waits for stages | remaining events |
 //! |---|---|---|
-//! | [`graph.drain().await`](Graph::drain), before the end | until all is handled | nothing; it returns what each has done |
-//! | of `#[colored::main]`, a drop of the [`Runtime`](crate::Runtime) | until all is handled | nothing |
-//! | [`Runtime::shutdown_timeout`](crate::Runtime::shutdown_timeout) | at most that long | lost, and counted in its error |
-//! | [`Runtime::shutdown_background`](crate::Runtime::shutdown_background) | no | lost |
-//! | a drop while the thread panics, or inside a task; a process that exits or is killed | no | lost |
+//! | [`graph.drain().await`](Graph::drain), before the end | until all events are handled | none; it returns the metrics of each stage |
+//! | of `#[colored::main]`, a drop of the [`Runtime`](crate::Runtime) | until all events are handled | none |
+//! | [`Runtime::shutdown_timeout`](crate::Runtime::shutdown_timeout) | at most that long | are lost, and counted in its error |
+//! | [`Runtime::shutdown_background`](crate::Runtime::shutdown_background) | no | are lost |
+//! | a drop while the thread panics, or inside a task; a process that exits or is killed | no | are lost |
 //!
-//! So a program whose handler waits for something that never comes does not end by itself: give it a
-//! `shutdown_timeout`, or the handler a [`timeout`](crate::time::timeout). What a task has not sent by
-//! then is not accepted: a task that must send all it has ends before the main future does.
+//! So a program whose handler waits for something that never comes does not end by itself: use
+//! `shutdown_timeout`, or a [`timeout`](crate::time::timeout) in the handler. The closed stages do not
+//! accept events that tasks send later. If a task must send all of its events, await the task before
+//! the main future ends.
 //!
 //! # Costs
 //!
-//! A send is a lock, uncontended two read-modify-writes; and a wake-up if the partition was idle. A
-//! batch costs a lock and a yield of the partition's task, whatever its size; its events are moved
-//! into a buffer that is used again. One event in 16 is timed. A partition is a task and 128 bytes
-//! or two beside its queue, which grows to the capacity as needed. A stage that is built takes a lock
-//! of its runtime, once.
+//! A send costs a lock, which is two read-modify-writes if uncontended, and a wake-up if the partition
+//! was idle. A batch of any size costs a lock and a yield of the partition's task; its events move into
+//! a buffer that is reused. One event in 16 is timed. A partition takes a task and 128 or 256 bytes
+//! beside its queue, which grows to the capacity as needed. Building a stage takes a lock of its
+//! runtime once.
 //!
 //! # Sources
 //!
@@ -111,15 +113,15 @@ pub use self::graph::Graph;
 pub use self::handler::{Each, Events, Handler, each};
 pub use self::metrics::Metrics;
 pub use self::send::Sending;
+#[doc(inline)]
+pub use crate::limit::{Closed, TrySendError};
 
 use self::partition::{Partition, Refused};
 use self::shared::Shared;
-use colored_core::TrySendError;
 use std::fmt;
 use std::sync::Arc;
 
-/// The sending end of a stage. Clones send to the same stage; when the last one is dropped, the stage
-/// is closed.
+/// The sending end of a stage. Clones send to the same stage; dropping the last one closes the stage.
 pub struct Stage<E> {
     sender: Arc<Sender<E>>,
 }
@@ -143,13 +145,14 @@ impl<E> Stage<E> {
     }
 
     /// Sends an event, and waits for room if there is none, in the order of the first polls. Inside a
-    /// handler of this stage it does not wait.
+    /// handler of this stage the send does not wait.
     ///
-    /// Cancel safe: dropped before it is ready, it has sent nothing; the event is dropped with it.
+    /// Cancel safe: a future that is dropped before it is ready has sent nothing; the event is dropped
+    /// with it.
     ///
     /// # Errors
     ///
-    /// [`Closed`](crate::Closed), with the event, if the stage is closed before there is room.
+    /// [`Closed`], with the event, if the stage is closed before there is room.
     ///
     /// # Panics
     ///
@@ -159,7 +162,8 @@ impl<E> Stage<E> {
         Sending::new(self, event)
     }
 
-    /// Sends an event if there is room and nobody waits for it, or inside a handler of this stage.
+    /// Sends an event if there is room and no other sender waits for it, or inside a handler of this
+    /// stage.
     ///
     /// # Errors
     ///
@@ -178,21 +182,21 @@ impl<E> Stage<E> {
         })
     }
 
-    /// Accepts nothing any more, from any clone. Senders that wait get their events back; what has
-    /// been accepted is handled.
+    /// Closes the stage for all clones: it accepts no more events. Waiting senders get their events
+    /// back; the stage still handles the events that it has accepted.
     pub fn close(&self) {
         self.shared().close();
     }
 
-    /// Whether it has been closed, or ended with its runtime.
+    /// Whether the stage has been closed, or has ended with its runtime.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.shared().partitions.iter().all(Partition::is_closed)
     }
 
     /// Waits until the stage has been closed, everything that it accepted has been handled, and its
-    /// handlers have been dropped. Does not close it: see [`close`](Self::close). Cancel safe; any
-    /// number may wait.
+    /// handlers have been dropped. Does not close the stage: see [`close`](Self::close). Cancel safe;
+    /// any number of tasks may wait.
     pub async fn drained(&self) {
         self.shared().drained().await;
     }
@@ -203,7 +207,7 @@ impl<E> Stage<E> {
         self.metrics().depth()
     }
 
-    /// What it has done so far, and how it stands. Takes the lock of each partition.
+    /// Returns the counters and the state of the stage. Takes the lock of each partition.
     #[must_use]
     pub fn metrics(&self) -> Metrics {
         self.shared().metrics()

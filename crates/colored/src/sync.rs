@@ -1,19 +1,20 @@
 //! Channels, locks and signals between tasks: tokio's, which need no runtime.
 //!
-//! They work under every color and between colors. What they do not know is our cooperative budget: a
-//! loop over a channel that is never empty returns from its poll only if it says
+//! They work under every color and between colors. They do not use our cooperative budget: a loop over
+//! a channel that is never empty returns from its poll only if it calls
 //! [`consume_budget`](crate::task::consume_budget) now and then.
 //!
-//! State of one color needs none of the locks: see [`ColorCell`](crate::ColorCell).
+//! State of one color needs no lock: see [`ColorCell`](crate::ColorCell).
 //!
-//! # What blocks
+//! # Methods that block
 //!
-//! They have methods for threads outside of any runtime, whose names begin with `blocking_`, and these block
-//! the thread that calls them. tokio panics where one is called inside a task of its own runtime. **It cannot
-//! see ours: inside a task they block the worker and its color**, for ever if what they wait for runs under
-//! the same color, or if there is one worker only. Other colors, timers and sockets go on, on other workers.
-//! Await the method of the same name without `blocking_`, or, in code that cannot await,
-//! call them in [`spawn_blocking`](crate::spawn_blocking):
+//! These types have methods for threads outside of any runtime. Their names begin with `blocking_`, and
+//! they block the calling thread. tokio panics where such a method is called inside a task of its own
+//! runtime. **tokio does not recognize our tasks: inside a task these methods block the worker and its
+//! color**, for ever if they wait for work of the same color, or if there is only one worker. Other
+//! colors, timers and sockets go on, on other workers. Await the method of the same name without
+//! `blocking_`, or, in code that cannot await, call the method in
+//! [`spawn_blocking`](crate::spawn_blocking):
 //!
 //! ```
 //! use colored::{spawn_blocking, sync::mpsc};
@@ -36,10 +37,10 @@
 //! # }
 //! ```
 //!
-//! These are tokio's types and not our own around them, so that what other crates make of them fits. So no
-//! code of ours runs in these methods, and nothing can be reported while a program runs. Clippy finds each
-//! call when it is compiled, with this in the `clippy.toml` of a program; where a call is right,
-//! `#[expect(clippy::disallowed_methods)]` says so:
+//! These are tokio's own types and not wrappers, so that they fit the types of other crates. So no code
+//! of ours runs in these methods, and the runtime cannot report a call. Clippy reports each call if the
+//! `clippy.toml` of the program has the following list; `#[expect(clippy::disallowed_methods)]` permits
+//! a correct call:
 //!
 //! ```toml
 //! disallowed-methods = [
@@ -63,10 +64,10 @@
 //! ]
 //! ```
 //!
-//! # What wants tokio's clock
+//! # Methods that need tokio's clock
 //!
-//! Where some crate of the program enables tokio's feature `time`, `mpsc::Sender` has a method
-//! `send_timeout`. It goes by the clock of a tokio runtime, and panics without one. A
+//! If some crate of the program enables tokio's feature `time`, `mpsc::Sender` has a method
+//! `send_timeout`. The method uses the clock of a tokio runtime, and panics without one. A
 //! [`timeout`](crate::time::timeout) around `reserve` does the same and keeps the value:
 //!
 //! ```
@@ -95,7 +96,7 @@ pub use tokio::sync::{
 
 #[cfg(test)]
 mod tests {
-    /// What users are shown is what this workspace is held to: clippy looks whether the names are right.
+    /// The list for users is the list of this workspace: clippy checks that its names exist.
     #[test]
     fn the_list_of_what_blocks_is_the_one_of_this_workspace() {
         let list = |text: &str, comment: &str| {

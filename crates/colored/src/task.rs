@@ -6,12 +6,13 @@
 //! | [`spawn_colored`] | the color named |
 //! | [`spawn_here`] | the color of the caller |
 //! | [`spawn_unique`] | a fresh color of its own: in parallel with everything |
-//! | [`spawn_local`] | the color of the caller, on this very thread: the future need not be `Send` |
+//! | [`spawn_local`] | the color of the caller, on this thread: the future need not be `Send` |
 //! | [`spawn_pinned`](crate::spawn_pinned) | the color named, on a worker named: the future need not be `Send` |
 //! | [`spawn_blocking`] | no color, on a thread that may block |
 //!
-//! A color is held for one poll and released at every `.await`: other tasks of the color may run in
-//! between. A color is not inherited: only [`spawn_here`] and [`spawn_local`] look at the caller's.
+//! A task holds its color for one poll and releases it at every `.await`: other tasks of the color may
+//! run in between. A task does not inherit a color: only [`spawn_here`] and [`spawn_local`] use the
+//! caller's.
 
 mod builder;
 mod local;
@@ -20,10 +21,14 @@ mod unconstrained;
 pub use self::builder::Builder;
 pub use self::local::{LocalKey, NotInScope, Scope};
 pub use self::unconstrained::{Unconstrained, unconstrained};
+#[doc(inline)]
 pub use crate::blocking::spawn_blocking;
+#[doc(inline)]
 pub use colored_core::budget::has_remaining as has_budget_remaining;
+#[doc(inline)]
 pub use colored_core::{
-    AbortHandle, Hop, Id, JoinError, JoinHandle, TryHop, YieldNow, hop, try_hop, yield_now,
+    AbortHandle, Exclusive, Hop, Id, JoinError, JoinHandle, TryHop, YieldNow, hop, try_hop,
+    yield_now,
 };
 
 use colored_core::{Color, Handle};
@@ -43,10 +48,10 @@ fn with_handle<R>(what: &str, f: impl FnOnce(&Handle) -> R) -> R {
     }
 }
 
-/// Spawns a task under [`Color::DEFAULT`]: it never overlaps anything that names no color.
+/// Spawns a task under [`Color::DEFAULT`]: it never overlaps a task that names no color.
 ///
-/// It is scheduled behind what is scheduled there already, and runs whether or not the handle is
-/// awaited. Costs one allocation.
+/// The task is scheduled behind all work of that color, and runs whether or not the handle is awaited.
+/// Costs one allocation.
 ///
 /// # Panics
 ///
@@ -61,11 +66,11 @@ where
     with_handle("spawn", |handle| handle.spawn_colored_from(site, Color::DEFAULT, future))
 }
 
-/// Spawns a task under `color`: it overlaps no other task of that color, runs behind those that are
-/// scheduled there already, and in parallel with those of all other colors.
+/// Spawns a task under `color`: it overlaps no other task of that color, runs after the tasks that are
+/// already scheduled there, and in parallel with tasks of all other colors.
 ///
-/// Beside the allocation it costs a look-up in the table of colors: some 20 ns under a lock that
-/// few others use.
+/// Beside the allocation it costs a look-up in the table of colors: some 20 ns under a lock with little
+/// contention.
 ///
 /// # Panics
 ///
@@ -80,8 +85,8 @@ where
     with_handle("spawn_colored", |handle| handle.spawn_colored_from(site, color.into(), future))
 }
 
-/// Spawns a task under a fresh color that equals no other: in parallel with everything. Needs no
-/// entry in the table of colors unless somebody asks for the color.
+/// Spawns a task under a fresh color that equals no other, in parallel with everything. The color needs
+/// no entry in the table of colors unless code asks for the color.
 ///
 /// # Panics
 ///
@@ -100,7 +105,7 @@ where
 ///
 /// # Panics
 ///
-/// Where the caller runs under no color.
+/// If the caller runs under no color.
 #[track_caller]
 pub fn spawn_here<F>(future: F) -> JoinHandle<F::Output>
 where
@@ -113,11 +118,12 @@ where
     }
 }
 
-/// Spawns a future that need not be `Send`. It stays on this thread, under the color of the caller
-/// or, where there is none, the default one: pinning says where a task runs, color says with whom it
-/// may overlap.
+/// Spawns a future that need not be `Send`. It stays on this thread, under the color of the caller or,
+/// if there is none, the default one. Pinning decides on which thread a task runs; the color decides
+/// which tasks it may overlap.
 ///
-/// On a worker it runs as long as the runtime does; inside `block_on` it is aborted when that ends.
+/// On a worker the task may run until the runtime ends; inside `block_on` it is aborted when the
+/// `block_on` ends.
 ///
 /// # Panics
 ///
@@ -141,7 +147,7 @@ where
 ///
 /// # Panics
 ///
-/// Outside a task; [`try_id`] does not.
+/// Outside a task; [`try_id`] returns `None` there.
 #[must_use]
 #[track_caller]
 pub fn id() -> Id {
@@ -154,14 +160,14 @@ pub fn try_id() -> Option<Id> {
     colored_core::current_task()
 }
 
-/// Takes one unit of the cooperative budget, and lets others run first if there is none: for loops
-/// that always find something to do and otherwise would not return from their poll.
+/// Takes one unit of the cooperative budget, and lets other tasks run first if none is left. Use it in
+/// loops that always find work and otherwise would never return from their poll.
 ///
-/// Every poll of a task begins with 128 units, of which each socket operation, timer, call of a cell
-/// and join handle that has something to give takes one as well, and each [`hop`] to where the task
-/// is. It waits for the next poll of its task only, and so behind what is scheduled under the color by
-/// then. Cancel safe. Inside [`unconstrained()`] and outside a runtime it never waits. Costs a look at a
-/// thread-local.
+/// Every poll of a task begins with 128 units. Each socket operation, timer, call of a cell and join
+/// handle that is ready takes one unit as well, and so does each [`hop`] to the task's own color.
+/// Without a unit left, the function waits for the next poll of its task, and so behind all work that
+/// is scheduled under the color by then. Cancel safe. Inside [`unconstrained()`] and outside a runtime
+/// it never waits. Costs a look at a thread-local.
 pub async fn consume_budget() {
     poll_fn(colored_core::budget::poll_proceed).await;
 }

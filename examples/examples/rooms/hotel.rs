@@ -2,7 +2,7 @@
 
 use super::room::{Line, Room};
 use colored::sync::mpsc::UnboundedReceiver;
-use colored::{Bound, Color, ColorCell};
+use colored::{Color, ColorCell, Limit};
 use std::collections::HashMap;
 
 /// How many lines of a room may be on their way to its members. Who wants to say more waits, and so
@@ -17,7 +17,7 @@ pub(crate) struct Hotel {
 
 struct Entry {
     room: ColorCell<Room>,
-    bound: Bound,
+    limit: Limit,
     guests: usize,
 }
 
@@ -39,15 +39,15 @@ impl Hotel {
             let color = Color::of(&("room", &key));
             let entry = rooms.entry(key).or_insert_with(|| Entry {
                 room: ColorCell::new(color, Room::default()),
-                bound: Bound::new(color, LINES),
+                limit: Limit::new(color, LINES),
                 guests: 0,
             });
             entry.guests += 1;
-            (entry.room.clone(), entry.bound.clone())
+            (entry.room.clone(), entry.limit.clone())
         };
-        let (cell, bound) = self.rooms.call(open).await;
+        let (cell, limit) = self.rooms.call(open).await;
         let hotel = self.clone();
-        let mut guest = Guest { hotel, name: room, room: cell, bound, number: None };
+        let mut guest = Guest { hotel, name: room, room: cell, limit, number: None };
         let (number, lines) = guest.room.call(|room| room.join(name)).await;
         guest.number = Some(number);
         (guest, lines)
@@ -59,7 +59,7 @@ pub(crate) struct Guest {
     hotel: Hotel,
     name: String,
     room: ColorCell<Room>,
-    bound: Bound,
+    limit: Limit,
     number: Option<u64>,
 }
 
@@ -67,8 +67,8 @@ impl Guest {
     /// Waits until there is room for the line.
     pub(crate) async fn say(&self, text: String) {
         let Some(number) = self.number else { return };
-        let place = self.bound.reserve().await.expect("nobody closes a room");
-        self.room.post(move |room| room.say(number, &text, place));
+        let permit = self.limit.reserve().await.expect("nobody closes a room");
+        self.room.post(move |room| room.say(number, &text, permit));
     }
 
     /// For who finds out that the guest must go.

@@ -1,14 +1,14 @@
 //! A room: state of one color, without a lock.
 
-use colored::bound::Place;
+use colored::limit::Permit;
 use colored::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A line for everybody. All members share one text, and the place that it has in the room's bound: it
+/// A line for everybody. All members share one text, and the permit that it has in the room's limit: it
 /// is free again when the last one has sent the line, or is out.
 #[derive(Clone)]
-pub(crate) struct Line(Arc<(String, Option<Place>)>);
+pub(crate) struct Line(Arc<(String, Option<Permit>)>);
 
 impl Line {
     pub(crate) fn text(&self) -> &str {
@@ -25,7 +25,7 @@ pub(crate) struct Room {
 
 struct Member {
     name: String,
-    /// Needs no bound of its own: the room has one.
+    /// Needs no limit of its own: the room has one.
     lines: UnboundedSender<Line>,
 }
 
@@ -41,10 +41,10 @@ impl Room {
         (number, receiver)
     }
 
-    pub(crate) fn say(&mut self, number: u64, text: &str, place: Place) {
+    pub(crate) fn say(&mut self, number: u64, text: &str, permit: Permit) {
         if let Some(member) = self.members.get(&number) {
             let line = format!("{}: {text}\n", member.name);
-            self.tell(line, Some(place));
+            self.tell(line, Some(permit));
         }
     }
 
@@ -55,8 +55,8 @@ impl Room {
         }
     }
 
-    fn tell(&mut self, line: String, place: Option<Place>) {
-        let line = Line(Arc::new((line, place)));
+    fn tell(&mut self, line: String, permit: Option<Permit>) {
+        let line = Line(Arc::new((line, permit)));
         for member in self.members.values() {
             // Whose connection has failed hears no more, and will leave.
             let _ = member.lines.send(line.clone());

@@ -9,7 +9,7 @@ use colored::sync::{Mutex, Notify, Semaphore, mpsc, oneshot};
 use colored::task::unconstrained;
 use colored::time::{Instant, interval_at, sleep, timeout};
 use colored::{
-    Bound, Color, ColorCell, Handle, PinnedCell, Runtime, exclusive, hop, shared, spawn_colored,
+    Color, ColorCell, Handle, Limit, PinnedCell, Runtime, exclusive, hop, shared, spawn_colored,
     try_hop, try_when, when, yield_now,
 };
 use std::io::{Read, Write};
@@ -141,26 +141,26 @@ pub(super) const ALL: &[(&str, Make)] = &[
             |cell, token| async move { cell.try_call(|n| add(n, token)).await },
         )
     }),
-    ("Bound::reserve", |runtime, token| {
-        at_bound(runtime, token, |bound, _| async move { bound.reserve().await.map(drop) })
+    ("Limit::reserve", |runtime, token| {
+        at_limit(runtime, token, |limit, _| async move { limit.reserve().await.map(drop) })
     }),
-    ("Bound::try_wait", |runtime, token| {
-        at_bound(runtime, token, |bound, _| async move { bound.try_wait().await.map(drop) })
+    ("Limit::try_wait", |runtime, token| {
+        at_limit(runtime, token, |limit, _| async move { limit.try_wait().await.map(drop) })
     }),
-    ("Bound::spawn", |runtime, token| {
-        at_bound(runtime, token, |bound, token| async move {
-            let _spawned = bound.spawn(async move { drop(token) }).await;
+    ("Limit::spawn", |runtime, token| {
+        at_limit(runtime, token, |limit, token| async move {
+            let _spawned = limit.spawn(async move { drop(token) }).await;
         })
     }),
-    ("BoundedCell::call", |runtime, token| {
-        at_bound(runtime, token, |bound, token| async move {
-            let _called = bound.cell(0).call(|n| add(n, token)).await;
+    ("LimitedCell::call", |runtime, token| {
+        at_limit(runtime, token, |limit, token| async move {
+            let _called = limit.cell(0).call(|n| add(n, token)).await;
         })
     }),
     ("Stage::send", sent),
     ("Stage::drained", drained),
     ("Graph::drain", graph_drained),
-    ("Permit::run", admitted),
+    ("Admitted::run", admitted),
     ("Mutex::lock", locked),
     ("Notify::notified", notified),
     ("Semaphore::acquire", acquired),
@@ -480,22 +480,22 @@ fn at_pinned<F: Future + Send + 'static>(
     Subject::waits(token, future, move || gate.open(), check)
 }
 
-/// A way into a bound that is full.
-fn at_bound<F: Future + Send + 'static>(
+/// A way into a limit that is full.
+fn at_limit<F: Future + Send + 'static>(
     runtime: &Runtime,
     token: Arc<()>,
-    enter: impl FnOnce(Bound, Arc<()>) -> F,
+    enter: impl FnOnce(Limit, Arc<()>) -> F,
 ) -> Subject {
-    let bound = runtime.handle().bound(RED, 1);
-    let place = bound.try_reserve().unwrap();
-    let future = enter(bound.clone(), Arc::clone(&token));
+    let limit = runtime.handle().limit(RED, 1);
+    let permit = limit.try_reserve().unwrap();
+    let future = enter(limit.clone(), Arc::clone(&token));
     let check = move |runtime: &Runtime| {
         // A task that was admitted has yet to run.
-        runtime.block_on(async { drop(bound.reserve().await.unwrap()) });
-        assert_eq!((bound.depth(), bound.waiting()), (0, 0));
+        runtime.block_on(async { drop(limit.reserve().await.unwrap()) });
+        assert_eq!((limit.depth(), limit.waiting()), (0, 0));
         goes_on(runtime, RED);
     };
-    Subject::waits(token, future, move || drop(place), check)
+    Subject::waits(token, future, move || drop(permit), check)
 }
 
 /// A stage that handles nothing before the gate is open.

@@ -193,7 +193,7 @@ fn offer(
     };
     match admission.map(|admission| admission.admit_since(due)) {
         None => drop(on.handle().spawn_unique(work)),
-        Some(Ok(permit)) => drop(on.handle().spawn_unique(permit.run(work))),
+        Some(Ok(admitted)) => drop(on.handle().spawn_unique(admitted.run(work))),
         Some(Err(_)) => return false,
     }
     true

@@ -1,4 +1,4 @@
-//! Why a value cannot be reached, in words that a reader of a log can use.
+//! Why a value cannot be accessed, with texts for logs.
 
 use crate::color::Color;
 use crate::lane::current;
@@ -6,7 +6,7 @@ use crate::task::Deadlock;
 use std::fmt;
 use std::panic::Location;
 
-/// Why a value cannot be reached right now.
+/// Why a value cannot be accessed right now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AccessError {
@@ -17,8 +17,8 @@ pub enum AccessError {
         /// The caller's color, if it has one.
         current: Option<Color>,
     },
-    /// The caller is inside the closure of another access to the same cell, or beside an
-    /// [`exclusive`](super::ColorCell::exclusive) one in the same task.
+    /// The caller is inside the closure of another access to the same cell, or accesses the cell
+    /// during an [`exclusive`](super::ColorCell::exclusive) access of the same task.
     InUse,
 }
 
@@ -82,13 +82,13 @@ impl From<InUse> for AccessError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CallError {
-    /// To wait for its turn would never end: the color is held by a section
-    /// ([`exclusive`](crate::exclusive())) that waits, in the end, for the caller.
+    /// The wait would never end: a section ([`exclusive`](crate::exclusive())) holds the color, and
+    /// waits, directly or through other waits, for the caller.
     Deadlock(Deadlock),
-    /// The runtime shut down before its turn came.
+    /// The runtime shut down before the turn of the closure came.
     ShutDown,
-    /// The caller is inside another access to the same cell, an
-    /// [`exclusive`](super::ColorCell::exclusive) one say: it has the value already.
+    /// The caller is inside another access to the same cell, for example an
+    /// [`exclusive`](super::ColorCell::exclusive) one, and so has the value already.
     InUse,
 }
 

@@ -1,9 +1,9 @@
 //! [`ColorCell::exclusive`]: the value across awaits.
 //!
-//! The section keeps everybody else of the color from running, and the cell's mark keeps the other
+//! The section keeps all other work of the color from running, and the cell's mark keeps the other
 //! branches of the same task out. If the future is taken out of its task and dropped elsewhere, the
-//! borrow of the value ends first, then the mark, then the section: whoever comes in next sees all
-//! of it.
+//! borrow of the value ends first, then the mark, then the section: so the next access sees all
+//! changes.
 
 use super::{AccessError, ColorCell};
 use crate::exclusive::exclusive_at;
@@ -11,12 +11,12 @@ use std::panic::Location;
 
 impl<T: Send + 'static> ColorCell<T> {
     /// Uses the value, from inside its color, across awaits: an [`exclusive`](crate::exclusive())
-    /// section that has the value to itself.
+    /// section with exclusive access to the value.
     ///
-    /// Nothing else of the color runs meanwhile. Other branches of the same task do, and to them the
-    /// value is [`InUse`](AccessError::InUse). What was called or posted to the cell meanwhile runs
-    /// afterwards. All that is said of `exclusive` holds here too; the value is as `f` has left it,
-    /// whether `f` is done, was dropped or has panicked.
+    /// Nothing else of the color runs meanwhile. Other branches of the same task do run, and for
+    /// them the value is [`InUse`](AccessError::InUse). Calls and posts to the cell run afterwards.
+    /// The rules of `exclusive` apply; the value keeps the changes of `f`, whether `f` is done, was
+    /// dropped or has panicked.
     ///
     /// ```
     /// # use colored_core as colored;

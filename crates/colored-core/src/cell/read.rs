@@ -1,4 +1,4 @@
-//! [`ColorCell::read`] and [`ColorCell::try_read`]: looks at a value beside others who only look.
+//! [`ColorCell::read`] and [`ColorCell::try_read`]: reading a value in parallel with other readers.
 
 use super::access::CallError;
 use super::queued::{Queued, Shared};
@@ -34,32 +34,33 @@ enum Stage<F, R> {
 }
 
 impl<T: Send + Sync + 'static> ColorCell<T> {
-    /// Looks at the value, beside others who only look, and waits for the result.
+    /// Reads the value, in parallel with other readers, and waits for the result.
     ///
-    /// Readers of one color run in parallel, and with none of its tasks, callbacks, calls and
-    /// destructors. The order is that of scheduling: a read sees what was scheduled on the color
-    /// before it, and what is scheduled after it waits until it is over. So endless readers starve
-    /// no writer, nor the other way round.
+    /// Readers of one color run in parallel with each other, but not with its tasks, callbacks,
+    /// calls and destructors. The order is the order of scheduling: a read sees the effects of
+    /// everything that was scheduled on the color before it, and everything that is scheduled after
+    /// it waits until it is over. So endless readers starve no writer, and endless writers no
+    /// reader.
     ///
-    /// `f` runs at once on this thread if the color is idle or others are reading and nobody waits,
-    /// or if the color is the caller's own and nothing is scheduled there; otherwise on some worker, when
-    /// its turn comes. A call that waits
-    /// for the readers to go is let go first, if that takes a few microseconds only. `f` runs
-    /// *beside* the color, not under it: [`Color::current`](crate::Color::current) is the caller's
-    /// color in the first case and a fresh one in the other, and [`ColorCell::with`] is refused.
+    /// `f` runs at once on this thread if the color is idle, if others are reading and nothing
+    /// waits, or if the color is the caller's own and nothing is scheduled there; otherwise it runs
+    /// on some worker, when its turn comes. If a call waits for the readers to leave, a new reader
+    /// lets the call go first, if that takes only a few microseconds. `f` runs *beside* the color,
+    /// not under it: [`Color::current`](crate::Color::current) is the caller's color in the first
+    /// case and a fresh one in the other, and [`ColorCell::with`] is refused.
     ///
-    /// Cancel safe: a read that is dropped before its first poll drops `f` there and then; one that
-    /// is scheduled drops `f` under the cell's color, unless its turn has come, when it goes on.
+    /// Cancel safe: a read that is dropped before its first poll drops `f` at once. A scheduled
+    /// read drops `f` under the cell's color, unless its turn has come; then `f` runs.
     ///
-    /// Costs three atomic exchanges if the color is idle, two if others are reading. If it has to
-    /// wait: an allocation, a clone of the cell, a shared slot for the result, its part of a lane
-    /// (which takes eight readers, or as many as begin within 16 µs), and a wake-up. All readers write to one
-    /// word, so what is read for longer gains more.
+    /// Costs three atomic exchanges if the color is idle, two if others are reading. A read that
+    /// has to wait costs an allocation, a clone of the cell, a shared slot for the result, a part
+    /// of a lane (which takes eight readers, or as many as begin within 16 µs), and a wake-up. All
+    /// readers write to one word, so longer reads gain more.
     ///
     /// # Panics
     ///
-    /// With the panic of `f`; and where [`try_read`](Self::try_read) gives an error: the text names the
-    /// line of the read.
+    /// With the panic of `f`; and where [`try_read`](Self::try_read) returns an error: the text
+    /// names the line of the read.
     ///
     /// # Examples
     ///
@@ -82,10 +83,10 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
     ///
     /// # Errors
     ///
-    /// [`CallError`]: if the runtime shuts down before `f` has run; if the turn of `f` would never come,
-    /// because the color is held by a section ([`exclusive`](crate::exclusive())) that waits, in the
-    /// end, for the caller; and inside an access to the same cell, from under its color. `f` is
-    /// dropped, at once if it was never scheduled.
+    /// [`CallError`]: if the runtime shuts down before `f` has run; if the turn of `f` would never
+    /// come, because a section ([`exclusive`](crate::exclusive())) holds the color and waits,
+    /// directly or through other waits, for the caller; and inside an access to the same cell, from
+    /// under its color. `f` is dropped, at once if it was never scheduled.
     ///
     /// # Panics
     ///

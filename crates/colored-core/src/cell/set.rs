@@ -1,4 +1,4 @@
-//! Sets of cells: what [`when`](fn@super::when) takes, and what its closure gets.
+//! Sets of cells: the argument of [`when`](fn@super::when), and the arguments of its closure.
 
 mod element;
 mod tuple;
@@ -15,8 +15,9 @@ use std::fmt;
 /// [`cell.shared()`](ColorCell::shared); and slices, arrays and `Vec`s of `ColorCell<T>` or of
 /// `&ColorCell<T>`, by reference or by value, or the same inside [`shared`](super::shared).
 ///
-/// The closure `F` gets for each element of a tuple a `&mut T`, or a `&T` of what is shared; for
-/// the others one [`Several`](super::Several) or [`SeveralShared`](super::SeveralShared).
+/// For a tuple, the closure `F` gets a `&mut T` for each element, or a `&T` for a shared element.
+/// For the other sets it gets one [`Several`](super::Several) or
+/// [`SeveralShared`](super::SeveralShared).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no set of cells that `when` could hand to this closure",
     label = "wants a tuple of one to eight `&ColorCell<T>` or `cell.shared()`, with a closure of as many \
@@ -33,8 +34,8 @@ pub trait Cells<F, R>: Sized {
 }
 
 mod sealed {
-    /// For the types of this crate only. What runs a closure with the values of a set relies on what the
-    /// set says of itself: that it names the same cells each time, and all of them.
+    /// Implemented only by types of this crate. The code that runs a closure with the values of a
+    /// set relies on the set: it must name the same cells each time, and all of them.
     #[expect(unnameable_types, reason = "nobody else may implement what has this as a supertrait")]
     pub trait Sealed {}
 }
@@ -70,14 +71,14 @@ pub trait Set<F, R>: Sealed {
     unsafe fn run(&self, own: impl Fn(Want) -> bool, f: F) -> Result<R, InUse>;
 }
 
-/// A cell of which the closure of a [`when`](fn@super::when) only wants to look at the value,
-/// beside others who only look: see [`ColorCell::shared`].
+/// A cell that the closure of a [`when`](fn@super::when) only reads, in parallel with other
+/// readers: see [`ColorCell::shared`].
 #[derive(Clone, Copy)]
 pub struct Shared<'a, T: Send + Sync + 'static>(&'a ColorCell<T>);
 
 impl<T: Send + Sync + 'static> ColorCell<T> {
-    /// The cell, shared: inside a [`when`](fn@super::when) the closure gets a `&T`, and runs in
-    /// parallel with others who only look, as with [`ColorCell::read`].
+    /// Shares the cell inside a [`when`](fn@super::when): the closure gets a `&T`, and runs in
+    /// parallel with other readers, as with [`ColorCell::read`].
     ///
     /// ```
     /// # use colored_core::{ColorCell, when};

@@ -1,4 +1,4 @@
-//! [`Several`]: the values of a row of cells; and [`shared()`], to look at them only.
+//! [`Several`]: the values of a row of cells; and [`shared()`], to only read them.
 
 mod row;
 mod shared;
@@ -16,10 +16,10 @@ use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
 /// The values of several cells of one type, inside a [`when`](fn@super::when) over a slice, an
-/// array or a `Vec`: by the places of their cells.
+/// array or a `Vec`, indexed by the places of their cells.
 ///
-/// A cell may be at several places. They are the same value then, and so only one value at a time
-/// can be borrowed to be changed.
+/// A cell may be at several places, which then share one value. So only one value at a time can be
+/// borrowed mutably.
 ///
 /// ```
 /// # use colored_core::{ColorCell, when};
@@ -50,7 +50,7 @@ impl<T: Send + 'static> Several<'_, T> {
         self.len() == 0
     }
 
-    /// All values, to be looked at.
+    /// All values, by shared reference.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &T> + DoubleEndedIterator {
         (0..self.len()).map(|index| &self[index])
     }

@@ -1,4 +1,4 @@
-//! [`when()`] and [`try_when()`]: a closure that has several cells at once.
+//! [`when()`] and [`try_when()`]: a closure with access to several cells at once.
 
 mod behavior;
 
@@ -17,8 +17,7 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 
-/// Runs `f` with the values of several cells at once, when it has all of them for itself, and waits
-/// for the result.
+/// Runs `f` with exclusive access to the values of several cells at once, and waits for the result.
 ///
 /// ```
 /// use colored_core::{ColorCell, when};
@@ -38,41 +37,42 @@ use std::task::{Context, Poll, Waker, ready};
 ///
 /// The cells are one to eight `&ColorCell<T>` in a tuple, of any types and colors; the closure gets
 /// a `&mut T` of each. An element [`cell.shared()`](crate::ColorCell::shared) gives a `&T`, and
-/// lets others look at the cell at the same time. A slice, an array or a `Vec` of cells, or of `&cell`s,
-/// gives one [`Several`](super::Several); inside [`shared`](super::shared) all of them are only looked
-/// at. Cells of one color are fine.
+/// lets others read the cell at the same time. A slice, an array or a `Vec` of cells, or of
+/// `&cell`s, gives one [`Several`](super::Several); inside [`shared`](super::shared) the closure
+/// only reads all of them. Several cells may have the same color.
 ///
-/// **No deadlock.** While a `when` waits it blocks no thread: it stands in the line of each color,
-/// and what is behind it there waits, as behind any other. Two of them that have colors in common
-/// run in the order in which they were scheduled, the same for all colors they share, so none waits
-/// for one that waits for it. `f` does not await. As with any color: do not await inside a section
-/// that holds one of the colors what needs that color.
+/// **No deadlock.** A waiting `when` blocks no thread: it has a place in the line of each color,
+/// and later work of these colors waits behind it. Two `when`s that have colors in common run in
+/// the order in which they were scheduled, which is the same for all shared colors, so they never
+/// wait for each other in a cycle. `f` does not await. But as with any color, a section that holds
+/// one of the colors must not await work that needs that color.
 ///
-/// **Where.** If all colors are idle, or one is the caller's own and nothing is scheduled there, `f` runs
-/// at once on this thread; otherwise on the worker that comes to the last one. [`Color::current`](crate::Color::current) is
-/// the color of the first cell that is not shared; if all are shared, as for
-/// [`ColorCell::read`](crate::ColorCell::read). The cells of other colors are reached through the
-/// arguments only; another access to one of the set, by [`ColorCell::with`](crate::ColorCell::with)
-/// say, is refused.
+/// **Where `f` runs.** If all colors are idle, or one is the caller's own and nothing is scheduled
+/// there, `f` runs at once on this thread; otherwise it runs on the worker that takes the last
+/// color. [`Color::current`](crate::Color::current) is the color of the first cell that is not
+/// shared; if all are shared, the rule of [`ColorCell::read`](crate::ColorCell::read) applies. `f`
+/// reaches the cells only through its arguments: another access to a cell of the set, for example
+/// by [`ColorCell::with`](crate::ColorCell::with), is refused.
 ///
-/// Cancel safe: a `when` that is dropped before its first poll drops `f` there and then; one that
-/// is scheduled drops `f` when it has its colors, and under them, unless it has begun, when it goes
-/// on.
+/// Cancel safe: a `when` that is dropped before its first poll drops `f` at once. A scheduled
+/// `when` drops `f` when it has its colors, and under them, unless `f` has begun; then `f` goes on.
 ///
 /// # Cost
 ///
-/// All colors idle: two atomic exchanges a color, no allocation for a tuple and one for a slice;
-/// one cell costs no more than [`ColorCell::call`](crate::ColorCell::call), busy or not. A set of one
-/// color, not shared, stands in line as a call does. Otherwise one allocation (two for a slice), a clone
-/// of each cell, a swap, a count and a short lock a color, and a wake-up. A color that is ready stands
-/// still until the others are: many wide sets that overlap run one after another. While a color is busy
-/// only with closures that others run at once, this thread tries for some microseconds first.
+/// If all colors are idle, a `when` costs two atomic exchanges for each color, no allocation for a
+/// tuple and one for a slice. A single cell costs no more than
+/// [`ColorCell::call`](crate::ColorCell::call), busy or not. A set of one color, not shared, waits
+/// in line as a call does. Otherwise a `when` costs one allocation (two for a slice), a clone of
+/// each cell, a swap, a count and a short lock for each color, and a wake-up. A color that is ready
+/// waits until the others are, so many wide sets that overlap run one after another. While a color
+/// is busy only with closures that other threads run inline, this thread retries for some
+/// microseconds first.
 ///
 /// # Panics
 ///
 /// At this call, if a tuple has the same cell twice and not both times shared. Later with the panic
-/// of `f`, after which the colors go on; and where [`try_when()`] gives an error: the text names the
-/// line of the `when`.
+/// of `f`, after which the colors go on; and where [`try_when()`] returns an error: the text names
+/// the line of the `when`.
 #[track_caller]
 pub fn when<S, F, R>(cells: S, f: F) -> When<S::Set, F, R>
 where
@@ -87,10 +87,11 @@ where
 ///
 /// # Errors
 ///
-/// [`CallError`]: if the runtime shuts down before `f` has run; inside an access to one of the cells,
-/// from under its color; and if it would have to wait for a section ([`exclusive`](crate::exclusive()))
-/// that waits, in the end, for the caller, or for one of its own: inside a section over one of the
-/// colors a `when` runs only if it need not wait. `f` is dropped, at once if it was never scheduled.
+/// [`CallError`]: if the runtime shuts down before `f` has run; inside an access to one of the
+/// cells, from under its color; and if the `when` would have to wait for a section
+/// ([`exclusive`](crate::exclusive())) that waits, directly or through other waits, for the caller,
+/// or for a section of the caller itself: inside a section over one of the colors a `when` runs
+/// only if it need not wait. `f` is dropped, at once if it was never scheduled.
 ///
 /// # Panics
 ///

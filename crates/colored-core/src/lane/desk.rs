@@ -20,16 +20,16 @@
 
 use crate::sync::{AtomicU32, Ordering};
 
-/// How urgent a color is, against other colors: what is queued under one color keeps its order.
+/// How urgent a color is, against other colors. The order within one color does not change.
 ///
 /// In the laboratory: a runtime with a flat queue ([`Queue::SharedTasks`](crate::lab::Queue) and
 /// `PerWorkerTasks`) has none, and all colors are normal; and one that pushes lanes
 /// ([`Balance::Push`](crate::lab::Balance) and `Hybrid`) does not any more from the first priority on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Priority {
-    /// After the others, but never not at all.
+    /// After the others, but without starving.
     Low,
-    /// What every color has that nobody gave another.
+    /// The default.
     #[default]
     Normal,
     /// Before the others.

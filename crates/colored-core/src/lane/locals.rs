@@ -40,26 +40,25 @@ struct Entry {
 /// Boxed, so that it keeps its place while others are made.
 type Value = Box<dyn Any + Send>;
 
-/// A value that every color has its own of; `color_local!` declares it.
+/// A static of which every color has its own value; `color_local!` declares it.
 ///
-/// It is made when something that runs under the color uses it for the first time: a poll, a
-/// callback of a cell, a destructor. It is dropped under its color when nothing refers to the color
-/// any more (no task, nothing scheduled, no cell, no priority), and at shutdown after the tasks of
-/// the color that exist then; a color that is used again afterwards makes a new one. The value made
-/// last is dropped first. Colors of two runtimes have nothing to do with each other: each has its
-/// own.
+/// The first use under a color makes the value: in a poll, in a callback of a cell, or in a
+/// destructor. The value is dropped under its color when nothing refers to the color any more (no
+/// task, no scheduled work, no cell, no priority), and at shutdown after the tasks of the color
+/// that exist then. If the color is used again afterwards, the next use makes a new value. The
+/// value made last is dropped first. Colors of two runtimes are unrelated: each has its own value.
 ///
-/// No two threads ever look at one value at the same time, so it need not be `Sync`, and there is no
-/// lock. A use costs a look at a thread-local and at the values that the color has.
+/// No two threads access one value at the same time, so it need not be `Sync`, and there is no
+/// lock. A use costs a look at a thread-local and at the values of the color.
 ///
-/// In the destructor of a value, those of its color that have been dropped already, and itself, are
-/// gone; others can be used, and made.
+/// The destructor of a value cannot use itself or values of its color that have already been
+/// dropped; it can use and make others.
 pub struct ColorLocal<T: 'static> {
     name: &'static str,
     init: fn() -> T,
 }
 
-/// Why the value of a color cannot be reached.
+/// Why the value of a color cannot be accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ColorLocalError {
     name: &'static str,
@@ -98,12 +97,12 @@ impl<T: Send + 'static> ColorLocal<T> {
         Self { name, init }
     }
 
-    /// Uses the value of the color that the caller runs under. May be nested: the values of all keys
-    /// are borrowed for reading, this one's too.
+    /// Uses the value of the color that the caller runs under. Uses may be nested: each borrows its
+    /// value immutably.
     ///
     /// # Panics
     ///
-    /// Where [`try_with`](Self::try_with) gives an error; and with the panic of the initializer,
+    /// Where [`try_with`](Self::try_with) returns an error; and with the panic of the initializer,
     /// after which there is no value.
     #[track_caller]
     pub fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {

@@ -1,4 +1,4 @@
-//! [`blocking`]: a closure that another thread runs, and a handle that waits for it as for a task.
+//! [`blocking`]: a closure for another thread, and a handle that waits for it as for a task.
 
 use super::JoinHandle;
 use crate::lane::LanePtr;

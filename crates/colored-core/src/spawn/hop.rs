@@ -11,11 +11,11 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-/// Moves the current task under another color; see [`hop`].
+/// The future of [`hop`].
 #[must_use = "futures do nothing unless awaited"]
 pub struct Hop(TryHop);
 
-/// Moves the current task under another color; see [`try_hop`].
+/// The future of [`try_hop`].
 #[must_use = "futures do nothing unless awaited"]
 pub struct TryHop {
     color: Color,
@@ -25,19 +25,20 @@ pub struct TryHop {
     has_moved: bool,
 }
 
-/// Moves the current task under `color`: the code after the await runs under it, after everything
-/// that was scheduled there before.
+/// Moves the current task under `color`: the code after the await runs under that color, after
+/// everything that was scheduled there before.
 ///
 /// The whole task moves. Inside `join!` or `select!` the other branches are polled under the new
-/// color as well from then on. Costs one scheduling, and a look-up in the table of colors unless
-/// `color` is the default one. If the task is there already, and nothing else is scheduled there, it is
-/// ready at once, and takes a unit of the cooperative [budget]: a loop of such hops lets others run now
-/// and then. If the task is there and others are scheduled, they run first, as for a task that comes
-/// from another color; inside a [section](crate::exclusive()) it is ready at once.
+/// color as well from then on. A hop costs one scheduling, and a look-up in the table of colors
+/// unless `color` is the default one. If the task already has the color, and nothing else is
+/// scheduled there, the hop is ready at once, and takes a unit of the cooperative [budget], so that
+/// a loop of such hops lets others run now and then. If other work is scheduled there, that work
+/// runs first, as for a task that comes from another color; inside a [section](crate::exclusive())
+/// the hop is ready at once.
 ///
-/// Not cancel safe: a hop that is dropped after its first poll, as the losing branch of a `select!`
-/// is, still moves the task when that poll of the task ends. Of two hops in one poll the later one
-/// counts.
+/// Not cancel safe: a hop that is dropped after its first poll, for example as the losing branch of
+/// a `select!`, still moves the task when that poll of the task ends. If one poll makes two hops,
+/// the later one counts.
 ///
 /// # Panics
 ///
@@ -48,12 +49,13 @@ pub fn hop(color: impl Into<Color>) -> Hop {
     Hop(try_hop(color))
 }
 
-/// As [`hop`]. No wait of a hop has come to an error so far: of a cycle of waits it is one inside a section
-/// ([`exclusive`](crate::exclusive())) that is told, and a hop is in none.
+/// As [`hop`], with an error in place of a panic. At present a hop never returns this error: in a
+/// cycle of waits, a wait inside a section ([`exclusive`](crate::exclusive())) gets the error, and
+/// a hop is inside none.
 ///
 /// # Errors
 ///
-/// [`Deadlock`], if the hop itself is told that it would never end.
+/// [`Deadlock`], if the hop is the wait of a cycle that gets the error.
 ///
 /// # Panics
 ///

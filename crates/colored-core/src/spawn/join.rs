@@ -1,4 +1,4 @@
-//! [`JoinHandle`] and [`AbortHandle`]: a task from outside.
+//! [`JoinHandle`] and [`AbortHandle`]: waiting for a task, and aborting it.
 
 use crate::lane::LanePtr;
 use crate::task::{Abort, Cause, How, Id, Join, JoinError, TaskRef};
@@ -11,16 +11,16 @@ use std::task::{Context, Poll, Waker};
 
 /// Waits for the output of a task. Dropping it detaches the task, which goes on.
 ///
-/// Awaiting it is cancel safe, and costs no allocation. The output of a task whose handle is
-/// dropped is dropped under the task's color; one that is done but has not been read is dropped
-/// with the handle.
+/// Awaiting it is cancel safe, and costs no allocation. If the handle is dropped before the task is
+/// done, the output is dropped under the task's color; otherwise an unread output is dropped with
+/// the handle.
 ///
 /// # Errors
 ///
-/// [`JoinError`] if the task panicked, was aborted, or was still there when its runtime shut down.
-/// And if to wait for it here would never end, because somebody waits for it, in the end, in a
-/// section ([`exclusive`](crate::exclusive())): then the task goes on, and the handle may be awaited
-/// again.
+/// [`JoinError`] if the task panicked, was aborted, or was not done when its runtime shut down.
+/// Also if the wait would never end, because the task waits, directly or through other waits, for a
+/// section ([`exclusive`](crate::exclusive())) that waits for it: then the task goes on, and the
+/// handle may be awaited again.
 pub struct JoinHandle<T> {
     /// Dropped before the task is let go.
     wait: WaitSlot,
@@ -48,19 +48,19 @@ impl<T> JoinHandle<T> {
         unsafe { self.wait.waits(cause) };
     }
 
-    /// Asks that the task be cancelled: its future is dropped, under its color, when its turn comes
-    /// the next time. If it is complete by then, nothing happens. Returns at once; await the handle
-    /// to know when the future is gone. A blocking call is cancelled only if it has not begun.
+    /// Cancels the task: its future is dropped, under its color, at its next turn. If the task is
+    /// complete by then, nothing happens. Returns at once; await the handle to know when the future
+    /// has been dropped. A blocking call is cancelled only if it has not begun.
     pub fn abort(&self) {
         self.join.abort();
     }
 
-    /// A handle that can abort the task but not wait for it.
+    /// Returns a handle that can abort the task but not wait for it.
     pub fn abort_handle(&self) -> AbortHandle {
         AbortHandle(self.join.abort_handle())
     }
 
-    /// Whether the future is gone and the output, or the error, is there.
+    /// Whether the future has been dropped, and the output or the error is available.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.join.is_finished()
@@ -72,11 +72,11 @@ impl<T> JoinHandle<T> {
         self.join.id()
     }
 
-    /// The output if the task is done, without waiting; `None` if it is not.
+    /// Returns the output if the task is done, and `None` otherwise, without waiting.
     ///
     /// # Panics
     ///
-    /// If the output was taken before.
+    /// If the output has already been taken.
     pub fn try_take(&mut self) -> Option<Result<T, JoinError>> {
         self.join.try_take()
     }
@@ -125,7 +125,7 @@ impl<T> fmt::Debug for JoinHandle<T> {
     }
 }
 
-/// Aborts a task from afar.
+/// Aborts a task, from any thread.
 #[derive(Clone)]
 pub struct AbortHandle(Abort<LanePtr>);
 

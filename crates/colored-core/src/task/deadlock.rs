@@ -1,15 +1,15 @@
-//! [`Deadlock`]: a cycle of waits, in words.
+//! [`Deadlock`]: the text of a cycle of waits.
 
 use super::id::Id;
 use crate::color::Color;
 use std::fmt;
 use std::panic::Location;
 
-/// A wait that would never end, because what it waits for waits, at the end of a cycle, for a section
-/// ([`exclusive`](crate::exclusive())) in which somebody waits.
+/// A wait that would never end: it is part of a cycle of waits, at least one of which is inside a
+/// section ([`exclusive`](crate::exclusive())).
 ///
-/// The text lists every wait of the cycle, each waiting for what the next line is about, with the
-/// places in the source: of spawns, of sections, of calls and hops.
+/// The text lists every wait of the cycle, one per line; each wait is for the subject of the next
+/// line. It names the places in the source of spawns, sections, calls and hops.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Deadlock(Box<[Link]>);
 

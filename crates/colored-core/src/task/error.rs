@@ -5,8 +5,8 @@ use super::id::Id;
 use std::any::Any;
 use std::{fmt, io};
 
-/// Why a task has no output: it was cancelled, or it panicked; or why it cannot be awaited here and
-/// now.
+/// Why a task has no output: it was cancelled, or it panicked. Or why it cannot be awaited here and
+/// now: see [`deadlock`](Self::deadlock).
 pub struct JoinError {
     id: Id,
     payload: Option<Payload>,
@@ -34,40 +34,40 @@ impl JoinError {
         Self { id, payload: Some(Payload(Box::new(Diagnosed(deadlock)))) }
     }
 
-    /// Whether to wait for the task here would never end; see [`JoinError::deadlock`].
+    /// Whether waiting for the task here would never end; see [`JoinError::deadlock`].
     #[must_use]
     pub fn is_deadlock(&self) -> bool {
         self.deadlock().is_some()
     }
 
-    /// The cycle that waiting here would close: the task can only be done when a section
-    /// ([`exclusive`](crate::exclusive())) has ended in which somebody waits for it.
+    /// The cycle of waits that this wait is part of: the task can only be done after the end of a
+    /// section ([`exclusive`](crate::exclusive())) that waits for the task.
     ///
-    /// The task itself goes on. Its handle may be awaited again, after the section.
+    /// The task itself goes on. Its handle may be awaited again after the section.
     #[must_use]
     pub fn deadlock(&self) -> Option<&Deadlock> {
         let Payload(payload) = self.payload.as_ref()?;
         payload.downcast_ref::<Diagnosed>().map(|Diagnosed(deadlock)| deadlock)
     }
 
-    /// The task was aborted, or its runtime shut down before it was done.
+    /// Whether the task was aborted, or its runtime shut down before it was done.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.payload.is_none()
     }
 
-    /// The task panicked.
+    /// Whether the task panicked.
     #[must_use]
     pub fn is_panic(&self) -> bool {
         self.payload.is_some() && !self.is_deadlock()
     }
 
-    /// What the task panicked with, as [`std::thread::JoinHandle::join`] gives it: ready for
+    /// The payload of the task's panic, as [`std::thread::JoinHandle::join`] returns it, for
     /// [`std::panic::resume_unwind`].
     ///
     /// # Panics
     ///
-    /// If the task did not panic. [`JoinError::try_into_panic`] does not.
+    /// If the task did not panic; [`JoinError::try_into_panic`] returns an error then.
     #[must_use]
     pub fn into_panic(self) -> Box<dyn Any + Send> {
         match self.try_into_panic() {
@@ -76,7 +76,7 @@ impl JoinError {
         }
     }
 
-    /// What the task panicked with.
+    /// The payload of the task's panic.
     ///
     /// # Errors
     ///

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Names a task. No other task of the process, past or present, has the same.
 ///
-/// Ids are given out in blocks to threads, so they do not tell which task is older.
+/// Threads take ids in blocks, so the order of ids is not the order of spawns.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Id(NonZeroU64);
 

@@ -22,11 +22,11 @@ pub(crate) trait Room: Send + Sync {
 pub(crate) struct Ways {
     /// The color: some are at home there.
     pub(crate) by_color: bool,
-    /// Those who have been called, and have not used their places yet.
+    /// Those who have been called, and have not used their permits yet.
     pub(crate) called: Vec<Called>,
 }
 
-/// A task that has to run before the place is used that it was given.
+/// A task that has to run before the permit is used that it was given.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Called {
     pub(crate) task: Named,
@@ -43,7 +43,7 @@ impl Caller {
         current::abort_handle().map(Self)
     }
 
-    /// What has to happen before it uses its place. Not known once it is complete: then somebody else
+    /// What has to happen before it uses its permit. Not known once it is complete: then somebody else
     /// polls the future that waited.
     pub(crate) fn called(&self) -> Option<Called> {
         let task = self.0.task();

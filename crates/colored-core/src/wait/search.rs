@@ -14,7 +14,7 @@
 //!
 //! In a lane that stands still all wait for whoever holds it: their order in the line does not matter.
 //! What could end a wait from outside does not count, for somebody would have to do it: an abort of a
-//! task that is awaited, the [`close`](crate::Bound::close) of a bound.
+//! task that is awaited, the [`close`](crate::Limit::close) of a limit.
 //!
 //! # Why what is found is true
 //!
@@ -37,7 +37,7 @@
 //! (and no wrong error comes of it)
 //!
 //! * a cycle through a task that never rests: its records are read between its polls;
-//! * for room: those who were let in, or called, before the first section; a [`Place`](crate::Place) in the
+//! * for room: those who were let in, or called, before the first section; a [`Permit`](crate::Permit) in the
 //!   program's hands;
 //! * a cycle that leads through a lane of another scheduler;
 //! * what is no wait: permits, locks, channels; a post; and a wait of a thread that polls no task.

@@ -78,7 +78,7 @@ pub(crate) fn one(hands: &mut Hands, act: &Act, waker: Option<&Waker>) {
         }
         Act::Panic => resume_unwind(Box::new(Planned)),
         Act::TryPost(..) | Act::TrySpawn(..) | Act::TryReserve(..) | Act::Close(_) => {
-            on_bound(hands, act);
+            on_limit(hands, act);
         }
     }
 }
@@ -101,10 +101,10 @@ fn look_around(hands: &Hands) {
             (scheduler.worker_metrics(0), scheduler.is_parked(0), scheduler.has_stopped());
         scheduler.rescue();
     }
-    for bound in hands.bounds.iter().flatten() {
-        let bound = bound.bound();
-        let _figures = (bound.depth(), bound.waiting(), bound.queued(), bound.waited());
-        let _same = bound.color();
+    for limit in hands.limits.iter().flatten() {
+        let limit = limit.limit();
+        let _figures = (limit.depth(), limit.waiting(), limit.queued(), limit.waited());
+        let _same = limit.color();
     }
     let _where = (colored_core::current_task(), Handle::with_current(|handle| handle.is_some()));
 }
@@ -187,31 +187,31 @@ fn post_to_worker(hands: &Hands, at: At, worker: usize, acts: &Acts) {
     assert!(posted.is_ok(), "there is such a worker");
 }
 
-fn on_bound(hands: &mut Hands, act: &Act) {
+fn on_limit(hands: &mut Hands, act: &Act) {
     let world = Arc::clone(&hands.world);
     match act {
-        Act::TryPost(bound, acts) => {
-            if let Some(bound) = hands.bound(*bound) {
+        Act::TryPost(limit, acts) => {
+            if let Some(limit) = hands.limit(*limit) {
                 let visit = Visit::new(hands, acts, None);
-                let _full = bound.try_post(move |value| visit.change(value));
+                let _full = limit.try_post(move |value| visit.change(value));
             }
         }
-        Act::TrySpawn(bound, body, fate) => {
-            if let Some(join) = spawn::spawn(hands, Spawn::Bounded(*bound), body) {
+        Act::TrySpawn(limit, body, fate) => {
+            if let Some(join) = spawn::spawn(hands, Spawn::Limited(*limit), body) {
                 spawn::settle(&world, join, *fate);
             }
         }
-        Act::TryReserve(bound, keep) => {
-            let place = hands.bound(*bound).and_then(|bound| bound.bound().try_reserve().ok());
-            if let Some(place) = place.filter(|_| *keep) {
-                world.put(Thing::Place(place));
+        Act::TryReserve(limit, keep) => {
+            let permit = hands.limit(*limit).and_then(|limit| limit.limit().try_reserve().ok());
+            if let Some(permit) = permit.filter(|_| *keep) {
+                world.put(Thing::Permit(permit));
             }
         }
-        Act::Close(bound) => {
-            if let Some(bound) = hands.bound(*bound) {
-                bound.bound().close();
+        Act::Close(limit) => {
+            if let Some(limit) = hands.limit(*limit) {
+                limit.limit().close();
             }
         }
-        _ => unreachable!("it has nothing to do with a bound"),
+        _ => unreachable!("it has nothing to do with a limit"),
     }
 }

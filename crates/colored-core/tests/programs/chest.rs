@@ -22,7 +22,7 @@ pub(crate) fn found(world: &Arc<World>, thing: Thing, find: Find, waker: Option<
             Thing::Abort(abort) => world.forget(abort),
             Thing::Future(future) => world.forget(future),
             Thing::Cell(cell) => world.forget(cell),
-            Thing::Place(place) => world.forget(place),
+            Thing::Permit(permit) => world.forget(permit),
             Thing::Job(job) => world.forget(job),
             Thing::Later(later) => world.forget(later),
         },
@@ -57,7 +57,7 @@ fn use_up(world: &Arc<World>, thing: Thing, waker: Option<&Waker>) {
                 drop(open);
             });
         }
-        Thing::Place(place) => drop(place.bound()),
+        Thing::Permit(permit) => drop(permit.limit()),
         Thing::Job(job) => job.run(),
         Thing::Later(later) => drop(later),
     }

@@ -16,8 +16,8 @@ pub(crate) fn plan(seed: u64) -> Plan {
         (0..1 + usize::from(chance.one_in(3))).map(|_| runtime(&chance)).collect();
     let several = runtimes.len() > 1;
     let is_quiet = chance.one_in(2);
-    let bounds = chance.one_in(3);
-    let sections = chance.one_in(2) && !(is_quiet && (several || bounds));
+    let limits = chance.one_in(3);
+    let sections = chance.one_in(2) && !(is_quiet && (several || limits));
     let tints = chance.between(2, 7) as usize;
     let mut make = Make {
         fuel: if small { chance.between(6, 22) } else { chance.between(8, 120) },
@@ -26,7 +26,7 @@ pub(crate) fn plan(seed: u64) -> Plan {
         tints,
         cells: chance.between(1, 7) as usize,
         row: chance.one_in(if small { 16 } else { 12 }).then(|| wide(&chance)),
-        bounds: if bounds { chance.between(1, 3) as usize } else { 0 },
+        limits: if limits { chance.between(1, 3) as usize } else { 0 },
         is_quiet,
         forgets: chance.one_in(4),
         panics: chance.one_in(3),
@@ -36,7 +36,7 @@ pub(crate) fn plan(seed: u64) -> Plan {
         shutdowns: !is_quiet && chance.one_in(2),
         seats: runtimes.iter().map(|runtime| runtime.roaming).sum(),
         workers: runtimes.iter().map(|runtime| runtime.workers).collect(),
-        in_bound: false,
+        in_limit: false,
         may_hop: false,
         depth: 0,
         chance,
@@ -85,7 +85,7 @@ struct Make {
     tints: usize,
     cells: usize,
     row: Option<usize>,
-    bounds: usize,
+    limits: usize,
     is_quiet: bool,
     forgets: bool,
     panics: bool,
@@ -96,8 +96,8 @@ struct Make {
     /// How many workers roam.
     seats: usize,
     workers: Vec<usize>,
-    /// Whether this is inside a part that has a place under a bound. Such a part must not wait for another place.
-    in_bound: bool,
+    /// Whether this is inside a part that has a permit of a limit. Such a part must not wait for another permit.
+    in_limit: bool,
     /// Whether this is inside the body of a task, and not in a closure.
     may_hop: bool,
     depth: u32,
@@ -106,8 +106,8 @@ struct Make {
 impl Make {
     fn plan(&mut self, runtimes: Vec<Runtime>) -> Plan {
         let cells = (0..self.cells).map(|_| (self.at(), self.destructor())).collect();
-        let bounds =
-            (0..self.bounds).map(|_| (self.at(), self.chance.between(1, 3) as usize)).collect();
+        let limits =
+            (0..self.limits).map(|_| (self.at(), self.chance.between(1, 3) as usize)).collect();
         let row = self.row.map(|row| (row, self.several && self.chance.one_in(2)));
         let foreigners = self.chance.below(3);
         let fuel = self.fuel;
@@ -129,7 +129,7 @@ impl Make {
             tints: self.tints,
             cells,
             row,
-            bounds,
+            limits,
             is_quiet: self.is_quiet,
             main,
             foreigners: foreign,
@@ -160,8 +160,8 @@ impl Make {
         }
     }
 
-    fn bound(&self) -> usize {
-        self.chance.index(self.bounds)
+    fn limit(&self) -> usize {
+        self.chance.index(self.limits)
     }
 
     fn burn(&mut self) -> bool {
@@ -227,17 +227,17 @@ impl Make {
     }
 
     /// A task that must not wait for room.
-    fn bounded_task(&mut self) -> Arc<Body> {
-        let in_bound = std::mem::replace(&mut self.in_bound, true);
+    fn limited_task(&mut self) -> Arc<Body> {
+        let in_limit = std::mem::replace(&mut self.in_limit, true);
         let body = self.task();
-        self.in_bound = in_bound;
+        self.in_limit = in_limit;
         body
     }
 
-    fn bounded_acts(&mut self) -> Acts {
-        let in_bound = std::mem::replace(&mut self.in_bound, true);
+    fn limited_acts(&mut self) -> Acts {
+        let in_limit = std::mem::replace(&mut self.in_limit, true);
         let acts = self.acts(2);
-        self.in_bound = in_bound;
+        self.in_limit = in_limit;
         acts
     }
 }

@@ -21,7 +21,7 @@ pub(crate) struct Plan {
     pub(crate) cells: Vec<(At, Option<Acts>)>,
     /// How many more cells there are, each of a unique color, and whether half of them are in the last runtime.
     pub(crate) row: Option<(usize, bool)>,
-    pub(crate) bounds: Vec<(At, usize)>,
+    pub(crate) limits: Vec<(At, usize)>,
     /// Whether the program ends only when all has run. Then a lost wake-up is a hang.
     pub(crate) is_quiet: bool,
     pub(crate) main: Acts,
@@ -81,7 +81,7 @@ pub(crate) enum Spawn {
     Here,
     Local,
     Pinned(At, usize),
-    Bounded(usize),
+    Limited(usize),
 }
 
 /// The fate of a handle.
@@ -189,9 +189,9 @@ pub(crate) enum Wait {
     CellExclusive(usize, Arc<Body>),
     Reserve(usize, Option<Arc<Body>>),
     Room(usize),
-    BoundSpawn(usize, Arc<Body>),
-    BoundCall(usize, Acts),
-    BoundPost(usize, Acts),
+    LimitSpawn(usize, Arc<Body>),
+    LimitCall(usize, Acts),
+    LimitPost(usize, Acts),
     Both(Arc<Body>, Arc<Body>),
     Either(Arc<Body>, Arc<Body>),
 }

@@ -9,7 +9,7 @@ use crate::shell::{Beds, Port};
 use crate::step;
 use crate::value::Value;
 use crate::world::{Hands, Hue, World};
-use colored_core::{Bound, Color, ColorCell, Handle, Scheduler, Worker, look_for_deadlocks};
+use colored_core::{Color, ColorCell, Handle, Limit, Scheduler, Worker, look_for_deadlocks};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -126,7 +126,7 @@ impl Program {
             handles: handles.iter().cloned().map(Some).collect(),
             cells: vec![None; world.plan.cells.len()],
             row: None,
-            bounds: vec![None; world.plan.bounds.len()],
+            limits: vec![None; world.plan.limits.len()],
             who: here::next_number(),
             count: 0,
         };
@@ -135,10 +135,10 @@ impl Program {
             let cell = ColorCell::new_in(&handles[at.runtime], world.colors[at.tint], value);
             hands.cells[index] = Some(cell);
         }
-        for (index, (at, capacity)) in world.plan.bounds.iter().enumerate() {
+        for (index, (at, capacity)) in world.plan.limits.iter().enumerate() {
             let value = Value::new(&hands, world.hue(at.runtime, at.tint), None);
-            let bound = Bound::new_in(&handles[at.runtime], world.colors[at.tint], *capacity);
-            hands.bounds[index] = Some(bound.cell(value));
+            let limit = Limit::new_in(&handles[at.runtime], world.colors[at.tint], *capacity);
+            hands.limits[index] = Some(limit.cell(value));
         }
         hands.row = world.plan.row.map(|(count, is_split)| {
             let cell = |index| {

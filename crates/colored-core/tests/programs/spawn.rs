@@ -47,10 +47,10 @@ pub(crate) fn spawn(hands: &Hands, how: Spawn, body: &Arc<Body>) -> Option<JoinH
             let task = Task::new(hands, body, Some(hue)).not_yet_in();
             handle.spawn_pinned_from(site, worker, color, move || task.staying()).ok()
         }
-        Spawn::Bounded(bound) => {
-            let bound = hands.bound(bound)?;
-            let hue = bound_hue(hands, &bound);
-            bound.bound().try_spawn(Task::new(hands, body, hue).not_yet_in()).ok()
+        Spawn::Limited(limit) => {
+            let limit = hands.limit(limit)?;
+            let hue = limit_hue(hands, &limit);
+            limit.limit().try_spawn(Task::new(hands, body, hue).not_yet_in()).ok()
         }
     }
 }
@@ -61,12 +61,12 @@ fn is_roaming(world: &World, runtime: usize, worker: usize) -> bool {
     worker + runtime.roaming >= runtime.workers
 }
 
-pub(crate) fn bound_hue(hands: &Hands, bound: &colored_core::BoundedCell<Value>) -> Option<Hue> {
+pub(crate) fn limit_hue(hands: &Hands, limit: &colored_core::LimitedCell<Value>) -> Option<Hue> {
     let index = hands
-        .bounds
+        .limits
         .iter()
-        .position(|other| other.as_ref().is_some_and(|other| other.cell().same(bound.cell())))?;
-    let at = hands.world.plan.bounds[index].0;
+        .position(|other| other.as_ref().is_some_and(|other| other.cell().same(limit.cell())))?;
+    let at = hands.world.plan.limits[index].0;
     Some(hands.world.hue(at.runtime, at.tint))
 }
 

@@ -127,9 +127,9 @@ async fn run(mut hands: Hands, wait: &Wait) -> Option<()> {
         }
         Wait::Reserve(..)
         | Wait::Room(_)
-        | Wait::BoundSpawn(..)
-        | Wait::BoundCall(..)
-        | Wait::BoundPost(..) => room(&mut hands, wait).await?,
+        | Wait::LimitSpawn(..)
+        | Wait::LimitCall(..)
+        | Wait::LimitPost(..) => room(&mut hands, wait).await?,
         Wait::Both(one, other) | Wait::Either(one, other) => {
             let is_either = matches!(wait, Wait::Either(..));
             let mut branches =
@@ -202,37 +202,37 @@ async fn one_cell(hands: &mut Hands, wait: &Wait) -> Option<()> {
 
 async fn room(hands: &mut Hands, wait: &Wait) -> Option<()> {
     match wait {
-        Wait::Reserve(bound, task) => {
-            let bound = hands.bound(*bound)?;
-            if let Ok(place) = bound.bound().reserve().await
+        Wait::Reserve(limit, task) => {
+            let limit = hands.limit(*limit)?;
+            if let Ok(permit) = limit.limit().reserve().await
                 && let Some(body) = task
             {
-                let hue = spawn::bound_hue(hands, &bound);
-                drop(place.spawn(Task::new(hands, body, hue)));
+                let hue = spawn::limit_hue(hands, &limit);
+                drop(permit.spawn(Task::new(hands, body, hue)));
             }
         }
-        Wait::Room(bound) => {
-            let bound = hands.bound(*bound)?;
-            drop(bound.bound().try_wait().await);
+        Wait::Room(limit) => {
+            let limit = hands.limit(*limit)?;
+            drop(limit.limit().try_wait().await);
         }
-        Wait::BoundSpawn(bound, body) => {
-            let bound = hands.bound(*bound)?;
-            let task = Task::new(hands, body, spawn::bound_hue(hands, &bound)).not_yet_in();
-            if let Ok(join) = bound.bound().spawn(task).await {
+        Wait::LimitSpawn(limit, body) => {
+            let limit = hands.limit(*limit)?;
+            let task = Task::new(hands, body, spawn::limit_hue(hands, &limit)).not_yet_in();
+            if let Ok(join) = limit.limit().spawn(task).await {
                 drop(join.await);
             }
         }
-        Wait::BoundCall(bound, acts) => {
-            let bound = hands.bound(*bound)?;
+        Wait::LimitCall(limit, acts) => {
+            let limit = hands.limit(*limit)?;
             let visit = Visit::new(hands, acts, None);
-            if let Err(Closed(back)) = bound.call(move |value| visit.change(value)).await {
+            if let Err(Closed(back)) = limit.call(move |value| visit.change(value)).await {
                 drop(back);
             }
         }
-        Wait::BoundPost(bound, acts) => {
-            let bound = hands.bound(*bound)?;
+        Wait::LimitPost(limit, acts) => {
+            let limit = hands.limit(*limit)?;
             let visit = Visit::new(hands, acts, None);
-            drop(bound.post(move |value| visit.change(value)).await);
+            drop(limit.post(move |value| visit.change(value)).await);
         }
         _ => unreachable!("it has nothing to do with room"),
     }

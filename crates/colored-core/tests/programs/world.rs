@@ -6,7 +6,7 @@ use crate::value::Value;
 use crate::wait::Future as Waiting;
 use crate::witness::Witness;
 use colored_core::{
-    AbortHandle, BoundedCell, Color, ColorCell, Handle, Job, JoinHandle, Place, Worker,
+    AbortHandle, Color, ColorCell, Handle, Job, JoinHandle, LimitedCell, Permit, Worker,
 };
 use std::any::Any;
 use std::mem::ManuallyDrop;
@@ -43,7 +43,7 @@ pub(crate) enum Thing {
     Abort(AbortHandle),
     Future(Waiting),
     Cell(Cell),
-    Place(Place),
+    Permit(Permit),
     Job(Job),
     Later(Later),
 }
@@ -214,7 +214,7 @@ pub(crate) struct Hands {
     pub(crate) handles: Vec<Option<Handle>>,
     pub(crate) cells: Vec<Option<Cell>>,
     pub(crate) row: Option<Arc<Vec<Cell>>>,
-    pub(crate) bounds: Vec<Option<BoundedCell<Value>>>,
+    pub(crate) limits: Vec<Option<LimitedCell<Value>>>,
     /// The number of the part that acts, and how often it has posted or called. Its posts must come in their order.
     pub(crate) who: u64,
     pub(crate) count: u64,
@@ -232,7 +232,7 @@ impl Hands {
             handles: self.handles.clone(),
             cells: some(&self.cells),
             row: self.row.clone().filter(|_| kept(30)),
-            bounds: if kept(31) { self.bounds.clone() } else { vec![None; self.bounds.len()] },
+            limits: if kept(31) { self.limits.clone() } else { vec![None; self.limits.len()] },
             who: here::next_number(),
             count: 0,
         }
@@ -243,7 +243,7 @@ impl Hands {
         Self {
             cells: vec![None; self.cells.len()],
             row: None,
-            bounds: vec![None; self.bounds.len()],
+            limits: vec![None; self.limits.len()],
             handles: self.handles.clone(),
             world: Arc::clone(&self.world),
             who: here::next_number(),
@@ -262,8 +262,8 @@ impl Hands {
         self.handles[runtime].clone()
     }
 
-    pub(crate) fn bound(&self, bound: usize) -> Option<BoundedCell<Value>> {
-        self.bounds[bound].clone()
+    pub(crate) fn limit(&self, limit: usize) -> Option<LimitedCell<Value>> {
+        self.limits[limit].clone()
     }
 
     /// The number of the next post or call.

@@ -6,10 +6,10 @@
 //! program runs, so the order that the oracle writes down is the order of the core's queues.
 
 mod behaviors;
-mod bounds;
 mod callbacks;
 mod classes;
 mod lanes;
+mod limits;
 mod locals;
 mod slices;
 mod stuck;
@@ -17,18 +17,18 @@ mod tasks;
 mod waits;
 
 pub(crate) use self::behaviors::Want;
-pub(crate) use self::bounds::{Answer, BoundKey};
 pub(crate) use self::callbacks::{CallKey, CellKey};
 pub(crate) use self::lanes::{Entry, Hue};
+pub(crate) use self::limits::{Answer, LimitKey};
 pub(crate) use self::slices::COUNTED;
 pub(crate) use self::tasks::{End, Outcome};
 pub(crate) use self::waits::Over;
 
 use self::behaviors::Behavior;
-use self::bounds::BoundModel;
 use self::callbacks::{CallModel, CellModel};
 use self::classes::Classes;
 use self::lanes::Lanes;
+use self::limits::LimitModel;
 use self::slices::Slices;
 use self::stuck::Silent;
 use self::tasks::Task;
@@ -79,7 +79,7 @@ pub(crate) struct Tally {
     /// Values of colors that were made.
     pub(crate) locals: u64,
     pub(crate) locals_dropped: u64,
-    /// Entries into bounds, and those that had to wait for room.
+    /// Entries into limits, and those that had to wait for room.
     pub(crate) admitted: u64,
     pub(crate) lined_up: u64,
     /// The largest number of readers of one color at once.
@@ -93,7 +93,7 @@ pub(crate) struct Oracle {
     pub(crate) cells: Slab<CellModel>,
     pub(crate) calls: Slab<CallModel>,
     behaviors: Slab<Behavior>,
-    bounds: Slab<BoundModel>,
+    limits: Slab<LimitModel>,
     classes: Classes,
     pub(crate) lanes: Lanes,
     pub(crate) slices: Slices,
@@ -118,7 +118,7 @@ impl Oracle {
             cells: Slab::default(),
             calls: Slab::default(),
             behaviors: Slab::default(),
-            bounds: Slab::default(),
+            limits: Slab::default(),
             classes: Classes::default(),
             lanes: Lanes::new(profile.palette),
             slices: Slices::new(profile.workers, &profile.policy),
@@ -163,10 +163,10 @@ impl Oracle {
         self.tasks.len() + self.behaviors.len() == 0
     }
 
-    /// How many tasks, cells, bounds and priorities there are.
+    /// How many tasks, cells, limits and priorities there are.
     pub(crate) fn left(&self) -> usize {
         let classes = self.lanes.classified().count();
-        self.tasks.len() + self.cells.len() + self.bounds.len() + classes
+        self.tasks.len() + self.cells.len() + self.limits.len() + classes
     }
 
     /// Checks after the end that nothing is left.
@@ -189,8 +189,8 @@ impl Oracle {
         if self.behaviors.len() > 0 {
             self.violated("G8", format!("{} behaviors are left", self.behaviors.len()));
         }
-        if self.bounds.len() > 0 {
-            self.violated("bound", format!("{} bounds are left", self.bounds.len()));
+        if self.limits.len() > 0 {
+            self.violated("limit", format!("{} limits are left", self.limits.len()));
         }
         if self.cells.len() > 0 {
             self.violated("G8", format!("{} cells keep their values", self.cells.len()));

@@ -7,11 +7,11 @@
 //! | a rule that follows | the oracle: tell it what is scheduled when, and what runs |
 
 mod admission;
-mod bounded;
 mod callbacks;
 mod crossing;
 mod deeds;
 mod lies;
+mod limited;
 mod locals;
 mod moves;
 mod rally;
@@ -43,7 +43,7 @@ pub(crate) enum Deed {
     TryWith,
     LongPoll,
     LookAtHandle,
-    Bound,
+    Limit,
     Classify,
     SpawnUrgent,
 }
@@ -64,7 +64,7 @@ pub(crate) const DEEDS: [(Deed, u32); 17] = [
     (Deed::TryWith, 1),
     (Deed::LongPoll, 1),
     (Deed::LookAtHandle, 1),
-    (Deed::Bound, 5),
+    (Deed::Limit, 5),
     (Deed::Classify, 1),
     (Deed::SpawnUrgent, 1),
 ];

@@ -1,34 +1,33 @@
-//! [`Coloring`]: which requests may overlap.
+//! [`Coloring`]: the colors of connections and requests.
 
 use crate::ColoredExecutor;
 use colored::{Color, spawn_colored, spawn_unique};
 use std::fmt;
 use std::net::SocketAddr;
 
-/// Under which colors a server runs its connections and their requests.
+/// The colors under which a server runs its connections and their requests.
 ///
 /// Work of one color never overlaps, work of different colors runs in parallel. Inside a service,
-/// [`Color::current`] tells the color; [`hop`](colored::hop) leaves it.
+/// [`Color::current`] returns the color, and [`hop`](colored::hop) moves to another one.
 ///
-/// `P` is how the listener names a [peer](crate::Listener::Peer).
+/// `P` is the listener's type of a [peer](crate::Listener::Peer).
 #[derive(Default)]
 #[non_exhaustive]
 pub enum Coloring<P = SocketAddr> {
-    /// Each connection under a fresh color of its own, the requests of an HTTP/2 connection under
-    /// that of the connection: connections in parallel, each serial in itself.
+    /// Each connection has a fresh color, which is also the color of its HTTP/2 requests: connections
+    /// run in parallel, and each is serial in itself.
     #[default]
     Connection,
-    /// Each connection and each HTTP/2 request under a fresh color of its own: everything in
-    /// parallel.
+    /// Each connection and each HTTP/2 request has a fresh color: everything runs in parallel.
     Stream,
-    /// Each connection under the color that the function gives to its peer, its requests too. With
-    /// `|peer| Color::of(&peer.ip())` all connections of a client are serial, and what is kept for the
-    /// client needs no lock.
+    /// Each connection, with its requests, has the color that the function returns for its peer. With
+    /// `|peer| Color::of(&peer.ip())` all connections of a client are serial, and state of the client
+    /// needs no lock.
     Peer(fn(&P) -> Color),
-    /// Everything under one color.
+    /// Everything has one color.
     One(Color),
-    /// Everything under [`Color::DEFAULT`]: no request overlaps another, nor anything else that names
-    /// no color, as in a program with one thread.
+    /// Everything has [`Color::DEFAULT`]: as in a program with one thread, a request overlaps neither
+    /// another request nor any task that names no color.
     Default,
 }
 

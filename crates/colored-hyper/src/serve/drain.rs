@@ -1,20 +1,20 @@
-//! [`Drain`]: the account of the open connections, and how they are told to end.
+//! [`Drain`]: the table of open connections, and the signal for them to end.
 //!
-//! A connection looks at one shared byte in each poll, which is written twice in the life of a
-//! server, and takes the lock only when it opens, closes, or is polled by another waker than before.
+//! In each poll a connection reads one shared byte, which the server writes twice in its life. The
+//! connection takes the lock only when it opens, closes, or is polled with another waker than before.
 
 use slab::Slab;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// What connections should do.
+/// The state that connections follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Phase {
     /// Go on.
     Serve,
-    /// Finish what is under way, and close.
+    /// Finish running requests, and close.
     Drain,
     /// Close at once.
     Cut,

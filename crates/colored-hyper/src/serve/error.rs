@@ -1,4 +1,4 @@
-//! What can go wrong with a server.
+//! The errors of a server.
 
 use std::error::Error;
 use std::fmt::{self, Debug};
@@ -6,31 +6,29 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// Something that went wrong while serving, and did not end the server. See
-/// [`Serve::on_error`](crate::Serve::on_error).
+/// An error that did not end the server. See [`Serve::on_error`](crate::Serve::on_error).
 ///
-/// `P` is how the listener names a [peer](crate::Listener::Peer).
+/// `P` is the listener's type of a [peer](crate::Listener::Peer).
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ServeError<P = SocketAddr> {
-    /// No connection could be accepted, above all for want of descriptors. The listener waits a
-    /// while and goes on; none is lost.
+    /// The listener could not accept a connection, mostly for lack of descriptors. It waits a while and
+    /// goes on; no connection is lost.
     Accept(io::Error),
-    /// A connection ended in its handshake, or before it was clear which version of HTTP the client
-    /// speaks; of kind
-    /// [`TimedOut`](io::ErrorKind::TimedOut) if that took it too long.
+    /// A connection ended in its handshake, or before its HTTP version was clear. The kind is
+    /// [`TimedOut`](io::ErrorKind::TimedOut) if the client took too long.
     Preface {
         /// The client.
         peer: P,
-        /// Why.
+        /// The cause.
         error: io::Error,
     },
-    /// A connection ended by a mistake of the client, an error of the service, or a failure of the
-    /// network.
+    /// A connection ended because of a mistake of the client, an error of the service, or a failure of
+    /// the network.
     Connection {
         /// The client.
         peer: P,
-        /// Why.
+        /// The cause.
         error: hyper::Error,
     },
 }

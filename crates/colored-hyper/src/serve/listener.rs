@@ -1,4 +1,4 @@
-//! [`Listener`]: where connections come from.
+//! [`Listener`]: the source of connections.
 
 use colored::net::{TcpListener, TcpStream};
 use hyper::rt::{Read, Write};
@@ -8,8 +8,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::task::{Context, Poll};
 
-/// Where a server gets its connections from: a [`TcpListener`], a `UnixListener` where there are
-/// Unix sockets, or anything else that has this trait, such as a listener for TLS.
+/// The source of a server's connections: a [`TcpListener`], a `UnixListener` on platforms with Unix
+/// sockets, or another type that implements this trait, such as a listener for TLS.
 ///
 /// ```
 /// use colored::net::{TcpListener, TcpStream};
@@ -19,7 +19,7 @@ use std::task::{Context, Poll};
 /// use std::pin::Pin;
 /// use std::task::{Context, Poll};
 ///
-/// /// For clients behind a proxy that says a word first, as those do that tell who the client is.
+/// /// For clients behind a proxy that sends a word first, as proxies do that name the client.
 /// struct Proxied(TcpListener);
 ///
 /// impl Listener for Proxied {
@@ -50,19 +50,20 @@ use std::task::{Context, Poll};
 /// # }
 /// ```
 ///
-/// A library that speaks tokio's traits, such as tokio-rustls, takes our sockets as they are, and
-/// `hyper_util::rt::TokioIo` makes an [`Io`](Listener::Io) of what it gives.
+/// A library that uses tokio's traits, such as tokio-rustls, accepts our sockets, and
+/// `hyper_util::rt::TokioIo` turns its streams into an [`Io`](Listener::Io).
 pub trait Listener: Send + 'static {
     /// A connection that is ready for HTTP.
     type Io: Read + Write + Send + Unpin + 'static;
 
-    /// Who a connection comes from. In errors it is shown as [`Debug`] tells.
+    /// The peer of a connection. Errors show it by [`Debug`].
     type Peer: Clone + Debug + Send + 'static;
 
-    /// What makes a connection ready for HTTP, such as a handshake of TLS; [`Ready`] if it is.
+    /// The future that makes a connection ready for HTTP, such as a TLS handshake; [`Ready`] if there
+    /// is none.
     ///
-    /// It runs in the task of its connection, under the color of that, so a slow client keeps no
-    /// other one waiting. Its time counts against
+    /// The future runs in the task of its connection, under the color of the connection, so a slow
+    /// client delays no other client. Its time counts against
     /// [`header_read_timeout`](crate::Serve::header_read_timeout), and a shutdown drops it.
     type Handshake: Future<Output = io::Result<Self::Io>> + Send + 'static;
 
@@ -70,8 +71,8 @@ pub trait Listener: Send + 'static {
     ///
     /// # Errors
     ///
-    /// The server shows them by [`on_error`](crate::Serve::on_error) and asks again at once, so the
-    /// listener itself must wait after one that lasts, as ours do.
+    /// The server reports them by [`on_error`](crate::Serve::on_error) and polls again at once, so the
+    /// listener itself must wait after an error that persists, as our listeners do.
     fn poll_accept(
         &mut self,
         cx: &mut Context<'_>,

@@ -1,4 +1,4 @@
-//! Which version of HTTP a client speaks.
+//! Detection of the HTTP version of a client.
 
 use bytes::Bytes;
 use hyper::rt::{Read, ReadBuf, ReadBufCursor, Write};
@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 
-/// What every HTTP/2 connection begins with (RFC 9113, section 3.4) and no HTTP/1 request does.
+/// The first bytes of every HTTP/2 connection (RFC 9113, section 3.4). No HTTP/1 request begins with
+/// them.
 const HTTP2: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// A version of HTTP.
@@ -29,8 +30,8 @@ pub(super) struct Prefaced<T> {
     answered: Answered,
 }
 
-/// Whether the last bytes on a connection were the server's: between two requests that tells a client
-/// who is idle from one who is slow.
+/// Whether the server sent the last bytes on a connection: between two requests this distinguishes an
+/// idle client from a slow one.
 #[derive(Clone, Default)]
 pub(super) struct Answered(Arc<AtomicBool>);
 
@@ -60,7 +61,8 @@ impl<T: Read + Unpin> Prefaced<T> {
         self.answered.clone()
     }
 
-    /// Reads until the version is clear; `None` if the client closes without a word.
+    /// Reads until the version is clear; `None` if the client closes the connection without sending
+    /// anything.
     pub(super) async fn version(&mut self) -> io::Result<Option<Version>> {
         while self.end < HTTP2.len() {
             match self.read_more().await? {

@@ -1,13 +1,13 @@
-//! [`into_io`]: what lies under an upgraded connection.
+//! [`into_io`]: the socket of an upgraded connection.
 
 use super::preface::Prefaced;
 use bytes::{Bytes, BytesMut};
 use hyper::rt::{Read, Write};
 use hyper::upgrade::{Parts, Upgraded};
 
-/// What lies under a connection that [`serve`](crate::serve()) has upgraded, for a protocol that is
-/// not HTTP, and what the client has said in it already, which comes first. `T` is the
-/// [`Io`](crate::Listener::Io) of the listener.
+/// Returns the socket of a connection that [`serve`](crate::serve()) has upgraded to another protocol,
+/// and the bytes of that protocol that the server has already read from the client; handle these bytes
+/// first. `T` is the [`Io`](crate::Listener::Io) of the listener.
 ///
 /// ```
 /// use colored::net::TcpStream;
@@ -31,8 +31,8 @@ use hyper::upgrade::{Parts, Upgraded};
 ///
 /// # Errors
 ///
-/// The argument, if the connection is not one of HTTP/1 that [`serve`](crate::serve()) serves, or not
-/// over a `T`.
+/// The argument, if the connection is no HTTP/1 connection of [`serve`](crate::serve()), or not over a
+/// `T`.
 pub fn into_io<T>(upgraded: Upgraded) -> Result<(T, Bytes), Upgraded>
 where
     T: Read + Write + Send + Unpin + 'static,

@@ -1,31 +1,31 @@
-//! What an admission has done.
+//! The counters of an admission.
 
 use super::control::Control;
 use std::time::Duration;
 
-/// What an [`Admission`](super::Admission) has done so far, and how it stands; from
-/// [`Admission::metrics`](super::Admission::metrics), all of one moment.
+/// A snapshot of the counters and the state of an [`Admission`](super::Admission), all taken at one
+/// moment; from [`Admission::metrics`](super::Admission::metrics).
 ///
 /// `admitted` is always `waiting + begun + shed + abandoned`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Metrics {
-    /// Arrivals that got a permit.
+    /// Arrivals that were admitted.
     pub admitted: u64,
     /// Arrivals that were refused.
     pub rejected: u64,
-    /// Permits whose turn came in time.
+    /// Admitted requests whose turn came in time.
     pub begun: u64,
-    /// Permits whose turn came too late.
+    /// Admitted requests whose turn came too late.
     pub shed: u64,
-    /// Permits that were dropped before their turn.
+    /// Admitted requests that were dropped before their turn.
     pub abandoned: u64,
-    /// Permits that wait for their turn.
+    /// Admitted requests that wait for their turn.
     pub waiting: u64,
-    /// What has begun and not ended.
+    /// Work that has begun and not ended.
     pub running: u64,
-    /// How long what came to its turn last had waited; or, if something waits and nothing has come to
-    /// its turn for longer than that, for how long.
+    /// How long the work whose turn came last had waited; or, if work waits and no turn has come
+    /// for longer than that, the time since the last turn.
     pub delay: Duration,
 }
 

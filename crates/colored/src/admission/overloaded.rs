@@ -1,9 +1,9 @@
-//! The answer to work for which there is no time.
+//! [`Overloaded`]: the error for refused work.
 
 use std::fmt;
 use std::time::Duration;
 
-/// There is too much to do: the work was refused, and has not begun.
+/// The work was refused because of overload, and has not begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overloaded {
     gate: Gate,
@@ -27,13 +27,14 @@ impl Overloaded {
         Self { gate, delay: Duration::from_nanos(delay) }
     }
 
-    /// Whether it had been admitted, and waited for too long.
+    /// Whether the work had been admitted, and then waited too long.
     #[must_use]
     pub fn was_admitted(&self) -> bool {
         self.gate == Gate::Valve
     }
 
-    /// How long it had waited, if that was too long; else the delay of others then.
+    /// How long the work had waited, if that was too long; otherwise the delay of other work at
+    /// that time.
     #[must_use]
     pub fn delay(&self) -> Duration {
         self.delay

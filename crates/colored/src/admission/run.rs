@@ -1,13 +1,13 @@
 //! [`Run`]: work that begins with its first poll.
 
-use super::{Overloaded, Permit, Running};
+use super::{Admitted, Overloaded, Running};
 use pin_project_lite::pin_project;
 use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 pin_project! {
-    /// The future of [`Permit::run`].
+    /// The future of [`Admitted::run`].
     #[must_use = "futures do nothing unless awaited or spawned"]
     pub struct Run<F> {
         #[pin]
@@ -17,14 +17,14 @@ pin_project! {
 }
 
 enum State {
-    Waits(Permit),
+    Waits(Admitted),
     Runs(Running),
     Over,
 }
 
 impl<F> Run<F> {
-    pub(super) fn new(permit: Permit, future: F) -> Self {
-        Self { future, state: State::Waits(permit) }
+    pub(super) fn new(admitted: Admitted, future: F) -> Self {
+        Self { future, state: State::Waits(admitted) }
     }
 }
 
@@ -34,7 +34,7 @@ impl<F: Future> Future for Run<F> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
         match std::mem::replace(this.state, State::Over) {
-            State::Waits(permit) => *this.state = State::Runs(permit.begin()?),
+            State::Waits(admitted) => *this.state = State::Runs(admitted.begin()?),
             State::Runs(running) => *this.state = State::Runs(running),
             State::Over => panic!("a `Run` was polled again after it had given the result"),
         }

@@ -10,16 +10,16 @@ pub(super) use self::sealed::Named;
 use super::error::explained;
 use crate::blocking::unblock;
 
-/// What can be connected to or listened on. It is sealed: the implementations below are all.
+/// A target to connect to or to listen on. The trait is sealed; these types implement it:
 ///
 /// * an address: [`SocketAddr`], `(IpAddr, u16)` and their v4 and v6 kinds;
 /// * several, tried in order: `[SocketAddr]`, `[SocketAddr; N]`, `Vec<SocketAddr>`;
 /// * text: `"host:port"` as `str` or `String`, or `("host", port)`. In `"host:port"` an IPv6 address
-///   stands in brackets, `"[::1]:80"`; beside a port it may. A URL is no host;
+///   needs brackets, `"[::1]:80"`; in `("host", port)` brackets are optional. A URL is no host;
 /// * a reference to any of these.
 ///
-/// A host name is looked up on the blocking pool by the resolver of the system; an address, also
-/// in text, is taken as it is without a hop to another thread.
+/// The resolver of the system looks a host name up, on the blocking pool. An address, also as text,
+/// needs no look-up and no other thread.
 pub trait ToSocketAddrs: Named {}
 
 mod sealed {
@@ -96,7 +96,7 @@ fn look_up(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
 
 /// Looks a host name up on the blocking pool.
 ///
-/// An address gives itself, without a hop to the pool. Dropping the future forgets the answer; the
+/// An address needs no look-up and no thread of the pool. Dropping the future discards the answer; the
 /// thread of the pool stays busy until the resolver is done.
 ///
 /// # Errors

@@ -15,7 +15,7 @@ use crate::io::{Interest, ReadBuf, Ready};
 macro_rules! methods {
     ($stream:ty) => {
         impl $stream {
-            /// Waits until there is something to read, be it the end of the stream. Cancel safe.
+            /// Waits until there is something to read, which may be the end of the stream. Cancel safe.
             ///
             /// This is a hint: [`try_read`](Self::try_read) may still answer `WouldBlock`.
             pub async fn readable(&self) -> io::Result<()> {
@@ -28,8 +28,8 @@ macro_rules! methods {
                 self.ready(Interest::WRITABLE).await.map(|_| ())
             }
 
-            /// Waits until the connection is ready for part of `interest`, and tells for what. Cancel safe.
-            /// A hint like [`readable`](Self::readable).
+            /// Waits until the connection is ready for part of `interest`, and returns that part.
+            /// Cancel safe. A hint like [`readable`](Self::readable).
             pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
                 self.registered().ready(interest).await
             }
@@ -44,7 +44,7 @@ macro_rules! methods {
                 self.registered().poll_ready(cx, Interest::WRITABLE)
             }
 
-            /// Reads what is there, and answers how many bytes; 0 is the end of the stream.
+            /// Reads the available bytes, and returns their number; 0 is the end of the stream.
             ///
             /// # Errors
             ///
@@ -59,7 +59,7 @@ macro_rules! methods {
                 self.try_transfer(Interest::READABLE, len, |socket| socket.read_vectored(bufs))
             }
 
-            /// Writes as much as there is room for, and answers how many bytes.
+            /// Writes as many bytes as there is room for, and returns their number.
             ///
             /// # Errors
             ///
@@ -76,15 +76,16 @@ macro_rules! methods {
                 })
             }
 
-            /// Runs `operation` once, unless the connection is known not to be ready for `interest`. For what
-            /// this type has no method for: `operation` uses the descriptor.
+            /// Runs `operation` once, unless the connection is known not to be ready for `interest`.
+            /// Use it for system calls that this type has no method for: `operation` uses the
+            /// descriptor.
             ///
             /// # Errors
             ///
-            /// [`WouldBlock`](io::ErrorKind::WouldBlock) if the connection is not ready. When `operation`
-            /// answers that, the connection counts as not ready for all of `interest` until the system says
-            /// otherwise: it must not answer so without having asked the system, and `interest` must be no
-            /// more than what it has asked for.
+            /// [`WouldBlock`](io::ErrorKind::WouldBlock) if the connection is not ready. When
+            /// `operation` returns this error, the connection counts as not ready for all of `interest`
+            /// until the system reports an event. So `operation` must return it only if the system did,
+            /// and `interest` must cover no more than the system call that failed.
             pub fn try_io<T>(
                 &self,
                 interest: Interest,
@@ -93,9 +94,10 @@ macro_rules! methods {
                 self.registered().try_io(interest, |_| operation()).map(|(_, done)| done)
             }
 
-            /// Runs `operation` once the connection is ready for part of `interest`, again as long as it
-            /// answers [`WouldBlock`](io::ErrorKind::WouldBlock); see [`try_io`](Self::try_io) for what
-            /// it must not do. Cancel safe: unless this returns, `operation` has not run or has not succeeded.
+            /// Runs `operation` when the connection is ready for part of `interest`, and again as long
+            /// as it returns [`WouldBlock`](io::ErrorKind::WouldBlock); [`try_io`](Self::try_io) lists
+            /// its obligations. Cancel safe: unless this returns, `operation` has not run or has not
+            /// succeeded.
             pub async fn async_io<T>(
                 &self,
                 interest: Interest,
@@ -104,8 +106,8 @@ macro_rules! methods {
                 self.registered().io(interest, |_| operation()).await.map(|(_, done)| done)
             }
 
-            /// Reads what is there without taking it, and answers how many bytes; 0 is the end of the
-            /// stream. Waits until there is something. Cancel safe.
+            /// Reads the available bytes without removing them, and returns their number; 0 is the end
+            /// of the stream. Waits until there is something to read. Cancel safe.
             pub async fn peek(&self, buf: &mut [u8]) -> io::Result<usize> {
                 let peek = |socket: &_| uninit::read(socket, &mut ReadBuf::new(buf), Mode::Peek);
                 Ok(self.registered().io(Interest::READABLE, peek).await?.1.bytes)

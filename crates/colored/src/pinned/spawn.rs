@@ -1,4 +1,4 @@
-//! [`spawn_pinned`]: a future that need not be `Send`, on a worker of one's choice.
+//! [`spawn_pinned`]: a future that need not be `Send`, on a worker of your choice.
 
 use super::NoWorker;
 use colored_core::{Color, Handle, JoinHandle};
@@ -6,18 +6,19 @@ use std::panic::Location;
 
 /// Spawns a future that need not be `Send` on a worker of this runtime, counted from 0, under a color.
 ///
-/// `make` is sent there and called by the task's first turn; what it makes is polled and dropped on
-/// that worker's thread. Otherwise the task is as one of [`spawn_colored`](crate::spawn_colored): it is
-/// scheduled at once, behind what is scheduled under the color, whose order the pinning does not change.
-/// While its turn is due, the color waits for that worker. An abort before the first turn drops `make`
-/// there, uncalled.
+/// The worker receives `make` and calls it in the task's first turn; the future is polled and dropped
+/// on that worker's thread. Otherwise the task behaves as a task of
+/// [`spawn_colored`](crate::spawn_colored): it is scheduled at once, behind all work of its color, and
+/// pinning does not change the order of the color. While its turn is due, the color waits for that
+/// worker. An abort before the first turn drops `make` there, uncalled.
 ///
-/// For what is made where it is used; a value that others are to reach is a
-/// [`PinnedCell`](super::PinnedCell), and [`spawn_local`](crate::spawn_local) stays on the caller's
+/// Use it for values that are made where they are used. Use a [`PinnedCell`](super::PinnedCell) for a
+/// value that other tasks access, and [`spawn_local`](crate::spawn_local) for a task on the caller's
 /// thread.
 ///
-/// It is aborted at shutdown, there: the worker does not end before. So a shutdown waits for whoever holds
-/// the color, up to its timeout. On a runtime that has shut down it is cancelled at once, unmade.
+/// A shutdown aborts the task on its worker, and the worker does not end before. So a shutdown waits
+/// for the thread that holds the color, up to its timeout. On a runtime that has shut down the task is
+/// cancelled at once, and the future is never made.
 ///
 /// Costs what a spawn costs, one more allocation, and a lock and a wake-up of that worker for each turn that is dispatched
 /// from elsewhere.

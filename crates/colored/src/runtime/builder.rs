@@ -30,15 +30,14 @@ const KEEP_ALIVE: Duration = Duration::from_secs(10);
 const MIN_STACK: usize = 1 << 16;
 const MAX_STACK: usize = 1 << 30;
 
-/// The longest timer resolution, and the default.
+/// The longest timer resolution, and the default one.
 const MAX_RESOLUTION: Duration = Duration::from_millis(10);
 const RESOLUTION: Duration = Duration::from_micros(200);
 
 /// How long a wait in a section lasts before it is looked at, unless it is set.
 const DEADLOCK_AFTER: Duration = Duration::from_millis(10);
 
-/// The settings of a runtime. Nothing happens before [`Builder::build`], which also says what is
-/// wrong with them.
+/// The settings of a runtime. [`Builder::build`] starts the runtime, and reports wrong settings.
 #[derive(Clone, Debug)]
 #[must_use = "a builder does nothing before `build`"]
 pub struct Builder {
@@ -77,63 +76,63 @@ impl Builder {
         }
     }
 
-    /// So many worker threads, 1 to 1024. Default: [`std::thread::available_parallelism`], which
-    /// counts what the affinity mask and the cgroup quota leave to the process.
+    /// The number of worker threads, 1 to 1024. Default: [`std::thread::available_parallelism`], which
+    /// respects the affinity mask and the cgroup quota of the process.
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = Some(workers);
         self
     }
 
     /// Whether each worker stays on one CPU. Default: no. Pinned workers that share their CPUs with
-    /// other programs cost up to a quarter more CPU per request; on a machine of one's own they keep
-    /// their caches.
+    /// other programs cost up to a quarter more CPU per request; on a dedicated machine they keep their
+    /// caches.
     ///
-    /// Where the kernel wakes a thread on its waker's CPU although another one is idle, as that of a
-    /// virtual machine may do, the second worker comes late: in a third of bursts of 2 ms on two such
-    /// CPUs it ran less than a third of the tasks, or none. Pinned, it did so in none of 50.
+    /// Some kernels, as in a virtual machine, wake a thread on its waker's CPU although another CPU is
+    /// idle. Then the second worker starts late: in a third of bursts of 2 ms on two such CPUs it ran
+    /// less than a third of the tasks, or none. With pinned workers this happened in none of 50 bursts.
     pub fn pin(mut self, pin: bool) -> Self {
         self.pin = pin;
         self
     }
 
-    /// At most so many threads for [`spawn_blocking`](crate::spawn_blocking), 1 to 65,536. Default:
-    /// 512.
+    /// The largest number of threads for [`spawn_blocking`](crate::spawn_blocking), 1 to 65,536.
+    /// Default: 512.
     pub fn blocking_threads(mut self, threads: usize) -> Self {
         self.blocking_threads = threads;
         self
     }
 
-    /// What the names of the threads begin with. Linux shows 15 bytes of a name; what follows this
-    /// takes up to 8. Default: `colored`.
+    /// The prefix of the thread names. Linux shows 15 bytes of a name; the suffix takes up to 8.
+    /// Default: `colored`.
     pub fn thread_name(mut self, name: impl Into<String>) -> Self {
         self.thread_name = name.into();
         self
     }
 
-    /// The stack of each thread of the runtime, in bytes, 65,536 to 2³⁰. Default: what the standard
-    /// library gives, 2 MiB unless the variable `RUST_MIN_STACK` says otherwise.
+    /// The stack of each thread of the runtime, in bytes, 65,536 to 2³⁰. Default: the standard
+    /// library's default, which is 2 MiB unless the variable `RUST_MIN_STACK` sets another.
     pub fn thread_stack_size(mut self, bytes: usize) -> Self {
         self.launch.stack_size = Some(bytes);
         self
     }
 
-    /// How long a blocking thread that has no call waits for another before it ends. Default: 10 s.
+    /// How long an idle blocking thread waits for another call before it ends. Default: 10 s.
     pub fn thread_keep_alive(mut self, time: Duration) -> Self {
         self.keep_alive = time;
         self
     }
 
-    /// Has each thread of the runtime call `f` when it begins, before it runs anything: workers,
-    /// the reactor thread, blocking threads. They may do so at the same time, and when
-    /// [`build`](Builder::build) returns some may have yet to. `f` runs outside the runtime, so it
-    /// cannot spawn; a panic of it is reported by the panic hook and goes no further. A second call
-    /// replaces the first.
+    /// Each thread of the runtime calls `f` when it begins, before it runs anything else: workers, the
+    /// reactor thread, blocking threads. The threads may call `f` at the same time, and some may call
+    /// it after [`build`](Builder::build) has returned. `f` runs outside the runtime, so it cannot
+    /// spawn. The panic hook reports a panic of `f`, which goes no further. A second call replaces the
+    /// first.
     pub fn on_thread_start(mut self, f: impl Fn() + Send + Sync + 'static) -> Self {
         self.launch.on_start = Some(Arc::new(f));
         self
     }
 
-    /// Has each thread of the runtime call `f` when it ends, after the last that it runs; otherwise
+    /// Each thread of the runtime calls `f` when it ends, after everything else that it runs; otherwise
     /// as [`on_thread_start`](Builder::on_thread_start). A shutdown that waits for the threads waits
     /// for these calls.
     pub fn on_thread_stop(mut self, f: impl Fn() + Send + Sync + 'static) -> Self {
@@ -147,29 +146,29 @@ impl Builder {
         self
     }
 
-    /// A worker that sleeps wakes up for timers at most once in this time, 0 to 10 ms; what becomes
-    /// due in between fires together. So where timers are due that often, they are late by up to
-    /// this, half of it on average; where they are not, it makes no difference. A worker that is
-    /// busy looks at its timers all the time. Default: 0.2 ms.
+    /// A sleeping worker wakes up for timers at most once in this time, 0 to 10 ms; timers that become
+    /// due in between fire together. So timers that are due this often are late by up to this time,
+    /// half of it on average; otherwise the setting has no effect. A busy worker checks its timers all
+    /// the time. Default: 0.2 ms.
     ///
-    /// Waking a thread costs 5 to 30 µs, firing a timer less than one: it is CPU time against
-    /// lateness where many short timers run on workers with little else to do. For 100 tasks that
-    /// sleep for 1 to 5 ms, again and again, on a virtual machine where waking a thread takes 30 µs:
-    /// 6.4 µs of CPU a sleep that is 0.11 ms late; with 1 ms here 2.3 µs a sleep, 0.55 ms late
-    /// (`papers sleeps`).
+    /// Waking a thread costs 5 to 30 µs, firing a timer less than one. So this setting trades CPU time
+    /// for lateness where many short timers run on workers with little else to do. For 100 tasks that
+    /// sleep for 1 to 5 ms, again and again, on a virtual machine where waking a thread takes 30 µs, a
+    /// sleep takes 6.4 µs of CPU time and is 0.11 ms late; with a resolution of 1 ms it takes 2.3 µs
+    /// and is 0.55 ms late (`papers sleeps`).
     pub fn timer_resolution(mut self, resolution: Duration) -> Self {
         self.timer_resolution = resolution;
         self
     }
 
-    /// How long something is waited for inside a section ([`exclusive`](crate::exclusive())) before the runtime
-    /// looks whether it can ever come: then a wait that cannot end becomes an error, up to 5 ms later. 0 has it
-    /// look every time, [`Duration::MAX`] never. It is real time, also where a test's clock stands still.
-    /// Default: 10 ms.
+    /// How long a wait inside a section ([`exclusive`](crate::exclusive())) lasts before the runtime
+    /// checks whether it can ever end. A wait that cannot end becomes an error, up to 5 ms later. With
+    /// 0 the runtime checks every wait, with [`Duration::MAX`] none. The delay is real time, also where
+    /// a test stops its clock. Default: 10 ms.
     ///
-    /// A runtime without sections does not look. Otherwise each look, once in 5 ms at most while something
-    /// runs, visits the sections that wait, and what stands in line behind them; it takes a fiftieth of one
-    /// core at most, so it comes later where there are very many.
+    /// A runtime without sections never searches. Otherwise each search, at most once in 5 ms while
+    /// something runs, visits the waiting sections and the work in line behind them. The searches take
+    /// at most a fiftieth of one core, so they are less frequent if very many sections wait.
     pub fn deadlock_after(mut self, time: Duration) -> Self {
         self.deadlock_after = time;
         self
@@ -216,9 +215,9 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if a setting is out of its range, or two do not go together, naming them and
-    /// what is allowed; and what the system
-    /// answers when it refuses a thread or a selector.
+    /// `InvalidInput` if a setting is out of its range, or two settings contradict each other; the
+    /// error names them and the allowed values. And the system's error, if the system refuses a thread
+    /// or a selector.
     pub fn build(self) -> io::Result<Runtime> {
         let workers = match self.workers {
             Some(workers) => {
@@ -280,7 +279,7 @@ fn random_seed() -> u64 {
     RandomState::new().hash_one(0)
 }
 
-/// What the scheduler sees of the operating system.
+/// The scheduler's view of the operating system.
 struct Port {
     driver: Arc<Driver>,
     start: Instant,

@@ -6,7 +6,7 @@ use crate::blocking;
 use crate::driver::{Driver, current, entered};
 use crate::pinned::{NoWorker, PinnedCell, spawn_pinned_in};
 use crate::task::JoinHandle;
-use colored_core::{Bound, Color, ColorCell, Nested, Priority};
+use colored_core::{Color, ColorCell, Limit, Nested, Priority};
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{Location, RefUnwindSafe, UnwindSafe};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// Spawns on a runtime from any thread. Cheap to clone; does not keep the runtime running.
 ///
-/// On a runtime that has shut down, whatever is spawned is cancelled at once, under its color.
+/// A runtime that has shut down cancels every spawned task at once, under its color.
 #[derive(Clone)]
 pub struct Handle {
     pub(super) core: colored_core::Handle,
@@ -40,7 +40,7 @@ impl Handle {
         )
     }
 
-    /// The handle of the runtime that this thread works for, if it does.
+    /// The handle of the runtime that this thread works for, if there is one.
     #[must_use]
     pub fn try_current() -> Option<Handle> {
         let core = colored_core::Handle::with_current(|handle| handle.cloned())?;
@@ -78,33 +78,33 @@ impl Handle {
         self.core.spawn_alone(future)
     }
 
-    /// Gives a color a priority against other colors, until it is given another. Default:
+    /// Gives a color a priority against other colors, until the next call for that color. Default:
     /// [`Priority::Normal`].
     ///
-    /// A worker that is free takes the color with the highest priority first, and among equals the
-    /// one that has waited longest in its queue. A color that waits and becomes more urgent by the
-    /// call is moved up at once; one that becomes less urgent, after its next turn. Within the color
-    /// the order stays what it was ([`task::Builder`](crate::task::Builder) makes the whole color
-    /// urgent). A turn that has begun is not interrupted, and of 32 turns of a worker one is for the
-    /// lower classes: none starves.
+    /// A free worker takes the color with the highest priority first, and among equals the color that
+    /// has waited longest in its queue. If the call raises the priority of a waiting color, the color
+    /// moves up at once; if the call lowers it, the color moves down after its next turn. The order
+    /// within the color does not change ([`task::Builder`](crate::task::Builder) makes the whole color
+    /// urgent). A turn that has begun is not interrupted. Of 32 turns of a worker one goes to the lower
+    /// classes, so none starves.
     ///
-    /// Whoever waits lends urgency: where a color that is [`Priority::High`] calls a cell of another
-    /// one, reads it or takes it by [`when`](crate::when()), that color is of the highest priority until the
-    /// closure has had its turn, and so is a section that holds it. It is lent to those colors alone, not to
-    /// what they wait for in turn, and joining a task lends nothing.
+    /// A waiting color passes its priority on: if a color with [`Priority::High`] calls a cell of
+    /// another color, reads it or takes it by [`when`](crate::when()), the other color has the highest
+    /// priority until the closure has had its turn, and so has a section that holds it. The priority
+    /// passes to these colors only, not to the colors that they wait for in turn. Joining a task passes
+    /// no priority on.
     ///
-    /// What has been queued before the runtime's first priority counts as normal until its next turn.
-    /// From that on, every turn goes through two locks that few others use; a runtime in which no
-    /// priority is ever named pays for none of this. The color has a lane
-    /// until it is normal again. With `Queue::SharedTasks` and `Queue::PerWorkerTasks`
-    /// ([`lab`](super::lab)) there are no priorities: the call does nothing. Nor does it on a runtime
-    /// that has shut down.
+    /// Work that was queued before the runtime's first priority counts as normal until its next turn.
+    /// From the first priority on, every turn takes two locks with little contention; a runtime without
+    /// priorities pays nothing. A color with a priority keeps its lane until its priority is normal
+    /// again. With `Queue::SharedTasks` and `Queue::PerWorkerTasks` ([`lab`](super::lab)) there are no
+    /// priorities, and the call does nothing. It also does nothing on a runtime that has shut down.
     pub fn set_priority(&self, color: impl Into<Color>, priority: Priority) {
         self.core.set_priority(color.into(), priority);
     }
 
-    /// The priority that [`Handle::set_priority`] has given a color. What is urgent in it at the
-    /// moment does not count.
+    /// The priority that [`Handle::set_priority`] has given a color. Urgent tasks in the color do not
+    /// change it.
     #[must_use]
     pub fn priority(&self, color: impl Into<Color>) -> Priority {
         self.core.priority(color.into())
@@ -114,7 +114,8 @@ impl Handle {
     ///
     /// # Panics
     ///
-    /// If the system gives no thread although none is there that could take the call later.
+    /// If the system refuses a thread, and the runtime has no blocking thread that could run the call
+    /// later.
     #[track_caller]
     pub fn spawn_blocking<T, F>(&self, f: F) -> JoinHandle<T>
     where
@@ -131,7 +132,7 @@ impl Handle {
         ColorCell::new_in(&self.core, color.into(), value)
     }
 
-    /// Has a value made on a worker of this runtime; see [`PinnedCell::on_worker`].
+    /// Makes a value on a worker of this runtime; see [`PinnedCell::on_worker`].
     ///
     /// # Errors
     ///
@@ -145,7 +146,7 @@ impl Handle {
         PinnedCell::new_in(&self.core, worker, color.into(), make)
     }
 
-    /// Spawns what `make` makes on a worker of this runtime; see
+    /// Spawns the future that `make` makes, on a worker of this runtime; see
     /// [`spawn_pinned`](crate::spawn_pinned).
     ///
     /// # Errors
@@ -166,15 +167,15 @@ impl Handle {
         spawn_pinned_in(&self.core, Location::caller(), worker, color.into(), make)
     }
 
-    /// A bound of `capacity` items for `color` of this runtime; see [`Bound::new`].
+    /// A limit of `capacity` items for `color` of this runtime; see [`Limit::new`].
     ///
     /// # Panics
     ///
     /// If the capacity is 0, or more than 2⁶⁰.
     #[must_use]
     #[track_caller]
-    pub fn bound(&self, color: impl Into<Color>, capacity: usize) -> Bound {
-        Bound::new_in(&self.core, color.into(), capacity)
+    pub fn limit(&self, color: impl Into<Color>, capacity: usize) -> Limit {
+        Limit::new_in(&self.core, color.into(), capacity)
     }
 
     /// See [`Runtime::block_on`](super::Runtime::block_on).
@@ -201,14 +202,16 @@ impl Handle {
         }
     }
 
-    /// Lets this thread use the runtime's I/O, timers and spawn functions until the guard is dropped. Of
-    /// several guards the one that was made last counts; they may be dropped in any order, also by the
-    /// destructors of thread-locals. A guard that is forgotten keeps the runtime's descriptors open.
+    /// Lets this thread use the runtime's I/O, timers and spawn functions until the guard is dropped.
+    /// If the thread has several guards, the newest one determines the runtime. Guards may be dropped
+    /// in any order, also by the destructors of thread-locals. A forgotten guard keeps the runtime's
+    /// descriptors open.
     ///
-    /// Also in a task of another runtime, and inside its `block_on`: what names no runtime goes to this one
-    /// then. Only `spawn_here`, `spawn_local` and `hop` go by the color and the thread
-    /// ([table](super#two-runtimes-in-one-program)). A task that keeps the guard across an await, as one of
-    /// `spawn_local` can, keeps it for whatever its thread polls meanwhile under the same color.
+    /// This also works in a task of another runtime, and inside its `block_on`: an operation that names
+    /// no runtime then goes to this one. Only `spawn_here`, `spawn_local` and `hop` depend on the color
+    /// and the thread ([table](super#two-runtimes-in-one-program)). A task of `spawn_local` can keep
+    /// the guard across an await; the guard then applies to everything that the thread polls meanwhile
+    /// under the same color.
     pub fn enter(&self) -> EnterGuard {
         let context = current::Context { driver: Arc::clone(&self.driver), worker: None };
         EnterGuard {
@@ -218,7 +221,7 @@ impl Handle {
         }
     }
 
-    /// What the runtime has done so far.
+    /// Returns the runtime's counters.
     #[must_use]
     pub fn metrics(&self) -> Metrics {
         Metrics::of(self.core.scheduler())

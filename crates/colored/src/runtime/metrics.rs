@@ -1,18 +1,19 @@
-//! What a runtime has done, in numbers.
+//! The counters of a runtime.
 
 use colored_core::Scheduler;
 pub use colored_core::WorkerMetrics;
 
-/// A snapshot of a runtime's counters. Taken while the runtime runs, it is not of one instant.
+/// A snapshot of a runtime's counters. While the runtime runs, the counters are not all of the same
+/// instant.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Metrics {
     /// By worker.
     pub workers: Vec<WorkerMetrics>,
-    /// Colors with a lane that can be found by name: those in use, and the default one. Lanes of
-    /// [`spawn_unique`](crate::spawn_unique) are not counted unless somebody asked for their color.
+    /// Colors whose lane is in the table: the colors in use, and the default color. A color of
+    /// [`spawn_unique`](crate::spawn_unique) counts only after code has asked for it.
     pub colors: usize,
-    /// Workers that have nothing to do right now.
+    /// Workers that are idle at the moment.
     pub parked: usize,
 }
 

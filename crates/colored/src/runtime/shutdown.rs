@@ -6,15 +6,16 @@
 //! 4. The reactor thread ends.
 //! 5. The blocking pool takes no more calls, cancels those that wait, and its threads end.
 //!
-//! 2 comes before 3 so that a destructor can still use sockets and timers. 1 is left out where nobody
-//! waits: without any time, and in a drop that must not take long (see [`Runtime`](super::Runtime)).
+//! Step 2 comes before step 3 so that a destructor can still use sockets and timers. A shutdown that
+//! does not wait skips step 1: one without any time, and a drop that must not take long (see
+//! [`Runtime`](super::Runtime)).
 
 use super::handle::Handle;
 use super::threads::Threads;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// Some thread of the runtime was still busy when the time was over, or some stage.
+/// Some thread or stage of the runtime was still busy when the time was over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ShutdownTimeout {

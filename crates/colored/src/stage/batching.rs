@@ -1,16 +1,16 @@
-//! How many events a batch has.
+//! The size of batches.
 //!
-//! A batch shares the cost of coming to the handler, and of what the handler does once for all of
-//! them. The larger it is, the longer the others wait. So the adaptive size is, as in SEDA, the
-//! smallest that has nearly the best throughput. It is a power of two, and found by climbing: now and
-//! then the size in use and a neighbour take turns, a few measurements each, and the neighbour has to
-//! win nearly all of the pairs. So what slows both down does not count, nor does one measurement that
-//! somebody else on the machine has spoilt. Only a saturated queue tells: a batch that was not full
+//! The events of a batch share the cost of calling the handler, and of work that the handler does once
+//! per batch. But a larger batch makes other events wait longer. So the adaptive size is, as in SEDA,
+//! the smallest size with nearly the best throughput. It is a power of two, found by climbing: now and
+//! then the current size and a neighbour alternate, a few measurements each, and the neighbour has to
+//! win nearly all of the pairs. So a slowdown of both does not count, nor does one measurement that
+//! another program has disturbed. Only a saturated queue gives a measurement: a batch that was not full
 //! says nothing about its limit.
 
-/// The larger of two sizes must be better by this, to be worth the wait.
+/// The larger of two sizes must be better by this factor, to be worth the wait.
 ///
-/// Out of thin air: less is lost among the noise of a shared machine.
+/// A guess: a smaller gain disappears in the noise of a shared machine.
 const WORTH: f64 = 1.05;
 
 /// Batches that one measurement takes. Few, since all of them must be full: a queue may be saturated
@@ -21,8 +21,8 @@ const BATCHES: u32 = 8;
 const PAIRS: u32 = 5;
 const WINS: u32 = 4;
 
-/// Full batches between trials, in which nobody looks at the clock. Three in a hundred batches are of
-/// a size that loses.
+/// Full batches between trials, which do not read the clock. Three in a hundred batches have a losing
+/// size.
 const REST: u32 = 2_500;
 
 /// Batches that are not full, one measurement after another spoilt, before a trial is given up; and
@@ -33,9 +33,9 @@ const RETRY: u32 = 64;
 /// The size of the batches of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Batch {
-    /// At most so many events.
+    /// At most this number of events.
     Fixed(usize),
-    /// The smallest power of two up to `max` that has nearly the best throughput.
+    /// The smallest power of two up to `max` with nearly the best throughput.
     Adaptive {
         /// The largest size tried.
         max: usize,

@@ -1,4 +1,4 @@
-//! [`Builder`]: what a stage is like.
+//! [`Builder`]: the settings of a stage.
 
 use super::Stage;
 use super::batching::Batch;
@@ -19,7 +19,7 @@ const CAPACITY: usize = 1024;
 const BATCH: usize = 64;
 const PARTITIONS: usize = 65_536;
 
-/// What a stage is like, before it is built.
+/// The settings of a stage.
 #[must_use = "a stage begins with `build`"]
 pub struct Builder<E> {
     capacity: usize,
@@ -36,29 +36,30 @@ impl<E: Send + 'static> Builder<E> {
         Self { capacity: CAPACITY, color: None, partitions: 1, route: None, batch }
     }
 
-    /// How many events may be queued, from 1: those that have been accepted and are in no batch yet.
-    /// Each partition has an equal share of it, rounded up, so that none takes the room of others.
+    /// How many accepted events may wait for a batch, from 1. Each partition has an equal share of this
+    /// capacity, rounded up, so that none takes the room of others.
     pub fn capacity(mut self, events: usize) -> Self {
         self.capacity = events;
         self
     }
 
-    /// Handles events under this color rather than a fresh one, beside what else has the color: state
-    /// of the color needs no lock. Partitions of one color overlap only while their handlers wait.
+    /// Handles events under this color in place of a fresh one, serially with all other work of the
+    /// color: state of the color needs no lock. Partitions of one color overlap only while their
+    /// handlers wait.
     pub fn color(mut self, color: impl Into<Color>) -> Self {
         self.color = Some(color.into());
         self
     }
 
     /// Handles events in up to `partitions` batches at once, from 1 to 65536, each partition under a
-    /// fresh color unless [`color`](Self::color) names one. Events with equal keys are of one
-    /// partition, and keep their order. `key` is called by the sender, in its call of
-    /// [`send`](Stage::send) or [`try_send`](Stage::try_send), once for each event; a panic of it is one
-    /// of that call, and costs the event.
+    /// fresh color unless [`color`](Self::color) names one. Events with equal keys go to one partition,
+    /// and keep their order. The sender calls `key` once for each event, in its call of
+    /// [`send`](Stage::send) or [`try_send`](Stage::try_send); a panic of `key` is a panic of that
+    /// call, and loses the event.
     ///
-    /// Keys are hashed, in the same way in every run: so few keys leave partitions without any work.
+    /// Keys are hashed, in the same way in every run, so with few keys some partitions get no work.
     /// With as many keys as partitions, about a third of the partitions has none on average; with four
-    /// keys for each, one in fifty. To give keys out oneself there is
+    /// keys for each partition, one in fifty. To choose the partitions yourself, use
     /// [`parallel_by`](Self::parallel_by).
     pub fn parallel<K, F>(self, partitions: usize, key: F) -> Self
     where
@@ -75,20 +76,20 @@ impl<E: Send + 'static> Builder<E> {
         Self { route: builder.route.filter(|_| partitions != 1), ..builder }
     }
 
-    /// As [`parallel`](Self::parallel), but `index` says to which partition an event belongs, from 0 to
-    /// `partitions - 1`. Events of one partition keep their order. It is called as the key is there, and
-    /// a comparison checks what it gives.
+    /// As [`parallel`](Self::parallel), but `index` returns the partition of an event, from 0 to
+    /// `partitions - 1`. Events of one partition keep their order. The sender calls `index` as it calls
+    /// the key there, and a comparison checks the result.
     ///
-    /// A [`send`](Stage::send) or [`try_send`](Stage::try_send) of an event for which it gives another
-    /// number panics, names the number, the partitions, and where the stage was built; and the event is
-    /// dropped. The stage goes on as if it had not been sent.
+    /// If `index` returns another number, the [`send`](Stage::send) or [`try_send`](Stage::try_send)
+    /// drops the event and panics; the message names the number, the partitions, and where the stage
+    /// was built. The stage goes on as if the event had not been sent.
     ///
     /// ```
     /// use colored::stage::{Builder, each};
     ///
     /// # #[colored::main(workers = 2)]
     /// # async fn main() {
-    /// // Four shards, all of which have work: a hash of their numbers might leave some without.
+    /// // All four shards have work; a hash of their numbers might leave some without.
     /// let shards = Builder::new()
     ///     .parallel_by(4, |(shard, _): &(usize, &str)| *shard)
     ///     .build_with(|shard| each(move |(to, _)| assert_eq!(to, shard)));
@@ -109,7 +110,7 @@ impl<E: Send + 'static> Builder<E> {
         self
     }
 
-    /// How many events a batch has at most.
+    /// The largest number of events in a batch.
     pub fn batch(mut self, batch: Batch) -> Self {
         self.batch = batch;
         self
@@ -126,8 +127,8 @@ impl<E: Send + 'static> Builder<E> {
         self.build_with(|_| handler.clone())
     }
 
-    /// As [`build`](Self::build), with a handler for each partition made by `make`, which is given the
-    /// partition's number.
+    /// As [`build`](Self::build), but `make` makes the handler of each partition from the partition's
+    /// number.
     ///
     /// # Panics
     ///

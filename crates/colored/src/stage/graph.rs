@@ -1,4 +1,4 @@
-//! [`Graph`]: stages that end in order.
+//! [`Graph`]: stages that are drained in order.
 
 use super::Stage;
 use super::metrics::Metrics;
@@ -8,13 +8,13 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// Stages that send to each other, ended in order: who sends before who receives, so that every
-/// event which was accepted is handled.
+/// Stages that send to each other. A graph drains them in order, senders before receivers, so that
+/// every accepted event is handled.
 ///
-/// Add each stage after those that it sends to, which is the order in which they can be built. In
-/// another order events come to a stage that is closed: the senders get them back, and
-/// [`Metrics::refused`] counts them. A graph does not keep its stages open. Dropped, it drains nothing;
-/// the runtime does so at its end.
+/// Add each stage after the stages that it sends to, which is the order in which they can be built. In
+/// another order events reach a closed stage: the senders get them back, and [`Metrics::refused`]
+/// counts them. A graph does not keep its stages open. Dropping a graph drains nothing; the runtime
+/// drains the stages at its end.
 #[derive(Default)]
 pub struct Graph {
     nodes: Vec<(String, Arc<dyn Node>)>,
@@ -51,20 +51,20 @@ impl Graph {
         Self::default()
     }
 
-    /// Adds a stage, after those that it sends to, and returns it.
+    /// Adds a stage, after the stages that it sends to, and returns it.
     pub fn add<E: Send + 'static>(&mut self, name: impl Into<String>, stage: Stage<E>) -> Stage<E> {
         let node: Arc<dyn Node> = Arc::clone(stage.shared()) as _;
         self.nodes.push((name.into(), node));
         stage
     }
 
-    /// Closes and drains one stage after another, the one that was added last first, and returns what
-    /// each has done, in the order in which they were added. When it returns, every event that any
-    /// of them accepted has been handled, or lost by a panic of its handler.
+    /// Closes and drains one stage after another, the last one added first, and returns their metrics,
+    /// in the order in which they were added. When it returns, every event that a stage accepted has
+    /// been handled, or lost by a panic of its handler.
     ///
-    /// Where stages send in a circle, an event that comes round to a stage which has been closed is
-    /// given back to its sender. Dropped before it is ready, it leaves the stages that it has not come
-    /// to open.
+    /// If stages send in a circle, an event that comes back to a closed stage is given back to its
+    /// sender. If the future is dropped before it is ready, the stages that it has not closed yet stay
+    /// open.
     pub async fn drain(self) -> Vec<(String, Metrics)> {
         for (_, node) in self.nodes.iter().rev() {
             node.close();
@@ -73,7 +73,7 @@ impl Graph {
         self.nodes.into_iter().map(|(name, node)| (name, node.metrics())).collect()
     }
 
-    /// The names of the stages, and what each has done so far, in the order in which they were added.
+    /// The names and the metrics of the stages, in the order in which they were added.
     pub fn metrics(&self) -> impl Iterator<Item = (&str, Metrics)> {
         self.nodes.iter().map(|(name, node)| (name.as_str(), node.metrics()))
     }

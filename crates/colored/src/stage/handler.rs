@@ -1,12 +1,12 @@
-//! What a stage does with its events.
+//! [`Handler`]: the code that handles the events of a stage.
 
 use std::collections::VecDeque;
 use std::fmt;
 
-/// What a stage does with its events, a batch at a time.
+/// Handles the events of a stage, one batch at a time.
 ///
-/// It is a closure or function from [`Events`] to a future, an [`each`], or, for state that is used
-/// across awaits, a type of one's own:
+/// A handler is a closure or function from [`Events`] to a future, an [`each`], or, for state that is
+/// used across awaits, a type of your own:
 ///
 /// ```
 /// use colored::stage::{Events, Handler};
@@ -25,13 +25,13 @@ use std::fmt;
 /// }
 /// ```
 ///
-/// Each partition has a handler of its own, and never handles two batches at once, not even while one
-/// waits: so the handler's fields need no lock.
+/// Each partition has a handler of its own, and never handles two batches at once, even while the
+/// handler waits. So the handler's fields need no lock.
 pub trait Handler<E>: Send + 'static {
-    /// Handles a batch: at least one event, in the order in which they were accepted. Events that are
-    /// left when the future is ready are dropped, and count as handled.
+    /// Handles a batch of at least one event, in the order in which the stage accepted them. The stage
+    /// drops events that are left when the future is ready, and counts them as handled.
     ///
-    /// A panic loses the events of the batch; the handler is used again afterwards.
+    /// A panic loses the events of the batch; the stage goes on with the same handler.
     fn handle(&mut self, events: &mut Events<E>) -> impl Future<Output = ()> + Send;
 }
 
@@ -46,8 +46,8 @@ where
     }
 }
 
-/// A handler that calls `f` with one event after another, and does not await: the cheapest one. State
-/// that the closure has is its own.
+/// A handler that calls `f` with one event after another, and does not await. It is the cheapest
+/// handler. The closure may own state.
 pub fn each<E, F: FnMut(E) + Send + 'static>(f: F) -> Each<F> {
     // The type of the events is that of the stage; here it only tells the compiler about `f`.
     Each(f)

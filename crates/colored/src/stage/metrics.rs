@@ -1,21 +1,21 @@
-//! What a stage has done.
+//! The counters of a stage.
 
 use super::partition::Counts;
 use std::time::Duration;
 
-/// What a stage has done so far, and how it stands; from [`Stage::metrics`](super::Stage::metrics).
-/// Sums over its partitions, which are looked at one after another.
+/// A snapshot of the counters and the state of a stage; from [`Stage::metrics`](super::Stage::metrics).
+/// The figures are sums over its partitions, which are read one after another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Metrics {
-    /// Events that came in.
+    /// Events that the stage has accepted.
     pub accepted: u64,
     /// Events of batches that are done.
     pub handled: u64,
     /// Events of batches whose handler panicked, or that were left when the runtime shut down.
     pub lost: u64,
-    /// Events that were given back because the stage was closed: what failed with
-    /// [`Closed`](crate::Closed), or with [`TrySendError::Closed`](crate::TrySendError::Closed).
+    /// Events that were given back because the stage was closed: sends that failed with
+    /// [`Closed`](super::Closed), or with [`TrySendError::Closed`](super::TrySendError::Closed).
     pub refused: u64,
     /// Batches taken.
     pub batches: u64,
@@ -25,10 +25,10 @@ pub struct Metrics {
     pub panics: u64,
     /// Senders that wait for room.
     pub senders: usize,
-    /// How many events a batch may have now, in the partition where it is most.
+    /// The present limit of a batch: the largest of all partitions.
     pub batch_limit: usize,
-    /// How long an event waited until its batch was taken: of one event in 16, the last; in the
-    /// partition where it is most.
+    /// How long an event waited until its batch was taken. One event in 16 is timed; this is the last
+    /// time of the partition in which it is longest.
     pub delay: Duration,
 }
 
@@ -54,8 +54,8 @@ impl Metrics {
         self.accepted - self.handled - self.lost
     }
 
-    /// Events in a batch on average; 0 before the first. What is left when the runtime shuts down is in
-    /// no batch.
+    /// The mean number of events in a batch; 0 before the first batch. Events that are left when the
+    /// runtime shuts down are in no batch.
     #[must_use]
     pub fn mean_batch(&self) -> f64 {
         if self.batches == 0 { 0.0 } else { self.taken as f64 / self.batches as f64 }

@@ -1,17 +1,17 @@
 //! A partition: its queue, the senders that wait for room, and the task that waits for events.
 //!
-//! All of it is under one lock, and every wake-up is decided under it, so none can be lost:
+//! One lock protects all of it, and every wake-up is decided under the lock, so none can be lost:
 //!
-//! * The task sleeps only if it finds the queue empty, and whoever puts an event into an empty queue
-//!   finds its waker. It is woken once, however many events come before it runs.
-//! * A sender waits only if `queued + reserved` is the capacity or more. Whoever makes room reserves
-//!   it for the first of the line, who comes and puts its event there, or gives it on.
-//! * The task ends when the partition is closed, the queue empty and nothing reserved: what has been
-//!   accepted is handled.
+//! * The task sleeps only if it finds the queue empty, and a sender that puts an event into an empty
+//!   queue finds its waker. The task is woken once, however many events come before it runs.
+//! * A sender waits only if `queued + reserved` is the capacity or more. The thread that makes room
+//!   reserves it for the first waiting sender, which then puts its event there, or passes the room on.
+//! * The task ends when the partition is closed, the queue empty and nothing reserved, so every
+//!   accepted event is handled.
 
 use super::batching::{Batch, Batching};
 use super::handler::Events;
-use colored_core::{Line, Standing, Ticket};
+use colored_core::{WaitQueue, WaiterId, WaiterState};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -35,7 +35,7 @@ struct State<E> {
     queue: VecDeque<E>,
     /// Room that belongs to senders who have been called.
     reserved: usize,
-    line: Line,
+    waiters: WaitQueue,
     /// The task, while it waits for events.
     sleeper: Option<Waker>,
     closed: bool,
@@ -85,7 +85,7 @@ impl<E> Partition<E> {
         let state = State {
             queue: VecDeque::new(),
             reserved: 0,
-            line: Line::default(),
+            waiters: WaitQueue::default(),
             sleeper: None,
             closed: false,
             ended: false,
@@ -121,7 +121,11 @@ impl<E> Partition<E> {
     }
 
     /// Accepts an event if there is room, or goes to the end of the line.
-    pub(super) fn push_or_wait(&self, event: E, waker: &Waker) -> Result<(), (E, Option<Ticket>)> {
+    pub(super) fn push_or_wait(
+        &self,
+        event: E,
+        waker: &Waker,
+    ) -> Result<(), (E, Option<WaiterId>)> {
         // Cloned before the lock: it is anybody's code.
         let waker = waker.clone();
         let mut state = self.lock();
@@ -130,7 +134,7 @@ impl<E> Partition<E> {
             return Err((event, None));
         }
         if !state.has_room(self.capacity) {
-            return Err((event, Some(state.line.join(waker))));
+            return Err((event, Some(state.waiters.join(waker))));
         }
         let sleeper = state.accept(event, self);
         drop(state);
@@ -142,18 +146,18 @@ impl<E> Partition<E> {
     pub(super) fn push_waited(
         &self,
         event: E,
-        ticket: Ticket,
+        waiter: WaiterId,
         waker: &Waker,
-    ) -> Result<(), (E, Option<Ticket>)> {
+    ) -> Result<(), (E, Option<WaiterId>)> {
         let mut waker = waker.clone();
         let mut state = self.lock();
-        let standing = state.line.look(&ticket, &mut waker);
+        let standing = state.waiters.look(&waiter, &mut waker);
         match standing {
-            Standing::Waits => return Err((event, Some(ticket))),
-            Standing::Dismissed => {}
-            Standing::Called => state.reserved -= 1,
+            WaiterState::Waiting => return Err((event, Some(waiter))),
+            WaiterState::Dismissed => {}
+            WaiterState::Called => state.reserved -= 1,
         }
-        if state.ended || standing == Standing::Dismissed {
+        if state.ended || standing == WaiterState::Dismissed {
             state.counts.refused += 1;
             return Err((event, None));
         }
@@ -164,11 +168,11 @@ impl<E> Partition<E> {
     }
 
     /// A sender that waits goes away.
-    pub(super) fn give_up(&self, ticket: Ticket) {
+    pub(super) fn give_up(&self, waiter: WaiterId) {
         let mut state = self.lock();
-        let (standing, unused) = state.line.leave(ticket);
+        let (standing, unused) = state.waiters.leave(waiter);
         let (mut called, mut sleeper) = (Vec::new(), None);
-        if standing == Standing::Called {
+        if standing == WaiterState::Called {
             state.reserved -= 1;
             called = state.call(self.capacity);
             sleeper = state.ends().then(|| state.sleeper.take()).flatten();
@@ -219,7 +223,7 @@ impl<E> Partition<E> {
     pub(super) fn close(&self) {
         let mut state = self.lock();
         state.closed = true;
-        let dismissed = state.line.dissolve();
+        let dismissed = state.waiters.dissolve();
         let sleeper = state.sleeper.take();
         drop(state);
         dismissed.into_iter().chain(sleeper).for_each(Waker::wake);
@@ -245,13 +249,13 @@ impl<E> Partition<E> {
 
     pub(super) fn counts(&self) -> Counts {
         let state = self.lock();
-        Counts { waiting: state.line.len(), limit: state.batching.limit(), ..state.counts }
+        Counts { waiting: state.waiters.len(), limit: state.batching.limit(), ..state.counts }
     }
 }
 
 impl<E> State<E> {
     fn has_room(&self, capacity: usize) -> bool {
-        self.line.is_empty() && self.queue.len() + self.reserved < capacity
+        self.waiters.is_empty() && self.queue.len() + self.reserved < capacity
     }
 
     /// Puts an event into the queue; returns the task to wake after the lock.
@@ -268,7 +272,7 @@ impl<E> State<E> {
     fn call(&mut self, capacity: usize) -> Vec<Waker> {
         let mut called = Vec::new();
         while self.queue.len() + self.reserved < capacity
-            && let Some(waker) = self.line.call()
+            && let Some(waker) = self.waiters.call()
         {
             self.reserved += 1;
             called.push(waker);

@@ -4,7 +4,7 @@ use super::Stage;
 use super::partition::Refused;
 use super::run::is_inside;
 use crate::budget;
-use colored_core::{Closed, Ticket};
+use colored_core::{Closed, WaiterId};
 use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -17,14 +17,14 @@ pub struct Sending<'a, E> {
     /// The event's partition.
     index: usize,
     /// In the line of the partition.
-    ticket: Option<Ticket>,
+    waiter: Option<WaiterId>,
 }
 
 impl<'a, E> Sending<'a, E> {
     #[track_caller]
     pub(super) fn new(stage: &'a Stage<E>, event: E) -> Self {
         let index = stage.shared().index_of(&event);
-        Self { stage, event: Some(event), index, ticket: None }
+        Self { stage, event: Some(event), index, waiter: None }
     }
 }
 
@@ -40,20 +40,20 @@ impl<E> Future for Sending<'_, E> {
         let event = this.event.take().expect("polled again after it had given its result");
         let shared = this.stage.shared();
         let partition = &shared.partitions[this.index];
-        let pushed = match this.ticket.take() {
+        let pushed = match this.waiter.take() {
             None => match partition.push(event, || is_inside(shared)) {
                 Ok(()) => Ok(()),
                 Err((event, Refused::Closed)) => Err((event, None)),
                 Err((event, Refused::Full)) => partition.push_or_wait(event, cx.waker()),
             },
-            Some(ticket) => partition.push_waited(event, ticket, cx.waker()),
+            Some(waiter) => partition.push_waited(event, waiter, cx.waker()),
         };
         match pushed {
             Ok(()) => Poll::Ready(Ok(())),
             Err((event, None)) => Poll::Ready(Err(Closed(event))),
-            Err((event, Some(ticket))) => {
+            Err((event, Some(waiter))) => {
                 this.event = Some(event);
-                this.ticket = Some(ticket);
+                this.waiter = Some(waiter);
                 budget::give_back();
                 Poll::Pending
             }
@@ -63,14 +63,14 @@ impl<E> Future for Sending<'_, E> {
 
 impl<E> Drop for Sending<'_, E> {
     fn drop(&mut self) {
-        if let Some(ticket) = self.ticket.take() {
-            self.stage.shared().partitions[self.index].give_up(ticket);
+        if let Some(waiter) = self.waiter.take() {
+            self.stage.shared().partitions[self.index].give_up(waiter);
         }
     }
 }
 
 impl<E> fmt::Debug for Sending<'_, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sending").field("waits", &self.ticket.is_some()).finish_non_exhaustive()
+        f.debug_struct("Sending").field("waits", &self.waiter.is_some()).finish_non_exhaustive()
     }
 }

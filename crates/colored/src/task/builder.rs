@@ -1,4 +1,4 @@
-//! [`Builder`]: a task with more to say about it than its color.
+//! [`Builder`]: spawns a task with a color and a priority.
 
 use super::with_handle;
 use colored_core::{Color, JoinHandle, Priority};
@@ -40,23 +40,24 @@ impl Builder {
         self
     }
 
-    /// [`Priority::High`]: from each time the task is scheduled until its turn is over, the color
-    /// that it is scheduled under then is of the highest priority, and what stands in that color
-    /// before the task profits. A color that waits in a queue is moved up at once; its class is its
-    /// own again when no such task is left in it. The order within the color does not change.
+    /// [`Priority::High`]: from each time the task is scheduled until its turn is over, its color at
+    /// that time has the highest priority, and so the work before the task in that color profits as
+    /// well. A color that waits in a queue moves up at once; it returns to its own class when no such
+    /// task is left in it. The order within the color does not change.
     ///
-    /// It lends its urgency to the cells that it calls, reads, or takes by [`when`](crate::when()) meanwhile.
+    /// The task passes its priority on to the cells that it calls, reads, or takes by
+    /// [`when`](crate::when()) meanwhile.
     ///
-    /// [`Priority::Normal`], the default: the task says nothing, and the color's own priority counts.
+    /// [`Priority::Normal`], the default: the task has the priority of its color.
     ///
-    /// [`Handle::set_priority`](crate::Handle::set_priority) says what priorities cost, and where there
-    /// are none.
+    /// [`Handle::set_priority`](crate::Handle::set_priority) documents the cost of priorities, and the
+    /// schedulers without them.
     ///
     /// # Panics
     ///
-    /// With [`Priority::Low`]: the order within a color is fixed, and so a task that is less urgent than
-    /// the others of its color would make those wait that stand behind it. A whole color can be of low
-    /// priority, by [`Handle::set_priority`](crate::Handle::set_priority).
+    /// With [`Priority::Low`]: the order within a color is fixed, so a task that is less urgent than
+    /// the others of its color would delay the tasks behind it. To give a whole color low priority, use
+    /// [`Handle::set_priority`](crate::Handle::set_priority).
     #[track_caller]
     pub fn priority(mut self, priority: Priority) -> Self {
         assert!(

@@ -1,9 +1,9 @@
-//! [`task_local!`](crate::task_local!): a value for as long as one future runs.
+//! [`task_local!`](crate::task_local!): a value for the length of a future.
 //!
-//! The value lives in the future while that waits, and in a thread-local while it is polled or
-//! dropped: the two are exchanged on the way in and back on the way out, also when a panic leads
-//! there. So it moves with its task from worker to worker and from color to color, a nested scope
-//! hides the outer one and gives it back, and nothing is allocated.
+//! The value lives in the future while the future waits, and in a thread-local while the future is
+//! polled or dropped. The scope exchanges the two values when a poll begins and when it ends, also by a
+//! panic. So the value moves with its task from worker to worker and from color to color, a nested
+//! scope hides the outer value and restores it, and nothing is allocated.
 
 use pin_project_lite::pin_project;
 use std::cell::{BorrowError, BorrowMutError, RefCell};
@@ -13,8 +13,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::thread::{self, AccessError};
 
-/// Declares values that are set for the length of a future, for code that it calls and that has no
-/// argument to hand them through: the id of a request, the user it is for.
+/// Declares values that are set for the length of a future. Code that the future calls reaches them
+/// without an argument: for example the id of a request, or its user.
 ///
 /// ```
 /// colored::task_local! {
@@ -40,8 +40,8 @@ use std::thread::{self, AccessError};
 /// # }
 /// ```
 ///
-/// Each is a [`LocalKey`]. A task spawned inside a scope does not inherit the
-/// value: wrap its future in a scope of its own.
+/// Each static is a [`LocalKey`]. A task spawned inside a scope does not inherit the value: wrap its
+/// future in a scope of its own.
 #[macro_export]
 macro_rules! task_local {
     ($($(#[$attribute:meta])* $visibility:vis static $name:ident: $type:ty);* $(;)?) => {
@@ -60,8 +60,8 @@ macro_rules! task_local {
 
 /// A value that is set inside the scopes of a future; [`task_local!`](crate::task_local) declares it.
 ///
-/// A scope belongs to a future, not to a thread: it is set whenever that future is polled and while
-/// it is dropped, on whichever worker and under whichever color, and at no other time.
+/// A scope belongs to a future, not to a thread: the value is set while that future is polled and while
+/// it is dropped, on any worker and under any color, and at no other time.
 pub struct LocalKey<T: 'static> {
     name: &'static str,
     slot: &'static thread::LocalKey<RefCell<Option<T>>>,
@@ -81,11 +81,11 @@ impl<T: 'static> LocalKey<T> {
     /// until it ends.
     ///
     /// As cancel safe as `future`. The value is dropped with the returned future, after `future`
-    /// itself, and so under the color of the task that it is in. `Send` if both parts are.
+    /// itself, and so under the color of its task. The returned future is `Send` if both parts are.
     ///
     /// # Panics
     ///
-    /// The returned future, when it is polled inside a [`with`](Self::with) of the same key.
+    /// The returned future panics when it is polled inside a [`with`](Self::with) of the same key.
     pub fn scope<F: Future>(&'static self, value: T, future: F) -> Scope<T, F> {
         Scope { key: self, value: Some(value), future: Some(future) }
     }
@@ -108,7 +108,7 @@ impl<T: 'static> LocalKey<T> {
     ///
     /// # Panics
     ///
-    /// Where [`try_with`](Self::try_with) gives an error.
+    /// Where [`try_with`](Self::try_with) returns an error.
     #[track_caller]
     pub fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
         match self.try_with(f) {
@@ -168,7 +168,7 @@ impl<T: 'static> fmt::Debug for LocalKey<T> {
     }
 }
 
-/// A task-local has no value here.
+/// The error of a task-local that has no value here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotInScope {
     name: &'static str,
@@ -259,8 +259,8 @@ pin_project! {
 }
 
 impl<T: 'static, F> Scope<T, F> {
-    /// Takes the value out, between two polls or after the last one: `None` if it was taken before.
-    /// From then on the key has no value inside this scope.
+    /// Takes the value out, between two polls or after the last one; `None` if it was taken before.
+    /// Afterwards the key has no value inside this scope.
     pub fn take_value(self: Pin<&mut Self>) -> Option<T> {
         self.project().value.take()
     }

@@ -1,11 +1,11 @@
-//! [`unconstrained()`]: a future that has no budget.
+//! [`unconstrained()`]: a future without a budget.
 
 use pin_project_lite::pin_project;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 pin_project! {
-    /// What [`unconstrained()`] returns.
+    /// The future of [`unconstrained()`].
     #[derive(Debug)]
     #[must_use = "futures do nothing unless awaited"]
     pub struct Unconstrained<F> {
@@ -14,13 +14,13 @@ pin_project! {
     }
 }
 
-/// Polls `future` without the cooperative budget: no socket, timer, call or join handle in it is made
-/// to wait because the poll has had its 128 units, and [`consume_budget`](super::consume_budget) never
-/// waits.
+/// Polls `future` without the cooperative budget: no socket, timer, call or join handle in it waits
+/// because the poll has used its 128 units, and [`consume_budget`](super::consume_budget) never waits.
 ///
-/// What is around it keeps its units, and so do tasks that it spawns. While it always finds something
-/// to do, its poll does not end: everything of its color waits, its worker with all that is pinned
-/// there, and aborts too. It is as cancel safe as `future`, and costs a look at a thread-local a poll.
+/// The code around it keeps its units, and so do tasks that `future` spawns. While `future` always
+/// finds work, its poll does not end: everything of its color waits, its worker is busy with all pinned
+/// tasks waiting, and aborts wait too. It is as cancel safe as `future`, and costs a look at a
+/// thread-local for each poll.
 pub fn unconstrained<F: Future>(future: F) -> Unconstrained<F> {
     Unconstrained { future }
 }

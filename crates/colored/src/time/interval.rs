@@ -15,9 +15,9 @@ use crate::time;
 
 /// Ticks at once and then every `period`.
 ///
-/// The ticks are a grid that starts at this call: how long the task works between
-/// them does not shift them. What happens to ticks that it misses is told by
-/// [`MissedTickBehavior`], which is `Burst` unless it is set.
+/// The ticks are a grid that starts at this call: the work of the task between them
+/// does not shift them. [`MissedTickBehavior`] decides what happens to ticks that the
+/// task misses; the default is `Burst`.
 ///
 /// # Panics
 ///
@@ -64,23 +64,23 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Waits for the next tick, and gives the time at which it was due.
+    /// Waits for the next tick, and returns the time at which it was due.
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: a tick that was not given is given by the next call.
+    /// Cancel safe: the next call returns a tick that this call has not returned.
     ///
     /// # Panics
     ///
-    /// As polling a [`Sleep`] does: outside of a runtime and after its shutdown.
+    /// Outside of a runtime and after its shutdown, as polling a [`Sleep`] does.
     pub async fn tick(&mut self) -> Instant {
         poll_fn(|cx| self.poll_tick(cx)).await
     }
 
     /// As [`tick`](Self::tick), for a future written by hand.
     ///
-    /// When it is pending, the task of `cx` is woken at the next tick. Only the
-    /// last task that polled is.
+    /// When it is pending, the task of `cx` is woken at the next tick. Only the last
+    /// task that polled is woken.
     pub fn poll_tick(&mut self, cx: &mut Context<'_>) -> Poll<Instant> {
         ready!(Pin::new(&mut self.sleep).poll(cx));
         let due = self.sleep.deadline();

@@ -1,11 +1,10 @@
-//! What an interval does when its task was late.
+//! [`MissedTickBehavior`]: what an interval does when its task is late.
 
 use std::time::{Duration, Instant};
 
 use crate::time;
 
-/// Lateness up to this comes from the timer and the scheduler, and is not the
-/// doing of the task.
+/// Lateness up to this value comes from the timer and the scheduler, not from the task.
 const SLACK: Duration = Duration::from_millis(5);
 
 /// What an [`Interval`](super::Interval) does when a tick was taken late, because
@@ -20,15 +19,15 @@ const SLACK: Duration = Duration::from_millis(5);
 /// | `Skip` | 40, 50, 60 |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum MissedTickBehavior {
-    /// Ticks as fast as they are taken until the missed ones are made up for. No
-    /// tick is lost and the times of the ticks never shift.
+    /// The interval returns the missed ticks at once, one for each call. No tick is
+    /// lost and the times of the ticks never shift.
     #[default]
     Burst,
     /// A tick that was taken more than 5 ms late shifts all later ones: the next
     /// comes a whole period after it was taken.
     Delay,
-    /// The missed ticks are left out: the next comes at the next multiple of the
-    /// period, counted from the start, that is still to come.
+    /// The interval skips the missed ticks: the next tick comes at the next multiple of
+    /// the period, counted from the start.
     Skip,
 }
 

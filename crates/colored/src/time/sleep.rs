@@ -12,10 +12,9 @@ use crate::{budget, time};
 
 /// Waits for `duration`, counted from this call.
 ///
-/// A duration of zero is over at the first poll. A duration that is too long for
-/// an [`Instant`] is 30 years. What a sleep may be late by is told by
-/// [the module](crate::time): about 0.1 ms on Linux, while few others end at the
-/// same time.
+/// A duration of zero is over at the first poll. A duration that is too long for an
+/// [`Instant`] becomes 30 years. [The module](crate::time) documents how late a sleep
+/// may end: about 0.1 ms on Linux, while few others end at the same time.
 ///
 /// # Examples
 ///
@@ -39,8 +38,8 @@ pub fn sleep_until(deadline: Instant) -> Sleep {
 
 /// A future that is ready at its deadline; made by [`sleep`] and [`sleep_until`].
 ///
-/// It is never ready before the deadline, and stays ready after it: polling it
-/// again is allowed.
+/// It is never ready before the deadline, and stays ready after it: it may be polled
+/// again.
 ///
 /// **Cost.** [`sleep`] reads the clock. The first poll puts a timer into the wheel
 /// of the current worker (40 bytes and a clone of the waker), and dropping it takes
@@ -54,8 +53,8 @@ pub fn sleep_until(deadline: Instant) -> Sleep {
 ///
 /// # Panics
 ///
-/// Polling it before its deadline panics outside of a runtime, and when the
-/// runtime has shut down, for nothing would wake the task.
+/// Polling it before its deadline panics outside of a runtime, and when the runtime has
+/// shut down, because nothing would wake the task.
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct Sleep {
     deadline: Instant,
@@ -77,8 +76,8 @@ impl Sleep {
 
     /// Moves the deadline, whether or not it was reached.
     ///
-    /// A task that waits for it is woken at the new deadline; it need not poll
-    /// in between. The call itself wakes nobody.
+    /// A task that waits for the sleep is woken at the new deadline; it need not poll
+    /// in between. The call itself wakes no task.
     pub fn reset(self: Pin<&mut Self>, deadline: Instant) {
         let this = self.get_mut();
         this.deadline = deadline;

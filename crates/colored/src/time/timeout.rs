@@ -12,21 +12,19 @@ use pin_project_lite::pin_project;
 use super::sleep::{Sleep, sleep, sleep_until};
 use crate::budget;
 
-/// Gives the output of `future`, or [`Elapsed`] when that takes longer than
-/// `duration`, counted from this call. The future is then dropped with the
-/// [`Timeout`].
+/// Returns the output of `future`, or [`Elapsed`] if the future takes longer than
+/// `duration`, counted from this call. The future is then dropped with the [`Timeout`].
 ///
-/// At each poll the future comes first: one that is ready wins, also when the
-/// time is over. A future that is ready at its first poll costs no timer, only a
-/// reading of the clock.
+/// Each poll polls the future first: a ready future wins, also when the time is over. A
+/// future that is ready at its first poll costs no timer, only a reading of the clock.
 ///
 /// A future that uses up the cooperative budget of its task does not escape its
-/// timeout: the unit that the look at the deadline takes is set aside before the
-/// future is polled.
+/// timeout: the timeout reserves a unit for its own check of the deadline before it
+/// polls the future.
 ///
 /// # Cancel safety
 ///
-/// As the future itself: dropping the timeout drops it.
+/// As the future itself: dropping the timeout drops the future.
 ///
 /// # Examples
 ///
@@ -113,7 +111,7 @@ pub struct Elapsed {
 }
 
 impl Elapsed {
-    /// The time that [`timeout`] was given; none for [`timeout_at`].
+    /// The time limit of [`timeout`]; `None` for [`timeout_at`].
     pub fn limit(&self) -> Option<Duration> {
         self.limit
     }

@@ -45,7 +45,7 @@ pub enum Reach {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no cell that `when` could take in a tuple",
     label = "each element is a `&ColorCell<T>` or a `cell.shared()`",
-    note = "a `BoundedCell` has its `ColorCell` by `cell()`, which `when` takes while one has a place"
+    note = "`LimitedCell::cell()` returns the `ColorCell`: hold a permit, and give that cell to `when`"
 )]
 pub trait Element: Sealed {
     type Part: Part + Element<Part = Self::Part>;

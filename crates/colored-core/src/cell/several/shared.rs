@@ -1,4 +1,4 @@
-//! [`shared`]: several cells of a number that is known at run time only, to be looked at.
+//! [`shared`]: several cells to read, whose number is known only at run time.
 
 use super::row::{Many, Row, distinct};
 use crate::cell::set::{Cells, Sealed, Set};
@@ -8,27 +8,28 @@ use crate::lane::want::{Mode, Want};
 use std::fmt;
 use std::ops::Index;
 
-/// Several cells of one type, shared: inside a [`when`](fn@crate::when) the closure looks at their
-/// values, beside others who only look. It gets one [`SeveralShared`].
+/// Shares several cells of one type inside a [`when`](fn@crate::when): the closure reads their
+/// values, in parallel with other readers. It gets one [`SeveralShared`].
 ///
-/// The cells are what `when` takes by itself: a slice, an array or a `Vec` of `ColorCell<T>`, or of
-/// `&ColorCell<T>`. The closure sees them at one moment, at which nobody changes any of them. What
-/// [`ColorCell::read`] says of readers holds for each color: they run in parallel, and in their order
-/// with those who change something.
+/// The cells are a slice, an array or a `Vec` of `ColorCell<T>`, or of `&ColorCell<T>`, as for
+/// `when` itself. The closure sees all of them at one moment, at which nothing changes any of them.
+/// The rules of [`ColorCell::read`] hold for each color: readers run in parallel, and keep their
+/// order with writers.
 ///
 /// ```
 /// # use colored_core::{ColorCell, shared, when};
 /// # async fn example(accounts: &[ColorCell<i64>], chosen: &[usize]) {
-/// // All of them, at one moment, and nobody who looks has to wait.
+/// // All of them, at one moment, in parallel with other readers.
 /// let sum: i64 = when(shared(accounts), |accounts| accounts.iter().sum()).await;
-/// // As many as somebody asks for.
+/// // A choice of them.
 /// let some: Vec<_> = chosen.iter().map(|number| &accounts[*number]).collect();
 /// let values: Vec<i64> = when(shared(&some), |some| some.iter().copied().collect()).await;
 /// # }
 /// ```
 ///
-/// Costs what a `when` costs, and three exchanges a color instead of two: for many that look at the same
-/// cells, or one that looks for long. A closure of a few nanoseconds is cheaper without it.
+/// Costs as much as a `when`, with three exchanges for each color instead of two. It pays for many
+/// readers of the same cells, or for long reads. A closure of a few nanoseconds is cheaper without
+/// it.
 #[must_use = "it says how `when` takes the cells"]
 pub fn shared<C: Many>(cells: C) -> AllShared<C>
 where
@@ -37,7 +38,7 @@ where
     AllShared(cells)
 }
 
-/// What [`shared`] gives: a set of cells for [`when`](fn@crate::when).
+/// The result of [`shared`]: a set of cells for [`when`](fn@crate::when).
 #[derive(Clone, Copy)]
 pub struct AllShared<C>(C);
 
@@ -47,8 +48,9 @@ impl<C: Many> fmt::Debug for AllShared<C> {
     }
 }
 
-/// The values of several cells, to be looked at, inside a [`when`](fn@crate::when) over
-/// [`shared`](shared()) cells: by the places of their cells. A cell may be at several places.
+/// The values of several cells, to read, inside a [`when`](fn@crate::when) over
+/// [`shared`](shared()) cells, indexed by the places of their cells. A cell may be at several
+/// places.
 pub struct SeveralShared<'a, T: Send + Sync + 'static>(Row<'a, T>);
 
 impl<T: Send + Sync + 'static> SeveralShared<'_, T> {

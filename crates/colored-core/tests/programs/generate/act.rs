@@ -15,14 +15,14 @@ impl Make {
             7 | 8 => Spawn::Here,
             9 if self.locals => Spawn::Local,
             10 if self.locals => Spawn::Pinned(at, self.chance.index(self.workers[at.runtime])),
-            11 if self.bounds > 0 && !self.in_bound => Spawn::Bounded(self.bound()),
+            11 if self.limits > 0 && !self.in_limit => Spawn::Limited(self.limit()),
             _ => Spawn::Colored(at),
         }
     }
 
     pub(super) fn spawned(&mut self) -> (Spawn, Arc<Body>) {
         let how = self.how();
-        let body = if matches!(how, Spawn::Bounded(_)) { self.bounded_task() } else { self.task() };
+        let body = if matches!(how, Spawn::Limited(_)) { self.limited_task() } else { self.task() };
         (how, body)
     }
 
@@ -108,11 +108,11 @@ impl Make {
                 let worker = self.chance.index(self.workers[at.runtime]);
                 Act::PostToWorker(at, worker, self.acts(1))
             }
-            25 if self.bounds > 0 && !self.in_bound => match self.chance.below(4) {
-                0 => Act::TryPost(self.bound(), self.bounded_acts()),
-                1 => Act::TrySpawn(self.bound(), self.bounded_task(), self.fate()),
-                2 => Act::TryReserve(self.bound(), self.chance.one_in(2)),
-                _ if !self.is_quiet => Act::Close(self.bound()),
+            25 if self.limits > 0 && !self.in_limit => match self.chance.below(4) {
+                0 => Act::TryPost(self.limit(), self.limited_acts()),
+                1 => Act::TrySpawn(self.limit(), self.limited_task(), self.fate()),
+                2 => Act::TryReserve(self.limit(), self.chance.one_in(2)),
+                _ if !self.is_quiet => Act::Close(self.limit()),
                 _ => return None,
             },
             26 => Act::Local(self.chance.index(2)),

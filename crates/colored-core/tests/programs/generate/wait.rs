@@ -49,15 +49,15 @@ impl Make {
             }
             22 | 23 if self.sections => Wait::Exclusive(self.body(3)),
             24 | 25 if self.sections => Wait::CellExclusive(self.cell(), self.body(3)),
-            26..=29 if self.bounds > 0 && !self.in_bound => match self.chance.below(5) {
+            26..=29 if self.limits > 0 && !self.in_limit => match self.chance.below(5) {
                 0 => {
-                    let task = self.chance.one_in(2).then(|| self.bounded_task());
-                    Wait::Reserve(self.bound(), task)
+                    let task = self.chance.one_in(2).then(|| self.limited_task());
+                    Wait::Reserve(self.limit(), task)
                 }
-                1 => Wait::Room(self.bound()),
-                2 => Wait::BoundSpawn(self.bound(), self.bounded_task()),
-                3 => Wait::BoundCall(self.bound(), self.bounded_acts()),
-                _ => Wait::BoundPost(self.bound(), self.bounded_acts()),
+                1 => Wait::Room(self.limit()),
+                2 => Wait::LimitSpawn(self.limit(), self.limited_task()),
+                3 => Wait::LimitCall(self.limit(), self.limited_acts()),
+                _ => Wait::LimitPost(self.limit(), self.limited_acts()),
             },
             30 | 31 => Wait::Both(self.body(2), self.body(2)),
             32 | 33 => Wait::Either(self.body(2), self.body(2)),

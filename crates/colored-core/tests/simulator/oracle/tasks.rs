@@ -1,6 +1,6 @@
 //! The state of each task, from which follows what a wake, an abort or the end of a poll does to its place.
 
-use super::{BoundKey, Entry, Hue, Oracle, Over};
+use super::{Entry, Hue, LimitKey, Oracle, Over};
 use crate::slab::Key;
 use crate::world::Actor;
 
@@ -50,8 +50,8 @@ pub(crate) struct Task {
     pub(super) section: bool,
     /// Whether the task waits, and has kept its lane.
     keeps: bool,
-    /// The bound that the task is inside.
-    bound: Option<BoundKey>,
+    /// The limit that the task is inside.
+    limit: Option<LimitKey>,
     /// Whether the task makes its color urgent while it is scheduled there.
     urgent: bool,
     /// The wait of the task of which the scheduler knows.
@@ -99,7 +99,7 @@ impl Oracle {
             handle: true,
             section: false,
             keeps: false,
-            bound: None,
+            limit: None,
             urgent,
             over: None,
         });
@@ -110,9 +110,9 @@ impl Oracle {
         key
     }
 
-    /// A task has a place in a bound.
-    pub(crate) fn spawned_inside(&mut self, key: Key, bound: BoundKey) {
-        self.task(key).bound = Some(bound);
+    /// A task has a permit of a limit.
+    pub(crate) fn spawned_inside(&mut self, key: Key, limit: LimitKey) {
+        self.task(key).limit = Some(limit);
     }
 
     /// The worker on which a task stays.
@@ -292,15 +292,15 @@ impl Oracle {
         }
         let Some(task) = self.tasks.get_mut(key) else { return };
         let (hue, joiner, handle) = (task.hue, task.joiner.take(), task.handle);
-        let (bound, urgent) = (task.bound.take(), task.urgent);
+        let (limit, urgent) = (task.limit.take(), task.urgent);
         task.state = State::Complete(outcome);
         if !handle {
             self.tasks.remove(key);
         }
         self.classes.count_high(false, urgent);
-        // The place goes with the future, before the outcome is there.
-        if let Some(bound) = bound {
-            self.bound_leave(bound);
+        // The permit goes with the future, before the outcome is there.
+        if let Some(limit) = limit {
+            self.limit_leave(limit);
         }
         if let Some(joiner) = joiner {
             self.wake(joiner);

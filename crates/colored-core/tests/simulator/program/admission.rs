@@ -1,24 +1,24 @@
-//! Bounds: the tasks that a bound lets in, lets wait in line, and sends away.
+//! Limits: the tasks that a limit lets in, lets wait in line, and sends away.
 
-use super::bounded;
 use super::callbacks::{CallToken, PostToken, Value};
 use super::deeds;
+use super::limited;
 use super::moves::{self, PendingCall, Wait};
 use super::stock::Stock;
 use super::task::{Output, Task};
-use crate::oracle::{Answer, BoundKey, CallKey, CellKey, Hue};
+use crate::oracle::{Answer, CallKey, CellKey, Hue, LimitKey};
 use crate::slab::Key;
 use crate::trace::What;
 use crate::world::{Actor, World};
-use colored_core::{Bound, Closed, JoinHandle, Place, TrySendError};
+use colored_core::{Closed, JoinHandle, Limit, Permit, TrySendError};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
-/// How many bounds, and how many places, the program keeps.
+/// How many limits, and how many permits, the program keeps.
 const KEPT: usize = 3;
 
-/// A future whose task the oracle makes only when the bound lets it in.
+/// A future whose task the oracle makes only when the limit lets it in.
 struct Late(Arc<Mutex<Option<Task>>>);
 
 impl Late {
@@ -37,16 +37,16 @@ impl Future for Late {
     }
 }
 
-/// A task's wait in line to spawn a task, for a place, or for room for a post or a call.
+/// A task's wait in line to spawn a task, for a permit, or for room for a post or a call.
 pub(super) struct Admission {
-    bound: BoundKey,
+    limit: LimitKey,
     task: Arc<Mutex<Option<Task>>>,
     /// The cell to which the post or the call goes.
     errand: Option<(CellKey, Errand)>,
     future: Pin<Box<dyn Future<Output = Result<Inside, Closed<()>>> + Send>>,
 }
 
-/// A post or a call whose token is there only when the bound lets it in.
+/// A post or a call whose token is there only when the limit lets it in.
 enum Errand {
     Post(Letter<PostToken>),
     Call(Letter<CallToken>),
@@ -58,10 +58,10 @@ enum Inside {
     Posted,
     Called,
     Spawned(JoinHandle<Output>),
-    Place(Place),
+    Permit(Permit),
 }
 
-/// Does one act with bounds. `here` is the color of the task that does it.
+/// Does one act with limits. `here` is the color of the task that does it.
 pub(super) fn deed(world: &World, here: Option<Hue>) {
     if here.is_none() && matches!(world.oracle(|oracle| oracle.actor()), Actor::Worker(_)) {
         // This is a callback, which does not know its color.
@@ -69,62 +69,62 @@ pub(super) fn deed(world: &World, here: Option<Hue>) {
     }
     match world.chance.below(6) {
         0 | 1 => return leave(world),
-        2 | 3 => return bounded::deed(world, here),
+        2 | 3 => return limited::deed(world, here),
         _ => {}
     }
-    let Some((key, bound)) = some_bound(world) else { return new_bound(world) };
+    let Some((key, limit)) = some_limit(world) else { return new_limit(world) };
     match world.chance.below(32) {
         0 => {
-            world.oracle(|oracle| oracle.bound_close(key));
-            bound.close();
+            world.oracle(|oracle| oracle.limit_close(key));
+            limit.close();
         }
         1 => let_go(world, 1),
-        2 => new_bound(world),
-        3..14 => reserve(world, key, &bound, here),
-        _ => spawn(world, key, &bound, here),
+        2 => new_limit(world),
+        3..14 => reserve(world, key, &limit, here),
+        _ => spawn(world, key, &limit, here),
     }
-    let says = (bound.depth(), bound.waiting(), bound.is_closed());
-    world.oracle(|oracle| oracle.bound_says(key, says));
-    world.oracle(|oracle| oracle.bound_clone_gone(key));
+    let says = (limit.depth(), limit.waiting(), limit.is_closed());
+    world.oracle(|oracle| oracle.limit_says(key, says));
+    world.oracle(|oracle| oracle.limit_clone_gone(key));
 }
 
-/// A clone of a bound, of which the oracle knows.
-pub(super) fn some_bound(world: &World) -> Option<(BoundKey, Bound)> {
-    let bounds = world.stock.bounds.borrow();
-    let (key, bound) = (!bounds.is_empty()).then(|| &bounds[world.chance.index(bounds.len())])?;
-    world.oracle(|oracle| oracle.bound_clone_made(*key));
-    Some((*key, bound.clone()))
+/// A clone of a limit, of which the oracle knows.
+pub(super) fn some_limit(world: &World) -> Option<(LimitKey, Limit)> {
+    let limits = world.stock.limits.borrow();
+    let (key, limit) = (!limits.is_empty()).then(|| &limits[world.chance.index(limits.len())])?;
+    world.oracle(|oracle| oracle.limit_clone_made(*key));
+    Some((*key, limit.clone()))
 }
 
-fn new_bound(world: &World) {
-    if world.stock.bounds.borrow().len() >= KEPT {
+fn new_limit(world: &World) {
+    if world.stock.limits.borrow().len() >= KEPT {
         return;
     }
     let (hue, capacity) = (world.some_hue(), 1 + world.chance.skewed(8) as usize);
     let (key, color) =
-        world.oracle(|oracle| (oracle.new_bound(hue, capacity), oracle.lanes.get(hue).color));
-    let bound = Bound::new_in(&world.handle, color.expect("a color with a name"), capacity);
-    world.stock.bounds.borrow_mut().push((key, bound));
+        world.oracle(|oracle| (oracle.new_limit(hue, capacity), oracle.lanes.get(hue).color));
+    let limit = Limit::new_in(&world.handle, color.expect("a color with a name"), capacity);
+    world.stock.limits.borrow_mut().push((key, limit));
 }
 
-fn reserve(world: &World, key: BoundKey, bound: &Bound, here: Option<Hue>) {
-    let expected = world.oracle(|oracle| oracle.bound_enter(key, here));
-    let (found, place) = match bound.try_reserve() {
-        Ok(place) => (Answer::Inside, Some(place)),
+fn reserve(world: &World, key: LimitKey, limit: &Limit, here: Option<Hue>) {
+    let expected = world.oracle(|oracle| oracle.limit_enter(key, here));
+    let (found, permit) = match limit.try_reserve() {
+        Ok(permit) => (Answer::Inside, Some(permit)),
         Err(TrySendError::Full(())) => (Answer::Full, None),
         Err(TrySendError::Closed(())) => (Answer::Closed, None),
     };
     check(world, key, found, expected);
-    if let Some(place) = place {
-        keep(world, key, place);
+    if let Some(permit) = permit {
+        keep(world, key, permit);
     }
 }
 
-fn spawn(world: &World, key: BoundKey, bound: &Bound, here: Option<Hue>) {
-    let expected = world.oracle(|oracle| oracle.bound_enter(key, here));
+fn spawn(world: &World, key: LimitKey, limit: &Limit, here: Option<Hue>) {
+    let expected = world.oracle(|oracle| oracle.limit_enter(key, here));
     let (late, task) = Late::new();
     let child = (expected == Answer::Inside).then(|| make(world, key, &task));
-    let (found, handle) = match bound.try_spawn(late) {
+    let (found, handle) = match limit.try_spawn(late) {
         Ok(handle) => (Answer::Inside, Some(handle)),
         Err(TrySendError::Full(_)) => (Answer::Full, None),
         Err(TrySendError::Closed(_)) => (Answer::Closed, None),
@@ -135,12 +135,12 @@ fn spawn(world: &World, key: BoundKey, bound: &Bound, here: Option<Hue>) {
     }
 }
 
-/// Makes a task that the bound has let in, and that the program spawns next.
-fn make(world: &World, bound: BoundKey, place: &Mutex<Option<Task>>) -> Key {
+/// Makes a task that the limit has let in, and that the program spawns next.
+fn make(world: &World, limit: LimitKey, place: &Mutex<Option<Task>>) -> Key {
     let (hue, key) = world.oracle(|oracle| {
-        let hue = oracle.bound_hue(bound);
+        let hue = oracle.limit_hue(limit);
         let key = oracle.spawn(hue, None);
-        oracle.spawned_inside(key, bound);
+        oracle.spawned_inside(key, limit);
         (hue, key)
     });
     world.note(What::Spawn, hue, key.slot);
@@ -148,57 +148,57 @@ fn make(world: &World, bound: BoundKey, place: &Mutex<Option<Task>>) -> Key {
     key
 }
 
-pub(super) fn check(world: &World, key: BoundKey, found: Answer, expected: Answer) {
+pub(super) fn check(world: &World, key: LimitKey, found: Answer, expected: Answer) {
     if found != expected {
-        let what = format!("bound {} says {found:?}, not {expected:?}", key.slot);
-        world.oracle(|oracle| oracle.violated("bound", what));
+        let what = format!("limit {} says {found:?}, not {expected:?}", key.slot);
+        world.oracle(|oracle| oracle.violated("limit", what));
     }
 }
 
-/// Keeps a place, or gives it back.
-fn keep(world: &World, key: BoundKey, place: Place) {
-    if world.stock.places.borrow().len() < KEPT {
-        world.stock.places.borrow_mut().push((key, place));
+/// Keeps a permit, or gives it back.
+fn keep(world: &World, key: LimitKey, permit: Permit) {
+    if world.stock.permits.borrow().len() < KEPT {
+        world.stock.permits.borrow_mut().push((key, permit));
     } else {
-        world.oracle(|oracle| oracle.bound_leave(key));
-        drop(place);
+        world.oracle(|oracle| oracle.limit_leave(key));
+        drop(permit);
     }
 }
 
-/// Uses a place for a task, or gives it back.
+/// Uses a permit for a task, or gives it back.
 fn leave(world: &World) {
-    let Some((key, place)) = world.stock.places.borrow_mut().pop() else { return };
+    let Some((key, permit)) = world.stock.permits.borrow_mut().pop() else { return };
     if world.chance.one_in(2) {
         let (late, task) = Late::new();
         let child = make(world, key, &task);
         drop(task);
-        deeds::keep(world, child, place.spawn(late));
+        deeds::keep(world, child, permit.spawn(late));
     } else {
-        world.oracle(|oracle| oracle.bound_leave(key));
-        drop(place);
+        world.oracle(|oracle| oracle.limit_leave(key));
+        drop(permit);
     }
 }
 
-/// Lets go of at most `most` bounds; at the end of all of them, and of the places.
+/// Lets go of at most `most` limits; at the end of all of them, and of the permits.
 pub(super) fn let_go(world: &World, most: usize) {
-    let Stock { bounds, places, .. } = &world.stock;
+    let Stock { limits, permits, .. } = &world.stock;
     if most > 1 {
-        for (key, place) in places.take() {
-            world.oracle(|oracle| oracle.bound_leave(key));
-            drop(place);
+        for (key, permit) in permits.take() {
+            world.oracle(|oracle| oracle.limit_leave(key));
+            drop(permit);
         }
     }
     for _ in 0..most {
-        let Some((key, bound)) = bounds.borrow_mut().pop() else { return };
-        world.oracle(|oracle| oracle.bound_clone_gone(key));
-        drop(bound);
+        let Some((key, limit)) = limits.borrow_mut().pop() else { return };
+        world.oracle(|oracle| oracle.limit_clone_gone(key));
+        drop(limit);
     }
 }
 
 /// Begins to wait for room for a post, or a call.
 fn begin_errand(world: &World) -> Option<Admission> {
-    let (bound, key, cell) = bounded::some(world)?;
-    world.oracle(|oracle| oracle.bound_clone_made(bound));
+    let (limit, key, cell) = limited::some(world)?;
+    world.oracle(|oracle| oracle.limit_clone_made(limit));
     let (errand, future): (_, Pin<Box<dyn Future<Output = _> + Send>>) = if world.chance.one_in(2) {
         let letter = Letter::default();
         let read = open(&letter, PostToken::run);
@@ -210,7 +210,7 @@ fn begin_errand(world: &World) -> Option<Admission> {
         let call = async move { cell.call(read).await.map(|()| Inside::Called) };
         (Errand::Call(letter), Box::pin(async { call.await.map_err(|_| Closed(())) }))
     };
-    Some(Admission { bound, task: Arc::default(), errand: Some((key, errand)), future })
+    Some(Admission { limit, task: Arc::default(), errand: Some((key, errand)), future })
 }
 
 /// A closure that runs the token in the letter.
@@ -229,22 +229,22 @@ fn seal<T>(letter: &Letter<T>, token: T) {
     *letter.lock().unwrap_or_else(PoisonError::into_inner) = Some(token);
 }
 
-/// Begins to wait at some bound, if there is one.
+/// Begins to wait at some limit, if there is one.
 pub(super) fn begin(world: &World) -> Option<Admission> {
     if world.chance.one_in(3) {
         return begin_errand(world);
     }
-    let (key, bound) = some_bound(world)?;
+    let (key, limit) = some_limit(world)?;
     let (late, task) = Late::new();
     let future: Pin<Box<dyn Future<Output = _> + Send>> = if world.chance.one_in(2) {
-        Box::pin(async move { bound.reserve().await.map(Inside::Place) })
+        Box::pin(async move { limit.reserve().await.map(Inside::Permit) })
     } else {
         Box::pin(async move {
-            let spawned = bound.spawn(late).await;
+            let spawned = limit.spawn(late).await;
             spawned.map(Inside::Spawned).map_err(|_| Closed(()))
         })
     };
-    Some(Admission { bound: key, task, errand: None, future })
+    Some(Admission { limit: key, task, errand: None, future })
 }
 
 /// Polls a wait in line. False if it is over.
@@ -254,8 +254,8 @@ pub(super) fn waits(
     world: &World,
     cx: &mut Context<'_>,
 ) -> bool {
-    let key = admission.bound;
-    let expected = world.oracle(|oracle| oracle.bound_look(key, task.key));
+    let key = admission.limit;
+    let expected = world.oracle(|oracle| oracle.limit_look(key, task.key));
     let place = &admission.task;
     // Only a spawn uses it.
     let spawns = Arc::strong_count(place) > 1;
@@ -263,10 +263,10 @@ pub(super) fn waits(
     if expected == Answer::Inside {
         match &admission.errand {
             Some((cell, Errand::Post(letter))) => {
-                seal(letter, bounded::scheduled(world, key, *cell));
+                seal(letter, limited::scheduled(world, key, *cell));
             }
             Some((cell, Errand::Call(letter))) => {
-                let call = bounded::called(world, *cell, task.key);
+                let call = limited::called(world, *cell, task.key);
                 seal(letter, CallToken::inside(call, Some(key)));
                 return goes_on_as_call(task, (call, *cell), admission, world, cx);
             }
@@ -289,7 +289,7 @@ pub(super) fn waits(
     };
     drop(admission);
     match inside {
-        Ok(Inside::Place(place)) => keep(world, key, place),
+        Ok(Inside::Permit(permit)) => keep(world, key, permit),
         Ok(Inside::Spawned(handle)) => {
             if let Some(child) = child {
                 deeds::keep(world, child, handle);
@@ -297,11 +297,11 @@ pub(super) fn waits(
         }
         Ok(Inside::Posted | Inside::Called) | Err(Closed(())) => {}
     }
-    world.oracle(|oracle| oracle.bound_clone_gone(key));
+    world.oracle(|oracle| oracle.limit_clone_gone(key));
     false
 }
 
-/// A task that is let in to call has the place as long as the closure, and waits as every caller does.
+/// A task that is let in to call has the permit as long as the closure, and waits as every caller does.
 fn goes_on_as_call(
     task: &mut Task,
     (call, cell): (CallKey, CellKey),
@@ -309,12 +309,12 @@ fn goes_on_as_call(
     world: &World,
     cx: &mut Context<'_>,
 ) -> bool {
-    let Admission { bound, future, .. } = admission;
-    world.oracle(|oracle| oracle.bound_clone_gone(bound));
+    let Admission { limit, future, .. } = admission;
+    world.oracle(|oracle| oracle.limit_clone_gone(limit));
     let future = Box::pin(async move {
         if future.await.is_err() {
-            let what = format!("bound {} says it is closed to who was called", bound.slot);
-            World::with(|world| world.oracle(|oracle| oracle.violated("bound", what)));
+            let what = format!("limit {} says it is closed to who was called", limit.slot);
+            World::with(|world| world.oracle(|oracle| oracle.violated("limit", what)));
         }
     });
     moves::calls(task, PendingCall::new(call, cell, future), world, cx)
@@ -322,8 +322,8 @@ fn goes_on_as_call(
 
 /// Gives up a place in the line.
 pub(super) fn give_up(task: Key, admission: Admission, world: &World) {
-    world.oracle(|oracle| oracle.bound_give_up(admission.bound, task));
-    let key = admission.bound;
+    world.oracle(|oracle| oracle.limit_give_up(admission.limit, task));
+    let key = admission.limit;
     drop(admission);
-    world.oracle(|oracle| oracle.bound_clone_gone(key));
+    world.oracle(|oracle| oracle.limit_clone_gone(key));
 }

@@ -2,7 +2,7 @@
 
 use super::{deeds, lies, locals};
 use crate::fault::Fault;
-use crate::oracle::{BoundKey, CallKey, CellKey, Entry, Hue};
+use crate::oracle::{CallKey, CellKey, Entry, Hue, LimitKey};
 use crate::slab::Key;
 use crate::trace::What;
 use crate::world::World;
@@ -67,22 +67,22 @@ pub(super) struct PostToken {
     number: u32,
     hue: Hue,
     run: bool,
-    /// The bound in which the post has a place.
-    bound: Option<BoundKey>,
+    /// The limit in which the post has a permit.
+    limit: Option<LimitKey>,
 }
 
 impl PostToken {
     pub(super) fn new(number: u32, hue: Hue) -> Self {
-        Self { number, hue, run: false, bound: None }
+        Self { number, hue, run: false, limit: None }
     }
 
-    pub(super) fn inside(number: u32, hue: Hue, bound: BoundKey) -> Self {
-        Self { number, hue, run: false, bound: Some(bound) }
+    pub(super) fn inside(number: u32, hue: Hue, limit: LimitKey) -> Self {
+        Self { number, hue, run: false, limit: Some(limit) }
     }
 
-    /// The token of a post that the bound does not let in.
+    /// The token of a post that the limit does not let in.
     pub(super) fn unused() -> Self {
-        Self { number: 0, hue: 0, run: true, bound: None }
+        Self { number: 0, hue: 0, run: true, limit: None }
     }
 
     pub(super) fn run(mut self, value: &mut Value) {
@@ -95,7 +95,7 @@ impl PostToken {
             locals::touch(world, self.hue);
             value.touch(world);
             deed(world);
-            leave(world, self.bound);
+            leave(world, self.limit);
             world.oracle(|oracle| oracle.callback_ends(self.hue, true));
             panic_now_and_then(world);
         });
@@ -119,7 +119,7 @@ impl Drop for PostToken {
             World::with(|world| {
                 if !world.has_failed() {
                     world.oracle(|oracle| oracle.unrun(self.hue, Entry::Post(self.number)));
-                    leave(world, self.bound);
+                    leave(world, self.limit);
                 }
             });
         }
@@ -130,17 +130,17 @@ impl Drop for PostToken {
 pub(super) struct CallToken {
     key: CallKey,
     run: bool,
-    /// The bound in which the call has a place.
-    bound: Option<BoundKey>,
+    /// The limit in which the call has a permit.
+    limit: Option<LimitKey>,
 }
 
 impl CallToken {
     pub(super) fn new(key: Key) -> Self {
-        Self { key, run: false, bound: None }
+        Self { key, run: false, limit: None }
     }
 
-    pub(super) fn inside(key: Key, bound: Option<BoundKey>) -> Self {
-        Self { key, run: false, bound }
+    pub(super) fn inside(key: Key, limit: Option<LimitKey>) -> Self {
+        Self { key, run: false, limit }
     }
 
     pub(super) fn run(mut self, value: &mut Value) {
@@ -153,7 +153,7 @@ impl CallToken {
             world.note(What::Inline, self.key.slot, u32::from(posted));
             value.touch(world);
             deed(world);
-            leave(world, self.bound);
+            leave(world, self.limit);
             world.oracle(|oracle| oracle.call_ends(self.key, posted));
             panic_now_and_then(world);
         });
@@ -166,17 +166,17 @@ impl Drop for CallToken {
             World::with(|world| {
                 if !world.has_failed() {
                     world.oracle(|oracle| oracle.call_unrun(self.key));
-                    leave(world, self.bound);
+                    leave(world, self.limit);
                 }
             });
         }
     }
 }
 
-/// Gives back the place of a closure that has one.
-fn leave(world: &World, bound: Option<BoundKey>) {
-    if let Some(bound) = bound {
-        world.oracle(|oracle| oracle.bound_leave(bound));
+/// Gives back the permit of a closure that has one.
+fn leave(world: &World, limit: Option<LimitKey>) {
+    if let Some(limit) = limit {
+        world.oracle(|oracle| oracle.limit_leave(limit));
     }
 }
 

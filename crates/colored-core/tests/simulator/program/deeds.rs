@@ -2,7 +2,7 @@
 
 use super::callbacks::{PostToken, Value};
 use super::task::{Output, Task};
-use super::{Deed, admission, bounded, moves};
+use super::{Deed, admission, limited, moves};
 use crate::fault::Fault;
 use crate::oracle::{CellKey, Hue};
 use crate::slab::Key;
@@ -24,7 +24,7 @@ pub(super) fn perform(world: &World, deed: Deed, task: Option<Key>) {
     match deed {
         Deed::SpawnColored | Deed::SpawnUnique | Deed::SpawnHere | Deed::SpawnLocal
             if is_crowded(world) => {}
-        Deed::Bound | Deed::SpawnUrgent if is_crowded(world) => {}
+        Deed::Limit | Deed::SpawnUrgent if is_crowded(world) => {}
         Deed::SpawnColored => spawn(world, world.some_hue(), None),
         Deed::SpawnUnique => spawn_unique(world),
         Deed::SpawnHere => spawn(world, world.some_hue(), here),
@@ -56,7 +56,7 @@ pub(super) fn perform(world: &World, deed: Deed, task: Option<Key>) {
         }
         Deed::Classify => classify(world),
         Deed::SpawnUrgent => urgent(world),
-        Deed::Bound => admission::deed(world, here),
+        Deed::Limit => admission::deed(world, here),
         Deed::LookAtHandle => world.stock.with_handle(&world.chance, |key, handle| {
             let expected = world.oracle(|oracle| oracle.is_complete(key));
             if handle.is_finished() != expected {
@@ -280,7 +280,7 @@ fn try_with(world: &World, here: Option<Hue>) {
 
 /// Lets go of the cells that stay up to the end.
 pub(super) fn let_lasting_go(world: &World) {
-    bounded::let_go(world);
+    limited::let_go(world);
     admission::let_go(world, usize::MAX);
     let classified: Vec<_> = world.oracle(|oracle| oracle.lanes.classified().collect());
     for hue in classified {

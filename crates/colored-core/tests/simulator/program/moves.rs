@@ -7,7 +7,7 @@ use super::deeds;
 use super::rally::{self, Seat};
 use super::several::{self, Behavior, Section};
 use super::task::{Output, Task};
-use super::{Move, bounded, callbacks};
+use super::{Move, callbacks, limited};
 use crate::agenda::Event;
 use crate::oracle::{Answer, CallKey, CellKey, End, Outcome};
 use crate::slab::Key;
@@ -256,7 +256,7 @@ pub(super) fn check_outcome(world: &World, child: Key, result: Result<Output, Jo
 
 fn begin_call(waiter: Key, world: &World) -> Option<PendingCall> {
     if world.chance.one_in(8) {
-        return begin_bounded(waiter, world);
+        return begin_limited(waiter, world);
     }
     let (cell_key, cell) = world.stock.some_cell(&world.chance)?;
     let key = world.oracle(|oracle| oracle.call(cell_key, waiter));
@@ -267,20 +267,20 @@ fn begin_call(waiter: Key, world: &World) -> Option<PendingCall> {
     Some(PendingCall { key, cell: cell_key, future })
 }
 
-/// Makes a call that needs a place. The bound lets it in, or sends it away.
-fn begin_bounded(waiter: Key, world: &World) -> Option<PendingCall> {
-    let (bound, cell, clone) = bounded::some(world)?;
+/// Makes a call that needs a permit. The limit lets it in, or sends it away.
+fn begin_limited(waiter: Key, world: &World) -> Option<PendingCall> {
+    let (limit, cell, clone) = limited::some(world)?;
     let (expected, key) = world.oracle(|oracle| {
         let here = oracle.hue_of(waiter);
-        (oracle.bound_enter(bound, here), oracle.call(cell, waiter))
+        (oracle.limit_enter(limit, here), oracle.call(cell, waiter))
     });
-    let token = CallToken::inside(key, (expected == Answer::Inside).then_some(bound));
+    let token = CallToken::inside(key, (expected == Answer::Inside).then_some(limit));
     let (found, future) = match clone.try_call(move |value| token.run(value)) {
         Ok(future) => (Answer::Inside, Some(future)),
         Err(TrySendError::Full(_)) => (Answer::Full, None),
         Err(TrySendError::Closed(_)) => (Answer::Closed, None),
     };
-    admission::check(world, bound, found, expected);
+    admission::check(world, limit, found, expected);
     let Some(future) = future else {
         world.oracle(|oracle| oracle.caller_gone(key, cell));
         return None;

@@ -1,13 +1,13 @@
 //! The things that the program keeps: handles, wakers, cells, colors.
 
-use super::bounded::Bounded;
 use super::callbacks::Value;
+use super::limited::Limited;
 use super::rally::Rally;
 use super::task::Output;
 use crate::chance::Chance;
-use crate::oracle::{BoundKey, CellKey, Hue};
+use crate::oracle::{CellKey, Hue, LimitKey};
 use crate::slab::{Key, Slab};
-use colored_core::{AbortHandle, Bound, ColorCell, JoinHandle, Place};
+use colored_core::{AbortHandle, ColorCell, JoinHandle, Limit, Permit};
 use std::cell::{Cell, RefCell};
 use std::task::Waker;
 
@@ -32,9 +32,9 @@ pub(crate) struct Stock {
     pub(super) cells: RefCell<Vec<(CellKey, ColorCell<Value>)>>,
     /// Cells that stay up to the end: sets of them may wait for their colors for long.
     pub(super) lasting: RefCell<Vec<(CellKey, ColorCell<Value>)>>,
-    pub(super) bounds: RefCell<Vec<(BoundKey, Bound)>>,
-    pub(super) bounded: RefCell<Vec<Bounded>>,
-    pub(super) places: RefCell<Vec<(BoundKey, Place)>>,
+    pub(super) limits: RefCell<Vec<(LimitKey, Limit)>>,
+    pub(super) limited: RefCell<Vec<Limited>>,
+    pub(super) permits: RefCell<Vec<(LimitKey, Permit)>>,
     pub(super) rallies: RefCell<[Rally; 2]>,
     pub(super) known: RefCell<Vec<Hue>>,
     /// The color whose value is used next.

@@ -36,7 +36,7 @@ pub struct ConnectOptions {
 }
 
 impl ConnectOptions {
-    /// The options of [`TcpStream::connect`]: everything is left to the system.
+    /// The options of [`TcpStream::connect`]: the system chooses everything.
     pub const fn new() -> ConnectOptions {
         ConnectOptions { bind: None, send_buffer: None, receive_buffer: None, time_limit: None }
     }
@@ -48,30 +48,31 @@ impl ConnectOptions {
         self
     }
 
-    /// `SO_SNDBUF`: how many bytes the system buffers for sending, 1 to 2³¹ − 1. It may take this for
-    /// a hint: Linux doubles it, and cuts it to `/proc/sys/net/core/wmem_max`. Default: the system
-    /// adapts it.
+    /// `SO_SNDBUF`: how many bytes the system buffers for sending, 1 to 2³¹ − 1. The system may treat
+    /// this as a hint: Linux doubles it, and limits it to `/proc/sys/net/core/wmem_max`. Default: the
+    /// system adapts it.
     pub const fn send_buffer(mut self, bytes: usize) -> ConnectOptions {
         self.send_buffer = Some(bytes);
         self
     }
 
-    /// `SO_RCVBUF`: how many bytes the system buffers for reading, 1 to 2³¹ − 1, with the reserve of
-    /// [`send_buffer`](ConnectOptions::send_buffer) and `rmem_max`. Default: the system adapts it.
+    /// `SO_RCVBUF`: how many bytes the system buffers for reading, 1 to 2³¹ − 1. The restrictions of
+    /// [`send_buffer`](ConnectOptions::send_buffer) apply, with `rmem_max`. Default: the system adapts
+    /// it.
     pub const fn receive_buffer(mut self, bytes: usize) -> ConnectOptions {
         self.receive_buffer = Some(bytes);
         self
     }
 
-    /// How long all of it may take: the look-up of the name and every address that is tried. Default:
-    /// no limit but those of the system, which may be minutes for each address.
+    /// The time limit for the look-up of the name and all attempts together. Default: only the limits
+    /// of the system, which may be minutes for each address.
     pub const fn time_limit(mut self, limit: Duration) -> ConnectOptions {
         self.time_limit = Some(limit);
         self
     }
 
-    /// Connects to the first of the addresses that answers. They are tried one after another, in
-    /// the order in which they are given or in which the resolver of the system gives them.
+    /// Connects to the first of the addresses that answers. The attempts are made one after another, in
+    /// the given order or in the order of the system's resolver.
     ///
     /// Cancel safe: dropping the future closes the socket.
     ///
@@ -149,9 +150,8 @@ impl ConnectOptions {
 }
 
 impl TcpStream {
-    /// Connects to the first of the addresses that answers, with the defaults of
-    /// [`ConnectOptions`]. There is no limit of time but that of the system, which may be minutes for
-    /// each address.
+    /// Connects to the first of the addresses that answers, with the defaults of [`ConnectOptions`].
+    /// Only the system limits the time, which may be minutes for each address.
     ///
     /// Cancel safe: dropping the future closes the socket.
     ///

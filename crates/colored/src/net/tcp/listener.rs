@@ -39,11 +39,11 @@ impl TcpListener {
     ///
     /// # Errors
     ///
-    /// Errors that concern one connection, such as one that was aborted while it waited, are passed
-    /// over. The rest concern the listener, above all a lack of descriptors; none loses a
-    /// connection that waits, and a loop may log them and go on. To keep such a loop from spinning,
-    /// the next `accept` first waits, for 5 ms after the first error and up to 1 s after several in
-    /// a row. The error says so, and has that of the system as its
+    /// The listener skips errors that concern one connection, such as a connection that was aborted
+    /// while it waited. Other errors concern the listener, above all a lack of descriptors. They lose
+    /// no waiting connection, so a loop may log them and go on. To keep such a loop from spinning, the
+    /// next `accept` first waits, for 5 ms after the first error and up to 1 s after several in a row.
+    /// The error reports this pause, and has the system's error as its
     /// [`source`](std::error::Error::source).
     pub async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
         self.inner.accept().await
@@ -74,7 +74,7 @@ impl TcpListener {
     ///
     /// # Errors
     ///
-    /// When the system does not let go of it; it is closed then.
+    /// When the system fails to release it; the listener is then closed.
     pub fn into_std(self) -> io::Result<net::TcpListener> {
         self.inner.into_inner().map(Into::into)
     }
@@ -84,7 +84,7 @@ impl TcpListener {
         self.inner.get().local_addr()
     }
 
-    /// The time to live, in hops, of what accepted connections send.
+    /// The time to live, in hops, of packets of accepted connections.
     pub fn ttl(&self) -> io::Result<u32> {
         hops::get(&SockRef::from(self.socket()), self.local_addr()?)
     }

@@ -13,8 +13,8 @@ impl TcpStream {
         self.socket().nodelay()
     }
 
-    /// Turns Nagle's algorithm off (`true`) or on, as it is at first: while something that was sent
-    /// is not yet acknowledged, the system collects small writes.
+    /// Turns Nagle's algorithm off (`true`) or on (the default): while sent data is not yet
+    /// acknowledged, the system collects small writes.
     pub fn set_nodelay(&self, nodelay: bool) -> io::Result<()> {
         self.socket().set_nodelay(nodelay)
     }
@@ -24,13 +24,13 @@ impl TcpStream {
         SockRef::from(self.socket()).keepalive()
     }
 
-    /// Probes the connection when it is idle, so that a peer which has vanished is noticed; `None`,
-    /// as it is at first, does not.
+    /// Probes an idle connection, so that it notices a vanished peer. `None`, the default, does not
+    /// probe.
     ///
     /// # Errors
     ///
-    /// [`InvalidInput`](io::ErrorKind::InvalidInput) for a value out of the ranges that [`KeepAlive`]
-    /// tells. The error names it, and the connection is left as it was.
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) for a value out of the ranges of [`KeepAlive`].
+    /// The error names the value, and the connection does not change.
     pub fn set_keep_alive(&self, keep_alive: Option<KeepAlive>) -> io::Result<()> {
         let socket = SockRef::from(self.socket());
         match keep_alive {
@@ -44,14 +44,14 @@ impl TcpStream {
         SockRef::from(self.socket()).linger()
     }
 
-    /// What to do with data that is not yet sent when the connection is dropped.
+    /// Sets what happens to unsent data when the connection is dropped.
     ///
-    /// * `None`, as it is at first: the system goes on to send it in the background;
-    /// * `Some(Duration::ZERO)`: it is thrown away, and the peer sees a reset;
+    /// * `None`, the default: the system sends it in the background;
+    /// * `Some(Duration::ZERO)`: the system discards it, and the peer sees a reset;
     /// * `Some(time)`, up to 32,767 seconds: the drop **blocks its thread** until the data is
-    ///   acknowledged or the time is over. Better wait for the peer to close before dropping. The
-    ///   system counts in whole seconds, to which the time is rounded up: what is not zero never
-    ///   becomes a reset.
+    ///   acknowledged or the time is over. It is better to wait until the peer closes before dropping.
+    ///   The system counts in whole seconds, and the time is rounded up, so a time that is not zero
+    ///   never becomes a reset.
     ///
     /// # Errors
     ///
@@ -60,7 +60,7 @@ impl TcpStream {
         SockRef::from(self.socket()).set_linger(limits::linger(linger)?)
     }
 
-    /// The time to live of what is sent, in hops.
+    /// The time to live of sent packets, in hops.
     pub fn ttl(&self) -> io::Result<u32> {
         hops::get(&SockRef::from(self.socket()), self.local_addr()?)
     }

@@ -25,7 +25,7 @@ pub struct OwnedWriteHalf {
     end_on_drop: bool,
 }
 
-/// The two halves that were to be reunited are of different connections. Gives them back.
+/// The two halves belong to different connections; the error returns them.
 #[derive(Debug)]
 pub struct ReuniteError(pub OwnedReadHalf, pub OwnedWriteHalf);
 

@@ -12,14 +12,14 @@ use crate::net::transfer::Stream;
 
 /// A TCP connection.
 ///
-/// It is read and written through [`AsyncRead`](crate::io::AsyncRead) and
-/// [`AsyncWrite`](crate::io::AsyncWrite), which `&TcpStream` implements as well: two tasks may
-/// share one connection, the one to read and the other to write, without splitting it.
+/// Read and write it through [`AsyncRead`](crate::io::AsyncRead) and
+/// [`AsyncWrite`](crate::io::AsyncWrite). `&TcpStream` implements them as well: two tasks may share one
+/// connection, one to read and the other to write, without splitting it.
 ///
-/// Its options are those that the system gives to a new socket; in particular Nagle's algorithm is
-/// on. A program that answers small messages wants [`set_nodelay(true)`](TcpStream::set_nodelay).
+/// Its options are those that the system gives to a new socket; in particular Nagle's algorithm is on.
+/// A program that answers small messages needs [`set_nodelay(true)`](TcpStream::set_nodelay).
 ///
-/// Dropping it closes the connection, after what was written has been sent.
+/// Dropping it closes the connection, after the system has sent all written data.
 pub struct TcpStream {
     pub(super) inner: Registered<mio::net::TcpStream>,
 }
@@ -49,7 +49,7 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// When the system does not let go of it; it is closed then.
+    /// When the system fails to release it; the connection is then closed.
     pub fn into_std(self) -> io::Result<net::TcpStream> {
         self.inner.into_inner().map(Into::into)
     }

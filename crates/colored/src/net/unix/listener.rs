@@ -35,8 +35,8 @@ use crate::net::acceptor::{Acceptor, Listener};
 /// }
 /// ```
 ///
-/// Dropping it leaves the file of its path where it is, as the system does: whoever made it removes
-/// it, for only they know whether another listener has taken its place.
+/// Dropping the listener does not remove the file at its path. The program that made the file must
+/// remove it, because only that program knows whether another listener uses the path by then.
 pub struct UnixListener {
     inner: Acceptor<mio::net::UnixListener>,
 }
@@ -44,15 +44,14 @@ pub struct UnixListener {
 impl UnixListener {
     /// Makes a socket at `path`, and listens there.
     ///
-    /// Who may connect is told by the rights of the file, which it has by the umask, and of its
-    /// directory.
+    /// The permissions of the file, which the umask determines, and those of its directory decide who
+    /// may connect.
     ///
     /// # Errors
     ///
-    /// When there is a file at the path already ([`AddrInUse`](io::ErrorKind::AddrInUse)), be its
-    /// listener gone or not; when its directory is missing or may not be written; or when the path
-    /// cannot be that of a socket ([`InvalidInput`](io::ErrorKind::InvalidInput)). The error names
-    /// the path.
+    /// When there is already a file at the path ([`AddrInUse`](io::ErrorKind::AddrInUse)), with or
+    /// without a listener; when its directory is missing or may not be written; or when the path cannot
+    /// be that of a socket ([`InvalidInput`](io::ErrorKind::InvalidInput)). The error names the path.
     ///
     /// # Panics
     ///
@@ -83,8 +82,8 @@ impl UnixListener {
     ///
     /// # Errors
     ///
-    /// Those that [`TcpListener::accept`](crate::net::TcpListener::accept) tells, and the same
-    /// pauses after them.
+    /// The errors of [`TcpListener::accept`](crate::net::TcpListener::accept), with the same pauses
+    /// after them.
     pub async fn accept(&self) -> io::Result<(UnixStream, SocketAddr)> {
         self.inner.accept().await
     }
@@ -114,7 +113,7 @@ impl UnixListener {
     ///
     /// # Errors
     ///
-    /// When the system does not let go of it; it is closed then.
+    /// When the system fails to release it; the listener is then closed.
     pub fn into_std(self) -> io::Result<net::UnixListener> {
         self.inner.into_inner().map(Into::into)
     }

@@ -18,20 +18,21 @@ const LONGEST_WAIT: Duration = Duration::from_millis(50);
 
 /// A connection to another program on the same machine, or to another part of this one.
 ///
-/// It is read and written through [`AsyncRead`](crate::io::AsyncRead) and
-/// [`AsyncWrite`](crate::io::AsyncWrite), which `&UnixStream` implements as well: two tasks may
-/// share one connection in an [`Arc`](std::sync::Arc), the one to read and the other to write. There is
-/// nothing to split.
+/// Read and write it through [`AsyncRead`](crate::io::AsyncRead) and
+/// [`AsyncWrite`](crate::io::AsyncWrite). `&UnixStream` implements them as well: two tasks may share
+/// one connection in an [`Arc`](std::sync::Arc), one to read and the other to write. So the type has no
+/// `split`.
 ///
-/// A byte costs less than over TCP on the loopback interface: there is no network stack to pass, and
-/// the sender does not do the receiver's part of it.
+/// A byte costs less than over TCP on the loopback interface, because it passes no network stack, of
+/// which the sender would also run the receiver's part.
 ///
-/// Descriptors and credentials are sent by calls of the system that this type has no method for:
-/// [`async_io`](UnixStream::async_io) waits for them. The system closes descriptors whose bytes are
-/// taken by an ordinary read.
+/// This type has no methods for the system calls that send descriptors and credentials; use
+/// [`async_io`](UnixStream::async_io) with these calls. If an ordinary read takes the bytes of a
+/// descriptor, the system closes the descriptor.
 ///
-/// Dropping it closes the connection; the peer reads what was written before. A peer that ends its
-/// reading direction only, and goes on, is noticed by the next write, not by one that waits for room.
+/// Dropping it closes the connection; the peer can still read the data that was written before. If a
+/// peer ends only its reading direction, the next write notices it; a write that waits for room does
+/// not.
 pub struct UnixStream {
     inner: Registered<mio::net::UnixStream>,
 }
@@ -39,13 +40,13 @@ pub struct UnixStream {
 impl UnixStream {
     /// Connects to the listener at `path`.
     ///
-    /// Where its queue is full, Linux says so, and tells nobody when there is a place: this waits, and
-    /// tries again after 0.5 to 50 ms. Other systems refuse. Cancel safe: dropping the future closes the
-    /// socket.
+    /// If the queue of the listener is full, Linux reports it, but sends no event when there is room:
+    /// so this function waits, and tries again after 0.5 to 50 ms. Other systems refuse the connection.
+    /// Cancel safe: dropping the future closes the socket.
     ///
     /// # Errors
     ///
-    /// When there is no such file ([`NotFound`](io::ErrorKind::NotFound)), nobody listens
+    /// When there is no such file ([`NotFound`](io::ErrorKind::NotFound)), there is no listener
     /// ([`ConnectionRefused`](io::ErrorKind::ConnectionRefused)), or the path cannot be that of a
     /// socket ([`InvalidInput`](io::ErrorKind::InvalidInput)). The error names the path.
     ///
@@ -111,7 +112,7 @@ impl UnixStream {
     ///
     /// # Errors
     ///
-    /// When the system does not let go of it; it is closed then.
+    /// When the system fails to release it; the connection is then closed.
     pub fn into_std(self) -> io::Result<net::UnixStream> {
         self.inner.into_inner().map(Into::into)
     }

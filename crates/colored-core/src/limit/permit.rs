@@ -1,8 +1,8 @@
-//! [`Place`]: the right to have one item under a bound, and the items that have it.
+//! [`Permit`]: room for one item under a limit; and the items that hold a permit.
 
-use super::gate::Gate;
-use super::home::Key;
-use super::{Bound, Inner};
+use super::items::Key;
+use super::semaphore::Semaphore;
+use super::{Inner, Limit};
 use crate::lane::current;
 use crate::spawn::{self, JoinHandle};
 use crate::sync::Arc;
@@ -11,21 +11,21 @@ use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Room for one item under a [`Bound`], from [`Bound::reserve`]. It is counted while it lives, and
-/// dropping it gives it to whoever waits.
+/// Room for one item under a [`Limit`], from [`Limit::reserve`]. The limit counts it until it is
+/// dropped, which passes the room to the next waiter.
 ///
-/// For taking room before there is work: an accept loop that reserves first leaves what it cannot
-/// serve in the backlog of its socket.
-pub struct Place(Arc<Inner>);
+/// Use it to take room before there is work: an accept loop that reserves first leaves connections
+/// that it cannot serve in the backlog of its socket.
+pub struct Permit(Arc<Inner>);
 
-impl Place {
-    /// For an item that has gone in.
+impl Permit {
+    /// The permit of an item that has been admitted.
     pub(super) fn of(inner: &Arc<Inner>) -> Self {
         Self(Arc::clone(inner))
     }
 
-    /// Spawns a task under the color of the bound. The task has the place until its future has been
-    /// dropped. Also after a [`Bound::close`]: the place was there before.
+    /// Spawns a task under the color of the limit. The task keeps the permit until its future has
+    /// been dropped. This works also after [`Limit::close`], because the permit was granted before.
     pub fn spawn<F>(self, future: F) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
@@ -33,55 +33,56 @@ impl Place {
     {
         let inner = Arc::clone(&self.0);
         let item = self.scheduled(true);
-        spawn::spawn_on(&inner.lane, Task { future, item })
+        spawn::spawn_on(&inner.lane, CountedTask { future, item })
     }
 
-    /// The bound.
+    /// The limit.
     #[must_use]
-    pub fn bound(&self) -> Bound {
-        Bound { inner: Arc::clone(&self.0) }
+    pub fn limit(&self) -> Limit {
+        Limit { inner: Arc::clone(&self.0) }
     }
 
-    /// For an item that is scheduled at once; if not `surely`, its key is told when it has been.
+    /// The permit of an item that is scheduled at once. If it may not be scheduled (not `surely`),
+    /// its key is updated when it is.
     pub(super) fn scheduled(self, surely: bool) -> Item {
         let scheduler = self.0.handle.scheduler();
         let since = scheduler.now();
         self.0.delay.scheduled(since);
-        let key = scheduler.has_had_sections().then(|| self.0.gate.homes().enter(surely));
+        let key = scheduler.has_had_sections().then(|| self.0.semaphore.items().enter(surely));
         if surely && key.is_some() {
             self.0.has_changed();
         }
-        Item { since: Some(since), key, at_home: surely, place: self }
+        Item { since: Some(since), key, on_color: surely, permit: self }
     }
 
-    /// For an item that does not wait.
+    /// The permit of an item that runs at once.
     pub(super) fn begins_at_once(self) -> Item {
         self.0.delay.begins_at_once();
-        Item { since: None, key: None, at_home: false, place: self }
+        Item { since: None, key: None, on_color: false, permit: self }
     }
 }
 
-impl Drop for Place {
+impl Drop for Permit {
     fn drop(&mut self) {
-        self.0.has_left(Gate::leave);
+        self.0.has_left(Semaphore::leave);
     }
 }
 
-impl fmt::Debug for Place {
+impl fmt::Debug for Permit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Place").field(&self.0.lane.color()).finish()
+        f.debug_tuple("Permit").field(&self.0.lane.color()).finish()
     }
 }
 
-/// The place of an item that is scheduled, or has begun.
+/// The permit of an item that is scheduled, or has begun.
 pub(super) struct Item {
     /// When it was scheduled: nanoseconds of the scheduler. None once it has begun.
     since: Option<u64>,
     /// Since it was scheduled, if waits are recorded.
     key: Option<Key>,
-    at_home: bool,
-    /// Given back at last.
-    place: Place,
+    on_color: bool,
+    /// Released last.
+    permit: Permit,
 }
 
 impl Item {
@@ -89,12 +90,12 @@ impl Item {
     #[inline]
     pub(super) fn begin(&mut self) {
         if let Some(since) = self.since.take() {
-            let inner = &self.place.0;
+            let inner = &self.permit.0;
             inner.delay.begins(since, inner.handle.scheduler().now());
         }
     }
 
-    /// What the gate knows it by.
+    /// The key of the item in the semaphore.
     pub(super) fn key(&self) -> Option<Key> {
         self.key
     }
@@ -109,13 +110,13 @@ impl Item {
 
     #[cold]
     fn looks_where_it_is(&mut self, key: Key) {
-        let inner = &self.place.0;
-        let at_home = current::hops_to()
+        let inner = &self.permit.0;
+        let on_color = current::hops_to()
             .map_or_else(|| inner.lane.is_current(), |to| to == inner.lane.color());
-        if at_home != self.at_home {
-            self.at_home = at_home;
-            inner.gate.homes().set(key, at_home);
-            if at_home {
+        if on_color != self.on_color {
+            self.on_color = on_color;
+            inner.semaphore.items().set(key, on_color);
+            if on_color {
                 inner.has_changed();
             }
         }
@@ -126,21 +127,21 @@ impl Drop for Item {
     #[inline]
     fn drop(&mut self) {
         if self.since.is_some() {
-            self.place.0.delay.goes(self.place.0.handle.scheduler().now());
+            self.permit.0.delay.goes(self.permit.0.handle.scheduler().now());
         }
         if let Some(key) = self.key {
-            self.place.0.gate.homes().leave(key);
+            self.permit.0.semaphore.items().leave(key);
         }
     }
 }
 
-/// A closure that has a place until it has run, or is dropped.
-pub(super) struct Turn<F> {
+/// A closure that holds a permit until it has run or is dropped.
+pub(super) struct CountedCall<F> {
     f: F,
     item: Item,
 }
 
-impl<F> Turn<F> {
+impl<F> CountedCall<F> {
     pub(super) fn new(f: F, item: Item) -> Self {
         Self { f, item }
     }
@@ -155,15 +156,15 @@ impl<F> Turn<F> {
 }
 
 pin_project! {
-    /// A future that has a place; it is dropped before it gives the place back.
-    struct Task<F> {
+    /// A future that holds a permit; the future is dropped before the permit is released.
+    struct CountedTask<F> {
         #[pin]
         future: F,
         item: Item,
     }
 }
 
-impl<F: Future> Future for Task<F> {
+impl<F: Future> Future for CountedTask<F> {
     type Output = F::Output;
 
     #[inline]

@@ -1,53 +1,54 @@
-//! What does not come in is given back.
+//! Errors of limits; they return the refused item.
 
 use crate::task::Deadlock;
 use std::fmt;
 
-/// Nothing is taken any more; what was to be sent is given back.
+/// The limit or the stage is closed; the error returns the item.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Closed<T>(pub T);
 
-/// Nothing is taken right now; what was to be sent is given back.
+/// The item was not admitted now; the error returns it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum TrySendError<T> {
-    /// There is no room, or others wait for it.
+    /// There is no room, or other senders wait for it.
     Full(T),
-    /// Nothing is taken any more.
+    /// The limit or the stage is closed.
     Closed(T),
 }
 
-/// Why [`Bound::try_spawn`](super::Bound::try_spawn) did not spawn; it has the future.
+/// The error of [`Limit::try_spawn`](super::Limit::try_spawn), which returns the future.
 pub type TrySpawnError<F> = TrySendError<F>;
 
-/// Why there is no room to wait for: of [`Bound::try_wait`](super::Bound::try_wait).
+/// Why waiting for room failed: the error of [`Limit::try_wait`](super::Limit::try_wait).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RoomError {
-    /// Nothing is taken any more.
+    /// The limit or the stage is closed.
     Closed,
-    /// To wait would never end: all inside can go on only after a section
-    /// ([`exclusive`](crate::exclusive())) that waits, in the end, for the caller.
+    /// The wait would never end: all items inside can go on only after a section
+    /// ([`exclusive`](crate::exclusive())) that waits, directly or through other waits, for the
+    /// caller.
     Deadlock(Deadlock),
 }
 
 const CLOSED: &str = "nothing is taken any more: it has been closed";
 
 impl<T> Closed<T> {
-    /// What was to be sent.
+    /// Returns the item.
     pub fn into_inner(self) -> T {
         self.0
     }
 }
 
 impl<T> TrySendError<T> {
-    /// What was to be sent.
+    /// Returns the item.
     pub fn into_inner(self) -> T {
         match self {
             Self::Full(item) | Self::Closed(item) => item,
         }
     }
 
-    /// Whether it may succeed later.
+    /// Whether a later attempt may succeed.
     #[must_use]
     pub fn is_full(&self) -> bool {
         matches!(self, Self::Full(_))

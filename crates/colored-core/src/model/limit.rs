@@ -1,12 +1,12 @@
-//! A gate with a line: nobody waits while there is room, and nobody for ever.
+//! A semaphore with a line: nobody waits while there is room, and nobody for ever.
 
 use super::doubles::Witness;
 use super::pool::{Flag, pool, start};
 use super::{check, check_within};
-use crate::bound::Bound;
-use crate::bound::delay::Delay;
-use crate::bound::gate::{Gate, Kept, Waited};
 use crate::color::Color;
+use crate::limit::Limit;
+use crate::limit::delay::Delay;
+use crate::limit::semaphore::{Kept, Semaphore, Waited};
 use crate::sync::Arc;
 use loom::thread;
 use std::pin::pin;
@@ -26,84 +26,84 @@ fn signal() -> (Arc<Flag>, Waker) {
     (Arc::clone(&flag), Waker::from(std::sync::Arc::new(Signal(flag))))
 }
 
-/// Waits until it is inside; false if the gate was closed before.
-fn enter(gate: &Gate) -> bool {
+/// Waits until it is inside; false if the semaphore was closed before.
+fn enter(semaphore: &Semaphore) -> bool {
     let (flag, waker) = signal();
-    let mut waited = gate.enter_or_wait(&waker, |_| Kept::default());
+    let mut waited = semaphore.enter_or_wait(&waker, |_| Kept::default());
     loop {
         match waited {
             Waited::Entered => return true,
             Waited::Closed => return false,
             Waited::Deadlock(_) => unreachable!("nothing is recorded"),
-            Waited::Waits(ticket) => {
+            Waited::Waits(waiter) => {
                 flag.wait();
-                waited = gate.look(ticket, &waker, |_| Kept::default());
+                waited = semaphore.look(waiter, &waker, |_| Kept::default());
             }
         }
     }
 }
 
-fn assert_empty(gate: &Gate) {
-    assert_eq!((gate.inside(), gate.waiting()), (0, 0));
-    assert!(gate.is_closed() || gate.try_enter().is_ok(), "it has room again");
+fn assert_empty(semaphore: &Semaphore) {
+    assert_eq!((semaphore.inside(), semaphore.waiting()), (0, 0));
+    assert!(semaphore.is_closed() || semaphore.try_enter().is_ok(), "it has room again");
 }
 
-/// With one place a gate is a lock: those inside exclude each other, and see what the one before did.
+/// With one permit a semaphore is a lock: those inside exclude each other, and see what the one before did.
 #[test]
-fn three_through_one_place() {
+fn three_through_one_permit() {
     check_within(2, || {
-        let (gate, witness) = (Arc::new(Gate::new(1)), Arc::new(Witness::new()));
+        let (semaphore, witness) = (Arc::new(Semaphore::new(1)), Arc::new(Witness::new()));
         let threads = [1, 2].map(|mark| {
-            let (gate, witness) = (Arc::clone(&gate), Arc::clone(&witness));
+            let (semaphore, witness) = (Arc::clone(&semaphore), Arc::clone(&witness));
             thread::spawn(move || {
-                assert!(enter(&gate));
+                assert!(enter(&semaphore));
                 witness.note(mark);
-                gate.leave();
+                semaphore.leave();
             })
         });
-        assert!(enter(&gate));
+        assert!(enter(&semaphore));
         witness.note(3);
-        gate.leave();
+        semaphore.leave();
         for thread in threads {
             thread.join().unwrap();
         }
         assert_eq!(witness.marks().len(), 3);
-        assert_empty(&gate);
+        assert_empty(&semaphore);
     });
 }
 
-/// The last place is given back while somebody goes into the line.
+/// The last permit is given back while somebody goes into the line.
 #[test]
 fn wait_against_release() {
     check(|| {
-        let gate = Arc::new(Gate::new(1));
-        assert!(gate.try_enter().is_ok());
-        let other = Arc::clone(&gate);
+        let semaphore = Arc::new(Semaphore::new(1));
+        assert!(semaphore.try_enter().is_ok());
+        let other = Arc::clone(&semaphore);
         let waiter = thread::spawn(move || {
             assert!(enter(&other));
             other.leave();
         });
-        gate.leave();
+        semaphore.leave();
         waiter.join().unwrap();
-        assert_empty(&gate);
+        assert_empty(&semaphore);
     });
 }
 
-/// Two leave while one waits: one of the places is handed on, the other is free.
+/// Two leave while one waits: one of the permits is handed on, the other is free.
 #[test]
 fn wait_against_two_releases() {
     check_within(2, || {
-        let gate = Arc::new(Gate::new(2));
-        assert!(gate.try_enter().is_ok() && gate.try_enter().is_ok());
-        let (waits, leaves) = (Arc::clone(&gate), Arc::clone(&gate));
+        let semaphore = Arc::new(Semaphore::new(2));
+        assert!(semaphore.try_enter().is_ok() && semaphore.try_enter().is_ok());
+        let (waits, leaves) = (Arc::clone(&semaphore), Arc::clone(&semaphore));
         let waiter = thread::spawn(move || assert!(enter(&waits)));
         let leaver = thread::spawn(move || leaves.leave());
-        gate.leave();
+        semaphore.leave();
         waiter.join().unwrap();
         leaver.join().unwrap();
-        assert_eq!((gate.inside(), gate.waiting()), (1, 0));
-        assert!(gate.try_enter().is_ok(), "the other place");
-        assert!(gate.try_enter().is_err(), "and no third");
+        assert_eq!((semaphore.inside(), semaphore.waiting()), (1, 0));
+        assert!(semaphore.try_enter().is_ok(), "the other permit");
+        assert!(semaphore.try_enter().is_err(), "and no third");
     });
 }
 
@@ -111,53 +111,54 @@ fn wait_against_two_releases() {
 #[test]
 fn wait_against_close_and_release() {
     check_within(2, || {
-        let gate = Arc::new(Gate::new(1));
-        assert!(gate.try_enter().is_ok());
-        let (waits, leaves) = (Arc::clone(&gate), Arc::clone(&gate));
+        let semaphore = Arc::new(Semaphore::new(1));
+        assert!(semaphore.try_enter().is_ok());
+        let (waits, leaves) = (Arc::clone(&semaphore), Arc::clone(&semaphore));
         let waiter = thread::spawn(move || {
             if enter(&waits) {
                 waits.leave();
             }
         });
         let leaver = thread::spawn(move || leaves.leave());
-        gate.close();
+        semaphore.close();
         waiter.join().unwrap();
         leaver.join().unwrap();
-        assert_empty(&gate);
-        assert!(!enter(&gate), "closed for whoever comes later");
+        assert_empty(&semaphore);
+        assert!(!enter(&semaphore), "closed for whoever comes later");
     });
 }
 
-/// A waiter goes away while it is called: the place goes on to the next.
+/// A waiter goes away while it is called: the permit goes on to the next.
 #[test]
 fn a_waiter_that_goes_against_its_call() {
     check_within(2, || {
-        let gate = Arc::new(Gate::new(1));
-        assert!(gate.try_enter().is_ok());
-        let Waited::Waits(ticket) = gate.enter_or_wait(Waker::noop(), |_| Kept::default()) else {
+        let semaphore = Arc::new(Semaphore::new(1));
+        assert!(semaphore.try_enter().is_ok());
+        let Waited::Waits(waiter) = semaphore.enter_or_wait(Waker::noop(), |_| Kept::default())
+        else {
             panic!("it is full")
         };
-        let (waits, goes) = (Arc::clone(&gate), Arc::clone(&gate));
+        let (waits, goes) = (Arc::clone(&semaphore), Arc::clone(&semaphore));
         let next = thread::spawn(move || {
             assert!(enter(&waits));
             waits.leave();
         });
-        let first = thread::spawn(move || goes.cancel(ticket));
-        gate.leave();
+        let first = thread::spawn(move || goes.cancel(waiter));
+        semaphore.leave();
         first.join().unwrap();
         next.join().unwrap();
-        assert_empty(&gate);
+        assert_empty(&semaphore);
     });
 }
 
-/// One who is let in over the capacity leaves: its place is nobody's, until there is room.
+/// One who is let in over the capacity leaves: its permit is nobody's, until there is room.
 #[test]
 fn over_the_capacity() {
     check_within(2, || {
-        let gate = Arc::new(Gate::new(1));
+        let semaphore = Arc::new(Semaphore::new(1));
         let witness = Arc::new(Witness::new());
-        assert!(gate.try_enter().is_ok() && gate.enter_over().is_ok());
-        let (waits, leaves) = (Arc::clone(&gate), Arc::clone(&gate));
+        assert!(semaphore.try_enter().is_ok() && semaphore.enter_over().is_ok());
+        let (waits, leaves) = (Arc::clone(&semaphore), Arc::clone(&semaphore));
         let (seen, inside) = (Arc::clone(&witness), Arc::clone(&witness));
         let waiter = thread::spawn(move || {
             assert!(enter(&waits));
@@ -168,9 +169,9 @@ fn over_the_capacity() {
         let leaver = thread::spawn(move || leaves.leave());
         leaver.join().unwrap();
         inside.touch();
-        gate.leave();
+        semaphore.leave();
         waiter.join().unwrap();
-        assert_empty(&gate);
+        assert_empty(&semaphore);
     });
 }
 
@@ -194,26 +195,26 @@ fn a_queue_that_begins_is_not_as_old_as_the_last() {
     });
 }
 
-/// Tasks under a bound, with a worker: the place of the first is given back by its end, and the
+/// Tasks under a limit, with a worker: the permit of the first is given back by its end, and the
 /// second is admitted then.
 #[test]
 fn a_task_that_ends_against_a_spawn_that_waits() {
     check_within(2, || {
         let (handle, mut workers, beds) = pool(1);
-        let bound = Bound::new_in(&handle, Color::new(1), 1);
-        assert!(bound.try_spawn(async {}).is_ok());
+        let limit = Limit::new_in(&handle, Color::new(1), 1);
+        assert!(limit.try_spawn(async {}).is_ok());
         let worker = start(workers.remove(0), &beds);
         let (flag, waker) = signal();
         let done = Flag::new();
         let set = Arc::clone(&done);
-        let mut spawn = pin!(bound.spawn(async move { set.set() }));
+        let mut spawn = pin!(limit.spawn(async move { set.set() }));
         while let Poll::Pending = spawn.as_mut().poll(&mut Context::from_waker(&waker)) {
             flag.wait();
         }
         done.wait();
         handle.scheduler().shut_down();
         worker.join().unwrap();
-        assert_eq!(bound.depth(), 0);
+        assert_eq!(limit.depth(), 0);
     });
 }
 
@@ -224,22 +225,22 @@ fn an_end_under_the_color_against_who_comes_in() {
     check_within(2, || {
         let (handle, mut workers, beds) = pool(1);
         handle.scheduler().expect_sections();
-        let bound = Bound::new_in(&handle, Color::new(1), 1);
-        assert!(bound.try_spawn(async {}).is_ok());
-        assert!(bound.ways().is_some_and(|ways| ways.by_color));
+        let limit = Limit::new_in(&handle, Color::new(1), 1);
+        assert!(limit.try_spawn(async {}).is_ok());
+        assert!(limit.ways().is_some_and(|ways| ways.by_color));
         let worker = start(workers.remove(0), &beds);
         let (flag, waker) = signal();
-        let mut reserve = pin!(bound.reserve());
-        let place = loop {
+        let mut reserve = pin!(limit.reserve());
+        let permit = loop {
             match reserve.as_mut().poll(&mut Context::from_waker(&waker)) {
-                Poll::Ready(place) => break place,
+                Poll::Ready(permit) => break permit,
                 Poll::Pending => flag.wait(),
             }
         };
-        assert!(bound.ways().is_none(), "its room may come any time");
-        drop(place);
+        assert!(limit.ways().is_none(), "its room may come any time");
+        drop(permit);
         handle.scheduler().shut_down();
         worker.join().unwrap();
-        assert_eq!(bound.depth(), 0);
+        assert_eq!(limit.depth(), 0);
     });
 }

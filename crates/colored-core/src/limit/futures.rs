@@ -1,10 +1,10 @@
-//! Waiting for room.
+//! The futures that wait for room.
 
 use super::error::{Closed, RoomError};
-use super::gate::{Kept, Refused, Waited};
-use super::line::Ticket;
-use super::place::Place;
-use super::{Bound, BoundedCell, Inner};
+use super::permit::Permit;
+use super::semaphore::{Kept, Refused, Waited};
+use super::wait_queue::WaiterId;
+use super::{Inner, Limit, LimitedCell};
 use crate::budget;
 use crate::spawn::JoinHandle;
 use crate::sync::{Arc, arc_dyn};
@@ -17,35 +17,35 @@ use std::pin::Pin;
 use std::ptr;
 use std::task::{Context, Poll, ready};
 
-/// The future of [`Bound::reserve`].
+/// The future of [`Limit::reserve`].
 #[must_use = "futures do nothing unless awaited"]
 pub struct Reserve<'a>(TryWait<'a>);
 
-/// The future of [`Bound::try_wait`].
+/// The future of [`Limit::try_wait`].
 #[must_use = "futures do nothing unless awaited"]
 pub struct TryWait<'a> {
-    bound: &'a Bound,
-    ticket: Option<Ticket>,
+    limit: &'a Limit,
+    waiter: Option<WaiterId>,
     site: &'static Location<'static>,
 }
 
 impl<'a> Reserve<'a> {
     #[track_caller]
-    pub(super) fn new(bound: &'a Bound) -> Self {
-        Self(TryWait::new(bound))
+    pub(super) fn new(limit: &'a Limit) -> Self {
+        Self(TryWait::new(limit))
     }
 }
 
 impl<'a> TryWait<'a> {
     #[track_caller]
-    pub(super) fn new(bound: &'a Bound) -> Self {
-        Self { bound, ticket: None, site: Location::caller() }
+    pub(super) fn new(limit: &'a Limit) -> Self {
+        Self { limit, waiter: None, site: Location::caller() }
     }
 
     /// Records that this task waits.
     fn waits(&self, wait: &mut WaitSlot) -> Kept {
-        const HOW: &How = &How { text: "waits for room in a bound of", is_shared: false };
-        let inner = &self.bound.inner;
+        const HOW: &How = &How { text: "waits for room in a limit of", is_shared: false };
+        let inner = &self.limit.inner;
         let what = Arc::as_ptr(inner).cast();
         let cause =
             || Cause { how: HOW, site: self.site, kind: Inner::KIND, what, beside: ptr::null() };
@@ -58,52 +58,52 @@ impl<'a> TryWait<'a> {
     }
 
     fn give_up(&mut self) {
-        if let Some(ticket) = self.ticket.take() {
-            self.bound.inner.has_left(|gate| gate.cancel(ticket));
+        if let Some(waiter) = self.waiter.take() {
+            self.limit.inner.has_left(|semaphore| semaphore.cancel(waiter));
         }
     }
 }
 
 impl Future for Reserve<'_> {
-    type Output = Result<Place, Closed<()>>;
+    type Output = Result<Permit, Closed<()>>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut self.0;
         Poll::Ready(match ready!(Pin::new(&mut *this).poll(cx)) {
-            Ok(place) => Ok(place),
+            Ok(permit) => Ok(permit),
             Err(RoomError::Closed) => Err(Closed(())),
             Err(RoomError::Deadlock(deadlock)) => {
-                panic!("the wait for room in {:?} at {}: {deadlock}", this.bound, this.site)
+                panic!("the wait for room in {:?} at {}: {deadlock}", this.limit, this.site)
             }
         })
     }
 }
 
 impl Future for TryWait<'_> {
-    type Output = Result<Place, RoomError>;
+    type Output = Result<Permit, RoomError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         ready!(budget::poll_proceed(cx));
         let this = &mut *self;
-        let inner = &this.bound.inner;
+        let inner = &this.limit.inner;
         if inner.lane.is_current() {
             // It may have begun to wait elsewhere, and hopped here.
             this.give_up();
-            return Poll::Ready(match inner.gate.enter_over() {
-                Ok(()) => Ok(Place::of(inner)),
+            return Poll::Ready(match inner.semaphore.enter_over() {
+                Ok(()) => Ok(Permit::of(inner)),
                 Err(_) => Err(RoomError::Closed),
             });
         }
-        let waited = match this.ticket.take() {
-            None => inner.gate.enter_or_wait(cx.waker(), |wait| this.waits(wait)),
-            Some(ticket) => inner.gate.look(ticket, cx.waker(), |wait| this.waits(wait)),
+        let waited = match this.waiter.take() {
+            None => inner.semaphore.enter_or_wait(cx.waker(), |wait| this.waits(wait)),
+            Some(waiter) => inner.semaphore.look(waiter, cx.waker(), |wait| this.waits(wait)),
         };
         match waited {
-            Waited::Entered => Poll::Ready(Ok(Place::of(inner))),
+            Waited::Entered => Poll::Ready(Ok(Permit::of(inner))),
             Waited::Closed => Poll::Ready(Err(RoomError::Closed)),
             Waited::Deadlock(deadlock) => Poll::Ready(Err(RoomError::Deadlock(deadlock))),
-            Waited::Waits(ticket) => {
-                this.ticket = Some(ticket);
+            Waited::Waits(waiter) => {
+                this.waiter = Some(waiter);
                 budget::give_back();
                 Poll::Pending
             }
@@ -119,28 +119,32 @@ impl Drop for TryWait<'_> {
 
 impl fmt::Debug for Reserve<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reserve").field("bound", self.0.bound).finish_non_exhaustive()
+        f.debug_struct("Reserve").field("limit", self.0.limit).finish_non_exhaustive()
     }
 }
 
 impl fmt::Debug for TryWait<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TryWait").field("bound", self.bound).finish_non_exhaustive()
+        f.debug_struct("TryWait").field("limit", self.limit).finish_non_exhaustive()
     }
 }
 
-impl Bound {
-    /// Goes in without waiting.
-    pub(super) fn enter(&self) -> Result<Place, Refused> {
+impl Limit {
+    /// Enters without waiting.
+    pub(super) fn enter(&self) -> Result<Permit, Refused> {
         let inner = &self.inner;
-        if inner.lane.is_current() { inner.gate.enter_over() } else { inner.gate.try_enter() }?;
-        Ok(Place::of(inner))
+        if inner.lane.is_current() {
+            inner.semaphore.enter_over()
+        } else {
+            inner.semaphore.try_enter()
+        }?;
+        Ok(Permit::of(inner))
     }
 }
 
 const TWICE: &str = "polled again after it had given its result";
 
-/// The future of [`Bound::spawn`].
+/// The future of [`Limit::spawn`].
 #[must_use = "futures do nothing unless awaited"]
 #[derive(Debug)]
 pub struct Spawn<'a, F> {
@@ -150,8 +154,8 @@ pub struct Spawn<'a, F> {
 
 impl<'a, F> Spawn<'a, F> {
     #[track_caller]
-    pub(super) fn new(bound: &'a Bound, future: F) -> Self {
-        Self { reserve: bound.reserve(), future: Some(future) }
+    pub(super) fn new(limit: &'a Limit, future: F) -> Self {
+        Self { reserve: limit.reserve(), future: Some(future) }
     }
 }
 
@@ -166,28 +170,28 @@ where
     type Output = Result<JoinHandle<F::Output>, Closed<F>>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let place = ready!(Pin::new(&mut self.reserve).poll(cx));
+        let permit = ready!(Pin::new(&mut self.reserve).poll(cx));
         let future = self.future.take().expect(TWICE);
-        Poll::Ready(match place {
-            Ok(place) => Ok(place.spawn(future)),
+        Poll::Ready(match permit {
+            Ok(permit) => Ok(permit.spawn(future)),
             Err(Closed(())) => Err(Closed(future)),
         })
     }
 }
 
-/// The future of [`BoundedCell::post`].
+/// The future of [`LimitedCell::post`].
 #[must_use = "futures do nothing unless awaited"]
 #[derive(Debug)]
 pub struct Post<'a, T: Send + 'static, F> {
     reserve: Reserve<'a>,
-    cell: &'a BoundedCell<T>,
+    cell: &'a LimitedCell<T>,
     f: Option<F>,
 }
 
 impl<'a, T: Send + 'static, F> Post<'a, T, F> {
     #[track_caller]
-    pub(super) fn new(cell: &'a BoundedCell<T>, f: F) -> Self {
-        Self { reserve: cell.bound().reserve(), cell, f: Some(f) }
+    pub(super) fn new(cell: &'a LimitedCell<T>, f: F) -> Self {
+        Self { reserve: cell.limit().reserve(), cell, f: Some(f) }
     }
 }
 
@@ -202,11 +206,11 @@ where
     type Output = Result<(), Closed<F>>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let place = ready!(Pin::new(&mut self.reserve).poll(cx));
+        let permit = ready!(Pin::new(&mut self.reserve).poll(cx));
         let f = self.f.take().expect(TWICE);
-        Poll::Ready(match place {
-            Ok(place) => {
-                self.cell.post_with(place, f);
+        Poll::Ready(match permit {
+            Ok(permit) => {
+                self.cell.post_with(permit, f);
                 Ok(())
             }
             Err(Closed(())) => Err(Closed(f)),

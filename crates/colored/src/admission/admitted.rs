@@ -1,4 +1,4 @@
-//! Work on its way: admitted, and begun.
+//! [`Admitted`] work, and [`Running`] work.
 
 use super::overloaded::{Gate, Overloaded};
 use super::run::Run;
@@ -8,24 +8,24 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// Work that has been admitted and waits for its turn. Dropping it abandons it.
-#[must_use = "dropping the permit abandons the work"]
-pub struct Permit {
+/// Work that has been admitted and waits for its turn. Dropping this value abandons the work.
+#[must_use = "dropping it abandons the work"]
+pub struct Admitted {
     shared: Arc<Shared>,
     arrived: u64,
     waits: bool,
 }
 
-impl Permit {
+impl Admitted {
     pub(super) const fn new(shared: Arc<Shared>, arrived: u64) -> Self {
         Self { shared, arrived, waits: true }
     }
 
-    /// The turn has come. Call it right before the work, under its color.
+    /// Begins the work. Call it right before the work, under its color.
     ///
     /// # Errors
     ///
-    /// [`Overloaded`] if it has waited for more than two targets: do not do the work.
+    /// [`Overloaded`] if the work has waited for more than two targets: do not do the work.
     pub fn begin(mut self) -> Result<Running, Overloaded> {
         self.waits = false;
         let (mut control, now) = self.shared.lock();
@@ -39,12 +39,13 @@ impl Permit {
         Ok(Running { shared: Arc::clone(&self.shared) })
     }
 
-    /// A future that [begins](Self::begin) with its first poll, for spawning. If it has waited for
-    /// too long by then, `future` is never polled, and the result is [`Overloaded`].
+    /// Returns a future, for spawning, that [begins](Self::begin) the work with its first poll. If
+    /// the work has waited too long by then, the future never polls `future`, and returns
+    /// [`Overloaded`].
     ///
-    /// What `future` owns goes with it: a connection that was moved in is closed without an answer.
-    /// Where somebody must be told, call [`begin`](Self::begin) inside the task instead; see
-    /// [the module](super#where-requests-come-in).
+    /// Refused work is dropped with everything that `future` owns: a connection that was moved in
+    /// is closed without an answer. To answer refused requests, call [`begin`](Self::begin) inside
+    /// the task instead; see [the module](super#where-requests-come-in).
     ///
     /// Cancel safe: dropped before its first poll, it abandons the work.
     pub fn run<F: Future>(self, future: F) -> Run<F> {
@@ -52,7 +53,7 @@ impl Permit {
     }
 }
 
-impl Drop for Permit {
+impl Drop for Admitted {
     fn drop(&mut self) {
         if self.waits {
             self.shared.lock().0.abandon();
@@ -60,14 +61,14 @@ impl Drop for Permit {
     }
 }
 
-impl fmt::Debug for Permit {
+impl fmt::Debug for Admitted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let waited = self.shared.time(Instant::now()).saturating_sub(self.arrived);
-        f.debug_struct("Permit").field("waited", &Duration::from_nanos(waited)).finish()
+        f.debug_struct("Admitted").field("waited", &Duration::from_nanos(waited)).finish()
     }
 }
 
-/// Work that has begun; drop it when the work is done. It only counts.
+/// Work that has begun. Drop this value when the work is done; it only counts the work as running.
 #[must_use = "it is counted as running for as long as this lives"]
 pub struct Running {
     shared: Arc<Shared>,

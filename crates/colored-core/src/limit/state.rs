@@ -1,16 +1,17 @@
-//! The state word of a gate: how many are inside, whether somebody waits, whether it is closed.
+//! The state word of a semaphore: how many items are inside, whether something waits, whether it is
+//! closed.
 //!
 //! | `WAITS` | `CLOSED` | inside | is |
 //! |---|---|---|---|
-//! | – | – | below the capacity | open: who comes goes in |
-//! | – | – | the capacity or more | full: who comes waits |
-//! | x | – | the capacity or more | full, with a line of those who wait |
-//! | – | x | any | closed: nobody comes in any more, those inside leave |
+//! | – | – | below the capacity | open: a new item enters |
+//! | – | – | the capacity or more | full: a new item waits |
+//! | x | – | the capacity or more | full, with a queue of waiters |
+//! | – | x | any | closed: no item enters, items inside leave |
 //!
-//! The other states cannot be reached. Above all, **whoever waits waits for somebody inside**: a
-//! line begins only in an exchange that finds the gate full, and the count falls below the capacity
-//! only in an exchange that finds no line. So no wake-up can be lost: who would leave the last
-//! place that is too much is told to hand it on instead.
+//! The other states are unreachable. Above all, **every waiter waits for an item inside**: the
+//! queue begins only in an exchange that finds the semaphore full, and the count falls below the
+//! capacity only in an exchange that finds no queue. So no wake-up can be lost: an item that would
+//! free room while others wait passes its permit on instead.
 
 use crate::sync::{AtomicUsize, Ordering};
 use std::convert::Infallible;
@@ -19,31 +20,31 @@ const WAITS: usize = 1;
 const CLOSED: usize = 2;
 const ONE: usize = 4;
 
-/// The largest capacity. Above it there is room for those who are let in over it.
+/// The largest capacity. The word has room for items that enter over the capacity.
 pub(super) const MAX_CAPACITY: usize = usize::MAX / ONE / 2;
 
-/// What came of an attempt to go in.
+/// The result of an attempt to enter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Entry {
     Inside,
-    /// No room, or a line to wait behind.
+    /// There is no room, or others wait for it.
     Full,
     Closed,
 }
 
-/// What came of an attempt to leave.
+/// The result of an attempt to leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Exit {
     Outside,
-    /// There were more inside than there is room for, and somebody waits still.
+    /// More items were inside than the capacity, and others still wait.
     StillFull,
-    /// Still counted: the place belongs to the first in the line.
+    /// The item still counts: its permit belongs to the first waiter.
     HandOn,
 }
 
-pub(super) struct Word(AtomicUsize);
+pub(super) struct State(AtomicUsize);
 
-impl Word {
+impl State {
     pub(super) fn new() -> Self {
         Self(AtomicUsize::new(0))
     }
@@ -54,11 +55,11 @@ impl Word {
     }
 
     pub(super) fn is_closed(&self) -> bool {
-        // Ordering: hint only; who wants to know for certain tries to go in.
+        // Ordering: hint only; an attempt to enter gives a certain answer.
         self.0.load(Ordering::Relaxed) & CLOSED != 0
     }
 
-    /// Goes in if there is room and no line.
+    /// Enters if there is room and nothing waits.
     #[inline]
     pub(super) fn enter(&self, capacity: usize) -> Entry {
         self.change(|word| match word {
@@ -69,13 +70,13 @@ impl Word {
         .map_or_else(|entry| entry, |()| Entry::Inside)
     }
 
-    /// Goes in whether or not there is room.
+    /// Enters whether or not there is room.
     pub(super) fn enter_over(&self) -> Entry {
         let over = |word| if word & CLOSED == 0 { Ok(word + ONE) } else { Err(Entry::Closed) };
         self.change(over).map_or_else(|entry| entry, |()| Entry::Inside)
     }
 
-    /// Goes in, or says that there is a line from now on. Under the lock of the line.
+    /// Enters, or marks that the queue is not empty from now on. Under the lock of the queue.
     pub(super) fn enter_or_wait(&self, capacity: usize) -> Entry {
         let mut entry = Entry::Full;
         let chosen = self.change(|word| {
@@ -89,8 +90,8 @@ impl Word {
         chosen.map_or_else(|closed| closed, |()| entry)
     }
 
-    /// Leaves, unless the place is somebody's who waits. If the caller has the lock of the line,
-    /// there is somebody.
+    /// Leaves, unless the permit belongs to a waiter. If the caller has the lock of the queue,
+    /// there is one.
     #[inline]
     pub(super) fn leave(&self, capacity: usize) -> Exit {
         let mut exit = Exit::Outside;
@@ -107,13 +108,13 @@ impl Word {
         chosen.map_or_else(|hand_on| hand_on, |()| exit)
     }
 
-    /// The line is empty. Under its lock.
+    /// The queue is empty. Under its lock.
     pub(super) fn nobody_waits(&self) {
-        // Ordering: who goes in next has left no trace here that others must see.
+        // Ordering: the next item to enter need not see anything of the last waiter.
         self.0.fetch_and(!WAITS, Ordering::Relaxed);
     }
 
-    /// Lets nobody in any more; the line is dissolved. Under its lock.
+    /// Admits nothing any more; the caller dissolves the queue. Under its lock.
     pub(super) fn close(&self) {
         let Ok(()) = self.change(|word| Ok::<_, Infallible>((word | CLOSED) & !WAITS));
     }
@@ -124,7 +125,8 @@ impl Word {
         // Ordering: hint only, the exchange decides.
         let mut word = self.0.load(Ordering::Relaxed);
         loop {
-            // Ordering: Release hands what was done inside to whoever takes the place with Acquire.
+            // Ordering: Release publishes what the item did inside to the one that takes the permit
+            // with Acquire.
             match self.0.compare_exchange_weak(word, to(word)?, Ordering::AcqRel, Ordering::Relaxed)
             {
                 Ok(_) => return Ok(()),

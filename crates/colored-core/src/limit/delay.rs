@@ -1,13 +1,14 @@
-//! How long items wait for their turn, as far as that can be known without keeping a list of them.
+//! An estimate of how long items wait for their turn, without a list of the items.
 //!
-//! Kept are the wait of the item that began last, and when the queue last moved: when an item began, or
-//! was dropped unbegun, or came into an empty queue. The items of one bound begin in the order in which
-//! they were scheduled. So the oldest in the queue is at least as old as the last move is ago, and at
-//! most by the last wait older: the greater of the two is **at least half of its age**, and never more
-//! than what some item has waited.
+//! The estimate keeps the wait of the item that began last, and the time of the last move of the
+//! queue: an item began, or was dropped before it began, or entered an empty queue. The items of
+//! one limit begin in the order in which they were scheduled. So the age of the oldest item in the
+//! queue is at least the time since the last move, and exceeds this time by at most the last wait.
+//! The greater of the two is **at least half of its age**, and never more than the wait of some
+//! item.
 //!
-//! An empty queue has not stood still, however long ago its last move is. Hence who comes into one says
-//! first that it moves, then that it is not empty any more.
+//! An empty queue is not stuck, however long ago its last move is. Hence an item that enters an
+//! empty queue first records the move, and then that the queue is not empty.
 
 use crate::sync::{AtomicU64, AtomicUsize, Ordering};
 
@@ -47,7 +48,7 @@ impl Delay {
         self.queued.fetch_sub(1, Ordering::Release);
     }
 
-    /// An item that was never scheduled begins. It says nothing about those that were.
+    /// An item that was never scheduled begins. This says nothing about the queue.
     #[inline]
     pub(crate) fn begins_at_once(&self) {
         // Ordering: figures, not signals.
@@ -56,7 +57,7 @@ impl Delay {
         }
     }
 
-    /// An item is dropped that has not begun.
+    /// An item is dropped before it began.
     #[cold]
     pub(crate) fn goes(&self, now: u64) {
         // Ordering: as in `scheduled`.
@@ -69,8 +70,8 @@ impl Delay {
         self.queued.load(Ordering::Relaxed)
     }
 
-    /// What the last item has waited; if the queue has stood still for longer, that. `now` was read
-    /// before the call.
+    /// The wait of the last item, or the time since the last move of a non-empty queue, if that is
+    /// longer. `now` was read before the call.
     pub(crate) fn at(&self, now: u64) -> u64 {
         // Ordering: Acquire of the last move before the queue became what it is.
         let stands = self.queued.load(Ordering::Acquire) > 0;

@@ -1,0 +1,268 @@
+//! A counting semaphore with a first-in first-out wait queue. It knows no lane.
+//!
+//! The state word ([`state`](super::state)) decides everything. The wait queue changes under its
+//! lock, and `WAITS` is set exactly while the queue is not empty and the lock is free. So one
+//! exchange suffices to enter or leave while nothing waits. A thread that leaves and finds `WAITS`
+//! takes the lock and passes its permit to the first waiter, which is inside before it notices. A
+//! waiter must not lose such a permit: so a waiter that gives up checks whether it was called, and
+//! then leaves as any other item does.
+//!
+//! The wait queue keeps the record of a wait ([`wait`](crate::wait)), so the record ends when the
+//! waiter is called or dismissed, before the waiter learns of it.
+
+use super::items::Items;
+use super::state::{Entry, Exit, MAX_CAPACITY, State};
+use super::wait_queue::{WaitQueue, WaiterId, WaiterState};
+use crate::contain::contain;
+use crate::sync::{Arc, Mutex};
+use crate::task::{Deadlock, Record};
+use crate::wait::WaitSlot;
+use crate::wait::room::{Caller, Room, Ways};
+use std::mem;
+use std::ptr::NonNull;
+use std::task::Waker;
+
+pub(crate) struct Semaphore {
+    state: State,
+    capacity: usize,
+    waiters: Mutex<WaitQueue<Waiting>>,
+    items: Items,
+}
+
+/// A waiter in the queue.
+struct Waiting {
+    waker: Waker,
+    /// Dropped before its target.
+    wait: WaitSlot,
+    kept: Kept,
+}
+
+/// What is kept for a wait that is recorded.
+#[derive(Default)]
+pub(crate) struct Kept {
+    /// From the first section on.
+    pub(crate) caller: Option<Caller>,
+    /// The record points to it.
+    pub(crate) _room: Option<Arc<dyn Room>>,
+}
+
+/// Why the semaphore admits nothing right now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refused {
+    Full,
+    Closed,
+}
+
+/// The result of waiting.
+#[derive(Debug)]
+pub(crate) enum Waited {
+    /// Inside.
+    Entered,
+    /// In the line.
+    Waits(WaiterId),
+    Closed,
+    /// Not in the line: there would never be room.
+    Deadlock(Deadlock),
+}
+
+impl Semaphore {
+    /// # Panics
+    ///
+    /// If the capacity is zero or more than [`MAX_CAPACITY`].
+    #[track_caller]
+    pub(crate) fn new(capacity: usize) -> Self {
+        assert!(
+            (1..=MAX_CAPACITY).contains(&capacity),
+            "a limit with capacity {capacity}: it must be from 1 to {MAX_CAPACITY}"
+        );
+        let (waiters, items) = (Mutex::new(WaitQueue::default()), Items::default());
+        Self { state: State::new(), capacity, waiters, items }
+    }
+
+    pub(crate) fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    pub(crate) fn inside(&self) -> usize {
+        self.state.inside()
+    }
+
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiters.lock().len()
+    }
+
+    /// The items inside, and which of them can leave only under the color.
+    pub(crate) fn items(&self) -> &Items {
+        &self.items
+    }
+
+    /// The ways in which there can be room, if they are known for all items inside. The caller
+    /// knows a waiter.
+    pub(crate) fn ways(&self) -> Option<Ways> {
+        self.items.ways(|| self.state.inside())
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.state.is_closed()
+    }
+
+    /// Enters if there is room and nothing waits.
+    #[inline]
+    pub(crate) fn try_enter(&self) -> Result<(), Refused> {
+        refused(self.state.enter(self.capacity))
+    }
+
+    /// Enters whether or not there is room, before all waiters.
+    pub(crate) fn enter_over(&self) -> Result<(), Refused> {
+        refused(self.state.enter_over())
+    }
+
+    /// Enters, or joins the end of the wait queue. In the second case `waits` records the wait.
+    #[inline]
+    pub(crate) fn enter_or_wait(&self, waker: &Waker, waits: impl Recorder) -> Waited {
+        match self.state.enter(self.capacity) {
+            Entry::Inside => Waited::Entered,
+            Entry::Closed => Waited::Closed,
+            Entry::Full => self.wait(waker.clone(), waits),
+        }
+    }
+
+    #[cold]
+    fn wait(&self, waker: Waker, waits: impl Recorder) -> Waited {
+        let mut waiters = self.waiters.lock();
+        match self.state.enter_or_wait(self.capacity) {
+            Entry::Inside => Waited::Entered,
+            Entry::Closed => Waited::Closed,
+            Entry::Full => {
+                let mut wait = WaitSlot::default();
+                let kept = waits(&mut wait);
+                Waited::Waits(waiters.join(Waiting { waker, wait, kept }))
+            }
+        }
+    }
+
+    /// Checks whether the waiter has been called; if not, the call will wake `waker`, and `waits`
+    /// records the wait again.
+    pub(crate) fn look(&self, waiter: WaiterId, waker: &Waker, waits: impl Recorder) -> Waited {
+        // A waker is foreign code, so it is cloned before the lock, and dropped after it.
+        let mut waker = waker.clone();
+        let (_left, _caller, _before);
+        let mut waiters = self.waiters.lock();
+        let state = waiters.state(&waiter);
+        let Some(waiting) = waiters.waiting(&waiter) else {
+            _caller = self.items.notices(waiter.number());
+            return if state == WaiterState::Called { Waited::Entered } else { Waited::Closed };
+        };
+        mem::swap(&mut waiting.waker, &mut waker);
+        if let Some(deadlock) = waiting.wait.begins_poll() {
+            _left = waiters.leave(waiter);
+            self.has_left(&waiters);
+            return Waited::Deadlock(deadlock);
+        }
+        let kept = waits(&mut waiting.wait);
+        _before = mem::replace(&mut waiting.kept, kept);
+        Waited::Waits(waiter)
+    }
+
+    /// Takes the waker of the wait with this record, if it is in the queue. The caller must wake
+    /// it, because no other thread will.
+    pub(crate) fn take_waker(&self, record: NonNull<Record>) -> Option<Waker> {
+        let mut waiters = self.waiters.lock();
+        let waiting = waiters.iter_mut().find(|waiting| waiting.wait.record() == Some(record))?;
+        Some(mem::replace(&mut waiting.waker, Waker::noop().clone()))
+    }
+
+    /// A waiter has left. Under the lock of the queue.
+    fn has_left(&self, waiters: &WaitQueue<Waiting>) {
+        if waiters.is_empty() {
+            self.state.nobody_waits();
+        }
+    }
+
+    /// Removes a waiter, and releases its permit if it has been called. Returns true as
+    /// [`leave`](Self::leave) does for that permit.
+    pub(crate) fn cancel(&self, waiter: WaiterId) -> bool {
+        let (unused, called, waiting) = {
+            let mut waiters = self.waiters.lock();
+            let caller = self.items.notices(waiter.number());
+            let (state, waiting) = waiters.leave(waiter);
+            if state == WaiterState::Waiting {
+                self.has_left(&waiters);
+            }
+            let owns_place = state == WaiterState::Called;
+            let called = owns_place.then(|| self.hand_on(&mut waiters)).flatten();
+            ((waiting, caller), called, owns_place && !waiters.is_empty())
+        };
+        drop(unused);
+        wake(called);
+        waiting
+    }
+
+    /// Leaves, and passes the permit to the first waiter. Returns true if others wait then.
+    #[inline]
+    pub(crate) fn leave(&self) -> bool {
+        match self.state.leave(self.capacity) {
+            Exit::Outside => false,
+            Exit::StillFull => true,
+            Exit::HandOn => self.leave_to_the_line(),
+        }
+    }
+
+    #[cold]
+    fn leave_to_the_line(&self) -> bool {
+        let (called, waiting) = {
+            let mut waiters = self.waiters.lock();
+            (self.hand_on(&mut waiters), !waiters.is_empty())
+        };
+        wake(called);
+        waiting
+    }
+
+    /// Leaves, under the lock of the queue; returns the waker to wake after the lock.
+    fn hand_on(&self, waiters: &mut WaitQueue<Waiting>) -> Option<Waker> {
+        // Looks again: the line may have ended before the lock was taken.
+        if self.state.leave(self.capacity) != Exit::HandOn {
+            return None;
+        }
+        let waiter = waiters.first();
+        let called = waiters.call();
+        debug_assert!(called.is_some(), "`WAITS` is set while there is a line");
+        self.has_left(waiters);
+        let Waiting { waker, kept, .. } = called?;
+        if let Some((waiter, caller)) = waiter.zip(kept.caller) {
+            self.items.call(waiter, caller);
+        }
+        Some(waker)
+    }
+
+    /// Closes the semaphore: it dismisses all waiters; items inside stay.
+    pub(crate) fn close(&self) {
+        let dismissed = {
+            let mut waiters = self.waiters.lock();
+            self.state.close();
+            waiters.dissolve()
+        };
+        for Waiting { waker, .. } in dismissed {
+            wake(Some(waker));
+        }
+    }
+}
+
+/// Records that the calling task waits, and returns the values to keep for the wait.
+pub(crate) trait Recorder: FnOnce(&mut WaitSlot) -> Kept {}
+
+impl<F: FnOnce(&mut WaitSlot) -> Kept> Recorder for F {}
+
+fn wake(waker: Option<Waker>) {
+    if let Some(waker) = waker {
+        contain(|| waker.wake());
+    }
+}
+
+fn refused(entry: Entry) -> Result<(), Refused> {
+    match entry {
+        Entry::Inside => Ok(()),
+        Entry::Full => Err(Refused::Full),
+        Entry::Closed => Err(Refused::Closed),
+    }
+}

@@ -1,0 +1,18 @@
+//! Access to [`ColorCell`]s: the futures of calls, reads and behaviors, the sets of cells that
+//! [`when`] takes, and their errors.
+//!
+//! | to name | the type is |
+//! |---|---|
+//! | the future of [`ColorCell::call`], [`ColorCell::try_call`] | [`Call`], [`TryCall`] |
+//! | the future of [`ColorCell::read`], [`ColorCell::try_read`] | [`Read`], [`TryRead`] |
+//! | the future of [`when`], [`try_when`] | [`When`], [`TryWhen`] |
+//! | what [`when`] takes: cells, tuples and rows of them | [`Cells`] |
+//! | a cell, or a row of cells, that a `when` only reads | [`Shared`], [`AllShared`] |
+//! | the values of a row of cells, inside a `when` | [`Several`], [`SeveralShared`] |
+
+#[doc(no_inline)]
+pub use crate::{AccessError, CallError, ColorCell, shared, try_when, when};
+#[doc(inline)]
+pub use colored_core::{
+    AllShared, Call, Cells, Read, Several, SeveralShared, Shared, TryCall, TryRead, TryWhen, When,
+};
