@@ -1,4 +1,4 @@
-//! How much is let in, and what comes first.
+//! Limits, admission, stages and priorities.
 
 mod admission;
 mod admission_answers;

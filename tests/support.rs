@@ -1,4 +1,4 @@
-//! What the suites share.
+//! Helpers that the suites share.
 
 pub(crate) mod attempts;
 pub(crate) mod cells;
@@ -26,7 +26,7 @@ use std::time::Duration;
 /// Tests that measure time have the process to themselves.
 static TURN: RwLock<()> = RwLock::new(());
 
-/// What a deliberate panic says: the hook keeps quiet about it.
+/// The text of deliberate panics, which the hook does not print.
 pub(crate) const ON_PURPOSE: &str = "on purpose";
 
 /// Runs a test beside others.
@@ -89,13 +89,13 @@ pub(crate) fn block(time: Duration) {
     thread::sleep(time);
 }
 
-/// What a panic said.
+/// The text of a panic.
 pub(crate) fn message(payload: &(dyn std::any::Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_default()
 }
 
-/// Runs `f`, which must panic, and returns what it said.
+/// Runs `f`, which must panic, and returns its text.
 pub(crate) fn panic_of<R>(f: impl FnOnce() -> R) -> String {
     let result = panic::catch_unwind(panic::AssertUnwindSafe(f));
     message(&*result.err().expect("it was to panic"))
@@ -130,7 +130,7 @@ impl Dice {
     }
 }
 
-/// What happened, in order.
+/// A record of events, in order.
 pub(crate) struct Trace<T>(Arc<Mutex<Vec<T>>>);
 
 impl<T> Trace<T> {

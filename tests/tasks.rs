@@ -1,4 +1,4 @@
-//! What becomes of a task.
+//! The life and the end of tasks.
 
 mod dropped;
 mod join;

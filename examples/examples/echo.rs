@@ -1,5 +1,4 @@
-//! Gives back what it is sent over TCP. Each connection has a color of its own, so connections run
-//! in parallel.
+//! Echoes bytes over TCP. Each connection has a color of its own, so connections run in parallel.
 //!
 //! ```text
 //! cargo run --release --example echo -- [--addr HOST:PORT]

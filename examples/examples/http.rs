@@ -40,7 +40,7 @@ async fn listen(addr: String, coloring: Coloring) -> Result<(), Failure> {
     let url = format!("http://{}", listener.local_addr()?);
     println!("listening on {url}; try: curl {url}/");
 
-    // The color owns the number: whoever counts does it there, one after the other.
+    // The color owns the number: all requests count there, one after the other.
     let hits = ColorCell::new(Color::named("hits"), 0);
     let service = service_fn(move |request| answer(request, hits.clone()));
     serve(listener, service).coloring(coloring).await?;

@@ -19,7 +19,7 @@ const OPERATIONS: usize = 1_000;
 /// Near that of requests to web servers.
 const SKEW: f64 = 0.99;
 
-/// How often a key was written, and what was written last.
+/// How often a key was written, and its last value.
 #[derive(Clone, Default)]
 struct Entry {
     version: u64,

@@ -4,9 +4,9 @@ use crate::Failure;
 use std::fmt::{Display, Write};
 use std::str::FromStr;
 
-/// The options of a command line, taken out one by one; what is left at the end is a mistake.
+/// The options of a command line, taken out one by one; a remaining argument at the end is a mistake.
 ///
-/// Every mistake is answered with what is allowed, and with the usage.
+/// Every error message names the allowed values, and shows the usage.
 #[derive(Debug)]
 pub struct Args {
     usage: &'static str,
@@ -98,7 +98,7 @@ impl Args {
         }
     }
 
-    /// A mistake in what was given, with the usage.
+    /// A mistake in the arguments, with the usage.
     #[must_use]
     pub fn mistake(&self, text: impl Display) -> Failure {
         Failure::new(format!("{text}\nusage: {}", self.usage))

@@ -1,4 +1,4 @@
-//! What the examples share: their command lines, and how they end.
+//! Code that the examples share: their command lines, and their ends.
 
 mod args;
 mod failure;

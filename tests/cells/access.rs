@@ -180,7 +180,7 @@ fn calls_and_posts_run_in_the_order_in_which_they_were_made() {
     });
 }
 
-/// What the closure took along goes the same way: back to the caller if it was never handed over.
+/// Values that the closure owns go the same way: back to the caller if the closure was never scheduled.
 #[test]
 fn a_call_dropped_before_its_turn_never_runs() {
     shared(|| {
@@ -398,7 +398,7 @@ fn a_call_inside_an_access_to_its_cell_is_told_so_with_its_line() {
     });
 }
 
-/// Whatever is a number, or a color.
+/// Everything that converts to a color.
 #[test]
 fn colors_are_given_as_numbers_and_names_too() {
     run(2, async {

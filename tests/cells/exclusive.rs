@@ -46,7 +46,7 @@ fn nobody_of_the_color_runs_between_ten_thousand_awaits() {
     });
 }
 
-/// What is scheduled during the section, by others and by itself, comes after it in its order.
+/// Work that is scheduled during the section, by others and by itself, runs after the section in its order.
 #[test]
 fn the_color_goes_on_in_order() {
     run(2, async {

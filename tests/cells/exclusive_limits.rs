@@ -1,4 +1,4 @@
-//! What ends a section that was taken away, and what a section refuses.
+//! The end of a section that was taken out of its task, and operations that a section refuses.
 
 use crate::support::polls::{both, once, panic_of_task};
 use crate::support::{run, watched};

@@ -379,7 +379,8 @@ fn shutdown_drops_value_and_closures_on_their_thread() {
     assert!(log.iter().all(|entry| entry.1 == home));
 }
 
-/// What comes after the end of a runtime, or while it ends, is refused and does not block its color.
+/// A closure that is sent after the end of a runtime, or while it ends, is refused and does not block its
+/// color.
 #[test]
 fn a_cell_for_a_runtime_that_ends_is_gone() {
     shared(|| {

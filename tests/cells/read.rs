@@ -177,7 +177,7 @@ fn endless_readers_do_not_starve_a_writer() {
     });
 }
 
-/// Of one producer each read sees what it has written before, and nothing that it writes later.
+/// Each read of a producer sees the producer's earlier writes, and none of its later ones.
 #[test]
 fn reads_and_writes_of_one_producer_keep_their_order() {
     shared(|| {

@@ -1,5 +1,5 @@
-//! Sections against `when`s that have some of their colors and wait for others: who waits behind such
-//! a `when`, in a section over what it lacks, is told; who goes before it is not.
+//! Sections against `when`s that have some of their colors and wait for others: a wait behind such a `when`, in
+//! a section over a missing color, gets the error; a wait before it does not.
 
 use crate::support::cells::{add, cells};
 use crate::support::keeper::Keeper;
@@ -398,7 +398,7 @@ fn a_when_older_than_the_first_section_counts() {
     });
 }
 
-/// Whatever comes first, all end.
+/// All waits end, in every order.
 #[test]
 fn sections_and_whens_that_cross_all_end() {
     run(4, async {

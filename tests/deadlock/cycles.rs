@@ -406,7 +406,7 @@ fn a_timeout_does_not_make_a_cycle_legal() {
     });
 }
 
-/// What a task waits for is what it polls, whatever is in between.
+/// A task waits for the futures that it polls, through any wrappers in between.
 #[test]
 fn combinators_do_not_hide_a_wait() {
     run(2, async {
@@ -439,7 +439,7 @@ fn combinators_do_not_hide_a_wait() {
     });
 }
 
-/// What waited before the runtime's first section counts as any other wait.
+/// A wait that began before the runtime's first section counts as any other wait.
 #[test]
 fn waits_older_than_the_first_section_count() {
     for round in 0..20 {

@@ -1,4 +1,4 @@
-//! What is no deadlock is not reported as one, and what is not reported ends.
+//! A wait that can end is not reported as a deadlock, and every unreported wait ends.
 
 use crate::support::polls::once;
 use crate::support::{Dice, run, runtime, shared};
@@ -133,7 +133,7 @@ fn a_turn_that_is_over_is_no_wait(how: u32) {
     });
 }
 
-/// A handle that was polled in a section which is over: who needs the color may have it.
+/// A handle was polled in a section that is over: tasks that need the color may have it.
 #[test]
 fn a_section_that_has_ended_holds_nothing() {
     run(3, async {

@@ -1,5 +1,5 @@
-//! A `when` that has a color and lacks others keeps all of that color waiting, whatever came first: a
-//! section over what it lacks is told, at the await that needs the color.
+//! A `when` that has a color and waits for others blocks all work of that color, whatever came first: a section
+//! over a missing color gets the error, at the await that needs the blocked color.
 
 use crate::support::cells::{add, cells};
 use crate::support::keeper::Keeper;
@@ -26,7 +26,7 @@ async fn watch() {
     spawn_unique(exclusive(async {})).await.unwrap();
 }
 
-/// A section over blue that awaits what it is given, and says what came of it.
+/// A section over blue that awaits the given future, and returns its result.
 struct Section<T> {
     give: oneshot::Sender<JoinHandle<T>>,
     waits: oneshot::Receiver<()>,
@@ -401,7 +401,7 @@ fn a_pinned_cell_under_a_color_that_a_when_has() {
     });
 }
 
-/// A reader behind somebody who writes, who waits for a `when` that reads: neither is let in.
+/// A reader behind a writer, which waits for a `when` that reads: neither is admitted.
 #[test]
 fn a_reader_behind_a_writer_behind_a_when_that_reads() {
     run(3, async {

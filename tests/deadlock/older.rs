@@ -16,7 +16,7 @@ const RED: Color = Color::new(1);
 const BLUE: Color = Color::new(2);
 const GREEN: Color = Color::new(3);
 
-/// What waits in the line of blue, and will be the first section: it awaits what it is given.
+/// A task that waits in the line of blue, and will open the first section: it awaits the given future.
 struct First {
     go: mpsc::Sender<()>,
     give: oneshot::Sender<JoinHandle<()>>,
@@ -142,7 +142,7 @@ fn one_behind_another() {
     });
 }
 
-/// It looks at red only, beside others; but a writer keeps those out who come later.
+/// The `when` only reads red, in parallel with other readers; but a writer blocks later readers.
 #[test]
 fn it_reads_and_a_writer_is_behind_it() {
     for _ in 0..4 {
@@ -167,7 +167,7 @@ fn it_reads_and_a_writer_is_behind_it() {
     }
 }
 
-/// What the first section puts into the line of red, to wake who waits there, is no writer.
+/// The node that the first section puts into the line of red, to wake its waiters, is no writer.
 #[test]
 fn it_reads_and_the_section_reads_beside_it() {
     for _ in 0..4 {
@@ -189,7 +189,7 @@ fn it_reads_and_the_section_reads_beside_it() {
     }
 }
 
-/// A writer that looks at nothing else stands behind readers that are older, and before who is joined.
+/// A writer that needs nothing else is behind older readers, and before the task that is joined.
 #[test]
 fn one_that_writes_is_behind_one_that_reads() {
     run(3, async {

@@ -1,4 +1,5 @@
-//! Waits for room in a `Limit` that a section keeps from coming: told, and exactly those.
+//! Waits for room in a `Limit` that can never come because of a section: these waits get the error, and no
+//! others.
 
 use crate::support::keeper::Keeper;
 use crate::support::polls::waits;
@@ -129,7 +130,7 @@ fn who_joins_one_that_waits_for_room_is_told() {
     });
 }
 
-/// The join comes first. It is told; who waits for room goes on.
+/// The join comes first and gets the error; the wait for room goes on.
 #[test]
 fn a_wait_for_room_closes_the_cycle() {
     run(3, async {
@@ -204,8 +205,7 @@ fn a_wait_for_room_older_than_the_first_section_counts() {
     });
 }
 
-/// Joins, in a section over the limit's color, one that waits for room; what `comes` does then ends the
-/// wait.
+/// Joins, in a section over the limit's color, a task that waits for room; `comes` then ends the wait.
 async fn not_told(limit: Limit, comes: impl FnOnce() + Send + 'static) {
     let (begin, begun) = oneshot::channel();
     let ours = limit.clone();
@@ -269,7 +269,7 @@ fn room_that_is_about_to_come_from_elsewhere_is_waited_for() {
     });
 }
 
-/// One who was let in waits for room no more, whatever it waits for then.
+/// An admitted task no longer waits for room, whatever else it waits for.
 #[test]
 fn who_was_let_in_waits_no_more() {
     run(3, async {
@@ -470,7 +470,7 @@ fn one_who_goes_on_is_enough() {
     });
 }
 
-/// One who was called in a section of its own can run, whatever else that section waits for.
+/// A task that was called in a section of its own can run, whatever else that section waits for.
 #[test]
 fn who_was_called_in_its_own_section_goes_on() {
     run(1, async {
@@ -505,7 +505,7 @@ fn who_was_called_in_its_own_section_goes_on() {
         let next = waits_for_room(&limit, Color::new(4)).await;
         give.send(next).map_err(drop).unwrap();
         yield_now().await;
-        // On the one worker: so the holder, who is woken last, runs before the one who was called.
+        // There is one worker: so the holder, which is woken last, runs before the task that was called.
         let wakes = async move {
             drop(permit);
             go.send(()).unwrap();

@@ -130,7 +130,7 @@ fn at_shutdown_they_are_errors_too() {
     });
 }
 
-/// All that is inside a limit stands behind a section that waits for the color of one who wants room in a
+/// All items inside a limit wait behind a section, which waits for the color of a task that wants room in a
 /// section.
 #[test]
 fn room_that_never_comes_is_an_error() {

@@ -1,4 +1,4 @@
-//! `Admission` on real colors. What it decides when is tested in virtual time, beside its code.
+//! `Admission` on real colors. The unit tests beside its code test its decisions in virtual time.
 
 use crate::support::gate::Gate;
 use crate::support::{block, panic_of, run, runtime, shared, wait_until};
@@ -67,7 +67,7 @@ fn the_time_before_the_offer_counts() {
         let late = admission.admit_since(arrived).map(drop).unwrap_err();
         assert!(!late.was_admitted() && late.delay() >= 2 * WAIT, "{late}");
         assert!(late.to_string().contains("refused after it had waited"), "{late}");
-        // What is still to come counts as now, and what came before there was an admission as what it is.
+        // A moment in the future counts as now; a moment before the admission was made counts fully.
         let permit = admission.admit_since(Instant::now() + 1_000 * TARGET).expect("nothing waits");
         block(2 * WAIT);
         assert!(permit.begin().is_err(), "it has waited since it was offered");

@@ -1,4 +1,4 @@
-//! `Admission` where requests come in: whoever is refused is told so, also after it was admitted.
+//! `Admission` where requests arrive: a refused client gets an answer, also after it was admitted.
 
 use crate::support::gate::Gate;
 use crate::support::{run, runtime, shared, wait_until};
@@ -43,7 +43,7 @@ async fn refuse(stream: &mut TcpStream, overloaded: Overloaded) {
     let _ = stream.write_all(code.as_bytes()).await;
 }
 
-/// What a client is told.
+/// The answer to a client.
 async fn ask(address: SocketAddr) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let mut answer = String::new();
@@ -80,7 +80,7 @@ fn whoever_connects_is_answered_also_when_it_is_shed() {
     });
 }
 
-/// What a handler that runs too late makes of a request.
+/// The answer of a handler that runs too late.
 type Answer = Result<u32, Overloaded>;
 
 #[test]

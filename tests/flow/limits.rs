@@ -1,4 +1,4 @@
-//! `Limit`: what a color is given, and what becomes of what it is not given.
+//! `Limit`: admitted items, waiting senders, and refused items.
 
 use crate::support::drops::Drops;
 use crate::support::gate::Gate;

@@ -53,7 +53,8 @@ fn a_high_color_runs_before_a_hundred_low_ones_that_wait() {
         gate.open();
         wait_until(|| trace.len() == 102);
         let order = trace.take();
-        // The classes, and within each who came first. Of 32 turns one may be a lower class's.
+        // The order of the classes, and within each class the order of arrival. Of 32 turns one may be a lower
+        // class's.
         assert_eq!(order[0], 500);
         assert!(order[1..3].contains(&200), "{order:?}");
         let low: Vec<_> = order.into_iter().filter(|color| *color < 100).collect();
@@ -118,7 +119,7 @@ fn a_color_is_its_own_class_again_when_nothing_urgent_is_left_in_it() {
         note(handle, &trace, 2);
         gate.open();
         wait_until(|| trace.len() == 24);
-        // A slice has one poll here: what is behind the urgent one takes turns with the others.
+        // A slice has one poll here: the tasks behind the urgent one take turns with the other colors.
         let order = trace.take();
         assert_eq!(order[..2], [7, 70]);
         let others = [1, 2].map(|color| order.iter().position(|mark| *mark == color));
@@ -152,7 +153,7 @@ fn an_urgent_task_takes_its_urgency_along() {
     });
 }
 
-/// What an urgent one waits for in another color's line makes that color urgent, for so long.
+/// A wait of an urgent task in another color's line makes that color urgent while it lasts.
 #[test]
 fn whoever_is_waited_for_by_an_urgent_one_is_urgent() {
     type Ask = fn(ColorCell<()>, ColorCell<()>, Trace<u64>) -> BoxFuture;
@@ -194,7 +195,7 @@ fn whoever_is_waited_for_by_an_urgent_one_is_urgent() {
                 let before = order[..place].iter().filter(|mark| **mark >= 10).count();
                 assert!(place >= 2 && before <= 1, "{how}: {order:?}");
             }
-            // They are what they were.
+            // The priorities have not changed.
             let gate = Gate::close(handle, BUSY);
             [10, 7, 11, 8, 12].into_iter().for_each(|color| note(handle, &trace, color));
             gate.open();
@@ -245,7 +246,7 @@ fn who_is_let_in_beside_others_takes_its_urgency_back() {
     });
 }
 
-/// Nobody waits for what is posted.
+/// No caller waits for a post, so a post passes no priority on.
 #[test]
 fn a_post_lends_no_urgency() {
     shared(|| {
@@ -331,7 +332,7 @@ fn no_class_starves_on_several_workers() {
     });
 }
 
-/// What one worker queues on itself others take, the most urgent first.
+/// Other workers take the lanes that one worker queues, the most urgent first.
 #[test]
 fn every_worker_comes_for_ranked_lanes() {
     shared(|| {

@@ -1,5 +1,5 @@
-//! Stages that are closed, by whoever or by the last sender, and batches that panic: every event is handled
-//! or given back.
+//! Stages that are closed, explicitly or by the last sender, and batches that panic: every event is handled or
+//! given back.
 
 use crate::support::drops::Drops;
 use crate::support::gate::Gate;

@@ -45,7 +45,7 @@ fn pipeline(runtime: &Runtime) -> Vec<Stage<u32>> {
     stages
 }
 
-/// A stage that never handles what it accepts: one event is in a batch, another waits.
+/// A stage that never handles its events: one event is in a batch, another waits.
 fn stuck(runtime: &Runtime) -> Stage<u32> {
     let _entered = runtime.handle().enter();
     let never = |events: Events<u32>| async move {
@@ -139,7 +139,7 @@ fn when_the_time_is_over_what_is_left_is_lost_and_counted() {
             let metrics = receiver.metrics();
             assert_eq!(counts(metrics), (2, 0, 2, 0));
             assert_eq!((metrics.batches, metrics.taken, metrics.refused), (1, 1, 1));
-            // What was left was in no batch.
+            // The remaining events were in no batch.
             assert!((metrics.mean_batch() - 1.0).abs() < f64::EPSILON);
             took
         });
@@ -257,7 +257,7 @@ fn a_graph_in_the_wrong_order_refuses_and_says_so() {
     });
 }
 
-/// What a handler builds while its own stage drains is drained as well.
+/// A stage that a handler builds while its own stage drains is drained as well.
 #[test]
 fn stages_that_are_built_while_others_drain_are_drained_too() {
     shared(|| {

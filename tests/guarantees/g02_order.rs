@@ -143,7 +143,8 @@ fn who_yields_goes_behind_who_waits() {
     });
 }
 
-/// asio#295: what one thread posts before it tells another comes before what the other then posts.
+/// asio#295: a post that one thread makes before it signals another runs before the posts that the other then
+/// makes.
 #[test]
 fn posts_of_two_threads_keep_their_causal_order() {
     shared(|| {

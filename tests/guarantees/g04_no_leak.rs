@@ -1,4 +1,4 @@
-//! G4: a color does not leak into what is spawned under it.
+//! G4: a color does not leak into tasks that are spawned under it.
 
 use crate::support::run;
 use colored::{

@@ -13,7 +13,7 @@ const SLICE: usize = 64;
 /// The longest stretch of one color in the trace, while the other has not ended.
 fn longest_turn(trace: &[u64]) -> usize {
     let last = *trace.last().expect("there are events");
-    // The tail of who is left alone is nobody's wait.
+    // The time of the last task alone delays no other task.
     let end = trace.iter().rposition(|color| *color != last).map_or(0, |at| at + 1);
     trace[..end].chunk_by(|a, b| a == b).map(<[_]>::len).max().unwrap_or(0)
 }

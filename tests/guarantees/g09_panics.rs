@@ -96,7 +96,7 @@ fn the_color_and_the_worker_go_on() {
                 // A callback, and its payload.
                 cell.post(|_| panic!("{ON_PURPOSE}"));
                 cell.post(|_| panic_any(Poison));
-                // The waker of who waits for a task.
+                // The waker of a task's joiner.
                 let mut waited = Box::pin(handle.spawn_colored(RED, yield_now()));
                 let gate = Gate::close(handle, RED);
                 let mut cx = Context::from_waker(&grumpy);

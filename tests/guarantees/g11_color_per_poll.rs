@@ -71,7 +71,7 @@ fn a_color_is_free_while_its_task_sleeps() {
     });
 }
 
-/// What a task read before an await may have changed after it: the one thing colors do not promise.
+/// A value that a task read before an await may have changed after it: colors do not guarantee it.
 #[test]
 fn state_may_change_across_an_await() {
     run(2, async {

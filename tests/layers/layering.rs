@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct Crate {
     pub(crate) sources: &'static str,
     pub(crate) layers: &'static [&'static [&'static str]],
-    /// Who imports from whom all the same. Each says why, and ends when it is not needed any more.
+    /// Imports that are allowed all the same. Each gives its reason; an unused one is a fault.
     pub(crate) exceptions: &'static [(&'static str, &'static str)],
 }
 
@@ -22,7 +22,7 @@ impl Crate {
     }
 }
 
-/// What is wrong with the imports of these files, a line each.
+/// The faults in the imports of these files, a line each.
 pub(crate) fn faults(of: &Crate, files: &[(String, Source)]) -> Vec<String> {
     let mut faults = Vec::new();
     let names = names_of_the_root(files);
@@ -40,7 +40,7 @@ pub(crate) fn faults(of: &Crate, files: &[(String, Source)]) -> Vec<String> {
         };
         for path in source.paths() {
             let Some(first) = from_the_root(&path, &place) else { continue };
-            // What is no module is an item of the root, and belongs to the module it comes from.
+            // A name that is no module is an item of the root, and belongs to its module of origin.
             let to = if modules.contains(&first) { Some(&first) } else { names.get(&first) };
             let Some(to) = to.filter(|to| *to != from) else { continue };
             if of.layer(to).is_some_and(|to| to < layer) {
@@ -94,7 +94,7 @@ fn from_the_root(path: &UsePath, place: &std::collections::VecDeque<String>) -> 
     (up >= place.len() + path.inside.len()).then_some(first).flatten()
 }
 
-/// What the root re-exports, by name, and from which module.
+/// The names that the root re-exports, and their modules.
 fn names_of_the_root(files: &[(String, Source)]) -> BTreeMap<String, String> {
     let root = files.iter().filter(|(file, _)| module_of(file).is_empty());
     let paths = root.flat_map(|(_, source)| source.paths());

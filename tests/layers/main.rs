@@ -1,5 +1,5 @@
-//! The shape of the workspace, held to what is written down here: imports point down, the core knows
-//! no operating system, and `unsafe` stays where it is.
+//! Checks of the workspace's structure: imports point down, the core knows no operating system, and `unsafe`
+//! stays where it is.
 
 mod layering;
 mod source;
@@ -55,7 +55,7 @@ const CRATES: [Crate; 4] = [
     },
 ];
 
-/// What the core must not name: it runs in a model checker, in simulations, and in any shell.
+/// Names that the core must not use, because it runs in a model checker, in simulations, and in any shell.
 const NOT_IN_THE_CORE: [&str; 19] = [
     "colored",
     "core_affinity",
@@ -78,7 +78,7 @@ const NOT_IN_THE_CORE: [&str; 19] = [
     "tokio",
 ];
 
-/// What the core must take from its `sync`, so that the models see it, and who need not.
+/// Names that the core must take from its `sync`, so that the models see them, and the exempt files.
 const FOR_THE_MODELS: [&str; 2] = ["std::sync", "std::cell::UnsafeCell"];
 const UNSEEN_BY_THE_MODELS: [&str; 6] = [
     // Counters that only have to count, names that only texts show.
@@ -239,7 +239,7 @@ fn the_core_knows_no_operating_system() {
         let unseen = UNSEEN_BY_THE_MODELS.iter().any(|start| file.starts_with(start));
         for path in source.paths() {
             let names = |prefix: &&str| path.starts_with(prefix);
-            // Which thread this is, not what is done with it; the models have their own.
+            // This only identifies the thread; the models have their own.
             let is_door = file == "sync/real.rs" && path.starts_with("std::thread::current");
             if !is_door && NOT_IN_THE_CORE.iter().any(names) {
                 faults.push(format!("{file}:{}: `{path}` is for the shell", path.line));

@@ -33,7 +33,8 @@ fn a_blocking_call_spawns_calls_and_waits() {
 fn each_call_is_in_the_runtime_that_it_was_given_to() {
     shared(|| {
         let (first, second) = (runtime(1), runtime(3));
-        // The second one's, spawned from the first one: and so is what it spawns.
+        // The task belongs to the second runtime although the first one spawned it, and so do the tasks that it
+        // spawns.
         let handle = second.handle().clone();
         let workers = first.run(async move {
             let seen = || Handle::current().metrics().workers.len();
@@ -76,7 +77,7 @@ fn a_blocking_call_in_a_section_is_serial_with_its_color() {
     });
 }
 
-/// What a call waits for ends with the runtime, and so does the call.
+/// The target of a blocking call's wait ends with the runtime, and so does the call.
 #[test]
 fn shutdown_ends_what_a_blocking_call_waits_for() {
     shared(|| {

@@ -42,7 +42,7 @@ fn the_last_one_made_that_is_left_counts() {
     });
 }
 
-/// What is entered inside a `block_on` may stay entered behind it, and the other way round.
+/// A guard that is made inside a `block_on` may outlive it, and the other way round.
 #[test]
 fn a_guard_may_outlive_a_block_on_and_end_inside_it() {
     shared(|| {

@@ -38,7 +38,7 @@ fn run_makes_the_main_future_a_task_of_the_workers() {
             runtime.run(async { (Color::current(), here(), task::try_id().is_some()) });
         assert_eq!((color, id), (Some(Color::DEFAULT), true));
         assert_ne!(thread, caller, "the caller sleeps");
-        // What it leaves behind goes on.
+        // The tasks that it leaves behind go on.
         let (tell, told) = mpsc::channel();
         runtime.run(async move {
             drop(spawn(async move {
@@ -86,7 +86,7 @@ fn a_runtime_spawns_and_shows_what_it_is() {
     });
 }
 
-/// What is used across a `catch_unwind` without `AssertUnwindSafe`: a panic does not poison (G9).
+/// Types that are used across a `catch_unwind` without `AssertUnwindSafe`: a panic does not poison (G9).
 const _: () = {
     const fn goes_through_a_panic<T: UnwindSafe + RefUnwindSafe>() {}
     type NotUnwindSafe = Box<dyn FnMut() + Send>;
@@ -120,7 +120,7 @@ fn block_on_takes_a_future_that_borrows_and_stays_on_its_thread() {
     });
 }
 
-/// The guest runs nothing but what is pinned to it, be it ever so idle.
+/// The guest runs only its pinned tasks, even if it is idle.
 #[test]
 fn a_guest_runs_only_what_is_its_own() {
     shared(|| {
@@ -221,7 +221,7 @@ fn what_is_local_to_a_guest_ends_with_it() {
     });
 }
 
-/// Drops what is local where it is local, under its color, though its color may be busy elsewhere.
+/// A local future is dropped on its own thread, under its color, although the color may be busy elsewhere.
 #[test]
 fn what_is_local_to_a_worker_ends_there_with_the_runtime() {
     struct Note(ThreadId, mpsc::Sender<bool>);

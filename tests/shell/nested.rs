@@ -148,7 +148,7 @@ fn a_runtime_is_dropped_wherever_it_runs_something() {
         let stage = Builder::new().build(each(drop::<Option<Runtime>>));
         drop(entered);
         for event in [Some(own), None, None] {
-            // What comes after the drop may be given back.
+            // Events after the drop may be given back.
             let _accepted = stage.try_send(event);
         }
         runtime(1).block_on(stage.drained());

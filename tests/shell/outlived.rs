@@ -219,7 +219,7 @@ fn a_waker_lies_in_a_local_of_a_thread_that_ends_last() {
     });
 }
 
-/// A task that is complete does not keep who joined it, for as long as somebody keeps the task.
+/// A complete task does not keep the task that joined it alive, even if its handle lives on.
 #[test]
 fn a_complete_task_has_no_waker_of_its_joiner() {
     struct Nobody;

@@ -45,7 +45,7 @@ impl State {
     }
 }
 
-/// What a runtime has that is in some state.
+/// The objects of a runtime that is in some state.
 struct Target {
     state: State,
     to: Handle,
@@ -84,7 +84,7 @@ impl Drop for Dropped {
     }
 }
 
-/// Whether a shutdown has told everything to end: from then on whoever spawns cancels the task.
+/// Whether a shutdown has told everything to end: from then on a spawn cancels its task.
 fn is_told(to: &Handle) -> bool {
     let (sends, dropped) = mpsc::channel();
     let guard = Dropped(sends);
@@ -147,7 +147,7 @@ where
     });
 }
 
-/// What is spawned by a handle runs there, or is cancelled at once.
+/// A task that a handle spawns runs in the handle's runtime, or is cancelled at once.
 #[test]
 fn spawns() {
     in_each_state(|target| async move {
@@ -198,7 +198,7 @@ fn what_names_no_runtime_goes_to_the_one_entered_last() {
     });
 }
 
-/// Their value stays where it was: who finds the color idle uses it.
+/// The value of a cell stays in its runtime: a call that finds the color idle uses it.
 #[test]
 fn calls_and_reads() {
     in_each_state(|target| async move {
@@ -387,7 +387,7 @@ fn timers() {
                 assert!(message(&*payload).contains("after its runtime had shut down"));
             }
         }
-        // What has been begun there goes on here, whatever has become of it.
+        // A future that has begun in that runtime goes on in this one, whatever state that runtime is in.
         for rest in rests {
             rest.await;
         }
@@ -522,7 +522,7 @@ fn blocking_for_a_future() {
     });
 }
 
-/// What a closure finds that is given to a cell of another runtime does not depend on who runs it.
+/// The current runtime of a closure for a cell of another runtime does not depend on the thread that runs it.
 #[test]
 fn a_closure_is_in_the_runtime_of_its_cell_wherever_it_runs() {
     fn look() -> (usize, Option<Color>, JoinHandle<usize>, JoinHandle<usize>, TcpListener) {
@@ -588,7 +588,7 @@ fn a_closure_is_in_the_runtime_of_its_cell_wherever_it_runs() {
     });
 }
 
-/// What cannot leave its thread belongs to the runtime of the thread.
+/// A future or value that cannot leave its thread belongs to the runtime of the thread.
 #[test]
 fn what_stays_on_a_thread_is_of_the_runtime_of_that() {
     shared(|| {

@@ -32,8 +32,8 @@ fn a_runtime_that_did_nothing_ends() {
     });
 }
 
-/// Nobody may be missed, whatever the workers are doing: colors known and unique, tasks that move,
-/// that make others, that post.
+/// A shutdown must miss no task, whatever the workers are doing: colors known and unique, tasks that move, that
+/// make others, that post.
 #[test]
 fn shutdown_in_the_middle_of_everything_drops_each_future_once() {
     async fn roam(drops: Drops, seed: u64) {
@@ -151,7 +151,7 @@ fn what_is_stuck_delays_shutdown_for_the_timeout_and_no_more() {
                 assert_eq!(error.timeout, TIMEOUT);
                 assert!(error.to_string().contains("50ms"), "{error}");
                 assert!(took >= TIMEOUT, "gave up after {took:?}");
-                // Everybody else is gone, and what was stuck goes when it can.
+                // All other tasks are gone, and the stuck ones end when they can.
                 wait_until(|| drops.count() == 1);
                 end.send(()).unwrap();
                 wait_until(|| drops.count() == if blocking { 1 } else { 2 });

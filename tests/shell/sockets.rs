@@ -1,4 +1,4 @@
-//! What sockets do with names and queues of the system's.
+//! Sockets with names and queues of the system.
 
 use crate::support::{child, run};
 use colored::io::{AsyncReadExt, AsyncWriteExt};

@@ -1,4 +1,4 @@
-//! Cells of numbers, for tests of who waits for whom.
+//! Cells of numbers, for tests of waits.
 
 use colored::{Color, ColorCell};
 
@@ -7,7 +7,7 @@ pub(crate) fn cells<const N: usize>(colors: [impl Into<Color>; N]) -> [ColorCell
     colors.map(|color| ColorCell::new(color, 0))
 }
 
-/// What a `when` over two of them does: once is enough to see that it has run.
+/// The closure of a `when` over two of them: one call suffices to see that it has run.
 pub(crate) fn add(one: &mut i32, other: &mut i32) {
     (*one, *other) = (*one + 1, *other + 1);
 }

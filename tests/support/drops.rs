@@ -4,7 +4,7 @@ use colored::Color;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// What has been dropped, and where.
+/// A record of drops, and of their places.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Drops(Arc<Log>);
 

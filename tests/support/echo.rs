@@ -1,4 +1,4 @@
-//! A server that answers what it is told, and clients that measure how soon.
+//! An echo server, and clients that measure its delay.
 
 use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::net::{TcpListener, TcpStream};

@@ -19,7 +19,7 @@ pub(crate) fn end_while_held(runtime: Runtime, let_go: impl FnOnce() + Send) {
     });
 }
 
-/// Whether what is spawned now is cancelled.
+/// Whether a task that is spawned now is cancelled.
 fn refuses(handle: &Handle) -> bool {
     let mut task = Box::pin(handle.spawn_unique(async {}));
     thread::sleep(Duration::from_millis(1));

@@ -1,4 +1,4 @@
-//! Holding a color, so that what is scheduled on it piles up in a known order.
+//! Holding a color, so that work that is scheduled on it queues in a known order.
 
 use colored::{Color, Handle, JoinHandle};
 use std::sync::mpsc::{self, Sender};

@@ -22,7 +22,7 @@ pub(crate) async fn once<F: Future + ?Sized>(mut future: Pin<&mut F>) -> Poll<F:
     poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx))).await
 }
 
-/// What a task panicked with.
+/// The text of a task's panic.
 pub(crate) async fn panic_of_task<R: Send + 'static>(
     color: u64,
     future: impl Future<Output = R> + Send + 'static,

@@ -1,4 +1,4 @@
-//! What takes long, and finds little more for it.
+//! Switches for long tests that rarely find more.
 
 use std::env;
 

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const COLORS: u64 = 64;
 const PRODUCERS: usize = 16;
 
-/// What one color's events see of each other.
+/// State that the events of one color share.
 #[derive(Default)]
 struct Place {
     witness: Witness,

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 /// The longest test takes half a minute, and a machine may be busy.
 const LIMIT: Duration = Duration::from_secs(300);
 
-/// What tests wait for now.
+/// The present waits of tests.
 static WAITS: Mutex<Vec<Wait>> = Mutex::new(Vec::new());
 
 /// A test that runs, or a condition that a thread waits for.
@@ -91,7 +91,7 @@ impl Drop for Guard {
     }
 }
 
-/// What is known of a process that stands still.
+/// The report on a process that hangs.
 fn report() -> String {
     let mut text = String::from("tests that run, and conditions that they wait for:\n");
     for Wait { thread, at, since } in &*waits() {

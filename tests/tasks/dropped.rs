@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 const LONG: Duration = Duration::from_secs(20);
 
-/// Counts wakes, and who still has a waker.
+/// Counts wakes, and the wakers that still exist.
 #[derive(Default)]
 struct Alarm(AtomicUsize);
 
@@ -53,7 +53,7 @@ struct Case {
     name: &'static str,
     runtime: Runtime,
     subject: Subject,
-    /// What the subject's closures own a part of.
+    /// The closures of the subject own clones of it.
     token: Arc<()>,
 }
 

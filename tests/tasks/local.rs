@@ -105,7 +105,7 @@ impl Drop for Slow {
     }
 }
 
-/// A guest whose runtime shuts down runs what is pinned to it, and then its `block_on` panics.
+/// A guest whose runtime shuts down runs its pinned tasks, and then its `block_on` panics.
 #[test]
 fn a_guest_with_local_tasks_is_let_go_at_shutdown() {
     shared(|| {

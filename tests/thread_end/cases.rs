@@ -1,4 +1,4 @@
-//! The cases: what is prepared on a thread, and what a destructor does with it when the thread ends.
+//! The cases: a value that a thread prepares, and its use by a destructor when the thread ends.
 
 use colored::io::AsyncReadExt;
 use colored::net::{TcpListener, TcpStream};
@@ -15,7 +15,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-/// What the destructor does; it is told whether the runtime is still running.
+/// The destructor; its argument says whether the runtime is still running.
 pub(crate) type End = Box<dyn FnOnce(bool)>;
 
 /// Prepares, in a task on the thread that is to end.

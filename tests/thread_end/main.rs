@@ -1,6 +1,6 @@
-//! What the destructors of thread-locals may do and drop when a thread ends. One that panics aborts the
-//! process, so each case has a process of its own. This binary has no harness: a test of the usual one
-//! never runs on the main thread.
+//! Destructors of thread-locals may use and drop the runtime's values when a thread ends. One that panics
+//! aborts the process, so each case has a process of its own. This binary has no harness: a test of the usual
+//! one never runs on the main thread.
 //!
 //! Every case of `cases.rs` runs on every kind of thread, and its thread-local is made before those that
 //! the runtime makes on the thread, or after them: they are dropped in an order that follows.
@@ -20,7 +20,7 @@ use std::time::Duration;
 /// The variable that names the one case to run, in a process of its own.
 const VARIABLE: &str = "COLORED_TESTS_THREAD_END";
 
-/// What a process prints when the destructor has run.
+/// The output of a process when the destructor has run.
 const ENDED: &str = "the destructor has run to its end";
 
 /// The thread that ends, and the runtime meanwhile.
@@ -52,7 +52,7 @@ impl Permit {
     }
 }
 
-/// Runs what is kept when its thread ends.
+/// Runs the kept destructor when its thread ends.
 struct Keep(RefCell<Option<(End, bool)>>);
 
 impl Drop for Keep {
@@ -134,7 +134,7 @@ fn all() -> Vec<(String, Case, Permit, bool)> {
     all
 }
 
-/// Runs a case in a process of its own: what is wrong.
+/// Runs a case in a process of its own, and returns its fault.
 fn fault_of(name: &str) -> Option<String> {
     let mut child = Command::new(env::current_exe().unwrap());
     // Some panics are expected, and a backtrace takes as long as all the rest.

@@ -113,7 +113,7 @@ fn who_looks_has_a_place_in_the_order_of_each_color() {
         assert!(poll_once(looks.as_mut()).is_pending(), "one of them is busy");
         row[0].post(|value| *value = 11);
         row[1].post(|value| *value = 21);
-        // The first one's line stands still, behind who looks.
+        // The line of the first cell is blocked behind the reader.
         settle(&runtime, 7);
         let mut changes = pin!(when(&row, |mut all| {
             all[0] += 100;
@@ -251,7 +251,7 @@ fn dropped_before_its_turn_it_lets_go_of_its_cells() {
     });
 }
 
-/// What a limited cell has no form of: by its cell, with a permit in hands.
+/// A limited cell gives its cell for `read`, `exclusive` and `when`; the caller holds a permit.
 #[test]
 fn a_limited_cell_has_its_cell() {
     run(2, async {

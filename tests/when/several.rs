@@ -68,7 +68,7 @@ fn slices_arrays_and_vectors_and_the_same_cell_twice() {
         assert_eq!(when(&[] as &[ColorCell<i32>], |none| none.len()).await, 0);
         let text = panic_of(|| poll_once(pin!(when([a], |all| all[1]))));
         assert!(text.contains("index out of bounds"), "{text}");
-        // What panicked has given its color back.
+        // The closure that panicked has released its color.
         assert_eq!(b.call(|value| *value).await, 13);
     });
 }
@@ -151,7 +151,7 @@ fn money_is_exact_over_transfers_that_have_to_wait() {
                     for _ in 0..2_500 {
                         let from = dice.below(ACCOUNTS) as usize;
                         let to = (from + 1 + dice.below(ACCOUNTS - 1) as usize) % ACCOUNTS as usize;
-                        // Holds a lane for the time of its turn, so that who wants it has to wait.
+                        // Holds a lane for the time of its turn, so that others have to wait for it.
                         accounts[from].post(|_| std::hint::spin_loop());
                         let amount = dice.below(100) as i64;
                         let transfer = when((&accounts[from], &accounts[to]), move |from, to| {
@@ -220,7 +220,7 @@ fn overlapping_sets_run_in_the_order_in_which_they_were_scheduled() {
     });
 }
 
-/// What one producer schedules on a color around a `when` keeps its place there.
+/// The work that one producer schedules on a color before and after a `when` keeps its order with the `when`.
 #[test]
 fn posts_before_and_behind_a_when_keep_their_places() {
     shared(|| {

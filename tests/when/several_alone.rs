@@ -116,8 +116,8 @@ fn shutdown_drops_the_closures_that_wait_and_tells_their_futures() {
     });
 }
 
-/// A section waits for a task that wants the section's color by `when`: whoever closes the cycle is told.
-/// Also if the `when` stood in line before there was a section at all.
+/// A section waits for a task that needs the section's color by `when`: the wait that closes the cycle gets the
+/// error. Also if the `when` stood in line before there was a section at all.
 #[test]
 fn a_cycle_through_it_is_an_error_that_names_both() {
     for stands_before in [false, true] {

@@ -1,5 +1,5 @@
-//! What the three proxies have in common: HTTP, as little of it as will do. One request for each
-//! connection, `GET` only, and a page is kept for ever.
+//! Code that the three proxies share: HTTP, as little of it as they need. One request for each connection,
+//! `GET` only, and a page is kept for ever.
 
 use bytes::Bytes;
 use colored::io::{AsyncReadExt, AsyncWriteExt};
@@ -10,10 +10,10 @@ use std::collections::HashMap;
 use std::io::{self, ErrorKind};
 use std::sync::{Arc, LazyLock};
 
-/// What an origin answered, head and all.
+/// The answer of an origin, including its head.
 pub(crate) type Page = Bytes;
 
-/// The cache. Whoever comes first fetches a page; those who come meanwhile wait for it.
+/// The cache. The first request fetches a page; later requests wait for it meanwhile.
 pub(crate) type Pages = HashMap<Url, Arc<OnceCell<Page>>>;
 
 #[derive(Clone, PartialEq, Eq, Hash)]

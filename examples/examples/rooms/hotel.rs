@@ -28,7 +28,7 @@ impl Default for Hotel {
 }
 
 impl Hotel {
-    /// Comes into a room, which is made for the first one: the guest, and what it is to hear.
+    /// Enters a room, which is made for the first guest. Returns the guest, and the lines that it is to hear.
     pub(crate) async fn enter(
         &self,
         room: String,
@@ -71,7 +71,7 @@ impl Guest {
         self.room.post(move |room| room.say(number, &text, permit));
     }
 
-    /// For who finds out that the guest must go.
+    /// For the code that finds out that the guest must leave.
     pub(crate) fn put_out(&self) -> impl FnOnce(&'static str) + use<> {
         let (room, number) = (self.room.clone(), self.number);
         move |why| {

@@ -5,8 +5,8 @@ use colored::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel}
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A line for everybody. All members share one text, and the permit that it has in the room's limit: it
-/// is free again when the last one has sent the line, or is out.
+/// A line for everybody. All members share one text, and its permit of the room's limit: it is free again when
+/// the last one has sent the line, or is out.
 #[derive(Clone)]
 pub(crate) struct Line(Arc<(String, Option<Permit>)>);
 
@@ -16,7 +16,7 @@ impl Line {
     }
 }
 
-/// Everybody who is in.
+/// The members.
 #[derive(Default)]
 pub(crate) struct Room {
     members: BTreeMap<u64, Member>,
@@ -25,12 +25,12 @@ pub(crate) struct Room {
 
 struct Member {
     name: String,
-    /// Needs no limit of its own: the room has one.
+    /// This queue needs no limit of its own: the room has one.
     lines: UnboundedSender<Line>,
 }
 
 impl Room {
-    /// Takes a member in: its number, and what it is to hear until it is out.
+    /// Admits a member. Returns its number, and the lines that it is to hear until it leaves.
     pub(crate) fn join(&mut self, name: String) -> (u64, UnboundedReceiver<Line>) {
         let (lines, receiver) = unbounded_channel();
         let number = self.next;
@@ -48,7 +48,7 @@ impl Room {
         }
     }
 
-    /// Nothing happens to a member who is out already.
+    /// Does nothing for a member that has already left.
     pub(crate) fn put_out(&mut self, number: u64, why: &str) {
         if let Some(member) = self.members.remove(&number) {
             self.tell(format!("* {} {why}\n", member.name), None);
@@ -58,7 +58,7 @@ impl Room {
     fn tell(&mut self, line: String, permit: Option<Permit>) {
         let line = Line(Arc::new((line, permit)));
         for member in self.members.values() {
-            // Whose connection has failed hears no more, and will leave.
+            // A member whose connection has failed hears no more, and will leave.
             let _ = member.lines.send(line.clone());
         }
     }

@@ -15,7 +15,7 @@ const LONGEST: u64 = 4096;
 /// How many lines go into one write.
 const BATCH: usize = 64;
 
-/// How long a write may take. A member who does not read holds up its room for so long, no longer.
+/// How long a write may take: a member that does not read delays its room at most this long.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 pub(crate) async fn serve(stream: TcpStream, hotel: Hotel) -> io::Result<()> {
@@ -35,7 +35,7 @@ pub(crate) async fn serve(stream: TcpStream, hotel: Hotel) -> io::Result<()> {
             ends.abort();
         }
     });
-    // A guest who leaves gets what was said before.
+    // A guest that leaves gets the lines that were said before.
     let heard = reading.await.unwrap_or(Ok(()));
     writing.await?;
     heard

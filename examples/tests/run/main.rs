@@ -1,4 +1,4 @@
-//! Runs each example as a newcomer would, and looks at what it says.
+//! Runs each example as a newcomer would, and checks its output.
 //!
 //! `cargo test` builds the examples; `cargo test --test run` alone does not.
 

@@ -1,4 +1,5 @@
-//! One order for all in a room, nothing from other rooms, and no harm from who does not read.
+//! All members of a room hear one order and nothing from other rooms, and a member that does not read does no
+//! harm.
 
 use crate::support::{Running, addr_after, connect, error};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -110,7 +111,7 @@ fn who_does_not_read_is_put_out() {
     }
     speech.join().unwrap();
     assert_eq!(news, ["* sleeper was too slow"]);
-    // What it has not read ends in the middle.
+    // The unread text ends in the middle.
     let mut rest = Vec::new();
     let _ = asleep.read.read_to_end(&mut rest);
     assert!(rest.len() < LINES * 2_000);

@@ -45,7 +45,7 @@ impl Running {
         self.lines.recv_timeout(LONG).expect("it prints a line")
     }
 
-    /// What it prints until it ends, which must be without an error.
+    /// Its output until it ends, which must be without an error.
     pub(crate) fn end(mut self) -> Vec<String> {
         let mut lines = Vec::new();
         loop {
@@ -69,7 +69,7 @@ impl Drop for Running {
     }
 }
 
-/// What a program prints on standard error when it is started like this, which it must not survive.
+/// The error output of a program that must fail with these arguments.
 pub(crate) fn error(name: &str, args: &str) -> String {
     let output = example(name, args).output().expect("it starts");
     assert!(!output.status.success(), "{name} {args}");

@@ -1,4 +1,4 @@
-//! The futures that the runtime's users await, each with what it waits for.
+//! The futures that the runtime's users await, each with the target of its wait.
 
 use crate::support::gate::Gate;
 use colored::admission::Admission;
@@ -23,12 +23,12 @@ use std::{env, fs, io, net, process, thread};
 
 type Waiting = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// A future, and what it waits for.
+/// A future, and the target of its wait.
 pub(super) struct Subject {
     pub(super) future: Waiting,
     /// Ends the wait, if it does not end by itself; also when the future is gone.
     pub(super) ready: Box<dyn FnOnce() + Send>,
-    /// What must work when the future is gone and the wait is over.
+    /// A check that must pass when the future has been dropped and the wait is over.
     pub(super) check: Box<dyn FnOnce(&Runtime) + Send>,
     /// Whether the first poll finds that it has to wait.
     pub(super) waits: bool,
@@ -65,7 +65,7 @@ impl Subject {
     }
 }
 
-/// Those that may be polled anywhere.
+/// The subjects that may be polled anywhere.
 pub(super) const ALL: &[(&str, Make)] = &[
     ("sleep", slept),
     ("Interval::tick", ticked),
@@ -169,7 +169,7 @@ pub(super) const ALL: &[(&str, Make)] = &[
     ("unconstrained", |_, token| inside(token, unconstrained)),
 ];
 
-/// Those that are polled in a task only.
+/// The subjects that are polled only in a task.
 pub(super) const IN_TASKS: &[(&str, Make)] = &[
     ("hop", |runtime, token| hopped(runtime, token, hop(RED))),
     ("try_hop", |runtime, token| hopped(runtime, token, try_hop(RED))),
@@ -336,7 +336,7 @@ fn unix_write(_: &Runtime, token: Arc<()>) -> Subject {
     Subject::waits(token, write, in_time(ready), move |_| is_closed(&mut &theirs))
 }
 
-/// On a thread of its own: what it waits for may never come when the future is gone.
+/// Runs on a thread of its own, because the wait may never end when the future has been dropped.
 fn in_time(f: impl FnOnce() + Send + 'static) -> impl FnOnce() + Send + 'static {
     || drop(thread::spawn(f))
 }
@@ -348,7 +348,7 @@ fn until_empty(stream: &mut impl Read) {
 
 /// There is nobody at the other end.
 fn is_closed(stream: &mut impl Read) {
-    // What was sent before may be lost with it.
+    // Messages that were sent before may be lost with it.
     match stream.read_to_end(&mut Vec::new()) {
         Ok(_) => {}
         Err(error) => assert_eq!(error.kind(), io::ErrorKind::ConnectionReset),
