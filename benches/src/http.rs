@@ -7,6 +7,7 @@
 
 pub mod child;
 mod file;
+mod flat;
 mod floor;
 pub mod load;
 pub mod paced;

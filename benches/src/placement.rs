@@ -67,3 +67,16 @@ fn place_all(cores: &CpuSet) -> io::Result<()> {
     }
     Ok(())
 }
+
+/// Keeps the calling thread on one core, counted from the first that it may use.
+///
+/// # Panics
+///
+/// If the system refuses.
+pub fn stay_on(core: usize) {
+    let allowed = sched_getaffinity(None).expect("the system tells the cores");
+    let mut cores = (0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu));
+    let mut own = CpuSet::new();
+    own.set(cores.nth(core % allowed.count() as usize).expect("there are as many"));
+    sched_setaffinity(None, &own).expect("a thread may be placed on its own cores");
+}

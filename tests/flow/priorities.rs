@@ -1,9 +1,9 @@
 //! Priorities between colors: which color is next, what raises one that waits, and that neither the
 //! order within a color nor the lowest class suffers.
 
+use crate::support::choice::{by, policies};
 use crate::support::gate::Gate;
 use crate::support::{Trace, meet, run, runtime, shared, storm, wait_until};
-use colored::runtime::lab::{Balance, Placement, Queue};
 use colored::sync::oneshot;
 use colored::{
     Color, ColorCell, Handle, Priority, Runtime, hop, spawn_colored, task, when, yield_now,
@@ -393,18 +393,10 @@ fn a_color_with_a_priority_stays_and_a_normal_one_goes() {
 }
 
 #[test]
-fn priorities_hold_beside_every_placement_and_balance() {
+fn priorities_hold_under_every_policy() {
     shared(|| {
-        let balances = [Balance::Steal, Balance::None, Balance::Hybrid { threshold: 2 }];
-        let placements = [Placement::Waker, Placement::Home, Placement::Pinned];
-        let queues = [Queue::PerWorker, Queue::Shared, Queue::SharedTasks, Queue::PerWorkerTasks];
-        let mut count = 0;
-        for (queue, balance, placement) in queues.into_iter().flat_map(|queue| {
-            balances.into_iter().flat_map(move |b| placements.map(|p| (queue, b, p)))
-        }) {
-            let builder = || Runtime::builder().queue(queue).balance(balance).placement(placement);
-            let Ok(runtime) = builder().workers(1).build() else { continue };
-            count += 1;
+        for policy in policies() {
+            let runtime = by(policy).workers(1).build().unwrap();
             let (handle, trace) = (runtime.handle(), Trace::new());
             handle.set_priority(BUSY, Priority::High);
             let gate = Gate::close(handle, BUSY);
@@ -412,16 +404,12 @@ fn priorities_hold_beside_every_placement_and_balance() {
             handle.set_priority(6u64, Priority::High);
             gate.open();
             wait_until(|| trace.len() == 10);
-            let order = trace.take();
-            let flat = matches!(queue, Queue::SharedTasks | Queue::PerWorkerTasks);
-            // A flat queue knows no priorities.
-            assert_eq!(order[0], if flat { 0 } else { 6 }, "{queue:?} {balance:?} {placement:?}");
-            let runtime = builder().workers(3).build().unwrap();
+            assert_eq!(trace.take()[0], 6, "{policy:?}");
+            let runtime = by(policy).workers(3).build().unwrap();
             (0..64u64).step_by(3).for_each(|c| runtime.handle().set_priority(c, Priority::Low));
             storm::rage(&runtime, 8_000);
             storm::wander_until_shutdown(runtime, 48, 5);
         }
-        assert_eq!(count, 8 + 2 + 2 + 6);
     });
 }
 

@@ -1,17 +1,16 @@
-//! The scheduler laboratory: every combination of queue, balancing, placement, slice and reuse keeps
-//! the guarantees that it promises, and does what its name says.
+//! The policies of the papers: each keeps the guarantees that it promises, with long slices and with short
+//! ones, with reuse of memory and without, and does what its name says.
 
-use crate::support::choice::of_all;
+use crate::support::choice::{by, of_all};
 use crate::support::drops::{Drops, OnColor};
-use crate::support::gate::Gate;
 use crate::support::witness::Witness;
 use crate::support::{Trace, block, meet, shared, storm, wait_until};
-use colored::runtime::lab::{Balance, Placement, Queue};
 use colored::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use colored::sync::oneshot;
 use colored::{
     Builder, Color, Priority, Runtime, spawn_colored, spawn_local, spawn_unique, yield_now,
 };
+use colored_lab::{Place, Places};
 use std::cell::RefCell;
 use std::future::pending;
 use std::io::ErrorKind;
@@ -189,12 +188,6 @@ fn threads_of(runtime: &Runtime, colors: impl Iterator<Item = u64>) -> Vec<Strin
     names
 }
 
-/// What lanes wait in, and whether they wait by class.
-fn own_queues() -> impl Iterator<Item = (Queue, bool)> {
-    let queues = [Queue::PerWorker, Queue::PerWorkerTasks];
-    queues.into_iter().flat_map(|queue| [(queue, false), (queue, true)])
-}
-
 fn rank(runtime: &Runtime, ranked: bool) {
     if ranked {
         let classes = [Priority::Low, Priority::High];
@@ -208,14 +201,14 @@ fn rank(runtime: &Runtime, ranked: bool) {
 #[test]
 fn a_pinned_color_runs_on_the_worker_of_its_number_only() {
     shared(|| {
-        for (queue, ranked) in own_queues() {
-            let runtime = Runtime::builder().workers(4).queue(queue).placement(Placement::Pinned);
+        for ranked in [false, true] {
+            let runtime = by(Some(&Places { place: Place::Number, steals: false })).workers(4);
             let runtime = runtime.build().unwrap();
             rank(&runtime, ranked);
             let names = threads_of(&runtime, (0..64).map(|i| 4 * i + 3));
-            assert_eq!(names, ["colored-w3"], "{queue:?}");
+            assert_eq!(names, ["colored-w3"]);
             let polls = |worker: usize| runtime.metrics().workers[worker].polls;
-            assert_eq!((polls(1), polls(2)), (0, 0), "{queue:?}");
+            assert_eq!((polls(1), polls(2)), (0, 0));
             assert!(runtime.metrics().workers.iter().all(|worker| worker.steals == 0));
         }
     });
@@ -224,8 +217,8 @@ fn a_pinned_color_runs_on_the_worker_of_its_number_only() {
 #[test]
 fn without_balancing_children_stay_with_their_parent() {
     shared(|| {
-        for (queue, ranked) in own_queues() {
-            let runtime = Runtime::builder().workers(2).queue(queue).balance(Balance::None);
+        for ranked in [false, true] {
+            let runtime = by(Some(&Places { place: Place::Usual, steals: false })).workers(2);
             let runtime = runtime.build().unwrap();
             rank(&runtime, ranked);
             let children = runtime.run(async {
@@ -237,7 +230,7 @@ fn without_balancing_children_stay_with_their_parent() {
                 }
                 strays
             });
-            assert_eq!(children, 0, "{queue:?}: {children} of 200 ran elsewhere");
+            assert_eq!(children, 0, "{children} of 200 ran elsewhere");
             let steals: u64 = runtime.metrics().workers.iter().map(|worker| worker.steals).sum();
             assert_eq!(steals, 0);
         }
@@ -248,8 +241,8 @@ fn without_balancing_children_stay_with_their_parent() {
 #[test]
 fn surplus_lanes_are_pushed_to_the_worker_that_has_least() {
     shared(|| {
-        let run = |balance| {
-            let runtime = Runtime::builder().workers(2).balance(balance).build().unwrap();
+        let run = |places| {
+            let runtime = by(Some(places)).workers(2).build().unwrap();
             runtime.run(async {
                 let busy = || async {
                     for _ in 0..300 {
@@ -262,11 +255,9 @@ fn surplus_lanes_are_pushed_to_the_worker_that_has_least() {
             });
             runtime.metrics().workers
         };
-        let still = run(Balance::None);
-        assert_eq!(still.iter().map(|worker| worker.pushes).sum::<u64>(), 0);
+        let still = run(&Places { place: Place::Usual, steals: false });
         assert_eq!(still.iter().map(|worker| worker.polls).min(), Some(0), "{still:?}");
-        let pushed = run(Balance::Push { threshold: 4 });
-        assert!(pushed.iter().map(|worker| worker.pushes).sum::<u64>() >= 16, "{pushed:?}");
+        let pushed = run(&Places { place: Place::Least(4), steals: false });
         assert!(pushed.iter().all(|worker| worker.steals == 0), "{pushed:?}");
         assert!(pushed.iter().all(|worker| worker.polls >= 64 * 300 / 10), "{pushed:?}");
     });
@@ -277,12 +268,8 @@ fn surplus_lanes_are_pushed_to_the_worker_that_has_least() {
 #[test]
 fn a_lane_at_home_comes_back_to_where_it_ran() {
     shared(|| {
-        let runtime = Runtime::builder()
-            .workers(2)
-            .balance(Balance::None)
-            .placement(Placement::Home)
-            .build()
-            .unwrap();
+        let home = by(Some(&Places { place: Place::Home, steals: false }));
+        let runtime = home.workers(2).build().unwrap();
         // The tasks come from outside and have no home yet: the first worker that looks fetches them.
         let place = Arc::new(Barrier::new(2));
         let walker = |(to, mut from): (UnboundedSender<()>, UnboundedReceiver<()>)| {
@@ -306,50 +293,6 @@ fn a_lane_at_home_comes_back_to_where_it_ran() {
         for walker in walkers {
             runtime.run(walker).unwrap();
         }
-    });
-}
-
-/// A thief takes the entries of one color out of the middle of the others', and leaves theirs.
-#[test]
-fn a_naive_thief_takes_a_whole_color() {
-    shared(|| {
-        let runtime = Runtime::builder().workers(2).queue(Queue::PerWorkerTasks).build().unwrap();
-        let trace = Trace::new();
-        let ours = trace.clone();
-        runtime.run(async move {
-            // The other worker is held until all entries are there: it would steal them one by one as
-            // they come.
-            let [met, let_go] = [(); 2].map(|()| Arc::new(Barrier::new(2)));
-            let (meets, waits) = (Arc::clone(&met), Arc::clone(&let_go));
-            drop(spawn_unique(async move {
-                meets.wait();
-                waits.wait();
-            }));
-            met.wait();
-            let mut tasks = Vec::new();
-            for number in 0..50 {
-                for color in 1..5u64 {
-                    let trace = ours.clone();
-                    tasks.push(spawn_colored(color, async move { trace.push((color, number)) }));
-                }
-            }
-            let_go.wait();
-            // It has to steal while this one is busy here.
-            while ours.len() < 200 {
-                std::thread::yield_now();
-            }
-            for task in tasks {
-                task.await.unwrap();
-            }
-        });
-        let events = trace.take();
-        for color in 1..5 {
-            let own = events.iter().filter(|(of, _)| *of == color).map(|(_, number)| *number);
-            assert_eq!(own.collect::<Vec<_>>(), (0..50).collect::<Vec<_>>());
-        }
-        let steals = runtime.metrics().workers.iter().map(|worker| worker.steals).sum::<u64>();
-        // Not one for each entry.
-        assert!((1..=8).contains(&steals), "{steals} thefts of four colors");
     });
 }
 
@@ -407,50 +350,10 @@ fn a_slice_takes_no_more_time_than_it_was_given() {
     });
 }
 
-/// A flat queue has an entry for each task: first come, first served, whatever their colors.
 #[test]
-fn a_flat_queue_takes_tasks_of_all_colors_in_their_order() {
-    shared(|| {
-        for queue in [Queue::SharedTasks, Queue::PerWorkerTasks] {
-            let (runtime, trace) = (Runtime::builder().workers(1).queue(queue), Trace::new());
-            let runtime = runtime.build().unwrap();
-            let gate = Gate::close(runtime.handle(), 9);
-            let tasks: Vec<_> = (0..40u64)
-                .map(|number| {
-                    let trace = trace.clone();
-                    runtime.handle().spawn_colored(number % 4, async move { trace.push(number) })
-                })
-                .collect();
-            gate.open();
-            for task in tasks {
-                runtime.run(task).unwrap();
-            }
-            assert_eq!(trace.take(), (0..40).collect::<Vec<_>>(), "{queue:?}");
-        }
-    });
-}
-
-#[test]
-fn what_does_not_go_together_says_what_was_given_and_what_is_allowed() {
+fn a_slice_out_of_range_says_what_was_given_and_what_is_allowed() {
     type Set = fn(Builder) -> Builder;
-    let cases: [(Set, &[&str]); 9] = [
-        (
-            |b| b.placement(Placement::Pinned).balance(Balance::Push { threshold: 2 }),
-            &["balance(Push { threshold: 2 })", "placement(Pinned)", "Steal and None"],
-        ),
-        (
-            |b| b.queue(Queue::Shared).balance(Balance::Hybrid { threshold: 9 }),
-            &["balance(Hybrid { threshold: 9 })", "queue(Shared)", "queue(PerWorker)"],
-        ),
-        (
-            |b| b.queue(Queue::SharedTasks).placement(Placement::Home),
-            &["placement(Home)", "queue(SharedTasks)", "allowed is Waker"],
-        ),
-        (
-            |b| b.balance(Balance::Push { threshold: 0 }),
-            &["balance(Push { threshold: 0 })", "1 to 65536"],
-        ),
-        (|b| b.balance(Balance::Hybrid { threshold: 65_537 }), &["65537", "1 to 65536"]),
+    let cases: [(Set, &[&str]); 4] = [
         (|b| b.slice(0, Duration::from_micros(200)), &["slice(0, ..)", "1 to 1000000 polls"]),
         (|b| b.slice(1_000_001, Duration::from_micros(200)), &["slice(1000001, ..)"]),
         (|b| b.slice(64, Duration::from_nanos(999)), &["slice(.., 999 ns)", "1 µs to 1 s"]),

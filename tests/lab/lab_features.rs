@@ -1,4 +1,4 @@
-//! The laboratory: what is built on colors, and G9 to G12, under every combination of its options.
+//! What is built on colors, and G9 to G12, under every policy of the papers.
 
 use crate::support::attempts::within;
 use crate::support::choice::{Choice, of_all, of_all_alone};

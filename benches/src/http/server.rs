@@ -6,12 +6,12 @@
 
 use super::floor::Loops;
 use super::wire::Wire;
-use super::{BODY, FILE, file, floor};
+use super::{BODY, FILE, file, flat, floor};
 use crate::spin::{PER_MICROSECOND, spin};
 use bytes::Bytes;
 use colored::net::{TcpStream, UnixListener};
-use colored::runtime::lab::{Balance, Placement, Queue};
 use colored_hyper::ColoredTimer;
+use colored_lab::{First, Place, Places, Queues};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::rt::{Read, Timer, Write};
@@ -43,10 +43,10 @@ pub enum Kind {
     /// That with no stealing. A connection stays on the worker of its color's number, as in
     /// libasync-smp: without that all would be on one.
     ColoredNoSteal,
-    /// That with flat queues, and stealing by a walk through them.
-    ColoredNaive,
-    /// That with flat queues and no stealing.
-    ColoredNaiveNoSteal,
+    /// The same handlers on [flat queues](super::flat), and stealing by a walk through them.
+    Naive,
+    /// That with no stealing.
+    NaiveNoSteal,
     /// tokio, multi-thread.
     TokioMt,
     /// As many current-thread tokio runtimes as workers, sharing the port: nothing is shared
@@ -67,8 +67,8 @@ impl Kind {
         Kind::Colored,
         Kind::ColoredFile,
         Kind::ColoredNoSteal,
-        Kind::ColoredNaive,
-        Kind::ColoredNaiveNoSteal,
+        Kind::Naive,
+        Kind::NaiveNoSteal,
         Kind::TokioMt,
         Kind::TokioNCopy,
         Kind::Floor,
@@ -77,23 +77,28 @@ impl Kind {
         Kind::TokioWork,
     ];
 
-    /// The options of a server of a file, the defaults for every other kind.
-    fn lab(self) -> (Queue, Balance, Placement) {
+    /// The builder of a server on `colored`.
+    fn builder(self, workers: usize) -> colored::Builder {
+        let builder = colored::Runtime::builder().workers(workers);
         match self {
-            Kind::ColoredNoSteal => (Queue::PerWorker, Balance::None, Placement::Pinned),
-            Kind::ColoredNaive => (Queue::PerWorkerTasks, Balance::Steal, Placement::Home),
-            Kind::ColoredNaiveNoSteal => (Queue::PerWorkerTasks, Balance::None, Placement::Pinned),
-            _ => (Queue::PerWorker, Balance::Steal, Placement::Waker),
+            Kind::ColoredNoSteal => builder.policy(&Places { place: Place::Number, steals: false }),
+            _ => builder,
+        }
+    }
+
+    /// The queues of a server on flat ones.
+    const fn queues(self) -> Option<Queues> {
+        match self {
+            Kind::Naive => Some(Queues::PerWorker { first: First::Number, steals: true }),
+            Kind::NaiveNoSteal => Some(Queues::PerWorker { first: First::Number, steals: false }),
+            _ => None,
         }
     }
 
     /// Whether it has the file, and nothing else.
     const fn serves_file(self) -> bool {
         use Kind::*;
-        matches!(
-            self,
-            ColoredFile | ColoredNoSteal | ColoredNaive | ColoredNaiveNoSteal | FloorFile
-        )
+        matches!(self, ColoredFile | ColoredNoSteal | Naive | NaiveNoSteal | FloorFile)
     }
 
     /// The name on a command line and in a result.
@@ -103,8 +108,8 @@ impl Kind {
             Kind::Colored => "colored",
             Kind::ColoredFile => "colored_file",
             Kind::ColoredNoSteal => "colored_no_steal",
-            Kind::ColoredNaive => "colored_naive",
-            Kind::ColoredNaiveNoSteal => "colored_naive_no_steal",
+            Kind::Naive => "naive",
+            Kind::NaiveNoSteal => "naive_no_steal",
             Kind::TokioMt => "tokio",
             Kind::TokioNCopy => "ncopy",
             Kind::Floor => "floor",
@@ -159,15 +164,13 @@ pub fn main(kind: Kind, workers: usize, path: Option<PathBuf>) -> io::Result<()>
         })),
         Kind::Colored => drop(thread::spawn(move || {
             colored(
-                workers,
-                kind.lab(),
+                kind.builder(workers),
                 accept_tcp(send_port, |stream| serve(stream, hello, ColoredTimer)),
             );
         })),
         Kind::ColoredWork => drop(thread::spawn(move || {
             colored(
-                workers,
-                kind.lab(),
+                kind.builder(workers),
                 accept_tcp(send_port, |stream| serve(stream, work, ColoredTimer)),
             );
         })),
@@ -211,6 +214,9 @@ fn serve_file(
     path: Option<&Path>,
     port: &Sender<u16>,
 ) -> io::Result<()> {
+    if let Some(queues) = kind.queues() {
+        return serve_flat(workers, queues, path, port);
+    }
     match (kind, path) {
         (Kind::FloorFile, None) => floor_tcp(workers, FILE, port),
         (Kind::FloorFile, Some(path)) => {
@@ -220,14 +226,30 @@ fn serve_file(
             loops.serve(|| Wire::unix(listener.accept()?.0))
         }
         (_, None) => {
-            colored(workers, kind.lab(), accept_tcp(port.clone(), file::serve));
+            colored(kind.builder(workers), accept_tcp(port.clone(), file::serve));
             Ok(())
         }
         (_, Some(path)) => {
-            colored(workers, kind.lab(), accept_unix(path.to_owned(), port.clone()));
+            colored(kind.builder(workers), accept_unix(path.to_owned(), port.clone()));
             Ok(())
         }
     }
+}
+
+fn serve_flat(
+    workers: usize,
+    queues: Queues,
+    path: Option<&Path>,
+    port: &Sender<u16>,
+) -> io::Result<()> {
+    if let Some(path) = path {
+        let listener = unix::net::UnixListener::bind(path)?;
+        port.send(0).expect("main waits");
+        return flat::serve(workers, queues, || Wire::unix(listener.accept()?.0));
+    }
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    port.send(listener.local_addr()?.port()).expect("main waits");
+    flat::serve(workers, queues, || Wire::tcp(listener.accept()?.0))
 }
 
 fn floor_tcp(workers: usize, body: &[u8], port: &Sender<u16>) -> io::Result<()> {
@@ -238,14 +260,7 @@ fn floor_tcp(workers: usize, body: &[u8], port: &Sender<u16>) -> io::Result<()> 
 }
 
 /// Runs a server on `colored`.
-fn colored(
-    workers: usize,
-    lab: (Queue, Balance, Placement),
-    accept: impl Future<Output = ()> + Send + 'static,
-) {
-    let (queue, balance, placement) = lab;
-    let builder = colored::Runtime::builder().workers(workers);
-    let builder = builder.queue(queue).balance(balance).placement(placement);
+fn colored(builder: colored::Builder, accept: impl Future<Output = ()> + Send + 'static) {
     builder.build().expect("colored starts").run(accept);
 }
 

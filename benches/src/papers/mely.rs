@@ -1,8 +1,8 @@
 //! Mely's two experiments: events that are all born on one worker, and a server of small files.
 //!
 //! Its question: is stealing worth its cost? libasync-smp stole a color by walking through a flat
-//! queue of events, and lost by it. *Naive* here is the laboratory's `PerWorkerTasks`, that queue
-//! and that walk, which asks every event for its color, in the same runtime.
+//! queue of events, and lost by it. *Naive* here is that queue and that walk, which asks every event
+//! for its color, in an executor of its own ([`colored_lab::flat`]); its server has the same handlers.
 //!
 //! What a server does is told by its CPU time: the clients of the paper were on other machines, and so
 //! a server that had all it could do did as many requests as it had time for. Here the clients share
@@ -20,9 +20,10 @@ use crate::measure::{Entry, Outcome, Sample, median};
 use crate::random::Random;
 use crate::rivals::{Rival, Serial, workers};
 use crate::spin::{PER_MICROSECOND, spin};
-use colored::runtime::lab::{Balance, Queue};
 use colored::{Color, ColorCell};
+use colored_lab::{Events, First, Flat, Place, Places, Queues};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Events a sample, as in the paper.
@@ -35,12 +36,7 @@ const FIRST_COLOR: u64 = 7_000_000;
 const CYCLES_A_STEP: u64 = 6;
 
 /// What is compared; the first is the default.
-const WAYS: [(&str, Queue, Balance); 4] = [
-    ("ours", Queue::PerWorker, Balance::Steal),
-    ("ours, no stealing", Queue::PerWorker, Balance::None),
-    ("naive stealing", Queue::PerWorkerTasks, Balance::Steal),
-    ("naive, no stealing", Queue::PerWorkerTasks, Balance::None),
-];
+const WAYS: [&str; 4] = ["ours", "ours, no stealing", "naive stealing", "naive, no stealing"];
 
 /// How much more than naive stealing ours must do in the same time. Not over TCP, where the server also
 /// does the clients' half of the network stack: without the cost of any scheduling, it would hardly be.
@@ -69,7 +65,7 @@ pub fn run(plan: &Plan) -> Report {
     let bars = Bars {
         title: String::from("work in the same time, over that of flat queues without stealing"),
         axis: Axis::linear("over flat queues without stealing"),
-        groups: WAYS.map(|(name, ..)| name.to_owned()).to_vec(),
+        groups: WAYS.map(str::to_owned).to_vec(),
         series: vec![
             (String::from("unbalanced events"), events.to_vec()),
             (String::from("small files"), looking.to_vec()),
@@ -100,12 +96,18 @@ fn costs() -> &'static [u64] {
 
 fn events(plan: &Plan, report: &mut Report) -> Vec<Outcome> {
     let costs = &costs()[..plan.pick(EVENTS, EVENTS, EVENTS / 20)];
-    let entry = |(index, (name, queue, balance)): (usize, (&'static str, Queue, Balance))| {
-        let builder = colored::Runtime::builder().workers(workers());
-        let sample = unbalanced(Serial::start(builder.queue(queue).balance(balance)), costs);
-        if index == 0 { Entry::subject(sample) } else { Entry::peer(name, sample) }
+    let ours = || colored::Runtime::builder().workers(workers());
+    let still = ours().policy(&Places { place: Place::Usual, steals: false });
+    let naive = |steals| {
+        let queues = Queues::PerWorker { first: First::Poster, steals };
+        Flat::start(workers(), queues, |_| ()).leak()
     };
-    let entries = WAYS.into_iter().enumerate().map(entry).collect();
+    let entries = vec![
+        Entry::subject(unbalanced(Serial::start(ours()), costs)),
+        Entry::peer(WAYS[1], unbalanced(Serial::start(still), costs)),
+        Entry::peer(WAYS[2], unbalanced_flat(naive(true), costs)),
+        Entry::peer(WAYS[3], unbalanced_flat(naive(false), costs)),
+    ];
     let outcomes = plan.alternate(Duration::from_secs(8), entries);
     let spun: u64 = costs.iter().sum();
     let ideal = spun as f64 / (PER_MICROSECOND as f64 * 1e6) / workers() as f64;
@@ -155,6 +157,38 @@ fn unbalanced(on: Serial, costs: &'static [u64]) -> impl FnMut() -> Sample {
     }
 }
 
+/// The same on flat queues. What an event changes belongs to its color.
+fn unbalanced_flat(on: &'static Events, costs: &'static [u64]) -> impl FnMut() -> Sample {
+    let latch = Latch::leaked();
+    let handled: &'static [AtomicU64] = Vec::leak((0..COLORS).map(|_| AtomicU64::new(0)).collect());
+    // The colors after that of the task.
+    let color = |index: usize| (1 + index % COLORS) as u16;
+    let mut expected = 0;
+    move || {
+        let sample = Sample::time(costs.len() as u64, || {
+            on.run(0, async move {
+                latch.expect(COLORS);
+                for (index, &steps) in costs.iter().enumerate() {
+                    on.post(color(index), move || {
+                        spin(steps);
+                        // Ordering: of its color alone. Two at once would lose a count.
+                        let handled = &handled[index % COLORS];
+                        handled.store(handled.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+                    });
+                }
+                // Each is the last of its color.
+                (0..COLORS).for_each(|index| on.post(color(index), move || latch.hit()));
+                latch.wait().await;
+            });
+        });
+        expected += costs.len() as u64;
+        // Ordering: the latch orders it after the last event.
+        let handled: u64 = handled.iter().map(|handled| handled.load(Ordering::Relaxed)).sum();
+        assert_eq!(handled, expected, "an event was lost");
+        sample
+    }
+}
+
 /// Clients of the server, as many as the paper's most: its server had all it could do.
 const CLIENTS: usize = 2_000;
 /// Requests of a client before it connects anew, as in the paper.
@@ -177,12 +211,7 @@ const fn row(name: &'static str, family: Family, script: Script) -> Row {
         family,
         workers: None,
         subject: Kind::ColoredFile,
-        peers: &[
-            Kind::ColoredNoSteal,
-            Kind::ColoredNaive,
-            Kind::ColoredNaiveNoSteal,
-            Kind::FloorFile,
-        ],
+        peers: &[Kind::ColoredNoSteal, Kind::Naive, Kind::NaiveNoSteal, Kind::FloorFile],
     }
 }
 
@@ -252,7 +281,7 @@ fn table(
         .into_iter()
         .zip(outcomes)
         .zip(over_base(outcomes).into_iter().flatten())
-        .map(|(((way, ..), one), over)| {
+        .map(|((way, one), over)| {
             vec![way.to_owned(), number(one.cost * scale), number(one.rate), number(over)]
         })
         .collect();

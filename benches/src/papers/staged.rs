@@ -2,8 +2,10 @@
 //!
 //! The paper's program: 502 stages, each with a line of 32 bytes of which a handler reads 8 bytes
 //! and writes 4, then passes the event on. Here a stage is a cell with a color of its own, an event
-//! a post, and the batch the number of polls in a slice.
+//! a post, and the batch the number of polls in a slice. One queue of events is an executor of its own
+//! ([`colored_lab::flat`]), which knows no batches.
 
+mod events;
 mod matrix;
 mod stages;
 
@@ -12,8 +14,8 @@ use crate::chart::{Axis, Chart, Series, number};
 use crate::latch::Latch;
 use crate::measure::{Entry, Outcome, Sample};
 use crate::rivals::{Rival, Serial, workers};
-use colored::runtime::lab::{Balance, Queue};
 use colored::{Color, ColorCell};
+use colored_lab::{Flat, Place, Places, Queues};
 use std::hint::black_box;
 use std::time::Duration;
 
@@ -27,17 +29,17 @@ const EVENTS: usize = 64;
 const BATCHES: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 /// So long that a slice ends by its polls.
 const LONG: Duration = Duration::from_secs(1);
-/// The queues that are compared, the first of them the default.
-const QUEUES: [(Queue, &str); 3] = [
-    (Queue::PerWorker, "a queue of stages for each worker"),
-    (Queue::Shared, "one queue of stages"),
-    (Queue::SharedTasks, "one queue of events"),
+/// What is compared, the first of them the default, the last the library's own stages.
+const NAMES: [&str; 4] = [
+    "a queue of stages for each worker",
+    "one queue of stages",
+    "one queue of events",
+    "the same by `Stage`",
 ];
 
-/// The names of the curves: the queues, and the library's own stages.
-fn names() -> impl Iterator<Item = &'static str> {
-    QUEUES.into_iter().map(|(_, name)| name).chain(["the same by `Stage`"])
-}
+/// Runtimes of each kind for each batch, of which the median counts. A lock that two workers want all
+/// the time is cheap or dear by chance, and for as long as the runtime lives.
+const COPIES: [usize; 4] = [1, 1, 3, 1];
 
 /// A stage's state: one half of a cache line.
 #[repr(align(32))]
@@ -63,7 +65,7 @@ impl Line {
 #[must_use]
 pub fn run(plan: &Plan) -> Report {
     let mut report = Report::new(plan);
-    let mut curves: Vec<_> = names().map(|name| Series::measured(name, Vec::new())).collect();
+    let mut curves = NAMES.map(|name| Series::measured(name, Vec::new())).to_vec();
     let mut rows = Vec::new();
     for (batch, outcomes) in BATCHES.into_iter().zip(points(plan)) {
         let costs: Vec<f64> = outcomes.iter().map(|one| one.cost * 1e9).collect();
@@ -86,7 +88,7 @@ pub fn run(plan: &Plan) -> Report {
     report.goal(what, high / low, Goal::AtMost(1.1));
     report.text(&format!("{STAGES} stages in a ring, nanoseconds an event, by the batch:"));
     let mut head = vec!["batch"];
-    head.extend(names());
+    head.extend(NAMES);
     report.table(&head, &rows);
     let title = String::from("502 stages: cost of an event by batch");
     let (x, y) = (Axis::log("events a turn"), Axis::linear("ns/event"));
@@ -96,7 +98,7 @@ pub fn run(plan: &Plan) -> Report {
     report
 }
 
-/// The outcomes by batch, in the order of [`names`]. All batches are sampled in turn, as rivals are: how
+/// The outcomes by batch, in the order of [`NAMES`]. All batches are sampled in turn, as rivals are: how
 /// the machine's other guests slow it down changes within the minute, and would else look like an
 /// effect of the batch.
 fn points(plan: &Plan) -> Vec<Vec<Outcome>> {
@@ -107,29 +109,24 @@ fn points(plan: &Plan) -> Vec<Vec<Outcome>> {
         some.sort_by(|a, b| a.cost.total_cmp(&b.cost));
         some.swap_remove(count / 2)
     };
-    let counts = QUEUES.map(|(queue, _)| copies_of(queue)).into_iter().chain([1]);
-    BATCHES.map(|_| counts.clone().map(&mut copies).collect()).to_vec()
-}
-
-/// Runtimes of a kind for each batch, of which the median counts. A lock that two workers want all
-/// the time is cheap or dear by chance, and for as long as the runtime lives.
-fn copies_of(queue: Queue) -> usize {
-    if queue == Queue::SharedTasks { 3 } else { 1 }
+    BATCHES.map(|_| COPIES.map(&mut copies).into()).to_vec()
 }
 
 fn ways(plan: &Plan, batch: u32) -> Vec<Entry> {
     let hops = plan.pick(4, 2, 1);
-    let entry = |(queue, name): (Queue, &'static str)| {
-        // One queue needs no balancing, and none is allowed there.
-        let balance = if queue == Queue::PerWorker { Balance::Steal } else { Balance::None };
-        let builder = colored::Runtime::builder().workers(workers());
-        let builder = builder.queue(queue).balance(balance).slice(batch, LONG);
-        Entry::peer(name, ring(Serial::start(builder), hops))
-    };
-    let copies = QUEUES.into_iter().flat_map(|way| vec![way; copies_of(way.0)]);
-    let mut entries: Vec<_> = copies.map(entry).collect();
-    let plain = Serial::start(colored::Runtime::builder().workers(workers()));
-    entries.push(Entry::peer("stages", stages::ring(plain, batch, hops)));
+    let plain = || colored::Runtime::builder().workers(workers());
+    let sliced = || plain().slice(batch, LONG);
+    let shared = sliced().policy(&Places { place: Place::Everybody, steals: false });
+    let [own, one, flat, stages] = NAMES;
+    let mut entries = vec![
+        Entry::peer(own, ring(Serial::start(sliced()), hops)),
+        Entry::peer(one, ring(Serial::start(shared), hops)),
+    ];
+    entries.extend((0..COPIES[2]).map(|_| {
+        let on = Flat::start(workers(), Queues::One, |_| ()).leak();
+        Entry::peer(flat, events::ring(on, hops))
+    }));
+    entries.push(Entry::peer(stages, stages::ring(Serial::start(plain()), batch, hops)));
     entries
 }
 

@@ -1,7 +1,8 @@
 //! Table 2 of libasync-smp: what each of its steps is worth.
 //!
-//! 16 tasks of different colors; each computes a little and spawns a child of its own color. All of
-//! them are on one of two workers, so the other one's queue is empty: without stealing it has
+//! 16 tasks of different colors; each computes a little and spawns a child of its own color. The base is an
+//! executor of its own, with one flat queue of events ([`colored_lab::flat`]), whose tasks are closures; the
+//! steps after it are `colored` with less and less switched off. There all tasks are on one of two workers, so the other one's queue is empty: without stealing it has
 //! nothing to do. (The paper has four processors and leaves the queue of one empty.)
 //!
 //! Workers are pinned to their cores. Where the kernel of a virtual machine wakes a thread on its waker's
@@ -15,10 +16,11 @@ use super::{Goal, Plan, Report};
 use crate::chart::{Axis, Bars, Chart, Series, number};
 use crate::latch::Latch;
 use crate::measure::{Entry, Outcome, Sample};
+use crate::placement::stay_on;
 use crate::rivals::{Rival, Serial};
 use crate::spin::{PER_MICROSECOND, spin};
 use colored::Color;
-use colored::runtime::lab::{Balance, Placement, Queue};
+use colored_lab::{Events, Flat, Place, Places, Queues};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
@@ -46,18 +48,21 @@ const STEPS: [(&str, f64); 4] = [
     ("+ stealing", 384_765.0),
 ];
 
-/// One for each step, and one for what is placed by hand.
-fn runtimes() -> [Serial; 5] {
-    let with = |queue, balance, reuse, placement| {
-        let builder = colored::Runtime::builder().workers(WORKERS).pin(true);
-        Serial::start(builder.queue(queue).balance(balance).reuse(reuse).placement(placement))
-    };
+/// The base.
+fn base() -> &'static Events {
+    Flat::start(WORKERS, Queues::One, stay_on).leak()
+}
+
+/// One for each step after the base, and one for what is placed by hand.
+fn runtimes() -> [Serial; 4] {
+    let builder = |reuse| colored::Runtime::builder().workers(WORKERS).pin(true).reuse(reuse);
+    let still = &Places { place: Place::Usual, steals: false };
+    let by_hand = &Places { place: Place::Number, steals: false };
     [
-        with(Queue::SharedTasks, Balance::None, false, Placement::Waker),
-        with(Queue::PerWorker, Balance::None, false, Placement::Waker),
-        with(Queue::PerWorker, Balance::None, true, Placement::Waker),
-        with(Queue::PerWorker, Balance::Steal, true, Placement::Waker),
-        with(Queue::PerWorker, Balance::None, true, Placement::Pinned),
+        Serial::start(builder(false).policy(still)),
+        Serial::start(builder(true).policy(still)),
+        Serial::start(builder(true)),
+        Serial::start(builder(true).policy(by_hand)),
     ]
 }
 
@@ -69,10 +74,10 @@ fn runtimes() -> [Serial; 5] {
 #[must_use]
 pub fn run(plan: &Plan) -> Report {
     let mut report = Report::new(plan);
-    let runtimes = runtimes();
+    let (base, runtimes) = (base(), runtimes());
     let mut curves = STEPS.map(|(name, _)| Series::measured(name, Vec::new()));
     for nanos in COMPUTES {
-        let outcomes = point(plan, &runtimes, nanos);
+        let outcomes = point(plan, base, &runtimes, nanos);
         for (curve, one) in curves.iter_mut().zip(&outcomes) {
             curve.points.push((nanos as f64, one.rate));
         }
@@ -143,26 +148,27 @@ fn usual(report: &mut Report, outcomes: &[Outcome]) {
     report.plot("table2", "tasks a second by step", bars.draw());
 }
 
-fn point(plan: &Plan, runtimes: &[Serial; 5], nanos: u64) -> Vec<Outcome> {
+fn point(plan: &Plan, base: &'static Events, runtimes: &[Serial; 4], nanos: u64) -> Vec<Outcome> {
     let links = plan.pick(4_000, 2_000, 50);
     let steps = nanos * PER_MICROSECOND / 1_000;
     let entry = |index: usize| {
         let half = (CHAINS * links / WORKERS) as u64;
         let fewer = match index {
-            // In one shared queue nobody's is empty, and a thief's is not for long.
-            0 | STEALING => 0..=u64::MAX,
+            // A thief's queue is not empty for long.
+            STEALING => 0..=u64::MAX,
             // What a worker ran last may not be counted yet.
             BY_HAND => half * 9 / 10..=u64::MAX,
             _ => 0..=0,
         };
-        let sample = chains(runtimes[index], links, steps, fewer);
+        let sample = chains(runtimes[index - 1], links, steps, fewer);
         match index {
-            0 => Entry::subject(sample),
             BY_HAND => Entry::peer("by hand", sample),
             _ => Entry::peer(STEPS[index].0, sample),
         }
     };
-    plan.alternate(Duration::from_secs(10), (0..runtimes.len()).map(entry).collect())
+    let mut entries = vec![Entry::subject(flat_chains(base, links, steps))];
+    entries.extend((1..=runtimes.len()).map(entry));
+    plan.alternate(Duration::from_secs(10), entries)
 }
 
 /// `fewer` is how many tasks the worker runs that runs fewer.
@@ -200,4 +206,35 @@ fn link(color: Color, latch: &'static Latch, left: usize, steps: u64) {
             latch.hit();
         }
     }));
+}
+
+/// The same by the base, where both workers take from the one queue.
+fn flat_chains(on: &'static Events, links: usize, steps: u64) -> impl FnMut() -> Sample {
+    let latch = Latch::leaked();
+    move || {
+        let before: u64 = on.ran().into_iter().sum();
+        let tasks = (CHAINS * links) as u64;
+        let sample = Sample::time(tasks, || {
+            on.run(0, async move {
+                latch.expect(CHAINS);
+                (1..=CHAINS as u16).for_each(|color| flat_link(on, color, latch, links, steps));
+                latch.wait().await;
+            });
+        });
+        let ran = on.ran().into_iter().sum::<u64>() - before;
+        // Besides, the polls of the task that waits.
+        assert!(ran >= tasks, "{ran} of {tasks} tasks have run");
+        sample
+    }
+}
+
+fn flat_link(on: &'static Events, color: u16, latch: &'static Latch, left: usize, steps: u64) {
+    on.post(color, move || {
+        spin(steps);
+        if left > 1 {
+            flat_link(on, color, latch, left - 1, steps);
+        } else {
+            latch.hit();
+        }
+    });
 }

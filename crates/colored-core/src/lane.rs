@@ -61,7 +61,7 @@ pub(crate) use self::order::Order;
 pub(crate) use self::port::{Closing, Dispatch};
 pub(crate) use self::reference::{LanePtr, LaneRef};
 pub(crate) use self::slice::{Runner, Slice};
-pub(crate) use self::ticket::{Counted, FlatQueues, Ticket};
+pub(crate) use self::ticket::Ticket;
 pub(crate) use self::track::Track;
 
 pub use self::desk::Priority;

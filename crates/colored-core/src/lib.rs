@@ -21,6 +21,7 @@
 //! | **deque** | a worker's queue of lanes. Thieves take whole lanes from its old end |
 //! | **`next` slot** | the one lane that a worker runs before those in its deque |
 //! | **injector** | the queue of lanes that other threads made runnable |
+//! | **policy** | says where runnable lanes go, in place of the scheduler ([`Policy`]): for comparisons |
 //! | **round** | how a worker goes through its queues: as many lanes of the injector as there are, then as many of its deque |
 //! | **inbox** | lanes whose next task is pinned to that one thread |
 //! | **mail** | lanes that another worker, with many events in hands, has left for the one that ran them last; and those that a worker runs behind all others |
@@ -106,7 +107,7 @@
 //! | [`task`] | state word, cell, waker, handle | `Schedule`: a task is ready |
 //! | [`lane`] | exclusion and order; slices; callbacks; the values of a color | `Dispatch`: a lane is runnable |
 //! | [`table`] | the exact map from colors to lanes | |
-//! | [`sched`] | workers, stealing, sleep, guests, shutdown | [`Park`]: nothing to run |
+//! | [`sched`] | workers, stealing, sleep, guests, shutdown | [`Park`]: nothing to run; [`Policy`]: where a lane goes |
 //! | [`wait`](look_for_deadlocks) | records of waits; the search for deadlocks | `Kind`, `Room`: the target of a wait |
 //! | `exclusive` | sections | |
 //! | [`cell`], [`spawn`] | the functions that users call | |
@@ -124,7 +125,7 @@
 //! | **G3** serial by default | Every task has a lane; without a named color it is the lane of [`Color::DEFAULT`]. A guest's future is a pinned task on it | `sched/guest.rs` | `scheduler` |
 //! | **G4** no leak of color | The color is an argument of the spawn. Only [`spawn_here`] and [`spawn_local`] read the lane that runs | | none: nothing interleaves |
 //! | **G5** exact colors | The table compares whole colors. A published lane's count reaches zero only under its shard's lock, under which look-ups add to it; one word holds the count and whether the table has the lane | [`table`], `lane/count.rs` | `table`, `retire` |
-//! | **G6** work conservation | Who publishes a lane then looks for sleepers; who goes to sleep announces it, then looks at the queues. A fence stands between the two steps of each. A `next` slot is exempt: it may be stolen once its worker is late, and [`Scheduler::rescue`] finds it. Who rests counts as busy, and looks again in time | `sched/idle.rs`, `sched/thrift.rs`, `sched/lab.rs`, `sched/ranks.rs` | `scheduler`, `lab`, `ranks` |
+//! | **G6** work conservation | Who publishes a lane then looks for sleepers; who goes to sleep announces it, then looks at the queues. A fence stands between the two steps of each. A `next` slot is exempt: it may be stolen once its worker is late, and [`Scheduler::rescue`] finds it. Who rests counts as busy, and looks again in time | `sched/idle.rs`, `sched/thrift.rs`, `sched/policy.rs`, `sched/ranks.rs` | `scheduler`, `policy`, `ranks` |
 //! | **G7** bounded turns | A worker ends a slice after 64 polls or 200 µs and puts the lane behind all others. At most 3 lanes in a row come from the `next` slot, where a lane that has filled its slice stays for as many turns as a theft has freed; what is in the injector when a round of a worker's deque begins comes before that round; an inbox has every other step | `sched/round.rs`, `sched/worker.rs`, `lane/slice.rs`, [`budget`] | none: tests and the simulator count slices |
 //! | **G8** destructors on color | Only the holder drops a future, so a cancellation waits for its turn. A waiting task is on the list of its lane; a lane with such a list is in the table or in the registry, where a shutdown finds it; one that keeps its lane is in a list of such tasks. A worker stays until what is pinned to it has been dropped; what it leaves behind if it is thrown away before is leaked: no other thread may drop it | `sched/shutdown.rs`, `sched/resident.rs`, `sched/keepers.rs`, `task/live.rs`, `lane/locals.rs` | `shutdown`, `pinned`, `task`, `turn`, `join`, `exclusive`, `locals` |
 //! | **G9** panic isolation | Polls, callbacks and destructors run inside `catch_unwind`; foreign wakers inside [`contain()`] | `task/vtable.rs` | none |
@@ -169,7 +170,7 @@
 //!
 //! | operation | RMWs |
 //! |---|---|
-//! | push on a lane that is held | 1: the tail. (Anywhere: a load that says whether flat queues want to hear of it) |
+//! | push on a lane that is held | 1: the tail. |
 //! | push on an idle lane, by a worker | 2: the tail, the `next` slot; and one fence if others could run something now |
 //! | push on an idle lane, by another thread | 3 and two fences: the tail, the injector's two. Unless it is a spawn by a handle, the count of the lane's port up and down as well |
 //! | spawn | the push, and for the lane: 0 by [`spawn_here`], or in the default color while it runs here; 1 in the default color from elsewhere; 1 and a lock in a named one; 0 in a fresh one with a spare lane. On a worker the memory comes from its own free lists |
@@ -247,7 +248,10 @@ pub use self::limit::{
     Closed, Limit, LimitedCell, Permit, Post, Reserve, RoomError, Spawn, TrySendError,
     TrySpawnError, TryWait, WaitQueue, WaiterId, WaiterState,
 };
-pub use self::sched::{Entered, Handle, Nested, Park, Scheduler, Step, Worker, WorkerMetrics, lab};
+pub use self::sched::{
+    Destination, Entered, Handle, Nested, Options, Park, Policy, Runnable, Scheduler, Step,
+    Unsuitable, Worker, WorkerMetrics,
+};
 pub use self::spawn::{
     AbortHandle, Hop, Job, JoinHandle, TryHop, YieldNow, blocking, current_task, hop, spawn_here,
     spawn_local, try_hop, yield_now,

@@ -15,6 +15,7 @@
 //! | its slice is over | the young end of the deque of the worker that ran it |
 //! | a worker, in a batch of many events | the mail of the worker that ran it last (`mail.rs`) |
 //! | the end of a behavior that it has waited for | the worker's own mail |
+//! | any of these, with a [`Policy`] | where that says: as above, the mail of a worker, or the injector |
 
 mod dispatch;
 mod enter;
@@ -22,10 +23,11 @@ mod guest;
 mod handle;
 mod idle;
 mod keepers;
-pub mod lab;
 mod local;
 mod mail;
+mod options;
 mod pinned;
+mod policy;
 mod ranks;
 mod registry;
 mod remote;
@@ -36,6 +38,8 @@ mod shutdown;
 mod thrift;
 mod worker;
 
+pub use self::options::{Options, Unsuitable};
+pub use self::policy::{Destination, Policy, Runnable};
 pub use self::remote::WorkerMetrics;
 pub use self::worker::{Step, Worker};
 
@@ -52,8 +56,8 @@ pub(crate) use self::remote::post_to_worker;
 
 use self::idle::Idle;
 use self::keepers::Keepers;
-use self::lab::{Lab, Options, Since};
 use self::local::Spares;
+use self::policy::Since;
 use self::ranks::{Queued, Ranks};
 use self::registry::Registry;
 use self::remote::{Guests, Remote, index_of};
@@ -118,8 +122,9 @@ pub struct Scheduler {
     slice_polls: u32,
     /// Nanoseconds after which it ends.
     slice_nanos: u64,
-    /// What other than the plain options asks for.
-    lab: Option<Arc<Lab>>,
+    policy: Option<&'static dyn Policy>,
+    /// Whether workers take lanes from each other.
+    steals: bool,
     ranks: Ranks,
 }
 
@@ -130,7 +135,7 @@ impl Scheduler {
         Self::with_options(workers, seed, park, Options::default())
     }
 
-    /// As [`Scheduler::with_workers`], with other queues, balancing and so on.
+    /// As [`Scheduler::with_workers`], with other settings.
     ///
     /// # Panics
     ///
@@ -139,15 +144,11 @@ impl Scheduler {
         workers: usize,
         seed: u64,
         park: Box<dyn Park>,
-        mut options: Options,
+        options: Options,
     ) -> (Handle, Vec<Worker>) {
         assert!(workers > 0, "a scheduler has at least one worker");
         assert!(workers < MAX_WORKERS, "a scheduler has fewer than {MAX_WORKERS} workers");
         options.check().unwrap_or_else(|unsuitable| panic!("{unsuitable}"));
-        let lab = Lab::new(&options, workers).map(Arc::new);
-        if let Some(lab) = &lab {
-            options.slice_polls = lab.slice_polls(options.slice_polls);
-        }
         let deques: Vec<Deque<ReadyLane>> = (0..workers).map(|_| Deque::new()).collect();
         let remotes = deques.iter().map(|deque| CachePadded::new(Remote::new(deque.stealer())));
         let scheduler = Arc::new(Self {
@@ -168,10 +169,11 @@ impl Scheduler {
             stopped: AtomicBool::new(false),
             slice_polls: options.slice_polls,
             slice_nanos: options.slice_nanos,
-            lab,
+            policy: options.policy,
+            steals: options.policy.is_none_or(|policy| policy.steals()),
             ranks: Ranks::new(workers),
         });
-        if scheduler.lab.is_some() {
+        if scheduler.policy.is_some() {
             scheduler.remotes.iter().for_each(|remote| remote.set_unusual());
         }
         let handle = Handle::new(scheduler);
@@ -229,22 +231,11 @@ impl Scheduler {
     /// now and then. A lane in a `next` slot causes no wake-up by itself, so when its worker stays
     /// in one poll for long, this is how it gets away.
     pub fn rescue(&self) {
-        let is_stranded = match &self.lab {
-            _ if self.steals() && !self.ranks.is_empty() => true,
-            Some(lab) => self.is_lab_stranded(lab),
-            None => {
-                !self.injector.is_empty()
-                    || self.remotes.iter().any(|remote| remote.has_stealable())
-            }
-        };
-        if is_stranded {
+        let any_stealable =
+            || !self.ranks.is_empty() || self.remotes.iter().any(|remote| remote.has_stealable());
+        if !self.injector.is_empty() || (self.steals && any_stealable()) {
             self.notify();
         }
-    }
-
-    /// Whether workers take lanes from each other.
-    fn steals(&self) -> bool {
-        self.lab.as_deref().is_none_or(Lab::steals)
     }
 
     /// Whether a worker has been inside one slice since the call that returned `beat`; and the
@@ -318,16 +309,13 @@ impl Scheduler {
     fn inject(&self, lane: ReadyLane) {
         if self.is_told() {
             self.cancel(lane);
-            self.sweep_if_stopped();
             return;
         }
-        match &self.lab {
-            _ if self.ranks.are_used() => self.rank(None, lane, Since::Scheduled, Queued::Last),
-            Some(lab) => lab.inject(self, lane),
-            None => {
-                self.injector.push(lane);
-                self.notify();
-            }
+        if self.ranks.are_used() {
+            self.rank(None, lane, Since::Scheduled, Queued::Last);
+        } else if let Some(lane) = self.route(None, lane, Since::Scheduled) {
+            self.injector.push(lane);
+            self.notify();
         }
         self.drain_if_stopped();
     }

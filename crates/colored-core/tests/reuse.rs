@@ -7,8 +7,7 @@
 mod doubles;
 
 use self::doubles::NeverParks;
-use colored_core::lab::Options;
-use colored_core::{Scheduler, Step, Worker};
+use colored_core::{Options, Scheduler, Step, Worker};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 

@@ -6,7 +6,6 @@
 //! | [`Builder`] | its settings: workers, pinning, blocking threads, names |
 //! | [`Handle`] | spawns on it from any thread, and does not keep it running |
 //! | [`Metrics`] | counters of its workers |
-//! | [`lab`] | other queues and other balancing |
 //!
 //! A runtime has one thread for each worker (`colored-w0`, ..), a reactor thread (`colored-reactor`) and
 //! blocking threads on demand. When nothing is runnable all threads sleep, and the process makes no system
@@ -73,7 +72,6 @@
 
 mod builder;
 mod handle;
-pub mod lab;
 mod main_task;
 mod metrics;
 mod shutdown;

@@ -8,7 +8,7 @@ use crate::measure::{Entry, Outcome, Sample, median};
 use crate::rivals::{Rival, Serial, workers};
 use crate::spin::{PER_MICROSECOND, spin};
 use colored::Color;
-use colored::runtime::lab::{Balance, Placement};
+use colored_lab::{Place, Places};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
@@ -21,16 +21,16 @@ const COLORS: usize = 64;
 const TASKS: usize = 2_000;
 /// Stages of the pipeline.
 const STEPS: usize = 8;
-/// Lanes that a queue may be longer than the shortest before some are pushed.
+/// Lanes by which a queue is longer than the shortest when one is pushed.
 const THRESHOLD: usize = 4;
 
 /// Who hands work to whom.
-const POLICIES: [(&str, Balance, Placement); 5] = [
-    ("steal", Balance::Steal, Placement::Waker),
-    ("hybrid", Balance::Hybrid { threshold: THRESHOLD }, Placement::Waker),
-    ("push", Balance::Push { threshold: THRESHOLD }, Placement::Waker),
-    ("none", Balance::None, Placement::Waker),
-    ("pinned", Balance::None, Placement::Pinned),
+const POLICIES: [(&str, Option<&Places>); 5] = [
+    ("steal", None),
+    ("hybrid", Some(&Places { place: Place::Least(THRESHOLD), steals: true })),
+    ("push", Some(&Places { place: Place::Least(THRESHOLD), steals: false })),
+    ("none", Some(&Places { place: Place::Usual, steals: false })),
+    ("pinned", Some(&Places { place: Place::Number, steals: false })),
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -57,9 +57,12 @@ type Imbalances = Rc<RefCell<Vec<f64>>>;
 
 /// Runs the matrix.
 pub(super) fn run(plan: &Plan, report: &mut Report) {
-    let runtimes = POLICIES.map(|(_, balance, placement)| {
+    let runtimes = POLICIES.map(|(_, places)| {
         let builder = colored::Runtime::builder().workers(workers());
-        Serial::start(builder.balance(balance).placement(placement))
+        Serial::start(match places {
+            Some(places) => builder.policy(places),
+            None => builder,
+        })
     });
     let mut costs = vec![Vec::new(); POLICIES.len()];
     let mut rows = Vec::new();

@@ -5,7 +5,7 @@
 //! | `LEFT` | the right to run the lane is here, for whoever has a ticket | the holder; who takes the right |
 //! | `LOW`, `HIGH` | the priority of the color, if it is not the normal one | [`Handle::set_priority`](crate::Handle::set_priority), under a lock |
 //! | one for each class | a ticket is in a queue of the class, or on its way there | who makes it; who takes it out |
-//! | the rest, counted | urgent nodes that are scheduled here: tasks, and what is [lent](super::lend) urgency; in a scheduler with flat queues, which know no priorities, the lane's tickets in them | pushers, the holder; the lock of the flat queue |
+//! | the rest, counted | urgent nodes that are scheduled here: tasks, and what is [lent](super::lend) urgency | pushers, the holder |
 //!
 //! # A lane is raised at once
 //!
@@ -21,10 +21,6 @@
 use crate::sync::{AtomicU32, Ordering};
 
 /// How urgent a color is, against other colors. The order within one color does not change.
-///
-/// In the laboratory: a runtime with a flat queue ([`Queue::SharedTasks`](crate::lab::Queue) and
-/// `PerWorkerTasks`) has none, and all colors are normal; and one that pushes lanes
-/// ([`Balance::Push`](crate::lab::Balance) and `Hybrid`) does not any more from the first priority on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Priority {
     /// After the others, but without starving.
@@ -80,37 +76,18 @@ impl Desk {
         needed(before, class(before))
     }
 
-    /// Leaves the right for whoever has a ticket of a flat queue. Holder only, and not any more.
-    pub(super) fn leave_flat(&self) {
-        // Ordering: pairs with the Acquire in `take`.
-        self.0.fetch_or(LEFT, Ordering::Release);
-    }
-
     /// Changes the word; what it was before.
     fn update(&self, order: Ordering, change: impl Fn(u32) -> u32) -> u32 {
-        // Ordering: by the caller: Release pairs with the Acquire in `take` and `redeem`: the lane's
+        // Ordering: by the caller: Release pairs with the Acquire in `redeem`: the lane's
         // content comes with the right. Else only this word decides.
         let result = self.0.fetch_update(order, Ordering::Relaxed, |word| Some(change(word)));
         result.unwrap_or_else(|word| word)
-    }
-
-    /// Whether the right is here.
-    pub(super) fn has_right(&self) -> bool {
-        // Ordering: a hint for `take`. Who goes to sleep has fenced between its announcement and this
-        // look, and who left the right between that and its own.
-        self.0.load(Ordering::Relaxed) & LEFT != 0
     }
 
     /// A ticket of the class has been taken out: takes the right with it; false if it is not here.
     pub(super) fn redeem(&self, class: Priority) -> bool {
         // Ordering: pairs with the Release in `leave`.
         self.0.fetch_and(!(LEFT | ticket(class)), Ordering::Acquire) & LEFT != 0
-    }
-
-    /// Takes the right; false if it is not here.
-    pub(super) fn take(&self) -> bool {
-        // Ordering: pairs with the Release in `leave_flat`.
-        self.has_right() && self.0.fetch_and(!LEFT, Ordering::Acquire) & LEFT != 0
     }
 
     /// Something urgent is about to be pushed. True if the lane waits in a queue of a lower class,
@@ -123,7 +100,7 @@ impl Desk {
             .is_some_and(|to| before & LEFT != 0 && class(before) < to)
     }
 
-    /// Whether the lane is of the highest class; in a scheduler with flat queues it says nothing.
+    /// Whether the lane is of the highest class.
     pub(super) fn is_high(&self) -> bool {
         // Ordering: as in `raise`.
         class(self.0.load(Ordering::Relaxed)) == Priority::High
@@ -153,23 +130,5 @@ impl Desk {
         let before = self.update(Ordering::Relaxed, change);
         let to = needed(before, class(change(before)))?;
         (before & LEFT != 0 && class(before) < to).then_some(to)
-    }
-
-    /// One ticket more in a flat queue.
-    pub(super) fn add_ticket(&self) {
-        // Ordering: the queue's lock orders it with whoever finds the ticket; the holder, who asks
-        // whether there is one, is content with an old one.
-        let before = self.0.fetch_add(UNIT, Ordering::Relaxed);
-        assert!(before < u32::MAX / 2, "too many tasks under one color for a flat queue");
-    }
-
-    pub(super) fn remove_ticket(&self) {
-        // Ordering: as in `add_ticket`.
-        self.0.fetch_sub(UNIT, Ordering::Relaxed);
-    }
-
-    pub(super) fn has_ticket(&self) -> bool {
-        // Ordering: as in `add_ticket`.
-        self.0.load(Ordering::Relaxed) >= UNIT
     }
 }

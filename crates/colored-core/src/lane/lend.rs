@@ -14,7 +14,9 @@
 //! who joins it, and each joiner that goes or is no more urgent to find it. Who knows that the end of a
 //! task is urgent can say so when it is spawned.
 
-use super::{Lane, LanePtr, LaneRef, Priority, current};
+use super::{Lane, LanePtr, LaneRef, Priority, ReadyLane, current};
+use crate::queue::{Node, Pushed};
+use std::ptr::NonNull;
 
 /// Whether this thread holds a lane that lends urgency to what it makes now, and is going to wait for.
 pub(crate) fn lends_urgency() -> bool {
@@ -44,6 +46,29 @@ impl LanePtr {
     pub(super) unsafe fn takes_urgency(self) -> bool {
         // SAFETY: by contract.
         unsafe { self.get() }.port.has_classes()
+    }
+
+    /// Adds an urgent node, and sees that it will run.
+    ///
+    /// # Safety
+    ///
+    /// As for [`LanePtr::push`]. `pin` is the node's.
+    #[cold]
+    pub(super) unsafe fn push_urgent(self, node: NonNull<Node>, pin: u32) {
+        // Before the node is there: its turn takes the urgency back.
+        // SAFETY: the node's reference, or the caller's.
+        let risen = unsafe { self.raise() };
+        // SAFETY: the node's reference, or the caller's.
+        let lane = unsafe { self.get() };
+        // SAFETY: the caller promises that the node is in no chain, and stays until it has run.
+        let pushed = unsafe { lane.chain.push(node) };
+        // The node may have run, and its reference be gone: this one has its own.
+        if let Some(risen) = risen {
+            risen.tell();
+        }
+        if let Pushed::Claimed = pushed {
+            ReadyLane(self).dispatch(pin);
+        }
     }
 
     /// Something urgent is about to be pushed; what is to be told of it when it has its place, and the

@@ -63,10 +63,6 @@ pub(crate) trait Dispatch: Any + Send + Sync {
     /// What those who want several lanes at once take turns by.
     fn order(&self) -> &Order;
 
-    /// Something that any worker may run was scheduled on a lane that is held or queued. Only told
-    /// while there are [`FlatQueues`](super::FlatQueues).
-    fn announce(&self, _lane: &LaneRef) {}
-
     /// Whether anybody has named a priority.
     fn has_classes(&self) -> bool {
         false

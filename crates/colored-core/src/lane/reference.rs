@@ -1,6 +1,6 @@
 //! Pointers to lanes, and references that are counted.
 
-use super::{Dispatch, GivenBack, Lane, ReadyLane, current, ticket};
+use super::{Dispatch, GivenBack, Lane, ReadyLane, current};
 use crate::queue::{Node, Pushed};
 use crate::sync::Arc;
 use crate::task::{self, Schedule, TaskRef};
@@ -143,9 +143,9 @@ impl LanePtr {
         let lane = unsafe { self.get() };
         // SAFETY: in no chain yet, so it is ours to read.
         let Node { pin, urgent, .. } = *unsafe { node.as_ref() };
-        if urgent | ticket::are_announced() {
+        if urgent {
             // SAFETY: by contract.
-            return unsafe { self.push_unusual(node, pin, urgent) };
+            return unsafe { self.push_urgent(node, pin) };
         }
         // SAFETY: by contract.
         let pushed = unsafe { lane.chain.push(node) };

@@ -2,8 +2,7 @@
 
 use super::doubles::{Gate, gate};
 use crate::color::Color;
-use crate::sched::lab::Options;
-use crate::sched::{Handle, Park, Scheduler, Step, Worker};
+use crate::sched::{Handle, Options, Park, Scheduler, Step, Worker};
 use crate::sync::{Arc, Condvar, Mutex};
 use loom::thread::{self, JoinHandle};
 

@@ -74,7 +74,7 @@ impl Dispatch for Scheduler {
     }
 
     fn lanes_at_once(&self) -> usize {
-        if self.steals() { self.workers() } else { usize::MAX }
+        if self.steals { self.workers() } else { usize::MAX }
     }
 
     fn is_closing(&self) -> bool {
@@ -90,16 +90,6 @@ impl Dispatch for Scheduler {
 
     fn order(&self) -> &Order {
         &self.order
-    }
-
-    fn announce(&self, lane: &LaneRef) {
-        let Some(lab) = &self.lab else { return };
-        if self.is_told() {
-            return;
-        }
-        let own = local::index_in(self);
-        lab.announce(self, own, lane);
-        self.drain_if_stopped();
     }
 
     fn has_classes(&self) -> bool {

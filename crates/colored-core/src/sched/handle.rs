@@ -99,9 +99,9 @@ impl Handle {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        let urgent = self.scheduler().use_ranks();
+        self.scheduler().use_ranks();
         // SAFETY: the future is `Send` and borrows nothing.
-        unsafe { self.spawn_as(self.lane_for_task(color), future, site, urgent) }
+        unsafe { self.spawn_as(self.lane_for_task(color), future, site, true) }
     }
 
     pub(crate) fn spawn_from<F>(

@@ -1,7 +1,7 @@
 //! What a worker reaches through its thread: its deque, its `next` slot, its spare lanes.
 
-use super::lab::Since;
 use super::mail::Outgoing;
+use super::policy::Since;
 use super::ranks::Queued;
 use super::remote::{Remote, pin_of};
 use super::{Handle, Scheduler};
@@ -241,10 +241,7 @@ impl Local {
             scheduler.rank(Some(self.index), lane, since, how);
             return None;
         }
-        match &scheduler.lab {
-            Some(lab) => lab.route(scheduler, self.index, lane, since),
-            None => Some(lane),
-        }
+        scheduler.route(Some(self.index), lane, since)
     }
 
     /// Wakes a worker if there is more here than this one runs next.
@@ -260,11 +257,8 @@ impl Local {
             return;
         }
         let runnable = self.deque.len() + usize::from(self.remote().has_next()) + mailed;
-        if runnable > 1 {
-            match &self.scheduler().lab {
-                Some(lab) => lab.offer(self),
-                None => self.scheduler().notify(),
-            }
+        if runnable > 1 && self.scheduler().steals {
+            self.scheduler().notify();
         }
     }
 

@@ -98,6 +98,11 @@ impl Mail {
         self.len.load(Ordering::Acquire) == 0
     }
 
+    pub(super) fn len(&self) -> usize {
+        // Ordering: a hint.
+        self.len.load(Ordering::Relaxed)
+    }
+
     /// Adds what is in `lanes`, and leaves that empty.
     fn put(&self, lanes: &mut VecDeque<ReadyLane>) {
         let mut all = self.lanes.lock();
@@ -109,7 +114,14 @@ impl Mail {
         self.count(&all);
     }
 
-    /// Adds one, and tells how many there are.
+    /// Adds one for its home.
+    pub(super) fn put_home(&self, lane: ReadyLane) {
+        let mut all = self.lanes.lock();
+        all.home.push_back(lane);
+        self.count(&all);
+    }
+
+    /// Adds one that is to run behind the others, and tells how many there are.
     fn put_one(&self, lane: ReadyLane) -> usize {
         let mut all = self.lanes.lock();
         all.behind.push_back(lane);

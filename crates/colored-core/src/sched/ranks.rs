@@ -31,10 +31,10 @@
 mod find;
 mod set;
 
-use super::lab::Since;
+use super::policy::{Destination, Since};
 use super::{Scheduler, local};
 use crate::color::Color;
-use crate::lane::{LaneRef, Priority, ReadyLane, Ticket};
+use crate::lane::{Lane, LaneRef, Priority, ReadyLane, Ticket};
 use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering};
 use crossbeam_utils::CachePadded;
 use std::collections::{BTreeMap, VecDeque};
@@ -244,11 +244,12 @@ impl Scheduler {
         remote.is_some_and(|remote| remote.has_next() || !remote.stealer.is_empty())
     }
 
-    fn rank_place(&self, own: Option<usize>, lane: &crate::lane::Lane) -> usize {
+    fn rank_place(&self, own: Option<usize>, lane: &Lane) -> usize {
         let for_all = self.ranks.for_all();
-        match &self.lab {
-            Some(lab) => lab.rank_place(lane, own).unwrap_or(for_all),
-            None => own.unwrap_or(for_all),
+        match self.destination(own, lane) {
+            Destination::Usual => own.unwrap_or(for_all),
+            Destination::Worker(place) => place,
+            Destination::Everybody => for_all,
         }
     }
 
@@ -257,11 +258,11 @@ impl Scheduler {
         if place == self.ranks.for_all() {
             self.notify();
         } else if own == Some(place) {
-            if more && self.steals() {
+            if more && self.steals {
                 self.notify();
             }
-        } else if !self.call(place) && self.steals() {
-            self.notify();
+        } else {
+            self.call_or_notify(place);
         }
     }
 }

@@ -187,7 +187,6 @@ impl Remote {
             polls: self.counters.polls.get(),
             slices: self.beat() / 2,
             steals: self.counters.steals.get(),
-            pushes: self.counters.pushes.get(),
             parks: self.counters.parks.get(),
         }
     }
@@ -203,8 +202,6 @@ pub struct WorkerMetrics {
     pub slices: u64,
     /// Times it took lanes from another worker.
     pub steals: u64,
-    /// Lanes that it has handed to a worker with fewer, where [`Balance`](super::lab::Balance) says so.
-    pub pushes: u64,
     /// Times it went to sleep.
     pub parks: u64,
 }
@@ -214,7 +211,6 @@ pub struct WorkerMetrics {
 pub(super) struct Counters {
     pub(super) polls: Counter,
     pub(super) steals: Counter,
-    pub(super) pushes: Counter,
     pub(super) parks: Counter,
 }
 
@@ -287,12 +283,8 @@ impl Inbox {
     }
 
     pub(super) fn has_some(&self) -> bool {
-        self.len() > 0
-    }
-
-    pub(super) fn len(&self) -> usize {
         // Ordering: as in `put`.
-        self.len.load(Ordering::Relaxed)
+        self.len.load(Ordering::Relaxed) > 0
     }
 }
 

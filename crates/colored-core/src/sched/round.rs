@@ -38,9 +38,7 @@
 //! All this is per worker, so it holds whatever the others do: they can only take away what is
 //! ahead. Not everything is a worker's: what has waited in a line comes later than all this by a bound of
 //! its own (`mail.rs`); where there are priorities, this is within one class, and a class has its two
-//! queues in turn (`ranks.rs`); a guest runs what it is sent in the order in which that comes (`guest.rs`); of the
-//! laboratory's queues those with an injector have rounds, the others are first in, first out
-//! (`lab.rs`).
+//! queues in turn (`ranks.rs`); a guest runs what it is sent in the order in which that comes (`guest.rs`).
 
 use super::worker::Worker;
 use crate::lane::ReadyLane;

@@ -13,7 +13,6 @@
 //!    before, when the workers stop, is run by whoever sees both: [`Scheduler::drain`].
 
 use super::Scheduler;
-use super::lab::Lab;
 use super::remote::{CANCELLED_ANYWHERE, Remote, index_of};
 use crate::lane::{ReadyLane, Runner, Slice, callback};
 use crate::sync::{Ordering, fence};
@@ -71,18 +70,6 @@ impl Scheduler {
         }
     }
 
-    /// After a lane was run here: if there is no worker left to come for its entries, takes them out. They
-    /// keep the lane, and so the scheduler, which keeps them. It runs nothing: who runs something comes here.
-    pub(super) fn sweep_if_stopped(&self) {
-        let Some(lab) = &self.lab else { return };
-        // Ordering: pairs with the fence in `drain`: either the worker that stops last sees that the lane is
-        // idle when it drains, or this sees that they have stopped.
-        fence(Ordering::SeqCst);
-        if self.has_stopped() {
-            lab.sweep();
-        }
-    }
-
     /// Runs whatever is runnable, cancelling all tasks, until nothing is.
     pub(super) fn drain(&self) {
         // Ordering: as in `drain_if_stopped`.
@@ -130,8 +117,7 @@ impl Scheduler {
             queued.or_else(|| remote.take_inbox()).or_else(|| remote.mail.take())
         };
         let plain = self.injector.pop().or_else(|| self.remotes.iter().find_map(of_worker));
-        let ranked = plain.or_else(|| self.ranks.any_ready());
-        ranked.or_else(|| self.lab.as_deref().and_then(Lab::any_ready))
+        plain.or_else(|| self.ranks.any_ready())
     }
 }
 

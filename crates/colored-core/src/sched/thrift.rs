@@ -23,7 +23,7 @@
 //! rest began, somebody may have relied on that: it then does what a searcher does that has found
 //! something (`idle.rs`), and the last one wakes another worker.
 //!
-//! With priorities, and in the laboratory, nobody rests.
+//! With priorities, and with a [`Policy`](super::Policy), nobody rests.
 
 use super::worker::Worker;
 

@@ -1,7 +1,7 @@
 //! One worker, advanced a step at a time.
 
-use super::lab::{Lab, Options};
 use super::local::Local;
+use super::options::Options;
 use super::remote::{CANCELLED_ANYWHERE, Remote};
 use super::round::Round;
 use super::thrift::Thrift;
@@ -9,7 +9,7 @@ use super::{Handle, Scheduler};
 use crate::lane::{ReadyLane, Runner, Slice};
 use crate::queue::Deque;
 use crate::rng::Rng;
-use crate::sync::{Arc, Ordering};
+use crate::sync::Ordering;
 use crossbeam_utils::CachePadded;
 
 /// Polls between two looks at the clock while polls are short: a look costs some 20 ns.
@@ -62,7 +62,6 @@ pub struct Worker {
     pub(super) searching: bool,
     parked: bool,
     pub(super) thrift: Thrift,
-    pub(super) lab: Option<Arc<Lab>>,
 }
 
 impl Worker {
@@ -74,7 +73,6 @@ impl Worker {
         options: &Options,
     ) -> Self {
         Self {
-            lab: handle.scheduler().lab.clone(),
             local: Local::new(handle, index, deque, options.reuse),
             rng: Rng::new(seed ^ (index as u64 + 1)),
             pace: Pace::default(),
@@ -164,24 +162,23 @@ impl Worker {
 
     #[cold]
     fn find_unusual(&mut self) -> Option<ReadyLane> {
-        if self.local.scheduler().ranks.are_used() {
-            return self.find_ranked();
-        }
-        self.find_unranked()
+        if self.local.scheduler().ranks.are_used() { self.find_ranked() } else { self.find_plain() }
     }
 
     /// As `find` while no priority has been named.
-    pub(super) fn find_unranked(&mut self) -> Option<ReadyLane> {
-        if self.lab.is_some() { self.find_in_lab() } else { self.find_plain() }
+    #[inline(always)]
+    pub(super) fn find_plain(&mut self) -> Option<ReadyLane> {
+        let lane = self.find_here().or_else(|| self.find_elsewhere())?;
+        self.bring_home(&lane);
+        Some(lane)
     }
 
+    /// The lane is about to run here.
     #[inline(always)]
-    fn find_plain(&mut self) -> Option<ReadyLane> {
-        let lane = self.find_here().or_else(|| self.find_elsewhere())?;
+    pub(super) fn bring_home(&self, lane: &ReadyLane) {
         if lane.lane().home() != Some(self.index()) {
             lane.lane().set_home(self.index());
         }
-        Some(lane)
     }
 
     /// Looks at what belongs to this worker, and at what comes from outside before the next round
@@ -207,6 +204,10 @@ impl Worker {
     #[cold]
     pub(super) fn find_elsewhere(&mut self) -> Option<ReadyLane> {
         let scheduler = self.local.scheduler();
+        if !scheduler.steals {
+            // The rest of a batch would be lost to the others.
+            return scheduler.injector.pop();
+        }
         if let Some(lane) = scheduler.injector.steal_batch(&self.local.deque) {
             // Who looked while the rest was between the queues has seen it in neither.
             if !self.searching && self.local.deque.len() > 0 {
@@ -322,7 +323,7 @@ impl Worker {
             return Step::Stopped;
         }
         self.local.remote().counters.parks.add(1);
-        let late = scheduler.steals() && scheduler.remotes.iter().any(|remote| remote.has_next());
+        let late = scheduler.steals && scheduler.remotes.iter().any(|remote| remote.has_next());
         Step::Park(late.then_some(LATE_PARK_NANOS))
     }
 }
@@ -331,17 +332,14 @@ impl Scheduler {
     /// Whether a worker that is about to park could run something. Sequenced after the fence in
     /// `Idle::park`.
     fn has_work_for(&self, worker: usize) -> bool {
-        if self.ranks.has_work_for(worker, self.steals()) {
-            return true;
-        }
-        if let Some(lab) = &self.lab {
-            return self.has_lab_work_for(lab, worker);
-        }
+        let own = &self.remotes[worker..=worker];
+        let takes_from = if self.steals { &self.remotes[..] } else { own };
         // In this order: what is mailed goes from the mail to a deque.
-        self.remotes[worker].has_inbox()
+        self.ranks.has_work_for(worker, self.steals)
+            || own[0].has_inbox()
             || !self.injector.is_empty()
-            || self.remotes.iter().any(|remote| !remote.mail.is_empty())
-            || self.remotes.iter().any(|remote| !remote.stealer.is_empty())
+            || takes_from.iter().any(|remote| !remote.mail.is_empty())
+            || takes_from.iter().any(|remote| !remote.stealer.is_empty())
     }
 
     /// Whether a worker that is about to park may stop for good: everything has been told to cancel,
@@ -358,10 +356,7 @@ impl Scheduler {
                     && remote.stealer.is_empty()
                     && remote.residents.is_empty()
             };
-            self.injector.is_empty()
-                && self.remotes.iter().all(empty)
-                && self.is_lab_empty()
-                && self.ranks.is_empty()
+            self.injector.is_empty() && self.remotes.iter().all(empty) && self.ranks.is_empty()
         };
         if self.idle.all_parked_and(nothing_left) && !self.stopped.swap(true, Ordering::SeqCst) {
             for worker in 0..self.remotes.len() {

@@ -5,7 +5,8 @@ mod wait;
 
 use crate::chance::Chance;
 use crate::plan::{Act, Acts, At, Body, Do, Foreigner, Plan, Runtime};
-use colored_core::lab::{Balance, Options, Placement, Queue};
+use colored_core::Options;
+use colored_lab::places::PLACES;
 use std::sync::Arc;
 
 /// The program of a seed.
@@ -52,21 +53,8 @@ fn runtime(chance: &Chance) -> Runtime {
         options.slice_polls = chance.between(1, 5);
     }
     if chance.one_in(6) {
-        options.queue = chance.of(&[
-            Queue::PerWorker,
-            Queue::Shared,
-            Queue::SharedTasks,
-            Queue::PerWorkerTasks,
-        ]);
-        options.placement = chance.of(&[Placement::Waker, Placement::Home, Placement::Pinned]);
-        options.balance = chance.of(&[
-            Balance::Steal,
-            Balance::Push { threshold: 1 },
-            Balance::Hybrid { threshold: 1 },
-        ]);
-        if options.check().is_err() {
-            (options.placement, options.balance) = (Placement::Waker, Balance::Steal);
-        }
+        let of_kind = &PLACES[usize::from(chance.one_in(2))];
+        options.policy = Some(&of_kind[chance.index(of_kind.len())]);
     }
     Runtime { workers, roaming, options, is_watched: chance.one_in(3) }
 }

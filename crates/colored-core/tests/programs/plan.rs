@@ -1,7 +1,6 @@
 //! The text of a program, made from a seed before anything runs.
 
-use colored_core::Priority;
-use colored_core::lab::Options;
+use colored_core::{Options, Priority};
 use std::sync::Arc;
 
 /// A color of a runtime, by its place among the [`Plan::tints`].

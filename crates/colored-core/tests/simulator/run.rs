@@ -94,10 +94,7 @@ impl Plan {
 /// Whether the program has ended, and nothing happens any more.
 fn all_is_quiet(world: &World) -> bool {
     let left = world.oracle(|oracle| oracle.left());
-    // An entry that stays in a flat queue goes when its worker looks again, which it does now and then for no
-    // reason.
-    let flat = world.profile.policy.is_flat() && world.handle.scheduler().lanes() > 1;
-    left == 0 && world.all_parked() && !flat
+    left == 0 && world.all_parked()
 }
 
 /// G5: the default color is the only one that is left.

@@ -200,7 +200,7 @@ impl World {
             return 0;
         }
         let metrics = |worker| self.handle.scheduler().worker_metrics(worker as usize);
-        let moved = (0..self.profile.workers).map(metrics).map(|of| of.steals + of.pushes);
+        let moved = (0..self.profile.workers).map(metrics).map(|of| of.steals);
         moved.sum()
     }
 

@@ -1,6 +1,6 @@
 //! Doubles of the shell: what a test gives a scheduler as its [`Park`].
 
-use colored_core::Park;
+use colored_core::{Options, Park, Policy};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -33,6 +33,17 @@ impl Park for Clock {
     }
 }
 
+/// Wakes nobody. The test keeps a reference of its own, whose count falls when the scheduler is freed.
+pub(crate) struct Counted(#[expect(dead_code, reason = "owned, not read")] pub(crate) Arc<()>);
+
+impl Park for Counted {
+    fn unpark(&self, _: usize) {}
+
+    fn now(&self) -> u64 {
+        0
+    }
+}
+
 /// Counts how often the scheduler wakes each of its two workers. Clones count together.
 #[derive(Clone, Default)]
 pub(crate) struct Bells(Arc<[AtomicUsize; 2]>);
@@ -57,4 +68,9 @@ impl Park for Bells {
     fn now(&self) -> u64 {
         0
     }
+}
+
+/// The default options, with a policy.
+pub(crate) fn by(policy: &'static dyn Policy) -> Options {
+    Options { policy: Some(policy), ..Options::default() }
 }

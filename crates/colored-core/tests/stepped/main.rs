@@ -1,8 +1,5 @@
 //! `stepped`: schedulers whose workers the test steps by hand, one file a subject. Here a case happens every time
 //! that is a coincidence on real threads.
-//!
-//! No scheduler of this process has a flat queue: while there is one, every scheduler of the process announces each
-//! task (`lane/ticket.rs`). Tests that make a flat queue belong to `flat`.
 #![cfg(not(colored_loom))]
 #![forbid(unsafe_code)]
 
@@ -11,9 +8,12 @@ mod clock;
 mod doubles;
 mod idle;
 mod late_pinned;
+mod late_values;
+mod leaks;
 mod one_order;
 mod outside;
 mod party;
+mod policies;
 mod ranks;
 mod rounds;
 mod stay;

@@ -2,8 +2,7 @@
 //! into a lane that live on when another thread frees it.
 
 use crate::doubles::NeverParks;
-use colored_core::lab::Options;
-use colored_core::{Color, ColorCell, Handle, Park, Scheduler, Step, Worker};
+use colored_core::{Color, ColorCell, Handle, Options, Park, Scheduler, Step, Worker};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;

@@ -1,10 +1,11 @@
 //! Priorities, stepped by hand. On real threads these cases are coincidences.
 
-use crate::doubles::{Bells, NeverParks};
-use colored_core::lab::{Options, Placement, Queue};
+use crate::doubles::{Bells, NeverParks, by};
 use colored_core::{
-    Color, ColorCell, Handle, Priority, Scheduler, Step, Worker, spawn_local, when, yield_now,
+    Color, ColorCell, Handle, Options, Priority, Scheduler, Step, Worker, spawn_local, when,
+    yield_now,
 };
+use colored_lab::{Place, Places};
 use std::future::poll_fn;
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -63,10 +64,12 @@ fn steps_until(worker: &mut Worker, flag: &AtomicBool, most: u32) {
 /// Lanes that were queued before the first priority are older than those that are queued by class.
 #[test]
 fn what_is_left_over_from_before_the_first_priority_has_its_turn() {
-    let (own, shared) = (Queue::PerWorker, Queue::Shared);
-    let (waker, home) = (Placement::Waker, Placement::Home);
-    for (queue, placement) in [(own, waker), (own, home), (shared, waker)] {
-        let (handle, mut worker) = one_worker(Options { queue, placement, ..Options::default() });
+    for options in [
+        Options::default(),
+        by(&Places { place: Place::Home, steals: true }),
+        by(&Places { place: Place::Everybody, steals: false }),
+    ] {
+        let (handle, mut worker) = one_worker(options);
         let left_over = flag(&handle, 1);
         handle.set_priority(Color::new(9), Priority::High);
         saturate(&handle, 2..4);

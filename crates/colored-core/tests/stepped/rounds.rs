@@ -1,9 +1,9 @@
 //! How many slices come before a lane that has become runnable, stepped by hand (G7).
 
-use crate::doubles::Clock;
+use crate::doubles::{Clock, by};
 use crate::stopping::stop;
-use colored_core::lab::{Balance, Options, Placement};
-use colored_core::{Color, Handle, Priority, Scheduler, Step, Worker, yield_now};
+use colored_core::{Color, Handle, Options, Priority, Scheduler, Step, Worker, yield_now};
+use colored_lab::{Place, Places};
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -97,12 +97,14 @@ fn five_hundred_from_outside_wait_for_each_lane_once() {
     those_from_outside_wait_for_each_lane_once(Options::default());
 }
 
-/// In the laboratory likewise, where lanes have no other place.
+/// Likewise by a policy that leaves lanes from outside where they are.
 #[test]
 fn five_hundred_from_outside_wait_for_each_lane_once_where_nobody_steals() {
-    for balance in [Balance::None, Balance::Push { threshold: 8 }] {
-        let options = Options { balance, placement: Placement::Waker, ..Options::default() };
-        those_from_outside_wait_for_each_lane_once(options);
+    for places in [
+        &Places { place: Place::Usual, steals: false },
+        &Places { place: Place::Least(8), steals: false },
+    ] {
+        those_from_outside_wait_for_each_lane_once(by(places));
     }
 }
 

@@ -2,8 +2,7 @@
 
 use crate::doubles::NeverParks;
 use crate::stopping::stop;
-use colored_core::lab::Options;
-use colored_core::{Color, Handle, Scheduler, Step, Worker};
+use colored_core::{Color, Handle, Options, Scheduler, Step, Worker};
 use std::sync::{Arc, Mutex};
 
 /// The colors of tasks in the order in which they ran.

@@ -3,10 +3,9 @@
 //! names.
 
 use crate::doubles::NeverParks;
-use colored_core::lab::Options;
 use colored_core::{
-    Color, ColorCell, Handle, JoinHandle, Scheduler, Step, Worker, exclusive, hop, spawn_local,
-    when,
+    Color, ColorCell, Handle, JoinHandle, Options, Scheduler, Step, Worker, exclusive, hop,
+    spawn_local, when,
 };
 use std::pin::{Pin, pin};
 use std::rc::Rc;

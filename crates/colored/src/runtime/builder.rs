@@ -2,13 +2,11 @@
 
 use super::Runtime;
 use super::handle::Handle;
-use super::lab::{Balance, Placement, Queue};
 use super::threads::{self, Threads};
 use crate::driver::Driver;
 use crate::launch::Launch;
 use crate::pool::{Limits, Pool};
-use colored_core::lab::Options;
-use colored_core::{Park, Scheduler};
+use colored_core::{Options, Park, Policy, Scheduler};
 use std::any::Any;
 use std::io;
 use std::ops::RangeInclusive;
@@ -50,7 +48,7 @@ pub struct Builder {
     seed: Option<u64>,
     timer_resolution: Duration,
     deadlock_after: Duration,
-    lab: Options,
+    options: Options,
 }
 
 impl Default for Builder {
@@ -72,7 +70,7 @@ impl Builder {
             seed: None,
             timer_resolution: RESOLUTION,
             deadlock_after: DEADLOCK_AFTER,
-            lab: Options::default(),
+            options: Options::default(),
         }
     }
 
@@ -174,40 +172,27 @@ impl Builder {
         self
     }
 
-    /// Where runnable lanes wait; see [`lab`](super::lab). Default: [`Queue::PerWorker`].
-    pub fn queue(mut self, queue: Queue) -> Self {
-        self.lab.queue = queue;
-        self
-    }
-
-    /// How work gets from one worker to another; see [`lab`](super::lab). Default:
-    /// [`Balance::Steal`].
-    pub fn balance(mut self, balance: Balance) -> Self {
-        self.lab.balance = balance;
-        self
-    }
-
-    /// Which worker a lane goes to when it becomes runnable; see [`lab`](super::lab). Default:
-    /// [`Placement::Waker`].
-    pub fn placement(mut self, placement: Placement) -> Self {
-        self.lab.placement = placement;
-        self
-    }
-
     /// How long the turn of a color is at most: so many polls of tasks and runs of callbacks, 1 to
     /// 1,000,000, and so much time, 1 µs to 1 s, whichever comes first. A poll is not interrupted,
     /// and the time is looked at after 8 of them, or after each while they are slow. Default: 64
     /// polls, 200 µs.
     pub fn slice(mut self, polls: u32, time: Duration) -> Self {
-        self.lab.slice_polls = polls;
-        self.lab.slice_nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        self.options.slice_polls = polls;
+        self.options.slice_nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         self
     }
 
     /// Whether workers keep the memory of tasks, callbacks and lanes for the next ones, instead of
     /// giving it back to the global allocator. Default: yes.
     pub fn reuse(mut self, reuse: bool) -> Self {
-        self.lab.reuse = reuse;
+        self.options.reuse = reuse;
+        self
+    }
+
+    /// Where runnable colors go, in place of what the scheduler does: for comparisons with other schedulers.
+    #[doc(hidden)]
+    pub fn policy(mut self, policy: &'static dyn Policy) -> Self {
+        self.options.policy = Some(policy);
         self
     }
 
@@ -242,7 +227,7 @@ impl Builder {
             );
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
-        self.lab.check().map_err(|text| io::Error::new(io::ErrorKind::InvalidInput, text))?;
+        self.options.check().map_err(|text| io::Error::new(io::ErrorKind::InvalidInput, text))?;
         let pool = Pool::new(&Limits {
             max_threads: blocking,
             keep_alive: self.keep_alive,
@@ -252,7 +237,7 @@ impl Builder {
         let driver = Arc::new(Driver::new(workers, resolution, self.deadlock_after, pool)?);
         let port = Port { driver: Arc::clone(&driver), start: Instant::now() };
         let seed = self.seed.unwrap_or_else(random_seed);
-        let (core, cores) = Scheduler::with_options(workers, seed, Box::new(port), self.lab);
+        let (core, cores) = Scheduler::with_options(workers, seed, Box::new(port), self.options);
         let handle = Handle::new(core, driver);
         let pins = threads::pins(self.pin);
         let threads = Threads::start(&handle, cores, &self.thread_name, pins, self.launch)?;

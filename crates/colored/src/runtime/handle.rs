@@ -97,8 +97,7 @@ impl Handle {
     /// Work that was queued before the runtime's first priority counts as normal until its next turn.
     /// From the first priority on, every turn takes two locks with little contention; a runtime without
     /// priorities pays nothing. A color with a priority keeps its lane until its priority is normal
-    /// again. With `Queue::SharedTasks` and `Queue::PerWorkerTasks` ([`lab`](super::lab)) there are no
-    /// priorities, and the call does nothing. It also does nothing on a runtime that has shut down.
+    /// again. On a runtime that has shut down the call does nothing.
     pub fn set_priority(&self, color: impl Into<Color>, priority: Priority) {
         self.core.set_priority(color.into(), priority);
     }

@@ -11,11 +11,6 @@ use crate::sched::worker::Worker;
 /// gets a turn within 64 slices of 200 µs, some 13 ms.
 pub(super) const LOWER_STEPS: u32 = 32;
 
-/// How often a worker of the laboratory looks first for what is not ranked, which may be dear.
-///
-/// Out of thin air, but odd: in every second step what is pinned comes first.
-const LEFT_OVER_STEPS: u32 = 7;
-
 impl Worker {
     /// As `find`, when a priority has been named.
     #[cold]
@@ -23,13 +18,9 @@ impl Worker {
         if self.lets_up() {
             self.local.scheduler().ranks.let_up(self.index());
         }
-        let lane = self.find_by_class();
-        if let Some(lab) = &self.lab
-            && let Some(lane) = &lane
-        {
-            lab.settle(lane, self.index());
-        }
-        lane
+        let lane = self.find_by_class()?;
+        self.bring_home(&lane);
+        Some(lane)
     }
 
     fn find_by_class(&mut self) -> Option<ReadyLane> {
@@ -72,7 +63,7 @@ impl Worker {
         lane.or_else(|| match class {
             Priority::High => self.steal_ranked(class),
             // The same in other workers' queues.
-            Priority::Normal => self.find_unranked(),
+            Priority::Normal => self.find_plain(),
             Priority::Low => None,
         })
     }
@@ -80,10 +71,6 @@ impl Worker {
     /// What was queued here before anybody named a priority: it has waited longer than all that is
     /// ranked.
     fn find_left_over(&mut self) -> Option<ReadyLane> {
-        if self.lab.is_some() {
-            let looks = self.steps.is_multiple_of(LEFT_OVER_STEPS);
-            return if looks { self.find_unranked() } else { None };
-        }
         let next = self.local.remote().take_next();
         self.fetch_mail();
         let queued = next.or_else(|| self.local.deque.pop());
@@ -94,7 +81,7 @@ impl Worker {
         let ranks = &self.local.scheduler().ranks;
         // Ordering: a hint, see `put`.
         let none = class == Priority::High && ranks.high.load(super::Ordering::Relaxed) == 0;
-        if none || !self.local.scheduler().steals() {
+        if none || !self.local.scheduler().steals {
             return None;
         }
         let mut others = self.others();

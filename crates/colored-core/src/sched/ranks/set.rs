@@ -16,9 +16,10 @@ impl Handle {
     /// the scheduler shuts down. Costs a lock and a look-up.
     pub fn set_priority(&self, color: Color, priority: Priority) {
         let scheduler = self.scheduler();
-        if scheduler.is_told() || !scheduler.use_ranks() {
+        if scheduler.is_told() {
             return;
         }
+        scheduler.use_ranks();
         let lane = self.lane(color);
         let mut bases = scheduler.ranks.bases.lock();
         let risen = lane.set_priority(priority);
@@ -52,16 +53,12 @@ impl Handle {
 }
 
 impl Scheduler {
-    /// Priorities are used from now on; false if there cannot be any.
-    pub(in crate::sched) fn use_ranks(&self) -> bool {
-        if self.lab.as_ref().is_some_and(|lab| lab.is_flat()) {
-            return false;
-        }
+    /// Priorities are used from now on.
+    pub(in crate::sched) fn use_ranks(&self) {
         // Ordering: hints; see the module above.
         if !self.ranks.used.swap(true, Ordering::Relaxed) {
             self.remotes.iter().for_each(|remote| remote.set_unusual());
         }
-        true
     }
 }
 

@@ -65,9 +65,9 @@ impl Classes {
 }
 
 impl Oracle {
-    /// The program names a priority. False if the scheduler has no priorities.
+    /// The program names a priority. False if the scheduler is closing.
     pub(super) fn name_class(&mut self) -> bool {
-        if self.policy.is_flat() || self.closing {
+        if self.closing {
             return false;
         }
         self.classes.used.get_or_insert(self.slices.begun());

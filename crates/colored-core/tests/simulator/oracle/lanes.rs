@@ -129,9 +129,6 @@ pub(crate) struct Lanes {
     most_lined_up: u32,
     /// How many lanes have become ready by threads that are no workers.
     came: u64,
-    /// How many entries are scheduled.
-    queued: u32,
-    most_queued: u32,
 }
 
 impl Lanes {
@@ -139,17 +136,7 @@ impl Lanes {
         let lane =
             |hue| Lane { color: Some(plain(hue)), published: true, named: true, ..Lane::default() };
         let lanes = (0..palette).map(lane).collect();
-        Self {
-            lanes,
-            free: Vec::new(),
-            palette,
-            ready: 0,
-            lined_up: 0,
-            most_lined_up: 0,
-            came: 0,
-            queued: 0,
-            most_queued: 0,
-        }
+        Self { lanes, free: Vec::new(), palette, ready: 0, lined_up: 0, most_lined_up: 0, came: 0 }
     }
 
     pub(super) fn len(&self) -> Hue {
@@ -200,7 +187,6 @@ impl Lanes {
                 soft: true,
                 urgency: Urgency::None,
             });
-            self.queued += 1;
             return self.count(hue, Ready::default());
         }
         if !lane.unique {
@@ -235,9 +221,7 @@ impl Lanes {
     pub(super) fn take_end(&mut self, hue: Hue) -> bool {
         let queue = &mut self.get_mut(hue).queue;
         let place = queue.iter().position(|queued| queued.entry == Entry::Values);
-        let found = place.and_then(|place| queue.remove(place)).is_some();
-        self.queued -= u32::from(found);
-        found
+        place.and_then(|place| queue.remove(place)).is_some()
     }
 
     pub(super) fn holder(&self, hue: Hue) -> Option<Entry> {

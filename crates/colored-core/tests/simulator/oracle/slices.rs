@@ -67,7 +67,7 @@ impl Slices {
             turns: 0,
             last: vec![None; workers as usize],
             longest: 0,
-            most_turns: policy.turns(),
+            most_turns: policy.options.slice_polls,
             nanos: policy.options.slice_nanos,
         }
     }

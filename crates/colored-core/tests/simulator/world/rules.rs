@@ -114,11 +114,9 @@ impl World {
     pub(crate) fn compare_counters(&self) {
         let scheduler = self.handle.scheduler();
         let (lanes, turns) = self.oracle(|oracle| (oracle.lanes.in_table(), oracle.slices.turns()));
-        // A lane stays as long as it has an entry in a queue. A lane that was raised may have two entries, and in a
-        // flat queue an entry stays until its worker looks, which may sleep.
+        // A lane stays as long as it has an entry in a queue. A lane that was raised may have two entries.
         let raised = !self.all_parked() && self.oracle(|oracle| oracle.has_classes());
-        let more = raised || self.profile.policy.is_flat();
-        if scheduler.lanes() < lanes || (scheduler.lanes() > lanes && !more) {
+        if scheduler.lanes() < lanes || (scheduler.lanes() > lanes && !raised) {
             let found = scheduler.lanes();
             self.oracle(|oracle| {
                 oracle.violated("G5", format!("{found} colors have a lane, and {lanes} use one"));

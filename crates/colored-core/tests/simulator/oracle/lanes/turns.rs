@@ -24,8 +24,6 @@ impl Oracle {
         let ready = self.ready_now();
         self.urge(hue, urgency);
         self.lanes.get_mut(hue).queue.push_back(Queued { entry, soft, urgency });
-        self.lanes.queued += 1;
-        self.lanes.most_queued = self.lanes.most_queued.max(self.lanes.queued);
         self.lanes.count(hue, ready);
     }
 
@@ -102,7 +100,6 @@ impl Oracle {
         };
         let ahead = queue.iter().take(place).find(|queued| !queued.soft).map(|queued| queued.entry);
         let Queued { soft: late, urgency, .. } = queue.remove(place).expect("found");
-        self.lanes.queued -= 1;
         if let Some(ahead) = ahead.filter(|_| !late) {
             self.violated("G2", format!("{entry} of color {hue} runs before {ahead}"));
         }
@@ -150,8 +147,7 @@ impl Oracle {
     fn wait_of(&self, hue: Hue, entry: Entry) -> Wait {
         let since = self.lanes.get(hue).ready;
         let (now, one) = (since.now, self.policy.workers == 1);
-        let most_ahead =
-            if self.policy.is_flat() { self.lanes.most_queued } else { self.lanes.most_lined_up };
+        let most_ahead = self.lanes.most_lined_up;
         let behind = if since.behind { BEHIND } else { 0 };
         if let Some((slices, per_lane, few)) = self.class_bound(hue, since.slices) {
             let most = per_lane * (few.unwrap_or(u64::from(most_ahead)) + 1);
@@ -162,7 +158,7 @@ impl Oracle {
         let most = per_lane * (u64::from(most_ahead) + 1) + behind;
         let local = matches!(entry, Entry::Task(key) if self.pin_of(key).is_some());
         let stays = self.policy.workers <= COUNTED && since.moved == self.moved;
-        let here = if self.policy.is_flat() || since.behind || !stays || (local && !one) {
+        let here = if since.behind || !stays || (local && !one) {
             one.then_some(most)
         } else {
             let waits_outside = since.injected && self.policy.shares_arrivals();
@@ -243,7 +239,6 @@ impl Oracle {
         let writer =
             ahead.find(|queued| !queued.soft && !matches!(queued.entry, Entry::Look(_))).copied();
         if let Some(queued) = place.and_then(|place| queue.remove(place)) {
-            self.lanes.queued -= 1;
             self.unurge(hue, queued.urgency);
         }
         if let Some(writer) = writer.filter(|_| !self.closing) {

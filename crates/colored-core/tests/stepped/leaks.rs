@@ -1,18 +1,20 @@
 //! Entries of a queue own the scheduler: when its workers have stopped, the queues must be empty.
 
-use crate::counted::Counted;
-use colored_core::lab::{Options, Queue};
-use colored_core::{Color, Handle, Priority, Scheduler, Step, Worker, yield_now};
+use crate::doubles::{Counted, by};
+use colored_core::{Color, Handle, Options, Priority, Scheduler, Step, Worker, yield_now};
+use colored_lab::places::PLACES;
 use std::future::pending;
 use std::sync::{Arc, Weak};
 
-const QUEUES: [Queue; 4] =
-    [Queue::PerWorker, Queue::Shared, Queue::SharedTasks, Queue::PerWorkerTasks];
+/// None, and each that does not steal: for one worker there is no difference.
+fn policies() -> impl Iterator<Item = Options> {
+    let others = PLACES[1].iter().map(|places| by(places));
+    std::iter::once(Options::default()).chain(others)
+}
 
-fn one_worker(queue: Queue) -> (Handle, Worker, Weak<()>) {
+fn one_worker(mut options: Options) -> (Handle, Worker, Weak<()>) {
     let alive = Arc::new(());
     let witness = Arc::downgrade(&alive);
-    let mut options = Options { queue, ..Options::default() };
     if cfg!(miri) {
         options.slice_polls = 4;
     }
@@ -51,9 +53,9 @@ fn crowd(handle: &Handle, color: u64) {
 fn entries_of_a_color_with_nothing_to_run_are_forgotten() {
     // Under Miri the worker stops at three of these places: the queues' code is the same at all of them.
     let every = if cfg!(miri) { 7 } else { 1 };
-    for queue in QUEUES {
+    for options in policies() {
         for count in (0..20).step_by(every) {
-            let (handle, mut worker, witness) = one_worker(queue);
+            let (handle, mut worker, witness) = one_worker(options);
             crowd(&handle, 1);
             crowd(&handle, 2);
             steps(&mut worker, count);
@@ -65,8 +67,8 @@ fn entries_of_a_color_with_nothing_to_run_are_forgotten() {
 /// Also where the workers of a scheduler have never run anything.
 #[test]
 fn what_comes_after_the_end_is_forgotten() {
-    for queue in QUEUES {
-        let (handle, mut worker, witness) = one_worker(queue);
+    for options in policies() {
+        let (handle, mut worker, witness) = one_worker(options);
         handle.scheduler().shut_down();
         while worker.step() != Step::Stopped {}
         crowd(&handle, 1);
@@ -76,8 +78,8 @@ fn what_comes_after_the_end_is_forgotten() {
 
 #[test]
 fn priorities_are_forgotten() {
-    for queue in QUEUES {
-        let (handle, mut worker, witness) = one_worker(queue);
+    for options in policies() {
+        let (handle, mut worker, witness) = one_worker(options);
         for (color, priority) in [(1, Priority::High), (2, Priority::Low), (3, Priority::Low)] {
             handle.set_priority(Color::new(color), priority);
         }

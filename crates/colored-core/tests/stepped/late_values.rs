@@ -1,7 +1,6 @@
 //! `late_values`: the values of a color that comes to life after its scheduler has stopped.
 
 use crate::doubles::NeverParks;
-use colored_core::lab::{Options, Queue};
 use colored_core::{Color, ColorLocal, Scheduler, Step};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -25,12 +24,9 @@ impl Drop for UsesOwn {
     }
 }
 
-/// While a scheduler has a flat queue, every push takes the unusual way, in other schedulers too. The end of the
-/// values runs inside the push that schedules it.
+/// The end of the values runs inside the push that schedules it.
 #[test]
 fn the_values_of_a_late_color_are_dropped_once() {
-    let options = Options { queue: Queue::SharedTasks, ..Options::default() };
-    let (_flat, _its_workers) = Scheduler::with_options(1, 1, Box::new(NeverParks), options);
     let (handle, mut workers) = Scheduler::with_workers(1, 1, Box::new(NeverParks));
     handle.scheduler().shut_down();
     while workers[0].step() != Step::Stopped {}

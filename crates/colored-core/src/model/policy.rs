@@ -1,0 +1,156 @@
+//! Policies: what is left for one worker is found by it, what is in the queue for all by somebody, and
+//! nothing is left over at the end. A lost wake-up is a deadlock here.
+
+use super::check_within;
+use super::doubles::gate;
+use super::pool::{
+    Flag, at_home, both_come, pool_with, run, start, start_both, stay_stuck, step_until_idle, stop,
+    wake_up,
+};
+use crate::sched::{Destination, Options, Policy, Runnable, Step};
+use crate::sync::Arc;
+use loom::thread;
+use std::future::pending;
+
+#[derive(Debug)]
+struct Home {
+    steals: bool,
+}
+
+impl Policy for Home {
+    fn destination(&self, lane: &Runnable<'_>) -> Destination {
+        lane.home().map_or(Destination::Usual, Destination::Worker)
+    }
+
+    fn steals(&self) -> bool {
+        self.steals
+    }
+}
+
+#[derive(Debug)]
+struct OneQueue;
+
+impl Policy for OneQueue {
+    fn destination(&self, _: &Runnable<'_>) -> Destination {
+        Destination::Everybody
+    }
+
+    fn steals(&self) -> bool {
+        false
+    }
+}
+
+fn by(policy: &'static dyn Policy) -> Options {
+    Options { policy: Some(policy), ..Options::default() }
+}
+
+/// A lane whose home goes to sleep is made runnable: nobody else would come.
+#[test]
+fn home_against_sleep() {
+    check_within(2, || {
+        let (handle, mut workers, beds) = pool_with(2, by(&Home { steals: false }));
+        let done = Flag::new();
+        let set = Arc::clone(&done);
+        let gate = at_home(&handle, &mut workers[1], move || set.set());
+        let home = start(workers.remove(1), &beds);
+        gate.open();
+        done.wait();
+        handle.scheduler().shut_down();
+        run(workers.remove(0), &beds);
+        home.join().unwrap();
+    });
+}
+
+/// The same, made runnable by another worker, and with thieves: the home or the other one runs it.
+#[test]
+fn home_against_sleep_and_thieves() {
+    check_within(1, || {
+        let (handle, mut workers, beds) = pool_with(2, by(&Home { steals: true }));
+        let done = Flag::new();
+        let set = Arc::clone(&done);
+        let gate = at_home(&handle, &mut workers[1], move || set.set());
+        // A place of its own for the opener: by color it is sent to nobody.
+        drop(handle.spawn_unique(async move { gate.open() }));
+        step_until_idle(&mut workers[0]);
+        let threads = start_both(workers, &beds);
+        done.wait();
+        stop(&handle, threads);
+    });
+}
+
+/// A lane is on its way from the mail of its home to the deque while the other worker goes to sleep,
+/// and the home has another lane to run before it.
+#[test]
+fn home_with_more_against_sleep() {
+    check_within(1, || {
+        let (handle, mut workers, beds) = pool_with(2, by(&Home { steals: true }));
+        let (done, came) = (Flag::new(), Flag::new());
+        let set = Arc::clone(&came);
+        let gate = at_home(&handle, &mut workers[0], move || set.set());
+        let (spawner, set) = (handle.clone(), Arc::clone(&done));
+        drop(handle.spawn_unique(async move {
+            // In the `next` slot, and so nobody's business.
+            drop(spawner.spawn_unique(async move {
+                came.wait();
+                set.set();
+            }));
+        }));
+        assert_eq!(workers[0].step(), Step::Ran);
+        gate.open();
+        let threads = start_both(workers, &beds);
+        done.wait();
+        stop(&handle, threads);
+    });
+}
+
+/// A lane is left for a home that is awake and stuck, while a thief goes to sleep, and nothing else
+/// happens: the thief finds it by its last look, or is woken.
+#[test]
+fn mail_of_a_stuck_home_against_sleep() {
+    check_within(2, || {
+        let (handle, mut workers, beds) = pool_with(2, by(&Home { steals: true }));
+        let done = Flag::new();
+        let set = Arc::clone(&done);
+        let gate = at_home(&handle, &mut workers[1], move || set.set());
+        wake_up(&handle, &mut workers[1]);
+        let thief = start(workers.remove(0), &beds);
+        gate.open();
+        done.wait();
+        handle.scheduler().shut_down();
+        run(workers.remove(0), &beds);
+        thief.join().unwrap();
+    });
+}
+
+/// One worker stays in its poll, with a lane in its deque, while the other one goes to sleep.
+#[test]
+fn stay_stuck_against_thieves() {
+    check_within(2, || stay_stuck(pool_with(2, by(&Home { steals: true }))));
+}
+
+/// The home stops while the lane is left for it.
+#[test]
+fn home_against_the_end() {
+    check_within(2, || {
+        let (handle, mut workers, beds) = pool_with(1, by(&Home { steals: false }));
+        let (gate, wait) = gate();
+        let join = handle.spawn_unique(async move {
+            wait.await;
+            pending::<()>().await;
+        });
+        step_until_idle(&mut workers[0]);
+        let home = start(workers.remove(0), &beds);
+        let opener = thread::spawn(move || gate.open());
+        handle.scheduler().shut_down();
+        opener.join().unwrap();
+        home.join().unwrap();
+        assert!(join.is_finished());
+    });
+}
+
+/// Two lanes of which one cannot end before the other has run: both workers must come to the one
+/// queue.
+#[test]
+fn two_workers_for_two_lanes_of_one_queue() {
+    check_within(2, || both_come(pool_with(2, by(&OneQueue)), None));
+}

@@ -1,0 +1,70 @@
+//! The settings of one scheduler.
+
+use super::policy::Policy;
+use std::fmt;
+
+/// The settings of one scheduler.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Polls in a slice, 1 to 1,000,000.
+    pub slice_polls: u32,
+    /// Nanoseconds after which a slice ends, 1 µs to 1 s. It is looked at after 8 polls, and after
+    /// every one while polls are slow.
+    pub slice_nanos: u64,
+    /// Whether workers keep the memory of tasks, callbacks and lanes for the next ones.
+    pub reuse: bool,
+    /// Where runnable lanes go, if not where the scheduler puts them.
+    pub policy: Option<&'static dyn Policy>,
+}
+
+/// Polls in a slice.
+///
+/// `benches/ratio.rs`, `yield_many`: 39 ns with 8, 37 ns with 64 and with 256; the wait behind a
+/// saturated color grows with it.
+const SLICE_POLLS: u32 = 64;
+
+/// Nanoseconds after which a slice ends even with polls left.
+///
+/// `benches/ratio.rs`, `makespan`: 50, 200 and 1000 µs do not differ beyond the noise.
+const SLICE_NANOS: u64 = 200_000;
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { slice_polls: SLICE_POLLS, slice_nanos: SLICE_NANOS, reuse: true, policy: None }
+    }
+}
+
+/// Why a setting is out of range: what was given, and what is allowed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsuitable(String);
+
+impl fmt::Display for Unsuitable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unsuitable {}
+
+const MAX_POLLS: u32 = 1_000_000;
+const NANOS: std::ops::RangeInclusive<u64> = 1_000..=1_000_000_000;
+
+impl Options {
+    /// Whether they are in range.
+    ///
+    /// # Errors
+    ///
+    /// If not, naming what was given and what is allowed.
+    pub fn check(&self) -> Result<(), Unsuitable> {
+        let Self { slice_polls, slice_nanos, .. } = *self;
+        if !(1..=MAX_POLLS).contains(&slice_polls) {
+            let text = format!("slice({slice_polls}, ..): allowed are 1 to {MAX_POLLS} polls");
+            return Err(Unsuitable(text));
+        }
+        if !NANOS.contains(&slice_nanos) {
+            let text = format!("slice(.., {slice_nanos} ns): allowed are 1 µs to 1 s");
+            return Err(Unsuitable(text));
+        }
+        Ok(())
+    }
+}

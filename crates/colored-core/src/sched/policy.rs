@@ -1,0 +1,165 @@
+//! [`Policy`]: the port for other answers to the question where a runnable lane goes.
+//!
+//! A scheduler without a policy never comes here: a worker asks one flag of its own where a lane is
+//! dispatched, put back or looked for (`Remote::is_unusual`), and that is set by a policy or by the first
+//! priority.
+//!
+//! # No lane is left behind (G6)
+//!
+//! A policy names a place, and the scheduler publishes the lane there and then looks for sleepers. A lane
+//! for one worker goes into the mail of that worker, as in `mail.rs`. A lane for everybody goes into the
+//! injector. So the argument of `idle.rs` holds for any policy. Where workers do not steal, a worker that
+//! goes to sleep looks only at the queues from which it takes: its own, and the injector.
+
+use super::Scheduler;
+use crate::color::Color;
+use crate::lane::{Lane, ReadyLane};
+use std::fmt;
+
+/// Decides where runnable lanes go, in place of the scheduler: for comparisons with other schedulers.
+///
+/// All guarantees hold under any policy but work conservation (G6), which one that does not
+/// [steal](Policy::steals) gives up. Where there are priorities, a policy still names the worker, and the
+/// class of a lane the queue there.
+pub trait Policy: fmt::Debug + Send + Sync + 'static {
+    /// Where a lane goes that has become runnable, or whose slice is over.
+    ///
+    /// It is asked again for each turn of a lane, on the thread that has made the lane runnable. It must
+    /// not panic.
+    fn destination(&self, lane: &Runnable<'_>) -> Destination;
+
+    /// Whether a worker that has nothing to run takes lanes from others. It must always say the same.
+    fn steals(&self) -> bool {
+        true
+    }
+}
+
+/// Where a lane goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// Where the scheduler puts it without a policy.
+    Usual,
+    /// The worker with this number, modulo the number of workers.
+    Worker(usize),
+    /// One queue for all workers.
+    Everybody,
+}
+
+/// A lane that has become runnable, or whose slice is over, as a [`Policy`] sees it.
+pub struct Runnable<'a> {
+    lane: &'a Lane,
+    own: Option<usize>,
+    scheduler: &'a Scheduler,
+}
+
+impl fmt::Debug for Runnable<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { own, .. } = self;
+        let (color, home) = (self.color(), self.home());
+        write!(f, "Runnable {{ color: {color:?}, worker: {own:?}, home: {home:?} }}")
+    }
+}
+
+impl Runnable<'_> {
+    /// Its color.
+    #[must_use]
+    pub fn color(&self) -> Color {
+        self.lane.color()
+    }
+
+    /// The worker that has it: the one that has made it runnable, or has run it; none if another thread
+    /// has made it runnable.
+    #[must_use]
+    pub fn worker(&self) -> Option<usize> {
+        self.own
+    }
+
+    /// The worker on which it last ran.
+    #[must_use]
+    pub fn home(&self) -> Option<usize> {
+        self.lane.home()
+    }
+
+    /// How many workers there are.
+    #[must_use]
+    pub fn workers(&self) -> usize {
+        self.scheduler.workers()
+    }
+
+    /// How many lanes wait for a worker, about.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such worker.
+    #[must_use]
+    pub fn load(&self, worker: usize) -> usize {
+        let remote = &self.scheduler.remotes[worker];
+        remote.stealer.len() + remote.mail.len() + usize::from(remote.has_next())
+    }
+}
+
+/// The moment at which a worker parts with a lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Since {
+    /// It has become runnable.
+    Scheduled,
+    /// Its slice is over.
+    Ran,
+}
+
+impl Scheduler {
+    /// Where a lane goes by the policy, as the worker `own` sees it: never to a worker that has it.
+    #[inline]
+    pub(super) fn destination(&self, own: Option<usize>, lane: &Lane) -> Destination {
+        let Some(policy) = self.policy else { return Destination::Usual };
+        match policy.destination(&Runnable { lane, own, scheduler: self }) {
+            Destination::Worker(worker) => match worker % self.workers() {
+                place if Some(place) == own => Destination::Usual,
+                place => Destination::Worker(place),
+            },
+            other => other,
+        }
+    }
+
+    /// Takes a lane to its destination; gives it back if that is the usual one.
+    #[inline]
+    pub(super) fn route(
+        &self,
+        own: Option<usize>,
+        lane: ReadyLane,
+        since: Since,
+    ) -> Option<ReadyLane> {
+        match self.destination(own, lane.lane()) {
+            Destination::Usual => return Some(lane),
+            Destination::Worker(place) => {
+                self.remotes[place].mail.put_home(lane);
+                self.call_or_notify(place);
+            }
+            Destination::Everybody => {
+                self.injector.push(lane);
+                // What this worker has just run it can run next itself.
+                if since == Since::Scheduled || self.injector.len() > 1 {
+                    self.notify();
+                }
+            }
+        }
+        None
+    }
+
+    /// Something was left for one worker, which others may rob: that one comes, or somebody does.
+    pub(super) fn call_or_notify(&self, worker: usize) {
+        if !self.call(worker) && self.steals {
+            self.notify();
+        }
+    }
+
+    /// Makes one worker look again, for something that it alone may have been given; false if it
+    /// was not parked: then it will look before it parks.
+    pub(super) fn call(&self, worker: usize) -> bool {
+        let called = self.idle.call(worker);
+        if called {
+            self.park.unpark(worker);
+        }
+        called
+    }
+}

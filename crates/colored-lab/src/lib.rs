@@ -1,0 +1,16 @@
+//! The schedulers of the papers that `colored` comes from, to be compared with its own.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`places`] | other places for runnable lanes, and workers that do not steal: policies of the scheduler of `colored-core` |
+//! | [`flat`] | an executor of its own, whose queues have an entry for every event, as libasync-smp had it |
+//!
+//! Benches and tests use it. It is not published.
+
+#![forbid(unsafe_code)]
+
+pub mod flat;
+pub mod places;
+
+pub use self::flat::{Events, First, Flat, Idle, Queues};
+pub use self::places::{Place, Places};
