@@ -2,11 +2,11 @@
 
 mod access;
 mod call;
-mod errand;
 mod exclusive;
 mod inner;
 mod queued;
 mod read;
+mod remote_call;
 mod set;
 mod several;
 mod slot;
@@ -14,8 +14,8 @@ mod when;
 
 pub use self::access::{AccessError, CallError};
 pub use self::call::{Call, TryCall};
-pub use self::errand::{Address, Errand, ErrandCall};
 pub use self::read::{Read, TryRead};
+pub use self::remote_call::{Address, RemoteCall, RemoteCallWait};
 pub use self::set::{Cells, Shared};
 pub use self::several::{AllShared, Several, SeveralShared, shared};
 pub use self::when::{TryWhen, When, try_when, when};
@@ -46,8 +46,8 @@ pub mod sets {
     pub use super::access::InUse;
     pub use super::set::{Element, Part, Reach, Reads, Set, Tuple, Writes};
     pub use super::several::{Many, Row, Slice};
-    pub use crate::lane::claim::Claim;
-    pub use crate::lane::want::Want;
+    pub use crate::lane::behavior::Claim;
+    pub use crate::lane::behavior::request::Request;
 }
 
 pub(crate) use self::access::InUse;

@@ -1,10 +1,10 @@
 //! [`exclusive`]: a section that holds the color across awaits.
 //!
 //! Between two polls a task holds no color, and other tasks of its color run. A task with an open
-//! section keeps its lane when its poll ends (`lane/keep.rs`). The section is a count in the task's
+//! section keeps its lane when its poll ends (`lane/section.rs`). The section is a count in the task's
 //! state, so it ends wherever its future is dropped, also far from the task.
 
-use crate::lane::inside::{self, Inside};
+use crate::lane::section::inside::{self, Inside};
 use crate::lane::{LanePtr, current};
 use crate::sched::with_handle_of_task;
 use crate::task::Section;

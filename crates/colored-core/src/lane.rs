@@ -18,7 +18,7 @@
 //! A `ReadyLane` is made in two places: by the push, or the claim, that found the chain idle; and
 //! by the wake of a task that has kept the lane. It is consumed by [`ReadyLane::run`], which gives
 //! it back, or ends with the chain idle, or leaves it to the task at the head: that one keeps the
-//! lane while it waits (`lane/keep.rs`), and its state says to whom the right goes. So there is at
+//! lane while it waits (`lane/section.rs`), and its state says to whom the right goes. So there is at
 //! most one for a lane at any time, and only its owner polls. A lane in a deque is a `ReadyLane` in
 //! a deque: what a thief takes is idle and whole.
 //!
@@ -29,45 +29,37 @@
 
 mod after;
 mod alone;
+pub(crate) mod behavior;
 pub(crate) mod callback;
-pub(crate) mod claim;
 mod count;
 pub(crate) mod current;
-mod desk;
-pub(crate) mod gate;
-pub(crate) mod inside;
-mod keep;
-pub(crate) mod lend;
-mod line;
 pub(crate) mod locals;
-mod order;
-mod party;
 mod port;
+pub(crate) mod priority;
+pub(crate) mod readers;
 mod reference;
 mod release;
+pub(crate) mod section;
 mod slice;
 mod ticket;
 mod track;
 mod unlink;
-mod usher;
-pub(crate) mod visit;
 mod waiting;
-pub(crate) mod want;
 
+pub(crate) use self::behavior::line::{Behavior, Wanted};
+pub(crate) use self::behavior::order::Order;
 pub(crate) use self::count::GivenBack;
-pub(crate) use self::keep::Keeper;
-pub(crate) use self::line::{Behavior, Wanted};
-pub(crate) use self::order::Order;
 pub(crate) use self::port::{Closing, Dispatch};
 pub(crate) use self::reference::{LanePtr, LaneRef};
+pub(crate) use self::section::SectionKey;
 pub(crate) use self::slice::{Runner, Slice};
 pub(crate) use self::ticket::Ticket;
 pub(crate) use self::track::Track;
 
-pub use self::desk::Priority;
+pub use self::priority::Priority;
 
 use self::count::Count;
-use self::desk::Desk;
+use self::priority::PriorityWord;
 use crate::color::Color;
 use crate::queue::{Chain, Kind, Node};
 use crate::sync::{Arc, AtomicBool, AtomicU16, AtomicU32, Ordering, UnsafeCell};
@@ -90,9 +82,9 @@ pub(crate) struct Lane {
     home: AtomicU16,
     /// Whether somebody looks for a moment in which nobody reads ([`alone`]). A hint.
     wished: AtomicBool,
-    /// How many readers are inside ([`gate`]).
+    /// How many readers are inside ([`readers`](crate::lane::readers)).
     readers: AtomicU32,
-    desk: Desk,
+    priority: PriorityWord,
     number: u64,
     /// At the head while a call runs inline, or while readers are inside.
     inline: Node,
@@ -103,7 +95,7 @@ struct Inner {
     /// The color's own values, if it has any.
     locals: Option<Box<locals::Locals>>,
     /// The task at the head has waited with the lane, and the scheduler knows it.
-    keeper: Option<Keeper>,
+    section: Option<SectionKey>,
     /// Where the registry has it, if it does.
     track: Option<Track>,
 }
@@ -131,7 +123,7 @@ impl Lane {
             inner: UnsafeCell::new(Inner {
                 live: LiveList::new(),
                 locals: None,
-                keeper: None,
+                section: None,
                 track: None,
             }),
             port,
@@ -140,7 +132,7 @@ impl Lane {
             home: AtomicU16::new(0),
             wished: AtomicBool::new(false),
             readers: AtomicU32::new(0),
-            desk: Desk::new(),
+            priority: PriorityWord::new(),
             number: color.number(),
             inline: Node::new(Kind::Inline, 0),
         }
@@ -156,7 +148,7 @@ impl Lane {
             // SAFETY: exclusive access.
             let inner = unsafe { &mut *inner };
             debug_assert!(inner.live.is_empty());
-            debug_assert!(inner.keeper.is_none() && inner.locals.is_none());
+            debug_assert!(inner.section.is_none() && inner.locals.is_none());
             debug_assert!(inner.track.is_none());
         });
     }

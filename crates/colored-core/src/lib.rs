@@ -24,7 +24,7 @@
 //! | **policy** | says where runnable lanes go, in place of the scheduler ([`Policy`]): for comparisons |
 //! | **round** | how a worker goes through its queues: as many lanes of the injector as there are, then as many of its deque |
 //! | **inbox** | lanes whose next task is pinned to that one thread |
-//! | **mail** | lanes that another worker, with many events in hands, has left for the one that ran them last; and those that a worker runs behind all others |
+//! | **home queue** | lanes that another worker, with many events in hands, has left for the one that ran them last; and those that a worker runs behind all others |
 //! | **rest** | a worker whose thefts were not worth it steals nothing for a while, as if it were in a slice |
 //! | **guest** | a thread inside [`Handle::block_on`]: it runs only what is pinned to it |
 //! | **ticket** | an entry of a queue in which a lane may be more than once. The right to run the lane is then *left* in the lane |
@@ -62,7 +62,7 @@
 //!    sets a flag of that thread. A task with an open section **keeps its lane**: the node stays at
 //!    the head, and the exchange that clears `SCHEDULED` leaves the right to run the lane to the
 //!    thread that wakes the task. That thread dispatches the lane instead of pushing the node
-//!    (`lane/keep.rs`).
+//!    (`lane/section.rs`).
 //! 7. **Hop.** The task gets its new lane while it is still `SCHEDULED`, and is pushed there after
 //!    it has left the old lane: it is in one chain at a time.
 //! 8. **End.** The holder drops the future in place, under its color, stores the output, and sets
@@ -82,18 +82,18 @@
 //!
 //! * A **claim** takes the right. When the claim's turn comes the slice ends, and the lane belongs
 //!   to the behavior of the claim. A count says how many lanes are missing; the thread that takes
-//!   the last one runs the closure and releases all lanes (`lane/claim.rs`). A waiting behavior
+//!   the last one runs the closure and releases all lanes (`lane/behavior.rs`). A waiting behavior
 //!   consists of nodes in chains, and blocks no thread. All claims of one behavior are pushed in
 //!   one step with respect to other behaviors that have lanes in common, under a few locks taken in
 //!   order. So behaviors are in the same order in all lanes, and never wait for each other in a
-//!   cycle (`lane/order.rs`). If all lanes are idle, the behavior takes them at once, without
-//!   claims (`lane/want.rs`).
+//!   cycle (`lane/behavior/order.rs`). If all lanes are idle, the behavior takes them at once, without
+//!   claims (`lane/behavior/request.rs`).
 //! * A **gate** shares the right among any number of readers. The lane's own node, which inline
 //!   calls use too, stays at the head, and a word counts the readers inside; the exchange that
-//!   takes the count to zero makes its thread the holder (`lane/gate.rs`). No reader enters while
-//!   something waits. An usher admits readers that had to wait (`lane/visit.rs`) together, and
-//!   leaves none behind an open gate (`lane/usher.rs`). As many spare lanes as there are workers
-//!   then run these readers one by one, in parallel (`lane/party.rs`).
+//!   takes the count to zero makes its thread the holder (`lane/readers.rs`). No reader enters while
+//!   something waits. An admitter admits readers that had to wait (`lane/readers/queued.rs`) together, and
+//!   leaves none behind an open gate (`lane/readers/admit.rs`). As many spare lanes as there are workers
+//!   then run these readers one by one, in parallel (`lane/readers/batch.rs`).
 //! * A shared claim is both: a reader that stays inside for the time of its behavior.
 //!
 //! # Layers
@@ -120,17 +120,17 @@
 //!
 //! | | mechanism | argument | models |
 //! |---|---|---|---|
-//! | **G1** exclusion | A chain gives the right to run to the one push or claim that finds it idle. `ReadyLane` is that right: not `Clone`, consumed by `run`. A lane that waits in a deque is a `ReadyLane` in a deque; the right to a lane that a waiting task keeps goes to the one wake that schedules the task | [`queue`], `queue/chain.rs`; [`lane`]; `lane/claim.rs`, `lane/gate.rs`, `lane/usher.rs`, `lane/party.rs` | `chain`, `lane`, `inline`, `exclusive`, `when`, `gate`, `usher`, `party` |
-//! | **G2** order | The order of a lane is the order of the swaps on its chain's tail. The chain belongs to the lane, so a steal does not touch it. The claims of one behavior are pushed in one step; a reader enters at once only if nothing is behind the gate; the holder of a lane accesses it at once only if its own node is the last one | `queue/chain.rs`; [`lane`]; `lane/order.rs` | `chain`, `lane`, `when`, `gate` |
+//! | **G1** exclusion | A chain gives the right to run to the one push or claim that finds it idle. `ReadyLane` is that right: not `Clone`, consumed by `run`. A lane that waits in a deque is a `ReadyLane` in a deque; the right to a lane that a waiting task keeps goes to the one wake that schedules the task | [`queue`], `queue/chain.rs`; [`lane`]; `lane/behavior.rs`, `lane/readers.rs`, `lane/readers/admit.rs`, `lane/readers/batch.rs` | `chain`, `lane`, `inline`, `exclusive`, `when`, `gate`, `admitter`, `owner` |
+//! | **G2** order | The order of a lane is the order of the swaps on its chain's tail. The chain belongs to the lane, so a steal does not touch it. The claims of one behavior are pushed in one step; a reader enters at once only if nothing is behind the gate; the holder of a lane accesses it at once only if its own node is the last one | `queue/chain.rs`; [`lane`]; `lane/behavior/order.rs` | `chain`, `lane`, `when`, `gate` |
 //! | **G3** serial by default | Every task has a lane; without a named color it is the lane of [`Color::DEFAULT`]. A guest's future is a pinned task on it | `sched/guest.rs` | `scheduler` |
 //! | **G4** no leak of color | The color is an argument of the spawn. Only [`spawn_here`] and [`spawn_local`] read the lane that runs | | none: nothing interleaves |
 //! | **G5** exact colors | The table compares whole colors. A published lane's count reaches zero only under its shard's lock, under which look-ups add to it; one word holds the count and whether the table has the lane | [`table`], `lane/count.rs` | `table`, `retire` |
-//! | **G6** work conservation | Who publishes a lane then looks for sleepers; who goes to sleep announces it, then looks at the queues. A fence stands between the two steps of each. A `next` slot is exempt: it may be stolen once its worker is late, and [`Scheduler::rescue`] finds it. Who rests counts as busy, and looks again in time | `sched/idle.rs`, `sched/thrift.rs`, `sched/policy.rs`, `sched/ranks.rs` | `scheduler`, `policy`, `ranks` |
+//! | **G6** work conservation | Who publishes a lane then looks for sleepers; who goes to sleep announces it, then looks at the queues. A fence stands between the two steps of each. A `next` slot is exempt: it may be stolen once its worker is late, and [`Scheduler::rescue`] finds it. Who rests counts as busy, and looks again in time | `sched/idle.rs`, `sched/backoff.rs`, `sched/policy.rs`, `sched/classes.rs` | `scheduler`, `policy`, `classes` |
 //! | **G7** bounded turns | A worker ends a slice after 64 polls or 200 µs and puts the lane behind all others. At most 3 lanes in a row come from the `next` slot, where a lane that has filled its slice stays for as many turns as a theft has freed; what is in the injector when a round of a worker's deque begins comes before that round; an inbox has every other step | `sched/round.rs`, `sched/worker.rs`, `lane/slice.rs`, [`budget`] | none: tests and the simulator count slices |
-//! | **G8** destructors on color | Only the holder drops a future, so a cancellation waits for its turn. A waiting task is on the list of its lane; a lane with such a list is in the table or in the registry, where a shutdown finds it; one that keeps its lane is in a list of such tasks. A worker stays until what is pinned to it has been dropped; what it leaves behind if it is thrown away before is leaked: no other thread may drop it | `sched/shutdown.rs`, `sched/resident.rs`, `sched/keepers.rs`, `task/live.rs`, `lane/locals.rs` | `shutdown`, `pinned`, `task`, `turn`, `join`, `exclusive`, `locals` |
+//! | **G8** destructors on color | Only the holder drops a future, so a cancellation waits for its turn. A waiting task is on the list of its lane; a lane with such a list is in the table or in the registry, where a shutdown finds it; one that keeps its lane is in a list of such tasks. A worker stays until what is pinned to it has been dropped; what it leaves behind if it is thrown away before is leaked: no other thread may drop it | `sched/shutdown.rs`, `sched/local_tasks.rs`, `sched/parked_sections.rs`, `task/live.rs`, `lane/locals.rs` | `shutdown`, `pinned`, `task`, `turn`, `join`, `exclusive`, `locals` |
 //! | **G9** panic isolation | Polls, callbacks and destructors run inside `catch_unwind`; foreign wakers inside [`contain()`] | `task/vtable.rs` | none |
-//! | **G11** color per poll | The hold ends with the slice, and thread-locals record what the thread holds. A [`ColorCell`] gives its value to a closure, never across an await. A section is a count in the task's state: while it is not zero, a poll that ends leaves lane and node where they are | `lane/current.rs`, `lane/keep.rs`, [`cell`] | `cell`, `inline`, `exclusive` |
-//! | **G12** diagnosed waits | The thread that polls a task records the waits of the task in it. The search for deadlocks takes the right to run the sections that have waited long, and the tasks that it reaches, for its duration: so the records do not change meanwhile. It ends the youngest wait of a cycle that is inside a section with an error | `task/record.rs`, `wait.rs`, `wait/search.rs`, `lane/line.rs` | `record`, `exclusive`, `waits` |
+//! | **G11** color per poll | The hold ends with the slice, and thread-locals record what the thread holds. A [`ColorCell`] gives its value to a closure, never across an await. A section is a count in the task's state: while it is not zero, a poll that ends leaves lane and node where they are | `lane/current.rs`, `lane/section.rs`, [`cell`] | `cell`, `inline`, `exclusive` |
+//! | **G12** diagnosed waits | The thread that polls a task records the waits of the task in it. The search for deadlocks takes the right to run the sections that have waited long, and the tasks that it reaches, for its duration: so the records do not change meanwhile. It ends the youngest wait of a cycle that is inside a section with an error | `task/record.rs`, `wait.rs`, `wait/search.rs`, `lane/behavior/line.rs` | `record`, `exclusive`, `waits` |
 //!
 //! The shell above this crate provides G10 (I/O is nobody's hostage).
 //!
@@ -155,7 +155,7 @@
 //! | the output and the joiner's waker | setting `COMPLETE`, `JOINER` | the other side's load or exchange of the state word |
 //! | a lane, holder to behavior | the count of missing lanes | the exchange that takes the last one |
 //! | a cell's content, writer to readers and back | opening the gate; each leave | each enter; the last leave |
-//! | the line behind an open gate, usher to usher | giving the office up; asking | taking the office; being asked |
+//! | the line behind an open gate, admitter to admitter | giving the role up; asking | taking the role; being asked |
 //! | a lane, worker to worker | the deque, the injector, the `next` slot, an inbox's lock | the same |
 //!
 //! Two places need a total order, and use `fence(SeqCst)` between a store and a load on both sides:
@@ -197,7 +197,7 @@
 //! | `when`, some busy | for each lane a swap, a count, the cell's count up and down, and a lock if there are several lanes; one allocation, a locked slot for the result, a wake that takes a lock |
 //! | read, color idle | 3: as a call, and the leave |
 //! | read, others inside | 2: enter and leave |
-//! | read, color busy | a visitor with a reference of the cell, a part of a callback on a spare lane, a locked slot, a wake |
+//! | read, color busy | a node with a reference of the cell, a part of a callback on a spare lane, a locked slot, a wake |
 //! | call, color busy | a callback with a reference of lane and cell, a locked slot for the result, a wake |
 //!
 //! # Sources
@@ -235,8 +235,9 @@ mod wait;
 #[doc(hidden)]
 pub use self::cell::sets;
 pub use self::cell::{
-    AccessError, Address, AllShared, Call, CallError, Cells, ColorCell, Errand, ErrandCall, Read,
-    Several, SeveralShared, Shared, TryCall, TryRead, TryWhen, When, shared, try_when, when,
+    AccessError, Address, AllShared, Call, CallError, Cells, ColorCell, Read, RemoteCall,
+    RemoteCallWait, Several, SeveralShared, Shared, TryCall, TryRead, TryWhen, When, shared,
+    try_when, when,
 };
 pub use self::color::Color;
 pub use self::contain::contain;

@@ -18,23 +18,24 @@
 //! The [`canary`] holds models that must fail: a suite that has stopped looking passes everything
 //! else.
 
+mod admit;
 mod canary;
 mod cell;
 mod chain;
+mod classes;
 mod doubles;
 mod exclusive;
-mod gate;
+mod home_queue;
 mod inline;
 mod join;
 mod lane;
 mod limit;
 mod locals;
-mod mail;
-mod party;
 mod pinned;
 mod policy;
 mod pool;
-mod ranks;
+mod read_batch;
+mod readers;
 mod record;
 mod retire;
 mod scheduler;
@@ -42,7 +43,6 @@ mod shutdown;
 mod table;
 mod task;
 mod turn;
-mod usher;
 mod waits;
 mod when;
 

@@ -13,29 +13,29 @@
 //! | any other thread | the injector |
 //! | what comes next in it is pinned | the inbox of that worker or guest |
 //! | its slice is over | the young end of the deque of the worker that ran it |
-//! | a worker, in a batch of many events | the mail of the worker that ran it last (`mail.rs`) |
-//! | the end of a behavior that it has waited for | the worker's own mail |
-//! | any of these, with a [`Policy`] | where that says: as above, the mail of a worker, or the injector |
+//! | a worker, in a batch of many events | the home queue of the worker that ran it last (`home_queue.rs`) |
+//! | the end of a behavior that it has waited for | the worker's own home queue |
+//! | any of these, with a [`Policy`] | where that says: as above, the home queue of a worker, or the injector |
 
+mod backoff;
+mod classes;
 mod dispatch;
 mod enter;
 mod guest;
 mod handle;
+mod home_queue;
 mod idle;
-mod keepers;
 mod local;
-mod mail;
+mod local_tasks;
 mod options;
+mod parked_sections;
 mod pinned;
 mod policy;
-mod ranks;
 mod registry;
 mod remote;
-mod resident;
 mod retire;
 mod round;
 mod shutdown;
-mod thrift;
 mod worker;
 
 pub use self::options::{Options, Unsuitable};
@@ -54,11 +54,11 @@ pub(crate) use self::local::{has_to_wait, noted_time};
 pub(crate) use self::pinned::spawn_pinned;
 pub(crate) use self::remote::post_to_worker;
 
+use self::classes::{Classes, Queued};
 use self::idle::Idle;
-use self::keepers::Keepers;
 use self::local::Spares;
+use self::parked_sections::ParkedSections;
 use self::policy::Since;
-use self::ranks::{Queued, Ranks};
 use self::registry::Registry;
 use self::remote::{Guests, Remote, index_of};
 use crate::color::Color;
@@ -100,7 +100,7 @@ const SPARE_BATCHES: usize = (2 << 20) / (local::SPARES * size_of::<Lane>());
 pub struct Scheduler {
     table: Table,
     registry: Registry,
-    keepers: Keepers,
+    parked_sections: ParkedSections,
     /// There has been a section.
     sections: AtomicBool,
     injector: Injector<ReadyLane>,
@@ -125,7 +125,7 @@ pub struct Scheduler {
     policy: Option<&'static dyn Policy>,
     /// Whether workers take lanes from each other.
     steals: bool,
-    ranks: Ranks,
+    classes: Classes,
 }
 
 impl Scheduler {
@@ -154,7 +154,7 @@ impl Scheduler {
         let scheduler = Arc::new(Self {
             table: Table::new(seed),
             registry: Registry::new(workers),
-            keepers: Keepers::new(workers),
+            parked_sections: ParkedSections::new(workers),
             sections: AtomicBool::new(false),
             injector: Injector::new(),
             idle: Idle::new(workers),
@@ -171,7 +171,7 @@ impl Scheduler {
             slice_nanos: options.slice_nanos,
             policy: options.policy,
             steals: options.policy.is_none_or(|policy| policy.steals()),
-            ranks: Ranks::new(workers),
+            classes: Classes::new(workers),
         });
         if scheduler.policy.is_some() {
             scheduler.remotes.iter().for_each(|remote| remote.set_unusual());
@@ -205,8 +205,8 @@ impl Scheduler {
 
     /// How many tasks have waited in a section and not left their lanes since. Takes locks: for tests.
     #[must_use]
-    pub fn keepers(&self) -> usize {
-        self.keepers.len()
+    pub fn waiting_sections(&self) -> usize {
+        self.parked_sections.len()
     }
 
     /// What a worker has done so far.
@@ -232,7 +232,7 @@ impl Scheduler {
     /// in one poll for long, this is how it gets away.
     pub fn rescue(&self) {
         let any_stealable =
-            || !self.ranks.is_empty() || self.remotes.iter().any(|remote| remote.has_stealable());
+            || !self.classes.is_empty() || self.remotes.iter().any(|remote| remote.has_stealable());
         if !self.injector.is_empty() || (self.steals && any_stealable()) {
             self.notify();
         }
@@ -269,7 +269,7 @@ impl Scheduler {
 
     /// The tasks that have waited in a section, and not left their lanes since.
     pub(crate) fn parked_sections(&self) -> Vec<Abort<LanePtr>> {
-        self.keepers.all()
+        self.parked_sections.all()
     }
 
     /// A thread that may be no worker has changed what is waited for.
@@ -311,7 +311,7 @@ impl Scheduler {
             self.cancel(lane);
             return;
         }
-        if self.ranks.are_used() {
+        if self.classes.are_used() {
             self.rank(None, lane, Since::Scheduled, Queued::Last);
         } else if let Some(lane) = self.route(None, lane, Since::Scheduled) {
             self.injector.push(lane);

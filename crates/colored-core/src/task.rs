@@ -4,11 +4,11 @@
 //!
 //! | part | touched by |
 //! |---|---|
-//! | `node` | the chain it is in; the party that may move it ([`state`]) |
+//! | `node` | the chain it is in; the owner that may move it ([`state`]) |
 //! | `state` | everybody, atomically |
-//! | `lane` | the party that may move the node; whoever knows the task to be alive may ask which it is |
+//! | `lane` | the owner that may move the node; whoever knows the task to be alive may ask which it is |
 //! | `live` | the holder of the task's lane |
-//! | `records` | the party that may move the node ([`record`]) |
+//! | `records` | the owner that may move the node ([`record`]) |
 //! | future | the holder of the task's lane |
 //! | output | the holder until `COMPLETE`, then the handle; with no handle the holder drops it |
 //! | joiner's waker | the handle while `JOINER` is clear, the holder at the end while it is set |
@@ -75,8 +75,8 @@ pub(crate) trait Schedule: Copy + PartialEq + Send + Sync + 'static {
     ///
     /// # Safety
     ///
-    /// `self` is the task's lane, read by the party that may move the node, and the caller is that
-    /// party. After the call it is not, and may touch the task only if it has a reference.
+    /// `self` is the task's lane, read by the owner that may move the node, and the caller is that
+    /// owner. After the call it is not, and may touch the task only if it has a reference.
     unsafe fn schedule(self, node: NonNull<Node>);
 
     /// Takes a task that has kept its lane and has just become ready: the lane goes on, with this

@@ -27,7 +27,8 @@ mod search;
 pub use self::search::look_for_deadlocks;
 
 use self::room::Room;
-use crate::lane::{Behavior, LanePtr, LaneRef, current, inside};
+use crate::lane::section::inside;
+use crate::lane::{Behavior, LanePtr, LaneRef, current};
 use crate::sched::noted_time;
 use crate::sync::Arc;
 use crate::task::{Abort, Cause, Deadlock, How, Record};

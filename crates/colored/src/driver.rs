@@ -2,23 +2,23 @@
 //!
 //! k reactor shards and one timer wheel a worker. A worker with nothing to run takes the turn of
 //! its shard and sleeps inside the poll; if a neighbour has the turn it sleeps on a condition
-//! variable ([`park`]). It wakes up in time for its timers, though not for each of many ([`nap`]). A
+//! variable ([`park`]). It wakes up in time for its timers, though not for each of many ([`coalesce`]). A
 //! busy worker looks without blocking now and then. The [`backstop`] thread does both for workers
 //! that are stuck.
 
 pub(crate) mod backstop;
 pub(crate) mod clock;
+mod coalesce;
 pub(crate) mod current;
 pub(crate) mod entered;
-pub(crate) mod filed;
-mod nap;
 pub(crate) mod park;
 pub(crate) mod reactor;
+pub(crate) mod registered;
 pub(crate) mod source;
 pub(crate) mod wheel;
 
 use self::clock::{Clock, TICK};
-use self::nap::Nap;
+use self::coalesce::Coalescing;
 use self::park::Parker;
 use self::reactor::Shard;
 use self::wheel::Wheel;
@@ -52,7 +52,7 @@ pub(crate) struct Driver {
     pub(crate) deadlock_after: Duration,
     pub(crate) finishers: Finishers,
     parkers: Box<[Parker]>,
-    naps: Box<[Nap]>,
+    coalescing: Box<[Coalescing]>,
     /// Ticks after which a timer that has not fired shows that its worker is stuck.
     overdue: u64,
     turn: AtomicUsize,
@@ -92,7 +92,7 @@ impl Driver {
             deadlock_after: Duration::ZERO,
             finishers: Finishers::default(),
             parkers: (0..workers).map(|_| Parker::default()).collect(),
-            naps: (0..workers).map(|_| Nap::new(rest)).collect(),
+            coalescing: (0..workers).map(|_| Coalescing::new(rest)).collect(),
             overdue: rest + OVERDUE,
             turn: AtomicUsize::new(0),
         }
@@ -127,25 +127,25 @@ impl Driver {
     /// Sleeps until this worker is unparked, one of its sockets or timers wants to wake somebody, or
     /// `limit` is over. Appends whom to wake.
     pub(crate) fn park(&self, worker: usize, limit: Option<Duration>, wakers: &mut Vec<Waker>) {
-        filed::drop_last();
+        registered::drop_last();
         let wheel = &self.wheels[worker];
         let tick = wheel.next_deadline();
         let deadline =
-            if tick == u64::MAX { None } else { self.clock.at(self.naps[worker].end(tick)) };
+            if tick == u64::MAX { None } else { self.clock.at(self.coalescing[worker].end(tick)) };
         let shard = &self.shards[worker % self.shards.len()];
         self.parkers[worker].park(shard, limit, deadline, wakers);
         if tick != u64::MAX {
             let others = wakers.len();
             let now = self.advance(worker, wakers);
             if wakers.len() > others {
-                self.naps[worker].woken(now);
+                self.coalescing[worker].woken(now);
             }
         }
     }
 
     /// Looks for events and due timers without sleeping. Appends whom to wake.
     pub(crate) fn glance(&self, worker: usize, wakers: &mut Vec<Waker>) {
-        filed::drop_last();
+        registered::drop_last();
         if let Some(mut turn) = self.shards[worker % self.shards.len()].try_turn() {
             polled(turn.poll(Some(Duration::ZERO), wakers));
         }

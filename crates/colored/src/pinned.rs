@@ -14,7 +14,9 @@ pub(crate) use self::spawn::spawn_pinned_in;
 
 use self::mailbox::{Receiver, Sender, mailbox};
 use crate::task::consume_budget;
-use colored_core::{Address, CallError, Color, Deadlock, ErrandCall, Handle, contain, spawn_local};
+use colored_core::{
+    Address, CallError, Color, Deadlock, Handle, RemoteCallWait, contain, spawn_local,
+};
 use std::fmt;
 use std::future::poll_fn;
 use std::panic::{Location, resume_unwind};
@@ -229,7 +231,7 @@ impl<T: 'static> PinnedCell<T> {
         let (cell, site) = (self.clone(), Location::caller());
         async move {
             let waker = poll_fn(|cx| Poll::Ready(cx.waker().clone())).await;
-            let (mut call, errand) = ErrandCall::new(f, waker);
+            let (mut call, errand) = RemoteCallWait::new(f, waker);
             // What is given back goes, and so ends the wait.
             drop(cell.sender.send(Box::new(move |value| errand.run(|f| f(value)))));
             let home = || cell.sender.home();

@@ -6,10 +6,10 @@
 //! about a refusal. Whoever makes many jobs bounds them where they are made.
 
 mod class;
-mod crew;
 mod name;
 #[cfg(test)]
 mod tests;
+mod threads;
 
 use std::{
     io,
@@ -18,7 +18,7 @@ use std::{
 };
 
 pub(crate) use self::class::Class;
-use self::crew::Crew;
+use self::threads::Threads;
 use crate::launch::Launch;
 
 /// What a thread of the pool runs.
@@ -73,7 +73,7 @@ pub(crate) struct Stats {
 ///
 /// Dropping it shuts it down without waiting.
 pub(crate) struct Pool {
-    crews: [Arc<Crew>; Class::ALL.len()],
+    groups: [Arc<Threads>; Class::ALL.len()],
 }
 
 impl Pool {
@@ -84,7 +84,7 @@ impl Pool {
     /// If `max_threads` is zero.
     pub(crate) fn new(limits: &Limits) -> Pool {
         assert!(limits.max_threads > 0, "max_threads of the blocking pool must not be 0");
-        Pool { crews: Class::ALL.map(|class| Arc::new(Crew::new(class, limits))) }
+        Pool { groups: Class::ALL.map(|class| Arc::new(Threads::new(class, limits))) }
     }
 
     /// Hands a job to a thread of its class: an idle one, the last that became so,
@@ -99,12 +99,12 @@ impl Pool {
     /// gives no new thread the job waits for one of those that are there; if there
     /// is none in its class, it is [`Refused::NoThread`].
     pub(crate) fn submit(&self, class: Class, job: Job) -> Result<(), Refused> {
-        self.crews[class as usize].submit(job)
+        self.groups[class as usize].submit(job)
     }
 
     /// The counts of a class.
     pub(crate) fn stats(&self, class: Class) -> Stats {
-        self.crews[class as usize].stats()
+        self.groups[class as usize].stats()
     }
 
     /// Ends the pool, and waits until its threads are gone or `deadline` has come.
@@ -120,14 +120,14 @@ impl Pool {
     /// then false.
     pub(crate) fn shutdown(&self, deadline: Option<Instant>) -> bool {
         // All of them first, so that they end side by side.
-        self.crews.iter().for_each(|crew| crew.close());
-        self.crews.iter().map(|crew| crew.join(deadline)).fold(true, |all, gone| all & gone)
+        self.groups.iter().for_each(|threads| threads.close());
+        self.groups.iter().map(|threads| threads.join(deadline)).fold(true, |all, gone| all & gone)
     }
 }
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        self.crews.iter().for_each(|crew| crew.close());
+        self.groups.iter().for_each(|threads| threads.close());
     }
 }
 

@@ -6,8 +6,8 @@ use super::slot::Outcome;
 use super::{ColorCell, InUse};
 use crate::budget;
 use crate::contain::contain;
-use crate::lane::gate;
-use crate::lane::visit::{self, Visit};
+use crate::lane::readers;
+use crate::lane::readers::queued::{self, QueuedRead};
 use crate::task::How;
 use crate::wait::Turn;
 use std::fmt;
@@ -109,7 +109,7 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
         // The slot gives `f` back if the reader must wait.
         let mut slot = Some(f);
         let run = || self.look(slot.take().expect("run once"));
-        match gate::read_inline(self.inner.lane(), run) {
+        match readers::read_inline(self.inner.lane(), run) {
             Ok(result) => Ok(result),
             Err(_) => Err(slot.take().expect("not run")),
         }
@@ -175,8 +175,8 @@ where
                 Err(f) => {
                     let cell = this.cell;
                     let queued = Queued::push(this.turn(), f, cx.waker(), |slot| {
-                        let visit = Reading { cell: cell.clone(), slot, f: None };
-                        visit::post(cell.inner.lane(), visit);
+                        let queued = Reading { cell: cell.clone(), slot, f: None };
+                        queued::post(cell.inner.lane(), queued);
                     });
                     this.stage = Stage::Queued(queued);
                 }
@@ -211,7 +211,7 @@ struct Reading<T: Send + 'static, F, R> {
     cell: ColorCell<T>,
 }
 
-impl<T, F, R> Visit for Reading<T, F, R>
+impl<T, F, R> QueuedRead for Reading<T, F, R>
 where
     T: Send + Sync + 'static,
     F: FnOnce(&T) -> R + Send + 'static,

@@ -7,8 +7,8 @@ pub use self::element::{Element, Part, Reach, Reads, Writes};
 pub use self::tuple::Tuple;
 
 use super::{ColorCell, InUse};
-use crate::lane::claim::Claim;
-use crate::lane::want::Want;
+use crate::lane::behavior::Claim;
+use crate::lane::behavior::request::Request;
 use std::fmt;
 
 /// Several cells: tuples of one to eight of `&ColorCell<T>` and
@@ -48,16 +48,16 @@ pub trait Set<F, R>: Sealed {
     /// The same set, with clones of its cells.
     type Kept: Set<F, R> + Send + 'static;
     /// What is wanted of each cell's lane.
-    type Wants: AsMut<[Want]>;
+    type Wants: AsMut<[Request]>;
     /// Claims for all that may be wanted.
     type Claims: AsMut<[Claim]> + AsRef<[Claim]>;
 
     fn keep(self) -> Self::Kept;
     fn wants(&self) -> Self::Wants;
-    fn claims(wants: &[Want]) -> Self::Claims;
+    fn claims(wants: &[Request]) -> Self::Claims;
 
     /// What is wanted of the first cell that is not shared: the closure runs under its color.
-    fn color(&self) -> Option<Want>;
+    fn color(&self) -> Option<Request>;
 
     /// Two places of one cell, at least one of which changes it.
     fn twice(&self) -> Option<(usize, usize)>;
@@ -68,7 +68,7 @@ pub trait Set<F, R>: Sealed {
     ///
     /// This thread holds all lanes, or is counted in where all that is wanted is shared. Those that
     /// `own` says yes to it holds in any case.
-    unsafe fn run(&self, own: impl Fn(Want) -> bool, f: F) -> Result<R, InUse>;
+    unsafe fn run(&self, own: impl Fn(Request) -> bool, f: F) -> Result<R, InUse>;
 }
 
 /// A cell that the closure of a [`when`](fn@super::when) only reads, in parallel with other

@@ -9,8 +9,8 @@ pub use self::shared::{AllShared, SeveralShared, shared};
 use self::row::distinct;
 use super::set::{Sealed, Set};
 use super::{ColorCell, InUse};
-use crate::lane::claim::Claim;
-use crate::lane::want::{Mode, Want};
+use crate::lane::behavior::Claim;
+use crate::lane::behavior::request::{Mode, Request};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
@@ -103,30 +103,30 @@ where
     F: for<'a> FnOnce(Several<'a, C::Value>) -> R,
 {
     type Kept = Slice<Box<[ColorCell<C::Value>]>>;
-    type Wants = Vec<Want>;
+    type Wants = Vec<Request>;
     type Claims = Box<[Claim]>;
 
     fn keep(self) -> Self::Kept {
         Slice(self.0.keep())
     }
 
-    fn wants(&self) -> Vec<Want> {
+    fn wants(&self) -> Vec<Request> {
         self.0.row().wants(Mode::Exclusive)
     }
 
-    fn claims(wants: &[Want]) -> Box<[Claim]> {
+    fn claims(wants: &[Request]) -> Box<[Claim]> {
         wants.iter().map(|want| Claim::new(Some(*want))).collect()
     }
 
-    fn color(&self) -> Option<Want> {
-        self.0.row().iter().next().map(|cell| Want::new(cell.inner.lane(), Mode::Exclusive))
+    fn color(&self) -> Option<Request> {
+        self.0.row().iter().next().map(|cell| Request::new(cell.inner.lane(), Mode::Exclusive))
     }
 
     fn twice(&self) -> Option<(usize, usize)> {
         None
     }
 
-    unsafe fn run(&self, _own: impl Fn(Want) -> bool, f: F) -> Result<R, InUse> {
+    unsafe fn run(&self, _own: impl Fn(Request) -> bool, f: F) -> Result<R, InUse> {
         let (row, values) = (self.0.row(), PhantomData);
         let each = distinct(row.iter()).into_iter();
         // SAFETY: this thread holds all lanes up to the end of this call.

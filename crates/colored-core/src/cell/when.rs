@@ -8,7 +8,7 @@ use super::queued::Queued;
 use super::set::{Cells, Set};
 use super::slot::Slot;
 use crate::budget;
-use crate::lane::want::{self, Want};
+use crate::lane::behavior::request::{self, Request};
 use crate::lane::{LanePtr, LaneRef};
 use crate::sched::has_to_wait;
 use crate::wait::Turn;
@@ -170,7 +170,7 @@ where
             Stage::Unstarted(set, f) => {
                 let mut wants = set.wants();
                 // SAFETY: the set keeps the lanes.
-                let lanes = unsafe { want::gather(wants.as_mut()) };
+                let lanes = unsafe { request::gather(wants.as_mut()) };
                 let wants = &wants.as_mut()[..lanes];
                 match run_now(&set, wants, f) {
                     Ok(result) => return Poll::Ready(result),
@@ -227,14 +227,18 @@ fn turn<'a>(lane: &'a LaneRef, site: &'static Location<'static>) -> Turn<'a> {
 
 /// Runs the closure if it need not wait for what the set wants; gives it back otherwise.
 #[inline]
-fn run_now<S: Set<F, R>, F, R>(set: &S, wants: &[Want], f: F) -> Result<Result<R, CallError>, F> {
-    let color = set.color().map(Want::lane);
+fn run_now<S: Set<F, R>, F, R>(
+    set: &S,
+    wants: &[Request],
+    f: F,
+) -> Result<Result<R, CallError>, F> {
+    let color = set.color().map(Request::lane);
     let run = |f, own: Option<LanePtr>| {
         // SAFETY: `run_now` has taken the lanes.
         unsafe { set.run(|want| own.is_some_and(|own| want.is_of(own)), f) }
     };
     // SAFETY: the set keeps the lanes.
-    let result = unsafe { want::run_now(wants, color, f, run) }?;
+    let result = unsafe { request::run_now(wants, color, f, run) }?;
     Ok(result.map_err(CallError::from))
 }
 
@@ -253,7 +257,7 @@ enum Started<S, F, R> {
 #[cold]
 fn stand_in_line<S, F, R>(
     set: S,
-    wants: &[Want],
+    wants: &[Request],
     f: F,
     waker: &Waker,
     site: &'static Location<'static>,
@@ -263,7 +267,7 @@ where
     F: Send + 'static,
     R: Send + 'static,
 {
-    let color = set.color().map(Want::lane);
+    let color = set.color().map(Request::lane);
     let set = set.keep();
     if let [want] = wants
         && want.is_exclusive()

@@ -1,6 +1,7 @@
 //! Taking an idle lane for oneself, by the lane's own node: an inline call, or a lane of a set.
 
-use super::{Lane, gate};
+use crate::lane::Lane;
+use crate::lane::readers;
 use crate::sync::{Ordering, spin_loop};
 use std::ptr::NonNull;
 
@@ -45,7 +46,7 @@ pub(super) fn try_alone_soon(lane: &Lane) -> bool {
             }
         } else if !std::ptr::eq(last, own.as_ptr()) {
             return false;
-        } else if wish.is_none() && gate::is_open(lane) {
+        } else if wish.is_none() && readers::is_open(lane) {
             wish = Some(Wish::make(lane));
         }
         spin_loop();

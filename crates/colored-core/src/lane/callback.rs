@@ -1,9 +1,9 @@
 //! Closures under a color: queued like tasks, or run at once when the lane is idle.
 
-use super::alone::{try_alone, try_alone_soon};
-use super::current::Hold;
-use super::{LanePtr, LaneRef};
 use crate::contain::contain;
+use crate::lane::alone::{try_alone, try_alone_soon};
+use crate::lane::current::Hold;
+use crate::lane::{LanePtr, LaneRef};
 use crate::memory;
 use crate::queue::{Kind, Node};
 use crate::sync::UnsafeCell;

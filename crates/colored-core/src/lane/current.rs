@@ -1,7 +1,7 @@
 //! What this thread is running: the lane it holds, the task it polls.
 
-use super::{LanePtr, LaneRef};
 use crate::color::Color;
+use crate::lane::{LanePtr, LaneRef};
 use crate::sync::thread_slot;
 use crate::task::{Abort, TaskRef};
 use std::cell::Cell;

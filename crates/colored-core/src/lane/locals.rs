@@ -21,8 +21,8 @@
 //! At shutdown colors may be referenced for ever, by a cell or a handle. So where the waiting tasks
 //! of a lane are aborted, an end that asks for no count is scheduled behind them.
 
-use super::{Inner, Lane, LanePtr, LaneRef, callback, current};
 use crate::contain::contain;
+use crate::lane::{Inner, Lane, LanePtr, LaneRef, callback, current};
 use std::any::Any;
 use std::error::Error;
 use std::fmt;

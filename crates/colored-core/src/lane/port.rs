@@ -1,8 +1,8 @@
 //! [`Dispatch`]: the arrow from the lanes up to their scheduler.
 
-use super::{Keeper, Lane, LanePtr, LaneRef, Order, Priority, ReadyLane, Track};
 use crate::color::Color;
 use crate::contain::contain;
+use crate::lane::{Lane, LanePtr, LaneRef, Order, Priority, ReadyLane, SectionKey, Track};
 use crate::task::TaskRef;
 use std::any::Any;
 use std::task::Waker;
@@ -42,10 +42,10 @@ pub(crate) trait Dispatch: Any + Send + Sync {
 
     /// Remembers a task that is about to wait and keeps its lane, so that a shutdown can abort it:
     /// what is pushed on such a lane has no turn. Not if the scheduler is closing.
-    fn enter_keeper(&self, task: TaskRef<LanePtr>) -> Result<Keeper, Closing>;
+    fn enter_section(&self, task: TaskRef<LanePtr>) -> Result<SectionKey, Closing>;
 
     /// Forgets the task again, before it leaves the lane.
-    fn remove_keeper(&self, keeper: Keeper);
+    fn remove_section(&self, section: SectionKey);
 
     /// Nanoseconds since some time. Costs a look at the clock.
     fn now(&self) -> u64;

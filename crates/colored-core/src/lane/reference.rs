@@ -1,6 +1,6 @@
 //! Pointers to lanes, and references that are counted.
 
-use super::{Dispatch, GivenBack, Lane, ReadyLane, current};
+use crate::lane::{Dispatch, GivenBack, Lane, ReadyLane, current};
 use crate::queue::{Node, Pushed};
 use crate::sync::Arc;
 use crate::task::{self, Schedule, TaskRef};

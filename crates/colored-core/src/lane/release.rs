@@ -1,8 +1,8 @@
 //! The end of a hold that is no slice: of an inline call, of a claim, of a gate.
 
-use super::after::After;
-use super::current::Hold;
-use super::{LanePtr, ReadyLane};
+use crate::lane::after::After;
+use crate::lane::current::Hold;
+use crate::lane::{LanePtr, ReadyLane};
 use crate::queue::Unlinked;
 use std::ptr::NonNull;
 

@@ -1,10 +1,11 @@
 //! One turn of a lane: a bounded number of polls, then it goes back.
 
-use super::after::After;
-use super::current::{self, Hold};
-use super::usher::{self, LetIn};
-use super::{Lane, LanePtr, ReadyLane, callback, claim};
 use crate::budget;
+use crate::lane::after::After;
+use crate::lane::behavior;
+use crate::lane::current::{self, Hold};
+use crate::lane::readers::admit::{self, LetIn};
+use crate::lane::{Lane, LanePtr, ReadyLane, callback};
 use crate::queue::{Kind, Node, Unlinked};
 use crate::task::{Begun, TaskRef, Wants};
 use std::ptr::NonNull;
@@ -112,13 +113,13 @@ impl ReadyLane {
         if unsafe { node.as_ref() }.kind == Kind::Claim {
             self.count_owed(hold);
             // SAFETY: by contract.
-            return match unsafe { claim::grant(self, node, closing) } {
+            return match unsafe { behavior::grant(self, node, closing) } {
                 Some(lane) => Turned::Over(lane, After::Claim),
                 None => Turned::Taken,
             };
         }
         // SAFETY: by contract.
-        match unsafe { usher::let_in(self, hold, closing) } {
+        match unsafe { admit::let_in(self, hold, closing) } {
             LetIn::Open => Turned::Taken,
             LetIn::Nobody(lane) => Turned::Over(lane, After::InlineCounted),
             LetIn::Stalled(lane) => Turned::NotYet(lane),
@@ -207,14 +208,14 @@ impl Lane {
                 // SAFETY: as above.
                 unsafe { inner.live.insert(task) };
             }
-            inner.keeper.is_some()
+            inner.section.is_some()
         };
         // SAFETY: the lane is held.
         let has_kept = unsafe { self.with_inner(list) };
         let wants = if done { Wants::Wait } else { task.wants() };
         if has_kept && wants != Wants::Lane {
             // SAFETY: the lane is held, and the task keeps it no longer.
-            unsafe { self.forget_keeper() };
+            unsafe { self.forget_section() };
         }
         if done {
             // SAFETY: the output has been stored.
@@ -222,7 +223,7 @@ impl Lane {
             return After::Release;
         }
         if let Some(lane) = asked.hop {
-            // SAFETY: the party that polled may move the task; it takes the reference along.
+            // SAFETY: the owner that polled may move the task; it takes the reference along.
             unsafe { task.set_lane(lane.into_counted()) };
             return After::Hop;
         }

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-/// A place in the registry. Half a word, and with [`Keeper`](super::Keeper) a whole one.
+/// A place in the registry. Half a word, and with [`SectionKey`](super::SectionKey) a whole one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Track(NonZeroU32);
 

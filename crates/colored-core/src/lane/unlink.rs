@@ -8,9 +8,10 @@
 //! A head behind which a producer is half done cannot leave yet. The lane remembers what remains
 //! ([`Lane::set_stalled`]), goes back to its worker, and begins with that the next time.
 
-use super::after::After;
-use super::current::Hold;
-use super::{Lane, LanePtr, callback, claim};
+use crate::lane::after::After;
+use crate::lane::behavior;
+use crate::lane::current::Hold;
+use crate::lane::{Lane, LanePtr, callback};
 use crate::queue::{Node, Rotated, Unlinked};
 use crate::task::{Ended, Kept, Schedule, TaskRef};
 use std::ptr::NonNull;
@@ -84,11 +85,11 @@ impl LanePtr {
             // SAFETY: the head is alive.
             let urgent = unsafe { head.as_ref() }.urgent;
             if urgent {
-                lane.desk.lower();
+                lane.priority.lower();
             }
             let unlinked = lane.chain.unlink_head();
             if urgent && unlinked == Unlinked::Stalled {
-                lane.desk.unlower();
+                lane.priority.unlower();
             }
             unlinked
         };
@@ -131,9 +132,9 @@ impl After {
         let task = || unsafe { TaskRef::<LanePtr>::from_node(node) };
         match self {
             After::End => {
-                // SAFETY: the party that polled may move the task, up to this call.
+                // SAFETY: the owner that polled may move the task, up to this call.
                 if let Ended::Reschedule = unsafe { task().end() } {
-                    // SAFETY: it was woken meanwhile, so it is still this party's to move.
+                    // SAFETY: it was woken meanwhile, so it is still this owner's to move.
                     unsafe { schedule(task()) };
                 }
             }
@@ -144,7 +145,7 @@ impl After {
             }
             After::Hop => {
                 hold.owe(-1);
-                // SAFETY: scheduled and in no chain: it is still this party's to move.
+                // SAFETY: scheduled and in no chain: it is still this owner's to move.
                 unsafe { schedule(task()) };
             }
             After::Free => {
@@ -158,7 +159,7 @@ impl After {
             After::InlineCounted => hold.owe(-1),
             After::Rotate | After::Keep => unreachable!("it stays in the chain"),
             // SAFETY: it has had its turn and is in no chain.
-            After::Claim => unsafe { claim::free(node) },
+            After::Claim => unsafe { behavior::free(node) },
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The tasks of a lane that wait: found at shutdown, and told.
 
-use super::{Closing, Inner, Lane, LanePtr};
+use crate::lane::{Closing, Inner, Lane, LanePtr};
 
 impl Lane {
     /// Marks all waiting tasks for cancellation.

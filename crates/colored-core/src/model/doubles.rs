@@ -2,8 +2,8 @@
 
 use crate::color::Color;
 use crate::lane::{
-    Closing, Dispatch, GivenBack, Keeper, Lane, LanePtr, LaneRef, Order, ReadyLane, Runner, Slice,
-    Tenure, Track,
+    Closing, Dispatch, GivenBack, Lane, LanePtr, LaneRef, Order, ReadyLane, Runner, SectionKey,
+    Slice, Tenure, Track,
 };
 use crate::sync::{Arc, Mutex, UnsafeCell, arc_dyn};
 use crate::task::{Cell, Join, TaskRef};
@@ -16,7 +16,7 @@ use std::task::{Context, Poll, Waker};
 pub(crate) struct Port {
     ready: Mutex<VecDeque<ReadyLane>>,
     order: Order,
-    keepers: Mutex<u32>,
+    parked_sections: Mutex<u32>,
 }
 
 impl Port {
@@ -24,7 +24,7 @@ impl Port {
         Arc::new(Self {
             ready: Mutex::new(VecDeque::new()),
             order: Order::default(),
-            keepers: Mutex::new(0),
+            parked_sections: Mutex::new(0),
         })
     }
 
@@ -33,8 +33,8 @@ impl Port {
     }
 
     /// How many tasks have waited with their lanes and not left them.
-    pub(crate) fn keepers(&self) -> u32 {
-        *self.keepers.lock()
+    pub(crate) fn waiting_sections(&self) -> u32 {
+        *self.parked_sections.lock()
     }
 
     /// Runs one slice of one lane, if there is one.
@@ -93,13 +93,13 @@ impl Dispatch for Port {
 
     fn publish(&self, _lane: LanePtr) {}
 
-    fn enter_keeper(&self, _task: TaskRef<LanePtr>) -> Result<Keeper, Closing> {
-        *self.keepers.lock() += 1;
-        Ok(Keeper::new(0))
+    fn enter_section(&self, _task: TaskRef<LanePtr>) -> Result<SectionKey, Closing> {
+        *self.parked_sections.lock() += 1;
+        Ok(SectionKey::new(0))
     }
 
-    fn remove_keeper(&self, _keeper: Keeper) {
-        *self.keepers.lock() -= 1;
+    fn remove_section(&self, _keeper: SectionKey) {
+        *self.parked_sections.lock() -= 1;
     }
 
     fn is_closing(&self) -> bool {

@@ -138,7 +138,7 @@ fn release_against_abort() {
         let error = join.try_take().expect("the abort was lost").expect_err("it never ends");
         assert!(error.is_cancelled());
         assert_eq!(witness.marks(), [1]);
-        assert_eq!(port.keepers(), 0);
+        assert_eq!(port.waiting_sections(), 0);
     });
 }
 
@@ -176,7 +176,7 @@ fn release_from_afar() {
         drop(section);
         port.run_all();
         assert_eq!(witness.marks(), [1], "the lane was not given back");
-        assert_eq!(port.keepers(), 0);
+        assert_eq!(port.waiting_sections(), 0);
         gate.open();
         port.run_all();
         assert!(join.is_finished());

@@ -78,7 +78,7 @@ fn home_against_sleep_and_thieves() {
     });
 }
 
-/// A lane is on its way from the mail of its home to the deque while the other worker goes to sleep,
+/// A lane is on its way from the home queue of its home to the deque while the other worker goes to sleep,
 /// and the home has another lane to run before it.
 #[test]
 fn home_with_more_against_sleep() {
@@ -106,7 +106,7 @@ fn home_with_more_against_sleep() {
 /// A lane is left for a home that is awake and stuck, while a thief goes to sleep, and nothing else
 /// happens: the thief finds it by its last look, or is woken.
 #[test]
-fn mail_of_a_stuck_home_against_sleep() {
+fn home_queue_of_a_stuck_home_against_sleep() {
     check_within(2, || {
         let (handle, mut workers, beds) = pool_with(2, by(&Home { steals: true }));
         let done = Flag::new();

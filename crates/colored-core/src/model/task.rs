@@ -80,7 +80,7 @@ impl Line {
     {
         // SAFETY: `Send`, and borrows nothing.
         let task = unsafe { Cell::allocate(future, self, 0, Location::caller()) };
-        // SAFETY: fresh, so this is the party that may move it.
+        // SAFETY: fresh, so this is the owner that may move it.
         unsafe { self.schedule(task.cast()) };
         // SAFETY: the second reference is the handle's.
         unsafe { Join::new(task) }
@@ -108,7 +108,7 @@ impl Line {
             unsafe { task.release() };
         // SAFETY: as above.
         } else if let Ended::Reschedule = unsafe { task.end() } {
-            // SAFETY: it was woken meanwhile, and so is still this party's to move.
+            // SAFETY: it was woken meanwhile, and so is still this owner's to move.
             unsafe { self.schedule(task.node()) };
         }
         true

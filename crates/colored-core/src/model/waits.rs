@@ -30,7 +30,7 @@ fn a_call_against_a_when() {
         let (handle, mut workers, _beds) = pool(2);
         let cells = [1, 2].map(|color| ColorCell::new_in(&handle, Color::new(color), 0));
         let ((keep, kept), (go, gone)) = (gate(), gate());
-        let keeper = handle.spawn(cells[0].color(), exclusive(kept));
+        let holder = handle.spawn(cells[0].color(), exclusive(kept));
         let place = Arc::new(Mutex::new(None));
         let joined = Arc::clone(&place);
         let section = exclusive(async move {
@@ -73,7 +73,7 @@ fn a_call_against_a_when() {
                 assert_eq!(value.expect("it does not panic"), 11, "the call was first");
             }
         }
-        assert!(keeper.is_finished() && both.is_finished());
+        assert!(holder.is_finished() && both.is_finished());
         handle.scheduler().shut_down();
         workers.iter_mut().for_each(step_until_idle);
     });
@@ -89,7 +89,7 @@ fn a_lane_that_is_got_against_a_join() {
         let colors = [1, 2].map(Color::new);
         let cells = colors.map(|color| ColorCell::new_in(&handle, color, 0));
         let ((keep, kept), (go, gone)) = (gate(), gate());
-        let keeper = handle.spawn(colors[0], exclusive(kept));
+        let holder = handle.spawn(colors[0], exclusive(kept));
         let place = Arc::new(Mutex::new(None::<JoinHandle<()>>));
         let joined = Arc::clone(&place);
         let section = exclusive(async move {
@@ -118,8 +118,8 @@ fn a_lane_that_is_got_against_a_join() {
         workers.iter_mut().for_each(step_until_idle);
         let section = section.try_take().expect("it hangs, and was not told");
         let (told, task) = section.expect("it does not panic");
-        assert!(told && keeper.is_finished() && both.is_finished() && task.is_finished());
-        drop((task, both, keeper));
+        assert!(told && holder.is_finished() && both.is_finished() && task.is_finished());
+        drop((task, both, holder));
         handle.scheduler().shut_down();
         workers.iter_mut().for_each(step_until_idle);
     });
@@ -133,7 +133,7 @@ fn a_lane_that_is_got_before_all_places() {
         let (handle, mut workers, _beds) = pool(1);
         let cells = [1, 2, 3].map(|color| ColorCell::new_in(&handle, Color::new(color), 0));
         let ((keep, kept), (go, gone)) = (gate(), gate());
-        let keeper = handle.spawn(cells[1].color(), exclusive(kept));
+        let holder = handle.spawn(cells[1].color(), exclusive(kept));
         let called = cells[1].clone();
         let section = exclusive(async move {
             gone.await;
@@ -155,7 +155,7 @@ fn a_lane_that_is_got_before_all_places() {
         let mut worker = thread.join().unwrap();
         look(&handle);
         step_until_idle(&mut worker);
-        assert!(section.try_take().is_none(), "the keeper has the color");
+        assert!(section.try_take().is_none(), "the holder has the color");
         keep.open();
         step_until_idle(&mut worker);
         look(&handle);
@@ -166,7 +166,7 @@ fn a_lane_that_is_got_before_all_places() {
             matches!(value, Ok(0) | Err(CallError::Deadlock(_))),
             "the call is first, or is told"
         );
-        assert!(keeper.is_finished() && all.poll(&mut cx).is_ready());
+        assert!(holder.is_finished() && all.poll(&mut cx).is_ready());
         handle.scheduler().shut_down();
         step_until_idle(&mut worker);
     });

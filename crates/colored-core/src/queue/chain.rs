@@ -53,7 +53,7 @@ pub(crate) enum Kind {
     Inline,
     /// The first field of a claim: takes the whole lane for a behavior.
     Claim,
-    /// The first field of a visitor: reads what the color owns, beside others that read.
+    /// The first field of a node: reads what the color owns, beside others that read.
     Read,
 }
 

@@ -4,7 +4,7 @@ use super::{Scheduler, local};
 use crate::color::Color;
 use crate::contain::contain;
 use crate::lane::{
-    Closing, Dispatch, Keeper, Lane, LanePtr, LaneRef, Order, Priority, ReadyLane, Track,
+    Closing, Dispatch, Lane, LanePtr, LaneRef, Order, Priority, ReadyLane, SectionKey, Track,
 };
 use crate::task::TaskRef;
 use std::task::Waker;
@@ -57,12 +57,12 @@ impl Dispatch for Scheduler {
         self.registry.insert(self.shard(), lane)
     }
 
-    fn enter_keeper(&self, task: TaskRef<LanePtr>) -> Result<Keeper, Closing> {
-        self.keepers.enter(self.shard(), task)
+    fn enter_section(&self, task: TaskRef<LanePtr>) -> Result<SectionKey, Closing> {
+        self.parked_sections.enter(self.shard(), task)
     }
 
-    fn remove_keeper(&self, keeper: Keeper) {
-        self.keepers.remove(keeper);
+    fn remove_section(&self, section: SectionKey) {
+        self.parked_sections.remove(section);
     }
 
     fn publish(&self, lane: LanePtr) {
@@ -93,7 +93,7 @@ impl Dispatch for Scheduler {
     }
 
     fn has_classes(&self) -> bool {
-        self.ranks.are_used()
+        self.classes.are_used()
     }
 
     fn rise(&self, lane: &LaneRef, to: Priority) {

@@ -6,8 +6,8 @@
 //! main future needs neither `Send` nor `'static`.
 
 use super::handle::spawn_on;
+use super::local_tasks::{LocalTask, Settled};
 use super::remote::Guest;
-use super::resident::{Residence, Settled};
 use super::worker::Pace;
 use super::{Handle, Scheduler, local};
 use crate::color::Color;
@@ -183,13 +183,13 @@ pub(crate) fn spawn_local<F: Future + 'static>(future: F) -> Result<Join<F::Outp
     // A guest may step a worker, which is the inner one of the two then.
     let as_worker = local::with(|local| {
         let local = local?;
-        Some((local.handle().clone(), local.pin(), Some(Residence::begin(local))))
+        Some((local.handle().clone(), local.pin(), Some(LocalTask::begin(local))))
     });
     let as_guest =
         || Stay::current(|stay| stay.map(|stay| (stay.handle.clone(), stay.guest.pin, None)));
-    let Some((handle, pin, residence)) = as_worker.or_else(as_guest) else { return Err(future) };
-    let is_guest = residence.is_none();
-    let future = Settled::new(future, residence);
+    let Some((handle, pin, local_task)) = as_worker.or_else(as_guest) else { return Err(future) };
+    let is_guest = local_task.is_none();
+    let future = Settled::new(future, local_task);
     let lane = here_or_default(&handle);
     // SAFETY: pinned to this thread; borrows nothing.
     let join = unsafe { spawn_on(lane, future, pin, Location::caller()) };

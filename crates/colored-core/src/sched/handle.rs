@@ -99,7 +99,7 @@ impl Handle {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        self.scheduler().use_ranks();
+        self.scheduler().use_classes();
         // SAFETY: the future is `Send` and borrows nothing.
         unsafe { self.spawn_as(self.lane_for_task(color), future, site, true) }
     }

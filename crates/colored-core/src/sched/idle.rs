@@ -16,7 +16,7 @@
 //! A searcher that P2 saw stops searching in one of four ways: it finds a lane, and then, if it was
 //! the last searcher, wakes another; or it parks, and then looks again (W2), and if there is
 //! something it is a searcher again; or it goes on; or it rests, wakes another as if it had found a
-//! lane, and is busy from then on, for a bounded time, after which it looks again (`thrift.rs`).
+//! lane, and is busy from then on, for a bounded time, after which it looks again (`backoff.rs`).
 
 use crate::sync::{AtomicUsize, Mutex, Ordering, fence};
 

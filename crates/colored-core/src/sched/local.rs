@@ -1,8 +1,8 @@
 //! What a worker reaches through its thread: its deque, its `next` slot, its spare lanes.
 
-use super::mail::Outgoing;
+use super::classes::Queued;
+use super::home_queue::Outgoing;
 use super::policy::Since;
-use super::ranks::Queued;
 use super::remote::{Remote, pin_of};
 use super::{Handle, Scheduler};
 use crate::color::Color;
@@ -27,7 +27,7 @@ pub(super) type Spares = Vec<Box<Lane>>;
 enum Toward {
     /// Into the `next` slot.
     Next,
-    /// Into the mail of this worker.
+    /// Into the home queue of this worker.
     Behind,
     /// To the worker that ran it last: there are many.
     Home,
@@ -235,7 +235,7 @@ impl Local {
     #[cold]
     fn route_unusual(&self, lane: ReadyLane, since: Since) -> Option<ReadyLane> {
         let scheduler = self.scheduler();
-        if scheduler.ranks.are_used() {
+        if scheduler.classes.are_used() {
             let behind = matches!(self.toward.get(), Toward::Behind);
             let how = if behind { Queued::Behind } else { Queued::Last };
             scheduler.rank(Some(self.index), lane, since, how);
@@ -250,13 +250,13 @@ impl Local {
         self.offer_beside(0);
     }
 
-    /// As `offer`, with so many lanes in the mail.
+    /// As `offer`, with so many lanes in the home queue.
     #[inline]
-    pub(super) fn offer_beside(&self, mailed: usize) {
+    pub(super) fn offer_beside(&self, left: usize) {
         if self.batching.get() {
             return;
         }
-        let runnable = self.deque.len() + usize::from(self.remote().has_next()) + mailed;
+        let runnable = self.deque.len() + usize::from(self.remote().has_next()) + left;
         if runnable > 1 && self.scheduler().steals {
             self.scheduler().notify();
         }

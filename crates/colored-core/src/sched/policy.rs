@@ -7,7 +7,7 @@
 //! # No lane is left behind (G6)
 //!
 //! A policy names a place, and the scheduler publishes the lane there and then looks for sleepers. A lane
-//! for one worker goes into the mail of that worker, as in `mail.rs`. A lane for everybody goes into the
+//! for one worker goes into the home queue of that worker, as in `home_queue.rs`. A lane for everybody goes into the
 //! injector. So the argument of `idle.rs` holds for any policy. Where workers do not steal, a worker that
 //! goes to sleep looks only at the queues from which it takes: its own, and the injector.
 
@@ -94,7 +94,7 @@ impl Runnable<'_> {
     #[must_use]
     pub fn load(&self, worker: usize) -> usize {
         let remote = &self.scheduler.remotes[worker];
-        remote.stealer.len() + remote.mail.len() + usize::from(remote.has_next())
+        remote.stealer.len() + remote.home_queue.len() + usize::from(remote.has_next())
     }
 }
 
@@ -132,7 +132,7 @@ impl Scheduler {
         match self.destination(own, lane.lane()) {
             Destination::Usual => return Some(lane),
             Destination::Worker(place) => {
-                self.remotes[place].mail.put_home(lane);
+                self.remotes[place].home_queue.put_home(lane);
                 self.call_or_notify(place);
             }
             Destination::Everybody => {

@@ -1,7 +1,7 @@
 //! What other threads may touch of a worker or a guest.
 
 use super::Handle;
-use super::mail::Mail;
+use super::home_queue::HomeQueue;
 use crate::color::Color;
 use crate::lane::{Lane, ReadyLane, callback};
 use crate::queue::Stealer;
@@ -51,14 +51,14 @@ pub(super) struct Remote {
     /// Lanes whose next task is pinned to it.
     inbox: Inbox,
     /// Lanes that it ran last, and that others have made runnable.
-    pub(super) mail: Mail,
+    pub(super) home_queue: HomeQueue,
     /// Odd while it runs a slice; grows by one at both ends.
     beat: AtomicU64,
     /// When its last slice began, more or less.
     slice_start: AtomicU64,
     /// See [`Remote::add_free_turns`].
     free_turns: AtomicUsize,
-    pub(super) residents: Residents,
+    pub(super) local_tasks: LocalTasks,
     pub(super) counters: Counters,
 }
 
@@ -69,11 +69,11 @@ impl Remote {
             next: AtomicPtr::new(ptr::null_mut()),
             unusual: AtomicBool::new(false),
             inbox: Inbox::new(),
-            mail: Mail::new(),
+            home_queue: HomeQueue::new(),
             beat: AtomicU64::new(0),
             slice_start: AtomicU64::new(0),
             free_turns: AtomicUsize::new(0),
-            residents: Residents(AtomicUsize::new(0)),
+            local_tasks: LocalTasks(AtomicUsize::new(0)),
             counters: Counters::default(),
         }
     }
@@ -94,10 +94,10 @@ impl Remote {
         if self.has_next() { self.swap_next(None) } else { None }
     }
 
-    /// Whether something waits here that another worker could take. In this order: what is mailed goes
-    /// from the mail to a deque.
+    /// Whether something waits here that another worker could take. In this order: what is left goes
+    /// from the home queue to a deque.
     pub(super) fn has_stealable(&self) -> bool {
-        self.has_next() || !self.mail.is_empty() || !self.stealer.is_empty()
+        self.has_next() || !self.home_queue.is_empty() || !self.stealer.is_empty()
     }
 
     #[inline]
@@ -141,7 +141,7 @@ impl Remote {
 
     #[inline]
     pub(super) fn is_unusual(&self) -> bool {
-        // Ordering: a hint: who has yet to see it does as before (`ranks.rs`).
+        // Ordering: a hint: who has yet to see it does as before (`classes.rs`).
         self.unusual.load(Ordering::Relaxed)
     }
 
@@ -231,10 +231,10 @@ impl Counter {
     }
 }
 
-/// How many futures cannot leave a worker (`resident.rs`): changed by its own thread.
-pub(super) struct Residents(AtomicUsize);
+/// How many futures cannot leave a worker (`local_tasks.rs`): changed by its own thread.
+pub(super) struct LocalTasks(AtomicUsize);
 
-impl Residents {
+impl LocalTasks {
     pub(super) fn add(&self) {
         // Ordering: one writer; who stops the workers reads it while all are parked, under the lock under
         // which they come and go.

@@ -22,7 +22,7 @@
 //!   begins. A round that began before the lane came does not count it, and the next one does.
 //!
 //! Each lane that is ahead has at most one slice before the lane has its own, since it goes behind the lane
-//! when its slice is over. What has come home by mail is moved to the deque before each turn of a queue, and so counts
+//! when its slice is over. What has come home by home queue is moved to the deque before each turn of a queue, and so counts
 //! as there. Beside these slices there are, for each of them, at most
 //!
 //! * three of the `next` slot, which holds what this worker has made runnable last, or a lane that
@@ -37,8 +37,8 @@
 //!
 //! All this is per worker, so it holds whatever the others do: they can only take away what is
 //! ahead. Not everything is a worker's: what has waited in a line comes later than all this by a bound of
-//! its own (`mail.rs`); where there are priorities, this is within one class, and a class has its two
-//! queues in turn (`ranks.rs`); a guest runs what it is sent in the order in which that comes (`guest.rs`).
+//! its own (`home_queue.rs`); where there are priorities, this is within one class, and a class has its two
+//! queues in turn (`classes.rs`); a guest runs what it is sent in the order in which that comes (`guest.rs`).
 
 use super::worker::Worker;
 use crate::lane::ReadyLane;
@@ -67,12 +67,12 @@ impl Worker {
     /// The next lane of the round, or of a new one.
     #[inline(always)]
     pub(super) fn take_queued(&mut self) -> Option<ReadyLane> {
-        if !self.local.remote().mail.is_empty() {
-            self.fetch_due_mail();
+        if !self.local.remote().home_queue.is_empty() {
+            self.fetch_due_home();
         }
         if self.round.is_over() && self.local.scheduler().injector.is_empty() {
             let lane = self.local.deque.pop();
-            return lane.or_else(|| self.take_mail());
+            return lane.or_else(|| self.take_from_home());
         }
         self.take_in_round()
     }
@@ -93,7 +93,7 @@ impl Worker {
         self.round.own = self.round.own.saturating_sub(1);
         self.local.deque.pop().or_else(|| {
             self.round.begin(0);
-            self.take_mail()
+            self.take_from_home()
         })
     }
 

@@ -4,9 +4,9 @@
 //!    lane that becomes idle with waiting tasks aborts them, for the registry is closed.
 //! 2. Every lane, from the table and from the registry, gets a node that aborts its waiting tasks;
 //!    aborting puts each on its lane, where its turn comes. A task that keeps its lane would never
-//!    let that node have its turn: each of those is aborted directly (`sched/keepers.rs`).
+//!    let that node have its turn: each of those is aborted directly (`sched/parked_sections.rs`).
 //! 3. `told` is set: when all workers are parked there is nothing left, and they stop. Unless something that
-//!    only one of them may drop waits for a thread that is none of them: `resident.rs`.
+//!    only one of them may drop waits for a thread that is none of them: `local_tasks.rs`.
 //! 4. What other threads make runnable from then on (a late spawn, a cell dropped) they run
 //!    themselves: [`Scheduler::cancel`]. So those who go on spawning cannot keep the workers from
 //!    ever having nothing left. What they had injected, or sent to a worker, just
@@ -37,7 +37,7 @@ impl Scheduler {
             callback::close(&lane);
         }
         // One that is in no list is in a poll, and will find the list closed, or its lane is queued.
-        for task in self.keepers.close() {
+        for task in self.parked_sections.close() {
             task.abort();
         }
         // Ordering: pairs with the Acquire in `may_stop`.
@@ -77,7 +77,7 @@ impl Scheduler {
         while let Some(lane) = self.any_ready() {
             self.cancel(lane);
         }
-        self.ranks.forget();
+        self.classes.forget();
     }
 
     /// Runs a lane on this thread until it is idle, cancelling all its tasks.
@@ -114,10 +114,10 @@ impl Scheduler {
     fn any_ready(&self) -> Option<ReadyLane> {
         let of_worker = |remote: &CachePadded<Remote>| {
             let queued = remote.take_next().or_else(|| remote.stealer.steal());
-            queued.or_else(|| remote.take_inbox()).or_else(|| remote.mail.take())
+            queued.or_else(|| remote.take_inbox()).or_else(|| remote.home_queue.take())
         };
         let plain = self.injector.pop().or_else(|| self.remotes.iter().find_map(of_worker));
-        plain.or_else(|| self.ranks.any_ready())
+        plain.or_else(|| self.classes.any_ready())
     }
 }
 

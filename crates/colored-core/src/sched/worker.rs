@@ -1,10 +1,10 @@
 //! One worker, advanced a step at a time.
 
+use super::backoff::Backoff;
 use super::local::Local;
 use super::options::Options;
 use super::remote::{CANCELLED_ANYWHERE, Remote};
 use super::round::Round;
-use super::thrift::Thrift;
 use super::{Handle, Scheduler};
 use crate::lane::{ReadyLane, Runner, Slice};
 use crate::queue::Deque;
@@ -57,11 +57,11 @@ pub struct Worker {
     slice_nanos: u64,
     streak: u8,
     pub(super) round: Round,
-    /// Steps and time when it was last let up what is behind (`mail.rs`).
+    /// Steps and time when it was last let up what is behind (`home_queue.rs`).
     pub(super) let_up: (u32, u64),
     pub(super) searching: bool,
     parked: bool,
-    pub(super) thrift: Thrift,
+    pub(super) backoff: Backoff,
 }
 
 impl Worker {
@@ -84,7 +84,7 @@ impl Worker {
             let_up: (0, 0),
             searching: false,
             parked: false,
-            thrift: Thrift::default(),
+            backoff: Backoff::default(),
         }
     }
 
@@ -162,7 +162,11 @@ impl Worker {
 
     #[cold]
     fn find_unusual(&mut self) -> Option<ReadyLane> {
-        if self.local.scheduler().ranks.are_used() { self.find_ranked() } else { self.find_plain() }
+        if self.local.scheduler().classes.are_used() {
+            self.find_ranked()
+        } else {
+            self.find_plain()
+        }
     }
 
     /// As `find` while no priority has been named.
@@ -233,7 +237,7 @@ impl Worker {
     }
 
     /// Tries every other worker once, from a random one on: half of what waits in its deque; if all
-    /// deques are empty, half of its mail; and only then a `next` lane whose worker is late.
+    /// deques are empty, half of its home queue; and only then a `next` lane whose worker is late.
     fn steal(&mut self) -> Option<ReadyLane> {
         let others = self.others();
         let scheduler = self.local.scheduler();
@@ -245,7 +249,7 @@ impl Worker {
             self.local.remote().set_free_turns(taken);
             Some(lane)
         });
-        half.or_else(|| self.steal_mail(others.clone())).or_else(|| {
+        half.or_else(|| self.steal_from_home(others.clone())).or_else(|| {
             let before = scheduler.park.now().saturating_sub(LATE_NANOS);
             victims().find_map(|victim| victim.steal_next(before))
         })
@@ -334,11 +338,11 @@ impl Scheduler {
     fn has_work_for(&self, worker: usize) -> bool {
         let own = &self.remotes[worker..=worker];
         let takes_from = if self.steals { &self.remotes[..] } else { own };
-        // In this order: what is mailed goes from the mail to a deque.
-        self.ranks.has_work_for(worker, self.steals)
+        // In this order: what is left goes from the home queue to a deque.
+        self.classes.has_work_for(worker, self.steals)
             || own[0].has_inbox()
             || !self.injector.is_empty()
-            || takes_from.iter().any(|remote| !remote.mail.is_empty())
+            || takes_from.iter().any(|remote| !remote.home_queue.is_empty())
             || takes_from.iter().any(|remote| !remote.stealer.is_empty())
     }
 
@@ -352,11 +356,11 @@ impl Scheduler {
             let empty = |remote: &CachePadded<Remote>| {
                 !remote.has_inbox()
                     && !remote.has_next()
-                    && remote.mail.is_empty()
+                    && remote.home_queue.is_empty()
                     && remote.stealer.is_empty()
-                    && remote.residents.is_empty()
+                    && remote.local_tasks.is_empty()
             };
-            self.injector.is_empty() && self.remotes.iter().all(empty) && self.ranks.is_empty()
+            self.injector.is_empty() && self.remotes.iter().all(empty) && self.classes.is_empty()
         };
         if self.idle.all_parked_and(nothing_left) && !self.stopped.swap(true, Ordering::SeqCst) {
             for worker in 0..self.remotes.len() {

@@ -2,7 +2,8 @@
 
 use crate::budget;
 use crate::color::Color;
-use crate::lane::{current, inside};
+use crate::lane::current;
+use crate::lane::section::inside;
 use crate::sched::with_handle_of_task;
 use crate::task::{Deadlock, How};
 use crate::wait::WaitSlot;

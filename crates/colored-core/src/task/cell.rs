@@ -86,7 +86,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
 pub(super) unsafe fn act<S: Schedule>(task: NonNull<Header<S>>, woken: Woken) {
     let lane = || TaskRef(task).lane();
     match woken {
-        // SAFETY: who made the task ready is the party that may move it, and so uses its lane.
+        // SAFETY: who made the task ready is the owner that may move it, and so uses its lane.
         Woken::Schedule => unsafe { lane().schedule(task.cast()) },
         // SAFETY: as above, and it has kept its lane.
         Woken::Resume => unsafe { lane().resume(task.cast()) },
@@ -201,11 +201,11 @@ impl<S: Schedule> TaskRef<S> {
         self.header().state.is_complete()
     }
 
-    /// The lane, for the party that may move the task. For anybody else it says which lane it is, or
+    /// The lane, for the owner that may move the task. For anybody else it says which lane it is, or
     /// was, and not that there still is one.
     #[inline]
     pub(crate) fn lane(self) -> S {
-        // Ordering: the state's transitions order the party that moves the task after the last one. For
+        // Ordering: the state's transitions order the owner that moves the task after the last one. For
         // anybody else Acquire pairs with the Release of `set_lane`: of a task that has come by a hop, its
         // last poll elsewhere is seen to be over.
         let lane = self.header().lane.load(Ordering::Acquire);
@@ -214,7 +214,7 @@ impl<S: Schedule> TaskRef<S> {
 
     /// # Safety
     ///
-    /// The caller is the party that may move the task.
+    /// The caller is the owner that may move the task.
     pub(crate) unsafe fn set_lane(self, lane: S) {
         // Ordering: as in `lane`.
         self.header().lane.store(lane.into_raw().as_ptr(), Ordering::Release);
@@ -271,7 +271,7 @@ impl<S: Schedule> TaskRef<S> {
             Completed::WakeJoiner => {
                 let waker = header.joiner.with_mut(|waker| {
                     // SAFETY: `JOINER` was set when `COMPLETE` was, and the handle never takes a
-                    // waker back that it finds `COMPLETE` with: the waker is this party's alone.
+                    // waker back that it finds `COMPLETE` with: the waker is this owner's alone.
                     unsafe { &mut *waker }.take()
                 });
                 // It must not stay: a task would keep who joined it for as long as somebody keeps it.

@@ -18,9 +18,9 @@
 //! | 1 | 0 | | in its lane's chain, or on the way there; at its head during the poll | sets `NOTIFIED` |
 //! | 1 | 1 | | the same | changes nothing |
 //!
-//! So at any time at most one party may move the node: whoever has set `SCHEDULED`, until it has put
+//! So at any time at most one owner may move the node: whoever has set `SCHEDULED`, until it has put
 //! the node on the lane; then the lane's holder, until it clears `SCHEDULED`. Whoever looks for deadlocks
-//! sets it for a moment, and clears it again unless the task has been woken meanwhile. The same party, and no
+//! sets it for a moment, and clears it again unless the task has been woken meanwhile. The same owner, and no
 //! other, may read or change the task's lane. That is what makes a hop exact: a wake that comes while
 //! the task moves finds `SCHEDULED` and does not look at the lane.
 //!
@@ -43,7 +43,7 @@
 //!
 //! # The last reference
 //!
-//! A party that has the only reference is alone with the task: further ones are made from one that
+//! An owner that has the only reference is alone with the task: further ones are made from one that
 //! exists, or by the poll. So it needs no exchange to end.
 
 mod outcome;
@@ -401,7 +401,7 @@ impl State {
         last
     }
 
-    /// As [`release`](Self::release), by a party that is often the last.
+    /// As [`release`](Self::release), by an owner that is often the last.
     #[inline]
     pub(crate) fn release_late(&self) -> bool {
         // Ordering: Acquire pairs with the Release of all other owners.

@@ -46,7 +46,7 @@ use super::room::{Called, Room};
 use super::{Kind, Target};
 use crate::color::Color;
 use crate::contain::contain;
-use crate::lane::claim::Header;
+use crate::lane::behavior::Header;
 use crate::lane::{Behavior, LanePtr, LaneRef, Wanted};
 use crate::sched::Scheduler;
 use crate::sync::Arc;

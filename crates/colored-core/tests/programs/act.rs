@@ -95,8 +95,12 @@ fn look_at_color() {
 fn look_around(hands: &Hands) {
     for handle in hands.handles.iter().flatten() {
         let scheduler = handle.scheduler();
-        let _figures =
-            (scheduler.lanes(), scheduler.keepers(), scheduler.parked(), scheduler.workers());
+        let _figures = (
+            scheduler.lanes(),
+            scheduler.waiting_sections(),
+            scheduler.parked(),
+            scheduler.workers(),
+        );
         let _worker =
             (scheduler.worker_metrics(0), scheduler.is_parked(0), scheduler.has_stopped());
         scheduler.rescue();

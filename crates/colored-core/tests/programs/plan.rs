@@ -177,7 +177,7 @@ pub(crate) enum Wait {
     /// Waits for a task that is aborted at once.
     Aborted(Spawn, Arc<Body>),
     Job(Acts),
-    Errand(At, usize, Acts),
+    RemoteCall(At, usize, Acts),
     Call(usize, Acts),
     TryCall(usize, Acts),
     Read(usize, Acts),

@@ -9,8 +9,8 @@ use crate::value::Value;
 use crate::visit::{Place, Visit};
 use crate::world::{Cell, Hands, Later, Thing};
 use colored_core::{
-    Address, Closed, Errand, ErrandCall, Several, SeveralShared, blocking, exclusive, hop, shared,
-    try_hop, try_when, when, yield_now,
+    Address, Closed, RemoteCall, RemoteCallWait, Several, SeveralShared, blocking, exclusive, hop,
+    shared, try_hop, try_when, when, yield_now,
 };
 use std::future::poll_fn;
 use std::panic::Location;
@@ -87,14 +87,14 @@ async fn run(mut hands: Hands, wait: &Wait) -> Option<()> {
             world.put(Thing::Job(job));
             drop(join.await);
         }
-        Wait::Errand(at, worker, acts) => {
+        Wait::RemoteCall(at, worker, acts) => {
             let handle = hands.handle(at.runtime)?;
             let (color, hue) = (world.colors[at.tint], world.hue(at.runtime, at.tint));
             let address = Address::new(&handle, color);
             let visit = Visit::new(&hands, acts, None);
             let job = move || here::under(Some(hue), || visit.act());
             let waker = poll_fn(|cx| Poll::Ready(cx.waker().clone())).await;
-            let (mut call, errand) = ErrandCall::new(job, waker);
+            let (mut call, errand) = RemoteCallWait::new(job, waker);
             let there = Going(Some(errand));
             let sent = handle.post_to_worker(*worker, color, move || there.run());
             assert!(sent.is_ok(), "there is such a worker");
@@ -153,7 +153,7 @@ async fn run(mut hands: Hands, wait: &Wait) -> Option<()> {
 }
 
 /// The half of an errand that the color runs.
-struct Going<F: FnOnce() -> R, R>(Option<Errand<F, R>>);
+struct Going<F: FnOnce() -> R, R>(Option<RemoteCall<F, R>>);
 
 impl<F: FnOnce() -> R, R> Going<F, R> {
     fn run(mut self) {

@@ -3,7 +3,9 @@
 #![cfg(not(colored_loom))]
 #![forbid(unsafe_code)]
 
+mod backoff;
 mod batch;
+mod classes;
 mod clock;
 mod doubles;
 mod idle;
@@ -12,13 +14,11 @@ mod late_values;
 mod leaks;
 mod one_order;
 mod outside;
-mod party;
 mod policies;
-mod ranks;
+mod read_batch;
 mod rounds;
 mod stay;
 mod stopping;
-mod thrift;
 mod turns;
 mod two_schedulers;
 mod wide;

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 /// thread.
 pub(crate) const TICK: u64 = 15_625;
 
-/// A monotonic clock, and the ticks that timers are filed under.
+/// A monotonic clock, and the ticks that timers are registered under.
 ///
 /// One tick is a [`TICK`]; tick 0 is the moment the clock was made. A deadline is
 /// rounded up to a tick ([`deadline_tick`](Clock::deadline_tick)) and the present
@@ -58,7 +58,7 @@ impl Clock {
         self.nanos(at) / TICK
     }
 
-    /// The first tick that is not before `at`: where a deadline is filed.
+    /// The first tick that is not before `at`: where a deadline is registered.
     pub(crate) fn deadline_tick(&self, at: Instant) -> u64 {
         self.nanos(at).div_ceil(TICK)
     }

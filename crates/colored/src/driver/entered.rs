@@ -1,7 +1,7 @@
 //! Entering a runtime's driver, and leaving it.
 
 use super::current::{self, Context};
-use super::filed;
+use super::registered;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub(crate) struct Entered {
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        filed::drop_last();
+        registered::drop_last();
         drop(current::leave(self.key));
     }
 }

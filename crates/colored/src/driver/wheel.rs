@@ -150,7 +150,7 @@ impl Wheel {
     /// The tick by which the wheel must be advanced, `u64::MAX` if it is empty.
     ///
     /// Takes no lock. Not later than the first timer, but perhaps earlier: many
-    /// timers of a far deadline are first filed by their higher digits, and a
+    /// timers of a far deadline are first registered by their higher digits, and a
     /// cancelled timer is forgotten only when its tick comes.
     pub(crate) fn next_deadline(&self) -> u64 {
         // Ordering: pairs with the Release in `look_at` and `advance`. A worker that

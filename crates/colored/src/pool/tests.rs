@@ -223,10 +223,10 @@ fn dropping_the_pool_ends_its_threads() {
     let pool = pool(2, LONG);
     let (is_running, release) = submit_held(&pool, Class::Work);
     is_running.recv().unwrap();
-    let crew = Arc::downgrade(&pool.crews[Class::Work as usize]);
+    let threads = Arc::downgrade(&pool.groups[Class::Work as usize]);
     drop(pool);
     drop(release);
-    until(|| crew.upgrade().is_none());
+    until(|| threads.upgrade().is_none());
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn the_futures_are_send_sync_and_unpin() {
 fn a_sleep_is_ready_at_its_deadline_and_not_before() {
     let world = World::new();
     let mut sleep = world.on(Some(0), || sleep(ms(10)));
-    assert_eq!(world.timers(), [0, 0], "nothing is filed before the first poll");
+    assert_eq!(world.timers(), [0, 0], "nothing is registered before the first poll");
     assert!(world.poll(&mut sleep).is_pending());
     assert_eq!(world.timers(), [1, 0]);
     assert_eq!(world.forward(Duration::from_micros(9_999)), 0);

@@ -6,13 +6,13 @@ use crate::driver::{
     Driver,
     clock::TICK,
     current::{self, Context},
-    filed::{self, Filed},
+    registered::{self, Registered},
     wheel::{Closed, Inserted, Reset},
 };
 
 /// A timer that was put into a wheel. It stays in that wheel, whichever worker
 /// polls, resets or drops it. Dropping it cancels it.
-pub(super) struct Timer(Filed);
+pub(super) struct Timer(Registered);
 
 /// What a new timer finds.
 enum Found {
@@ -35,7 +35,7 @@ impl Timer {
     pub(super) fn new(deadline: Instant, waker: &Waker) -> Result<Option<Timer>, Closed> {
         // Of this worker, if it is of this context. Wakers are anybody's code, and so are cloned and
         // dropped outside `with`.
-        let last = filed::take_last();
+        let last = registered::take_last();
         let found = current::with(|context| {
             let driver = &context.driver;
             let wheel = driver.home_wheel(context.worker);
@@ -64,7 +64,7 @@ impl Timer {
         if earliest && home.worker != Some(wheel) {
             home.driver.wheel_earlier(wheel);
         }
-        Ok(Some(Timer(Filed { home, wheel, key })))
+        Ok(Some(Timer(Registered { home, wheel, key })))
     }
 
     /// Cancels it. As dropping it, but cheaper if the task makes another one at once.

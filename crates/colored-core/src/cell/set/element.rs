@@ -2,7 +2,7 @@
 
 use super::{Sealed, Shared};
 use crate::cell::{ColorCell, InUse};
-use crate::lane::want::{Mode, Want};
+use crate::lane::behavior::request::{Mode, Request};
 use std::ptr;
 
 /// A cell, as an element of a tuple wants it.
@@ -11,7 +11,7 @@ pub trait Part: Sealed + Send + 'static {
     /// What the closure gets.
     type Access<'a>;
 
-    fn want(&self) -> Want;
+    fn want(&self) -> Request;
 
     /// Which cell it is.
     fn id(&self) -> *const ();
@@ -123,8 +123,8 @@ impl<T: Send + Sync + 'static> Element for Reads<T> {
 impl<T: Send + 'static> Part for Writes<T> {
     type Access<'a> = &'a mut T;
 
-    fn want(&self) -> Want {
-        Want::new(self.0.inner.lane(), Mode::Exclusive)
+    fn want(&self) -> Request {
+        Request::new(self.0.inner.lane(), Mode::Exclusive)
     }
 
     fn id(&self) -> *const () {
@@ -148,8 +148,8 @@ impl<T: Send + 'static> Part for Writes<T> {
 impl<T: Send + Sync + 'static> Part for Reads<T> {
     type Access<'a> = &'a T;
 
-    fn want(&self) -> Want {
-        Want::new(self.0.inner.lane(), Mode::Shared)
+    fn want(&self) -> Request {
+        Request::new(self.0.inner.lane(), Mode::Shared)
     }
 
     fn id(&self) -> *const () {

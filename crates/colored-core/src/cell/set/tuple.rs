@@ -2,15 +2,15 @@
 
 use super::{Cells, Element, Part, Reach, Sealed, Set};
 use crate::cell::InUse;
-use crate::lane::claim::Claim;
-use crate::lane::want::Want;
+use crate::lane::behavior::Claim;
+use crate::lane::behavior::request::Request;
 
 /// A tuple of elements.
 #[doc(hidden)]
 pub struct Tuple<P>(P);
 
 /// What a tuple has at each place: what is wanted of the lane, and which cell it is.
-type Place = (Want, *const ());
+type Place = (Request, *const ());
 
 /// Two places of one cell, at least one of which changes it.
 #[inline]
@@ -25,7 +25,7 @@ fn twice(places: &[Place]) -> Option<(usize, usize)> {
 }
 
 /// How the element at a place gets at its value.
-fn reach(places: &[Place], index: usize, own: impl Fn(Want) -> bool) -> Reach {
+fn reach(places: &[Place], index: usize, own: impl Fn(Request) -> bool) -> Reach {
     let (want, cell) = places[index];
     let taken = |other: &Place| other.0.is_exclusive() && other.0.is_of(want.lane());
     if places[..index].iter().any(|place| place.1 == cell) {
@@ -70,22 +70,22 @@ macro_rules! tuples {
             FN: for<'a> FnOnce($(<$part::Part as Part>::Access<'a>),*) -> RE,
         {
             type Kept = Tuple<($($part::Part,)*)>;
-            type Wants = [Want; $count];
+            type Wants = [Request; $count];
             type Claims = [Claim; $count];
 
             fn keep(self) -> Self::Kept {
                 Tuple(($(self.0.$index.keep(),)*))
             }
 
-            fn wants(&self) -> [Want; $count] {
+            fn wants(&self) -> [Request; $count] {
                 [$(self.0.$index.part().want()),*]
             }
 
-            fn claims(wants: &[Want]) -> [Claim; $count] {
+            fn claims(wants: &[Request]) -> [Claim; $count] {
                 std::array::from_fn(|index| Claim::new(wants.get(index).copied()))
             }
 
-            fn color(&self) -> Option<Want> {
+            fn color(&self) -> Option<Request> {
                 [$(self.0.$index.part().want()),*].into_iter().find(|want| want.is_exclusive())
             }
 
@@ -93,7 +93,7 @@ macro_rules! tuples {
                 twice(&[$((self.0.$index.part().want(), self.0.$index.part().id())),*])
             }
 
-            unsafe fn run(&self, own: impl Fn(Want) -> bool, f: FN) -> Result<RE, InUse> {
+            unsafe fn run(&self, own: impl Fn(Request) -> bool, f: FN) -> Result<RE, InUse> {
                 let set = ($(self.0.$index.part(),)*);
                 let places = [$((set.$index.want(), set.$index.id())),*];
                 let reach = |index| reach(&places, index, &own);

@@ -3,7 +3,7 @@
 use crate::cell::ColorCell;
 use crate::cell::set::{Cells, Sealed};
 use crate::cell::several::{Several, Slice};
-use crate::lane::want::{Mode, Want};
+use crate::lane::behavior::request::{Mode, Request};
 
 /// Cells by their places.
 #[doc(hidden)]
@@ -41,8 +41,8 @@ impl<'a, T: Send + 'static> Row<'a, T> {
     }
 
     /// What is wanted of the lanes.
-    pub(super) fn wants(self, mode: Mode) -> Vec<Want> {
-        self.iter().map(|cell| Want::new(cell.inner.lane(), mode)).collect()
+    pub(super) fn wants(self, mode: Mode) -> Vec<Request> {
+        self.iter().map(|cell| Request::new(cell.inner.lane(), mode)).collect()
     }
 }
 

@@ -3,8 +3,8 @@
 use super::row::{Many, Row, distinct};
 use crate::cell::set::{Cells, Sealed, Set};
 use crate::cell::{ColorCell, InUse};
-use crate::lane::claim::Claim;
-use crate::lane::want::{Mode, Want};
+use crate::lane::behavior::Claim;
+use crate::lane::behavior::request::{Mode, Request};
 use std::fmt;
 use std::ops::Index;
 
@@ -111,22 +111,22 @@ where
     F: for<'a> FnOnce(SeveralShared<'a, C::Value>) -> R,
 {
     type Kept = AllShared<Box<[ColorCell<C::Value>]>>;
-    type Wants = Vec<Want>;
+    type Wants = Vec<Request>;
     type Claims = Box<[Claim]>;
 
     fn keep(self) -> Self::Kept {
         AllShared(self.0.keep())
     }
 
-    fn wants(&self) -> Vec<Want> {
+    fn wants(&self) -> Vec<Request> {
         self.0.row().wants(Mode::Shared)
     }
 
-    fn claims(wants: &[Want]) -> Box<[Claim]> {
+    fn claims(wants: &[Request]) -> Box<[Claim]> {
         wants.iter().map(|want| Claim::new(Some(*want))).collect()
     }
 
-    fn color(&self) -> Option<Want> {
+    fn color(&self) -> Option<Request> {
         None
     }
 
@@ -134,9 +134,9 @@ where
         None
     }
 
-    unsafe fn run(&self, own: impl Fn(Want) -> bool, f: F) -> Result<R, InUse> {
+    unsafe fn run(&self, own: impl Fn(Request) -> bool, f: F) -> Result<R, InUse> {
         let row = self.0.row();
-        let is_own = |cell: &ColorCell<_>| own(Want::new(cell.inner.lane(), Mode::Shared));
+        let is_own = |cell: &ColorCell<_>| own(Request::new(cell.inner.lane(), Mode::Shared));
         let held = distinct(row.iter().filter(|cell| is_own(cell))).into_iter();
         // SAFETY: this thread holds their lane up to the end of this call.
         let occupied = held.map(|cell| unsafe { cell.inner.occupy() });

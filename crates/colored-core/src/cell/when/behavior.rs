@@ -5,9 +5,9 @@ use crate::cell::InUse;
 use crate::cell::set::Set;
 use crate::cell::slot::{Outcome, Slot};
 use crate::contain::contain;
-use crate::lane::claim::{self, Claim, Header};
-use crate::lane::lend::lends_urgency;
-use crate::lane::want::Want;
+use crate::lane::behavior::request::Request;
+use crate::lane::behavior::{self, Claim, Header};
+use crate::lane::priority::inherit::lends_urgency;
 use crate::lane::{self, LanePtr};
 use crate::memory;
 use crate::task::{Cause, How};
@@ -26,7 +26,7 @@ pub(super) fn schedule<F, R>(
     site: &'static Location<'static>,
 ) -> (Scheduled<F, R>, bool) {
     // SAFETY: fresh; this thread has the future's reference, and the behavior's set keeps the lanes.
-    let ran = unsafe { claim::enqueue(fresh.behavior) };
+    let ran = unsafe { behavior::enqueue(fresh.behavior) };
     if !ran {
         fresh.waits(site);
     }
@@ -105,7 +105,7 @@ impl<F, R> Drop for Scheduled<F, R> {
         self.wait.end();
         self.slot().abandon();
         // SAFETY: the future's reference.
-        unsafe { claim::release(self.behavior) };
+        unsafe { behavior::release(self.behavior) };
     }
 }
 
@@ -129,11 +129,11 @@ where
     pub(super) fn allocate(
         set: S,
         slot: Slot<F, Result<R, InUse>>,
-        wants: &[Want],
+        wants: &[Request],
         color: Option<LanePtr>,
         site: &'static Location<'static>,
     ) -> Scheduled<F, R> {
-        let vtable = &claim::Vtable {
+        let vtable = &behavior::Vtable {
             run: Self::run_erased,
             claims: Self::claims_erased,
             free: Self::free_erased,

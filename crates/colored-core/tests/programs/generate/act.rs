@@ -149,7 +149,7 @@ fn must_end(wait: &Wait) -> bool {
         | Wait::TryRead(..)
         | Wait::When(..)
         | Wait::TryWhen(..)
-        | Wait::Errand(..) => false,
+        | Wait::RemoteCall(..) => false,
         Wait::Both(one, other) | Wait::Either(one, other) => {
             let of = |body: &Body| {
                 body.steps.iter().any(|step| match step {

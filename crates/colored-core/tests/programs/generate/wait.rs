@@ -45,7 +45,7 @@ impl Make {
             20 => Wait::Job(self.acts(1)),
             21 => {
                 let at = self.at();
-                Wait::Errand(at, self.chance.index(self.workers[at.runtime]), self.acts(1))
+                Wait::RemoteCall(at, self.chance.index(self.workers[at.runtime]), self.acts(1))
             }
             22 | 23 if self.sections => Wait::Exclusive(self.body(3)),
             24 | 25 if self.sections => Wait::CellExclusive(self.cell(), self.body(3)),

@@ -42,12 +42,12 @@ pub(super) struct Admission {
     limit: LimitKey,
     task: Arc<Mutex<Option<Task>>>,
     /// The cell to which the post or the call goes.
-    errand: Option<(CellKey, Errand)>,
+    errand: Option<(CellKey, RemoteCall)>,
     future: Pin<Box<dyn Future<Output = Result<Inside, Closed<()>>> + Send>>,
 }
 
 /// A post or a call whose token is there only when the limit lets it in.
-enum Errand {
+enum RemoteCall {
     Post(Letter<PostToken>),
     Call(Letter<CallToken>),
 }
@@ -203,12 +203,12 @@ fn begin_errand(world: &World) -> Option<Admission> {
         let letter = Letter::default();
         let read = open(&letter, PostToken::run);
         let post = async move { cell.post(read).await.map(|()| Inside::Posted) };
-        (Errand::Post(letter), Box::pin(async { post.await.map_err(|_| Closed(())) }))
+        (RemoteCall::Post(letter), Box::pin(async { post.await.map_err(|_| Closed(())) }))
     } else {
         let letter = Letter::default();
         let read = open(&letter, CallToken::run);
         let call = async move { cell.call(read).await.map(|()| Inside::Called) };
-        (Errand::Call(letter), Box::pin(async { call.await.map_err(|_| Closed(())) }))
+        (RemoteCall::Call(letter), Box::pin(async { call.await.map_err(|_| Closed(())) }))
     };
     Some(Admission { limit, task: Arc::default(), errand: Some((key, errand)), future })
 }
@@ -262,10 +262,10 @@ pub(super) fn waits(
     let child = (spawns && expected == Answer::Inside).then(|| make(world, key, place));
     if expected == Answer::Inside {
         match &admission.errand {
-            Some((cell, Errand::Post(letter))) => {
+            Some((cell, RemoteCall::Post(letter))) => {
                 seal(letter, limited::scheduled(world, key, *cell));
             }
-            Some((cell, Errand::Call(letter))) => {
+            Some((cell, RemoteCall::Call(letter))) => {
                 let call = limited::called(world, *cell, task.key);
                 seal(letter, CallToken::inside(call, Some(key)));
                 return goes_on_as_call(task, (call, *cell), admission, world, cx);

@@ -122,7 +122,8 @@ impl World {
                 oracle.violated("G5", format!("{found} colors have a lane, and {lanes} use one"));
             });
         }
-        let (keepers, sections) = (scheduler.keepers(), self.oracle(|oracle| oracle.in_sections()));
+        let (keepers, sections) =
+            (scheduler.waiting_sections(), self.oracle(|oracle| oracle.in_sections()));
         if keepers > sections {
             let what = format!("{keepers} tasks keep their lanes, and {sections} are in sections");
             self.oracle(|oracle| oracle.violated("G8", what));

@@ -5,7 +5,7 @@
 //! digit. So all timers of a level are due before all timers of the next, slots
 //! never wrap around, and the next slot is found by counting zeros. When
 //! `elapsed` reaches a slot of level 0 its timers are due, and when it reaches a
-//! slot of another level its timers cascade: each is filed anew, further down. That
+//! slot of another level its timers cascade: each is registered anew, further down. That
 //! may wait until the first of them is due, so that a worker with few timers wakes up
 //! once for each and not for each of its levels.
 
@@ -83,7 +83,7 @@ impl Levels {
     /// Moves time over ticks at which nothing happens, up to `now`, which must be
     /// before `next`, the tick of which the wheel's owner was told.
     ///
-    /// Timers are then filed by their distance from the present, and not from the
+    /// Timers are then registered by their distance from the present, and not from the
     /// last time something was due.
     pub(super) fn skip_to(&mut self, now: u64, next: u64) {
         if now < next && now > self.elapsed {
@@ -183,7 +183,7 @@ impl Levels {
     }
 
     /// Empties a slot whose first tick has come: its timers are due if it is of
-    /// level 0, and else filed anew, seen from that tick. False when the steps ran
+    /// level 0, and else registered anew, seen from that tick. False when the steps ran
     /// out before the slot was empty.
     fn empty(&mut self, slot: Slot, wakers: &mut Vec<Waker>, steps: &mut usize) -> bool {
         self.elapsed = slot.start - 1;

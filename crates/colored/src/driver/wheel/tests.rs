@@ -93,7 +93,7 @@ fn a_timer_inserted_amid_a_cascade_keeps_its_turn() {
     for name in 0..10 {
         timers.insert(0, 100, name);
     }
-    assert!(timers.step(64, 3), "three of ten are filed anew");
+    assert!(timers.step(64, 3), "three of ten are registered anew");
     timers.insert(64, 100, 10);
     timers.insert(64, 20, 11);
     assert_eq!(timers.advance(100), [11, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);

@@ -1,6 +1,6 @@
 //! The section whose future this thread polls.
 
-use super::{LanePtr, current};
+use crate::lane::{LanePtr, current};
 use crate::sync::thread_slot;
 use crate::task::{Record, TaskRef};
 use std::cell::Cell;

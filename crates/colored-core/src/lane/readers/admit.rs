@@ -1,7 +1,7 @@
 //! Letting in those who had to wait to read.
 //!
 //! When the turn of a node of [`Kind::Read`] comes, the holder puts the lane's own node in its place
-//! and opens the [`gate`] for it and for those right behind it. It does so as the **usher**: the one
+//! and opens the [`readers`](crate::lane::readers) for it and for those right behind it. It does so as the **admitter**: the one
 //! who may take nodes out of the chain while readers are inside, with a count of its own among them,
 //! so that the gate cannot close meanwhile. There is at most one; a bit of the word `readers` says
 //! that there is one, another that it was asked to look again.
@@ -14,24 +14,25 @@
 //! and all before it in line are readers, it is let in.
 //!
 //! * Who stands in line looks once more, after it has its place. If the gate is open it becomes the
-//!   usher, or asks the one there is to look again, which that one cannot miss: it ends by an
+//!   admitter, or asks the one there is to look again, which that one cannot miss: it ends by an
 //!   exchange that fails then.
-//! * Who opens the gate lets go of the office by the same exchange, and looks at the line before.
+//! * Who opens the gate lets go of the role by the same exchange, and looks at the line before.
 //!   Between "there is a place in the line" and "the gate is open" is a fence on either side, so that
 //!   one of the two sees the other.
 //! * Where a producer is half done, or a group is full, a callback under a fresh color goes on.
-//! * Whoever looks for deadlocks does so as the usher ([`survey`]): what it finds then does wait.
+//! * Whoever looks for deadlocks does so as the admitter ([`survey`]): what it finds then does wait.
 //!
 //! An inline read opens the gate, and looks at the line afterwards without a fence. So a reader that comes within the
 //! same few nanoseconds may wait for it, but none that came while the thread had lost its core. It waits for nobody;
-//! and before anybody is let in beside it, an usher has looked at the line.
+//! and before anybody is let in beside it, an admitter has looked at the line.
 //!
 //! What was abandoned in line is dropped under the lane, and so cannot be while others are inside. It
 //! stays where it is, and those behind it are let in past it.
 
-use super::current::Hold;
-use super::party::{Guest, Party, Read};
-use super::{LanePtr, LaneRef, ReadyLane, callback, gate};
+use crate::lane::current::Hold;
+use crate::lane::readers;
+use crate::lane::readers::batch::{Admitted, Read, ReadBatch};
+use crate::lane::{LanePtr, LaneRef, ReadyLane, callback};
 use crate::queue::{Kind, Node};
 use crate::sync::{Ordering, fence};
 use std::mem;
@@ -43,45 +44,45 @@ const GROUP: usize = 64;
 /// What one who waits to read begins with, of either sort.
 #[derive(Debug)]
 #[repr(C)]
-pub(super) struct Waiting {
+pub(in crate::lane) struct Waiting {
     node: Node,
     vtable: &'static Vtable,
 }
 
 /// What is done with one who waits to read. Its node is out of the chain, unless said.
 #[derive(Debug)]
-pub(super) struct Vtable {
+pub(in crate::lane) struct Vtable {
     /// Whether it still wants in. The caller holds the lane, and if the second argument is true, or
     /// the answer false, what it would have needed is dropped there.
-    pub(super) begin: unsafe fn(NonNull<Node>, bool) -> bool,
-    /// As `begin`, but readers are inside, the caller is the usher and the node still in the chain.
+    pub(in crate::lane) begin: unsafe fn(NonNull<Node>, bool) -> bool,
+    /// As `begin`, but readers are inside, the caller is the admitter and the node still in the chain.
     /// Nothing is dropped, and the answer true is repeated.
-    pub(super) begin_beside: unsafe fn(NonNull<Node>) -> bool,
+    pub(in crate::lane) begin_beside: unsafe fn(NonNull<Node>) -> bool,
     /// It did not want in. Takes the node.
-    pub(super) free: unsafe fn(NonNull<Node>),
-    pub(super) admit: Admit,
+    pub(in crate::lane) free: unsafe fn(NonNull<Node>),
+    pub(in crate::lane) admit: Admit,
 }
 
 /// What is done with one who is counted in.
 #[derive(Debug)]
-pub(super) enum Admit {
+pub(in crate::lane) enum Admit {
     /// A claim: sees that its behavior runs when it has the others, and leaves. Takes the node.
     Claim(unsafe fn(NonNull<Node>)),
-    /// Goes to a [`Party`].
-    Visit(Read),
+    /// Goes to a [`ReadBatch`].
+    QueuedRead(Read),
 }
 
 impl Waiting {
-    pub(super) fn new(kind: Kind, urgent: bool, vtable: &'static Vtable) -> Self {
+    pub(in crate::lane) fn new(kind: Kind, urgent: bool, vtable: &'static Vtable) -> Self {
         Self { node: Node::new(kind, 0).urged(urgent), vtable }
     }
 
-    pub(super) fn is_urgent(&self) -> bool {
+    pub(in crate::lane) fn is_urgent(&self) -> bool {
         self.node.urgent
     }
 
     /// It is not in a chain yet.
-    pub(super) fn urge(&mut self, urgent: bool) {
+    pub(in crate::lane) fn urge(&mut self, urgent: bool) {
         self.node.urgent = urgent;
     }
 }
@@ -99,13 +100,13 @@ unsafe fn vtable(node: NonNull<Node>) -> &'static Vtable {
 /// # Safety
 ///
 /// `node` is of [`Kind::Read`], and alive.
-pub(super) unsafe fn is_claim(node: NonNull<Node>) -> bool {
+pub(in crate::lane) unsafe fn is_claim(node: NonNull<Node>) -> bool {
     // SAFETY: by contract.
     matches!(unsafe { vtable(node) }.admit, Admit::Claim(_))
 }
 
 /// What became of a lane with a reader at its head.
-pub(super) enum LetIn {
+pub(in crate::lane) enum LetIn {
     /// The gate is open; the lane is nobody's.
     Open,
     /// Nobody wanted in any more: the lane's own node is at the head, has had its turn, and owns a
@@ -121,7 +122,7 @@ pub(super) enum LetIn {
 ///
 /// A node of [`Kind::Read`] is at the head of the lane, which `hold` is of.
 #[cold]
-pub(super) unsafe fn let_in(ready: ReadyLane, hold: &Hold, closing: bool) -> LetIn {
+pub(in crate::lane) unsafe fn let_in(ready: ReadyLane, hold: &Hold, closing: bool) -> LetIn {
     let ptr = ready.0;
     // SAFETY: the right to run keeps the lane alive.
     let lane = unsafe { ptr.get() };
@@ -161,28 +162,28 @@ pub(super) unsafe fn let_in(ready: ReadyLane, hold: &Hold, closing: bool) -> Let
     let _shared = ready.into_raw();
     lane.retain(1);
     // SAFETY: counted just now.
-    let usher = Usher::open(unsafe { LaneRef::from_counted(ptr) }, wanted);
-    let mut party = Party::new();
+    let admitter = Admitter::open(unsafe { LaneRef::from_counted(ptr) }, wanted);
+    let mut batch = ReadBatch::new();
     for node in group.into_iter().flatten() {
         // SAFETY: a reader, out of the chain.
         match unsafe { vtable(node) }.admit {
             // SAFETY: counted in just now.
             Admit::Claim(admit) => unsafe { admit(node) },
-            Admit::Visit(read) => {
+            Admit::QueuedRead(read) => {
                 // SAFETY: as above.
                 let urgent = unsafe { node.as_ref() }.urgent;
                 // SAFETY: as above.
-                let guest = unsafe { Guest::new(node, read) };
+                let admitted = unsafe { Admitted::new(node, read) };
                 if urgent {
-                    guest.read_elsewhere(&usher.lane, true);
+                    admitted.read_elsewhere(&admitter.lane, true);
                 } else {
-                    party.invite(guest, wanted as usize);
+                    batch.invite(admitted, wanted as usize);
                 }
             }
         }
     }
-    party.read_elsewhere(&usher.lane);
-    usher.go();
+    batch.read_elsewhere(&admitter.lane);
+    admitter.go();
     LetIn::Open
 }
 
@@ -193,37 +194,38 @@ pub(super) unsafe fn let_in(ready: ReadyLane, hold: &Hold, closing: bool) -> Let
 ///
 /// Something else keeps the lane alive up to the end of this call.
 #[cold]
-pub(super) unsafe fn look_again(ptr: LanePtr) {
+pub(in crate::lane) unsafe fn look_again(ptr: LanePtr) {
     // SAFETY: by contract.
     let lane = unsafe { ptr.get() };
-    // Ordering: pairs with the fence in `Usher::open`: either this thread sees that the gate is open,
+    // Ordering: pairs with the fence in `Admitter::open`: either this thread sees that the gate is open,
     // or that one sees the place in the line.
     fence(Ordering::SeqCst);
-    if gate::take_office(lane) {
+    if readers::become_admitter(lane) {
         lane.retain(1);
         // SAFETY: counted just now.
-        Usher { duty: Duty(ptr), lane: unsafe { LaneRef::from_counted(ptr) } }.go();
+        Admitter { admitting: Admitting(ptr), lane: unsafe { LaneRef::from_counted(ptr) } }.go();
     }
 }
 
-/// As the usher of a gate that is open: lets in whoever is to be let in, then calls `f` with the node behind
+/// As the admitter of a gate that is open: lets in whoever is to be let in, then calls `f` with the node behind
 /// which the others stand. True if the first of them does not read, and so keeps out readers behind it.
-/// `None`, and no call, if there is another usher, or something is half done.
+/// `None`, and no call, if there is another admitter, or something is half done.
 ///
 /// # Safety
 ///
 /// Somebody is inside, who keeps the lane, up to the end of this call.
-pub(super) unsafe fn survey(ptr: LanePtr, f: impl FnOnce(NonNull<Node>)) -> Option<bool> {
+pub(in crate::lane) unsafe fn survey(ptr: LanePtr, f: impl FnOnce(NonNull<Node>)) -> Option<bool> {
     // SAFETY: by contract.
     let lane = unsafe { ptr.get() };
-    if !gate::take_office(lane) {
+    if !readers::become_admitter(lane) {
         return None;
     }
     lane.retain(1);
     // SAFETY: counted just now.
-    let usher = Usher { duty: Duty(ptr), lane: unsafe { LaneRef::from_counted(ptr) } };
+    let admitter =
+        Admitter { admitting: Admitting(ptr), lane: unsafe { LaneRef::from_counted(ptr) } };
     let mut last = NonNull::from(&lane.inline);
-    let found = (0..GROUP).map(|_| usher.next(&mut last)).find(|next| *next != Next::Admitted);
+    let found = (0..GROUP).map(|_| admitter.next(&mut last)).find(|next| *next != Next::Admitted);
     let is_shut = match found {
         Some(Next::Writer) => Some(true),
         Some(Next::Nobody) => Some(false),
@@ -232,39 +234,39 @@ pub(super) unsafe fn survey(ptr: LanePtr, f: impl FnOnce(NonNull<Node>)) -> Opti
     if is_shut.is_some() {
         f(last);
     }
-    usher.go();
+    admitter.go();
     is_shut
 }
 
 /// As [`look_again`], soon, on some worker.
-pub(super) fn look_again_soon(lane: LaneRef) {
+pub(in crate::lane) fn look_again_soon(lane: LaneRef) {
     let spare = lane.spare();
     // SAFETY: the closure has a reference.
     callback::post(&spare, move || unsafe { look_again(lane.ptr()) });
 }
 
-/// The usher of a lane's gate, which is open.
-struct Usher {
-    duty: Duty,
-    /// Goes after `duty`.
+/// The admitter of a lane's gate, which is open.
+struct Admitter {
+    admitting: Admitting,
+    /// Goes after `admitting`.
     lane: LaneRef,
 }
 
-impl Usher {
+impl Admitter {
     /// Opens the gate for so many, and itself. The caller holds the lane, with its own node at the
     /// head, and gives that away.
     fn open(lane: LaneRef, readers: u32) -> Self {
-        gate::open(&lane, readers);
+        readers::open(&lane, readers);
         // Ordering: pairs with the fence in `look_again`.
         fence(Ordering::SeqCst);
-        Self { duty: Duty(lane.ptr()), lane }
+        Self { admitting: Admitting(lane.ptr()), lane }
     }
 
     /// Lets in all who are to be let in, and leaves.
     fn go(mut self) {
         let mut last = NonNull::from(&self.lane.inline);
         for _ in 0..GROUP {
-            if self.lane.port.is_closing() || gate::is_full(&self.lane) {
+            if self.lane.port.is_closing() || readers::is_full(&self.lane) {
                 return;
             }
             match self.next(&mut last) {
@@ -272,9 +274,9 @@ impl Usher {
                 Next::Stalled => break,
                 Next::Writer | Next::Nobody => {}
             }
-            match self.duty.end() {
+            match self.admitting.end() {
                 Ok(()) => return,
-                Err(duty) => self.duty = duty,
+                Err(admitting) => self.admitting = admitting,
             }
         }
         let spare = self.lane.spare();
@@ -288,7 +290,7 @@ impl Usher {
             if kind != Kind::Read {
                 return Next::Writer;
             }
-            // SAFETY: a reader, in a chain whose usher this thread is.
+            // SAFETY: a reader, in a chain whose admitter this thread is.
             let vtable = unsafe { vtable(node) };
             // SAFETY: as above.
             if !unsafe { (vtable.begin_beside)(node) } {
@@ -300,15 +302,15 @@ impl Usher {
             }
             // SAFETY: out of the chain, and not admitted yet.
             self.lane.has_let_in(unsafe { node.as_ref() }.urgent);
-            gate::count_beside(&self.lane);
+            readers::count_beside(&self.lane);
             match vtable.admit {
                 // SAFETY: out of the chain, and counted in just now.
                 Admit::Claim(admit) => unsafe { admit(node) },
-                Admit::Visit(read) => {
+                Admit::QueuedRead(read) => {
                     // SAFETY: as above.
                     let urgent = unsafe { node.as_ref() }.urgent;
                     // SAFETY: as above.
-                    unsafe { Guest::new(node, read) }.read_elsewhere(&self.lane, urgent);
+                    unsafe { Admitted::new(node, read) }.read_elsewhere(&self.lane, urgent);
                 }
             }
             return Next::Admitted;
@@ -317,7 +319,7 @@ impl Usher {
     }
 }
 
-/// What an usher finds behind those who do not want in.
+/// What an admitter finds behind those who do not want in.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
     Admitted,
@@ -328,28 +330,28 @@ enum Next {
     Nobody,
 }
 
-/// The office, and a count of the gate. Given up when this is dropped; the lane outlives it.
-struct Duty(LanePtr);
+/// The role, and a count of the gate. Given up when this is dropped; the lane outlives it.
+struct Admitting(LanePtr);
 
-impl Duty {
-    /// Gives the office up, and leaves; unless it was asked to look again.
+impl Admitting {
+    /// Gives the role up, and leaves; unless it was asked to look again.
     fn end(self) -> Result<(), Self> {
         // SAFETY: the lane outlives this.
-        if !gate::leave_office(unsafe { self.0.get() }) {
+        if !readers::stop_admitting(unsafe { self.0.get() }) {
             return Err(self);
         }
         // SAFETY: the count is this one's, and the lane outlives it.
-        unsafe { gate::leave(self.0) };
+        unsafe { readers::leave(self.0) };
         mem::forget(self);
         Ok(())
     }
 }
 
-impl Drop for Duty {
+impl Drop for Admitting {
     fn drop(&mut self) {
         // SAFETY: the lane outlives this.
-        gate::abandon_office(unsafe { self.0.get() });
+        readers::abandon_admitting(unsafe { self.0.get() });
         // SAFETY: the count is this one's, and the lane outlives it.
-        unsafe { gate::leave(self.0) };
+        unsafe { readers::leave(self.0) };
     }
 }

@@ -3,17 +3,17 @@
 //! A **behavior** is a closure that wants some lanes, each for itself alone or together with other
 //! readers. It has a **claim** for each of them, a node of that lane's chain. When the claim's turn
 //! comes the lane is the behavior's: the slice ends, the right to run the lane goes to nobody else,
-//! and the claim stays at the head (or, if it is shared, is counted in at the [`gate`]). Whoever
+//! and the claim stays at the head (or, if it is shared, is counted in at the [`readers`](crate::lane::readers)). Whoever
 //! grants the last one runs the closure there and then, and gives all lanes back: the claims have
 //! had their turns.
 //!
 //! So a behavior waits as nodes of chains, never as a thread, and what is behind a claim waits as
 //! behind any other node. It is order, not time, that keeps two behaviors from waiting for each
-//! other: [`order`].
+//! other: [`order`](crate::lane::behavior::order).
 //!
-//! # What is missing
+//! # What is pending
 //!
-//! A word counts the lanes that are missing, and one for the thread that enqueues. An exchange that takes
+//! A word counts the lanes that are pending, and one for the thread that enqueues. An exchange that takes
 //! the last one acquires what all others released: all lanes, as their holders left them. That thread is
 //! the holder of all of them until it has given them back.
 //!
@@ -22,15 +22,20 @@
 //! A claim has one of the behavior until it is out of its chain and its lane given back, the future
 //! has one, and one belongs to the run. The behavior's cells keep the lanes.
 //!
-//! If all lanes are idle no behavior is made: [`want`](super::want). Nor for one lane that is wanted for
+//! If all lanes are idle no behavior is made: [`request`](crate::lane::behavior::request). Nor for one lane that is wanted for
 //! itself alone: there the closure is a [`callback`].
 
-use super::after::After;
-use super::current::{self, Hold};
-use super::lend::Risen;
-use super::usher::{self, Admit, Waiting};
-use super::want::{Mode, Want};
-use super::{LanePtr, LaneRef, ReadyLane, callback, gate, order};
+pub(in crate::lane) mod line;
+pub(in crate::lane) mod order;
+pub(crate) mod request;
+
+use crate::lane::after::After;
+use crate::lane::behavior::request::{Mode, Request};
+use crate::lane::current::{self, Hold};
+use crate::lane::priority::inherit::Risen;
+use crate::lane::readers;
+use crate::lane::readers::admit::{self, Admit, Waiting};
+use crate::lane::{LanePtr, LaneRef, ReadyLane, callback};
 use crate::queue::{Kind, Node, Pushed};
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use crate::task::{Named, TaskRef};
@@ -44,15 +49,15 @@ use std::task::Waker;
 #[repr(C)]
 pub(crate) struct Header {
     /// Lanes that it lacks, and one for the thread that enqueues.
-    missing: AtomicUsize,
+    pending: AtomicUsize,
     refs: AtomicUsize,
     vtable: &'static Vtable,
     /// Whose color the closure runs under.
     color: Option<LanePtr>,
     /// Where it was made.
-    pub(super) site: &'static Location<'static>,
+    pub(in crate::lane) site: &'static Location<'static>,
     /// And by which task.
-    pub(super) maker: Option<Named>,
+    pub(in crate::lane) maker: Option<Named>,
 }
 
 /// What can be done with a behavior whose type is forgotten.
@@ -75,12 +80,12 @@ impl Header {
         vtable: &'static Vtable,
         site: &'static Location<'static>,
     ) -> Self {
-        let (missing, refs) = (AtomicUsize::new(wants + 1), AtomicUsize::new(wants + 2));
+        let (pending, refs) = (AtomicUsize::new(wants + 1), AtomicUsize::new(wants + 2));
         let maker = current::task().map(TaskRef::named);
-        Self { missing, refs, vtable, color, site, maker }
+        Self { pending, refs, vtable, color, site, maker }
     }
 
-    pub(super) fn retain(&self) {
+    pub(in crate::lane) fn retain(&self) {
         // Ordering: a new reference comes from an existing one, which orders it.
         self.refs.fetch_add(1, Ordering::Relaxed);
     }
@@ -91,18 +96,18 @@ impl Header {
 #[repr(C)]
 pub struct Claim {
     waiting: Waiting,
-    pub(super) behavior: NonNull<Header>,
-    pub(super) want: Want,
+    pub(in crate::lane) behavior: NonNull<Header>,
+    pub(in crate::lane) want: Request,
     /// The behavior has got the lane, and keeps it until it has run.
-    pub(super) has: AtomicBool,
+    pub(in crate::lane) has: AtomicBool,
     /// It is shared, and the thread that enqueues has found the lane idle. That thread alone uses this.
     opens: Cell<bool>,
 }
 
 impl Claim {
     /// A claim of what is wanted; of nothing, to fill a place.
-    pub(crate) fn new(want: Option<Want>) -> Self {
-        let nothing = Want { lane: LanePtr::nowhere(), mode: Mode::Exclusive };
+    pub(crate) fn new(want: Option<Request>) -> Self {
+        let nothing = Request { lane: LanePtr::nowhere(), mode: Mode::Exclusive };
         let want = want.unwrap_or(nothing);
         let kind = match want.mode {
             Mode::Exclusive => Kind::Claim,
@@ -137,7 +142,7 @@ impl Claim {
 /// # Safety
 ///
 /// The behavior is alive while the claims are used.
-pub(super) unsafe fn claims<'a>(behavior: NonNull<Header>) -> &'a [Claim] {
+pub(in crate::lane) unsafe fn claims<'a>(behavior: NonNull<Header>) -> &'a [Claim] {
     // SAFETY: by contract.
     let claims = unsafe { behavior.as_ref() }.vtable.claims;
     // SAFETY: by contract.
@@ -146,18 +151,18 @@ pub(super) unsafe fn claims<'a>(behavior: NonNull<Header>) -> &'a [Claim] {
     unsafe { &*claims }
 }
 
-/// Takes so many lanes off what is missing, each of which is noted in its claim; true if nothing is missing
+/// Takes so many lanes off what is pending, each of which is noted in its claim; true if nothing is pending
 /// any more. Otherwise the behavior may be gone.
 ///
 /// # Safety
 ///
-/// These have been missing, and are taken off once.
+/// These have been pending, and are taken off once.
 unsafe fn take(behavior: NonNull<Header>, granted: usize) -> bool {
-    // SAFETY: what is missing keeps the behavior.
-    let missing = unsafe { &behavior.as_ref().missing };
+    // SAFETY: what is pending keeps the behavior.
+    let pending = unsafe { &behavior.as_ref().pending };
     // Ordering: Release hands the lanes, as their holders leave them, to whoever takes the last one; Acquire
     // takes the others.
-    missing.fetch_sub(granted, Ordering::AcqRel) == granted
+    pending.fetch_sub(granted, Ordering::AcqRel) == granted
 }
 
 /// Gives a reference to the behavior back.
@@ -215,7 +220,7 @@ pub(crate) unsafe fn enqueue(behavior: NonNull<Header>) -> bool {
             ReadyLane(lane).dispatch(0);
         } else {
             // SAFETY: the behavior keeps it.
-            unsafe { usher::look_again(lane) };
+            unsafe { admit::look_again(lane) };
         }
     }
     // SAFETY: pushed just now, and the caller's.
@@ -232,7 +237,7 @@ pub(crate) unsafe fn enqueue(behavior: NonNull<Header>) -> bool {
 ///
 /// # Safety
 ///
-/// Nothing is missing, and nobody else runs it.
+/// Nothing is pending, and nobody else runs it.
 unsafe fn run(behavior: NonNull<Header>, kept: Option<LanePtr>, cancel: bool) -> Option<Waker> {
     // SAFETY: one reference belongs to the run.
     let header = unsafe { behavior.as_ref() };
@@ -245,7 +250,7 @@ unsafe fn run(behavior: NonNull<Header>, kept: Option<LanePtr>, cancel: bool) ->
         unsafe { color.settle(&hold) };
     }
     // SAFETY: as above.
-    for Claim { want: Want { lane, mode }, .. } in unsafe { claims(behavior) } {
+    for Claim { want: Request { lane, mode }, .. } in unsafe { claims(behavior) } {
         match mode {
             _ if kept == Some(*lane) => {}
             Mode::Exclusive => {
@@ -256,7 +261,7 @@ unsafe fn run(behavior: NonNull<Header>, kept: Option<LanePtr>, cancel: bool) ->
             }
             Mode::Shared => {
                 // SAFETY: counted in, and the run's reference keeps the lane.
-                unsafe { gate::leave(*lane) };
+                unsafe { readers::leave(*lane) };
                 // SAFETY: the claim's, whose node was taken out when it was let in.
                 unsafe { release(behavior) };
             }
@@ -274,7 +279,7 @@ unsafe fn run(behavior: NonNull<Header>, kept: Option<LanePtr>, cancel: bool) ->
 ///
 /// A node of [`Kind::Claim`] is at the head of the lane; what this thread owes of it is settled.
 #[cold]
-pub(super) unsafe fn grant(
+pub(in crate::lane) unsafe fn grant(
     ready: ReadyLane,
     node: NonNull<Node>,
     closing: bool,
@@ -301,16 +306,16 @@ pub(super) unsafe fn grant(
 /// # Safety
 ///
 /// `node` begins a claim, has had its turn, and is in no chain.
-pub(super) unsafe fn free(node: NonNull<Node>) {
+pub(in crate::lane) unsafe fn free(node: NonNull<Node>) {
     // SAFETY: by contract.
     let behavior = unsafe { node.cast::<Claim>().as_ref() }.behavior;
     // SAFETY: the claim's.
     unsafe { release(behavior) };
 }
 
-/// What shared claims are, as visitors.
-const CLAIM: &usher::Vtable =
-    &usher::Vtable { begin, begin_beside, free: never_freed, admit: Admit::Claim(admit) };
+/// What shared claims are, as readers.
+const CLAIM: &admit::Vtable =
+    &admit::Vtable { begin, begin_beside, free: never_freed, admit: Admit::Claim(admit) };
 
 /// A shared claim wants in, even if its future is gone: others wait for their lanes' turns to end.
 unsafe fn begin(_node: NonNull<Node>, _closing: bool) -> bool {
@@ -345,7 +350,7 @@ unsafe fn admit(node: NonNull<Node>) {
     }
 }
 
-/// A behavior that nothing is missing for. It is cancelled if this is dropped.
+/// A behavior that nothing is pending for. It is cancelled if this is dropped.
 struct Complete(Option<NonNull<Header>>, LaneRef);
 
 // SAFETY: a behavior may run on any thread.

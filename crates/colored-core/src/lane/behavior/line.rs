@@ -5,10 +5,10 @@
 //! right to run one lane, and does not run it, may walk the lines of all lanes that stand still by
 //! it: nobody else takes a node out of those.
 
-use super::LanePtr;
-use super::claim::{self, Claim, Header};
-use super::usher;
 use crate::color::Color;
+use crate::lane::LanePtr;
+use crate::lane::behavior::{self, Claim, Header};
+use crate::lane::readers::admit;
 use crate::queue::{Kind, Node};
 use crate::sync::Ordering;
 use crate::task::Named;
@@ -62,7 +62,7 @@ impl Behavior {
 
     pub(crate) fn wants(&self) -> impl Iterator<Item = Wanted> {
         // SAFETY: this reference keeps it.
-        let claims = unsafe { claim::claims(self.0) };
+        let claims = unsafe { behavior::claims(self.0) };
         claims.iter().map(|claim| Wanted {
             lane: claim.want.lane,
             // SAFETY: the behavior keeps it.
@@ -78,7 +78,7 @@ impl Behavior {
 impl Drop for Behavior {
     fn drop(&mut self) {
         // SAFETY: this reference, not used again.
-        unsafe { claim::release(self.0) };
+        unsafe { behavior::release(self.0) };
     }
 }
 
@@ -103,10 +103,10 @@ impl LanePtr {
     ///
     /// That behavior is inside up to the end of this call.
     pub(crate) unsafe fn line_beside_readers(self, show: impl FnMut(Behavior)) -> Option<bool> {
-        // SAFETY: nobody but the usher takes out what is behind the gate.
+        // SAFETY: nobody but the admitter takes out what is behind the gate.
         let show = |last| unsafe { self.line_behind(last, show) };
         // SAFETY: by contract.
-        unsafe { usher::survey(self, show) }
+        unsafe { admit::survey(self, show) }
     }
 
     /// # Safety
@@ -135,7 +135,7 @@ unsafe fn behavior_of(node: NonNull<Node>, kind: Kind) -> Option<NonNull<Header>
     let is_claim = match kind {
         Kind::Claim => true,
         // SAFETY: of that kind.
-        Kind::Read => unsafe { usher::is_claim(node) },
+        Kind::Read => unsafe { admit::is_claim(node) },
         _ => false,
     };
     // SAFETY: it begins a claim, which its behavior keeps while it is in a chain.

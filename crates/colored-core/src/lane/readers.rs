@@ -16,8 +16,8 @@
 //! * **Leave**: from n to n - 1. Who leaves 0 behind is the lane's holder from then on: takes the
 //!   node out, and hands on what is behind it.
 //!
-//! A leave takes no count but its own: whoever is let in is counted before it is told, and the usher is
-//! counted as long as it has the office.
+//! A leave takes no count but its own: whoever is let in is counted before it is told, and the admitter is
+//! counted as long as it has the role.
 //!
 //! So the right to run the lane has at most one owner at any time, as ever: while the gate is open
 //! it is nobody's, and the one exchange that leaves 0 makes it somebody's again (G1).
@@ -33,18 +33,22 @@
 //! A writer that does not stand in line yet, but [looks](super::alone) for a moment, is let go first by
 //! those who come: a hint, and only for a moment.
 //!
-//! Those who had to wait are the [`usher`]'s, whose office two more bits of the word
+//! Those who had to wait are the [`admit`](crate::lane::readers::admit)'s, whose role two more bits of the word
 //! are about.
 
-use super::after::After;
-use super::alone::{READERS_LOOKS, give_way};
-use super::current::Hold;
-use super::{Lane, LanePtr, LaneRef, usher};
+pub(in crate::lane) mod admit;
+pub(in crate::lane) mod batch;
+pub(crate) mod queued;
+
+use crate::lane::after::After;
+use crate::lane::alone::{READERS_LOOKS, give_way};
+use crate::lane::current::Hold;
+use crate::lane::{Lane, LanePtr, LaneRef};
 use crate::sync::{Ordering, spin_loop};
 use std::ptr::NonNull;
 
-/// There is an usher, who is counted too.
-const USHER: u32 = 1 << 31;
+/// There is an admitter, who is counted too.
+const ADMITTER: u32 = 1 << 31;
 /// It was asked to look at the line again.
 const ASKED: u32 = 1 << 30;
 /// Those inside.
@@ -72,7 +76,7 @@ pub(crate) fn read_inline<F: FnOnce() -> R, R>(lane: &LaneRef, f: F) -> Result<R
 /// who does not read has the lane, and still has it after some looks. A gate that is about to open, or to
 /// go, is so within some ten instructions.
 #[inline]
-pub(super) fn try_enter(lane: &LaneRef) -> bool {
+pub(in crate::lane) fn try_enter(lane: &LaneRef) -> bool {
     let own = NonNull::from(&lane.inline);
     give_way(lane);
     for _ in 0..=READERS_LOOKS {
@@ -102,7 +106,7 @@ pub(super) fn try_enter(lane: &LaneRef) -> bool {
 /// between the claim and the opening; a reader that came meanwhile would wait for all that this one does.
 #[cold]
 fn look_for_who_came(lane: &LaneRef) {
-    usher::look_again_soon(lane.clone());
+    admit::look_again_soon(lane.clone());
 }
 
 /// Counts one more, if there are some.
@@ -126,43 +130,43 @@ fn count_in(lane: &Lane) -> bool {
     false
 }
 
-/// Opens the gate for so many, and for an usher, who is the caller. It holds the lane, with its own
+/// Opens the gate for so many, and for an admitter, who is the caller. It holds the lane, with its own
 /// node at the head, and gives that away.
-pub(super) fn open(lane: &Lane, readers: u32) {
+pub(in crate::lane) fn open(lane: &Lane, readers: u32) {
     // Ordering: as in `try_enter`.
-    lane.readers.store((readers + 1) | USHER, Ordering::Release);
+    lane.readers.store((readers + 1) | ADMITTER, Ordering::Release);
 }
 
 /// Whether somebody is inside. A hint.
-pub(super) fn is_open(lane: &Lane) -> bool {
+pub(in crate::lane) fn is_open(lane: &Lane) -> bool {
     // Ordering: a hint.
     lane.readers.load(Ordering::Relaxed) != 0
 }
 
 /// Whether no more can be counted.
-pub(super) fn is_full(lane: &Lane) -> bool {
+pub(in crate::lane) fn is_full(lane: &Lane) -> bool {
     // Ordering: only the order of magnitude matters.
     lane.readers.load(Ordering::Relaxed) & COUNT >= MOST
 }
 
 /// Counts one more. The caller is inside, and has looked whether it [is full](is_full).
-pub(super) fn count_beside(lane: &Lane) {
+pub(in crate::lane) fn count_beside(lane: &Lane) {
     // Ordering: whoever is counted is told later, by this thread. An exchange breaks no chain from a
     // Release to an Acquire.
     lane.readers.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Makes the caller the usher, and counts it, if the gate is open and there is none; asks the one
+/// Makes the caller the admitter, and counts it, if the gate is open and there is none; asks the one
 /// there is to look again otherwise.
-pub(super) fn take_office(lane: &Lane) -> bool {
+pub(in crate::lane) fn become_admitter(lane: &Lane) -> bool {
     // Ordering: the exchange decides. That 0 is no older than the gate's last opening is by the fence
     // before.
     let mut word = lane.readers.load(Ordering::Relaxed);
     while (1..MOST).contains(&(word & COUNT)) {
-        let is_free = word & USHER == 0;
-        let next = if is_free { (word + 1) | USHER } else { word | ASKED };
-        // Ordering: Release hands this thread's place in the line to the usher that is asked, also
-        // if it has been asked before; Acquire takes the chain from the last usher.
+        let is_free = word & ADMITTER == 0;
+        let next = if is_free { (word + 1) | ADMITTER } else { word | ASKED };
+        // Ordering: Release hands this thread's place in the line to the admitter that is asked, also
+        // if it has been asked before; Acquire takes the chain from the last admitter.
         match lane.readers.compare_exchange_weak(word, next, Ordering::AcqRel, Ordering::Relaxed) {
             Ok(_) => return is_free,
             Err(now) => word = now,
@@ -171,16 +175,16 @@ pub(super) fn take_office(lane: &Lane) -> bool {
     false
 }
 
-/// Gives the office up; false if the usher was asked to look again, which it must do now. It stays
+/// Gives the role up; false if the admitter was asked to look again, which it must do now. It stays
 /// counted.
-pub(super) fn leave_office(lane: &Lane) -> bool {
+pub(in crate::lane) fn stop_admitting(lane: &Lane) -> bool {
     // Ordering: the exchange decides.
     let mut word = lane.readers.load(Ordering::Relaxed);
     loop {
         let asked = word & ASKED != 0;
-        let next = word & !if asked { ASKED } else { USHER };
+        let next = word & !if asked { ASKED } else { ADMITTER };
         // Ordering: Acquire takes the place in the line of who asked; Release hands the chain to
-        // the next usher.
+        // the next admitter.
         match lane.readers.compare_exchange_weak(word, next, Ordering::AcqRel, Ordering::Relaxed) {
             Ok(_) => return !asked,
             Err(now) => word = now,
@@ -188,18 +192,18 @@ pub(super) fn leave_office(lane: &Lane) -> bool {
     }
 }
 
-/// Gives the office up, whoever asks. Then what waits, waits for the last one inside.
-pub(super) fn abandon_office(lane: &Lane) {
-    // Ordering: as in `leave_office`.
-    lane.readers.fetch_and(!(USHER | ASKED), Ordering::Release);
+/// Gives the role up, whoever asks. Then what waits, waits for the last one inside.
+pub(in crate::lane) fn abandon_admitting(lane: &Lane) {
+    // Ordering: as in `stop_admitting`.
+    lane.readers.fetch_and(!(ADMITTER | ASKED), Ordering::Release);
 }
 
-/// Whether somebody is counted beside the usher, if there is one.
+/// Whether somebody is counted beside the admitter, if there is one.
 #[cfg(all(test, colored_loom))]
 pub(crate) fn has_readers(lane: &Lane) -> bool {
     // Ordering: who was told that it is inside sees itself counted, or what came later.
     let word = lane.readers.load(Ordering::Relaxed);
-    word & COUNT > u32::from(word & USHER != 0)
+    word & COUNT > u32::from(word & ADMITTER != 0)
 }
 
 /// Leaves. The last one takes the gate away and hands the lane on.
@@ -208,7 +212,7 @@ pub(crate) fn has_readers(lane: &Lane) -> bool {
 ///
 /// The caller owes the leave, and keeps the lane alive up to the end of this call.
 #[inline]
-pub(super) unsafe fn leave(ptr: LanePtr) {
+pub(in crate::lane) unsafe fn leave(ptr: LanePtr) {
     // SAFETY: by contract.
     let lane = unsafe { ptr.get() };
     // Ordering: Release orders this reader's looks before the next writer, whose way leads over the

@@ -1,4 +1,4 @@
-//! [`Errand`], [`ErrandCall`]: a closure that somebody under a color runs for a caller, who waits.
+//! [`RemoteCall`], [`RemoteCallWait`]: a closure that somebody under a color runs for a caller, who waits.
 //!
 //! For what has a line of its own, as a mailbox: whoever serves it runs under one color from the moment
 //! at which the closure is sent. So the caller waits for that color, and is recorded as such, until the
@@ -43,23 +43,23 @@ impl fmt::Debug for Address {
 }
 
 /// A closure that is sent to a color: for whoever runs it, or drops it.
-pub struct Errand<F, R>(Option<Arc<Slot<F, R>>>);
+pub struct RemoteCall<F, R>(Option<Arc<Slot<F, R>>>);
 
-/// Where the result of an [`Errand`] is left: for the caller. If it is dropped, a closure that has not begun
+/// Where the result of an [`RemoteCall`] is left: for the caller. If it is dropped, a closure that has not begun
 /// is dropped when its turn comes.
-pub struct ErrandCall<F, R> {
+pub struct RemoteCallWait<F, R> {
     /// Goes before the others.
     wait: WaitSlot,
     home: Option<Address>,
     slot: Arc<Slot<F, R>>,
 }
 
-impl<F, R> ErrandCall<F, R> {
+impl<F, R> RemoteCallWait<F, R> {
     /// A closure of a caller whom `waker` wakes, and the place of its result.
     #[must_use]
-    pub fn new(f: F, waker: Waker) -> (Self, Errand<F, R>) {
+    pub fn new(f: F, waker: Waker) -> (Self, RemoteCall<F, R>) {
         let slot = Arc::new(Slot::new(f, waker));
-        let errand = Errand(Some(Arc::clone(&slot)));
+        let errand = RemoteCall(Some(Arc::clone(&slot)));
         (Self { wait: WaitSlot::default(), home: None, slot }, errand)
     }
 
@@ -98,7 +98,7 @@ impl<F, R> ErrandCall<F, R> {
     }
 }
 
-impl<F, R> Drop for ErrandCall<F, R> {
+impl<F, R> Drop for RemoteCallWait<F, R> {
     fn drop(&mut self) {
         self.wait.end();
         // There may be a result that nobody has taken.
@@ -106,7 +106,7 @@ impl<F, R> Drop for ErrandCall<F, R> {
     }
 }
 
-impl<F, R> Errand<F, R> {
+impl<F, R> RemoteCall<F, R> {
     /// Its turn has come: runs it, if somebody waits for it, by `run`.
     pub fn run(mut self, run: impl FnOnce(F) -> R) {
         if let Some(slot) = self.0.take()
@@ -117,7 +117,7 @@ impl<F, R> Errand<F, R> {
     }
 }
 
-impl<F, R> Drop for Errand<F, R> {
+impl<F, R> Drop for RemoteCall<F, R> {
     fn drop(&mut self) {
         if let Some(slot) = self.0.take()
             && let Some(f) = slot.begin()
@@ -128,14 +128,14 @@ impl<F, R> Drop for Errand<F, R> {
     }
 }
 
-impl<F, R> fmt::Debug for Errand<F, R> {
+impl<F, R> fmt::Debug for RemoteCall<F, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Errand").finish_non_exhaustive()
+        f.debug_struct("RemoteCall").finish_non_exhaustive()
     }
 }
 
-impl<F, R> fmt::Debug for ErrandCall<F, R> {
+impl<F, R> fmt::Debug for RemoteCallWait<F, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ErrandCall").finish_non_exhaustive()
+        f.debug_struct("RemoteCallWait").finish_non_exhaustive()
     }
 }

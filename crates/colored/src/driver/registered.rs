@@ -13,16 +13,16 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 /// A timer in a wheel. Dropping it takes the timer out.
-pub(crate) struct Filed {
+pub(crate) struct Registered {
     /// The thread that put it there.
     pub(crate) home: Arc<Context>,
     pub(crate) wheel: usize,
     pub(crate) key: Key,
 }
 
-thread_local!(static LAST: Cell<Option<Filed>> = const { Cell::new(None) });
+thread_local!(static LAST: Cell<Option<Registered>> = const { Cell::new(None) });
 
-impl Filed {
+impl Registered {
     /// Drops it, later if this thread is the worker whose wheel it is.
     pub(crate) fn let_go(self) {
         let at_home = |context: &Arc<Context>| {
@@ -36,14 +36,14 @@ impl Filed {
     }
 }
 
-impl Drop for Filed {
+impl Drop for Registered {
     fn drop(&mut self) {
         self.home.driver.wheels[self.wheel].cancel(self.key);
     }
 }
 
 /// The timer that was let go of last; it is in the wheel of this thread.
-pub(crate) fn take_last() -> Option<Filed> {
+pub(crate) fn take_last() -> Option<Registered> {
     LAST.try_with(Cell::take).ok().flatten()
 }
 

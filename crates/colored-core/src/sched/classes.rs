@@ -1,7 +1,7 @@
 //! Priorities between colors: a queue for each class, once anybody has named one.
 //!
 //! Until then there is nothing of this but a flag in each worker's own line. From then on every
-//! lane that becomes runnable *leaves* its right in itself (`lane/desk.rs`), and a ticket for it goes
+//! lane that becomes runnable *leaves* its right in itself (`lane/priority.rs`), and a ticket for it goes
 //! into one of three queues of the worker that the plain scheduler would have given it to, or into one of
 //! three that are for all. What was queued before is taken as normal until it has run.
 //!
@@ -10,7 +10,7 @@
 //! A worker takes the highest class that its own queues and those for all have; before it takes
 //! something that is not [`Priority::High`], it looks for that in everybody's. Within a class it is
 //! first come, first served in each queue, but that whoever has waited in a line comes behind the others
-//! (`mail.rs`), and the queues take turns. Priority is between lanes only: a lane is one queue (G2). Every
+//! (`home_queue.rs`), and the queues take turns. Priority is between lanes only: a lane is one queue (G2). Every
 //! `LOWER_STEPS`th time it looks for one of the lower classes first, by turns, so that neither
 //! starves (G7).
 //!
@@ -44,7 +44,7 @@ const CLASSES: usize = 3;
 /// From the highest on.
 const DOWN: [Priority; CLASSES] = [Priority::High, Priority::Normal, Priority::Low];
 
-pub(super) struct Ranks {
+pub(super) struct Classes {
     used: AtomicBool,
     /// One for each worker, and one for all.
     queues: Box<[CachePadded<RankQueue>]>,
@@ -59,7 +59,7 @@ pub(super) struct Ranks {
 pub(super) enum Queued {
     /// To the end.
     Last,
-    /// Behind all that is there and comes, until the worker [looks](Ranks::let_up).
+    /// Behind all that is there and comes, until the worker [looks](Classes::let_up).
     Behind,
 }
 
@@ -138,7 +138,7 @@ impl RankQueue {
     }
 }
 
-impl Ranks {
+impl Classes {
     pub(super) fn new(workers: usize) -> Self {
         Self {
             used: AtomicBool::new(false),
@@ -219,11 +219,11 @@ impl Scheduler {
         let ticket = lane.ticket();
         let class = lane.leave();
         if let Some(class) = class {
-            self.ranks.put(place, class, how, ticket);
+            self.classes.put(place, class, how, ticket);
         }
         // A ticket that is there already may be in any queue.
         let urgent = class == Some(Priority::High) && since == Since::Scheduled;
-        let one_of_many = || self.ranks.queues[place].total() > 1 || self.has_left_over(place);
+        let one_of_many = || self.classes.queues[place].total() > 1 || self.has_left_over(place);
         let more = urgent || class.is_none() || one_of_many();
         self.wake_for_rank(own, place, more);
     }
@@ -233,7 +233,7 @@ impl Scheduler {
         // Also in a shutdown: the lane's word says already that this ticket is on its way.
         let own = local::index_in(self);
         let place = self.rank_place(own, lane);
-        self.ranks.put(place, to, Queued::Last, Ticket::new(lane.clone()));
+        self.classes.put(place, to, Queued::Last, Ticket::new(lane.clone()));
         self.wake_for_rank(own, place, true);
         self.drain_if_stopped();
     }
@@ -245,7 +245,7 @@ impl Scheduler {
     }
 
     fn rank_place(&self, own: Option<usize>, lane: &Lane) -> usize {
-        let for_all = self.ranks.for_all();
+        let for_all = self.classes.for_all();
         match self.destination(own, lane) {
             Destination::Usual => own.unwrap_or(for_all),
             Destination::Worker(place) => place,
@@ -255,7 +255,7 @@ impl Scheduler {
 
     /// After a ticket was put. `more`: there is more than the worker there runs next.
     fn wake_for_rank(&self, own: Option<usize>, place: usize, more: bool) {
-        if place == self.ranks.for_all() {
+        if place == self.classes.for_all() {
             self.notify();
         } else if own == Some(place) {
             if more && self.steals {

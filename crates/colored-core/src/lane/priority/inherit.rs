@@ -3,7 +3,7 @@
 //! Otherwise the urgent one would wait for as long as the other has to: priority inversion, with
 //! inheritance as the remedy (Sha, Rajkumar and Lehoczky 1990). A call, a reader or a claim that a lane of
 //! the highest class schedules on another lane, and waits for, is urgent there, as an urgent task is: that
-//! lane is of the highest class until the node has had its turn ([`desk`](super::desk)).
+//! lane is of the highest class until the node has had its turn ([`priority`](crate::lane::priority)).
 //!
 //! Whether it is urgent is decided once, when it is made: by the class of the lane that the thread then
 //! holds. It goes one lane far: what that lane waits for in its turn, in a section or as one of several
@@ -14,7 +14,7 @@
 //! who joins it, and each joiner that goes or is no more urgent to find it. Who knows that the end of a
 //! task is urgent can say so when it is spawned.
 
-use super::{Lane, LanePtr, LaneRef, Priority, ReadyLane, current};
+use crate::lane::{Lane, LanePtr, LaneRef, Priority, ReadyLane, current};
 use crate::queue::{Node, Pushed};
 use std::ptr::NonNull;
 
@@ -23,7 +23,7 @@ pub(crate) fn lends_urgency() -> bool {
     current::lane().is_some_and(|own| {
         // SAFETY: this thread holds it.
         let own = unsafe { own.get() };
-        own.desk.is_high() && own.port.has_classes()
+        own.priority.is_high() && own.port.has_classes()
     })
 }
 
@@ -33,7 +33,7 @@ impl LanePtr {
     /// # Safety
     ///
     /// The lane is alive.
-    pub(super) unsafe fn is_lent_urgency(self) -> bool {
+    pub(in crate::lane) unsafe fn is_lent_urgency(self) -> bool {
         // SAFETY: by contract.
         lends_urgency() && unsafe { self.takes_urgency() }
     }
@@ -43,7 +43,7 @@ impl LanePtr {
     /// # Safety
     ///
     /// The lane is alive.
-    pub(super) unsafe fn takes_urgency(self) -> bool {
+    pub(in crate::lane) unsafe fn takes_urgency(self) -> bool {
         // SAFETY: by contract.
         unsafe { self.get() }.port.has_classes()
     }
@@ -54,7 +54,7 @@ impl LanePtr {
     ///
     /// As for [`LanePtr::push`]. `pin` is the node's.
     #[cold]
-    pub(super) unsafe fn push_urgent(self, node: NonNull<Node>, pin: u32) {
+    pub(in crate::lane) unsafe fn push_urgent(self, node: NonNull<Node>, pin: u32) {
         // Before the node is there: its turn takes the urgency back.
         // SAFETY: the node's reference, or the caller's.
         let risen = unsafe { self.raise() };
@@ -78,10 +78,10 @@ impl LanePtr {
     ///
     /// Something keeps the lane alive meanwhile.
     #[cold]
-    pub(super) unsafe fn raise(self) -> Option<Risen> {
+    pub(in crate::lane) unsafe fn raise(self) -> Option<Risen> {
         // SAFETY: by contract.
         let lane = unsafe { self.get() };
-        lane.desk.raise().then(|| {
+        lane.priority.raise().then(|| {
             lane.retain(1);
             // SAFETY: just counted.
             Risen(unsafe { LaneRef::from_counted(self) })
@@ -92,20 +92,20 @@ impl LanePtr {
 /// A lane that waits in a queue of too low a class: the word of the lane says already that a ticket for
 /// the highest one is on its way.
 #[must_use]
-pub(super) struct Risen(LaneRef);
+pub(in crate::lane) struct Risen(LaneRef);
 
 impl Risen {
     /// Makes the ticket. This may run foreign code: in a shutdown, the destructors of what is queued.
-    pub(super) fn tell(self) {
+    pub(in crate::lane) fn tell(self) {
         self.0.port.rise(&self.0, Priority::High);
     }
 }
 
 impl Lane {
-    /// An urgent node has been taken out by an usher, not by a holder.
-    pub(super) fn has_let_in(&self, urgent: bool) {
+    /// An urgent node has been taken out by an admitter, not by a holder.
+    pub(in crate::lane) fn has_let_in(&self, urgent: bool) {
         if urgent {
-            self.desk.lower();
+            self.priority.lower();
         }
     }
 }

@@ -16,7 +16,7 @@ impl Worker {
     #[cold]
     pub(in crate::sched) fn find_ranked(&mut self) -> Option<ReadyLane> {
         if self.lets_up() {
-            self.local.scheduler().ranks.let_up(self.index());
+            self.local.scheduler().classes.let_up(self.index());
         }
         let lane = self.find_by_class()?;
         self.bring_home(&lane);
@@ -53,13 +53,13 @@ impl Worker {
         {
             return Some(lane);
         }
-        let ranks = &self.local.scheduler().ranks;
-        let (own, for_all) = (self.index(), ranks.for_all());
+        let classes = &self.local.scheduler().classes;
+        let (own, for_all) = (self.index(), classes.for_all());
         // By turns, or what keeps coming to the one would starve the other: of the steps that what is
         // pinned leaves, and, by the bit of 64, of those for the lower classes.
         let own_first = ((self.steps / 2) ^ (self.steps / (2 * LOWER_STEPS))).is_multiple_of(2);
         let (first, second) = if own_first { (own, for_all) } else { (for_all, own) };
-        let lane = ranks.take(first, class).or_else(|| ranks.take(second, class));
+        let lane = classes.take(first, class).or_else(|| classes.take(second, class));
         lane.or_else(|| match class {
             Priority::High => self.steal_ranked(class),
             // The same in other workers' queues.
@@ -72,21 +72,21 @@ impl Worker {
     /// ranked.
     fn find_left_over(&mut self) -> Option<ReadyLane> {
         let next = self.local.remote().take_next();
-        self.fetch_mail();
+        self.fetch_home();
         let queued = next.or_else(|| self.local.deque.pop());
         queued.or_else(|| self.local.scheduler().injector.pop())
     }
 
     fn steal_ranked(&mut self, class: Priority) -> Option<ReadyLane> {
-        let ranks = &self.local.scheduler().ranks;
+        let classes = &self.local.scheduler().classes;
         // Ordering: a hint, see `put`.
-        let none = class == Priority::High && ranks.high.load(super::Ordering::Relaxed) == 0;
+        let none = class == Priority::High && classes.high.load(super::Ordering::Relaxed) == 0;
         if none || !self.local.scheduler().steals {
             return None;
         }
         let mut others = self.others();
-        let ranks = &self.local.scheduler().ranks;
-        let lane = others.find_map(|victim| ranks.take(victim, class))?;
+        let classes = &self.local.scheduler().classes;
+        let lane = others.find_map(|victim| classes.take(victim, class))?;
         self.local.remote().counters.steals.add(1);
         Some(lane)
     }

@@ -47,7 +47,7 @@ const DOUBLINGS: u32 = 3;
 
 /// What a worker remembers of its thefts.
 #[derive(Debug, Default)]
-pub(super) struct Thrift {
+pub(super) struct Backoff {
     /// The last theft, until the worker has run dry.
     theft: Option<Spent>,
     /// Bad thefts in a row.
@@ -76,7 +76,7 @@ impl Spent {
     }
 }
 
-impl Thrift {
+impl Backoff {
     /// The worker has run dry after a theft.
     fn judge(&mut self, bad: bool, now: u64) {
         self.bad = if bad { self.bad.saturating_add(1) } else { 0 };
@@ -91,42 +91,42 @@ impl Worker {
     pub(super) fn has_stolen(&mut self) {
         if !self.local.remote().is_unusual() {
             self.look();
-            self.thrift.theft = Some(self.spent());
+            self.backoff.theft = Some(self.spent());
         }
     }
 
     /// Whether this worker, which has run dry, takes nothing from others for now.
     #[inline]
     pub(super) fn is_resting(&mut self) -> bool {
-        (self.thrift.theft.is_some() || self.thrift.until != 0) && self.looks_back()
+        (self.backoff.theft.is_some() || self.backoff.until != 0) && self.looks_back()
     }
 
     fn looks_back(&mut self) -> bool {
         let polls = self.spent().polls;
         // Lanes that have only been granted to behaviors say nothing.
-        if let Some(theft) = self.thrift.theft.take()
+        if let Some(theft) = self.backoff.theft.take()
             && polls > theft.polls
         {
             let bad = self.spent().may_be_bad(theft) && {
                 self.look();
                 self.spent().is_bad(theft)
             };
-            self.thrift.judge(bad, self.now());
+            self.backoff.judge(bad, self.now());
         }
-        if self.thrift.until == 0 {
+        if self.backoff.until == 0 {
             return false;
         }
         self.look();
         let rests = self.rest().is_some();
         if !rests {
-            self.thrift.until = 0;
+            self.backoff.until = 0;
         }
         rests
     }
 
     /// How many nanoseconds are left of a rest, when the worker has looked.
     pub(super) fn rest(&self) -> Option<u64> {
-        let left = self.thrift.until.saturating_sub(self.now());
+        let left = self.backoff.until.saturating_sub(self.now());
         (left > 0 && !self.local.remote().is_unusual()).then_some(left)
     }
 
@@ -140,13 +140,13 @@ impl Worker {
 impl Worker {
     /// It rests until then, or not at all.
     pub(crate) fn rest_until(&mut self, nanos: u64) {
-        self.thrift.until = nanos;
+        self.backoff.until = nanos;
     }
 }
 
 #[cfg(all(test, not(colored_loom)))]
 mod tests {
-    use super::{Spent, Thrift};
+    use super::{Backoff, Spent};
 
     fn is_bad(polls: u64, waits: u64, nanos: u64) -> bool {
         let theft = Spent { polls: 10, waits: 5, nanos: 1_000 };
@@ -163,11 +163,11 @@ mod tests {
 
     #[test]
     fn rests_begin_with_the_second_and_double_three_times() {
-        let mut thrift = Thrift::default();
+        let mut backoff = Backoff::default();
         let mut rest = |bad| {
-            thrift.until = 0;
-            thrift.judge(bad, 1);
-            thrift.until.saturating_sub(1) / 1_000
+            backoff.until = 0;
+            backoff.judge(bad, 1);
+            backoff.until.saturating_sub(1) / 1_000
         };
         let rests = [true; 7].map(&mut rest);
         assert_eq!(rests, [0, 200, 400, 800, 1_600, 1_600, 1_600]);

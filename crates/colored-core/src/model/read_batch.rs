@@ -1,4 +1,4 @@
-//! Visitors of one party, on several lanes: here a lane takes one, and sends another on.
+//! Readers of one batch, on several lanes: here a lane takes one, and sends another on.
 
 use super::check_within;
 use super::doubles::{OneTurn, Port, Witness, lane};

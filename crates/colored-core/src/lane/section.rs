@@ -9,16 +9,18 @@
 //! before a task waits with its lane for the first time in a section, the scheduler learns of it; if
 //! that is shutting down already, the task is aborted here.
 
-use super::current::Hold;
-use super::{Closing, Lane, LanePtr};
+pub(crate) mod inside;
+
+use crate::lane::current::Hold;
+use crate::lane::{Closing, Lane, LanePtr};
 use crate::task::{Kept, TaskRef};
 use std::num::NonZeroU32;
 
 /// Where the scheduler remembers a task that keeps its lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Keeper(NonZeroU32);
+pub(crate) struct SectionKey(NonZeroU32);
 
-impl Keeper {
+impl SectionKey {
     pub(crate) fn new(index: u32) -> Self {
         let number = index.checked_add(1).and_then(NonZeroU32::new);
         Self(number.expect("fewer than 2³² tasks keep their lanes"))
@@ -37,7 +39,7 @@ impl LanePtr {
     ///
     /// The caller holds the lane, and `task` is at its head and has been polled.
     #[cold]
-    pub(super) unsafe fn keep(self, task: TaskRef<LanePtr>, hold: &Hold) -> Kept {
+    pub(in crate::lane) unsafe fn keep(self, task: TaskRef<LanePtr>, hold: &Hold) -> Kept {
         // SAFETY: the right to run keeps the lane alive.
         let lane = unsafe { self.get() };
         // This may be the end of the hold: what was taken must be counted before.
@@ -53,7 +55,7 @@ impl LanePtr {
         match kept {
             Kept::Again => {}
             // SAFETY: the lane is still held, and the task is about to leave it.
-            Kept::Over => unsafe { lane.forget_keeper() },
+            Kept::Over => unsafe { lane.forget_section() },
             Kept::Waiting => {
                 hold.has_ended();
                 let owed = hold.take_owed();
@@ -74,12 +76,12 @@ impl Lane {
     /// The caller holds the lane, and `task` is at its head and has been polled.
     unsafe fn announce(&self, task: TaskRef<LanePtr>) {
         // SAFETY: the lane is held.
-        if unsafe { self.with_inner(|inner| inner.keeper.is_some()) } {
+        if unsafe { self.with_inner(|inner| inner.section.is_some()) } {
             return;
         }
-        match self.port.enter_keeper(task) {
+        match self.port.enter_section(task) {
             // SAFETY: the lane is held.
-            Ok(keeper) => unsafe { self.with_inner(|inner| inner.keeper = Some(keeper)) },
+            Ok(section) => unsafe { self.with_inner(|inner| inner.section = Some(section)) },
             // SAFETY: it is at the head, and its next turn is this lane's next.
             Err(Closing) => unsafe { task.abort() },
         }
@@ -89,10 +91,10 @@ impl Lane {
     ///
     /// The caller holds the lane, and the task at the head leaves it.
     #[cold]
-    pub(super) unsafe fn forget_keeper(&self) {
+    pub(in crate::lane) unsafe fn forget_section(&self) {
         // SAFETY: the lane is held.
-        if let Some(keeper) = unsafe { self.with_inner(|inner| inner.keeper.take()) } {
-            self.port.remove_keeper(keeper);
+        if let Some(section) = unsafe { self.with_inner(|inner| inner.section.take()) } {
+            self.port.remove_section(section);
         }
     }
 }

@@ -12,13 +12,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// When a worker wakes up for its timers. In ticks of the clock.
 #[derive(Debug)]
 #[repr(align(128))]
-pub(super) struct Nap {
+pub(super) struct Coalescing {
     rest: u64,
     /// Not before. Only the worker looks.
     until: AtomicU64,
 }
 
-impl Nap {
+impl Coalescing {
     /// Naps that end at most once in so many ticks.
     pub(super) const fn new(rest: u64) -> Self {
         Self { rest, until: AtomicU64::new(0) }
@@ -38,11 +38,11 @@ impl Nap {
 
 #[cfg(test)]
 mod tests {
-    use super::Nap;
+    use super::Coalescing;
 
     #[test]
     fn a_nap_after_a_quiet_time_ends_in_time() {
-        let nap = Nap::new(10);
+        let nap = Coalescing::new(10);
         assert_eq!(nap.end(3), 3);
         nap.woken(3);
         assert_eq!(nap.end(13), 13);
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn naps_end_at_most_once_in_a_rest() {
-        let nap = Nap::new(10);
+        let nap = Coalescing::new(10);
         let (mut now, mut ends) = (0, Vec::new());
         // A timer is due at every tick.
         while now < 100 {
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn without_a_rest_every_tick_is_met() {
-        let nap = Nap::new(0);
+        let nap = Coalescing::new(0);
         nap.woken(7);
         assert_eq!(nap.end(8), 8);
     }

@@ -13,7 +13,7 @@ const MANY: usize = 1_000;
 
 /// The home goes to sleep while a lane is left for it, by a worker that then looks at nothing.
 #[test]
-fn mail_against_sleep() {
+fn home_queue_against_sleep() {
     check_within(2, || {
         let (handle, mut workers, beds) = pool(2);
         let done = Flag::new();
@@ -30,7 +30,7 @@ fn mail_against_sleep() {
 }
 
 /// Two lanes are left for their home, which is awake, and of which the first cannot end before the
-/// second has run. They go from the mail to the deque while the sender goes to sleep, or is a thief.
+/// second has run. They go from the home queue to the deque while the sender goes to sleep, or is a thief.
 #[test]
 fn two_letters_against_a_thief() {
     check_within(1, || {
@@ -56,7 +56,7 @@ fn two_letters_against_a_thief() {
 }
 
 /// A scheduler's `Park` that tells no time. A thief asks for it when it has found all deques and all
-/// mail empty: then something happens.
+/// home queue empty: then something happens.
 #[derive(Clone)]
 struct Meanwhile(Arc<Mutex<Option<Box<dyn FnOnce() + Send>>>>);
 
@@ -72,10 +72,10 @@ impl Park for Meanwhile {
     }
 }
 
-/// Two lanes are left for a home that is awake, and go from the mail to the deque while a third worker,
+/// Two lanes are left for a home that is awake, and go from the home queue to the deque while a third worker,
 /// which has just looked there, goes to sleep: it finds them in the one or the other.
 #[test]
-fn mail_that_is_fetched_against_sleep() {
+fn home_queue_that_is_fetched_against_sleep() {
     check(|| {
         let meanwhile = Meanwhile(Arc::new(Mutex::new(None)));
         let (handle, mut workers) = Scheduler::with_workers(3, 7, Box::new(meanwhile.clone()));
@@ -108,7 +108,7 @@ fn mail_that_is_fetched_against_sleep() {
 /// A lane is left for a home that is awake but stuck, by a worker that then looks at nothing, while a
 /// third one goes to sleep.
 #[test]
-fn mail_of_a_stuck_home() {
+fn home_queue_of_a_stuck_home() {
     check_within(1, || {
         let (handle, mut workers, beds) = pool(3);
         let done = Flag::new();

@@ -13,20 +13,20 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 /// Something on this thread, which is a worker, cannot leave it.
-pub(super) struct Residence(PhantomData<*const ()>);
+pub(super) struct LocalTask(PhantomData<*const ()>);
 
-impl Residence {
+impl LocalTask {
     /// In a slice of the worker, as is the drop.
     pub(super) fn begin(local: &Local) -> Self {
         local.settle_down();
-        local.remote().residents.add();
+        local.remote().local_tasks.add();
         Self(PhantomData)
     }
 }
 
-impl Drop for Residence {
+impl Drop for LocalTask {
     fn drop(&mut self) {
-        local::with(|local| local.expect("a resident ends at home").remote().residents.remove());
+        local::with(|local| local.expect("a pinned ends at home").remote().local_tasks.remove());
     }
 }
 
@@ -36,13 +36,13 @@ pin_project! {
         #[pin]
         future: F,
         // After the future, which may take its time.
-        residence: Option<Residence>,
+        local_task: Option<LocalTask>,
     }
 }
 
 impl<F> Settled<F> {
-    pub(super) fn new(future: F, residence: Option<Residence>) -> Self {
-        Self { future, residence }
+    pub(super) fn new(future: F, local_task: Option<LocalTask>) -> Self {
+        Self { future, local_task }
     }
 }
 

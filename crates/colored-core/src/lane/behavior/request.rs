@@ -5,9 +5,10 @@
 //! meanwhile is handed on. So it can neither be part of a circle nor overtake anybody: who runs
 //! this way has found nobody before it on any of its lanes.
 
-use super::alone::{try_alone, try_alone_soon};
-use super::current::{self, Hold};
-use super::{LanePtr, LaneRef, callback, gate};
+use crate::lane::alone::{try_alone, try_alone_soon};
+use crate::lane::current::{self, Hold};
+use crate::lane::readers;
+use crate::lane::{LanePtr, LaneRef, callback};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// How a lane is wanted.
@@ -21,12 +22,12 @@ pub(crate) enum Mode {
 
 /// A lane that is wanted. Whoever has it keeps the lane alive.
 #[derive(Clone, Copy, Debug)]
-pub struct Want {
-    pub(super) lane: LanePtr,
-    pub(super) mode: Mode,
+pub struct Request {
+    pub(in crate::lane) lane: LanePtr,
+    pub(in crate::lane) mode: Mode,
 }
 
-impl Want {
+impl Request {
     pub(crate) fn new(lane: &LaneRef, mode: Mode) -> Self {
         Self { lane: lane.ptr(), mode }
     }
@@ -67,7 +68,7 @@ const FEW: usize = 8;
 ///
 /// The lanes are alive.
 #[inline]
-pub(crate) unsafe fn gather(wants: &mut [Want]) -> usize {
+pub(crate) unsafe fn gather(wants: &mut [Request]) -> usize {
     if wants.len() > FEW {
         // SAFETY: by contract.
         return unsafe { gather_many(wants) };
@@ -90,7 +91,7 @@ pub(crate) unsafe fn gather(wants: &mut [Want]) -> usize {
 /// # Safety
 ///
 /// As for [`gather`].
-unsafe fn gather_many(wants: &mut [Want]) -> usize {
+unsafe fn gather_many(wants: &mut [Request]) -> usize {
     // SAFETY: by contract.
     wants.sort_unstable_by_key(|want| (unsafe { want.rank() }, want.mode == Mode::Shared));
     let mut kept = 0;
@@ -117,7 +118,7 @@ unsafe fn gather_many(wants: &mut [Want]) -> usize {
 /// If `run` does; the lanes go on.
 #[inline]
 pub(crate) unsafe fn run_now<G, F, R>(
-    wants: &[Want],
+    wants: &[Request],
     color: Option<LanePtr>,
     given: G,
     run: F,
@@ -165,7 +166,7 @@ where
     Ok(result.unwrap_or_else(|payload| resume_unwind(payload)))
 }
 
-impl Want {
+impl Request {
     /// # Safety
     ///
     /// The lane is alive.
@@ -175,13 +176,13 @@ impl Want {
         let lane = unsafe { LaneRef::borrowed(self.lane) };
         match self.mode {
             Mode::Exclusive => try_alone(&lane) || try_alone_soon(&lane),
-            Mode::Shared => gate::try_enter(&lane),
+            Mode::Shared => readers::try_enter(&lane),
         }
     }
 
     /// # Safety
     ///
-    /// Of [`Want::try_take`], once; the lane is alive up to the end of this call.
+    /// Of [`Request::try_take`], once; the lane is alive up to the end of this call.
     #[inline]
     unsafe fn give_back(&self) {
         match self.mode {
@@ -189,7 +190,7 @@ impl Want {
             // SAFETY: this thread holds the lane, with its own node at the head.
             Mode::Exclusive => unsafe { self.lane.end_unused() },
             // SAFETY: entered.
-            Mode::Shared => unsafe { gate::leave(self.lane) },
+            Mode::Shared => unsafe { readers::leave(self.lane) },
         }
     }
 }

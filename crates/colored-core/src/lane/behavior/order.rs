@@ -1,6 +1,6 @@
 //! In which order those come who want several lanes at once.
 //!
-//! A behavior ([`claim`](super::claim)) puts one node on each of its lanes, and waits until all of
+//! A behavior ([`behavior`](crate::lane::behavior)) puts one node on each of its lanes, and waits until all of
 //! them are at the head. If two behaviors could come to two common lanes in different orders, each
 //! would wait for the other for ever. So the pushes of one behavior are one step for all others
 //! that have a lane in common: it takes the locks of all its lanes first, in the order of the
@@ -18,7 +18,7 @@
 //! posts, calls, and behaviors over one lane take no lock. Nor does who takes idle lanes at once,
 //! or gives up: it never waits.
 
-use super::LanePtr;
+use crate::lane::LanePtr;
 use crate::sync::Mutex;
 use crossbeam_utils::CachePadded;
 use std::ptr;
@@ -53,7 +53,7 @@ impl Order {
 /// # Safety
 ///
 /// The lanes are alive, and stay so while the locks are held.
-pub(super) unsafe fn as_one_step<R, L>(lanes: L, enqueue: impl FnOnce() -> R) -> R
+pub(in crate::lane) unsafe fn as_one_step<R, L>(lanes: L, enqueue: impl FnOnce() -> R) -> R
 where
     L: ExactSizeIterator<Item = LanePtr> + Clone,
 {

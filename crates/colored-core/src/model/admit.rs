@@ -6,8 +6,9 @@
 use super::doubles::{OneTurn, Port, Witness, lane_of};
 use super::{check, check_within};
 use crate::cell::{ColorCell, when};
-use crate::lane::visit::{self, Visit};
-use crate::lane::{LaneRef, gate};
+use crate::lane::LaneRef;
+use crate::lane::readers;
+use crate::lane::readers::queued::{self, QueuedRead};
 use crate::sync::{Arc, Mutex};
 use loom::thread;
 use std::pin::Pin;
@@ -133,7 +134,7 @@ fn two_readers_and_a_writer_against_the_opening() {
     });
 }
 
-/// Two readers, each on a thread of its own, while a third one opens the gate: an usher is asked by
+/// Two readers, each on a thread of its own, while a third one opens the gate: an admitter is asked by
 /// the other one.
 #[test]
 fn two_readers_against_the_opening() {
@@ -155,7 +156,7 @@ fn two_readers_against_the_opening() {
 }
 
 /// A reader and a writer on two threads, while a third one opens the gate: a reader that waits is
-/// behind the writer. The writer may be half done when an usher finds the reader before it.
+/// behind the writer. The writer may be half done when an admitter finds the reader before it.
 #[test]
 fn a_reader_and_a_writer_against_the_opening() {
     check_within(2, || {
@@ -234,7 +235,7 @@ struct Reader {
     uncounted: std::sync::Arc<AtomicBool>,
 }
 
-impl Visit for Reader {
+impl QueuedRead for Reader {
     fn begin(&mut self, _closing: bool) -> bool {
         true
     }
@@ -245,15 +246,15 @@ impl Visit for Reader {
 
     fn run(&mut self) -> Option<Waker> {
         // A panic would not get out of here.
-        self.uncounted.fetch_or(!gate::has_readers(&self.lane), Relaxed);
+        self.uncounted.fetch_or(!readers::has_readers(&self.lane), Relaxed);
         None
     }
 
     fn cancel(&mut self) {}
 }
 
-/// A reader is let in beside another one, which leaves, and runs on that one's thread before its usher
-/// has gone on: it was counted before it was told, and takes no count from the usher when it leaves.
+/// A reader is let in beside another one, which leaves, and runs on that one's thread before its admitter
+/// has gone on: it was counted before it was told, and takes no count from the admitter when it leaves.
 #[test]
 fn a_reader_that_runs_against_its_usher() {
     let uncounted = std::sync::Arc::new(AtomicBool::new(false));
@@ -263,9 +264,9 @@ fn a_reader_that_runs_against_its_usher() {
         let lane = lane_of(&port, 1);
         let (other, runner) = (lane.clone(), Arc::clone(&port));
         let reader = Reader { lane: lane.clone(), uncounted: std::sync::Arc::clone(&seen) };
-        let inside = gate::read_inline(&lane, || {
+        let inside = readers::read_inline(&lane, || {
             thread::spawn(move || {
-                visit::post(&other, reader);
+                queued::post(&other, reader);
                 drop(other);
                 runner.run_all();
             })

@@ -1,6 +1,6 @@
 //! What users say of priorities.
 
-use super::Ranks;
+use super::Classes;
 use crate::color::Color;
 use crate::lane::{LaneRef, Priority};
 use crate::sched::{Handle, Scheduler};
@@ -19,9 +19,9 @@ impl Handle {
         if scheduler.is_told() {
             return;
         }
-        scheduler.use_ranks();
+        scheduler.use_classes();
         let lane = self.lane(color);
-        let mut bases = scheduler.ranks.bases.lock();
+        let mut bases = scheduler.classes.bases.lock();
         let risen = lane.set_priority(priority);
         let old = match (bases.entry(color), priority) {
             (Entry::Occupied(entry), Priority::Normal) => Some(entry.remove()),
@@ -47,22 +47,22 @@ impl Handle {
     /// The priority that [`Handle::set_priority`] has given a color.
     #[must_use]
     pub fn priority(&self, color: Color) -> Priority {
-        let bases = self.scheduler().ranks.bases.lock();
+        let bases = self.scheduler().classes.bases.lock();
         bases.get(&color).map_or(Priority::Normal, |(priority, _)| *priority)
     }
 }
 
 impl Scheduler {
     /// Priorities are used from now on.
-    pub(in crate::sched) fn use_ranks(&self) {
+    pub(in crate::sched) fn use_classes(&self) {
         // Ordering: hints; see the module above.
-        if !self.ranks.used.swap(true, Ordering::Relaxed) {
+        if !self.classes.used.swap(true, Ordering::Relaxed) {
             self.remotes.iter().for_each(|remote| remote.set_unusual());
         }
     }
 }
 
-impl Ranks {
+impl Classes {
     /// Forgets all priorities: the lanes that are kept for them own the scheduler.
     pub(in crate::sched) fn forget(&self) {
         let bases = std::mem::take(&mut *self.bases.lock());

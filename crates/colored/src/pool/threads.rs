@@ -14,9 +14,9 @@ use super::{Class, Job, Limits, Refused, Stats, name::thread_name};
 use crate::launch::Launch;
 
 /// The threads of one class.
-pub(super) struct Crew {
+pub(super) struct Threads {
     state: Mutex<State>,
-    /// Told when a thread leaves a closed crew.
+    /// Told when a thread leaves a closed threads.
     left: Condvar,
     class: Class,
     max_threads: usize,
@@ -36,7 +36,7 @@ struct State {
     running: usize,
     /// How many of them run a job.
     busy: usize,
-    /// Those that have left the crew since it was closed.
+    /// Those that have left the threads since it was closed.
     gone: Vec<JoinHandle<()>>,
     closed: bool,
 }
@@ -47,9 +47,9 @@ struct Idle {
     call: Arc<Condvar>,
 }
 
-impl Crew {
-    pub(super) fn new(class: Class, limits: &Limits) -> Crew {
-        Crew {
+impl Threads {
+    pub(super) fn new(class: Class, limits: &Limits) -> Threads {
+        Threads {
             state: Mutex::new(State {
                 queue: VecDeque::new(),
                 idle: Vec::new(),
@@ -101,9 +101,9 @@ impl Crew {
     fn hire(self: &Arc<Self>, state: &mut State) -> std::io::Result<()> {
         let free = state.threads.iter().position(Option::is_none);
         let number = free.unwrap_or(state.threads.len());
-        let crew = self.clone();
+        let threads = self.clone();
         let name = thread_name(&self.prefix, self.class.name(), number);
-        let body = self.launch.around(move || crew.work(number));
+        let body = self.launch.around(move || threads.work(number));
         let thread = self.launch.thread(name).spawn(body)?;
         match free {
             Some(number) => state.threads[number] = Some(thread),
@@ -178,7 +178,7 @@ impl Crew {
         jobs.into_iter().for_each(|job| contain(|| drop(job)));
     }
 
-    /// Waits for the threads of a closed crew, without a deadline only for those
+    /// Waits for the threads of a closed threads, without a deadline only for those
     /// that its class is worth it ([`Class::is_waited_for`]). True when there are
     /// none.
     pub(super) fn join(&self, deadline: Option<Instant>) -> bool {

@@ -3,27 +3,27 @@
 //! A poll of the selector that brings hundreds of events makes as many lanes runnable on one worker.
 //! Thieves would take any half of them, so what the tasks of a lane use would wander from cache to
 //! cache. So in a batch of [`MANY`] and more, each lane goes to the worker that ran it last, its *home*:
-//! those of each home are collected, and put into its [`Mail`] under one lock when the batch is over.
+//! those of each home are collected, and put into its [`HomeQueue`] under one lock when the batch is over.
 //!
 //! # Who can find them (G6)
 //!
-//! Mail is a queue like the deques: its owner moves it to the end of its deque before it takes a lane from
+//! HomeQueue is a queue like the deques: its owner moves it to the end of its deque before it takes a lane from
 //! there; a thief that finds all deques empty takes half of it. So nothing waits
 //! there for a worker that is stuck. Whoever puts something in first *publishes* and then *looks*, as
 //! `idle.rs` has it: it calls the home if that is parked, and else notifies, for somebody else may be.
-//! Whoever goes to sleep looks at all mail, and at the deques *after* it: mail is in the deque that it
-//! goes to before it is gone from the mail, so who has missed it in the one finds it in the other.
+//! Whoever goes to sleep looks at all home queue, and at the deques *after* it: home queue is in the deque that it
+//! goes to before it is gone from the home queue, so who has missed it in the one finds it in the other.
 //!
 //! # Who has waited in a line
 //!
-//! A worker also puts into its own mail whom it wakes because a [`when`](crate::when()) or a read that had
+//! A worker also puts into its own home queue whom it wakes because a [`when`](crate::when()) or a read that had
 //! to wait has run. What that has given back comes first, and those who stand behind it: or else each one
 //! who is woken would stand in the line again before the line has become shorter. A line that has once
 //! come to be would then stay for as long as its clients do, and a transfer between two accounts take
 //! two turns of lanes, 400 ns, where it takes 40 when nobody waits (`benches/src/papers/bank.rs`). Reads
 //! of one cell that cost nothing, with one write in twenty, become a quarter faster by it, those of 1 to 5 us
 //! an eighth to a third (`benches/src/papers/kv/hot.rs`).
-//! Such mail stays behind until the deque has run empty, but for [`BEHIND_STEPS`] slices and
+//! Such home queue stays behind until the deque has run empty, but for [`BEHIND_STEPS`] slices and
 //! [`BEHIND_NANOS`] at most, the shorter of the two.
 
 use super::local::Local;
@@ -34,7 +34,7 @@ use crate::sync::{AtomicUsize, Mutex, Ordering};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 
-/// Events in a batch that goes home. `benches/ratio.rs`, HTTP, CPU a request over that without mail,
+/// Events in a batch that goes home. `benches/ratio.rs`, HTTP, CPU a request over that without home queue,
 /// where most batches are of 16 to 31 events: with 512 connections 0.91 to 0.97 (4: 0.92, 8: 0.99,
 /// 32: 0.95, 64: 1.00), with 64 connections 0.92 (4: 0.97, 8: 0.95, 32: 0.98).
 const MANY: usize = 16;
@@ -46,7 +46,7 @@ const BEHIND_STEPS: u32 = 61;
 const BEHIND_NANOS: u64 = 1_000_000;
 
 /// Lanes that others have left for one worker, and those that it runs behind all others.
-pub(super) struct Mail {
+pub(super) struct HomeQueue {
     lanes: Mutex<Letters>,
     /// Of both kinds.
     len: AtomicUsize,
@@ -71,7 +71,7 @@ impl Letters {
     }
 }
 
-impl Mail {
+impl HomeQueue {
     pub(super) fn new() -> Self {
         let (len, home) = (AtomicUsize::new(0), AtomicUsize::new(0));
         Self { lanes: Mutex::new(Letters::default()), len, home }
@@ -188,8 +188,8 @@ impl Local {
 
     /// Takes a lane that is to run behind all that is runnable here.
     pub(super) fn put_behind(&self, lane: ReadyLane) {
-        let mailed = self.remote().mail.put_one(lane);
-        self.offer_beside(mailed);
+        let left = self.remote().home_queue.put_one(lane);
+        self.offer_beside(left);
     }
 
     /// The batch is over: leaves for every worker what has been collected for it.
@@ -198,7 +198,7 @@ impl Local {
         let mut waits = self.deque.len() > 1;
         for (worker, lanes) in self.outgoing.0.borrow_mut().iter_mut().enumerate() {
             if !lanes.is_empty() {
-                scheduler.remotes[worker].mail.put(lanes);
+                scheduler.remotes[worker].home_queue.put(lanes);
                 waits |= !scheduler.call(worker);
             }
         }
@@ -209,31 +209,31 @@ impl Local {
 }
 
 impl Worker {
-    /// Fetches all mail.
-    pub(super) fn fetch_mail(&self) {
-        let mail = &self.local.remote().mail;
-        if !mail.is_empty() {
-            mail.empty_into(&self.local.deque, true);
+    /// Fetches all home queue.
+    pub(super) fn fetch_home(&self) {
+        let home_queue = &self.local.remote().home_queue;
+        if !home_queue.is_empty() {
+            home_queue.empty_into(&self.local.deque, true);
         }
     }
 
-    /// Fetches all mail, because the deque is empty, and takes the oldest.
+    /// Fetches all home queue, because the deque is empty, and takes the oldest.
     #[inline]
-    pub(super) fn take_mail(&self) -> Option<ReadyLane> {
-        if self.local.remote().mail.is_empty() {
+    pub(super) fn take_from_home(&self) -> Option<ReadyLane> {
+        if self.local.remote().home_queue.is_empty() {
             return None;
         }
-        self.fetch_mail();
+        self.fetch_home();
         self.local.deque.pop()
     }
 
-    /// There is mail: fetches what has come home, and now and then what is behind too.
+    /// There is home queue: fetches what has come home, and now and then what is behind too.
     #[cold]
-    pub(super) fn fetch_due_mail(&mut self) {
+    pub(super) fn fetch_due_home(&mut self) {
         let all_of_it = self.lets_up();
-        let mail = &self.local.remote().mail;
-        if all_of_it || mail.has_home() {
-            mail.empty_into(&self.local.deque, all_of_it);
+        let home_queue = &self.local.remote().home_queue;
+        if all_of_it || home_queue.has_home() {
+            home_queue.empty_into(&self.local.deque, all_of_it);
         }
     }
 
@@ -249,9 +249,12 @@ impl Worker {
     }
 
     /// As a thief.
-    pub(super) fn steal_mail(&self, victims: impl Iterator<Item = usize>) -> Option<ReadyLane> {
+    pub(super) fn steal_from_home(
+        &self,
+        victims: impl Iterator<Item = usize>,
+    ) -> Option<ReadyLane> {
         let remotes = &self.local.scheduler().remotes;
-        let mut mails = victims.map(|victim| &remotes[victim].mail);
-        mails.find_map(|mail| mail.steal_half(&self.local.deque))
+        let mut queues = victims.map(|victim| &remotes[victim].home_queue);
+        queues.find_map(|home_queue| home_queue.steal_half(&self.local.deque))
     }
 }

@@ -4,13 +4,13 @@
 //! ever end. A task is entered by its lane's holder when it waits with its lane for the first time,
 //! and removed by the holder before it leaves the lane: so what is entered is alive.
 
-use crate::lane::{Closing, Keeper, LanePtr};
+use crate::lane::{Closing, LanePtr, SectionKey};
 use crate::sync::Mutex;
 use crate::task::{Abort, TaskRef};
 use crossbeam_utils::CachePadded;
 
 /// One list per worker, so that no lock is shared in normal operation.
-pub(super) struct Keepers {
+pub(super) struct ParkedSections {
     shards: Box<[CachePadded<Mutex<Slots>>]>,
 }
 
@@ -25,13 +25,17 @@ struct Slots {
 // with it is to take a reference.
 unsafe impl Send for Slots {}
 
-impl Keepers {
+impl ParkedSections {
     pub(super) fn new(shards: usize) -> Self {
         let shard = |_| CachePadded::new(Mutex::new(Slots::default()));
         Self { shards: (0..shards).map(shard).collect() }
     }
 
-    pub(super) fn enter(&self, shard: usize, task: TaskRef<LanePtr>) -> Result<Keeper, Closing> {
+    pub(super) fn enter(
+        &self,
+        shard: usize,
+        task: TaskRef<LanePtr>,
+    ) -> Result<SectionKey, Closing> {
         let mut slots = self.shards[shard].lock();
         if slots.closed {
             return Err(Closing);
@@ -42,11 +46,11 @@ impl Keepers {
         }
         slots.tasks[slot] = Some(task);
         let index = slot * self.shards.len() + shard;
-        Ok(Keeper::new(u32::try_from(index).expect("fewer than 2³² tasks keep their lanes")))
+        Ok(SectionKey::new(u32::try_from(index).expect("fewer than 2³² tasks keep their lanes")))
     }
 
-    pub(super) fn remove(&self, keeper: Keeper) {
-        let (shards, index) = (self.shards.len(), keeper.index() as usize);
+    pub(super) fn remove(&self, section: SectionKey) {
+        let (shards, index) = (self.shards.len(), section.index() as usize);
         let mut slots = self.shards[index % shards].lock();
         let slot = index / shards;
         slots.tasks[slot] = None;

@@ -1,53 +1,53 @@
-//! Visitors who are let in together, and read on few lanes.
+//! Readers who are let in together, and read on few lanes.
 //!
 //! A lane for each of them would cost more than many a read: it is made, queued, found, run and
-//! retired. So they go as a party: as many lanes as there are workers, each under a fresh color, take
-//! from it, one visitor after the other and in the order in which they came. Whoever has read one
-//! takes the next. Who is urgent goes alone, before the party.
+//! retired. So they go as a batch: as many lanes as there are workers, each under a fresh color, take
+//! from it, one node after the other and in the order in which they came. Whoever has read one
+//! takes the next. Who is urgent goes alone, before the batch.
 //!
 //! A lane leaves it at [`TURNS`] of them, or when they have taken [`LONG_NANOS`], and if there are more,
-//! another fresh lane goes on: so other work comes in between. It also leaves it after a visitor that has
+//! another fresh lane goes on: so other work comes in between. It also leaves it after a node that has
 //! left something under the color that it found, or has asked for it: nobody else finds the same one.
 //!
 //! # Who reads whom
 //!
-//! The guests are written before the party is shared, and each place is taken once, by the counter. In a
+//! The readers are written before the batch is shared, and each place is taken once, by the counter. In a
 //! shutdown, whoever comes first drops all that nobody has taken: who reads may wait for one of those.
 
-use super::{Lane, LaneRef, callback};
+use crate::lane::{Lane, LaneRef, callback};
 use crate::queue::Node;
 use crate::sync::{Arc, AtomicUsize, Ordering};
 use std::mem::{self, ManuallyDrop};
 use std::ptr::NonNull;
 use std::task::Waker;
 
-/// Guests that one lane takes: as many as a worker polls between two looks at the clock.
+/// Readers that one lane takes: as many as a worker polls between two looks at the clock.
 #[cfg(not(colored_loom))]
 const TURNS: usize = 8;
 #[cfg(colored_loom)]
 const TURNS: usize = 1;
 
-/// Nanoseconds after which a lane takes no more guests: a worker looks at the clock after each poll
+/// Nanoseconds after which a lane takes no more readers: a worker looks at the clock after each poll
 /// then, too.
 const LONG_NANOS: u64 = 16_000;
 
-/// Takes a visitor, which reads, or is dropped if the second argument is true, and leaves. Whom to wake.
-pub(super) type Read = unsafe fn(NonNull<Node>, bool) -> Option<Waker>;
+/// Takes a node, which reads, or is dropped if the second argument is true, and leaves. Whom to wake.
+pub(in crate::lane) type Read = unsafe fn(NonNull<Node>, bool) -> Option<Waker>;
 
-/// A visitor that is counted in, and has not begun. It leaves when this is dropped.
-pub(super) struct Guest {
+/// A node that is counted in, and has not begun. It leaves when this is dropped.
+pub(in crate::lane) struct Admitted {
     node: NonNull<Node>,
     read: Read,
 }
 
-// SAFETY: a visit is `Send`, and whoever has the guest has the visit.
-unsafe impl Send for Guest {}
+// SAFETY: a queued read is `Send`, and whoever has the admitted has the queued read.
+unsafe impl Send for Admitted {}
 
-impl Guest {
+impl Admitted {
     /// # Safety
     ///
     /// `node` is one that `read` takes, it is in no chain, and has been counted in. The caller gives it.
-    pub(super) unsafe fn new(node: NonNull<Node>, read: Read) -> Self {
+    pub(in crate::lane) unsafe fn new(node: NonNull<Node>, read: Read) -> Self {
         Self { node, read }
     }
 
@@ -62,58 +62,58 @@ impl Guest {
     }
 
     /// Sends it to a fresh lane of the same scheduler.
-    pub(super) fn read_elsewhere(self, lane: &Lane, urgent: bool) {
+    pub(in crate::lane) fn read_elsewhere(self, lane: &Lane, urgent: bool) {
         let spare = lane.spare();
         let here = spare.clone();
         callback::post_urged(&spare, urgent, move || self.read(&here));
     }
 }
 
-impl Drop for Guest {
+impl Drop for Admitted {
     fn drop(&mut self) {
         // SAFETY: by the contract of `new`.
         let _nobody = unsafe { (self.read)(self.node, true) };
     }
 }
 
-/// Guests on their way.
-pub(super) struct Party {
+/// Readers on their way.
+pub(in crate::lane) struct ReadBatch {
     /// Each is taken out once, and not dropped here.
-    guests: Vec<ManuallyDrop<Guest>>,
+    readers: Vec<ManuallyDrop<Admitted>>,
     /// The first who has not been taken; more than there are when all have been.
     next: AtomicUsize,
 }
 
-// SAFETY: nobody looks at a guest but the one who takes it out, and a guest is `Send`.
-unsafe impl Sync for Party {}
+// SAFETY: nobody looks at an admitted but the one who takes it out, and an admitted is `Send`.
+unsafe impl Sync for ReadBatch {}
 
-impl Party {
-    pub(super) fn new() -> Self {
-        Self { guests: Vec::new(), next: AtomicUsize::new(0) }
+impl ReadBatch {
+    pub(in crate::lane) fn new() -> Self {
+        Self { readers: Vec::new(), next: AtomicUsize::new(0) }
     }
 
     /// There will be so many at most.
-    pub(super) fn invite(&mut self, guest: Guest, most: usize) {
-        if self.guests.is_empty() {
-            self.guests.reserve_exact(most);
+    pub(in crate::lane) fn invite(&mut self, admitted: Admitted, most: usize) {
+        if self.readers.is_empty() {
+            self.readers.reserve_exact(most);
         }
-        self.guests.push(ManuallyDrop::new(guest));
+        self.readers.push(ManuallyDrop::new(admitted));
     }
 
     /// Sends it to as many fresh lanes of the same scheduler as may run at once.
-    pub(super) fn read_elsewhere(self, lane: &Lane) {
-        if self.guests.len() < 2 {
-            if let Some(guest) = self.take() {
-                guest.read_elsewhere(lane, false);
+    pub(in crate::lane) fn read_elsewhere(self, lane: &Lane) {
+        if self.readers.len() < 2 {
+            if let Some(admitted) = self.take() {
+                admitted.read_elsewhere(lane, false);
             }
             return;
         }
-        let lanes = self.guests.len().min(lane.port.lanes_at_once());
-        let party = Arc::new(self);
+        let lanes = self.readers.len().min(lane.port.lanes_at_once());
+        let batch = Arc::new(self);
         for _ in 1..lanes {
-            Turn(Some(Arc::clone(&party))).read_elsewhere(lane);
+            Turn(Some(Arc::clone(&batch))).read_elsewhere(lane);
         }
-        Turn(Some(party)).read_elsewhere(lane);
+        Turn(Some(batch)).read_elsewhere(lane);
     }
 
     fn drop_all(&self) {
@@ -121,28 +121,28 @@ impl Party {
     }
 
     /// One who has not been taken.
-    fn take(&self) -> Option<Guest> {
-        // Ordering: only the count; the guests came with the party.
+    fn take(&self) -> Option<Admitted> {
+        // Ordering: only the count; the readers came with the batch.
         let place = self.next.fetch_add(1, Ordering::Relaxed);
-        let guest: *const Guest = &raw const **self.guests.get(place)?;
+        let admitted: *const Admitted = &raw const **self.readers.get(place)?;
         // SAFETY: each place is taken once, and what is left there is not dropped.
-        Some(unsafe { guest.read() })
+        Some(unsafe { admitted.read() })
     }
 
     fn has_more(&self) -> bool {
         // Ordering: a hint; who takes what is not there finds out.
-        self.next.load(Ordering::Relaxed) < self.guests.len()
+        self.next.load(Ordering::Relaxed) < self.readers.len()
     }
 }
 
-impl Drop for Party {
+impl Drop for ReadBatch {
     fn drop(&mut self) {
         self.drop_all();
     }
 }
 
 /// The turn of a lane. If it is dropped instead, in a shutdown, nobody reads any more.
-struct Turn(Option<Arc<Party>>);
+struct Turn(Option<Arc<ReadBatch>>);
 
 impl Turn {
     fn read_elsewhere(self, lane: &Lane) {
@@ -153,14 +153,14 @@ impl Turn {
 
     /// Under `here`, in a callback.
     fn read(mut self, here: &LaneRef) {
-        let Some(party) = self.0.take() else { return };
+        let Some(batch) = self.0.take() else { return };
         let (start, callback) = (here.port.now(), here.chain.last());
         for _ in 0..TURNS {
             if here.port.is_closing() {
-                return party.drop_all();
+                return batch.drop_all();
             }
-            let Some(guest) = party.take() else { return };
-            guest.read(here);
+            let Some(admitted) = batch.take() else { return };
+            admitted.read(here);
             // SAFETY: this thread holds the lane.
             let has_locals = unsafe { here.has_locals() };
             let is_known = has_locals || here.is_published() || here.chain.last() != callback;
@@ -168,16 +168,16 @@ impl Turn {
                 break;
             }
         }
-        if party.has_more() {
-            Self(Some(party)).read_elsewhere(here);
+        if batch.has_more() {
+            Self(Some(batch)).read_elsewhere(here);
         }
     }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        if let Some(party) = self.0.take() {
-            party.drop_all();
+        if let Some(batch) = self.0.take() {
+            batch.drop_all();
         }
     }
 }

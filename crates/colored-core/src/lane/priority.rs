@@ -5,7 +5,7 @@
 //! | `LEFT` | the right to run the lane is here, for whoever has a ticket | the holder; who takes the right |
 //! | `LOW`, `HIGH` | the priority of the color, if it is not the normal one | [`Handle::set_priority`](crate::Handle::set_priority), under a lock |
 //! | one for each class | a ticket is in a queue of the class, or on its way there | who makes it; who takes it out |
-//! | the rest, counted | urgent nodes that are scheduled here: tasks, and what is [lent](super::lend) urgency | pushers, the holder |
+//! | the rest, counted | urgent nodes that are scheduled here: tasks, and what is [lent](crate::lane::priority::inherit) urgency | pushers, the holder |
 //!
 //! # A lane is raised at once
 //!
@@ -17,6 +17,8 @@
 //! A class has at most one ticket for a lane. Who needs one and finds the bit set relies on it:
 //! whoever takes that ticket out clears the bit and takes the right in one exchange, so it comes
 //! either before, and the bit was clear, or after, and it gets the right.
+
+pub(crate) mod inherit;
 
 use crate::sync::{AtomicU32, Ordering};
 
@@ -43,7 +45,7 @@ fn ticket(class: Priority) -> u32 {
 }
 
 #[derive(Debug)]
-pub(super) struct Desk(AtomicU32);
+pub(in crate::lane) struct PriorityWord(AtomicU32);
 
 fn class(word: u32) -> Priority {
     match () {
@@ -64,14 +66,14 @@ fn needed(word: u32, class: Priority) -> Option<Priority> {
     (word & ticket(class) == 0).then_some(class)
 }
 
-impl Desk {
-    pub(super) fn new() -> Self {
+impl PriorityWord {
+    pub(in crate::lane) fn new() -> Self {
         Self(AtomicU32::new(0))
     }
 
     /// Leaves the right to run the lane here, where queues are by class: the class that a ticket
     /// must be made for, unless there is one. Holder only, and not any more.
-    pub(super) fn leave(&self) -> Option<Priority> {
+    pub(in crate::lane) fn leave(&self) -> Option<Priority> {
         let before = self.update(Ordering::Release, |word| word | LEFT | ticket(class(word)));
         needed(before, class(before))
     }
@@ -85,14 +87,14 @@ impl Desk {
     }
 
     /// A ticket of the class has been taken out: takes the right with it; false if it is not here.
-    pub(super) fn redeem(&self, class: Priority) -> bool {
+    pub(in crate::lane) fn redeem(&self, class: Priority) -> bool {
         // Ordering: pairs with the Release in `leave`.
         self.0.fetch_and(!(LEFT | ticket(class)), Ordering::Acquire) & LEFT != 0
     }
 
     /// Something urgent is about to be pushed. True if the lane waits in a queue of a lower class,
     /// and a ticket of the highest must be made.
-    pub(super) fn raise(&self) -> bool {
+    pub(in crate::lane) fn raise(&self) -> bool {
         let change = |word| risen(word, word + UNIT);
         let before = self.update(Ordering::Relaxed, change);
         assert!(before < u32::MAX / 2, "too many urgent tasks under one color");
@@ -101,26 +103,26 @@ impl Desk {
     }
 
     /// Whether the lane is of the highest class.
-    pub(super) fn is_high(&self) -> bool {
+    pub(in crate::lane) fn is_high(&self) -> bool {
         // Ordering: as in `raise`.
         class(self.0.load(Ordering::Relaxed)) == Priority::High
     }
 
-    /// Something urgent has had its turn. By the holder, or the usher of those who share the lane.
-    pub(super) fn lower(&self) {
+    /// Something urgent has had its turn. By the holder, or the admitter of those who share the lane.
+    pub(in crate::lane) fn lower(&self) {
         // Ordering: as in `raise`.
         self.0.fetch_sub(UNIT, Ordering::Relaxed);
     }
 
     /// It has to have another turn after all. Holder only.
-    pub(super) fn unlower(&self) {
+    pub(in crate::lane) fn unlower(&self) {
         // Ordering: as in `raise`.
         self.0.fetch_add(UNIT, Ordering::Relaxed);
     }
 
     /// Sets the priority of the color. If the lane waits in a queue of a lower class than is its own
     /// now, the class that a ticket must be made for.
-    pub(super) fn set_base(&self, base: Priority) -> Option<Priority> {
+    pub(in crate::lane) fn set_base(&self, base: Priority) -> Option<Priority> {
         let bits = match base {
             Priority::Low => LOW,
             Priority::Normal => 0,

@@ -1,0 +1,121 @@
+//! Closures that read, and have to wait for it.
+//!
+//! One that finds the lane held by somebody who does not read, or somebody waiting, is a node of the
+//! chain like any other, until an [`admit`](crate::lane::readers::admit) lets it in. It is not run there, but where a
+//! [`batch`](crate::lane::readers::batch) sends it.
+
+use crate::contain::contain;
+use crate::lane::readers;
+use crate::lane::readers::admit::{self, Admit, Vtable, Waiting};
+use crate::lane::{LanePtr, LaneRef};
+use crate::memory;
+use crate::queue::{Kind, Node};
+use std::alloc::Layout;
+use std::ptr::NonNull;
+use std::task::Waker;
+
+/// What reads when its turn comes. It keeps the lane alive.
+pub(crate) trait QueuedRead: Send + 'static {
+    /// Whether it still wants to, now that its turn has come. What it would have needed is dropped
+    /// here otherwise, and if `closing`: the caller holds the lane.
+    fn begin(&mut self, closing: bool) -> bool;
+    /// As `begin`, but others read meanwhile: if it does not want to, nothing is dropped. May be
+    /// followed by any of both, which repeat the answer if it was true.
+    fn begin_beside(&mut self) -> bool;
+    /// Reads, beside others, on some thread. Whom to wake when the lane has been left.
+    fn run(&mut self) -> Option<Waker>;
+    /// The runtime has shut down after `begin`. Does nothing after `run`.
+    fn cancel(&mut self);
+}
+
+#[repr(C)]
+struct ReadNode<V> {
+    waiting: Waiting,
+    lane: LanePtr,
+    queued: V,
+}
+
+/// Schedules a reader, who is waited for, behind all that is scheduled on the lane.
+pub(crate) fn post<V: QueuedRead>(lane: &LaneRef, queued: V) {
+    // SAFETY: the caller's reference.
+    let urgent = unsafe { lane.ptr().is_lent_urgency() };
+    let node = ReadNode {
+        waiting: Waiting::new(
+            Kind::Read,
+            urgent,
+            &Vtable {
+                begin: begin::<V>,
+                begin_beside: begin_beside::<V>,
+                admit: Admit::QueuedRead(read::<V>),
+                free: free::<V>,
+            },
+        ),
+        lane: lane.ptr(),
+        queued,
+    };
+    let place = memory::allocate(Layout::new::<ReadNode<V>>()).cast::<ReadNode<V>>();
+    // SAFETY: the place is new, and of the node's layout.
+    unsafe { place.write(node) };
+    // SAFETY: in no chain, freed when it is out of it, and the queued read keeps the lane.
+    unsafe { lane.ptr().push(place.cast()) };
+    // SAFETY: the caller's reference.
+    unsafe { admit::look_again(lane.ptr()) };
+}
+
+unsafe fn begin<V: QueuedRead>(node: NonNull<Node>, closing: bool) -> bool {
+    // SAFETY: a node of this type, which is nobody else's since it is out of its chain.
+    let node = unsafe { &mut *node.cast::<ReadNode<V>>().as_ptr() };
+    node.queued.begin(closing)
+}
+
+unsafe fn begin_beside<V: QueuedRead>(node: NonNull<Node>) -> bool {
+    // SAFETY: a node of this type, and the caller is the only one who touches the queued read.
+    let queued = unsafe { &mut (*node.cast::<ReadNode<V>>().as_ptr()).queued };
+    queued.begin_beside()
+}
+
+/// Takes the queued read out, and frees the node.
+///
+/// # Safety
+///
+/// `node` begins a node of this type, is in no chain, and is not used again.
+unsafe fn take<V>(node: NonNull<Node>) -> ReadNode<V> {
+    let place = node.cast::<ReadNode<V>>();
+    // SAFETY: by contract.
+    let node = unsafe { place.read() };
+    // SAFETY: allocated with this layout, and moved out of.
+    unsafe { memory::release(place.cast(), Layout::new::<ReadNode<V>>()) };
+    node
+}
+
+unsafe fn read<V: QueuedRead>(node: NonNull<Node>, cancel: bool) -> Option<Waker> {
+    // SAFETY: the caller gives the node.
+    let ReadNode { lane, queued, .. } = unsafe { take::<V>(node) };
+    let admitted = Admitted(queued, lane);
+    if cancel { None } else { admitted.run() }
+}
+
+unsafe fn free<V: QueuedRead>(node: NonNull<Node>) {
+    // SAFETY: the caller gives the node.
+    let node = unsafe { take::<V>(node) };
+    // It may have been the last to keep the cell.
+    contain(|| drop(node.queued));
+}
+
+/// A queued read that is counted in.
+struct Admitted<V: QueuedRead>(V, LanePtr);
+
+impl<V: QueuedRead> Admitted<V> {
+    /// Has left the lane when it returns.
+    fn run(mut self) -> Option<Waker> {
+        self.0.run()
+    }
+}
+
+impl<V: QueuedRead> Drop for Admitted<V> {
+    fn drop(&mut self) {
+        contain(|| self.0.cancel());
+        // SAFETY: counted in by `let_in`; the queued read, which is dropped after this, keeps the lane.
+        unsafe { readers::leave(self.1) };
+    }
+}
