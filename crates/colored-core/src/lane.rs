@@ -22,6 +22,28 @@
 //! most one for a lane at any time, and only its owner polls. A lane in a deque is a `ReadyLane` in
 //! a deque: what a thief takes is idle and whole.
 //!
+//! # States
+//!
+//! One table over all words of a lane. The state follows from the chain, the kind of its head, the word `readers`, and
+//! the bit `LEFT` of the priority word.
+//!
+//! | state | head of the chain | `readers` | `LEFT` | the right to run | transitions |
+//! |---|---|---|---|---|---|
+//! | **idle** | none | 0 | 0 | belongs to no thread | a push: queued. The own node is pushed: inline |
+//! | **queued** | any | 0 | 0 | a [`ReadyLane`] in a queue | a worker takes it: running |
+//! | **queued by class** | any | 0 | 1 | in the priority word; each ticket in a class queue may redeem it | the first ticket that is taken out: running |
+//! | **running** | any but the own node | 0 | 0 | the thread's that runs the slice | the slice ends: queued, or idle. A task waits in a section: parked. A claim has its turn: taken. A reader has its turn: inline |
+//! | **stalled** | has had its turn; a producer behind it is half done (`stalled`) | 0 | 0 | as queued | as queued; the next slice begins with what remains |
+//! | **parked** | a task with an open section, which waits | 0 | 0 | in the state word of that task | the wake of the task: queued |
+//! | **taken** | a claim that has had its turn | 0 | 0 | the behavior's | its closure is over: running |
+//! | **inline** | the own node | 0 | 0 | the thread's that has put the node there | the call is over: idle, or queued. It lets readers in: shared |
+//! | **shared** | the own node | n > 0 | 0 | belongs to no thread | the reader that leaves 0 behind: inline |
+//!
+//! The other words do not depend on the state, with two exceptions: `refs` is not 0 unless the lane is idle, and `inner`
+//! and `stalled` are touched only with the right to run. `refs` also tells whether the table has the lane
+//! (`count.rs`); the rest of the priority word counts tickets and urgent nodes (`priority.rs`); `home` and `wished` are
+//! hints.
+//!
 //! # Order (G2)
 //!
 //! The chain is first-in first-out in the order of the swaps on its tail, and it belongs to the

@@ -24,7 +24,7 @@
 //! | **policy** | says where runnable lanes go, in place of the scheduler ([`Policy`]): for comparisons |
 //! | **round** | how a worker goes through its queues: as many lanes of the injector as there are, then as many of its deque |
 //! | **inbox** | lanes whose next task is pinned to that one thread |
-//! | **home queue** | lanes that another worker, with many events in hands, has left for the one that ran them last; and those that a worker runs behind all others |
+//! | **home queue** | lanes that another worker, with a batch of many events, has left for the worker that ran them last; and lanes that a worker runs behind all others |
 //! | **rest** | a worker whose thefts were not worth it steals nothing for a while, as if it were in a slice |
 //! | **guest** | a thread inside [`Handle::block_on`]: it runs only what is pinned to it |
 //! | **ticket** | an entry of a queue in which a lane may be more than once. The right to run the lane is then *left* in the lane |
@@ -33,6 +33,7 @@
 //! | **behavior** | a closure that needs several lanes at once ([`when()`]), and runs when it has them |
 //! | **claim** | a behavior's node in the chain of one lane: its turn gives the lane to the behavior |
 //! | **gate** | the node at the head of a lane while readers are inside ([`ColorCell::read`]) |
+//! | **admitter** | the thread that lets in readers which had to wait, while the gate is open |
 //! | **section** | the time in which a task keeps its lane across its awaits ([`exclusive()`]) |
 //! | **park** | a worker sleeps because nothing is runnable |
 //!

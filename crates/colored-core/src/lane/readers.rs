@@ -33,8 +33,7 @@
 //! A writer that does not stand in line yet, but [looks](super::alone) for a moment, is let go first by
 //! those who come: a hint, and only for a moment.
 //!
-//! Those who had to wait are the [`admit`](crate::lane::readers::admit)'s, whose role two more bits of the word
-//! are about.
+//! An admitter lets in the readers that had to wait ([`admit`]); two more bits of the word say whether there is one.
 
 pub(in crate::lane) mod admit;
 pub(in crate::lane) mod batch;

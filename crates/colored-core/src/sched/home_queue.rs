@@ -1,30 +1,30 @@
-//! Lanes on their way home: what a worker that has many events in hands leaves for the others.
+//! The home queue: lanes that another worker leaves for the worker that ran them last.
 //!
 //! A poll of the selector that brings hundreds of events makes as many lanes runnable on one worker.
-//! Thieves would take any half of them, so what the tasks of a lane use would wander from cache to
-//! cache. So in a batch of [`MANY`] and more, each lane goes to the worker that ran it last, its *home*:
-//! those of each home are collected, and put into its [`HomeQueue`] under one lock when the batch is over.
+//! Thieves would take any half of them, and the data of a lane's tasks would move from cache to cache. So in
+//! a batch of [`MANY`] events and more, each lane goes to the worker that ran it last, its *home*. The worker
+//! collects the lanes of each home, and puts them into its [`HomeQueue`] under one lock when the batch is over.
 //!
-//! # Who can find them (G6)
+//! # Which workers find them (G6)
 //!
-//! HomeQueue is a queue like the deques: its owner moves it to the end of its deque before it takes a lane from
-//! there; a thief that finds all deques empty takes half of it. So nothing waits
-//! there for a worker that is stuck. Whoever puts something in first *publishes* and then *looks*, as
-//! `idle.rs` has it: it calls the home if that is parked, and else notifies, for somebody else may be.
-//! Whoever goes to sleep looks at all home queue, and at the deques *after* it: home queue is in the deque that it
-//! goes to before it is gone from the home queue, so who has missed it in the one finds it in the other.
+//! The owner of a home queue moves its lanes to the end of its deque before it takes a lane from the deque. A
+//! thief that finds all deques empty takes half of a home queue. So no lane waits here for a worker that is
+//! stuck. A worker that puts a lane in first *publishes* it and then *looks* for sleepers (`idle.rs`): it wakes the
+//! home if that is parked, and else notifies, because another worker may be parked. A worker that goes to sleep
+//! looks at all home queues, and at the deques *after* them. A lane is in the deque before it leaves the home
+//! queue, so a worker that misses it in the one finds it in the other.
 //!
-//! # Who has waited in a line
+//! # Lanes that run behind the others
 //!
-//! A worker also puts into its own home queue whom it wakes because a [`when`](crate::when()) or a read that had
-//! to wait has run. What that has given back comes first, and those who stand behind it: or else each one
-//! who is woken would stand in the line again before the line has become shorter. A line that has once
-//! come to be would then stay for as long as its clients do, and a transfer between two accounts take
-//! two turns of lanes, 400 ns, where it takes 40 when nobody waits (`benches/src/papers/bank.rs`). Reads
-//! of one cell that cost nothing, with one write in twenty, become a quarter faster by it, those of 1 to 5 us
-//! an eighth to a third (`benches/src/papers/kv/hot.rs`).
-//! Such home queue stays behind until the deque has run empty, but for [`BEHIND_STEPS`] slices and
-//! [`BEHIND_NANOS`] at most, the shorter of the two.
+//! A worker also puts a lane into its own home queue if it wakes the lane's task because a
+//! [`when`](crate::when()) or a read that had to wait has run. The lanes that this has released run first, with
+//! the tasks that stand in their lines. Otherwise each woken task would stand in the line again before the
+//! line has become shorter. A line would then last for as long as its clients do, and a transfer between two
+//! accounts would take two turns of lanes, 400 ns, where it takes 40 ns when no task waits
+//! (`benches/src/papers/bank.rs`). Reads of one cell that cost nothing, with one write in twenty, become a quarter
+//! faster by this, and reads of 1 to 5 us an eighth to a third (`benches/src/papers/kv/hot.rs`). Such lanes stay
+//! behind until the deque has run empty, but for [`BEHIND_STEPS`] slices or [`BEHIND_NANOS`] at most, the
+//! shorter of the two.
 
 use super::local::Local;
 use super::worker::Worker;
@@ -34,7 +34,7 @@ use crate::sync::{AtomicUsize, Mutex, Ordering};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 
-/// Events in a batch that goes home. `benches/ratio.rs`, HTTP, CPU a request over that without home queue,
+/// Events in a batch that goes home. `benches/ratio.rs`, HTTP, CPU a request over that without home queues,
 /// where most batches are of 16 to 31 events: with 512 connections 0.91 to 0.97 (4: 0.92, 8: 0.99,
 /// 32: 0.95, 64: 1.00), with 64 connections 0.92 (4: 0.97, 8: 0.95, 32: 0.98).
 const MANY: usize = 16;
@@ -209,7 +209,7 @@ impl Local {
 }
 
 impl Worker {
-    /// Fetches all home queue.
+    /// Moves the whole home queue to the deque.
     pub(super) fn fetch_home(&self) {
         let home_queue = &self.local.remote().home_queue;
         if !home_queue.is_empty() {
@@ -217,7 +217,7 @@ impl Worker {
         }
     }
 
-    /// Fetches all home queue, because the deque is empty, and takes the oldest.
+    /// Moves the whole home queue to the deque, which is empty, and takes the oldest lane.
     #[inline]
     pub(super) fn take_from_home(&self) -> Option<ReadyLane> {
         if self.local.remote().home_queue.is_empty() {
@@ -227,7 +227,7 @@ impl Worker {
         self.local.deque.pop()
     }
 
-    /// There is home queue: fetches what has come home, and now and then what is behind too.
+    /// The home queue is not empty: moves what has come home, and now and then what is behind too.
     #[cold]
     pub(super) fn fetch_due_home(&mut self) {
         let all_of_it = self.lets_up();

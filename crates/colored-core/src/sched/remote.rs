@@ -94,7 +94,7 @@ impl Remote {
         if self.has_next() { self.swap_next(None) } else { None }
     }
 
-    /// Whether something waits here that another worker could take. In this order: what is left goes
+    /// Whether something waits here that another worker could take. In this order: lanes go
     /// from the home queue to a deque.
     pub(super) fn has_stealable(&self) -> bool {
         self.has_next() || !self.home_queue.is_empty() || !self.stealer.is_empty()

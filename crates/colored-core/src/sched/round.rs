@@ -22,7 +22,7 @@
 //!   begins. A round that began before the lane came does not count it, and the next one does.
 //!
 //! Each lane that is ahead has at most one slice before the lane has its own, since it goes behind the lane
-//! when its slice is over. What has come home by home queue is moved to the deque before each turn of a queue, and so counts
+//! when its slice is over. What is in the home queue is moved to the deque before each turn of a queue, and so counts
 //! as there. Beside these slices there are, for each of them, at most
 //!
 //! * three of the `next` slot, which holds what this worker has made runnable last, or a lane that

@@ -338,7 +338,7 @@ impl Scheduler {
     fn has_work_for(&self, worker: usize) -> bool {
         let own = &self.remotes[worker..=worker];
         let takes_from = if self.steals { &self.remotes[..] } else { own };
-        // In this order: what is left goes from the home queue to a deque.
+        // In this order: lanes go from the home queue to a deque.
         self.classes.has_work_for(worker, self.steals)
             || own[0].has_inbox()
             || !self.injector.is_empty()

@@ -1,33 +1,32 @@
-//! Letting in those who had to wait to read.
+//! Admission of readers that had to wait.
 //!
-//! When the turn of a node of [`Kind::Read`] comes, the holder puts the lane's own node in its place
-//! and opens the [`readers`](crate::lane::readers) for it and for those right behind it. It does so as the **admitter**: the one
-//! who may take nodes out of the chain while readers are inside, with a count of its own among them,
-//! so that the gate cannot close meanwhile. There is at most one; a bit of the word `readers` says
-//! that there is one, another that it was asked to look again.
+//! When the turn of a node of [`Kind::Read`] comes, the holder puts the lane's own node in its place, and opens the
+//! [gate](crate::lane::readers) for that reader and for the readers right behind it. The holder does so as the
+//! **admitter**: the one thread that may take nodes out of the chain while readers are inside. The admitter is counted
+//! among the readers, so the gate cannot close meanwhile. There is at most one; one bit of the word `readers` says that
+//! there is one, another that a thread asked it to look again.
 //!
-//! # Nobody is left behind an open gate
+//! # No reader stays behind an open gate
 //!
-//! Whoever stands in line to read has looked at the gate before. It may have been shut then, and be
-//! open now, with a behavior inside that waits for other lanes; and one of those may be held by a
-//! section that awaits this very reader. So nobody may wait here without need: if the gate is open,
-//! and all before it in line are readers, it is let in.
+//! A reader in the line has looked at the gate before. It may have been shut then, and be open now, with a
+//! behavior inside that waits for other lanes; and a section may hold one of those and await this very reader. So no
+//! reader may wait without need: if the gate is open, and only readers are before it in the line, it is let in.
 //!
-//! * Who stands in line looks once more, after it has its place. If the gate is open it becomes the
-//!   admitter, or asks the one there is to look again, which that one cannot miss: it ends by an
-//!   exchange that fails then.
-//! * Who opens the gate lets go of the role by the same exchange, and looks at the line before.
-//!   Between "there is a place in the line" and "the gate is open" is a fence on either side, so that
-//!   one of the two sees the other.
+//! * A thread that has put a reader into the line looks once more. If the gate is open, the thread becomes the
+//!   admitter, or asks the present one to look again. That one cannot miss it: it ends by an exchange that
+//!   fails then.
+//! * A holder that opens the gate gives the role up by the same exchange, and looks at the line before. Between "there
+//!   is a place in the line" and "the gate is open" is a fence on either side, so one of the two threads sees
+//!   the other.
 //! * Where a producer is half done, or a group is full, a callback under a fresh color goes on.
-//! * Whoever looks for deadlocks does so as the admitter ([`survey`]): what it finds then does wait.
+//! * The search for deadlocks looks as the admitter ([`survey`]): a reader that it finds then does wait.
 //!
 //! An inline read opens the gate, and looks at the line afterwards without a fence. So a reader that comes within the
-//! same few nanoseconds may wait for it, but none that came while the thread had lost its core. It waits for nobody;
-//! and before anybody is let in beside it, an admitter has looked at the line.
+//! same few nanoseconds may wait for that read; one that came while the thread had lost its core does not. The inline
+//! read itself waits for nothing, and before a reader is let in beside it, an admitter has looked at the line.
 //!
-//! What was abandoned in line is dropped under the lane, and so cannot be while others are inside. It
-//! stays where it is, and those behind it are let in past it.
+//! A reader that was abandoned in the line is dropped under the lane, and so cannot be dropped while others are inside.
+//! It stays where it is, and the readers behind it are let in past it.
 
 use crate::lane::current::Hold;
 use crate::lane::readers;

@@ -1,18 +1,18 @@
-//! Readers who are let in together, and read on few lanes.
+//! Readers that are let in together, and run on few lanes.
 //!
-//! A lane for each of them would cost more than many a read: it is made, queued, found, run and
-//! retired. So they go as a batch: as many lanes as there are workers, each under a fresh color, take
-//! from it, one node after the other and in the order in which they came. Whoever has read one
-//! takes the next. Who is urgent goes alone, before the batch.
+//! A lane for each of them would cost more than many a read: it is made, queued, found, run and retired. So they
+//! run as a batch: as many lanes as there are workers, each under a fresh color, take readers from the batch, one
+//! after the other, in the order in which the readers came. An urgent reader runs alone, before the batch.
 //!
-//! A lane leaves it at [`TURNS`] of them, or when they have taken [`LONG_NANOS`], and if there are more,
-//! another fresh lane goes on: so other work comes in between. It also leaves it after a node that has
-//! left something under the color that it found, or has asked for it: nobody else finds the same one.
+//! A lane leaves the batch after [`TURNS`] readers, or after [`LONG_NANOS`]; if there are more readers, another
+//! fresh lane goes on, so that other work comes in between. A lane also leaves the batch after a reader that has
+//! left a value under the lane's color, or has asked for that color: no other reader finds the same color.
 //!
-//! # Who reads whom
+//! # Exclusion
 //!
 //! The readers are written before the batch is shared, and each place is taken once, by the counter. In a
-//! shutdown, whoever comes first drops all that nobody has taken: who reads may wait for one of those.
+//! shutdown, the first lane drops all readers that no lane has taken: a reader that runs may wait for one of
+//! them.
 
 use crate::lane::{Lane, LaneRef, callback};
 use crate::queue::Node;
@@ -31,16 +31,16 @@ const TURNS: usize = 1;
 /// then, too.
 const LONG_NANOS: u64 = 16_000;
 
-/// Takes a node, which reads, or is dropped if the second argument is true, and leaves. Whom to wake.
+/// Takes a reader, which reads, or is dropped if the second argument is true, and leaves. Returns the waker to wake.
 pub(in crate::lane) type Read = unsafe fn(NonNull<Node>, bool) -> Option<Waker>;
 
-/// A node that is counted in, and has not begun. It leaves when this is dropped.
+/// A reader that is counted in, and has not begun. It leaves when this is dropped.
 pub(in crate::lane) struct Admitted {
     node: NonNull<Node>,
     read: Read,
 }
 
-// SAFETY: a queued read is `Send`, and whoever has the admitted has the queued read.
+// SAFETY: a queued read is `Send`, and an `Admitted` owns its queued read.
 unsafe impl Send for Admitted {}
 
 impl Admitted {
@@ -51,7 +51,7 @@ impl Admitted {
         Self { node, read }
     }
 
-    /// Reads, and leaves. Whoever waits for it is woken behind those who stand in the line.
+    /// Reads, and leaves. The task that waits for it is woken behind the tasks that stand in the line.
     fn read(self, here: &Lane) {
         let Self { node, read } = self;
         mem::forget(self);
@@ -80,11 +80,11 @@ impl Drop for Admitted {
 pub(in crate::lane) struct ReadBatch {
     /// Each is taken out once, and not dropped here.
     readers: Vec<ManuallyDrop<Admitted>>,
-    /// The first who has not been taken; more than there are when all have been.
+    /// The index of the first reader that no lane has taken; beyond the end when all are taken.
     next: AtomicUsize,
 }
 
-// SAFETY: nobody looks at an admitted but the one who takes it out, and an admitted is `Send`.
+// SAFETY: only the lane that takes a reader out looks at it, and an `Admitted` is `Send`.
 unsafe impl Sync for ReadBatch {}
 
 impl ReadBatch {
@@ -92,7 +92,7 @@ impl ReadBatch {
         Self { readers: Vec::new(), next: AtomicUsize::new(0) }
     }
 
-    /// There will be so many at most.
+    /// For so many readers at most.
     pub(in crate::lane) fn invite(&mut self, admitted: Admitted, most: usize) {
         if self.readers.is_empty() {
             self.readers.reserve_exact(most);
@@ -100,7 +100,7 @@ impl ReadBatch {
         self.readers.push(ManuallyDrop::new(admitted));
     }
 
-    /// Sends it to as many fresh lanes of the same scheduler as may run at once.
+    /// Sends the batch to as many fresh lanes of the same scheduler as may run at once.
     pub(in crate::lane) fn read_elsewhere(self, lane: &Lane) {
         if self.readers.len() < 2 {
             if let Some(admitted) = self.take() {
@@ -120,7 +120,7 @@ impl ReadBatch {
         while self.take().is_some() {}
     }
 
-    /// One who has not been taken.
+    /// Takes a reader that no lane has taken.
     fn take(&self) -> Option<Admitted> {
         // Ordering: only the count; the readers came with the batch.
         let place = self.next.fetch_add(1, Ordering::Relaxed);
@@ -141,7 +141,7 @@ impl Drop for ReadBatch {
     }
 }
 
-/// The turn of a lane. If it is dropped instead, in a shutdown, nobody reads any more.
+/// The turn of a lane. If it is dropped instead, in a shutdown, no reader runs any more.
 struct Turn(Option<Arc<ReadBatch>>);
 
 impl Turn {

@@ -1,8 +1,8 @@
-//! Closures that read, and have to wait for it.
+//! Readers that have to wait.
 //!
-//! One that finds the lane held by somebody who does not read, or somebody waiting, is a node of the
-//! chain like any other, until an [`admit`](crate::lane::readers::admit) lets it in. It is not run there, but where a
-//! [`batch`](crate::lane::readers::batch) sends it.
+//! A reader that finds the lane held by a writer, or finds that something waits, becomes a node of the chain like
+//! any other, until the [admitter](crate::lane::readers::admit) lets it in. It then runs in a
+//! [batch](crate::lane::readers::batch).
 
 use crate::contain::contain;
 use crate::lane::readers;
@@ -14,7 +14,7 @@ use std::alloc::Layout;
 use std::ptr::NonNull;
 use std::task::Waker;
 
-/// What reads when its turn comes. It keeps the lane alive.
+/// A reader that runs when its turn comes. It keeps the lane alive.
 pub(crate) trait QueuedRead: Send + 'static {
     /// Whether it still wants to, now that its turn has come. What it would have needed is dropped
     /// here otherwise, and if `closing`: the caller holds the lane.
