@@ -198,7 +198,7 @@ impl<T: Send + 'static> ColorCell<T> {
         self.call_from(Location::caller(), f)
     }
 
-    /// As [`call`](Self::call), on behalf of who is at `site`.
+    /// As [`call`](Self::call), for a caller at `site`.
     pub(crate) fn call_from<R, F>(&self, site: &'static Location<'static>, f: F) -> Call<T, F, R>
     where
         F: FnOnce(&mut T) -> R + Send + 'static,

@@ -1,20 +1,21 @@
-//! [`Entries`]: what a thread has entered and has not left.
+//! [`Entries`]: the runtimes and contexts that a thread has entered and not left.
 
 use std::cell::RefCell;
 use std::mem::{ManuallyDrop, needs_drop};
 
-/// What a thread has entered and has not left, each with its key. The innermost counts, and any of them
-/// may be the next to be taken out.
+/// The values that a thread has entered and not left, each with its key. The innermost one counts, and
+/// any of them may be the next to leave.
 ///
-/// It is for a thread-local, and has no destructor: the destructors of other thread-locals run in any
-/// order when a thread ends, and may enter, ask and leave then. So what nobody takes out is leaked.
+/// It is made for a thread-local, and has no destructor: the destructors of other thread-locals run in
+/// any order when a thread ends, and may enter, ask and leave then. So an entry that is never taken out
+/// is leaked.
 #[derive(Debug)]
 pub struct Entries<T>(ManuallyDrop<RefCell<List<T>>>);
 
 #[derive(Debug)]
 struct List<T> {
     innermost: Option<(u64, T)>,
-    /// Those around it, from the outermost.
+    /// The outer entries, from the outermost.
     outer: Vec<(u64, T)>,
     next_key: u64,
 }

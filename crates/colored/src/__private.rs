@@ -1,4 +1,5 @@
-//! What `#[colored::main]` and `#[colored::test]` expand to. Not public: it changes without notice.
+//! The functions to which `#[colored::main]` and `#[colored::test]` expand. This module is not public:
+//! it changes without notice.
 //!
 //! `async fn main() -> Result<(), E>` becomes
 //!
@@ -13,8 +14,8 @@
 //! It is `run` where nothing is returned, or where the function is neither `main` nor a test. With
 //! `local` it is `block_on(builder(), main())`, and nothing more is asked of the future.
 //!
-//! The traits here exist for their messages: each stands for a bound of `Runtime::run`, and says what
-//! to do when it does not hold.
+//! The traits here exist for their error messages: each stands for a bound of `Runtime::run`, and its
+//! message gives a remedy if the bound does not hold.
 
 use std::pin::{Pin, pin};
 use std::process::Termination;
@@ -35,7 +36,7 @@ pub trait MainFuture: Future {}
 #[diagnostic::do_not_recommend]
 impl<F: Future + Send + 'static> MainFuture for F {}
 
-/// What a worker may hand to the calling thread.
+/// A type that a worker may return to the calling thread.
 #[diagnostic::on_unimplemented(
     message = "the output `{Self}` is not `Send`: no worker may hand it to the caller",
     label = "this output is not `Send`",
@@ -47,7 +48,7 @@ pub trait MainOutput: Send + 'static {}
 #[diagnostic::do_not_recommend]
 impl<T: Send + 'static> MainOutput for T {}
 
-/// What a program or a test may end with.
+/// A return type of a program or a test.
 #[diagnostic::on_unimplemented(
     message = "a program or a test cannot end with a `{Self}`",
     label = "no exit code can be made of this",

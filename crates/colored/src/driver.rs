@@ -41,7 +41,7 @@ const WORKERS_PER_SHARD: usize = 8;
 /// Ticks, 1 ms, by which a worker that is well may be late for its timers, beside its rest.
 const OVERDUE: u64 = 1_000_000 / TICK;
 
-/// What sockets, timers, blocking calls and stages use of a runtime.
+/// The parts of a runtime that sockets, timers, blocking calls and stages use.
 pub(crate) struct Driver {
     pub(crate) clock: Clock,
     pub(crate) shards: Box<[Shard]>,

@@ -1,8 +1,8 @@
-//! What a runtime brings to an end before it ends: the stages that were built in it.
+//! The parts that a runtime ends before it ends itself: the stages that were built in it.
 //!
-//! Whoever sends is built after whoever receives, since it has to be given the receiver's handle. So
-//! the one that was built last comes first, and everything that one stage sends on finds the next one
-//! still open: no event is lost that was accepted in time.
+//! A sender is built after its receiver, because it needs the receiver's handle. So the last stage
+//! built is closed first, and every event that it sends on finds the next stage still open: no event is
+//! lost that was accepted in time.
 
 use crate::wait;
 use std::fmt;
@@ -10,12 +10,12 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
 
-/// Something that has taken work to do.
+/// A part that has accepted work.
 pub(crate) trait Finish: Send + Sync {
-    /// Takes no more.
+    /// Closes it: it accepts no more work.
     fn close(&self);
 
-    /// Waits until it is closed, and what it has taken is done.
+    /// Waits until it is closed, and all work that it has accepted is done.
     fn drained(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
 
     /// How much it has taken that is not done.

@@ -5,10 +5,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::thread;
 
-/// What a thread calls when it begins, or when it ends.
+/// A function that a thread calls when it begins, or when it ends.
 pub(crate) type Hook = Arc<dyn Fn() + Send + Sync>;
 
-/// What the threads of a runtime have in common, whatever they are for.
+/// The settings that all threads of a runtime share.
 #[derive(Clone, Default)]
 pub(crate) struct Launch {
     /// In bytes; none is what the standard library gives.
@@ -27,8 +27,8 @@ impl Launch {
         }
     }
 
-    /// The body of a thread with what it calls before and after. The call after it comes also when
-    /// the body panics; neither comes when this is never run.
+    /// The body of a thread with the hooks before and after it. The second hook runs also if the body
+    /// panics; neither runs if this is never run.
     pub(crate) fn around<F>(&self, body: F) -> impl FnOnce() + Send + use<F>
     where
         F: FnOnce() + Send + 'static,

@@ -21,7 +21,7 @@ pub(crate) use self::class::Class;
 use self::threads::Threads;
 use crate::launch::Launch;
 
-/// What a thread of the pool runs.
+/// A job of a thread of the pool.
 pub(crate) type Job = Box<dyn FnOnce() + Send>;
 
 /// The settings of a [`Pool`].

@@ -126,7 +126,7 @@ pub struct Stage<E> {
     sender: Arc<Sender<E>>,
 }
 
-/// What all clones share; its end is theirs.
+/// The part that all clones share; it ends with the last of them.
 struct Sender<E>(Arc<Shared<E>>);
 
 impl<E> Drop for Sender<E> {

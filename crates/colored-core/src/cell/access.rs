@@ -29,7 +29,7 @@ impl AccessError {
         Self::WrongColor { cell, current: Color::current() }
     }
 
-    /// What the caller can do instead.
+    /// A hint at another access for the caller.
     fn advice(self) -> &'static str {
         match self {
             Self::WrongColor { current: Some(_), .. } => {

@@ -1,13 +1,13 @@
-//! What the clones of a cell share, and how it ends.
+//! The shared part of a cell's clones, and its end.
 //!
 //! # Posts are not counted
 //!
-//! A post reaches the cell through a bare pointer, and its callback owns no reference to the lane:
-//! that is two read-modify-writes less on lines that all posters share. It is sound because the end
-//! of the cell waits for its turn as well. Whoever drops the last clone either claims the idle
-//! lane, and then every post has run; or schedules the end behind everything, and then every post
-//! runs before it. For a post is scheduled by somebody who has a clone, and so before the last one
-//! goes; and the callback of the end keeps the lane for those in front of it.
+//! A post reaches the cell through a bare pointer, and its callback owns no reference to the lane: this
+//! saves two read-modify-writes on cache lines that all posters share. It is sound because the end of
+//! the cell waits for its turn as well. The thread that drops the last clone either claims the idle
+//! lane, and then every post has run; or it schedules the end behind everything, and then every post
+//! runs before the end. The poster has a clone, so each post is scheduled before the last clone is
+//! dropped; and the callback of the end keeps the lane alive for the posts in front of it.
 
 use super::access::{InUse, Made, Sides};
 use crate::lane::{LaneRef, callback};
@@ -20,8 +20,8 @@ pub(super) struct Inner<T> {
     lane: ManuallyDrop<LaneRef>,
     /// Clones of the cell. With the mark it takes one word.
     clones: AtomicU32,
-    /// Whether somebody is inside: set by the holder of the lane, cleared by whoever set it, which
-    /// may be far away by then (`exclusive.rs`).
+    /// Whether an access is inside. The holder of the lane sets it, and the same access clears it,
+    /// possibly on another thread (`exclusive.rs`).
     busy: AtomicBool,
     made: Made,
     value: UnsafeCell<T>,
@@ -32,7 +32,7 @@ impl<T> Inner<T> {
         &self.lane
     }
 
-    /// What an error says of the cell and of the caller.
+    /// The text of an error about the cell and the caller.
     pub(super) fn sides(&self) -> Sides {
         Sides { cell: self.made }
     }
@@ -51,7 +51,7 @@ impl<T> Inner<T> {
         }))
     }
 
-    /// Keeps everybody else out for as long as the mark lives.
+    /// Refuses all other accesses while the mark lives.
     ///
     /// # Safety
     ///
@@ -63,7 +63,7 @@ impl<T> Inner<T> {
         if self.busy.load(Ordering::Acquire) {
             return Err(InUse);
         }
-        // Ordering: read by the holder, whom the lane's hand-over orders.
+        // Ordering: read by the holder; the hand-over of the lane orders it.
         self.busy.store(true, Ordering::Relaxed);
         Ok(Busy(&self.busy))
     }
@@ -92,7 +92,7 @@ impl<T> Inner<T> {
     }
 }
 
-/// Somebody is inside.
+/// An access is inside.
 pub(super) struct Busy<'a>(&'a AtomicBool);
 
 impl Drop for Busy<'_> {
@@ -211,7 +211,7 @@ impl<T> Drop for End<T> {
 mod tests {
     use super::Inner;
 
-    /// What a cell costs beside its lane: every word counts where there is one for each color.
+    /// The size of a cell beside its lane: every word counts in a program with one cell per color.
     #[test]
     fn an_empty_cell_takes_two_words() {
         assert!(size_of::<Inner<()>>() <= 16);

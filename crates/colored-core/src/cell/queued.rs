@@ -1,5 +1,5 @@
-//! [`Queued`]: a closure that stands in the line of one color, and whoever waits for its result: for
-//! calls, reads, and `when` over one color.
+//! [`Queued`]: a closure in the line of one color, and the future that waits for its result: for calls,
+//! reads, and `when` over one color.
 
 use super::access::{CallError, InUse};
 use super::slot::{Outcome, Slot};
@@ -10,7 +10,7 @@ use crate::wait::{Turn, WaitSlot};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::Waker;
 
-/// What the waiting one and the color's half share.
+/// The part that the waiting future and the color's half share.
 pub(super) type Shared<F, R> = Arc<Slot<F, Result<R, InUse>>>;
 
 /// The waiting one's half. When it is dropped, a closure that has not begun is dropped at its turn.

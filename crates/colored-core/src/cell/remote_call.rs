@@ -1,8 +1,8 @@
-//! [`RemoteCall`], [`RemoteCallWait`]: a closure that somebody under a color runs for a caller, who waits.
+//! [`RemoteCall`], [`RemoteCallWait`]: a closure that another task runs under a color for a waiting caller.
 //!
-//! For what has a line of its own, as a mailbox: whoever serves it runs under one color from the moment
-//! at which the closure is sent. So the caller waits for that color, and is recorded as such, until the
-//! closure begins or is dropped.
+//! It serves types with a queue of their own, such as a mailbox, whose server runs under one color from
+//! the moment at which the closure is sent. So the caller waits for that color, and is recorded as
+//! such, until the closure begins or is dropped.
 
 use super::access::CallError;
 use super::slot::{Outcome, Slot};
@@ -42,11 +42,11 @@ impl fmt::Debug for Address {
     }
 }
 
-/// A closure that is sent to a color: for whoever runs it, or drops it.
+/// A closure that is sent to a color. Its receiver runs or drops it.
 pub struct RemoteCall<F, R>(Option<Arc<Slot<F, R>>>);
 
-/// Where the result of an [`RemoteCall`] is left: for the caller. If it is dropped, a closure that has not begun
-/// is dropped when its turn comes.
+/// The caller's side of a [`RemoteCall`], which gets the result. If it is dropped, a closure that has not
+/// begun is dropped at its turn.
 pub struct RemoteCallWait<F, R> {
     /// Goes before the others.
     wait: WaitSlot,
@@ -55,7 +55,7 @@ pub struct RemoteCallWait<F, R> {
 }
 
 impl<F, R> RemoteCallWait<F, R> {
-    /// A closure of a caller whom `waker` wakes, and the place of its result.
+    /// Makes a closure and its caller's side; `waker` wakes the caller.
     #[must_use]
     pub fn new(f: F, waker: Waker) -> (Self, RemoteCall<F, R>) {
         let slot = Arc::new(Slot::new(f, waker));
@@ -63,13 +63,13 @@ impl<F, R> RemoteCallWait<F, R> {
         (Self { wait: WaitSlot::default(), home: None, slot }, errand)
     }
 
-    /// What it returned or panicked with. While it has not begun, the calling task waits for the color of
-    /// `home`, if there is one; `site` says where in a [`Deadlock`](crate::Deadlock).
+    /// Polls for the result or the panic of the closure. Until the closure begins, the calling task
+    /// waits for the color of `home`, if there is one; a [`Deadlock`](crate::Deadlock) names `site`.
     ///
     /// # Errors
     ///
-    /// [`CallError::ShutDown`] if it was dropped, [`CallError::Deadlock`] if it would never begin.
-    /// The caller then does not poll it again.
+    /// [`CallError::ShutDown`] if the closure was dropped, [`CallError::Deadlock`] if it would never
+    /// begin. The caller must not poll again then.
     pub fn poll(
         &mut self,
         cx: &Context<'_>,
@@ -107,7 +107,7 @@ impl<F, R> Drop for RemoteCallWait<F, R> {
 }
 
 impl<F, R> RemoteCall<F, R> {
-    /// Its turn has come: runs it, if somebody waits for it, by `run`.
+    /// Runs the closure by `run`, unless its caller is gone. Its turn has come.
     pub fn run(mut self, run: impl FnOnce(F) -> R) {
         if let Some(slot) = self.0.take()
             && let Some(f) = slot.begin()

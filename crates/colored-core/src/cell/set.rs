@@ -47,16 +47,16 @@ pub(super) use self::sealed::Sealed;
 pub trait Set<F, R>: Sealed {
     /// The same set, with clones of its cells.
     type Kept: Set<F, R> + Send + 'static;
-    /// What is wanted of each cell's lane.
+    /// The requirements on each cell's lane.
     type Wants: AsMut<[Request]>;
-    /// Claims for all that may be wanted.
+    /// Claims for all lanes that the set may need.
     type Claims: AsMut<[Claim]> + AsRef<[Claim]>;
 
     fn keep(self) -> Self::Kept;
     fn wants(&self) -> Self::Wants;
     fn claims(wants: &[Request]) -> Self::Claims;
 
-    /// What is wanted of the first cell that is not shared: the closure runs under its color.
+    /// The requirement on the first cell that is not shared: the closure runs under its color.
     fn color(&self) -> Option<Request>;
 
     /// Two places of one cell, at least one of which changes it.

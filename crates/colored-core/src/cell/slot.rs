@@ -1,4 +1,4 @@
-//! Where a future and those who run its closure meet.
+//! The meeting point of a future and the thread that runs its closure.
 
 use super::access::{CallError, InUse};
 use crate::contain::contain;
@@ -28,7 +28,7 @@ enum State<F, R> {
     Over(Outcome<R>),
 }
 
-/// What became of a closure.
+/// The outcome of a closure.
 pub(super) enum Outcome<R> {
     Done(R),
     Panicked(Box<dyn Any + Send>),
@@ -141,7 +141,7 @@ impl<F, R> Slot<F, R> {
         if let State::Abandoned(..) = *state { None } else { begin_in(state) }
     }
 
-    /// What has begun is over. An outcome that nobody waits for is dropped here. Whom to wake.
+    /// The closure is done. Drops an outcome without a waiter, and returns the waker to wake.
     pub(super) fn finish(&self, outcome: Outcome<R>) -> Option<Waker> {
         let mut state = self.0.lock();
         if let State::Begun(waker) = mem::replace(&mut *state, State::Alone) {
@@ -153,7 +153,7 @@ impl<F, R> Slot<F, R> {
         None
     }
 
-    /// What has begun is over, and who waits for it is woken.
+    /// The closure is done: wakes its waiter.
     pub(super) fn settle(&self, outcome: Outcome<R>) {
         if let Some(waker) = self.finish(outcome) {
             contain(|| waker.wake());

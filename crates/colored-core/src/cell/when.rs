@@ -127,9 +127,9 @@ pub struct TryWhen<S, F, R> {
 
 enum Stage<S, F, R> {
     Unstarted(S, F),
-    /// Wants one lane for itself, and stands in its line as a call does.
+    /// Needs one lane exclusively, and waits in its line as a call does.
     Queued(Queued<F, R>, LanePtr),
-    /// Wants several, or to share one.
+    /// Needs several lanes, or shares one.
     Scheduled(Scheduled<F, R>),
     Done,
 }
@@ -242,14 +242,14 @@ fn run_now<S: Set<F, R>, F, R>(
     Ok(result.map_err(CallError::from))
 }
 
-/// What became of a `when` that could not run at once.
+/// The state of a `when` that could not run at once.
 enum Started<S, F, R> {
     /// It could a moment later.
     Over(R),
     Waits(Stage<S, F, R>),
 }
 
-/// Has the closure stand in the lines of what is wanted.
+/// Queues the closure in the lines of the lanes that it needs.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! The names of colors, for whoever reads a text: one small table of the whole process.
+//! The names of colors, for texts: one small table of the whole process.
 //!
 //! A place is written once and never again, so a look needs no lock: it goes from the color's own
 //! place to the first empty one.

@@ -1,4 +1,4 @@
-//! Waiting for room, which comes by any of those who are inside.
+//! Waiting for room under a limit, which any item inside may give.
 
 use crate::lane::{LanePtr, current};
 use crate::task::{Abort, Named, Record};
@@ -7,26 +7,27 @@ use std::task::Waker;
 
 /// Room for which somebody waits.
 pub(crate) trait Room: Send + Sync {
-    /// By what it comes, if that is known of all who are inside.
+    /// The ways in which there can be room, if they are known for all items inside.
     fn ways(&self) -> Option<Ways>;
 
     /// The lane of the color.
     fn lane(&self) -> LanePtr;
 
-    /// The waker of the wait with this record, if it still waits. To be woken: nobody else will.
+    /// Takes the waker of the wait with this record, if it still waits. The caller must wake it,
+    /// because no other thread will.
     fn take_waker(&self, record: NonNull<Record>) -> Option<Waker>;
 }
 
-/// What has to go on before there is room: any of these.
+/// The alternatives of which one has to go on before there is room.
 #[derive(Debug, Default)]
 pub(crate) struct Ways {
-    /// The color: some are at home there.
+    /// The color of the limit: some items are on it.
     pub(crate) by_color: bool,
-    /// Those who have been called, and have not used their permits yet.
+    /// Tasks that have been called, and have not used their permits yet.
     pub(crate) called: Vec<Called>,
 }
 
-/// A task that has to run before the permit is used that it was given.
+/// A task that has been given a permit, and has to run before it uses the permit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Called {
     pub(crate) task: Named,
@@ -43,8 +44,8 @@ impl Caller {
         current::abort_handle().map(Self)
     }
 
-    /// What has to happen before it uses its permit. Not known once it is complete: then somebody else
-    /// polls the future that waited.
+    /// The task that has to run before it uses its permit. `None` once the task is complete: then
+    /// another task polls the future that waited.
     pub(crate) fn called(&self) -> Option<Called> {
         let task = self.0.task();
         (!task.is_complete()).then(|| Called { task: task.named(), lane: task.lane() })

@@ -65,7 +65,7 @@ impl<P> Coloring<P> {
         drop(task);
     }
 
-    /// What spawns the requests of an HTTP/2 connection.
+    /// The executor that spawns the requests of an HTTP/2 connection.
     pub(super) fn of_streams(self) -> ColoredExecutor {
         match self {
             Coloring::Stream => ColoredExecutor::unique(),

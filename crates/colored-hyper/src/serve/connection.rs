@@ -16,7 +16,7 @@ use std::io;
 use std::pin::{Pin, pin};
 use std::task::Poll;
 
-/// What all connections of a server have in common.
+/// The state that all connections of a server share.
 pub(super) struct Protocol<P> {
     pub(super) version: Option<Version>,
     pub(super) header_read_timeout: Option<Duration>,

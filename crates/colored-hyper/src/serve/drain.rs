@@ -84,7 +84,7 @@ impl Drain {
 }
 
 impl Open {
-    /// What to do now. A later change wakes the task of `cx`.
+    /// Returns the present state. A later change wakes the task of `cx`.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Phase {
         if !self.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
             let waker = Some(cx.waker().clone());

@@ -1,10 +1,10 @@
-//! CoDel (Nichols and Jacobson, "Controlling Queue Delay", ACM Queue 2012; RFC 8289), at the door.
+//! CoDel (Nichols and Jacobson, "Controlling Queue Delay", ACM Queue 2012; RFC 8289), at arrival.
 //!
 //! A queue that empties now and then has absorbed a burst and done its work. A queue in which
-//! everything waits longer than the target, for a whole interval, only adds delay: it stands. Then
-//! one arrival is refused, the next one an interval later, the next `interval / sqrt(2)` after that,
-//! then `interval / sqrt(3)`: whoever sends less when it is refused has time to do so, and the rate
-//! of refusals grows linearly until it is enough. As soon as something has waited for less than the
+//! everything waits longer than the target, for a whole interval, only adds delay: it stands. Then one
+//! arrival is refused, the next one an interval later, the next `interval / sqrt(2)` after that, then
+//! `interval / sqrt(3)`: a sender that slows down when it is refused has time to do so, and the rate of
+//! refusals grows linearly until it is enough. As soon as something has waited for less than the
 //! target, it ends; if it begins again soon, it goes on from the rate that sufficed.
 //!
 //! The original drops from the head when it dequeues. Work that has been accepted should be done, so

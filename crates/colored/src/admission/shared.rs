@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// The longest interval.
 pub(super) const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
 
-/// What clones and admitted requests share.
+/// The state that clones and admitted requests share.
 pub(super) struct Shared {
     control: Mutex<Control>,
     pub(super) running: AtomicU64,

@@ -138,7 +138,7 @@ enum Care {
     Own,
 }
 
-/// What the thread remembers from one look to the next.
+/// The state that the thread keeps from one look to the next.
 struct Watch {
     handle: Handle,
     driver: Arc<Driver>,

@@ -1,9 +1,9 @@
 //! Reactor shards: readiness of sockets to wakers.
 //!
-//! A [`Shard`] is one mio `Poll` behind a lock. Possession of the lock is the right to poll, and it
-//! is a value: a [`Turn`]. An idle worker takes a turn and blocks in it; whoever finds the turn
-//! taken knows that the shard is looked after. Registering, dropping and using sockets never needs
-//! the turn.
+//! A [`Shard`] is one mio `Poll` behind a lock. Possession of the lock is the right to poll, and it is
+//! a value: a [`Turn`]. An idle worker takes a turn and blocks in it; a thread that finds the turn
+//! taken knows that the shard is looked after. Registering, dropping and using sockets never needs the
+//! turn.
 //!
 //! Locks, in the order in which they are taken: the turn, the table of the shard, the waiters of
 //! one entry. No waker is called, cloned or dropped under the last two.
@@ -62,7 +62,7 @@ pub(crate) struct Shard {
     polls: AtomicU64,
 }
 
-/// What the turn gives access to.
+/// The state that the turn gives access to.
 struct Poller {
     poll: Poll,
     events: Events,
@@ -194,8 +194,8 @@ impl Shard {
         done
     }
 
-    /// Appends the wakers of all who wait. From now on every operation on a socket of this shard
-    /// fails with a clear error, and so does [`register`](Shard::register).
+    /// Appends all wakers. From now on every operation on a socket of this shard fails with a clear
+    /// error, and so does [`register`](Shard::register).
     pub(crate) fn shut_down(&self, wakers: &mut Vec<Waker>) {
         let mut sockets = self.sockets();
         sockets.shut_down = true;

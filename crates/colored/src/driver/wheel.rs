@@ -50,7 +50,7 @@ struct State {
 /// A timer was inserted.
 #[derive(Debug)]
 pub(crate) struct Inserted {
-    /// What names it from now on.
+    /// Its key from now on.
     pub(crate) key: Key,
     /// The wheel's next deadline is earlier than it was: a worker that sleeps until
     /// the old one sleeps too long.
@@ -61,7 +61,7 @@ pub(crate) struct Inserted {
 #[derive(Debug)]
 pub(crate) struct Closed;
 
-/// What became of a timer that was to be reset.
+/// The result of resetting a timer.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Reset {

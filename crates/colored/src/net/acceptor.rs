@@ -1,4 +1,4 @@
-//! Accepting, from a socket of whatever family.
+//! Accepting connections, from a socket of any family.
 
 use std::io::{self, ErrorKind};
 use std::task::{Context, Poll, ready};
@@ -60,7 +60,7 @@ impl<L: Listener> Acceptor<L> {
         }
     }
 
-    /// What to tell the caller of one attempt, or nothing if it should try again.
+    /// The result of one attempt for the caller, or `None` if the caller should try again.
     fn settle(&self, taken: io::Result<L::Taken>) -> Option<io::Result<L::Accepted>> {
         let registered = match taken {
             Ok(taken) => L::connected(taken),

@@ -201,13 +201,13 @@ fn parse(text: &str) -> io::Result<Target> {
     }
 }
 
-/// What a host is without the brackets of an IPv6 address, and whether it had them.
+/// The host without the brackets of an IPv6 address, and whether it had them.
 fn bare(host: &str) -> (&str, bool) {
     let inside = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
     (inside.unwrap_or(host), inside.is_some())
 }
 
-/// What is wrong with a text that is to be an address or a host, if that can be seen at once.
+/// The fault of a text that should be an address or a host, if it is obvious.
 fn wrong_with(text: &str) -> Option<&'static str> {
     if text.contains('/') {
         return Some("this is a URL; give host and port only");

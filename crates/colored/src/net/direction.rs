@@ -1,4 +1,4 @@
-//! What is a connection, or one direction of it.
+//! Connections, and their single directions.
 
 use super::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, TcpStream, WriteHalf};
 

@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 
-/// An error of the operating system with what it was about.
+/// An error of the operating system with its context.
 #[derive(Debug)]
 struct Explained {
     text: String,

@@ -1,4 +1,4 @@
-//! What connections of every family promise, given two ends of one.
+//! Tests of the guarantees of connections of every family, on two ends of one.
 
 use crate::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 

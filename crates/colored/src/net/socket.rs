@@ -1,4 +1,4 @@
-//! A stream socket of the system, of whatever family.
+//! A stream socket of the system, of any family.
 
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::net::Shutdown;
@@ -6,7 +6,7 @@ use std::net::Shutdown;
 use mio::event::Source;
 use socket2::SockRef;
 
-/// What one transfer came to.
+/// The result of one transfer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moved {
     /// How many bytes. If something was to be read, 0 is the end of the stream.

@@ -53,7 +53,7 @@ pub(super) trait Stream {
             Err(error) if error.kind() == io::ErrorKind::NotConnected => {}
             done => done?,
         }
-        // Where the system wakes only who waits to read.
+        // On systems that wake only tasks that wait to read.
         self.registered().end_writing();
         Ok(())
     }

@@ -12,7 +12,7 @@ use socket2::{MaybeUninitSlice, MsgHdrMut};
 use super::socket::{Moved, Socket};
 use crate::io::ReadBuf;
 
-/// What happens to the bytes that were read.
+/// Whether a read removes the bytes.
 #[derive(Clone, Copy)]
 pub(super) enum Mode {
     /// They leave the socket.

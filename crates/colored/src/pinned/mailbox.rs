@@ -1,8 +1,8 @@
 //! The queue between the handles of a cell and the task that owns the value.
 //!
-//! Closing it and emptying it are one step under the lock: so whatever is put in is taken out by the
-//! owner, dropped by the owner, or given back to whoever came too late. Nothing stays behind for
-//! somebody to wait for.
+//! Closing it and emptying it are one step under the lock: so the owner takes out or drops every
+//! closure that is put in, or the late sender gets it back. Nothing stays behind for somebody to wait
+//! for.
 
 use colored_core::Address;
 use std::collections::VecDeque;

@@ -71,7 +71,7 @@ where
     spawn_pinned_in(&handle, site, worker, color, make)
 }
 
-/// As [`spawn_pinned`], in the runtime of `handle`, on behalf of who is at `site`.
+/// As [`spawn_pinned`], in the runtime of `handle`, for a caller at `site`.
 pub(crate) fn spawn_pinned_in<M, F>(
     handle: &Handle,
     site: &'static Location<'static>,

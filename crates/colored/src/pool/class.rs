@@ -1,10 +1,10 @@
-//! What kind of waiting a job does.
+//! The classes of jobs, by their kind of waiting.
 
 /// A class of jobs. Each has threads of its own, so that no class can keep
 /// another one waiting: a slow disk does not delay name lookups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// What users hand to `spawn_blocking`.
+    /// Closures of `spawn_blocking`.
     Work,
     /// Files whose data is not cached.
     File,

@@ -41,7 +41,8 @@ where
     Inside { stage: id(stage), future: run(Work { handler, partition }) }
 }
 
-/// What the task owns. The handler is dropped first: it belongs to what is drained.
+/// The values that the task owns. The handler is dropped first, because it is part of the drained
+/// stage.
 struct Work<E, H> {
     handler: H,
     partition: Partition<E>,

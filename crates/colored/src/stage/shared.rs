@@ -1,4 +1,4 @@
-//! What the handles and the tasks of a stage share.
+//! The state that the handles and the tasks of a stage share.
 
 use super::metrics::Metrics;
 use super::partition::Partition;
@@ -8,7 +8,7 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::Notify;
 
-/// Which partition an event belongs to. What it says is anybody's.
+/// The function from an event to its partition. It is foreign code, so callers check its result.
 pub(super) type Route<E> = Box<dyn Fn(&E) -> usize + Send + Sync>;
 
 pub(super) struct Shared<E> {

@@ -114,12 +114,12 @@ impl Interval {
         self.period
     }
 
-    /// What happens to ticks that were missed.
+    /// The behavior for missed ticks.
     pub fn missed_tick_behavior(&self) -> MissedTickBehavior {
         self.missed
     }
 
-    /// Sets what happens to ticks that are missed.
+    /// Sets the behavior for missed ticks.
     pub fn set_missed_tick_behavior(&mut self, behavior: MissedTickBehavior) {
         self.missed = behavior;
     }

@@ -7,8 +7,8 @@ use crate::time;
 /// Lateness up to this value comes from the timer and the scheduler, not from the task.
 const SLACK: Duration = Duration::from_millis(5);
 
-/// What an [`Interval`](super::Interval) does when a tick was taken late, because
-/// the task was busy with something else.
+/// The behavior of an [`Interval`](super::Interval) when its task takes a tick late, because it was
+/// busy with something else.
 ///
 /// With a period of 10 ms and a task that takes the tick of 10 ms only at 35 ms:
 ///

@@ -14,7 +14,7 @@ use crate::driver::{
 /// polls, resets or drops it. Dropping it cancels it.
 pub(super) struct Timer(Registered);
 
-/// What a new timer finds.
+/// The state of a new timer.
 enum Found {
     /// That its deadline has been reached.
     Due,

@@ -8,7 +8,7 @@ use std::ptr;
 /// A cell, as an element of a tuple wants it.
 #[doc(hidden)]
 pub trait Part: Sealed + Send + 'static {
-    /// What the closure gets.
+    /// The argument of the closure.
     type Access<'a>;
 
     fn want(&self) -> Request;

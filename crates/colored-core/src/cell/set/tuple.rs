@@ -9,7 +9,7 @@ use crate::lane::behavior::request::Request;
 #[doc(hidden)]
 pub struct Tuple<P>(P);
 
-/// What a tuple has at each place: what is wanted of the lane, and which cell it is.
+/// A place of a tuple: the requirement on the lane, and the address of the cell.
 type Place = (Request, *const ());
 
 /// Two places of one cell, at least one of which changes it.

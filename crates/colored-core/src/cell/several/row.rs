@@ -1,4 +1,4 @@
-//! [`Row`]: cells, or references to cells, one after another; and what has one.
+//! [`Row`]: cells, or references to cells, one after another; and [`Many`], the types that have one.
 
 use crate::cell::ColorCell;
 use crate::cell::set::{Cells, Sealed};
@@ -40,7 +40,7 @@ impl<'a, T: Send + 'static> Row<'a, T> {
         (0..self.len()).map(move |index| self.at(index))
     }
 
-    /// What is wanted of the lanes.
+    /// The requirements on the lanes.
     pub(super) fn wants(self, mode: Mode) -> Vec<Request> {
         self.iter().map(|cell| Request::new(cell.inner.lane(), mode)).collect()
     }
@@ -56,7 +56,7 @@ pub(super) fn distinct<'a, T: Send + 'static>(
     each
 }
 
-/// What has a row of cells.
+/// Types with a row of cells.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no row of cells",

@@ -1,4 +1,4 @@
-//! When the reactor thread looks for deadlocks.
+//! The times at which the reactor thread searches for deadlocks.
 
 use colored_core::{Scheduler, look_for_deadlocks};
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 /// and the longer the lines behind them are.
 const SHARE: u32 = 50;
 
-/// What is remembered from one look to the next.
+/// The state that is kept from one search to the next.
 pub(super) struct Lookout {
     /// Nanoseconds that a wait has lasted before it is looked at.
     delay: u64,

@@ -1,4 +1,4 @@
-//! What the reactor knows of one registered socket.
+//! The reactor's entry of one registered socket.
 
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,7 +8,7 @@ use super::readiness::{Readiness, Snapshot};
 use super::ready::{Interest, Ready};
 use super::waiters::Waiters;
 
-/// What the thread that polls shares with the tasks that use one socket.
+/// The state of one socket that the polling thread and the socket's tasks share.
 ///
 /// No event is lost between the two: the poller first writes the readiness and then takes the
 /// wakers under the lock; a task first leaves its waker under the lock and then, still under it,
@@ -63,7 +63,7 @@ impl Entry {
         }
     }
 
-    /// What the socket is ready for now, without waiting.
+    /// Returns the present readiness of the socket, without waiting.
     pub(crate) fn now(&self) -> io::Result<Snapshot> {
         let seen = self.readiness.load();
         if seen.is_shut_down() { Err(shut_down()) } else { Ok(seen) }

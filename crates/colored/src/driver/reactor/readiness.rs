@@ -21,7 +21,7 @@ use super::ready::{Interest, Ready};
 const URGENT: u32 = 1 << 5;
 /// The runtime of this socket has shut down.
 const SHUT_DOWN: u32 = 1 << 6;
-/// What the word holds besides the tick.
+/// The content of the word besides the tick.
 const FLAGS: u32 = TICK - 1;
 /// One step of the tick, which fills the upper 24 bits and wraps around. To be fooled, an
 /// operation would have to sleep between its load and its clear for a multiple of 2^24 events.
@@ -35,7 +35,7 @@ pub(super) struct Readiness(AtomicU32);
 pub(crate) struct Snapshot(u32);
 
 impl Snapshot {
-    /// What the socket is ready for.
+    /// The readiness of the socket.
     pub(crate) fn ready(self) -> Ready {
         Ready::from_bits((self.0 & u32::from(Ready::ALL.bits())) as u8)
     }

@@ -1,9 +1,10 @@
-//! What a task waits for on a socket, and what the socket is ready for.
+//! [`Interest`]: the operations that a task waits for on a socket; and [`Ready`]: the readiness of a
+//! socket.
 
 use std::fmt;
 use std::ops::BitOr;
 
-/// What to wait for on a socket: that it can be read, written, or either.
+/// The operations to wait for on a socket: reading, writing, or either.
 ///
 /// ```
 /// use colored::io::Interest;
@@ -14,7 +15,7 @@ use std::ops::BitOr;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Interest(u8);
 
-/// What a socket is ready for.
+/// The operations that a socket is ready for.
 ///
 /// This is a hint from the last event that the system reported: an operation that it promises may
 /// still answer [`WouldBlock`](std::io::ErrorKind::WouldBlock).
@@ -58,7 +59,8 @@ impl Ready {
     pub const READABLE: Ready = Ready(Interest::READABLE.0);
     /// Writing makes progress.
     pub const WRITABLE: Ready = Ready(Interest::WRITABLE.0);
-    /// The peer has ended its direction: after what is buffered, reads give the end of the stream.
+    /// Whether the peer has ended its direction: after the buffered bytes, reads return the end of the
+    /// stream.
     pub const READ_CLOSED: Ready = Ready(1 << 2);
     /// Nothing more can be written.
     pub const WRITE_CLOSED: Ready = Ready(1 << 3);
@@ -109,7 +111,7 @@ impl Ready {
         Ready(self.0 & other.0)
     }
 
-    /// What one event of the system says.
+    /// The readiness that one event of the system reports.
     pub(super) fn of(event: &mio::event::Event) -> Ready {
         let flag = |set: bool, flag: Ready| if set { flag } else { Ready::EMPTY };
         flag(event.is_readable(), Ready::READABLE)

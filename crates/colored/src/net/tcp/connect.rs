@@ -187,7 +187,7 @@ fn is_under_way(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::WouldBlock
 }
 
-/// What has become of the connection; `WouldBlock` while that is open.
+/// The outcome of the connection; `WouldBlock` while it is undecided.
 fn outcome(socket: &mio::net::TcpStream) -> io::Result<()> {
     if let Some(error) = socket.take_error()? {
         return Err(error);

@@ -1,4 +1,4 @@
-//! What the halves of a connection have of it beside the traits, each for its direction.
+//! The methods of the halves of a connection beside the traits, each for its direction.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::net::SocketAddr;
@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use super::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf};
 use crate::io::{Interest, ReadBuf, Ready};
 
-/// What both directions have.
+/// The methods of both directions.
 macro_rules! both {
     () => {
         /// The address of this side.

@@ -8,8 +8,8 @@ use socket2::TcpKeepalive;
 use super::limits;
 
 /// How to probe an idle connection; see
-/// [`TcpStream::set_keep_alive`](super::TcpStream::set_keep_alive), which says what is wrong with a
-/// value. What is not set is left to the system.
+/// [`TcpStream::set_keep_alive`](super::TcpStream::set_keep_alive), which reports wrong values. The
+/// system chooses values that are not set.
 ///
 /// ```
 /// use std::time::Duration;

@@ -1,5 +1,5 @@
-//! What the values of socket options may be: what all systems take, so that a program which works
-//! on one works on the others.
+//! The ranges of socket options: values that all systems accept, so that a program which works on one
+//! works on the others.
 
 use std::fmt::Display;
 use std::io;
@@ -20,7 +20,7 @@ fn whole_seconds(time: Duration) -> Option<Duration> {
     (seconds <= MAX_SECONDS).then(|| Duration::from_secs(seconds))
 }
 
-/// `given` is what was written: the method and its argument.
+/// `given` is the call: the method and its argument.
 fn refused(given: impl Display, allowed: impl Display) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, format!("{given}: allowed are {allowed}"))
 }

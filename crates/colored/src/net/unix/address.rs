@@ -8,7 +8,7 @@ use socket2::SockAddr;
 
 use crate::net::error::explained;
 
-/// The address of whoever connects. A path that is longer than others may connect to counts as none.
+/// The address of a connecting peer. A path that is too long to connect to counts as none.
 pub(super) fn of_peer(peer: &SockAddr) -> io::Result<SocketAddr> {
     if let Some(Ok(address)) = peer.as_pathname().map(SocketAddr::from_pathname) {
         return Ok(address);
@@ -54,7 +54,7 @@ pub(super) fn name(address: &SocketAddr) -> String {
     }
 }
 
-/// `error` with what was tried where, and what helps.
+/// `error` with the operation, its address, and a remedy.
 pub(super) fn failed(what: &str, address: &SocketAddr, error: io::Error) -> io::Error {
     let hint = match (what, error.kind()) {
         (LISTEN, ErrorKind::AddrInUse) => {

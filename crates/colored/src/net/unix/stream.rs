@@ -138,7 +138,7 @@ impl UnixStream {
     pub fn shutdown_with(&self, how: Shutdown) -> io::Result<()> {
         self.socket().shutdown(how)?;
         if how != Shutdown::Read {
-            // The system wakes only who waits to read.
+            // The system wakes only tasks that wait to read.
             self.inner.end_writing();
         }
         Ok(())
