@@ -104,7 +104,7 @@ pub(crate) struct Lane {
     home: AtomicU16,
     /// Whether somebody looks for a moment in which nobody reads ([`alone`]). A hint.
     wished: AtomicBool,
-    /// How many readers are inside ([`readers`](crate::lane::readers)).
+    /// How many readers are inside ([`readers`]).
     readers: AtomicU32,
     priority: PriorityWord,
     number: u64,

@@ -3,13 +3,13 @@
 //! A **behavior** is a closure that wants some lanes, each for itself alone or together with other
 //! readers. It has a **claim** for each of them, a node of that lane's chain. When the claim's turn
 //! comes the lane is the behavior's: the slice ends, the right to run the lane goes to nobody else,
-//! and the claim stays at the head (or, if it is shared, is counted in at the [`readers`](crate::lane::readers)). Whoever
+//! and the claim stays at the head (or, if it is shared, is counted in by [`readers`]). Whoever
 //! grants the last one runs the closure there and then, and gives all lanes back: the claims have
 //! had their turns.
 //!
 //! So a behavior waits as nodes of chains, never as a thread, and what is behind a claim waits as
 //! behind any other node. It is order, not time, that keeps two behaviors from waiting for each
-//! other: [`order`](crate::lane::behavior::order).
+//! other: [`order`].
 //!
 //! # What is pending
 //!
@@ -22,7 +22,7 @@
 //! A claim has one of the behavior until it is out of its chain and its lane given back, the future
 //! has one, and one belongs to the run. The behavior's cells keep the lanes.
 //!
-//! If all lanes are idle no behavior is made: [`request`](crate::lane::behavior::request). Nor for one lane that is wanted for
+//! If all lanes are idle no behavior is made: [`request`]. Nor for one lane that is wanted for
 //! itself alone: there the closure is a [`callback`].
 
 pub(in crate::lane) mod line;

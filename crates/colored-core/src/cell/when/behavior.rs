@@ -164,7 +164,7 @@ where
         }
     }
 
-    /// See [`claim::Vtable::run`].
+    /// See [`behavior::Vtable::run`].
     unsafe fn run_erased(header: NonNull<Header>, cancel: bool) -> Option<Waker> {
         // SAFETY: the vtable belongs to a behavior of this type, which the caller keeps.
         let behavior = unsafe { header.cast::<Self>().as_ref() };
@@ -180,14 +180,14 @@ where
         behavior.slot.finish(result.into())
     }
 
-    /// See [`claim::Vtable::claims`].
+    /// See [`behavior::Vtable::claims`].
     unsafe fn claims_erased(behavior: NonNull<Header>) -> *const [Claim] {
         // SAFETY: as in `run_erased`.
         let behavior = unsafe { behavior.cast::<Self>().as_ref() };
         &raw const behavior.claims.as_ref()[..behavior.lanes]
     }
 
-    /// See [`claim::Vtable::free`].
+    /// See [`behavior::Vtable::free`].
     unsafe fn free_erased(behavior: NonNull<Header>) {
         let place = behavior.cast::<Self>();
         // SAFETY: the last reference is gone.

@@ -221,8 +221,8 @@ pub(in crate::lane) unsafe fn survey(ptr: LanePtr, f: impl FnOnce(NonNull<Node>)
     }
     lane.retain(1);
     // SAFETY: counted just now.
-    let admitter =
-        Admitter { admitting: Admitting(ptr), lane: unsafe { LaneRef::from_counted(ptr) } };
+    let lane_ref = unsafe { LaneRef::from_counted(ptr) };
+    let admitter = Admitter { admitting: Admitting(ptr), lane: lane_ref };
     let mut last = NonNull::from(&lane.inline);
     let found = (0..GROUP).map(|_| admitter.next(&mut last)).find(|next| *next != Next::Admitted);
     let is_shut = match found {
