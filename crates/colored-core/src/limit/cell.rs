@@ -58,12 +58,12 @@ impl<T: Send + 'static> LimitedCell<T> {
     /// use colored_core::{LimitedCell, Closed, ColorCell, when};
     ///
     /// async fn sum(stock: &LimitedCell<Vec<u64>>) -> Result<u64, Closed<()>> {
-    ///     let _place = stock.limit().reserve().await?; // room, for as long as it is kept
+    ///     let _permit = stock.limit().reserve().await?; // room, for as long as it is kept
     ///     Ok(stock.cell().read(|stock| stock.iter().sum()).await)
     /// }
     ///
     /// async fn take(stock: &LimitedCell<Vec<u64>>, sold: &ColorCell<u64>) -> Result<(), Closed<()>> {
-    ///     let _place = stock.limit().reserve().await?;
+    ///     let _permit = stock.limit().reserve().await?;
     ///     when((stock.cell(), sold), |stock, sold| *sold += stock.pop().unwrap_or(0)).await;
     ///     Ok(())
     /// }

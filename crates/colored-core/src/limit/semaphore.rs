@@ -189,9 +189,9 @@ impl Semaphore {
             if state == WaiterState::Waiting {
                 self.has_left(&waiters);
             }
-            let owns_place = state == WaiterState::Called;
-            let called = owns_place.then(|| self.hand_on(&mut waiters)).flatten();
-            ((waiting, caller), called, owns_place && !waiters.is_empty())
+            let owns_permit = state == WaiterState::Called;
+            let called = owns_permit.then(|| self.hand_on(&mut waiters)).flatten();
+            ((waiting, caller), called, owns_permit && !waiters.is_empty())
         };
         drop(unused);
         wake(called);
