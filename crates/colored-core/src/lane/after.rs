@@ -1,4 +1,4 @@
-//! What a turn leaves to be done: said by whoever had it, done by `unlink.rs`.
+//! What a turn leaves to be done: the code that ran the turn names it, `unlink.rs` does it.
 
 /// What remains to be done with a head that has had its turn, once it is out of the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub(super) enum After {
     Free,
     /// A callback that has run and owns no reference.
     FreeUncounted,
-    /// The node of an inline call: it lives in the lane, and the caller keeps that alive.
+    /// The node of an inline call: it lives in the lane, which the caller keeps alive.
     Inline,
     /// As `Inline`, when the caller is gone and the node owns a reference.
     InlineCounted,
