@@ -1,16 +1,17 @@
-//! What the transitions of a task's state return: what their caller must do now.
+//! The answers of the transitions of a task's state: what their caller must do now.
 
 /// What a wake must do.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Woken {
-    /// The caller has made it ready and must put it on its lane.
+    /// The caller has made the task ready and must put it on its lane.
     Schedule,
-    /// As `Schedule`, but it has kept its lane, at whose head it is: the caller must dispatch that.
+    /// As `Schedule`, but the task has kept its lane, at whose head it is: the caller must dispatch
+    /// that lane.
     Resume,
-    /// Somebody else will poll it, or nobody needs to.
+    /// Another thread will poll it, or no poll is needed.
     Nothing,
-    /// As `Nothing`, and the reference given up was the last: free it.
+    /// As `Nothing`, and the reference given up was the last: the caller must free the task.
     Free,
 }
 
@@ -32,7 +33,7 @@ pub(crate) enum Ended {
     Reschedule,
 }
 
-/// What a task wants that has returned from its poll and is not ready.
+/// What a task wants whose poll was not ready.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wants {
@@ -56,11 +57,11 @@ pub(crate) enum Kept {
     Over,
 }
 
-/// Who is waiting for the output that has just been stored.
+/// Whether the handle waits for the output that has just been stored.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Completed {
-    /// Nobody ever will: drop it.
+    /// There is no handle any more: drop the output.
     DropOutput,
     /// The handle exists but has no waker set.
     Keep,
@@ -68,7 +69,7 @@ pub(crate) enum Completed {
     WakeJoiner,
 }
 
-/// What the handle finds when it looks.
+/// What the handle finds in the word.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Joinable {
