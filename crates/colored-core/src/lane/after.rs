@@ -1,6 +1,6 @@
-//! What a turn leaves to be done: the code that ran the turn names it, `unlink.rs` does it.
+//! The work that a turn leaves: the code that ran the turn names it, `unlink.rs` does it.
 
-/// What remains to be done with a head that has had its turn, once it is out of the chain.
+/// The work on a head that has had its turn, once it is out of the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum After {
     /// A task that waits.

@@ -58,7 +58,7 @@ pub(crate) struct Header {
     pub(in crate::lane) maker: Option<Named>,
 }
 
-/// What can be done with a behavior whose type is forgotten.
+/// The operations on a behavior whose type is forgotten.
 #[derive(Debug)]
 pub(crate) struct Vtable {
     /// Runs the closure, or drops it if the second argument is true, and lets nothing unwind. Returns the waker to wake
@@ -275,7 +275,7 @@ unsafe fn run(behavior: NonNull<Header>, kept: Option<LanePtr>, cancel: bool) ->
 ///
 /// # Safety
 ///
-/// A node of [`Kind::Claim`] is at the head of the lane; what this thread owes of it is settled.
+/// A node of [`Kind::Claim`] is at the head of the lane; this thread has settled what it owes.
 #[cold]
 pub(in crate::lane) unsafe fn grant(
     ready: ReadyLane,

@@ -21,7 +21,7 @@ const ONE: usize = 2;
 #[derive(Debug)]
 pub(super) struct Count(AtomicUsize);
 
-/// What became of references that may have been the last ones of a lane that is not published.
+/// The result of giving back references that may have been the last ones of a lane that is not published.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GivenBack {

@@ -77,7 +77,7 @@ impl Drop for Hold {
     }
 }
 
-/// What a task asked for during its poll.
+/// The requests of a task during its poll.
 pub(super) struct Asked {
     pub(super) hop: Option<LaneRef>,
     pub(super) yielded: bool,

@@ -1,4 +1,4 @@
-//! [`Dispatch`]: what the lanes call in the scheduler above them.
+//! [`Dispatch`]: the lanes' interface to the scheduler above them.
 
 use crate::color::Color;
 use crate::contain::contain;
@@ -7,7 +7,7 @@ use crate::task::TaskRef;
 use std::any::Any;
 use std::task::Waker;
 
-/// What a lane needs of the scheduler above it.
+/// The operations of the scheduler that a lane needs.
 pub(crate) trait Dispatch: Any + Send + Sync {
     /// Takes a lane that has just become runnable, if this thread is a worker of the scheduler.
     /// `pin` is the thread that must run it, 0 for any worker.

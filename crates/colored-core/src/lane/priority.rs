@@ -72,7 +72,7 @@ impl PriorityWord {
     }
 
     /// Leaves the right to run the lane here, where queues are by class. Returns the class that a ticket must be made
-    /// for, unless it has one. Only the holder calls this, and is not the holder any more.
+    /// for, unless it has one. Only the holder calls this, and is not the holder afterwards.
     pub(in crate::lane) fn leave(&self) -> Option<Priority> {
         let before = self.update(Ordering::Release, |word| word | LEFT | ticket(class(word)));
         needed(before, class(before))

@@ -11,8 +11,8 @@ use std::task::{Context, Poll, Waker};
 
 type Pending = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Each reader reads once, what was written before it; and the next writer writes when all have
-/// read.
+/// Each reader reads once, and sees all that was written before. The next writer writes when all
+/// have read.
 #[test]
 fn three_visitors_on_two_lanes() {
     check_within(2, || {

@@ -17,7 +17,7 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::task::Poll;
 
-/// The future that a task gives away.
+/// Where a task leaves a future that it gives away.
 type Place<T> = Arc<Mutex<Option<T>>>;
 
 fn look(handle: &Handle) {

@@ -85,7 +85,7 @@ impl Node {
     }
 }
 
-/// What a push did.
+/// The result of a push.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pushed {
@@ -95,7 +95,7 @@ pub(crate) enum Pushed {
     Behind,
 }
 
-/// What became of the head.
+/// The result of taking out the head.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unlinked {
@@ -107,7 +107,7 @@ pub(crate) enum Unlinked {
     Stalled,
 }
 
-/// What became of a head that wants to run again.
+/// The result of moving a head that wants to run again.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rotated {

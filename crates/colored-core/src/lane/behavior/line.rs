@@ -19,7 +19,7 @@ use std::ptr::NonNull;
 #[derive(PartialEq, Eq, Hash)]
 pub(crate) struct Behavior(NonNull<Header>);
 
-/// What a behavior wants of one lane. It keeps the lane.
+/// A behavior's request for one lane. It keeps the lane.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted {
     pub(crate) lane: LanePtr,

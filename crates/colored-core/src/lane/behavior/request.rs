@@ -61,7 +61,7 @@ const FEW: usize = 8;
 /// exclusively for all.
 ///
 /// A few requests keep their order, and the lanes are not read: they may be in another core's cache. The order in which
-/// lanes are taken does not matter, for a node that waits on one lane alone is part of no cycle.
+/// lanes are taken does not matter, for no thread waits for one of them alone.
 ///
 /// # Safety
 ///

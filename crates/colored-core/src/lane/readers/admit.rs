@@ -48,11 +48,11 @@ pub(in crate::lane) struct Waiting {
     vtable: &'static Vtable,
 }
 
-/// What the admitter can do with a node that waits to read. The node is out of the chain, unless stated otherwise.
+/// The operations on a node that waits to read. The node is out of the chain, unless stated otherwise.
 #[derive(Debug)]
 pub(in crate::lane) struct Vtable {
     /// Whether the reader still wants in. The caller holds the lane. If the second argument is true, or the answer
-    /// false, the closure and its like are dropped there.
+    /// false, the reader's closure is dropped there.
     pub(in crate::lane) begin: unsafe fn(NonNull<Node>, bool) -> bool,
     /// As `begin`, but readers are inside, the caller is the admitter and the node is still in the chain. Nothing is
     /// dropped. After the answer true, later calls answer true again.
@@ -104,7 +104,7 @@ pub(in crate::lane) unsafe fn is_claim(node: NonNull<Node>) -> bool {
     matches!(unsafe { vtable(node) }.admit, Admit::Claim(_))
 }
 
-/// What became of a lane with a reader at its head.
+/// The result of the turn of a reader at the head.
 pub(in crate::lane) enum LetIn {
     /// The gate is open; the thread does not hold the lane any more.
     Open,
@@ -317,13 +317,13 @@ impl Admitter {
     }
 }
 
-/// What an admitter finds behind those who do not want in.
+/// The next node behind the readers that do not want in.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
     Admitted,
     /// A producer that is half done: behind a reader, or right here.
     Stalled,
-    /// Somebody who does not read.
+    /// A node that does not read.
     Writer,
     Nobody,
 }

@@ -51,7 +51,7 @@ impl Admitted {
         Self { node, read }
     }
 
-    /// Reads, and leaves. The task that waits for it is woken behind the tasks that stand in the line.
+    /// Reads, and leaves. The task that waits for it is woken behind the tasks that are in the line.
     fn read(self, here: &Lane) {
         let Self { node, read } = self;
         mem::forget(self);

@@ -17,7 +17,7 @@ use std::task::Waker;
 /// A reader that runs when its turn comes. It keeps the lane alive.
 pub(crate) trait QueuedRead: Send + 'static {
     /// Whether it still wants to read, now that its turn has come. The caller holds the lane. If the answer is no, or
-    /// if `closing`, the closure and its like are dropped here.
+    /// if `closing`, its closure is dropped here.
     fn begin(&mut self, closing: bool) -> bool;
     /// As `begin`, but others read meanwhile: if it does not want to read, nothing is dropped. Calls of either method
     /// may follow; after the answer true they answer true again.

@@ -1,6 +1,6 @@
 //! The answers of the transitions of a task's state: what their caller must do now.
 
-/// What a wake must do.
+/// The action that a wake must take.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Woken {
@@ -15,7 +15,7 @@ pub(crate) enum Woken {
     Free,
 }
 
-/// What the holder must do with a task whose turn has come.
+/// The holder's action on a task whose turn has come.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Begun {
@@ -23,7 +23,7 @@ pub(crate) enum Begun {
     Cancel,
 }
 
-/// What the holder must do after a poll that was not ready.
+/// The holder's action after a poll that was not ready.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
@@ -33,7 +33,7 @@ pub(crate) enum Ended {
     Reschedule,
 }
 
-/// What a task wants whose poll was not ready.
+/// The intention of a task whose poll was not ready.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wants {
@@ -45,7 +45,7 @@ pub(crate) enum Wants {
     Lane,
 }
 
-/// What became of a task that keeps its lane.
+/// The outcome for a task that keeps its lane.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kept {
@@ -69,7 +69,7 @@ pub(crate) enum Completed {
     WakeJoiner,
 }
 
-/// What the handle finds in the word.
+/// The handle's view of the state.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Joinable {
