@@ -348,7 +348,7 @@ impl<S: Schedule> TaskRef<S> {
     ///
     /// # Safety
     ///
-    /// No other thread polls the task meanwhile, or while the returned records are used.
+    /// No thread polls the task meanwhile, or while the returned records are used.
     pub(crate) unsafe fn records(self) -> Vec<NonNull<Record>> {
         self.header().records.with(|records| {
             // SAFETY: the caller promises that no thread polls the task, so none changes them.

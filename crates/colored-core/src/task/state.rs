@@ -214,7 +214,7 @@ impl State {
     }
 
     /// Takes the right to move a task that waits, as a wake does; returns whether it keeps its lane. `None` if the task
-    /// does not wait: another thread has the right, or it is complete.
+    /// does not wait: another owner has the right, or it is complete.
     pub(crate) fn claim(&self) -> Option<bool> {
         // Ordering: hint only, the exchange decides.
         let mut before = self.0.load(Ordering::Relaxed);

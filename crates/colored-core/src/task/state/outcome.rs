@@ -9,7 +9,7 @@ pub(crate) enum Woken {
     /// As `Schedule`, but the task has kept its lane, at whose head it is: the caller must dispatch
     /// that lane.
     Resume,
-    /// Another thread will poll it, or no poll is needed.
+    /// The owner that may move it will poll it, or no poll is needed.
     Nothing,
     /// As `Nothing`, and the reference given up was the last: the caller must free the task.
     Free,
