@@ -4,23 +4,22 @@
 //!
 //! | type | is | counted |
 //! |---|---|---|
-//! | [`LaneRef`] | an owner: a cell, a cache, the lookup that is about to push | yes |
+//! | [`LaneRef`] | an owner: a cell, a cache, a look-up that is about to push | yes |
 //! | [`LanePtr`] | a task's pointer to its lane; the task counts as an owner until it completes | no |
 //! | [`ReadyLane`] | **the right to run the lane**, a value that cannot be copied | no |
 //!
-//! Everything in a lane's chain owns one reference, or relies on a cell's, which goes with
-//! something that is scheduled later: so a lane that is held or queued is alive. A task's reference
-//! is given back by the lane's holder only, and after it has given the right away: while it runs a
-//! slice, the holder counts in a thread-local ([`current`]) and settles once.
+//! Everything in a lane's chain owns one reference, or relies on a cell's reference, which is given back only after
+//! something that is scheduled later: so a lane that is held or queued is alive. Only the lane's holder gives a task's
+//! reference back, and only after it has given the right away: while it runs a slice, the holder counts in a
+//! thread-local ([`current`]) and settles once.
 //!
 //! # Exclusion (G1)
 //!
-//! A `ReadyLane` is made in two places: by the push, or the claim, that found the chain idle; and
-//! by the wake of a task that has kept the lane. It is consumed by [`ReadyLane::run`], which gives
-//! it back, or ends with the chain idle, or leaves it to the task at the head: that one keeps the
-//! lane while it waits (`lane/section.rs`), and its state says to whom the right goes. So there is at
-//! most one for a lane at any time, and only its owner polls. A lane in a deque is a `ReadyLane` in
-//! a deque: what a thief takes is idle and whole.
+//! A `ReadyLane` is made in two places: by the push, or the claim, that found the chain idle; and by the wake of a task
+//! that has kept the lane. It is consumed by [`ReadyLane::run`], which gives it back, or ends with the chain idle, or
+//! leaves it to the task at the head: that task keeps the lane while it waits (`lane/section.rs`), and its state says
+//! which thread gets the right. So there is at most one for a lane at any time, and only its owner polls. A lane in a
+//! deque is a `ReadyLane` in a deque: a thief takes the lane idle and whole.
 //!
 //! # States
 //!
@@ -88,7 +87,7 @@ use crate::sync::{Arc, AtomicBool, AtomicU16, AtomicU32, Ordering, UnsafeCell};
 use crate::task::LiveList;
 use std::ptr::{self, NonNull};
 
-/// One color's lane. What every turn touches comes first, in a line and a word; and there is no gap.
+/// One color's lane. The fields that every turn uses come first, in a line and a word; and there is no gap.
 #[repr(C)]
 pub(crate) struct Lane {
     chain: Chain,
@@ -102,9 +101,9 @@ pub(crate) struct Lane {
     unique: bool,
     /// The worker on which it last ran, from 1; 0 if it has not run. Holder only.
     home: AtomicU16,
-    /// Whether somebody looks for a moment in which nobody reads ([`alone`]). A hint.
+    /// Whether a thread looks for a moment in which no reader is inside ([`alone`]). A hint.
     wished: AtomicBool,
-    /// How many readers are inside ([`readers`]).
+    /// How many readers are inside, and the admitter's bits ([`readers`]).
     readers: AtomicU32,
     priority: PriorityWord,
     number: u64,
@@ -118,12 +117,12 @@ struct Inner {
     locals: Option<Box<locals::Locals>>,
     /// The task at the head has waited with the lane, and the scheduler knows it.
     section: Option<SectionKey>,
-    /// Where the registry has it, if it does.
+    /// The lane's place in the registry, if it has one.
     track: Option<Track>,
 }
 
-// SAFETY: `inner` is touched by the holder only, and the right to hold moves between threads with
-// the chain's release and acquire; the tasks behind it are made to move (`Cell::allocate`).
+// SAFETY: only the holder uses `inner`, and the right to hold moves between threads with the chain's release and
+// acquire. The tasks behind it are made to move (`Cell::allocate`).
 unsafe impl Send for Lane {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Lane {}
@@ -132,7 +131,7 @@ unsafe impl Sync for Lane {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tenure {
     Published,
-    /// Not until somebody asks for its color.
+    /// Not until a look-up asks for its color.
     Unpublished,
 }
 
@@ -179,10 +178,10 @@ impl Lane {
         Color::from_parts(self.number, self.unique)
     }
 
-    /// Where the lane is in an order of all lanes, by which several are taken.
+    /// The lane's place in an order of all lanes, by which several are taken.
     fn rank(&self) -> (bool, u64, usize) {
-        // Fresh colors in the order in which they were made, whatever else has made some: else a
-        // simulation could not be run again.
+        // Fresh colors sort in the order in which they were made, whatever else has made some: else a simulation could
+        // not be run again.
         (self.unique, self.number, ptr::from_ref(self).addr())
     }
 
@@ -196,7 +195,7 @@ impl Lane {
         unsafe { LaneRef::from_counted(LanePtr::from_box(lane)) }
     }
 
-    /// The scheduler that it is of.
+    /// The scheduler that the lane belongs to.
     pub(crate) fn port(&self) -> &Arc<dyn Dispatch> {
         &self.port
     }
@@ -210,7 +209,7 @@ impl Lane {
         self.refs.is_published()
     }
 
-    /// The worker that `set_home` has named last.
+    /// The worker that `set_home` has been given last.
     pub(crate) fn home(&self) -> Option<usize> {
         // Ordering: the holder reads what a holder wrote, ordered by the chain; a hint for others.
         usize::from(self.home.load(Ordering::Relaxed)).checked_sub(1)
@@ -229,27 +228,26 @@ impl Lane {
         self.refs.retain(refs);
     }
 
-    /// Adds a reference unless there is none left: for a registry whose lock keeps the memory, but
-    /// not the lane, alive.
+    /// Adds a reference unless there is none left: for a registry whose lock keeps the memory, but not the lane, alive.
     pub(crate) fn try_retain(&self) -> bool {
         self.refs.try_retain()
     }
 
-    /// Where the registry of unpublished lanes has it; the caller takes it out there.
+    /// Takes out the lane's place in the registry of unpublished lanes; the caller removes the lane there.
     ///
     /// # Safety
     ///
     /// The lane is unreferenced.
     pub(crate) unsafe fn untrack(&self) -> Option<Track> {
-        // SAFETY: nobody holds an unreferenced lane.
+        // SAFETY: no thread holds an unreferenced lane.
         unsafe { self.with_inner(|inner| inner.track.take()) }
     }
 }
 
-/// The color that this thread runs under, findable from now on.
+/// The color that this thread runs under; look-ups can find it from now on.
 pub(crate) fn current_color() -> Option<Color> {
     let lane = current::lane()?;
-    // SAFETY: this thread holds it.
+    // SAFETY: this thread holds the lane.
     let lane_ref = unsafe { lane.get() };
     if lane_ref.refs.publish() {
         lane_ref.port.publish(lane);
@@ -257,19 +255,19 @@ pub(crate) fn current_color() -> Option<Color> {
     Some(lane_ref.color())
 }
 
-/// The right to run a lane. Whoever has it must run the lane or hand it on.
+/// The right to run a lane. Its owner must run the lane or hand it on.
 #[must_use]
 #[derive(Debug)]
 pub(crate) struct ReadyLane(LanePtr);
 
 impl ReadyLane {
-    /// The lane. Alive: it is runnable, so its chain has a node, which keeps it.
+    /// The lane. It is alive: it is runnable, so its chain has a node, which keeps it.
     pub(crate) fn lane(&self) -> &Lane {
-        // SAFETY: see above.
+        // SAFETY: the lane is alive, since its chain has a node, which keeps it.
         unsafe { self.0.get() }
     }
 
-    /// For a slot of one machine word.
+    /// The right as a pointer, for a slot of one machine word.
     pub(crate) fn into_raw(self) -> *mut Lane {
         self.0.0.as_ptr()
     }

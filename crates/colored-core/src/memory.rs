@@ -1,14 +1,14 @@
-//! Memory for tasks and callbacks: kept by the worker that frees it, for the next one of that size.
+//! Memory for tasks and callbacks: a worker keeps the blocks that it frees for the next ones of their size.
 //!
-//! Spawning and posting allocate at one place and free at another, often on another thread, which is
-//! the slow case of most allocators. So a worker keeps what it frees, by size, in two *magazines*
-//! (Bonwick and Adams, 2001) of 64 blocks. Full ones go to the runtime's depot, empty
-//! ones are exchanged there for full ones: one lock per so many blocks.
+//! Spawning and posting allocate at one place and free at another, often on another thread, which is the slow case of
+//! most allocators. So a worker keeps the blocks that it frees, by size, in two *magazines* (Bonwick and Adams, 2001)
+//! of 64 blocks. Full ones go to the runtime's depot, empty ones are exchanged there for full ones: one lock per so
+//! many blocks.
 //!
 //! Callbacks, which are freed soon, come from [`chunk`]s instead.
 //!
-//! The blocks are the global allocator's. Other threads allocate and free there directly, and a block
-//! may take either way. The models and the sanitizers see the plain allocator only.
+//! The blocks are the global allocator's. Other threads allocate and free there directly, and each block may go either
+//! way. The models and the sanitizers see only the plain allocator.
 
 #[cfg_attr(any(colored_loom, colored_sanitize), path = "memory/plain.rs")]
 mod cache;
@@ -27,7 +27,7 @@ const GRAIN: usize = 16;
 /// Larger blocks are not kept.
 const LARGEST: usize = 512;
 
-/// The class of a layout, and the layout that all blocks of the class have; `None` if it is not kept.
+/// The class of a layout, and the layout that all blocks of the class have; `None` if such blocks are not kept.
 fn class(layout: Layout) -> Option<(usize, Layout)> {
     let size = layout.size().next_multiple_of(GRAIN);
     if size == 0 || size > LARGEST || layout.align() > GRAIN {

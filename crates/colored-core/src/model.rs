@@ -5,18 +5,17 @@
 //!     CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true cargo test -p colored-core --release --lib model
 //! ```
 //!
-//! What a failure looks like:
+//! How a failure is reported:
 //!
 //! | broken | reported as |
 //! |---|---|
 //! | exclusion, or the order between one holder and the next | concurrent access to a [`Witness`] |
 //! | a lost wake-up | a deadlock, or a count that is too low |
-//! | something used after it was freed | an access to an atomic that does not precede its drop |
-//! | a reference that nobody gives back | a leaked `Arc` |
+//! | a use after free | an access to an atomic that does not precede its drop |
+//! | a reference that is never given back | a leaked `Arc` |
 //! | a task or a lane that is queued twice | an assertion of [`doubles`] |
 //!
-//! The [`canary`] holds models that must fail: a suite that has stopped looking passes everything
-//! else.
+//! The [`canary`] holds models that must fail: a suite that has stopped looking passes all others.
 
 mod admit;
 mod canary;

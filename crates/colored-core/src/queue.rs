@@ -1,8 +1,8 @@
-//! The queues, and who may touch which end of each.
+//! The queues, and which threads may use which end of each.
 //!
 //! | queue | holds | put in by | taken out by |
 //! |---|---|---|---|
-//! | [`Chain`] | what one lane has to run | any thread | the lane's holder |
+//! | [`Chain`] | the nodes that one lane has to run | any thread | the lane's holder |
 //! | [`Deque`] | lanes of one worker | its owner | its owner; thieves from the old end |
 //! | [`Injector`] | lanes from threads that are not workers | any thread | any worker |
 

@@ -1,13 +1,13 @@
 //! The exact map from colors to lanes.
 //!
-//! It is touched when something is spawned by color, and when a lane's last reference goes; a task
-//! and a cell keep their lane. Colors are compared, never hashed into shared lanes (G5).
+//! It is used when something is spawned by color, and when a lane's last reference goes; a task and
+//! a cell keep their lane. Colors are compared, never hashed into shared lanes (G5).
 //!
 //! # Retire against revive
 //!
 //! A lane leaves the table when it is idle and unreferenced. Its count reaches zero under the
-//! shard's lock only ([`LanePtr::release`] never takes the last reference itself), and a lookup
-//! adds its reference under the same lock: so a lookup finds either a lane that will not be freed,
+//! shard's lock only ([`LanePtr::release`] never takes the last reference itself), and a look-up
+//! adds its reference under the same lock. So a look-up finds either a lane that will not be freed,
 //! or none.
 
 use crate::color::Color;
@@ -18,7 +18,7 @@ use crossbeam_utils::CachePadded;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
-/// How many locks the table has. Two threads collide at one in so many lookups.
+/// How many locks the table has. Two threads collide at one in so many look-ups.
 #[cfg(not(colored_loom))]
 const SHARDS: usize = 64;
 #[cfg(colored_loom)]
@@ -44,7 +44,7 @@ impl Table {
     }
 
     fn shard(&self, hash: u64) -> &Mutex<HashTable<LanePtr>> {
-        // The table itself uses the low bits for the place and the top seven for the tag.
+        // `HashTable` uses the low bits for the place and the top seven for the tag.
         &self.shards[(hash >> 40) as usize % SHARDS]
     }
 
@@ -56,7 +56,7 @@ impl Table {
         let lane = match shard.entry(hash, |lane| color_of(*lane) == color, rehash) {
             Entry::Occupied(entry) => {
                 let lane = *entry.get();
-                // SAFETY: what is in the table is not freed while its lock is held.
+                // SAFETY: a lane in the table is not freed while its lock is held.
                 unsafe { lane.get() }.retain(1);
                 lane
             }
@@ -66,8 +66,8 @@ impl Table {
         unsafe { LaneRef::from_counted(lane) }
     }
 
-    /// Adds a lane that has not been in the table. Its color is unique, so nobody can have named
-    /// it before.
+    /// Adds a lane that has not been in the table. Its color is unique, so no look-up can have
+    /// named it before.
     pub(crate) fn insert(&self, lane: LanePtr) {
         let hash = self.hash(color_of(lane));
         let rehash = |lane: &LanePtr| self.hash(color_of(*lane));
@@ -82,11 +82,11 @@ impl Table {
     pub(crate) unsafe fn release(&self, lane: LanePtr, refs: usize) -> Option<Last> {
         let hash = self.hash(color_of(lane));
         let mut shard = self.shard(hash).lock();
-        // SAFETY: the caller's references, and the shard is locked.
+        // SAFETY: the references are the caller's, and the shard is locked.
         if !unsafe { lane.release_published(refs) } {
             return None;
         }
-        // SAFETY: unreferenced, and the lock keeps look-ups out.
+        // SAFETY: the lane is unreferenced, and the lock keeps look-ups out.
         let last = unsafe { Last::of(lane) };
         if let Last::Gone(lane) = last {
             shard.find_entry(hash, |found| *found == lane).ok()?.remove();
@@ -99,9 +99,9 @@ impl Table {
         let mut lanes = Vec::new();
         for shard in &self.shards {
             for lane in shard.lock().iter() {
-                // SAFETY: what is in the table is not freed while its lock is held.
+                // SAFETY: a lane in the table is not freed while its lock is held.
                 unsafe { lane.get() }.retain(1);
-                // SAFETY: just counted.
+                // SAFETY: the reference was counted just now.
                 lanes.push(unsafe { LaneRef::from_counted(*lane) });
             }
         }
@@ -115,6 +115,6 @@ impl Table {
 }
 
 fn color_of(lane: LanePtr) -> Color {
-    // SAFETY: callers pass lanes that they own a reference to, or that are in a locked shard.
+    // SAFETY: callers pass lanes to which they own a reference, or that are in a locked shard.
     unsafe { lane.get() }.color()
 }

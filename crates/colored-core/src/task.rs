@@ -1,12 +1,12 @@
 //! A task: one future, its state and its output, in one allocation.
 //!
-//! # Who may touch what
+//! # Access to the parts
 //!
 //! | part | touched by |
 //! |---|---|
 //! | `node` | the chain it is in; the owner that may move it ([`state`]) |
-//! | `state` | everybody, atomically |
-//! | `lane` | the owner that may move the node; whoever knows the task to be alive may ask which it is |
+//! | `state` | every thread, atomically |
+//! | `lane` | the owner that may move the node; a thread that keeps the task alive may ask which it is |
 //! | `live` | the holder of the task's lane |
 //! | `records` | the owner that may move the node ([`record`]) |
 //! | future | the holder of the task's lane |
@@ -15,11 +15,11 @@
 //!
 //! # References
 //!
-//! One belongs to the runtime until the task is complete and unlinked, one to the handle, one to
-//! every waker and open section. The runtime's is why a task that waits for a wake-up that never comes is found at
-//! shutdown, and why a wake that won the right to schedule may use the task without one of its own.
+//! One belongs to the runtime until the task is complete and unlinked, one to the handle, one to every waker and open
+//! section. The runtime's reference is why a shutdown finds a task that waits for a wake-up that never comes, and why a
+//! wake that won the right to schedule may use the task without one of its own.
 //!
-//! The layer does not know lanes: [`Schedule`] is the arrow that goes up.
+//! The layer does not know lanes: it calls the layer above through [`Schedule`].
 
 mod cell;
 mod deadlock;
@@ -52,31 +52,30 @@ use crate::queue::Node;
 use std::ptr::NonNull;
 use std::task::RawWakerVTable;
 
-/// Where a task goes when it becomes ready: implemented by the lane above, doubled by a recorder in
-/// the models.
+/// The lane to which a task goes when it becomes ready. The lane above implements this, and a recorder stands in for it
+/// in the models.
 pub(crate) trait Schedule: Copy + PartialEq + Send + Sync + 'static {
-    /// What it points to, for a word that is read by several threads.
+    /// The type that it points to, for a word that several threads read.
     type Target;
 
     fn into_raw(self) -> NonNull<Self::Target>;
 
-    /// From what [`Schedule::into_raw`] gave.
+    /// Takes a pointer that [`Schedule::into_raw`] returned.
     fn from_raw(raw: NonNull<Self::Target>) -> Self;
 
-    /// The table of its tasks' wakers. A static, and not a constant, which may have another address in each
-    /// crate: tasks tell their own wakers by it.
+    /// The table of its tasks' wakers. A static, and not a constant, which may have another address in each crate:
+    /// tasks recognize their own wakers by it.
     fn waker_table() -> &'static RawWakerVTable;
 
-    /// Has the task scheduled again when its poll ends, if it is this thread that polls it; false if it
-    /// is not.
+    /// Has the task scheduled again when its poll ends, if this thread polls it; false if it does not.
     fn yields(task: TaskRef<Self>) -> bool;
 
     /// Takes the node of a task that has just become ready. Called at most once per readiness.
     ///
     /// # Safety
     ///
-    /// `self` is the task's lane, read by the owner that may move the node, and the caller is that
-    /// owner. After the call it is not, and may touch the task only if it has a reference.
+    /// `self` is the task's lane, read by the owner that may move the node, and the caller is that owner. After the
+    /// call it is not the owner, and may use the task only if it has a reference.
     unsafe fn schedule(self, node: NonNull<Node>);
 
     /// Takes a task that has kept its lane and has just become ready: the lane goes on, with this

@@ -1,6 +1,6 @@
-//! What a turn leaves to be done: said by whoever had it, done by `unlink.rs`.
+//! The work that a turn leaves: the code that ran the turn names it, `unlink.rs` does it.
 
-/// What remains to be done with a head that has had its turn, once it is out of the chain.
+/// The work on a head that has had its turn, once it is out of the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum After {
     /// A task that waits.
@@ -17,7 +17,7 @@ pub(super) enum After {
     Free,
     /// A callback that has run and owns no reference.
     FreeUncounted,
-    /// The node of an inline call: it lives in the lane, and the caller keeps that alive.
+    /// The node of an inline call: it lives in the lane, which the caller keeps alive.
     Inline,
     /// As `Inline`, when the caller is gone and the node owns a reference.
     InlineCounted,

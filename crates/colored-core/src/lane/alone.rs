@@ -1,21 +1,20 @@
-//! Taking an idle lane for oneself, by the lane's own node: an inline call, or a lane of a set.
+//! Taking an idle lane exclusively, by the lane's own node: an inline call, or a lane of a set.
 
 use crate::lane::Lane;
 use crate::lane::readers;
 use crate::sync::{Ordering, spin_loop};
 use std::ptr::NonNull;
 
-/// How often somebody looks again at a lane that an inline call has, or readers, some 5 µs in all: about
-/// what it costs to stand in line, with those who come meanwhile. Of 16, 32, 64 and 128 the last was the
-/// best for reads of a microsecond with a write among 20, and none was better for transfers between two
-/// accounts.
+/// How often a thread looks again at a lane that an inline call or readers have, some 5 µs in all: about what it costs
+/// to queue, with the others that come meanwhile. Of 16, 32, 64 and 128 the last was the best for reads of a
+/// microsecond with a write among 20, and none was better for transfers between two accounts.
 #[cfg(not(colored_loom))]
 const LOOKS: u32 = 128;
 #[cfg(colored_loom)]
 const LOOKS: u32 = 1;
 
-/// How often a reader looks whether such a one has gone, and then how often at the lane itself: less often,
-/// so that of two who each have what the other one wants, one gives way before both stand in line.
+/// How often a reader looks whether such a thread has gone, and then how often at the lane itself. Less often than
+/// `LOOKS`: if two threads each have the lane that the other wants, one gives way before both queue.
 #[cfg(not(colored_loom))]
 pub(super) const READERS_LOOKS: u32 = LOOKS / 2;
 #[cfg(colored_loom)]
@@ -28,12 +27,11 @@ pub(super) fn try_alone(lane: &Lane) -> bool {
     unsafe { lane.chain.try_claim(NonNull::from(&lane.inline)) }
 }
 
-/// As [`try_alone`], again and again for a moment, while the lane's own node is alone there: an
-/// inline call, another set's closure, or a few readers, are soon over as a rule. Whoever stands in line
-/// instead makes all stand in line who come before the lane has been run empty; and if it wants other
-/// lanes too, keeps those until a worker comes to this one.
+/// As [`try_alone`], again and again for a moment, while the lane's own node is alone there: an inline call, another
+/// set's closure, or a few readers, are soon over as a rule. A thread that queues instead forces all to queue that come
+/// before the lane has been run empty. If it wants other lanes too, it keeps those until a worker comes to this one.
 ///
-/// Nobody spins at a lane in which somebody waits: so of those who contend for it, few do.
+/// No thread spins at a lane that others are queued on, so few of the threads that contend for it spin.
 #[cold]
 pub(super) fn try_alone_soon(lane: &Lane) -> bool {
     let own = NonNull::from(&lane.inline);
@@ -54,7 +52,7 @@ pub(super) fn try_alone_soon(lane: &Lane) -> bool {
     false
 }
 
-/// Lets whoever looks at the lane [again and again](try_alone_soon) go first, if that is soon.
+/// Lets a thread that looks at the lane [again and again](try_alone_soon) go first, if that is soon.
 #[inline]
 pub(super) fn give_way(lane: &Lane) {
     for _ in 0..READERS_LOOKS {
@@ -66,8 +64,8 @@ pub(super) fn give_way(lane: &Lane) {
     }
 }
 
-/// Asks readers to stay out for a moment, until it is dropped: where one always comes before the last
-/// one goes, nobody else would ever find the lane idle. Another's end ends this one, too.
+/// Asks readers to stay out for a moment, until it is dropped: where a reader always comes before the last one goes, no
+/// writer would ever find the lane idle. If another wish ends, this one ends too.
 struct Wish<'a>(&'a Lane);
 
 impl<'a> Wish<'a> {

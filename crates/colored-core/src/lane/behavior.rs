@@ -1,29 +1,27 @@
 //! Claims: how a closure gets several lanes at once.
 //!
-//! A **behavior** is a closure that wants some lanes, each for itself alone or together with other
-//! readers. It has a **claim** for each of them, a node of that lane's chain. When the claim's turn
-//! comes the lane is the behavior's: the slice ends, the right to run the lane goes to nobody else,
-//! and the claim stays at the head (or, if it is shared, is counted in by [`readers`]). Whoever
-//! grants the last one runs the closure there and then, and gives all lanes back: the claims have
-//! had their turns.
+//! A **behavior** is a closure that wants some lanes, each for itself alone or together with other readers. It has a
+//! **claim** for each of them, a node of that lane's chain. When the claim's turn comes the behavior gets the lane: the
+//! slice ends, no other thread gets the right to run the lane, and the claim stays at the head (or, if it is shared, is
+//! counted in by [`readers`]). The thread that grants the last lane runs the closure at once, and gives all lanes back:
+//! the claims have had their turns.
 //!
-//! So a behavior waits as nodes of chains, never as a thread, and what is behind a claim waits as
-//! behind any other node. It is order, not time, that keeps two behaviors from waiting for each
-//! other: [`order`].
+//! So a behavior waits as nodes of chains, never as a thread, and a node behind a claim waits as behind any other node.
+//! A fixed order, not a timeout, keeps two behaviors from waiting for each other: [`order`].
 //!
 //! # What is pending
 //!
-//! A word counts the lanes that are pending, and one for the thread that enqueues. An exchange that takes
-//! the last one acquires what all others released: all lanes, as their holders left them. That thread is
-//! the holder of all of them until it has given them back.
+//! A word counts the lanes that are pending, and one for the thread that enqueues. The exchange that takes the last one
+//! acquires what all others released: all lanes, as their holders left them. The thread that made it is the holder of
+//! all of them until it has given them back.
 //!
 //! # References
 //!
-//! A claim has one of the behavior until it is out of its chain and its lane given back, the future
-//! has one, and one belongs to the run. The behavior's cells keep the lanes.
+//! A claim has one reference to the behavior until it is out of its chain and its lane given back. The future has one,
+//! and one belongs to the run. The behavior's cells keep the lanes.
 //!
-//! If all lanes are idle no behavior is made: [`request`]. Nor for one lane that is wanted for
-//! itself alone: there the closure is a [`callback`].
+//! No behavior is made if all lanes are idle ([`request`]), nor for one lane that is wanted exclusively: there the
+//! closure is a [`callback`].
 
 pub(in crate::lane) mod line;
 pub(in crate::lane) mod order;
@@ -44,27 +42,27 @@ use std::panic::Location;
 use std::ptr::NonNull;
 use std::task::Waker;
 
-/// What every behavior begins with.
+/// The head of every behavior.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Header {
-    /// Lanes that it lacks, and one for the thread that enqueues.
+    /// Lanes that the behavior lacks, and one for the thread that enqueues.
     pending: AtomicUsize,
     refs: AtomicUsize,
     vtable: &'static Vtable,
-    /// Whose color the closure runs under.
+    /// The lane under whose color the closure runs.
     color: Option<LanePtr>,
-    /// Where it was made.
+    /// Where the behavior was made.
     pub(in crate::lane) site: &'static Location<'static>,
-    /// And by which task.
+    /// The task that made it.
     pub(in crate::lane) maker: Option<Named>,
 }
 
-/// What can be done with a behavior whose type is forgotten.
+/// The operations on a behavior whose type is forgotten.
 #[derive(Debug)]
 pub(crate) struct Vtable {
-    /// Runs the closure, or drops it if the second argument is true, and lets nothing unwind. Whom
-    /// to wake when the lanes have been given back. The caller has all lanes.
+    /// Runs the closure, or drops it if the second argument is true, and lets nothing unwind. Returns the waker to wake
+    /// when the lanes have been given back. The caller has all lanes.
     pub(crate) run: unsafe fn(NonNull<Header>, bool) -> Option<Waker>,
     /// Its claims. They do not move, and are the same each time.
     pub(crate) claims: unsafe fn(NonNull<Header>) -> *const [Claim],
@@ -73,7 +71,7 @@ pub(crate) struct Vtable {
 }
 
 impl Header {
-    /// Of a behavior that wants so many lanes. The future has a reference.
+    /// The header of a behavior that wants that many lanes. The future has a reference.
     pub(crate) fn new(
         wants: usize,
         color: Option<LanePtr>,
@@ -100,12 +98,12 @@ pub struct Claim {
     pub(in crate::lane) want: Request,
     /// The behavior has got the lane, and keeps it until it has run.
     pub(in crate::lane) has: AtomicBool,
-    /// It is shared, and the thread that enqueues has found the lane idle. That thread alone uses this.
+    /// The claim is shared, and the thread that enqueues has found the lane idle. Only that thread uses this.
     opens: Cell<bool>,
 }
 
 impl Claim {
-    /// A claim of what is wanted; of nothing, to fill a place.
+    /// A claim of that lane, or of nothing, to fill a place.
     pub(crate) fn new(want: Option<Request>) -> Self {
         let nothing = Request { lane: LanePtr::nowhere(), mode: Mode::Exclusive };
         let want = want.unwrap_or(nothing);
@@ -118,7 +116,7 @@ impl Claim {
         Self { waiting, behavior: NonNull::dangling(), want, has, opens: Cell::new(false) }
     }
 
-    /// The behavior has got its place, and is made by somebody who lends urgency or does not.
+    /// The behavior is at its final address. `lends` says whether its maker lends urgency.
     ///
     /// # Safety
     ///
@@ -127,12 +125,12 @@ impl Claim {
         self.behavior = behavior;
         let lane = self.want.lane;
         if lends && lane != LanePtr::nowhere() {
-            // SAFETY: by contract.
+            // SAFETY: the caller promises that the lane is alive, since one is wanted.
             self.waiting.urge(unsafe { lane.takes_urgency() });
         }
     }
 
-    /// The behavior has got the lane. To be taken off what it misses afterwards.
+    /// The behavior has got the lane. The caller takes it off the pending count afterwards.
     fn gets(&self) {
         // Ordering: pairs with the Acquire in `Behavior::wants`.
         self.has.store(true, Ordering::Release);
@@ -143,24 +141,24 @@ impl Claim {
 ///
 /// The behavior is alive while the claims are used.
 pub(in crate::lane) unsafe fn claims<'a>(behavior: NonNull<Header>) -> &'a [Claim] {
-    // SAFETY: by contract.
+    // SAFETY: the caller promises that the behavior is alive.
     let claims = unsafe { behavior.as_ref() }.vtable.claims;
-    // SAFETY: by contract.
+    // SAFETY: the caller promises that the behavior is alive, and the vtable is its own.
     let claims = unsafe { claims(behavior) };
-    // SAFETY: nobody changes a claim but by its node, which is shared.
+    // SAFETY: a claim changes only through its node, which is shared, and the behavior outlives the borrow.
     unsafe { &*claims }
 }
 
-/// Takes so many lanes off what is pending, each of which is noted in its claim; true if nothing is pending
-/// any more. Otherwise the behavior may be gone.
+/// Takes that many lanes off the pending count; each has been noted in its claim. True if nothing is pending any more.
+/// Otherwise the behavior may be gone.
 ///
 /// # Safety
 ///
-/// These have been pending, and are taken off once.
+/// These lanes have been pending, and are taken off once.
 unsafe fn take(behavior: NonNull<Header>, granted: usize) -> bool {
-    // SAFETY: what is pending keeps the behavior.
+    // SAFETY: the caller's pending lanes keep the behavior alive.
     let pending = unsafe { &behavior.as_ref().pending };
-    // Ordering: Release hands the lanes, as their holders leave them, to whoever takes the last one; Acquire
+    // Ordering: Release hands the lanes, as their holders leave them, to the thread that takes the last one; Acquire
     // takes the others.
     pending.fetch_sub(granted, Ordering::AcqRel) == granted
 }
@@ -180,8 +178,8 @@ pub(crate) unsafe fn release(behavior: NonNull<Header>) {
     }
 }
 
-/// Puts a behavior's claims on their lanes, and runs it if that is all it took; true if so. Then
-/// whom it would have woken is the caller.
+/// Puts a behavior's claims on their lanes, and runs it if it has all lanes then; true if so. In that case no waker is
+/// woken: the caller is the one that would wait.
 ///
 /// # Safety
 ///
@@ -192,9 +190,9 @@ pub(crate) unsafe fn enqueue(behavior: NonNull<Header>) -> bool {
     let claims = unsafe { claims(behavior) };
     let mut granted = 1;
     let push = |claim: &Claim| {
-        // SAFETY: the behavior keeps it.
+        // SAFETY: the behavior keeps the lane.
         let lane = unsafe { claim.want.lane.get() };
-        // SAFETY: in no chain, and the behavior keeps claim and lane until it is out again.
+        // SAFETY: the claim is in no chain, and the behavior keeps claim and lane until it is out again.
         let pushed = unsafe { lane.chain.push(NonNull::from(claim).cast()) };
         match (pushed, claim.want.mode) {
             (Pushed::Behind, _) => {}
@@ -205,12 +203,12 @@ pub(crate) unsafe fn enqueue(behavior: NonNull<Header>) -> bool {
             (Pushed::Claimed, Mode::Shared) => claim.opens.set(true),
         }
     };
-    // Before their nodes are there: the turn of each takes the urgency back.
+    // The lanes are raised before the nodes are there: the turn of each node takes the urgency back.
     let urgent = claims.iter().filter(|claim| claim.waiting.is_urgent());
     // SAFETY: the behavior keeps the lanes.
     let risen: Vec<Risen> = urgent.filter_map(|claim| unsafe { claim.want.lane.raise() }).collect();
     let lanes = claims.iter().map(|claim| claim.want.lane);
-    // SAFETY: the behavior keeps them, and the count that is this thread's keeps the behavior.
+    // SAFETY: the behavior keeps the lanes, and this thread's own pending count keeps the behavior.
     unsafe { order::as_one_step(lanes, || claims.iter().for_each(push)) };
     risen.into_iter().for_each(Risen::tell);
     for claim in claims.iter().filter(|claim| claim.want.mode == Mode::Shared) {
@@ -219,42 +217,42 @@ pub(crate) unsafe fn enqueue(behavior: NonNull<Header>) -> bool {
             // A worker opens the gate.
             ReadyLane(lane).dispatch(0);
         } else {
-            // SAFETY: the behavior keeps it.
+            // SAFETY: the behavior keeps the lane.
             unsafe { admit::look_again(lane) };
         }
     }
-    // SAFETY: pushed just now, and the caller's.
+    // SAFETY: the granted lanes were pushed just now, and this thread's own count is among them.
     if !unsafe { take(behavior, granted) } {
         return false;
     }
-    // SAFETY: that was the last one.
+    // SAFETY: the last pending one was taken, so no other thread runs it.
     drop(unsafe { run(behavior, None, false) });
     true
 }
 
-/// Runs a behavior, and gives back all its lanes but `kept`, which the caller goes on with. Whom to
-/// wake.
+/// Runs a behavior, and gives back all its lanes but `kept`, which the caller goes on with. Returns the waker to wake.
 ///
 /// # Safety
 ///
-/// Nothing is pending, and nobody else runs it.
+/// Nothing is pending, and no other thread runs it.
 unsafe fn run(behavior: NonNull<Header>, kept: Option<LanePtr>, cancel: bool) -> Option<Waker> {
     // SAFETY: one reference belongs to the run.
     let header = unsafe { behavior.as_ref() };
     let color = header.color.filter(|color| !current::is(*color));
     let hold = color.map(Hold::begin);
-    // SAFETY: by contract.
+    // SAFETY: the caller promises that nothing is pending, so this thread has all lanes, and that no other thread runs
+    // it.
     let waker = unsafe { (header.vtable.run)(behavior, cancel) };
     if let Some((color, hold)) = color.zip(hold) {
         // SAFETY: the hold is of that lane, which the behavior keeps.
         unsafe { color.settle(&hold) };
     }
-    // SAFETY: as above.
+    // SAFETY: the run's reference keeps the behavior alive.
     for Claim { want: Request { lane, mode }, .. } in unsafe { claims(behavior) } {
         match mode {
             _ if kept == Some(*lane) => {}
             Mode::Exclusive => {
-                // SAFETY: the behavior keeps it.
+                // SAFETY: the behavior keeps the lane.
                 let closing = unsafe { lane.get() }.port.is_closing();
                 // SAFETY: held, with the claim at the head; the run's reference keeps the lane.
                 unsafe { lane.end_hold(After::Claim, Hold::begin(*lane), Some(closing)) };
@@ -262,29 +260,29 @@ unsafe fn run(behavior: NonNull<Header>, kept: Option<LanePtr>, cancel: bool) ->
             Mode::Shared => {
                 // SAFETY: counted in, and the run's reference keeps the lane.
                 unsafe { readers::leave(*lane) };
-                // SAFETY: the claim's, whose node was taken out when it was let in.
+                // SAFETY: the reference is the claim's, whose node was taken out when it was let in.
                 unsafe { release(behavior) };
             }
         }
     }
-    // SAFETY: the run's.
+    // SAFETY: the reference is the run's.
     unsafe { release(behavior) };
     waker
 }
 
-/// Gives the lane to the behavior whose claim is at its head. If that was the last one, the
-/// behavior runs and the lane comes back: then the claim has had its turn.
+/// Gives the lane to the behavior whose claim is at its head. If that was the last pending lane, the behavior runs and
+/// the lane comes back: then the claim has had its turn.
 ///
 /// # Safety
 ///
-/// A node of [`Kind::Claim`] is at the head of the lane; what this thread owes of it is settled.
+/// A node of [`Kind::Claim`] is at the head of the lane; this thread has settled what it owes.
 #[cold]
 pub(in crate::lane) unsafe fn grant(
     ready: ReadyLane,
     node: NonNull<Node>,
     closing: bool,
 ) -> Option<ReadyLane> {
-    // SAFETY: the claim is in a chain.
+    // SAFETY: the claim is in a chain, and so alive.
     let claim = unsafe { node.cast::<Claim>().as_ref() };
     let behavior = claim.behavior;
     claim.gets();
@@ -293,9 +291,9 @@ pub(in crate::lane) unsafe fn grant(
         let _granted = ready.into_raw();
         return None;
     }
-    // SAFETY: that was the last one.
+    // SAFETY: the last pending lane was taken, so no other thread runs it.
     if let Some(waker) = unsafe { run(behavior, Some(ready.0), closing) } {
-        // The lanes that it has given back come first, or their lines would never end.
+        // The lanes that the behavior has given back come first, or their lines would never end.
         ready.lane().port.wake_behind(waker);
     }
     Some(ready)
@@ -307,17 +305,17 @@ pub(in crate::lane) unsafe fn grant(
 ///
 /// `node` begins a claim, has had its turn, and is in no chain.
 pub(in crate::lane) unsafe fn free(node: NonNull<Node>) {
-    // SAFETY: by contract.
+    // SAFETY: the caller promises that `node` begins a claim, whose reference keeps it alive.
     let behavior = unsafe { node.cast::<Claim>().as_ref() }.behavior;
-    // SAFETY: the claim's.
+    // SAFETY: the reference is the claim's, which is out of its chain.
     unsafe { release(behavior) };
 }
 
-/// What shared claims are, as readers.
+/// How a shared claim acts as a reader.
 const CLAIM: &admit::Vtable =
     &admit::Vtable { begin, begin_beside, free: never_freed, admit: Admit::Claim(admit) };
 
-/// A shared claim wants in, even if its future is gone: others wait for their lanes' turns to end.
+/// A shared claim wants in, even if its future is gone: other lanes of its behavior wait until it has run.
 unsafe fn begin(_node: NonNull<Node>, _closing: bool) -> bool {
     true
 }
@@ -336,21 +334,21 @@ unsafe fn never_freed(_node: NonNull<Node>) {
 ///
 /// `node` begins a claim, and is in no chain.
 unsafe fn admit(node: NonNull<Node>) {
-    // SAFETY: by contract.
+    // SAFETY: the caller promises that `node` begins a claim, whose reference keeps it alive.
     let claim = unsafe { node.cast::<Claim>().as_ref() };
     let (behavior, lane, urgent) = (claim.behavior, claim.want.lane, claim.waiting.is_urgent());
     claim.gets();
-    // SAFETY: admitted once.
+    // SAFETY: a claim is admitted once.
     if unsafe { take(behavior, 1) } {
-        // The holder has others to let in: somebody else may run it.
-        // SAFETY: the behavior keeps it.
+        // The admitter has other readers to let in, so another thread may run the behavior.
+        // SAFETY: the behavior keeps the lane.
         let spare = unsafe { lane.get() }.spare();
         let complete = Complete(Some(behavior), spare.clone());
         callback::post_urged(&spare, urgent, move || complete.run());
     }
 }
 
-/// A behavior that nothing is pending for. It is cancelled if this is dropped.
+/// A behavior for which nothing is pending. It is cancelled if this is dropped.
 struct Complete(Option<NonNull<Header>>, LaneRef);
 
 // SAFETY: a behavior may run on any thread.
@@ -363,7 +361,7 @@ impl Complete {
 
     fn finish(&mut self, cancel: bool) {
         let Some(behavior) = self.0.take() else { return };
-        // SAFETY: complete, and taken out above.
+        // SAFETY: nothing is pending, and the behavior was taken out above, so no other thread runs it.
         if let Some(waker) = unsafe { run(behavior, None, cancel) } {
             self.1.port.wake_behind(waker);
         }

@@ -30,14 +30,14 @@ pub(crate) fn post<F: FnOnce() + Send + 'static>(lane: &LaneRef, f: F) {
     post_owning(lane.for_node(), f);
 }
 
-/// As [`post`], for somebody who waits for it: lends urgency.
+/// As [`post`], for a caller that waits for it: lends urgency.
 pub(crate) fn post_awaited<F: FnOnce() + Send + 'static>(lane: &LaneRef, f: F) {
-    // SAFETY: the caller's reference.
+    // SAFETY: the caller's reference keeps the lane alive.
     let urgent = unsafe { lane.ptr().is_lent_urgency() };
     push_urged(lane.for_node().into_counted(), Kind::Callback, 0, urgent, f);
 }
 
-/// As [`post`], urgent if it says so and there are classes in the lane's scheduler.
+/// As [`post`], urgent if `urgent` says so and there are classes in the lane's scheduler.
 pub(super) fn post_urged<F: FnOnce() + Send + 'static>(lane: &LaneRef, urgent: bool, f: F) {
     push_urged(lane.for_node().into_counted(), Kind::Callback, 0, urgent, f);
 }
@@ -47,8 +47,8 @@ pub(super) fn post_owning<F: FnOnce() + Send + 'static>(lane: LaneRef, f: F) {
     push(lane.into_counted(), Kind::Callback, 0, f);
 }
 
-/// As [`post`], on the thread that `pin` says. If the scheduler shuts down first, `f` may be dropped
-/// on another one: that thread may have gone.
+/// As [`post`], on the thread that `pin` names. If the scheduler shuts down first, `f` may be dropped on another one:
+/// that thread may have gone.
 pub(crate) fn post_pinned<F: FnOnce() + Send + 'static>(lane: &LaneRef, pin: u32, f: F) {
     push(lane.for_node().into_counted(), Kind::Callback, pin, f);
 }
@@ -57,8 +57,7 @@ pub(crate) fn post_pinned<F: FnOnce() + Send + 'static>(lane: &LaneRef, pin: u32
 ///
 /// # Safety
 ///
-/// Somebody's reference to the lane is given back only after something has run there that is
-/// scheduled after this.
+/// Some owner's reference to the lane is given back only after something has run there that is scheduled after this.
 #[inline]
 pub(crate) unsafe fn post_uncounted<F: FnOnce() + Send + 'static>(lane: &LaneRef, f: F) {
     push(lane.ptr(), Kind::Uncounted, 0, f);
@@ -94,8 +93,8 @@ where
     // SAFETY: the place is new, and of the callback's layout.
     unsafe { place.write(callback) };
     let node = place.cast::<Node>();
-    // SAFETY: in no chain, freed by the lane after its turn, and it owns the caller's reference or
-    // needs none.
+    // SAFETY: the node is in no chain, the lane frees it after its turn, and it owns the caller's reference or needs
+    // none.
     unsafe { lane.push(node) };
 }
 
@@ -103,11 +102,11 @@ unsafe fn run_closure<F: FnOnce()>(node: NonNull<Node>, cancel: bool) {
     // SAFETY: the node begins a callback of this type.
     let callback = unsafe { node.cast::<Callback<F>>().as_ref() };
     let closure = callback.closure.with_mut(|closure| {
-        // SAFETY: the holder alone touches the closure.
+        // SAFETY: only the holder uses the closure.
         unsafe { (*closure).take() }
     });
     if let Some(closure) = closure {
-        // The panic hook has reported it; nobody waits for the result.
+        // The panic hook has reported a panic; no caller waits for the result.
         contain(|| if cancel { drop(closure) } else { closure() });
     }
 }
@@ -129,9 +128,9 @@ unsafe fn free_short_lived(node: NonNull<Node>) {
 ///
 /// `node` begins a callback, and the caller holds its lane.
 pub(super) unsafe fn run(node: NonNull<Node>, cancel: bool) {
-    // SAFETY: by contract.
+    // SAFETY: the caller promises that `node` begins a callback, in a lane that this thread holds.
     let run = unsafe { node.cast::<Header>().as_ref() }.run;
-    // SAFETY: by contract.
+    // SAFETY: the node's own function, and this thread holds its lane.
     unsafe { run(node, cancel) };
 }
 
@@ -139,16 +138,16 @@ pub(super) unsafe fn run(node: NonNull<Node>, cancel: bool) {
 ///
 /// `node` begins a callback, has had its turn, and is in no chain.
 pub(super) unsafe fn free(node: NonNull<Node>) {
-    // SAFETY: by contract.
+    // SAFETY: the caller promises that `node` begins a callback, and that it is in no chain.
     let free = unsafe { node.cast::<Header>().as_ref() }.free;
-    // SAFETY: by contract.
+    // SAFETY: the node's own function; the node has had its turn, and is not used again.
     unsafe { free(node) };
 }
 
-/// Runs `f` under the lane's color, now and on this thread, if the lane is idle; gives it back if
-/// it is not. What is scheduled on the lane meanwhile runs afterwards.
+/// Runs `f` under the lane's color, now and on this thread, if the lane is idle; gives it back if it is not. Nodes that
+/// are scheduled on the lane meanwhile run afterwards.
 ///
-/// Costs two compare-exchanges, like a lock that nobody contends for.
+/// Costs two compare-exchanges, like an uncontended lock.
 ///
 /// # Panics
 ///
@@ -161,8 +160,8 @@ pub(crate) fn run_inline<F: FnOnce() -> R, R>(lane: &LaneRef, f: F) -> Result<R,
     Ok(unsafe { run_alone(lane, f) })
 }
 
-/// As [`run_inline`], also if the lane becomes idle [within a moment](try_alone_soon). `run` gets what is
-/// given, which comes back if the lane does not.
+/// As [`run_inline`], also if the lane becomes idle [within a moment](try_alone_soon). `run` gets `given`, which comes
+/// back if the lane does not become idle.
 ///
 /// # Panics
 ///
@@ -186,7 +185,7 @@ where
 unsafe fn run_alone<F: FnOnce() -> R, R>(lane: &LaneRef, f: F) -> R {
     let hold = Hold::begin(lane.ptr());
     let result = catch_unwind(AssertUnwindSafe(f));
-    // SAFETY: this thread holds the lane, what is at its head has run, and `lane` outlives this.
+    // SAFETY: this thread holds the lane, the node at its head is the lane's own, and `lane` outlives this.
     unsafe { lane.ptr().end_inline(hold) };
     result.unwrap_or_else(|payload| resume_unwind(payload))
 }

@@ -1,4 +1,4 @@
-//! How many refer to a lane, and whether the table has it: one word.
+//! One word counts the references to a lane, and says whether the table has it.
 //!
 //! | bits | meaning | changed by |
 //! |---|---|---|
@@ -7,11 +7,11 @@
 //!
 //! # The last reference
 //!
-//! Where the last reference goes depends on the other bit: that of a published lane is given back under
-//! the lock of its table shard, under which look-ups add references; that of any other lane needs no lock.
-//! Both are in one word, so that the exchange that takes the last reference also decides this. Between a
-//! look and the exchange the registry may add a reference, a destructor publish the lane, and the count
-//! be one again: then the exchange fails, because the bit has changed.
+//! Where the last reference goes depends on the other bit. The last reference to a published lane is given back under
+//! the lock of its table shard, under which look-ups add references. The last reference to any other lane needs no
+//! lock. Both are in one word, so that the exchange that takes the last reference also decides this. Between a look and
+//! the exchange the registry may add a reference, a destructor publish the lane, and the count be one again: then the
+//! exchange fails, because the bit has changed.
 
 use crate::sync::{AtomicUsize, Ordering};
 
@@ -21,11 +21,11 @@ const ONE: usize = 2;
 #[derive(Debug)]
 pub(super) struct Count(AtomicUsize);
 
-/// What became of references that may have been the last ones of a lane that is not published.
+/// The result of giving back references that may have been the last ones of a lane that is not published.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GivenBack {
-    /// None is left, and nobody can add one.
+    /// None is left, and no thread can add one.
     Last,
     /// Others are left.
     NotLast,
@@ -45,14 +45,14 @@ impl Count {
     }
 
     pub(super) fn is_published(&self) -> bool {
-        // Ordering: set by the holder; others learn it through the table's lock, and the last owner by
-        // the exchange that gives the last reference back.
+        // Ordering: the holder sets it; others learn it through the table's lock, and the last owner by the exchange
+        // that gives the last reference back.
         self.0.load(Ordering::Relaxed) & PUBLISHED != 0
     }
 
     /// Marks the lane as published; false if it was. Holder only.
     pub(super) fn publish(&self) -> bool {
-        // Ordering: see `is_published`. The holder keeps a reference, so no last one goes meanwhile.
+        // Ordering: see `is_published`. The holder keeps a reference, so the last one is not given back meanwhile.
         self.0.fetch_or(PUBLISHED, Ordering::Relaxed) & PUBLISHED == 0
     }
 
@@ -83,7 +83,7 @@ impl Count {
         // Ordering: hint only, the exchange decides.
         let mut word = self.0.load(Ordering::Relaxed);
         while word / ONE > refs {
-            // Ordering: Release orders this owner's use before the Acquire of who takes the last one.
+            // Ordering: Release orders this owner's use before the Acquire of the owner that takes the last one.
             match self.0.compare_exchange_weak(
                 word,
                 word - refs * ONE,
@@ -126,9 +126,9 @@ impl Count {
         self.0.fetch_sub(refs * ONE, Ordering::AcqRel) / ONE == refs
     }
 
-    /// Makes the first reference to a lane that has none. Nobody else can add one meanwhile.
+    /// Makes the first reference to a lane that has none. No other thread can add one meanwhile.
     pub(super) fn revive(&self) {
-        // Ordering: who finds the lane next does so through a lock that the caller has, or by what is
+        // Ordering: a thread that finds the lane next does so through a lock that the caller has, or by a node that is
         // scheduled on it.
         self.0.fetch_add(ONE, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! What this thread is running: the lane it holds, the task it polls.
+//! The lane that this thread holds, and the task that it polls.
 
 use crate::color::Color;
 use crate::lane::{LanePtr, LaneRef};
@@ -12,7 +12,7 @@ pub(super) struct Current {
     task: Cell<Option<TaskRef<LanePtr>>>,
     /// References to `lane` taken (positive) or given back (negative) but not counted yet.
     owed: Cell<isize>,
-    /// Where the task wants to go, with a reference.
+    /// The lane that the task wants to hop to, with a reference.
     hop: Cell<Option<LanePtr>>,
     /// The task wants to run again.
     yielded: Cell<bool>,
@@ -55,7 +55,7 @@ impl Hold {
         CURRENT.with(|current| current.owed.set(current.owed.get() + refs));
     }
 
-    /// The lane has been given up; what is owed is still to be settled.
+    /// The lane has been given up; the owed references are still to be settled.
     pub(super) fn has_ended(&self) {
         CURRENT.with(|current| current.lane.set(None));
     }
@@ -77,7 +77,7 @@ impl Drop for Hold {
     }
 }
 
-/// What a task asked for during its poll.
+/// The requests of a task during its poll.
 pub(super) struct Asked {
     pub(super) hop: Option<LaneRef>,
     pub(super) yielded: bool,
@@ -113,8 +113,7 @@ pub(crate) fn lane() -> Option<LanePtr> {
     CURRENT.with(|current| current.lane.get())
 }
 
-/// References to the lane that this thread holds which are taken, or given back if negative, and not
-/// counted yet.
+/// References to the lane that this thread holds which are taken, or given back if negative, and not counted yet.
 pub(super) fn owed() -> isize {
     CURRENT.with(|current| current.owed.get())
 }
@@ -125,9 +124,9 @@ pub(crate) fn task() -> Option<TaskRef<LanePtr>> {
     CURRENT.with(|current| current.task.get())
 }
 
-/// A reference to it.
+/// A reference to the task that this thread polls.
 pub(crate) fn abort_handle() -> Option<Abort<LanePtr>> {
-    // SAFETY: this thread polls it.
+    // SAFETY: this thread polls the task, which is alive.
     task().map(|task| unsafe { task.abort_handle() })
 }
 
@@ -175,10 +174,10 @@ pub(crate) fn hop_to(lane: LaneRef) -> Result<(), LaneRef> {
     })
 }
 
-/// Where the current task has asked to go in this poll.
+/// The color that the current task has asked to hop to in this poll.
 pub(crate) fn hops_to() -> Option<Color> {
     let lane = CURRENT.with(|current| current.hop.get())?;
-    // SAFETY: `hop_to` left a reference, which this thread alone takes back.
+    // SAFETY: `hop_to` left a reference, which only this thread takes back.
     Some(unsafe { lane.get() }.color())
 }
 
@@ -188,7 +187,7 @@ pub(crate) fn yield_task(waker: &Waker) -> bool {
     yield_if(|task| task.owns(waker))
 }
 
-/// As [`yield_task`], of `task`, if it is the current one.
+/// As [`yield_task`], for `task`, if it is the current one.
 #[inline]
 pub(super) fn yields(task: TaskRef<LanePtr>) -> bool {
     yield_if(|current| current == task)

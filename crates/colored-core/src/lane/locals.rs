@@ -1,25 +1,24 @@
 //! Values that belong to a color: made on first use under it, dropped under it when it is idle.
 //!
-//! They are the holder's, behind one pointer in the lane, and so they move with it from worker to
-//! worker, without a lock. A lane that has none pays for the pointer, and for one look at it when it
-//! retires.
+//! They are the holder's, behind one pointer in the lane, and so they move with it from worker to worker, without a
+//! lock. A lane without values pays for the pointer, and for one look at it when it retires.
 //!
 //! # How they end
 //!
-//! Values must be dropped under their color, but a lane that retires is run by nobody, and once it
-//! has left the table another lane of its color may run. So a lane with values does not retire:
+//! Values must be dropped under their color. But no thread runs a lane that retires, and once it has left the table
+//! another lane of its color may run. So a lane with values does not retire:
 //!
-//! 1. Its last reference goes, under the lock of its table shard; nobody holds it, nobody can find
+//! 1. Its last reference goes, under the lock of its table shard; no thread holds it or can find
 //!    it. It has values, so it gets the reference back ([`Last::Kept`]) and stays in the table.
 //! 2. That reference schedules an [`End`] on it, which drops the values when its turn comes.
-//! 3. What the end gives back is the last reference again. Now there are no values: it retires.
+//! 3. The end gives back the last reference again. Now there are no values: it retires.
 //!
-//! Somebody may find the lane between 1 and its turn. The end then sees one more reference than its
-//! own, and does nothing: the color is in use, and keeps its values up to the next last reference.
-//! Who finds it after that look is scheduled behind the end, and sees new values.
+//! A thread may find the lane between step 1 and the end's turn. The end then sees one more reference than its own, and
+//! does nothing: the color is in use, and keeps its values up to the next last reference. A thread that finds the lane
+//! after that look queues its work behind the end, and sees new values.
 //!
-//! At shutdown colors may be referenced for ever, by a cell or a handle. So where the waiting tasks
-//! of a lane are aborted, an end that asks for no count is scheduled behind them.
+//! At shutdown a cell or a handle may refer to a color for ever. So where the waiting tasks of a lane are aborted, an
+//! end that ignores the count is scheduled behind them.
 
 use crate::contain::contain;
 use crate::lane::{Inner, Lane, LanePtr, LaneRef, callback, current};
@@ -33,7 +32,7 @@ pub(super) struct Locals(Vec<Entry>);
 
 struct Entry {
     key: *const (),
-    /// `None` once it is dropped, up to the end of the turn in which all are.
+    /// `None` once it is dropped, up to the end of the turn in which all are dropped.
     value: Option<Value>,
 }
 
@@ -121,7 +120,7 @@ impl<T: Send + 'static> ColorLocal<T> {
     pub fn try_with<R>(&'static self, f: impl FnOnce(&T) -> R) -> Result<R, ColorLocalError> {
         let error = |why| ColorLocalError { name: self.name, why };
         let lane = current::lane().ok_or(error(Why::NoColor))?;
-        // SAFETY: this thread holds it.
+        // SAFETY: this thread holds the lane.
         let lane = unsafe { lane.get() };
         // SAFETY: as above.
         let value = match unsafe { lane.with_inner(|inner| inner.local(self)) } {
@@ -135,8 +134,7 @@ impl<T: Send + 'static> ColorLocal<T> {
         Ok(f(unsafe { value.as_ref() }))
     }
 
-    /// The caller holds the lane. An initializer that uses its own key has made the value already:
-    /// that one stays.
+    /// The caller holds the lane. If an initializer uses its own key, it has made the value already: that value stays.
     #[cold]
     fn make(&'static self, lane: &Lane) -> NonNull<T> {
         let mut value = Some(Box::new((self.init)()));
@@ -187,7 +185,7 @@ impl Inner {
         }
     }
 
-    /// Takes out the value that was made last. After the last one, forgets that there were any.
+    /// Takes out the value that was made last. After the last one, removes the list.
     fn take_local(&mut self) -> Option<Value> {
         let entries = self.locals.as_mut()?.0.iter_mut().rev();
         let value = entries.filter_map(|entry| entry.value.take()).next();
@@ -202,7 +200,7 @@ impl Inner {
 pub(crate) enum Last {
     /// The lane can be freed.
     Gone(LanePtr),
-    /// It has values: this is its last reference again, for [`end`].
+    /// The color has values: this is the lane's last reference again, for [`end`].
     Kept(LaneRef),
 }
 
@@ -213,7 +211,7 @@ impl Lane {
     ///
     /// The caller holds the lane.
     pub(super) unsafe fn has_locals(&self) -> bool {
-        // SAFETY: by contract.
+        // SAFETY: the caller promises that it holds the lane.
         unsafe { self.with_inner(|inner| inner.locals.is_some()) }
     }
 }
@@ -221,11 +219,11 @@ impl Lane {
 impl Last {
     /// # Safety
     ///
-    /// The lane is unreferenced, and nobody finds it before this returns.
+    /// The lane is unreferenced, and no thread finds it before this returns.
     pub(crate) unsafe fn of(ptr: LanePtr) -> Self {
-        // SAFETY: not freed yet.
+        // SAFETY: the lane is not freed yet.
         let lane = unsafe { ptr.get() };
-        // SAFETY: nobody holds an unreferenced lane.
+        // SAFETY: no thread holds an unreferenced lane.
         if !unsafe { lane.has_locals() } {
             return Self::Gone(ptr);
         }
@@ -240,7 +238,7 @@ pub(crate) fn end(lane: LaneRef) {
     callback::post_owning(lane, move || drop(end));
 }
 
-/// What ends the values does so when it is dropped: a callback that is cancelled does it too.
+/// Ends the values when it is dropped: so a callback that is cancelled ends them too.
 struct End {
     in_any_case: bool,
 }
@@ -248,7 +246,7 @@ struct End {
 impl Drop for End {
     fn drop(&mut self) {
         let lane = current::lane().expect("a callback runs, and is dropped, under its lane");
-        // SAFETY: this thread holds it.
+        // SAFETY: this thread holds the lane.
         let lane = unsafe { lane.get() };
         if !self.in_any_case && lane.has_other_owners() {
             return;
@@ -261,13 +259,13 @@ impl Drop for End {
 }
 
 impl Lane {
-    /// Drops the values behind what is scheduled now, whoever owns the lane.
+    /// Drops the values after all that is scheduled now, even if the lane has other owners.
     ///
     /// # Safety
     ///
     /// The caller holds the lane.
     pub(super) unsafe fn end_locals(&self) {
-        // SAFETY: by contract.
+        // SAFETY: the caller promises that it holds the lane.
         if unsafe { self.with_inner(|inner| inner.locals.is_some()) }
             && let Some(lane) = LaneRef::of_holder()
         {
@@ -276,11 +274,10 @@ impl Lane {
         }
     }
 
-    /// Whether there is a reference beside the one of the callback that asks.
+    /// Whether there is a reference beside that of the calling callback.
     fn has_other_owners(&self) -> bool {
-        // A reference that this misses was not there when the holder before this turn ended, so it
-        // comes from the table. What its owner schedules comes behind this turn, as if it had looked
-        // the lane up later.
+        // A reference that this misses was not there when the holder before this turn ended, so it comes from the
+        // table. Work that its owner schedules comes behind this turn, as if it had looked the lane up later.
         self.refs.get().checked_add_signed(current::owed()) != Some(1)
     }
 }

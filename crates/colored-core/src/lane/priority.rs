@@ -2,21 +2,21 @@
 //!
 //! | bits | meaning | changed by |
 //! |---|---|---|
-//! | `LEFT` | the right to run the lane is here, for whoever has a ticket | the holder; who takes the right |
+//! | `LEFT` | the right to run the lane is here, for the first thread with a ticket | the holder; the thread that takes the right |
 //! | `LOW`, `HIGH` | the priority of the color, if it is not the normal one | [`Handle::set_priority`](crate::Handle::set_priority), under a lock |
-//! | one for each class | a ticket is in a queue of the class, or on its way there | who makes it; who takes it out |
-//! | the rest, counted | urgent nodes that are scheduled here: tasks, and what is [lent](crate::lane::priority::inherit) urgency | pushers, the holder |
+//! | one for each class | a ticket is in a queue of the class, or on its way there | the thread that makes it; the thread that takes it out |
+//! | the rest, counted | urgent nodes that are scheduled here: tasks, and nodes that are [lent](crate::lane::priority::inherit) urgency | producers, the holder |
 //!
 //! # A lane is raised at once
 //!
-//! Leaving the right and adding urgency are exchanges of this one word, so one of them is first.
-//! If it is the leaving, the other finds `LEFT` and makes a second ticket, for the queue of the
-//! higher class. If it is the adding, the holder learns the higher class when it leaves the right,
-//! and its ticket goes there. Whichever ticket comes first takes the right, the other finds none.
+//! Leaving the right and adding urgency are exchanges of this one word, so one of them is first. If the leaving is
+//! first, the thread that adds urgency finds `LEFT` and makes a second ticket, for the queue of the higher class. If
+//! the adding is first, the holder learns the higher class when it leaves the right, and its ticket goes there. The
+//! ticket that comes first takes the right, the other finds none.
 //!
-//! A class has at most one ticket for a lane. Who needs one and finds the bit set relies on it:
-//! whoever takes that ticket out clears the bit and takes the right in one exchange, so it comes
-//! either before, and the bit was clear, or after, and it gets the right.
+//! A class has at most one ticket for a lane. A thread that needs one and finds the bit set relies on it. The thread
+//! that takes that ticket out clears the bit and takes the right in one exchange. That exchange comes either before,
+//! and then the bit was clear, or after, and then it gets the right.
 
 pub(crate) mod inherit;
 
@@ -55,13 +55,13 @@ fn class(word: u32) -> Priority {
     }
 }
 
-/// The word `after`, with the bit of a ticket if the lane waits in a queue of too low a class.
+/// The word `after`, with a ticket's bit set if the lane waits in a queue of too low a class.
 fn risen(before: u32, after: u32) -> u32 {
     let too_low = before & LEFT != 0 && class(before) < class(after);
     if too_low { after | ticket(class(after)) } else { after }
 }
 
-/// The class, if there is no ticket of it.
+/// The class, if it has no ticket yet.
 fn needed(word: u32, class: Priority) -> Option<Priority> {
     (word & ticket(class) == 0).then_some(class)
 }
@@ -71,29 +71,29 @@ impl PriorityWord {
         Self(AtomicU32::new(0))
     }
 
-    /// Leaves the right to run the lane here, where queues are by class: the class that a ticket
-    /// must be made for, unless there is one. Holder only, and not any more.
+    /// Leaves the right to run the lane here, where queues are by class. Returns the class that a ticket must be made
+    /// for, unless it has one. Only the holder calls this, and is not the holder afterwards.
     pub(in crate::lane) fn leave(&self) -> Option<Priority> {
         let before = self.update(Ordering::Release, |word| word | LEFT | ticket(class(word)));
         needed(before, class(before))
     }
 
-    /// Changes the word; what it was before.
+    /// Changes the word; returns what it was before.
     fn update(&self, order: Ordering, change: impl Fn(u32) -> u32) -> u32 {
-        // Ordering: by the caller: Release pairs with the Acquire in `redeem`: the lane's
-        // content comes with the right. Else only this word decides.
+        // Ordering: the caller's: Release pairs with the Acquire in `redeem`, since the lane's content comes with the
+        // right. Else only this word decides.
         let result = self.0.fetch_update(order, Ordering::Relaxed, |word| Some(change(word)));
         result.unwrap_or_else(|word| word)
     }
 
-    /// A ticket of the class has been taken out: takes the right with it; false if it is not here.
+    /// A ticket of the class has been taken out: takes the right with it. False if the right is not here.
     pub(in crate::lane) fn redeem(&self, class: Priority) -> bool {
         // Ordering: pairs with the Release in `leave`.
         self.0.fetch_and(!(LEFT | ticket(class)), Ordering::Acquire) & LEFT != 0
     }
 
-    /// Something urgent is about to be pushed. True if the lane waits in a queue of a lower class,
-    /// and a ticket of the highest must be made.
+    /// An urgent node is about to be pushed. True if the lane waits in a queue of a lower class, and a ticket of the
+    /// highest must be made.
     pub(in crate::lane) fn raise(&self) -> bool {
         let change = |word| risen(word, word + UNIT);
         let before = self.update(Ordering::Relaxed, change);
@@ -108,20 +108,20 @@ impl PriorityWord {
         class(self.0.load(Ordering::Relaxed)) == Priority::High
     }
 
-    /// Something urgent has had its turn. By the holder, or the admitter of those who share the lane.
+    /// An urgent node has had its turn. Only the holder, or the admitter while readers share the lane, calls this.
     pub(in crate::lane) fn lower(&self) {
         // Ordering: as in `raise`.
         self.0.fetch_sub(UNIT, Ordering::Relaxed);
     }
 
-    /// It has to have another turn after all. Holder only.
+    /// An urgent node has to have another turn after all. Only the holder calls this.
     pub(in crate::lane) fn unlower(&self) {
         // Ordering: as in `raise`.
         self.0.fetch_add(UNIT, Ordering::Relaxed);
     }
 
-    /// Sets the priority of the color. If the lane waits in a queue of a lower class than is its own
-    /// now, the class that a ticket must be made for.
+    /// Sets the priority of the color. Returns the class that a ticket must be made for, if the lane waits in a queue
+    /// of a lower class than its own is now.
     pub(in crate::lane) fn set_base(&self, base: Priority) -> Option<Priority> {
         let bits = match base {
             Priority::Low => LOW,

@@ -1,39 +1,39 @@
-//! Readers: any number of them at once, under a lane that nobody else runs meanwhile.
+//! Readers: any number of them run at once under a lane, and no writer runs meanwhile.
 //!
-//! While the gate is open the lane's own node is at the head of its chain, as during an inline
-//! call, so the lane is held, by nobody in particular. The word `readers` counts those inside:
+//! While the gate is open the lane's own node is at the head of its chain, as during an inline call. So the lane is
+//! held, but no single thread holds it. The word `readers` counts the readers inside:
 //!
 //! | `readers` | own node at the head | |
 //! |---|---|---|
-//! | 0 | no | the lane is idle, queued or run; nobody reads |
-//! | 0 | yes | an inline call, or the gate is about to open, or about to go |
+//! | 0 | no | the lane is idle, queued or run; no reader is inside |
+//! | 0 | yes | an inline call, or the gate is about to open or to close |
 //! | n > 0 | yes | the gate is open, and n readers are inside |
 //!
-//! * **Open**: who holds the lane, and has its own node at the head, sets the word from 0 to n and
-//!   lets go of the lane without giving it to anybody. n readers owe a leave.
+//! * **Open**: a holder of the lane whose own node is at the head sets the word from 0 to n, and lets go of the lane
+//!   without giving it to another thread. The n readers owe a leave each.
 //! * **Enter**: from n > 0 to n + 1, and only while the lane's own node is also the last of the
 //!   chain.
-//! * **Leave**: from n to n - 1. Who leaves 0 behind is the lane's holder from then on: takes the
-//!   node out, and hands on what is behind it.
+//! * **Leave**: from n to n - 1. The reader that leaves 0 behind is the lane's holder from then on: it takes the node
+//!   out, and hands on what is behind it.
 //!
-//! A leave takes no count but its own: whoever is let in is counted before it is told, and the admitter is
-//! counted as long as it has the role.
+//! A leave takes no count but its own: a reader is counted before it is told, and the admitter is counted as long as it
+//! has the role.
 //!
-//! So the right to run the lane has at most one owner at any time, as ever: while the gate is open
-//! it is nobody's, and the one exchange that leaves 0 makes it somebody's again (G1).
+//! So the right to run the lane has at most one owner at any time: while the gate is open no thread has it, and the one
+//! exchange that leaves 0 gives it to one thread again (G1).
 //!
 //! # Order, and no starvation
 //!
-//! A writer that comes while readers are inside stands behind the lane's own node. From then on
-//! nobody enters: later readers see that another node is the last one, and stand behind the writer.
-//! What a reader must come after (G2) was pushed before it looked, so it is either done, or the
-//! reader sees that the lane's own node is not the last one. When a reader's turn comes, those
-//! right behind it go in with it, up to a bound.
+//! A writer that comes while readers are inside is queued behind the lane's own node. From then on no reader enters:
+//! later readers see that another node is the last one, and queue behind the writer. A node that a reader must come
+//! after (G2) was pushed before the reader looked. So either it is done, or the reader sees that the lane's own node is
+//! not the last one. When a reader's turn comes, the readers right behind it go in with it, up to a bound.
 //!
-//! A writer that does not stand in line yet, but [looks](super::alone) for a moment, is let go first by
-//! those who come: a hint, and only for a moment.
+//! A writer that has not queued yet may [look](super::alone) at the lane for a moment. Readers that come meanwhile let
+//! it go first: a hint, and only for a moment.
 //!
-//! An admitter lets in the readers that had to wait ([`admit`]); two more bits of the word say whether there is one.
+//! The admitter lets in the readers that had to wait ([`admit`]). Two more bits of the word say whether there is one,
+//! and whether it was asked to look again.
 
 pub(in crate::lane) mod admit;
 pub(in crate::lane) mod batch;
@@ -46,17 +46,16 @@ use crate::lane::{Lane, LanePtr, LaneRef};
 use crate::sync::{Ordering, spin_loop};
 use std::ptr::NonNull;
 
-/// There is an admitter, who is counted too.
+/// There is an admitter, which is counted too.
 const ADMITTER: u32 = 1 << 31;
-/// It was asked to look at the line again.
+/// The admitter was asked to look at the line again.
 const ASKED: u32 = 1 << 30;
-/// Those inside.
+/// The readers inside, and the admitter.
 const COUNT: u32 = ASKED - 1;
-/// How many there can be: whoever comes then waits. Not exact, so it is far below what can be counted.
+/// How many there can be: a reader that comes then waits. Not exact, so it is far below what can be counted.
 const MOST: u32 = 1 << 29;
 
-/// Runs `f` beside other readers, on this thread; gives it back if the lane is held by somebody who
-/// does not read, or if somebody waits.
+/// Runs `f` beside other readers, on this thread. Gives it back if a writer holds the lane, or if something waits.
 ///
 /// # Panics
 ///
@@ -66,14 +65,14 @@ pub(crate) fn read_inline<F: FnOnce() -> R, R>(lane: &LaneRef, f: F) -> Result<R
     if !try_enter(lane) {
         return Err(f);
     }
-    // SAFETY: entered; `lane` outlives the guard.
+    // SAFETY: this thread has entered, and `lane` outlives the guard.
     let _inside = unsafe { Inside::new(lane.ptr()) };
     Ok(f())
 }
 
-/// Enters, and may have opened the gate for it. False if that cannot be now: somebody waits, or somebody
-/// who does not read has the lane, and still has it after some looks. A gate that is about to open, or to
-/// go, is so within some ten instructions.
+/// Enters, and opens the gate for that if need be. False if this thread cannot enter now: something waits, or a writer
+/// has the lane and still has it after some looks. A gate that is about to open or to close does so within some ten
+/// instructions.
 #[inline]
 pub(in crate::lane) fn try_enter(lane: &LaneRef) -> bool {
     let own = NonNull::from(&lane.inline);
@@ -83,8 +82,7 @@ pub(in crate::lane) fn try_enter(lane: &LaneRef) -> bool {
         if last.is_null() {
             // SAFETY: the node lives in the lane, and is reset whenever it leaves the chain.
             if unsafe { lane.chain.try_claim(own) } {
-                // Ordering: Release hands what this thread has acquired with the lane to those who
-                // enter.
+                // Ordering: Release hands what this thread has acquired with the lane to the readers that enter.
                 lane.readers.store(1, Ordering::Release);
                 if !std::ptr::eq(lane.chain.last(), own.as_ptr()) {
                     look_for_who_came(lane);
@@ -101,21 +99,21 @@ pub(in crate::lane) fn try_enter(lane: &LaneRef) -> bool {
     false
 }
 
-/// This thread has opened the gate, and somebody stands in line already, perhaps since before. A thread may lose its core
+/// This thread has opened the gate, and a node is in the line already, perhaps since before. A thread may lose its core
 /// between the claim and the opening; a reader that came meanwhile would wait for all that this one does.
 #[cold]
 fn look_for_who_came(lane: &LaneRef) {
     admit::look_again_soon(lane.clone());
 }
 
-/// Counts one more, if there are some.
+/// Counts one more reader, if some are counted already.
 #[inline]
 fn count_in(lane: &Lane) -> bool {
     // Ordering: hint only, the exchange decides.
     let mut readers = lane.readers.load(Ordering::Relaxed);
     while (1..MOST).contains(&(readers & COUNT)) {
-        // Ordering: Acquire pairs with the Release of who opened the gate. It is still open: the
-        // word counts the others, so this one owes a leave too.
+        // Ordering: Acquire pairs with the Release of the thread that opened the gate. The gate is still open: the word
+        // counts other readers, so this one owes a leave too.
         match lane.readers.compare_exchange_weak(
             readers,
             readers + 1,
@@ -129,43 +127,43 @@ fn count_in(lane: &Lane) -> bool {
     false
 }
 
-/// Opens the gate for so many, and for an admitter, who is the caller. It holds the lane, with its own
-/// node at the head, and gives that away.
+/// Opens the gate for that many readers, and for the caller, which becomes the admitter. The caller holds the lane,
+/// with its own node at the head, and gives that away.
 pub(in crate::lane) fn open(lane: &Lane, readers: u32) {
     // Ordering: as in `try_enter`.
     lane.readers.store((readers + 1) | ADMITTER, Ordering::Release);
 }
 
-/// Whether somebody is inside. A hint.
+/// Whether a reader is inside. A hint.
 pub(in crate::lane) fn is_open(lane: &Lane) -> bool {
     // Ordering: a hint.
     lane.readers.load(Ordering::Relaxed) != 0
 }
 
-/// Whether no more can be counted.
+/// Whether no more readers can be counted.
 pub(in crate::lane) fn is_full(lane: &Lane) -> bool {
     // Ordering: only the order of magnitude matters.
     lane.readers.load(Ordering::Relaxed) & COUNT >= MOST
 }
 
-/// Counts one more. The caller is inside, and has looked whether it [is full](is_full).
+/// Counts one more reader. The caller is inside, and has looked whether the lane [is full](is_full).
 pub(in crate::lane) fn count_beside(lane: &Lane) {
-    // Ordering: whoever is counted is told later, by this thread. An exchange breaks no chain from a
-    // Release to an Acquire.
+    // Ordering: this thread tells the reader later that it is counted. An exchange breaks no chain from a Release to an
+    // Acquire.
     lane.readers.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Makes the caller the admitter, and counts it, if the gate is open and there is none; asks the one
-/// there is to look again otherwise.
+/// Makes the caller the admitter and counts it, if the gate is open and there is no admitter. Otherwise asks the
+/// present admitter to look again.
 pub(in crate::lane) fn become_admitter(lane: &Lane) -> bool {
-    // Ordering: the exchange decides. That 0 is no older than the gate's last opening is by the fence
-    // before.
+    // Ordering: the exchange decides. The fence before ensures that a 0 read here is no older than the gate's last
+    // opening.
     let mut word = lane.readers.load(Ordering::Relaxed);
     while (1..MOST).contains(&(word & COUNT)) {
         let is_free = word & ADMITTER == 0;
         let next = if is_free { (word + 1) | ADMITTER } else { word | ASKED };
-        // Ordering: Release hands this thread's place in the line to the admitter that is asked, also
-        // if it has been asked before; Acquire takes the chain from the last admitter.
+        // Ordering: Release hands this thread's place in the line to the admitter that is asked, also if it has been
+        // asked before. Acquire takes the chain from the last admitter.
         match lane.readers.compare_exchange_weak(word, next, Ordering::AcqRel, Ordering::Relaxed) {
             Ok(_) => return is_free,
             Err(now) => word = now,
@@ -174,16 +172,14 @@ pub(in crate::lane) fn become_admitter(lane: &Lane) -> bool {
     false
 }
 
-/// Gives the role up; false if the admitter was asked to look again, which it must do now. It stays
-/// counted.
+/// Gives the role up. False if the admitter was asked to look again, which it must do now. It stays counted.
 pub(in crate::lane) fn stop_admitting(lane: &Lane) -> bool {
     // Ordering: the exchange decides.
     let mut word = lane.readers.load(Ordering::Relaxed);
     loop {
         let asked = word & ASKED != 0;
         let next = word & !if asked { ASKED } else { ADMITTER };
-        // Ordering: Acquire takes the place in the line of who asked; Release hands the chain to
-        // the next admitter.
+        // Ordering: Acquire takes the asking thread's place in the line; Release hands the chain to the next admitter.
         match lane.readers.compare_exchange_weak(word, next, Ordering::AcqRel, Ordering::Relaxed) {
             Ok(_) => return !asked,
             Err(now) => word = now,
@@ -191,40 +187,41 @@ pub(in crate::lane) fn stop_admitting(lane: &Lane) -> bool {
     }
 }
 
-/// Gives the role up, whoever asks. Then what waits, waits for the last one inside.
+/// Gives the role up, even if the admitter was asked to look again. Then all that waits, waits until the last reader
+/// leaves.
 pub(in crate::lane) fn abandon_admitting(lane: &Lane) {
     // Ordering: as in `stop_admitting`.
     lane.readers.fetch_and(!(ADMITTER | ASKED), Ordering::Release);
 }
 
-/// Whether somebody is counted beside the admitter, if there is one.
+/// Whether a reader is counted beside the admitter, if there is one.
 #[cfg(all(test, colored_loom))]
 pub(crate) fn has_readers(lane: &Lane) -> bool {
-    // Ordering: who was told that it is inside sees itself counted, or what came later.
+    // Ordering: a reader that was told that it is inside sees itself counted, or a later value.
     let word = lane.readers.load(Ordering::Relaxed);
     word & COUNT > u32::from(word & ADMITTER != 0)
 }
 
-/// Leaves. The last one takes the gate away and hands the lane on.
+/// Leaves. The last one closes the gate and hands the lane on.
 ///
 /// # Safety
 ///
 /// The caller owes the leave, and keeps the lane alive up to the end of this call.
 #[inline]
 pub(in crate::lane) unsafe fn leave(ptr: LanePtr) {
-    // SAFETY: by contract.
+    // SAFETY: the caller keeps the lane alive up to the end of this call.
     let lane = unsafe { ptr.get() };
-    // Ordering: Release orders this reader's looks before the next writer, whose way leads over the
-    // last one's Acquire.
+    // Ordering: Release orders this reader's accesses before the next writer, which is reached through the last
+    // reader's Acquire.
     if lane.readers.fetch_sub(1, Ordering::AcqRel) == 1 {
         let closing = lane.port.is_closing();
-        // SAFETY: nobody is inside any more, so the lane is this thread's, with its own node at the
-        // head; the caller keeps it alive.
+        // SAFETY: no reader is inside any more, so the lane is this thread's, with its own node at the head. The caller
+        // keeps it alive.
         unsafe { ptr.end_hold(After::Inline, Hold::begin(ptr), Some(closing)) };
     }
 }
 
-/// One who is inside, and leaves when this is dropped.
+/// A reader that is inside, and leaves when this is dropped.
 struct Inside(LanePtr);
 
 impl Inside {
@@ -238,7 +235,7 @@ impl Inside {
 
 impl Drop for Inside {
     fn drop(&mut self) {
-        // SAFETY: by the contract of `new`.
+        // SAFETY: `new` was given the leave that is owed, and the lane outlives this guard.
         unsafe { leave(self.0) };
     }
 }

@@ -12,7 +12,7 @@ use std::task::RawWakerVTable;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct LanePtr(pub(super) NonNull<Lane>);
 
-// SAFETY: a lane is `Send` and `Sync`, and the pointer says nothing about its life.
+// SAFETY: a lane is `Send` and `Sync`, and the pointer makes no claim about the lane's lifetime.
 unsafe impl Send for LanePtr {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for LanePtr {}
@@ -29,9 +29,9 @@ impl LanePtr {
 
     /// # Safety
     ///
-    /// Made by [`LanePtr::from_box`], and nobody uses the lane any more.
+    /// Made by [`LanePtr::from_box`], and no thread uses the lane any more.
     pub(crate) unsafe fn into_box(self) -> Box<Lane> {
-        // SAFETY: by contract.
+        // SAFETY: the caller promises that the pointer is of a leaked box, and that no thread uses the lane any more.
         unsafe { Box::from_raw(self.0.as_ptr()) }
     }
 
@@ -40,7 +40,7 @@ impl LanePtr {
     /// The lane is alive while the reference is used.
     #[inline]
     pub(crate) unsafe fn get<'a>(self) -> &'a Lane {
-        // SAFETY: by contract.
+        // SAFETY: the caller promises that the lane is alive while the reference is used.
         unsafe { self.0.as_ref() }
     }
 
@@ -50,30 +50,30 @@ impl LanePtr {
     ///
     /// The caller owns them and does not use the lane afterwards.
     pub(crate) unsafe fn release(self, refs: usize) {
-        // SAFETY: the caller's references.
+        // SAFETY: the caller's references keep the lane alive.
         let lane = unsafe { self.get() };
-        // Never to zero: the scheduler takes the last reference, under the table's lock if the table
-        // has the lane, so that a look-up cannot meet a dead one.
+        // Never to zero: the scheduler takes the last reference, under the table's lock if the table has the lane, so
+        // that a look-up cannot find a freed lane.
         if lane.refs.release_some(refs) {
             return;
         }
-        // The reference is to the scheduler, not into the lane, which is freed during the call: that
-        // happens on a worker, which keeps the scheduler.
+        // The reference is to the scheduler, not into the lane, which is freed during the call: that happens on a
+        // worker, which keeps the scheduler.
         let port: &dyn Dispatch = &*lane.port;
         if !port.retire_here(self, refs) {
-            // SAFETY: the references are the caller's still.
+            // SAFETY: the references are still the caller's.
             unsafe { self.retire_from_outside(refs) };
         }
     }
 
-    /// The lane may be what keeps its scheduler alive, so the caller keeps it too.
+    /// The lane may be the only owner of its scheduler, so the caller keeps the scheduler too.
     ///
     /// # Safety
     ///
     /// As for [`release`](Self::release).
     #[cold]
     unsafe fn retire_from_outside(self, refs: usize) {
-        // SAFETY: the caller's references.
+        // SAFETY: the caller's references keep the lane alive.
         let port = Arc::clone(&unsafe { self.get() }.port);
         port.retire(self, refs);
     }
@@ -83,11 +83,10 @@ impl LanePtr {
     ///
     /// # Safety
     ///
-    /// The caller owns them and does not use the lane afterwards, except after
-    /// [`GivenBack::Published`], when it owns them still, and after [`GivenBack::Last`], when it frees
-    /// the lane.
+    /// The caller owns them and does not use the lane afterwards. There are two exceptions: after
+    /// [`GivenBack::Published`] it still owns them, and after [`GivenBack::Last`] it frees the lane.
     pub(crate) unsafe fn release_unpublished(self, refs: usize) -> GivenBack {
-        // SAFETY: the caller's references.
+        // SAFETY: the caller's references keep the lane alive.
         let count = &unsafe { self.get() }.refs;
         count.release_unpublished(refs)
     }
@@ -97,15 +96,14 @@ impl LanePtr {
     ///
     /// # Safety
     ///
-    /// The caller owns them and does not use the lane afterwards, except after true, when it frees the
-    /// lane.
+    /// The caller owns them and does not use the lane afterwards. After true it frees the lane.
     pub(crate) unsafe fn release_published(self, refs: usize) -> bool {
-        // SAFETY: the caller's references.
+        // SAFETY: the caller's references keep the lane alive.
         let count = &unsafe { self.get() }.refs;
         count.release_published(refs)
     }
 
-    /// Adds a node and sees that it will run.
+    /// Adds a node and sees to it that it runs.
     ///
     /// # Safety
     ///
@@ -113,12 +111,12 @@ impl LanePtr {
     /// [`Kind::Uncounted`](crate::queue::Kind::Uncounted).
     #[inline(always)]
     pub(crate) unsafe fn push(self, node: NonNull<Node>) {
-        // SAFETY: by contract.
+        // SAFETY: the caller promises the same.
         unsafe { self.push_with(node, ReadyLane::dispatch) };
     }
 
-    /// As [`push`](Self::push), by somebody who keeps the scheduler alive: so a thread that is no worker
-    /// need not, by a count that all threads share.
+    /// As [`push`](Self::push), for a caller that keeps the scheduler alive: so a thread that is no worker need not
+    /// retain it, by a count that all threads share.
     ///
     /// # Safety
     ///
@@ -130,7 +128,7 @@ impl LanePtr {
                 dispatch_from_outside(port, ready, pin);
             }
         };
-        // SAFETY: by contract.
+        // SAFETY: the caller promises the same as for `push`.
         unsafe { self.push_with(node, dispatch) };
     }
 
@@ -139,15 +137,15 @@ impl LanePtr {
     /// As for [`push`](Self::push).
     #[inline(always)]
     unsafe fn push_with(self, node: NonNull<Node>, dispatch: impl FnOnce(ReadyLane, u32)) {
-        // SAFETY: the node's reference, or the caller's.
+        // SAFETY: the node's reference, or the caller's, keeps the lane alive.
         let lane = unsafe { self.get() };
-        // SAFETY: in no chain yet, so it is ours to read.
+        // SAFETY: the node is in no chain yet, so this thread may read it.
         let Node { pin, urgent, .. } = *unsafe { node.as_ref() };
         if urgent {
-            // SAFETY: by contract.
+            // SAFETY: the caller promises the same as for `push`; `pin` is the node's.
             return unsafe { self.push_urgent(node, pin) };
         }
-        // SAFETY: by contract.
+        // SAFETY: the caller promises that the node is in no chain, and stays until it has run.
         let pushed = unsafe { lane.chain.push(node) };
         if let Pushed::Claimed = pushed {
             dispatch(ReadyLane(self), pin);
@@ -155,20 +153,20 @@ impl LanePtr {
     }
 }
 
-/// Kept out of the way of the workers.
+/// A function of its own, out of the workers' hot path.
 #[inline(never)]
 fn dispatch_from_outside(port: &(impl Dispatch + ?Sized), lane: ReadyLane, pin: u32) {
     port.dispatch(lane, pin);
 }
 
 impl ReadyLane {
-    /// Hands the lane to a thread that may run what is pinned to `pin`. That thread may free the lane
-    /// before this returns: so no argument of this, or of what it calls, is a reference into the lane.
+    /// Hands the lane to a thread that may run what is pinned to `pin`. That thread may free the lane before this
+    /// returns, so no argument of this, or of what it calls, is a reference into the lane.
     #[inline(always)]
     pub(super) fn dispatch(self, pin: u32) {
         // SAFETY: the right to run keeps the lane up to the hand-over.
         let lane = unsafe { self.0.get() };
-        // To the scheduler, not into the lane: a worker that takes the lane keeps its scheduler, and
+        // The reference is to the scheduler, not into the lane: a worker that takes the lane keeps its scheduler, and
         // otherwise the right to run comes back.
         let port: &dyn Dispatch = &*lane.port;
         if let Err(ready) = port.dispatch_here(self, pin) {
@@ -209,7 +207,7 @@ impl Schedule for LanePtr {
     }
 
     unsafe fn resume(self, node: NonNull<Node>) {
-        // SAFETY: at the head of the chain of a lane that is the caller's to run.
+        // SAFETY: the node is at the head of the chain of a lane that the caller may run.
         let pin = unsafe { node.as_ref() }.pin;
         ReadyLane(self).dispatch(pin);
     }
@@ -243,8 +241,8 @@ impl LaneRef {
         Some(Self(lane))
     }
 
-    /// A reference for a node that is pushed on this lane next. The holder counts it only when its
-    /// slice ends: nobody else can run the node, and so give the reference back, before.
+    /// A reference for a node that is pushed on this lane next. The holder counts it only when its slice ends: no other
+    /// thread can run the node, and so give the reference back, before.
     #[inline]
     pub(crate) fn for_node(&self) -> Self {
         if !current::retain(self.0) {
@@ -253,7 +251,7 @@ impl LaneRef {
         Self(self.0)
     }
 
-    /// Gives the reference to something else.
+    /// Forgets the reference, and gives its count to the caller.
     #[inline]
     pub(crate) fn into_counted(self) -> LanePtr {
         let lane = self.0;
@@ -266,7 +264,7 @@ impl LaneRef {
         self.0
     }
 
-    /// Whether nobody has it, and nothing is scheduled. A hint.
+    /// Whether no thread holds it, and nothing is scheduled. A hint.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.chain.is_idle()
@@ -278,10 +276,11 @@ impl LaneRef {
         current::is(self.0)
     }
 
-    /// Whether the calling thread holds this lane, and an access is part of the present turn: nothing is
-    /// scheduled behind it. In a section it always is, for what is scheduled waits until that ends.
+    /// Whether the calling thread holds this lane, and an access is part of the present turn: nothing is scheduled
+    /// behind it. In a section an access always is part of the turn, for all that is scheduled waits until the section
+    /// ends.
     ///
-    /// Otherwise the access stands in line, as it does for a caller of any other color (G2).
+    /// Otherwise the access is queued, as it is for a caller of any other color (G2).
     #[inline]
     pub(crate) fn is_free_here(&self) -> bool {
         self.is_current() && (self.chain.has_head_only() || current::is_in_a_section())
@@ -293,7 +292,7 @@ impl std::ops::Deref for LaneRef {
 
     #[inline]
     fn deref(&self) -> &Lane {
-        // SAFETY: this reference keeps it alive.
+        // SAFETY: this reference keeps the lane alive.
         unsafe { self.0.get() }
     }
 }
@@ -312,7 +311,7 @@ impl Drop for LaneRef {
     #[inline]
     fn drop(&mut self) {
         if !current::give_back(self.0) {
-            // SAFETY: this reference, not used again.
+            // SAFETY: this reference is given back once, and not used again.
             unsafe { self.0.release(1) };
         }
     }

@@ -1,4 +1,4 @@
-//! The end of a hold that is no slice: of an inline call, of a claim, of a gate.
+//! The end of a hold that is not a slice: of an inline call, a claim, or a gate.
 
 use crate::lane::after::After;
 use crate::lane::current::Hold;
@@ -7,23 +7,23 @@ use crate::queue::Unlinked;
 use std::ptr::NonNull;
 
 impl LanePtr {
-    /// Takes the head out, which has had its turn, and hands on what is behind it.
+    /// Takes the head out, which has had its turn, and hands on the lane if nodes are behind it.
     ///
     /// # Safety
     ///
-    /// This thread holds the lane, by `hold`, and something outlives this call that keeps the lane
-    /// alive. `closing` is as for [`LanePtr::unlink`].
+    /// This thread holds the lane, by `hold`, the head has had its turn, and something that outlives this call keeps
+    /// the lane alive. `closing` is as for [`LanePtr::unlink`].
     #[inline]
     pub(super) unsafe fn end_hold(self, after: After, hold: Hold, closing: Option<bool>) {
-        // SAFETY: by contract.
+        // SAFETY: the caller promises that this thread holds the lane, and that the head has had its turn.
         let unlinked = unsafe { self.unlink(after, &hold, closing) };
         if unlinked == Unlinked::Idle {
             return;
         }
-        // SAFETY: by contract.
+        // SAFETY: the caller promises that something that outlives this call keeps the lane alive.
         let lane = unsafe { self.get() };
         if unlinked == Unlinked::Stalled && after == After::Inline {
-            // The node stays in the chain for now, so like everything there it owns a reference.
+            // The node stays in the chain for now, so like every node there it owns a reference.
             lane.retain(1);
             // SAFETY: this thread holds the lane.
             unsafe { lane.set_stalled(After::InlineCounted) };
@@ -36,7 +36,7 @@ impl LanePtr {
         ReadyLane(self).dispatch(pin);
     }
 
-    /// Ends a hold by the lane's own node, with nobody behind it as a rule: one exchange.
+    /// Ends a hold by the lane's own node; no node is behind it as a rule. Costs one exchange then.
     ///
     /// # Safety
     ///
@@ -44,25 +44,25 @@ impl LanePtr {
     /// polled.
     #[inline]
     pub(super) unsafe fn end_inline(self, hold: Hold) {
-        // SAFETY: by contract.
+        // SAFETY: the caller promises that something that outlives this call keeps the lane alive.
         let lane = unsafe { self.get() };
         if hold.owed() != 0 || !lane.chain.try_release(NonNull::from(&lane.inline)) {
-            // SAFETY: by contract.
+            // SAFETY: the caller promises the same, and the own node is still at the head.
             unsafe { self.end_crowded(hold) };
         }
     }
 
-    /// As [`end_inline`](Self::end_inline), of a lane under whose color nothing has run.
+    /// As [`end_inline`](Self::end_inline), for a lane under whose color nothing has run.
     ///
     /// # Safety
     ///
     /// As for `end_inline`.
     #[inline]
     pub(super) unsafe fn end_unused(self) {
-        // SAFETY: by contract.
+        // SAFETY: the caller promises that something that outlives this call keeps the lane alive.
         let lane = unsafe { self.get() };
         if !lane.chain.try_release(NonNull::from(&lane.inline)) {
-            // SAFETY: by contract.
+            // SAFETY: the caller promises the same, the own node is still at the head, and the hold is of this lane.
             unsafe { self.end_crowded(Hold::begin(self)) };
         }
     }
@@ -72,7 +72,7 @@ impl LanePtr {
     /// As for [`end_inline`](Self::end_inline).
     #[cold]
     unsafe fn end_crowded(self, hold: Hold) {
-        // SAFETY: by contract.
+        // SAFETY: the caller promises the same, the own node has had its turn, and no task has been polled.
         unsafe { self.end_hold(After::Inline, hold, None) };
     }
 
@@ -80,11 +80,11 @@ impl LanePtr {
     ///
     /// # Safety
     ///
-    /// `hold` is of this lane, and something keeps the lane alive beside what is given back.
+    /// `hold` is of this lane, and a reference beside those that are given back keeps the lane alive.
     pub(super) unsafe fn settle(self, hold: &Hold) {
         let owed = hold.take_owed();
         if owed > 0 {
-            // SAFETY: by contract.
+            // SAFETY: the caller promises that a reference keeps the lane alive.
             unsafe { self.get() }.retain(owed.unsigned_abs());
         } else if owed < 0 {
             // SAFETY: the references were given to the holder.

@@ -1,13 +1,13 @@
 //! A task that waits and keeps its lane.
 //!
-//! The node stays at the head, and nobody has the lane: not a worker, not a queue. The right to run
-//! it goes with the right to move the node, in the exchange that ends the poll, to whoever wakes the
-//! task (table in `task/state.rs`). That one dispatches the lane, whose first turn is the task's
-//! again. What is pushed meanwhile finds the chain held, and waits behind.
+//! The node stays at the head, and no worker and no queue has the lane. In the exchange that ends the poll, the right
+//! to run the lane goes with the right to move the node, to the thread that wakes the task (table in `task/state.rs`).
+//! That thread dispatches the lane, whose first turn is the task's again. A node that is pushed meanwhile finds the
+//! chain held, and waits behind.
 //!
-//! A shutdown cannot reach such a lane from behind, for the node that it pushes has no turn. So
-//! before a task waits with its lane for the first time in a section, the scheduler learns of it; if
-//! that is shutting down already, the task is aborted here.
+//! A shutdown cannot reach such a lane from behind, for the node that it pushes has no turn. So the scheduler is told
+//! of the task before it waits with its lane for the first time in a section. If the scheduler is shutting down
+//! already, the task is aborted here.
 
 pub(crate) mod inside;
 
@@ -32,8 +32,8 @@ impl SectionKey {
 }
 
 impl LanePtr {
-    /// Ends the poll of the head, which has an open section and is not ready. [`Kept::Waiting`]:
-    /// this thread does not hold the lane any more.
+    /// Ends the poll of the head, which has an open section and is not ready. After [`Kept::Waiting`] this thread does
+    /// not hold the lane any more.
     ///
     /// # Safety
     ///
@@ -42,7 +42,7 @@ impl LanePtr {
     pub(in crate::lane) unsafe fn keep(self, task: TaskRef<LanePtr>, hold: &Hold) -> Kept {
         // SAFETY: the right to run keeps the lane alive.
         let lane = unsafe { self.get() };
-        // This may be the end of the hold: what was taken must be counted before.
+        // This may be the end of the hold: the references taken must be counted before.
         if hold.owed() > 0 {
             lane.retain(hold.take_owed().unsigned_abs());
         }
@@ -50,7 +50,7 @@ impl LanePtr {
             // SAFETY: the lane is held.
             unsafe { lane.announce(task) };
         }
-        // SAFETY: by contract.
+        // SAFETY: the caller promises that the lane is held, and that `task` is at its head and has been polled.
         let kept = unsafe { task.end_keeping() };
         match kept {
             Kept::Again => {}
@@ -82,7 +82,7 @@ impl Lane {
         match self.port.enter_section(task) {
             // SAFETY: the lane is held.
             Ok(section) => unsafe { self.with_inner(|inner| inner.section = Some(section)) },
-            // SAFETY: it is at the head, and its next turn is this lane's next.
+            // SAFETY: the task is at the head, and its next turn is this lane's next.
             Err(Closing) => unsafe { task.abort() },
         }
     }

@@ -12,11 +12,11 @@ use std::ptr::NonNull;
 
 /// The thread that runs a slice.
 pub(crate) trait Runner {
-    /// Whether it may run what is pinned to `pin` (0: what is pinned to nobody).
+    /// Whether it may run a node that is pinned to `pin` (0: pinned to no thread).
     fn may_run(&self, pin: u32) -> bool;
     /// Whether everything is to be cancelled.
     fn is_closing(&self) -> bool;
-    /// One turn has been taken; whether the slice goes on.
+    /// One turn is over; returns whether the slice goes on.
     fn goes_on(&mut self) -> bool;
 }
 
@@ -24,28 +24,28 @@ pub(crate) trait Runner {
 #[must_use]
 #[derive(Debug)]
 pub(crate) enum Slice {
-    /// The lane is idle, or waits with the task that keeps it; and perhaps it is gone.
+    /// The lane is idle, or its task waits and keeps it. The lane may be freed.
     Idle,
     /// There is more to run.
     More(ReadyLane),
-    /// What comes next is pinned to somebody else.
+    /// The next node is pinned to another thread.
     Elsewhere(ReadyLane, u32),
-    /// The lane is a behavior's now, or its readers'.
+    /// A behavior, or readers, have the lane now.
     Taken,
 }
 
-/// What came of the head's turn.
+/// The result of the head's turn.
 enum Turned {
-    /// It is over, and this remains.
+    /// The turn is over, and this remains to be done.
     Over(ReadyLane, After),
     /// The head is where it was.
     NotYet(ReadyLane),
-    /// The lane is somebody else's.
+    /// A behavior, or readers, have the lane now.
     Taken,
 }
 
 impl ReadyLane {
-    /// Runs the lane until it is idle, `runner` says stop, or the next turn is somebody else's.
+    /// Runs the lane until it is idle, `runner` says stop, or the next turn is another thread's.
     pub(crate) fn run(mut self, runner: &mut impl Runner) -> Slice {
         let hold = Hold::begin(self.0);
         // SAFETY: the right to run keeps the lane alive.
@@ -59,8 +59,8 @@ impl ReadyLane {
                     let node = lane.chain.head();
                     // SAFETY: the head is alive.
                     let pin = unsafe { node.as_ref() }.pin;
-                    // A closure that is only to be dropped is, wherever this is: the thread that it
-                    // is pinned to may have gone.
+                    // A closure that is only to be dropped is dropped on any thread: the thread
+                    // that it is pinned to may have gone.
                     let dropped = || {
                         // SAFETY: the head is alive.
                         unsafe { node.as_ref() }.kind == Kind::Callback && runner.is_closing()
@@ -101,7 +101,7 @@ impl ReadyLane {
         }
     }
 
-    /// The turn of a head that wants the lane itself.
+    /// The turn of a head that takes the lane itself: a claim or a reader.
     ///
     /// # Safety
     ///
@@ -112,13 +112,15 @@ impl ReadyLane {
         // SAFETY: the head is alive.
         if unsafe { node.as_ref() }.kind == Kind::Claim {
             self.count_owed(hold);
-            // SAFETY: by contract.
+            // SAFETY: the caller promises that the lane is held, and a claim is at its head; the
+            // hold is settled.
             return match unsafe { behavior::grant(self, node, closing) } {
                 Some(lane) => Turned::Over(lane, After::Claim),
                 None => Turned::Taken,
             };
         }
-        // SAFETY: by contract.
+        // SAFETY: the caller promises that the lane is held, by `hold`, and that a reader is at its
+        // head.
         match unsafe { admit::let_in(self, hold, closing) } {
             LetIn::Open => Turned::Taken,
             LetIn::Nobody(lane) => Turned::Over(lane, After::InlineCounted),
@@ -126,8 +128,8 @@ impl ReadyLane {
         }
     }
 
-    /// Counts what was taken and given back meanwhile. What is in the chain owns references, so
-    /// this never gives the last one back.
+    /// Counts the references that were taken and given back meanwhile. The nodes in the chain own
+    /// references, so this never gives the last one back.
     fn count_owed(&self, hold: &Hold) {
         // SAFETY: the hold is of this lane, which the node at the head keeps.
         unsafe { self.0.settle(hold) };
@@ -140,12 +142,13 @@ impl Lane {
     /// The caller holds the lane.
     pub(super) unsafe fn with_inner<R>(&self, f: impl FnOnce(&mut super::Inner) -> R) -> R {
         self.inner.with_mut(|inner| {
-            // SAFETY: by contract; `f` runs no user code, so it cannot come here again.
+            // SAFETY: the caller promises that it holds the lane; `f` runs no user code, so it
+            // cannot come here again.
             f(unsafe { &mut *inner })
         })
     }
 
-    /// The turn of the head: runs it, and says what remains.
+    /// The turn of the head: runs it, and returns what remains to be done.
     ///
     /// # Safety
     ///
@@ -157,7 +160,8 @@ impl Lane {
             Kind::Task => {
                 // SAFETY: of that kind, and alive until it is unlinked.
                 let task = unsafe { TaskRef::from_node(node) };
-                // SAFETY: by contract.
+                // SAFETY: the caller promises that the lane is held, the task at its head, and this
+                // the thread that may run it.
                 unsafe { self.turn_of_task(task, closing) }
             }
             Kind::Callback => {
@@ -171,10 +175,10 @@ impl Lane {
                 After::FreeUncounted
             }
             Kind::Close => {
-                // SAFETY: by contract.
+                // SAFETY: the caller promises that it holds the lane.
                 unsafe { self.abort_waiting() };
-                // Behind those tasks.
-                // SAFETY: by contract.
+                // The values are dropped behind those tasks.
+                // SAFETY: the caller promises that it holds the lane.
                 unsafe { self.end_locals() };
                 After::Free
             }
@@ -223,14 +227,15 @@ impl Lane {
             return After::Release;
         }
         if let Some(lane) = asked.hop {
-            // SAFETY: the owner that polled may move the task; it takes the reference along.
+            // SAFETY: the owner that polled may move the task, which takes the hop's reference
+            // along.
             unsafe { task.set_lane(lane.into_counted()) };
             return After::Hop;
         }
         match wants {
             Wants::Lane => {
                 if asked.yielded {
-                    // SAFETY: it is at the head, and has the next turn.
+                    // SAFETY: the task is at the head, and has the next turn.
                     unsafe { task.wake() };
                 }
                 After::Keep

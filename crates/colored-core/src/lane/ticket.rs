@@ -1,16 +1,16 @@
-//! Tickets: several places in a queue for one lane.
+//! Tickets: several queue entries for one lane.
 //!
-//! The rule is that a queue holds [`ReadyLane`]s: who takes one out may run the lane. Where lanes are
-//! queued by class (`sched/classes.rs`), a lane that is raised gets a second entry in another queue, and
-//! the right to run it is one. So there an entry is a [`Ticket`], which owns a reference and no right.
-//! The right is *left* in the lane itself, and whoever takes it out, by whichever ticket, has it. A
-//! ticket that finds no right is one of a lane that runs, or of one that has become idle.
+//! The rule is that a queue holds [`ReadyLane`]s: a thread that takes one out may run the lane. Where lanes are queued
+//! by class (`sched/classes.rs`), a lane that is raised gets a second entry in another queue, but there is only one
+//! right to run it. So there an entry is a [`Ticket`], which owns a reference and no right. The right is *left* in the
+//! lane itself, and the thread that takes it out, by any of the tickets, has it. If a ticket finds no right, its lane
+//! runs, or has become idle.
 //!
-//! # What keeps a lane from being forgotten
+//! # No lane is forgotten
 //!
-//! A right that is left has a ticket that is in a queue, or is about to be. Whoever leaves it sees to
-//! that, and then looks for sleepers; whoever puts a ticket into a queue looks for sleepers as well.
-//! So of the two things that make a lane findable, the later one is followed by a look (G6).
+//! A right that is left has a ticket that is in a queue, or is about to be. The thread that leaves it ensures that, and
+//! then looks for sleepers; a thread that puts a ticket into a queue looks for sleepers as well. So the later of the
+//! two steps that make a lane findable is followed by a look (G6).
 
 use crate::lane::{Lane, LaneRef, Priority, ReadyLane};
 
@@ -33,12 +33,12 @@ impl ReadyLane {
     /// A ticket for the lane.
     pub(crate) fn ticket(&self) -> Ticket {
         self.lane().retain(1);
-        // SAFETY: just counted.
+        // SAFETY: the reference was counted just now.
         Ticket::new(unsafe { LaneRef::from_counted(self.0) })
     }
 
-    /// Leaves the right in the lane, for whoever has a ticket of its class; the class, if one must be
-    /// made.
+    /// Leaves the right in the lane, for the first thread with a ticket of its class. Returns the class, if a ticket
+    /// must be made.
     pub(crate) fn leave(self) -> Option<Priority> {
         self.lane().priority.leave()
     }

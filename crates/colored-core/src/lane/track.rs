@@ -1,4 +1,4 @@
-//! Where the registry of lanes that no table has keeps one.
+//! A lane's place in the registry of the lanes that no table has.
 
 use std::num::NonZeroU32;
 
@@ -14,7 +14,7 @@ impl Track {
     }
 
     pub(crate) fn index(self) -> usize {
-        // It fits: it did before.
+        // It fits, since it was made from such an index.
         self.0.get() as usize - 1
     }
 }

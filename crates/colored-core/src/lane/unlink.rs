@@ -1,9 +1,8 @@
 //! The end of a turn: the head leaves the chain, and what remains to be done with it is done.
 //!
-//! The exchange that takes the last node out ends the hold, and from then on another thread may run
-//! the lane. So all that needs the hold comes before it: references are counted that were taken, and
-//! tasks that wait are made known. What is left afterwards is about the node alone, which is this
-//! thread's until it gives it away.
+//! The exchange that takes the last node out ends the hold, and from then on another thread may run the lane. So all
+//! that needs the hold comes before it: the references taken are counted, and waiting tasks are made known to the
+//! scheduler. The rest is about the node alone, which is this thread's until it gives it away.
 //!
 //! A head behind which a producer is half done cannot leave yet. The lane remembers what remains
 //! ([`Lane::set_stalled`]), goes back to its worker, and begins with that the next time.
@@ -17,13 +16,13 @@ use crate::task::{Ended, Kept, Schedule, TaskRef};
 use std::ptr::NonNull;
 
 impl Lane {
-    /// What remains to be done with a head that has had its turn and is in the chain still.
+    /// Takes what remains to be done with a head that has had its turn and is still in the chain.
     ///
     /// # Safety
     ///
     /// The caller holds the lane.
     pub(super) unsafe fn take_stalled(&self) -> Option<After> {
-        // SAFETY: the holder alone touches it.
+        // SAFETY: only the holder uses it.
         self.stalled.with_mut(|stalled| unsafe { (*stalled).take() })
     }
 
@@ -33,7 +32,7 @@ impl Lane {
     ///
     /// The caller holds the lane.
     pub(super) unsafe fn set_stalled(&self, after: After) {
-        // SAFETY: the holder alone touches it.
+        // SAFETY: only the holder uses it.
         self.stalled.with_mut(|stalled| unsafe { *stalled = Some(after) });
     }
 }
@@ -73,7 +72,7 @@ impl LanePtr {
             }
         } else {
             if !lane.chain.has_more() {
-                // This may be the end of the hold: what was taken must be counted before.
+                // This may be the end of the hold: the references taken must be counted before.
                 if hold.owed() > 0 {
                     lane.retain(hold.take_owed().unsigned_abs());
                 }
@@ -104,7 +103,7 @@ impl LanePtr {
                 unsafe { after.settle(head, hold) };
             }
             Unlinked::Idle => {
-                // What follows may drop a foreign waker, whose code must not see the color.
+                // `settle` may drop a foreign waker, whose code must not see the color.
                 hold.has_ended();
                 // SAFETY: the head is out.
                 unsafe { after.settle(head, hold) };
@@ -134,7 +133,7 @@ impl After {
             After::End => {
                 // SAFETY: the owner that polled may move the task, up to this call.
                 if let Ended::Reschedule = unsafe { task().end() } {
-                    // SAFETY: it was woken meanwhile, so it is still this owner's to move.
+                    // SAFETY: the task was woken meanwhile, so it is still this owner's to move.
                     unsafe { schedule(task()) };
                 }
             }
@@ -145,20 +144,20 @@ impl After {
             }
             After::Hop => {
                 hold.owe(-1);
-                // SAFETY: scheduled and in no chain: it is still this owner's to move.
+                // SAFETY: the task is scheduled and in no chain, so it is still this owner's to move.
                 unsafe { schedule(task()) };
             }
             After::Free => {
                 hold.owe(-1);
-                // SAFETY: it has run and is in no chain.
+                // SAFETY: the callback has run and is in no chain.
                 unsafe { callback::free(node) };
             }
-            // SAFETY: it has run and is in no chain.
+            // SAFETY: the callback has run and is in no chain.
             After::FreeUncounted => unsafe { callback::free(node) },
             After::Inline => {}
             After::InlineCounted => hold.owe(-1),
             After::Rotate | After::Keep => unreachable!("it stays in the chain"),
-            // SAFETY: it has had its turn and is in no chain.
+            // SAFETY: the claim has had its turn and is in no chain.
             After::Claim => unsafe { behavior::free(node) },
         }
     }
@@ -168,8 +167,8 @@ impl After {
 ///
 /// The caller may move the task, and gives that right away.
 unsafe fn schedule(task: TaskRef<LanePtr>) {
-    // SAFETY: by contract.
+    // SAFETY: the caller promises that it may move the task, and so may read its lane.
     let lane = task.lane();
-    // SAFETY: by contract.
+    // SAFETY: the caller promises that it may move the task, and gives that right away here.
     unsafe { lane.schedule(task.node()) };
 }

@@ -1,4 +1,4 @@
-//! The tasks of a lane that wait: found at shutdown, and told.
+//! The waiting tasks of a lane: found and aborted at shutdown.
 
 use crate::lane::{Closing, Inner, Lane, LanePtr};
 
@@ -20,9 +20,9 @@ impl Lane {
         }
     }
 
-    /// Before the lane may become idle with tasks that wait: sees that a shutdown finds them. One
-    /// that began before a published lane was in the table is seen here; one that begins later
-    /// looks into the table.
+    /// Called before the lane may become idle with tasks that wait: ensures that a shutdown finds
+    /// them. A shutdown that began before a published lane was in the table is seen here; one that
+    /// begins later looks into the table.
     ///
     /// # Safety
     ///

@@ -13,20 +13,20 @@ const CLASSES: usize = LARGEST / GRAIN;
 /// Blocks in a full magazine.
 const ROUNDS: usize = 64;
 
-/// Bytes of a class that the depot keeps: what comes beyond is freed. Each class has a limit of its
-/// own: blocks that other threads allocate and workers free fill theirs, and must not crowd out the
-/// rest (`benches/ratio.rs`, `keyed` after `spawn_remote`: 330 ns with one limit, 130 ns so).
+/// Bytes of a class that the depot keeps: further blocks are freed. Each class has a limit of its own: blocks that
+/// other threads allocate and workers free fill theirs, and must not crowd out the rest (`benches/ratio.rs`, `keyed`
+/// after `spawn_remote`: 330 ns with one limit, 130 ns so).
 const KEPT: usize = 2 << 20;
 
 /// Chunks that the depot keeps: 4 MiB, a burst of 80,000 posts.
 const CHUNKS: usize = (4 << 20) / chunk::SIZE;
 
-/// Free blocks of one class. An array beside them, not a list through them: a free block was last
-/// touched by another core more often than not, and popping from a list would wait for it.
+/// Free blocks of one class, in an array beside them, not a list through them: another core was more often than not the
+/// last to use a free block, and popping from a list would wait for its cache line.
 #[derive(Default)]
 struct Magazine(Vec<NonNull<u8>>);
 
-// SAFETY: whoever has the magazine has its blocks.
+// SAFETY: the owner of the magazine owns its blocks.
 unsafe impl Send for Magazine {}
 
 impl Magazine {
@@ -122,11 +122,11 @@ pub(crate) struct Cache {
     classes: [RefCell<Slot>; CLASSES],
     front: RefCell<Option<Front>>,
     depot: Cell<*const Depot>,
-    /// Whether it keeps anything.
+    /// Whether it keeps any block.
     keeps: bool,
 }
 
-// SAFETY: the cache has its blocks wherever it goes, and the depot is looked at inside `enter` only.
+// SAFETY: the cache takes its blocks along, and only `enter` gives access to the depot.
 unsafe impl Send for Cache {}
 
 /// Two magazines, so that allocating and freeing in turn at a boundary does not go to the depot.
@@ -139,7 +139,7 @@ struct Slot {
 thread_slot!(static CACHE: Cell<*const Cache> = Cell::new(ptr::null()));
 
 impl Cache {
-    /// An empty cache; one that does not keep leaves all to the global allocator.
+    /// An empty cache; if not `keeps`, it leaves all blocks to the global allocator.
     pub(crate) fn new(keeps: bool) -> Self {
         Self {
             classes: std::array::from_fn(|_| RefCell::default()),
@@ -165,7 +165,7 @@ impl Cache {
     }
 
     fn depot(&self) -> &Depot {
-        // SAFETY: `enter` borrows it for as long as the cache serves.
+        // SAFETY: `enter` borrows the depot for as long as the cache serves.
         unsafe { &*self.depot.get() }
     }
 
@@ -238,7 +238,7 @@ fn with<R>(f: impl FnOnce(&Cache) -> R) -> Option<R> {
     unsafe { cache.as_ref() }.map(f)
 }
 
-/// A block for `layout`, not empty.
+/// A block for `layout`, which must not be empty.
 #[inline]
 pub(crate) fn allocate(layout: Layout) -> NonNull<u8> {
     assert!(layout.size() > 0, "no block is empty");
@@ -250,7 +250,7 @@ pub(crate) fn allocate(layout: Layout) -> NonNull<u8> {
 ///
 /// # Safety
 ///
-/// From [`allocate`] with the same layout, and not used any more.
+/// The block is from [`allocate`] with the same layout, and is not used any more.
 #[inline]
 pub(crate) unsafe fn release(block: NonNull<u8>, layout: Layout) {
     let Some((class, rounded)) = class(layout) else {
@@ -263,7 +263,7 @@ pub(crate) unsafe fn release(block: NonNull<u8>, layout: Layout) {
     }
 }
 
-/// A block for something that is freed soon, if this thread has such.
+/// A block for a value that is freed soon, if this thread has such blocks.
 #[inline]
 pub(crate) fn allocate_short_lived(layout: Layout) -> Option<NonNull<u8>> {
     if layout.size() > LARGEST || layout.align() > GRAIN {
@@ -276,10 +276,10 @@ pub(crate) fn allocate_short_lived(layout: Layout) -> Option<NonNull<u8>> {
 ///
 /// # Safety
 ///
-/// From [`allocate_short_lived`], and not used any more.
+/// The block is from [`allocate_short_lived`], and is not used any more.
 #[inline]
 pub(crate) unsafe fn release_short_lived(block: NonNull<u8>) {
-    // SAFETY: by contract.
+    // SAFETY: the caller promises that the block is from `allocate_short_lived`, and is not used any more.
     if let Some(chunk) = unsafe { chunk::release(block) } {
         // On a thread that keeps nothing the chunk is freed with the closure.
         with(move |cache| cache.depot().keep_chunk(chunk));
@@ -287,7 +287,7 @@ pub(crate) unsafe fn release_short_lived(block: NonNull<u8>) {
 }
 
 fn from_system(layout: Layout) -> NonNull<u8> {
-    // SAFETY: not of size zero.
+    // SAFETY: the layout is not of size zero.
     let block = unsafe { alloc::alloc(layout) };
     NonNull::new(block).unwrap_or_else(|| alloc::handle_alloc_error(layout))
 }

@@ -1,13 +1,12 @@
-//! Chunks: memory for what is freed soon, handed out from front to back.
+//! Chunks: memory for blocks that are freed soon, handed out from front to back.
 //!
-//! A callback lives until its turn, and what was posted together is run together. So posts get
-//! neighbouring blocks of a chunk: the poster writes, and the lane's holder reads, line after line,
-//! and the processor sees both coming. A chunk does not know its free blocks, only how many are in
-//! use; when none is, it starts from the front again. One block that stays keeps the whole chunk,
-//! which is why tasks do not live here.
+//! A callback lives until its turn, and callbacks that are posted together run together. So posts get neighbouring
+//! blocks of a chunk: the poster writes, and the lane's holder reads, line after line, and the processor can prefetch
+//! both. A chunk does not know its free blocks, only how many are in use; when none is, it starts from the front again.
+//! One block that stays keeps the whole chunk, which is why tasks do not live here.
 //!
-//! The count is biased while the chunk is handed out from: the worker counts what it hands out by
-//! itself, and settles once. So the count cannot reach zero before that.
+//! The count is biased while the chunk is handed out from: the worker counts by itself the blocks that it hands out,
+//! and settles once. So the count cannot reach zero before that.
 
 use super::GRAIN;
 use crate::sync::{AtomicUsize, Ordering};
@@ -34,12 +33,12 @@ struct Count(AtomicUsize);
 /// A chunk of which no block is in use.
 pub(super) struct Chunk(NonNull<Count>);
 
-// SAFETY: nobody else has a pointer into it.
+// SAFETY: no other thread has a pointer into it.
 unsafe impl Send for Chunk {}
 
 impl Chunk {
     pub(super) fn new() -> Self {
-        // SAFETY: not of size zero.
+        // SAFETY: the layout is not of size zero.
         let place = unsafe { alloc::alloc(LAYOUT) };
         match NonNull::new(place) {
             Some(place) => Self(place.cast()),
@@ -50,7 +49,7 @@ impl Chunk {
     fn start(self) -> NonNull<Count> {
         let count = self.0;
         std::mem::forget(self);
-        // SAFETY: all of the chunk is ours.
+        // SAFETY: the whole chunk is this thread's.
         unsafe { count.write(Count(AtomicUsize::new(BIAS))) };
         count
     }
@@ -58,7 +57,7 @@ impl Chunk {
 
 impl Drop for Chunk {
     fn drop(&mut self) {
-        // SAFETY: from `new`, and nobody else has a pointer into it.
+        // SAFETY: the chunk is from `new`, and no other thread has a pointer into it.
         unsafe { alloc::dealloc(self.0.as_ptr().cast(), LAYOUT) };
     }
 }
@@ -71,7 +70,7 @@ pub(super) struct Front {
     blocks: usize,
 }
 
-// SAFETY: the one owner hands out; blocks are counted across threads.
+// SAFETY: only the one owner hands out; blocks are counted across threads.
 unsafe impl Send for Front {}
 
 impl Front {
@@ -79,7 +78,7 @@ impl Front {
         Self { chunk: chunk.start(), offset: HEADER, blocks: 0 }
     }
 
-    /// The next block; none if so much is not left.
+    /// The next block; `None` if the chunk has too little left.
     #[inline]
     pub(super) fn take(&mut self, layout: Layout) -> Option<NonNull<u8>> {
         debug_assert!(layout.align() <= GRAIN);
@@ -87,31 +86,31 @@ impl Front {
         if end > SIZE {
             return None;
         }
-        // SAFETY: inside the chunk.
+        // SAFETY: the offset is inside the chunk.
         let block = unsafe { self.chunk.cast::<u8>().add(self.offset) };
         self.offset = end;
         self.blocks += 1;
         Some(block)
     }
 
-    /// No more is handed out; the chunk, if all that was has come back.
+    /// Ends the handing out; returns the chunk, if all its blocks have come back.
     pub(super) fn settle(self) -> Option<Chunk> {
         // SAFETY: the bias keeps the chunk.
         unsafe { give_back(self.chunk, BIAS - self.blocks) }
     }
 }
 
-/// Gives a block back; its chunk, if that was the last.
+/// Gives a block back; returns its chunk, if that block was the last.
 ///
 /// # Safety
 ///
-/// From [`Front::take`], and not used any more.
+/// The block is from [`Front::take`], and is not used any more.
 #[inline]
 pub(super) unsafe fn release(block: NonNull<u8>) -> Option<Chunk> {
     let offset = block.as_ptr().addr() % SIZE;
-    // SAFETY: chunks are aligned to their size, so this is the front of the block's.
+    // SAFETY: chunks are aligned to their size, so this is the front of the block's chunk.
     let count = unsafe { block.sub(offset) }.cast::<Count>();
-    // SAFETY: the block is counted.
+    // SAFETY: the block is in the count.
     unsafe { give_back(count, 1) }
 }
 
@@ -120,7 +119,7 @@ pub(super) unsafe fn release(block: NonNull<u8>) -> Option<Chunk> {
 /// The caller's `blocks` are in the count.
 #[inline]
 unsafe fn give_back(chunk: NonNull<Count>, blocks: usize) -> Option<Chunk> {
-    // SAFETY: alive while blocks are counted.
+    // SAFETY: the chunk is alive while blocks are counted.
     let count = unsafe { &chunk.as_ref().0 };
     // Ordering: Release orders the use of a block before the chunk's next life, Acquire the others'.
     let last = count.fetch_sub(blocks, Ordering::AcqRel) == blocks;

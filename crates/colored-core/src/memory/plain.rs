@@ -24,16 +24,17 @@ impl Cache {
 pub(crate) fn allocate(layout: Layout) -> NonNull<u8> {
     let _ = super::class(layout);
     assert!(layout.size() > 0, "no block is empty");
-    // SAFETY: not of size zero.
+    // SAFETY: the layout is not of size zero.
     let block = unsafe { alloc::alloc(layout) };
     NonNull::new(block).unwrap_or_else(|| alloc::handle_alloc_error(layout))
 }
 
 /// # Safety
 ///
-/// From [`allocate`] with the same layout, and not used any more.
+/// The block is from [`allocate`] with the same layout, and is not used any more.
 pub(crate) unsafe fn release(block: NonNull<u8>, layout: Layout) {
-    // SAFETY: by contract.
+    // SAFETY: the caller promises that the block is from `allocate` with this layout, and is not
+    // used any more.
     unsafe { alloc::dealloc(block.as_ptr(), layout) };
 }
 

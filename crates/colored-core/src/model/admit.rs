@@ -1,7 +1,7 @@
-//! Readers who stand in line just as the gate opens: none is left behind.
+//! Readers that are queued just as the gate opens: no reader is left behind.
 //!
-//! In each model a behavior that looks at one cell, and waits for another, is inside; and who is
-//! left behind would stay there until it has both.
+//! In each model a behavior that reads one cell, and waits for another, is inside. A reader that is left behind would
+//! stay there until the behavior has both.
 
 use super::doubles::{OneTurn, Port, Witness, lane_of};
 use super::{check, check_within};
@@ -38,7 +38,7 @@ fn read(cell: &Cell, witness: &Arc<Witness>) -> Option<Pending> {
     begin(async move { cell.read(move |()| drop(witness.marks())).await })
 }
 
-/// A behavior that wants to look at `red`, and has `blue` only after `later` has run.
+/// A behavior that wants to read `red`, and gets `blue` only after `later` has run.
 struct Scene {
     port: Arc<Port>,
     later: Arc<Port>,
@@ -87,8 +87,8 @@ fn a_reader_against_the_opening() {
     });
 }
 
-/// A second behavior of that kind stands in line, while a worker opens the gate: both have red then,
-/// since an exclusive one does not get it.
+/// A second behavior of that kind is queued while a worker opens the gate: both have red then, since an exclusive one
+/// does not get it.
 #[test]
 fn a_shared_claim_against_the_opening() {
     check_within(2, || {
@@ -106,8 +106,8 @@ fn a_shared_claim_against_the_opening() {
     });
 }
 
-/// Two readers and a writer behind one of them: that one goes in, wherever the other one stands; and
-/// no reader is beside the writer.
+/// Two readers, and a writer behind one of them: that reader goes in, wherever the other one is queued; and no reader
+/// is beside the writer.
 #[test]
 fn two_readers_and_a_writer_against_the_opening() {
     check_within(2, || {
@@ -134,8 +134,8 @@ fn two_readers_and_a_writer_against_the_opening() {
     });
 }
 
-/// Two readers, each on a thread of its own, while a third one opens the gate: an admitter is asked by
-/// the other one.
+/// Two readers, each on a thread of its own, while a third thread opens the gate: one of them may find an admitter, and
+/// asks it to look again.
 #[test]
 fn two_readers_against_the_opening() {
     check_within(2, || {
@@ -155,8 +155,8 @@ fn two_readers_against_the_opening() {
     });
 }
 
-/// A reader and a writer on two threads, while a third one opens the gate: a reader that waits is
-/// behind the writer. The writer may be half done when an admitter finds the reader before it.
+/// A reader and a writer on two threads, while a third thread opens the gate: a reader that waits is behind the writer.
+/// The writer may be half done when an admitter finds the reader before it.
 #[test]
 fn a_reader_and_a_writer_against_the_opening() {
     check_within(2, || {
@@ -186,7 +186,7 @@ fn a_reader_and_a_writer_against_the_opening() {
     });
 }
 
-/// Marks when it is dropped, which loom watches.
+/// Leaves a mark when it is dropped; loom watches the mark.
 struct Mark(Option<Arc<Witness>>);
 
 impl Mark {
@@ -203,8 +203,8 @@ impl Drop for Mark {
     }
 }
 
-/// A reader is dropped just after it has stood in line: its closure is dropped beside nobody who
-/// reads, and does not keep others from going in.
+/// A reader is dropped just after it was queued: its closure is not dropped while readers are inside, and does not keep
+/// others from going in.
 #[test]
 fn an_abandoned_reader_against_the_opening() {
     check_within(2, || {
@@ -213,7 +213,7 @@ fn an_abandoned_reader_against_the_opening() {
         let thread = {
             let (red, mark) = (scene.red.clone(), Mark(Some(Arc::clone(&scene.witness))));
             thread::spawn(move || {
-                // One that runs leaves no mark: it is beside others.
+                // A closure that runs leaves no mark: it is beside others.
                 drop(begin(async move { red.read(move |()| mark.forgo()).await }));
             })
         };
@@ -229,7 +229,7 @@ fn an_abandoned_reader_against_the_opening() {
     });
 }
 
-/// Stands in line to read whatever the gate is like, and looks whether it is counted. It keeps the lane.
+/// Is queued to read whatever the state of the gate, and looks whether it is counted. It keeps the lane.
 struct Reader {
     lane: LaneRef,
     uncounted: std::sync::Arc<AtomicBool>,
@@ -245,7 +245,7 @@ impl QueuedRead for Reader {
     }
 
     fn run(&mut self) -> Option<Waker> {
-        // A panic would not get out of here.
+        // A panic would be caught on the way out.
         self.uncounted.fetch_or(!readers::has_readers(&self.lane), Relaxed);
         None
     }
@@ -253,8 +253,8 @@ impl QueuedRead for Reader {
     fn cancel(&mut self) {}
 }
 
-/// A reader is let in beside another one, which leaves, and runs on that one's thread before its admitter
-/// has gone on: it was counted before it was told, and takes no count from the admitter when it leaves.
+/// A reader is let in beside another one, which leaves, and runs on that reader's thread before its admitter has gone
+/// on: it was counted before it was told, and takes no count from the admitter when it leaves.
 #[test]
 fn a_reader_that_runs_against_its_usher() {
     let uncounted = std::sync::Arc::new(AtomicBool::new(false));

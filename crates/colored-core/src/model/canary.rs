@@ -29,7 +29,7 @@ fn a_lost_increment_is_found() {
 #[should_panic(expected = "deadlock")]
 fn a_lost_wake_up_is_found() {
     check(|| {
-        // Leaked: loom cannot unwind through its own types after a deadlock.
+        // The model is leaked: loom cannot unwind through its own types after a deadlock.
         let shared = Box::leak(Box::new((AtomicBool::new(false), Mutex::new(()), Condvar::new())));
         let (ready, lock, came) = &*shared;
         let thread = thread::spawn(move || {
@@ -51,9 +51,9 @@ fn a_use_after_free_is_found() {
         let word_ptr = NonNull::from(word.lock().as_deref().unwrap()).as_ptr() as usize;
         let other = Arc::clone(&word);
         let thread = thread::spawn(move || {
-            // Leaked rather than freed: what is modelled is the order, not the allocator.
+            // Leaked rather than freed: the model is about the order, not the allocator.
             let word = Box::leak(other.lock().take().unwrap());
-            // SAFETY: dropped in place once and never again.
+            // SAFETY: dropped in place once and not again.
             unsafe { std::ptr::drop_in_place(word) };
         });
         // SAFETY: the memory is there, even if the value is gone: that is the bug.
@@ -63,7 +63,7 @@ fn a_use_after_free_is_found() {
     });
 }
 
-/// A lane that is run by two threads at once: what a second `ReadyLane` would do.
+/// A lane that two threads run at once: the effect of a second `ReadyLane`.
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn two_holders_are_found() {
@@ -102,7 +102,7 @@ fn a_leaked_task_is_found() {
         let port = Port::new();
         let lane = lane(&port);
         let (gate, wait) = gate();
-        // Its runtime's reference is never given back: nobody opens the gate.
+        // Its runtime's reference is never given back: the gate is never opened.
         drop(super::doubles::spawn(&lane, wait));
         port.run_all();
         let thread = thread::spawn(move || drop(lane));

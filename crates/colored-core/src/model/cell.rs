@@ -8,12 +8,12 @@ use loom::thread;
 use std::sync::Arc as Unmodelled;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Posts that have run, seen from outside of the value; `ENDED` more when the value is gone.
+/// Posts that have run, counted outside the value; `ENDED` more when the value is gone.
 type Trace = Unmodelled<AtomicUsize>;
 
 const ENDED: usize = 100;
 
-/// The value of a cell: it says when it is dropped, and loom misses it if it is not.
+/// The value of a cell: its drop is counted, and loom reports a leak if it is not dropped.
 struct Value(Trace, #[expect(dead_code, reason = "for its drop")] Arc<()>);
 
 impl Drop for Value {
@@ -27,7 +27,8 @@ fn cell(port: &Arc<Port>) -> (ColorCell<Value>, Trace) {
     (ColorCell::on_lane(lane(port), Value(Trace::clone(&trace), Arc::new(()))), trace)
 }
 
-/// Counts a post. One after the end is an end too many: a panic would go no further than the post.
+/// Counts a post. A post after the end counts as a second end: a panic would go no further than the
+/// post.
 fn note(trace: &Trace) {
     let too_late = trace.fetch_add(1, Ordering::Relaxed) >= ENDED;
     trace.fetch_add(if too_late { ENDED } else { 0 }, Ordering::Relaxed);

@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 
 struct Shared {
     chain: Chain,
-    /// In the order in which they were taken out.
+    /// The nodes in the order in which they were taken out.
     taken: Mutex<Vec<usize>>,
 }
 
@@ -30,7 +30,7 @@ impl Nodes {
     }
 }
 
-/// Takes everything out, as the holder.
+/// Takes all nodes out, as the holder.
 fn drain(shared: &Shared, nodes: &Nodes) {
     loop {
         let head = shared.chain.head();
@@ -42,13 +42,13 @@ fn drain(shared: &Shared, nodes: &Nodes) {
             }
             Unlinked::Idle => {
                 shared.taken.lock().push(nodes.index(head));
-                // SAFETY: out of the chain, and this thread alone has taken it.
+                // SAFETY: the node is out of the chain, and only this thread has taken it.
                 drop(unsafe { Box::from_raw(head.as_ptr()) });
                 return;
             }
         }
         shared.taken.lock().push(nodes.index(head));
-        // SAFETY: out of the chain, and this thread alone has taken it.
+        // SAFETY: the node is out of the chain, and only this thread has taken it.
         drop(unsafe { Box::from_raw(head.as_ptr()) });
     }
 }
@@ -102,7 +102,7 @@ fn three_pushers() {
     });
 }
 
-/// A head that goes behind all others, while two producers add some.
+/// A head that goes behind all others, while two producers add nodes.
 #[test]
 fn rotate_against_push() {
     check(|| {

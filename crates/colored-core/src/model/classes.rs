@@ -1,5 +1,5 @@
-//! Priorities: a lane that waits is raised while somebody takes it, and is run once; whoever raises it
-//! or leaves it sees to its ticket; and none is left over at the end.
+//! Priorities: a lane that waits is raised while a worker takes it, and is run once. The thread that raises it, or
+//! leaves it, makes its ticket, and no ticket is left over at the end.
 
 use super::doubles::{Endless, Port, Witness, lane};
 use super::pool::{Flag, both_come, pool, start, step_until_idle};
@@ -38,8 +38,8 @@ fn raise_against_leave() {
     });
 }
 
-/// Two tickets of one lane are taken out at once: one of them has the right, and what its holder has
-/// left is seen.
+/// Two tickets of one lane are taken out at once: one of them has the right, and sees all that its last holder has
+/// left.
 #[test]
 fn two_tickets_for_one_right() {
     check(|| {
@@ -114,8 +114,8 @@ fn raise_against_steal() {
     });
 }
 
-/// A push behind an urgent task is half done when that ends: the lane counts the task until it is out, and once. One
-/// count too few would fail the next urgent spawn.
+/// A push behind an urgent task is half done when that task ends: the lane counts the task until it is out, and once.
+/// One count too few would fail the next urgent spawn.
 #[test]
 fn urgent_task_before_a_push() {
     check_within(2, || {
@@ -141,7 +141,7 @@ fn urgent_task_before_a_push() {
     });
 }
 
-/// The first priority is named while a worker, which does not know of any yet, goes to sleep.
+/// A color gets the first priority while a worker, which does not know of any yet, goes to sleep.
 #[test]
 fn first_priority_against_sleep() {
     check_within(2, || {
@@ -159,8 +159,8 @@ fn first_priority_against_sleep() {
 /// One of the two lanes is less urgent.
 #[test]
 fn two_workers_for_two_classes() {
-    // Loom switches threads at locks and waits only: with one preemption more the model takes minutes, as
-    // the one in `scheduler.rs` does.
+    // Loom switches threads at locks and waits only: with one preemption more the model takes minutes, as the one in
+    // `scheduler.rs` does.
     check_within(0, || {
         let pool = pool(2);
         pool.0.set_priority(Color::new(1), Priority::Low);
@@ -168,7 +168,7 @@ fn two_workers_for_two_classes() {
     });
 }
 
-/// A priority is named while the workers stop: neither the lane that it keeps nor a ticket stays.
+/// A color gets a priority while the workers stop: neither the lane that it keeps nor a ticket stays.
 #[test]
 fn raise_against_the_end() {
     check_within(1, || {

@@ -1,4 +1,4 @@
-//! What stands in for the rest of the world: a scheduler that only collects, a future that waits.
+//! Doubles for the rest of the world: a scheduler that only collects, a future that waits.
 
 use crate::color::Color;
 use crate::lane::{
@@ -66,15 +66,16 @@ impl Dispatch for Port {
     }
 
     fn retire(&self, lane: LanePtr, refs: usize) {
-        // SAFETY: the caller's references.
+        // SAFETY: the references are the caller's.
         let is_last = match unsafe { lane.release_unpublished(refs) } {
             GivenBack::Last => true,
             GivenBack::NotLast => false,
-            // SAFETY: the caller's references still; there is no table in which it could be found.
+            // SAFETY: the references are still the caller's; there is no table in which the lane
+            // could be found.
             GivenBack::Published => unsafe { lane.release_published(refs) },
         };
         if is_last {
-            // SAFETY: from a box, and unreferenced.
+            // SAFETY: the lane is from a box, and unreferenced.
             drop(unsafe { lane.into_box() });
         }
     }
@@ -144,7 +145,7 @@ where
     join
 }
 
-/// Runs everything, for ever.
+/// Runs all nodes, for ever.
 pub(crate) struct Endless;
 
 impl Runner for Endless {
@@ -178,8 +179,7 @@ impl Runner for OneTurn {
     }
 }
 
-/// State without a lock, which loom watches: two accesses of which none happens before the other
-/// fail the model.
+/// State without a lock, which loom watches: two unordered accesses fail the model.
 #[derive(Debug)]
 pub(crate) struct Witness(UnsafeCell<Vec<u32>>);
 
@@ -208,7 +208,7 @@ impl Witness {
     }
 }
 
-/// Opens once; whoever waits is woken.
+/// Opens once; wakes the task that waits.
 pub(crate) struct Gate(Arc<Mutex<Door>>);
 
 /// Waits for the gate. Owns a tracked allocation: a future that is not dropped fails the model.

@@ -1,4 +1,4 @@
-//! A task that keeps its lane, against all who want it to go on, to end, or to give the lane back.
+//! A task that keeps its lane, against threads that wake it, end it, or want its lane.
 
 use super::doubles::{OneTurn, Port, Wait, Witness, gate, lane, spawn};
 use super::pool::{pool, start, step_until_idle};
@@ -29,7 +29,7 @@ async fn marked(wait: Wait, witness: Arc<Witness>) {
     witness.note(2);
 }
 
-/// A wake that comes when the poll ends: the lane goes on, with this task, and nobody came between.
+/// A wake that comes when the poll ends: the lane goes on, with this task, and no other node came between.
 #[test]
 fn wake_against_keep() {
     check(|| {
@@ -53,7 +53,7 @@ fn wake_against_keep() {
     });
 }
 
-/// What another thread pushes while the task keeps its lane, goes on, or is about to.
+/// Another thread pushes while the task keeps its lane, goes on, or is about to.
 #[test]
 fn push_against_keep() {
     check(|| {
@@ -78,7 +78,7 @@ fn push_against_keep() {
     });
 }
 
-/// References to the lane that were taken in the section's poll count before the lane is given away.
+/// References to the lane that were taken in the section's poll are counted before the lane is given away.
 #[test]
 fn spawn_inside_against_wake() {
     check(|| {
@@ -93,7 +93,7 @@ fn spawn_inside_against_wake() {
                 let mark = Arc::clone(&seen);
                 drop(spawn(&own, async move { mark.note(3) }));
                 marked(wait, seen).await;
-                // Not before: more has been taken than given back when the lane is kept.
+                // Not before: more references have been taken than given back when the lane is kept.
                 drop(own);
             }),
         );
@@ -152,7 +152,7 @@ async fn lose_a_section(place: Stray, wait: Wait) {
     wait.await;
 }
 
-/// A section is dropped far from its task, while that goes to sleep, or wakes up.
+/// A section is dropped far from its task, while the task goes to sleep, or wakes up.
 #[test]
 fn release_from_afar() {
     check_within(2, || {
@@ -183,7 +183,7 @@ fn release_from_afar() {
     });
 }
 
-/// A section is dropped far from its task, while that is aborted: the task is freed once.
+/// A section is dropped far from its task, while the task is aborted: the task is freed once.
 #[test]
 fn release_from_afar_against_abort() {
     check_within(2, || {
@@ -212,8 +212,8 @@ fn release_from_afar_against_abort() {
     });
 }
 
-/// A shutdown finds a task that keeps its lane, or the task finds the shutdown; and what waits
-/// behind it is cancelled too.
+/// A shutdown finds a task that keeps its lane, or the task finds the shutdown; and the nodes that wait behind it are
+/// cancelled too.
 #[test]
 fn shutdown_against_keep() {
     check_within(2, || {
@@ -249,8 +249,7 @@ fn shutdown_against_wake() {
     });
 }
 
-/// Steps two workers on threads of their own while there is anything to run, then looks for deadlocks, and
-/// does so again.
+/// Steps two workers on threads of their own until nothing is left to run, then looks for deadlocks, and does so again.
 fn run_and_look(handle: &Handle, workers: &mut Vec<Worker>) {
     let mut other = workers.remove(1);
     let thread = thread::spawn(move || {
@@ -260,7 +259,7 @@ fn run_and_look(handle: &Handle, workers: &mut Vec<Worker>) {
     step_until_idle(&mut workers[0]);
     workers.push(thread.join().unwrap());
     for _ in 0..2 {
-        // What one has left for the other.
+        // One worker may have left lanes for the other.
         workers.iter_mut().for_each(step_until_idle);
         workers.iter_mut().for_each(step_until_idle);
         let _due = look_for_deadlocks(handle.scheduler(), 0);
@@ -296,8 +295,8 @@ fn crossing_calls() {
     assert!(ever.load(Relaxed), "in no interleaving the calls have crossed");
 }
 
-/// A section calls a color that a `when` has or gets, which wants the section's color too: whichever
-/// is first in the line, both end, and the section is told only if it is behind.
+/// A section calls a color that a `when` has or gets, and the `when` wants the section's color too. Both end, whichever
+/// is first in the line, and the section is told only if it is behind.
 #[test]
 fn section_against_when() {
     let ever = std::sync::Arc::new([AtomicBool::new(false), AtomicBool::new(false)]);

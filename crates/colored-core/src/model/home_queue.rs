@@ -1,5 +1,5 @@
-//! Lanes on their way home: the home that goes to sleep finds them, and so does a thief. A lost
-//! wake-up is a deadlock here.
+//! Lanes on their way home: the home that goes to sleep finds them, and so does a thief. A lost wake-up is a deadlock
+//! here.
 
 use super::doubles::Gate;
 use super::pool::{Flag, at_home, pool, run, start, step_until_idle, stop, wake_up};
@@ -8,10 +8,10 @@ use crate::sched::{Park, Scheduler, Step};
 use crate::sync::{Arc, Mutex};
 use loom::thread;
 
-/// As many events as it takes.
+/// As many events as are needed.
 const MANY: usize = 1_000;
 
-/// The home goes to sleep while a lane is left for it, by a worker that then looks at nothing.
+/// The home goes to sleep while a lane is left for it, by a worker that looks at no queue afterwards.
 #[test]
 fn home_queue_against_sleep() {
     check_within(2, || {
@@ -29,8 +29,8 @@ fn home_queue_against_sleep() {
     });
 }
 
-/// Two lanes are left for their home, which is awake, and of which the first cannot end before the
-/// second has run. They go from the home queue to the deque while the sender goes to sleep, or is a thief.
+/// Two lanes are left for their home, which is awake. The first cannot end before the second has run. They go from the
+/// home queue to the deque while the sender goes to sleep, or is a thief.
 #[test]
 fn two_letters_against_a_thief() {
     check_within(1, || {
@@ -55,8 +55,8 @@ fn two_letters_against_a_thief() {
     });
 }
 
-/// A scheduler's `Park` that tells no time. A thief asks for it when it has found all deques and all
-/// home queue empty: then something happens.
+/// A scheduler's `Park` that tells no time. A thief asks it for the time when it has found all deques and all home
+/// queues empty: then the stored closure runs.
 #[derive(Clone)]
 struct Meanwhile(Arc<Mutex<Option<Box<dyn FnOnce() + Send>>>>);
 
@@ -72,8 +72,8 @@ impl Park for Meanwhile {
     }
 }
 
-/// Two lanes are left for a home that is awake, and go from the home queue to the deque while a third worker,
-/// which has just looked there, goes to sleep: it finds them in the one or the other.
+/// Two lanes are left for a home that is awake, and go from the home queue to the deque while a third worker, which has
+/// just looked there, goes to sleep: it finds them in one of the two.
 #[test]
 fn home_queue_that_is_fetched_against_sleep() {
     check(|| {
@@ -88,7 +88,7 @@ fn home_queue_that_is_fetched_against_sleep() {
         *meanwhile.0.lock() = Some(Box::new(move || {
             sender.batch(MANY, || letters.each_ref().map(Gate::open));
             set.set();
-            // Not a preemption: those are few.
+            // Not a preemption, since the model allows few.
             thread::yield_now();
         }));
         let thread = thread::spawn(move || {
@@ -98,15 +98,15 @@ fn home_queue_that_is_fetched_against_sleep() {
         left.wait();
         assert_eq!(home.step(), Step::Ran);
         let third = thread.join().unwrap();
-        // One is left, or has just been run by the third.
+        // One lane is left, or the third worker has just run it.
         assert!(!handle.scheduler().is_parked(2), "nobody comes for the other one");
         handle.scheduler().shut_down();
         [home, third].iter_mut().for_each(step_until_idle);
     });
 }
 
-/// A lane is left for a home that is awake but stuck, by a worker that then looks at nothing, while a
-/// third one goes to sleep.
+/// A lane is left for a home that is awake but stuck, by a worker that looks at no queue afterwards, while a third
+/// worker goes to sleep.
 #[test]
 fn home_queue_of_a_stuck_home() {
     check_within(1, || {

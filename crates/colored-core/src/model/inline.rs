@@ -1,4 +1,4 @@
-//! A call that runs at once when the lane is idle, against those who push.
+//! A call that runs at once when the lane is idle, against producers.
 
 use super::doubles::{Port, Witness, gate, lane, spawn};
 use super::{check, check_within};
@@ -13,7 +13,7 @@ fn call_or_post(lane: &LaneRef, witness: &Arc<Witness>, mark: u32) {
     }
 }
 
-/// What is pushed during the call runs after it, even if the link was not there yet.
+/// A node that is pushed during the call runs after it, even if the link was not there yet.
 #[test]
 fn call_against_push() {
     check(|| {

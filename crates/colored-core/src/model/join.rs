@@ -47,7 +47,7 @@ fn register_against_completion() {
     });
 }
 
-/// The waker that was given last is the one that is woken.
+/// The waker that was given last is woken.
 #[test]
 fn change_of_waker_against_completion() {
     check(|| {

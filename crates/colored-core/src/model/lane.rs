@@ -1,4 +1,4 @@
-//! A lane between those who push, the one who runs it, and the one who steals it.
+//! A lane between its producers, the worker that runs it, and a thief.
 
 use super::doubles::{Endless, HopTo, OneTurn, Port, Witness, gate, lane, spawn};
 use super::{check, check_within};
@@ -13,7 +13,7 @@ fn post(lane: &LaneRef, witness: &Arc<Witness>, mark: u32) {
     callback::post(lane, move || witness.note(mark));
 }
 
-/// A push that meets a lane about to become idle is run, by the one or the other.
+/// A push that meets a lane about to become idle is run, by one of the two threads.
 #[test]
 fn push_against_idle() {
     check(|| {
@@ -31,7 +31,7 @@ fn push_against_idle() {
     });
 }
 
-/// The lane is freed by whoever gives the last reference back, and nobody uses it afterwards.
+/// The thread that gives the last reference back frees the lane, and no thread uses it afterwards.
 #[test]
 fn push_against_the_last_reference() {
     check(|| {
@@ -49,8 +49,8 @@ fn push_against_the_last_reference() {
     });
 }
 
-/// Two threads push, a third runs one turn at a time and puts the lane back, whoever comes first
-/// takes it from there: exclusion, and the order of each producer.
+/// Two threads push. A third runs one turn at a time and puts the lane back, and the first thread
+/// that comes takes it from there: exclusion, and the order of each producer.
 #[test]
 fn two_pushers_one_runner_one_thief() {
     check_within(2, || {
@@ -81,7 +81,7 @@ fn two_pushers_one_runner_one_thief() {
     });
 }
 
-/// Polls itself to the end of the queue once.
+/// Goes to the end of the queue once.
 struct Yield(bool);
 
 impl Future for Yield {
@@ -157,7 +157,7 @@ fn hop_against_wake() {
         let seen = Arc::clone(&witness);
         let target = to.clone();
         let join = spawn(&from, async move {
-            // Leaves a waker behind, so that the wake-up may come at any point of the move.
+            // It leaves a waker behind, so that the wake-up may come at any point of the move.
             let mut wait = wait;
             let first = std::future::poll_fn(|cx| Poll::Ready(Pin::new(&mut wait).poll(cx))).await;
             HopTo(target).await;

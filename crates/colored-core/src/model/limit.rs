@@ -1,4 +1,4 @@
-//! A semaphore with a line: nobody waits while there is room, and nobody for ever.
+//! A semaphore with a line: no task waits while there is room, and none waits for ever.
 
 use super::doubles::Witness;
 use super::pool::{Flag, pool, start};
@@ -48,7 +48,7 @@ fn assert_empty(semaphore: &Semaphore) {
     assert!(semaphore.is_closed() || semaphore.try_enter().is_ok(), "it has room again");
 }
 
-/// With one permit a semaphore is a lock: those inside exclude each other, and see what the one before did.
+/// With one permit a semaphore is a lock: its holders exclude each other, and see what the holder before did.
 #[test]
 fn three_through_one_permit() {
     check_within(2, || {
@@ -72,7 +72,7 @@ fn three_through_one_permit() {
     });
 }
 
-/// The last permit is given back while somebody goes into the line.
+/// The last permit is given back while a waiter goes into the line.
 #[test]
 fn wait_against_release() {
     check(|| {
@@ -89,7 +89,7 @@ fn wait_against_release() {
     });
 }
 
-/// Two leave while one waits: one of the permits is handed on, the other is free.
+/// Two holders leave while one task waits: one of the permits is handed on, the other is free.
 #[test]
 fn wait_against_two_releases() {
     check_within(2, || {
@@ -107,7 +107,7 @@ fn wait_against_two_releases() {
     });
 }
 
-/// A waiter is let in or dismissed, and in either case woken; nobody is counted who has not come in.
+/// A waiter is let in or dismissed, and in either case woken; no waiter is counted that has not come in.
 #[test]
 fn wait_against_close_and_release() {
     check_within(2, || {
@@ -151,7 +151,7 @@ fn a_waiter_that_goes_against_its_call() {
     });
 }
 
-/// One who is let in over the capacity leaves: its permit is nobody's, until there is room.
+/// A holder that was let in over the capacity leaves: its permit goes to no waiter, until there is room.
 #[test]
 fn over_the_capacity() {
     check_within(2, || {
@@ -162,7 +162,7 @@ fn over_the_capacity() {
         let (seen, inside) = (Arc::clone(&witness), Arc::clone(&witness));
         let waiter = thread::spawn(move || {
             assert!(enter(&waits));
-            // Both have left: with no more inside than the capacity, that is.
+            // Both have left: so no more are inside than the capacity.
             seen.touch();
             waits.leave();
         });
@@ -175,7 +175,7 @@ fn over_the_capacity() {
     });
 }
 
-/// Two come into a queue that has been empty since 5: nobody sees it with somebody in it, and that old.
+/// Two tasks come into a queue that has been empty since 5: no look sees a waiter in it together with that old time.
 #[test]
 fn a_queue_that_begins_is_not_as_old_as_the_last() {
     check(|| {
@@ -195,8 +195,7 @@ fn a_queue_that_begins_is_not_as_old_as_the_last() {
     });
 }
 
-/// Tasks under a limit, with a worker: the permit of the first is given back by its end, and the
-/// second is admitted then.
+/// Tasks under a limit, with a worker: the end of the first gives its permit back, and the second is admitted then.
 #[test]
 fn a_task_that_ends_against_a_spawn_that_waits() {
     check_within(2, || {
@@ -218,8 +217,8 @@ fn a_task_that_ends_against_a_spawn_that_waits() {
     });
 }
 
-/// A task that can leave under the color only ends, and somebody else takes its room: who has that in
-/// its hands is not mistaken for the task, and so not said to wait for the color.
+/// A task that can leave under the color only ends, and another holder takes its room. A holder of that permit is not
+/// mistaken for the task, and so not said to wait for the color.
 #[test]
 fn an_end_under_the_color_against_who_comes_in() {
     check_within(2, || {

@@ -13,12 +13,12 @@ use std::future::pending;
 
 const COLOR: Color = Color::new(1);
 
-/// What happens to the color's value.
+/// The events of the color's value.
 const MADE: u32 = 1;
 const USED: u32 = 2;
 const DROPPED: u32 = 3;
 
-/// The color's own value: its destructor touches what its tasks touch.
+/// The color's own value: its destructor notes marks where its tasks do.
 static LOCAL: ColorLocal<Slot> = ColorLocal::__new("LOCAL", Slot::default);
 
 #[derive(Default)]
@@ -101,8 +101,8 @@ fn a_task_keeps_the_values() {
     });
 }
 
-/// The last reference is given back by a thread that runs nothing, and the values are dropped by a
-/// worker all the same, or at shutdown by whoever comes too late for one.
+/// A thread that runs nothing gives the last reference back. A worker drops the values all the same, or, at shutdown, a
+/// thread that comes too late for a worker.
 #[test]
 fn a_foreign_thread_ends_the_color() {
     check_within(2, || {
@@ -154,8 +154,8 @@ fn close_against_a_value() {
     });
 }
 
-/// A lane that no table has, that has been entered in the registry, and is kept for its value while a
-/// shutdown looks: what the value's destructor spawns there is cancelled.
+/// A lane that no table has, that has been entered in the registry, and is kept for its value while a shutdown looks:
+/// the tasks that the value's destructor spawns there are cancelled.
 #[test]
 fn close_against_a_kept_lane() {
     struct Spawns(Arc<()>);

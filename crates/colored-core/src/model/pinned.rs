@@ -1,5 +1,5 @@
-//! Futures that are made on a worker, against its end: each is dropped there, or was never made and is
-//! dropped anywhere. What is leaked is found by loom, as is a worker that does not stop.
+//! Futures that are made on a worker, against its end: each is dropped there, or was never made and is dropped
+//! anywhere. Loom finds a leak, and a worker that does not stop.
 
 use super::check_within;
 use super::pool::{Flag, pool, start};
@@ -12,7 +12,7 @@ use loom::thread;
 use std::future::pending;
 use std::panic::Location;
 
-/// What a future owns; it says where it is to be dropped.
+/// A value that the future owns; it checks where it is dropped.
 struct Payload(ThreadId, #[expect(dead_code, reason = "a leak is found by it")] Arc<()>);
 
 impl Drop for Payload {
@@ -21,7 +21,7 @@ impl Drop for Payload {
     }
 }
 
-/// Spawns one that never ends on the first worker, which tells when it has made it.
+/// Spawns a future that never ends on the first worker, which tells when it has made it.
 fn spawn(handle: &Handle, made: &Arc<Flag>) -> Join<(), crate::lane::LanePtr> {
     let (made, sent) = (Arc::clone(made), Arc::new(()));
     let make = move || {
@@ -36,7 +36,7 @@ fn spawn(handle: &Handle, made: &Arc<Flag>) -> Join<(), crate::lane::LanePtr> {
     join.ok().expect("there is such a worker")
 }
 
-/// It is spawned while the worker stops: made and dropped there, or dropped unmade.
+/// The future is spawned while the worker stops: made and dropped there, or dropped unmade.
 #[test]
 fn spawn_against_stop() {
     check_within(2, || {
@@ -52,8 +52,8 @@ fn spawn_against_stop() {
     });
 }
 
-/// It has been made, and its color is held by a thread that is no worker while everything is told to
-/// cancel: the worker stays until it has dropped it.
+/// The future has been made, and a thread that is no worker holds its color while all is told to cancel: the worker
+/// stays until it has dropped it.
 #[test]
 fn stop_against_a_color_that_is_held() {
     check_within(2, || {

@@ -1,5 +1,5 @@
-//! Policies: what is left for one worker is found by it, what is in the queue for all by somebody, and
-//! nothing is left over at the end. A lost wake-up is a deadlock here.
+//! Policies: a worker finds the lanes that are left for it, some worker finds those in the queue for all, and none is
+//! left over at the end. A lost wake-up is a deadlock here.
 
 use super::check_within;
 use super::doubles::gate;
@@ -44,7 +44,7 @@ fn by(policy: &'static dyn Policy) -> Options {
     Options { policy: Some(policy), ..Options::default() }
 }
 
-/// A lane whose home goes to sleep is made runnable: nobody else would come.
+/// A lane whose home goes to sleep is made runnable: no other worker would come.
 #[test]
 fn home_against_sleep() {
     check_within(2, || {
@@ -61,7 +61,7 @@ fn home_against_sleep() {
     });
 }
 
-/// The same, made runnable by another worker, and with thieves: the home or the other one runs it.
+/// The same, made runnable by another worker, and with thieves: the home or the other worker runs it.
 #[test]
 fn home_against_sleep_and_thieves() {
     check_within(1, || {
@@ -69,7 +69,7 @@ fn home_against_sleep_and_thieves() {
         let done = Flag::new();
         let set = Arc::clone(&done);
         let gate = at_home(&handle, &mut workers[1], move || set.set());
-        // A place of its own for the opener: by color it is sent to nobody.
+        // The opener has a color of its own: by color it is sent to no worker.
         drop(handle.spawn_unique(async move { gate.open() }));
         step_until_idle(&mut workers[0]);
         let threads = start_both(workers, &beds);
@@ -89,7 +89,7 @@ fn home_with_more_against_sleep() {
         let gate = at_home(&handle, &mut workers[0], move || set.set());
         let (spawner, set) = (handle.clone(), Arc::clone(&done));
         drop(handle.spawn_unique(async move {
-            // In the `next` slot, and so nobody's business.
+            // In the `next` slot, so no other worker takes it.
             drop(spawner.spawn_unique(async move {
                 came.wait();
                 set.set();
@@ -103,8 +103,8 @@ fn home_with_more_against_sleep() {
     });
 }
 
-/// A lane is left for a home that is awake and stuck, while a thief goes to sleep, and nothing else
-/// happens: the thief finds it by its last look, or is woken.
+/// A lane is left for a home that is awake and stuck, while a thief goes to sleep, and no other event follows: the
+/// thief finds it by its last look, or is woken.
 #[test]
 fn home_queue_of_a_stuck_home_against_sleep() {
     check_within(2, || {
@@ -148,8 +148,7 @@ fn home_against_the_end() {
     });
 }
 
-/// Two lanes of which one cannot end before the other has run: both workers must come to the one
-/// queue.
+/// Two lanes, of which one cannot end before the other has run: both workers must come to the one queue.
 #[test]
 fn two_workers_for_two_lanes_of_one_queue() {
     check_within(2, || both_come(pool_with(2, by(&OneQueue)), None));

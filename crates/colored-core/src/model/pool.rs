@@ -6,7 +6,7 @@ use crate::sched::{Handle, Options, Park, Scheduler, Step, Worker};
 use crate::sync::{Arc, Condvar, Mutex};
 use loom::thread::{self, JoinHandle};
 
-/// Something that one thread waits for.
+/// An event that one thread waits for.
 pub(crate) struct Flag {
     set: Mutex<bool>,
     came: Condvar,
@@ -72,8 +72,8 @@ pub(crate) fn pool_with(workers: usize, options: Options) -> Pool {
     (handle, workers, beds)
 }
 
-/// Runs a worker until the scheduler has shut down. It sleeps without a limit: what only a backstop
-/// would find is a deadlock.
+/// Runs a worker until the scheduler has shut down. It sleeps without a limit: a lane that only the backstop would find
+/// is a deadlock.
 pub(crate) fn run(mut worker: Worker, beds: &Beds) {
     loop {
         match worker.step() {
@@ -102,8 +102,8 @@ pub(crate) fn stop(handle: &Handle, threads: impl IntoIterator<Item = JoinHandle
     threads.into_iter().for_each(|thread| thread.join().unwrap());
 }
 
-/// Two lanes of which one cannot end before the other has run: both workers must come. The other one
-/// is of a fresh color, or of `color`.
+/// Two lanes, of which one cannot end before the other has run: both workers must come. The other lane is of a fresh
+/// color, or of `color`.
 pub(crate) fn both_come((handle, workers, beds): Pool, color: Option<Color>) {
     let threads = start_both(workers, &beds);
     let (first, second) = (Flag::new(), Flag::new());
@@ -158,7 +158,7 @@ pub(crate) fn step_until_idle(worker: &mut Worker) {
     while worker.step() == Step::Ran {}
 }
 
-/// Leaves a worker awake, and searching for nothing.
+/// Leaves a worker awake, and not searching for lanes.
 pub(crate) fn wake_up(handle: &Handle, worker: &mut Worker) {
     drop(handle.spawn_unique(async {}));
     assert_eq!(worker.step(), Step::Ran);

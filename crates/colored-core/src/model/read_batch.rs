@@ -1,4 +1,5 @@
-//! Readers of one batch, on several lanes: here a lane takes one, and sends another on.
+//! Readers of one batch, on several lanes: here each lane takes one reader, and sends another lane
+//! on.
 
 use super::check_within;
 use super::doubles::{OneTurn, Port, Witness, lane};
@@ -10,7 +11,8 @@ use std::task::{Context, Poll, Waker};
 
 type Pending = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Each reads once, what was written before it; and who writes next does so when all have read.
+/// Each reader reads once, and sees all that was written before. The next writer writes when all
+/// have read.
 #[test]
 fn three_visitors_on_two_lanes() {
     check_within(2, || {

@@ -1,4 +1,4 @@
-//! Readers beside each other, against those who write.
+//! Readers beside each other, against writers.
 
 use super::doubles::{OneTurn, Port, Witness, lane};
 use super::{check, check_within};
@@ -36,7 +36,7 @@ fn read(cell: &Cell, witness: &Arc<Witness>) -> Read {
 }
 
 impl Read {
-    /// How many marks it saw.
+    /// How many marks the reader saw.
     fn seen(self) -> usize {
         match self {
             Self::Done(seen) => seen,
@@ -50,7 +50,7 @@ fn write(cell: &Cell, witness: &Arc<Witness>) {
     cell.post(move |()| witness.touch());
 }
 
-/// Two readers and a writer, each on a thread of its own; all run what they find.
+/// Two readers and a writer, each on a thread of its own; all threads run the lanes that they find.
 #[test]
 fn two_readers_and_a_writer() {
     check_within(2, || {
@@ -72,7 +72,7 @@ fn two_readers_and_a_writer() {
     });
 }
 
-/// One who calls looks for a moment in which nobody reads, and readers let it go first.
+/// A caller looks for a moment in which no reader is inside, and readers let it go first.
 #[test]
 fn two_readers_and_a_caller() {
     check_within(2, || {
@@ -99,7 +99,8 @@ fn two_readers_and_a_caller() {
     });
 }
 
-/// The last one leaves while a writer pushes: one of them sees to it that the writer runs.
+/// The last reader leaves while a writer pushes: one of the two threads ensures that the writer
+/// runs.
 #[test]
 fn leave_against_push() {
     check(|| {
@@ -149,8 +150,8 @@ fn let_in_against_push() {
     });
 }
 
-/// Who writes and then reads, while another one reads, sees what it has written: it does not go in
-/// beside the other one.
+/// A thread that writes and then reads, while another one reads, sees its own write: it does not go
+/// in beside the other reader.
 #[test]
 fn write_and_read_beside_a_reader() {
     check_within(2, || {
@@ -170,7 +171,7 @@ fn write_and_read_beside_a_reader() {
 }
 
 /// A reader finds the gate open, and goes in when it is open the next time, after a writer: it sees
-/// what was written.
+/// that writer's mark.
 #[test]
 fn enter_the_next_time() {
     check(|| {
@@ -191,7 +192,7 @@ fn enter_the_next_time() {
     });
 }
 
-/// Readers who were let in are on two threads when the gate closes.
+/// Readers that were let in are on two threads when the gate closes.
 #[test]
 fn two_who_waited_leave() {
     check_within(2, || {
@@ -244,8 +245,8 @@ unsafe impl Send for Nodes {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Nodes {}
 
-/// The head is exchanged and what is behind it taken out, while two producers push: none is lost,
-/// and none that has been taken out is written to.
+/// The head is exchanged and the nodes behind it are taken out, while two producers push: no node
+/// is lost, and no producer writes to one that has been taken out.
 #[test]
 fn exchange_against_push() {
     check(|| {
@@ -255,7 +256,7 @@ fn exchange_against_push() {
         let (chain, nodes, taken) = (&shared.0, &shared.1.0, &shared.2);
         let take = |node: NonNull<Node>| {
             taken.lock().push(nodes.iter().position(|own| *own == node).expect("one of ours"));
-            // SAFETY: out of the chain, and taken once.
+            // SAFETY: the node is out of the chain, and taken once.
             drop(unsafe { Box::from_raw(node.as_ptr()) });
         };
         // SAFETY: in no chain.

@@ -1,4 +1,5 @@
-//! The records of waits: whoever looks at them, wherever a wait ends, and when its task is complete.
+//! The records of waits: read by the search for deadlocks, at any point where a wait ends, and when its task is
+//! complete.
 
 use super::check_within;
 use super::doubles::{Wait, gate};
@@ -16,7 +17,7 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::task::Poll;
 
-/// What a task gives away.
+/// Where a task leaves a future that it gives away.
 type Place<T> = Arc<Mutex<Option<T>>>;
 
 fn look(handle: &Handle) {
@@ -57,7 +58,7 @@ fn giver(
     (task, place)
 }
 
-/// A wait ends far from its task, while somebody looks at it.
+/// A wait ends far from its task, while another thread looks at it.
 #[test]
 fn a_wait_that_ends_elsewhere_against_a_look() {
     check_within(2, || {
@@ -79,7 +80,7 @@ fn a_wait_that_ends_elsewhere_against_a_look() {
     });
 }
 
-/// A wait ends far from its task while that is completed.
+/// A wait ends far from its task while the task is completed.
 #[test]
 fn a_wait_that_ends_elsewhere_against_the_end_of_its_task() {
     check_within(3, || {
@@ -104,7 +105,7 @@ fn a_wait_that_ends_elsewhere_against_the_end_of_its_task() {
     });
 }
 
-/// A section is woken while somebody looks at it: it goes on.
+/// A section is woken while another thread looks at it: it goes on.
 #[test]
 fn a_wake_against_a_look() {
     check_within(3, || {
@@ -122,7 +123,7 @@ fn a_wake_against_a_look() {
     });
 }
 
-/// The last section of a task ends far from it, while somebody looks: the color goes on.
+/// The last section of a task ends far from it, while another thread looks: the color goes on.
 #[test]
 fn the_end_of_a_section_against_a_look() {
     check_within(3, || {
@@ -155,8 +156,8 @@ fn the_end_of_a_section_against_a_look() {
     });
 }
 
-/// A section awaits a task of its own color, and is woken for something else while somebody looks: it is
-/// told, now or with the next look.
+/// A section awaits a task of its own color, and is woken for another reason while a thread looks: it is told, now or
+/// with the next look.
 #[test]
 fn a_deadlock_against_a_wake() {
     check_within(2, || {
@@ -190,7 +191,7 @@ fn a_deadlock_against_a_wake() {
     });
 }
 
-/// Two look at once, and both go on.
+/// Two threads look at once, and both go on.
 #[test]
 fn two_looks() {
     check_within(2, || {
@@ -209,7 +210,7 @@ fn two_looks() {
     });
 }
 
-/// A canary: a list is not to be touched by those who have no right to it.
+/// A canary: a thread without a right to the list must not use it.
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn a_look_without_a_right_is_found() {
@@ -219,9 +220,9 @@ fn a_look_without_a_right_is_found() {
         let site = Location::caller();
         let cause = Cause { how: HOW, site, kind: &(), what: nothing, beside: nothing };
         let record = Record::allocate(nothing, cause, None, 0, false);
-        // Leaked: loom cannot unwind through its own types.
+        // The model is leaked: loom cannot unwind through its own types.
         let list: &Shared = Box::leak(Box::new(Shared(UnsafeCell::new(Records::new()))));
-        // SAFETY: fresh, and nobody else has the list yet.
+        // SAFETY: the list is fresh, and no other thread has it yet.
         list.0.with_mut(|list| unsafe { (*list).insert(record) });
         let thread = thread::spawn(|| {
             // SAFETY: none: that is the bug.

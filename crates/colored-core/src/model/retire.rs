@@ -19,9 +19,9 @@ impl Drop for Publishes {
 
 static PUBLISHES: ColorLocal<Publishes> = ColorLocal::__new("PUBLISHES", Publishes::default);
 
-/// One worker runs a task's last turn, and gives the last reference to its lane back; the other runs the
-/// node by which a shutdown tells that lane to cancel its tasks. The values of the color end in one of
-/// both, and publish the lane. The thread that takes the last reference sees the publication.
+/// One worker runs a task's last turn, and gives the last reference to its lane back. The other runs the node by which
+/// a shutdown tells that lane to cancel its tasks. The values of the color end on one of the two, and publish the lane.
+/// The thread that takes the last reference sees the publication.
 #[test]
 fn a_late_publication_is_seen_by_who_gives_the_last_reference_back() {
     check_within(2, || {

@@ -1,5 +1,4 @@
-//! Workers that sleep, and those who give them work: no lane is left behind (G6). A lost wake-up is
-//! a deadlock here.
+//! Workers that sleep, and threads that give them work: no lane is left behind (G6). A lost wake-up is a deadlock here.
 
 use super::pool::{Flag, both_come, pool, start, stay_stuck, step_until_idle, stop};
 use super::{check, check_within};
@@ -21,7 +20,7 @@ fn park_against_dispatch() {
     });
 }
 
-/// Two lanes of which one cannot end before the other has run: both workers must come.
+/// Two lanes, of which one cannot end before the other has run: both workers must come.
 #[test]
 fn two_workers_for_two_lanes() {
     // With two preemptions it takes more than five minutes: every look for a lane takes the lock of the
@@ -40,8 +39,8 @@ fn a_stuck_worker_is_robbed() {
     });
 }
 
-/// One of two workers that could come for a lane rests, and may have been woken in the place of the
-/// other: that one is woken after all.
+/// One of two workers that could come for a lane rests, and may have been woken in the place of the other: the other is
+/// woken after all.
 #[test]
 fn who_rests_wakes_another() {
     check_within(1, || {
@@ -69,7 +68,7 @@ fn who_rests_wakes_another() {
             resting.rest_until(0);
             resting
         });
-        // What it makes runnable stays there until somebody comes for it.
+        // The lanes that it makes runnable stay there until another worker comes for them.
         assert_eq!(busy.step(), Step::Ran);
         ran.wait();
         handle.scheduler().shut_down();
@@ -78,7 +77,7 @@ fn who_rests_wakes_another() {
     });
 }
 
-/// The calling thread is a guest: its future goes to and fro between it and the workers.
+/// The calling thread is a guest: its future alternates between it and the workers.
 #[test]
 fn guest_against_worker() {
     check_within(2, || {

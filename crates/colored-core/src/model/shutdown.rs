@@ -1,5 +1,5 @@
-//! Shutdown: every future is dropped, every worker stops. What is left over is a leak here, and
-//! what is waited for in vain a deadlock.
+//! Shutdown: every future is dropped, every worker stops. A future that is left over is a leak here, and a wait that
+//! never ends a deadlock.
 
 use super::pool::{Flag, pool, run, start, step_until_idle};
 use super::{check, check_within};
@@ -61,7 +61,7 @@ fn close_against_publish() {
     });
 }
 
-/// What is spawned while the workers stop is run by them, or by the one who spawned it.
+/// Tasks that are spawned while the workers stop are run by a worker, or by the thread that spawned them.
 #[test]
 fn stop_against_spawn() {
     check_within(2, || {
@@ -94,8 +94,8 @@ fn stop_against_post() {
     });
 }
 
-/// The same for a callback that is pinned to a worker: it is run there, or dropped by whoever comes
-/// too late for it, and what stands behind it is cancelled.
+/// The same for a callback that is pinned to a worker: it is run there, or dropped by a thread that comes too late for
+/// the worker; and the nodes behind it are cancelled.
 #[test]
 fn stop_against_a_pinned_post() {
     check_within(2, || {
@@ -130,8 +130,8 @@ fn two_workers_stop() {
     });
 }
 
-/// A lane is sent to the worker that what comes next is pinned to, while the others run out of work:
-/// nobody stops before it has been run there.
+/// A lane is sent to the worker to which its next node is pinned, while the others run out of work: no worker stops
+/// before it has been run there.
 #[test]
 fn stop_against_send() {
     check_within(2, || {
@@ -151,7 +151,7 @@ fn stop_against_send() {
     });
 }
 
-/// A task that waits is woken by somebody else while it is told to cancel.
+/// Another thread wakes a task that waits while the task is told to cancel.
 #[test]
 fn close_against_wake() {
     check(|| {

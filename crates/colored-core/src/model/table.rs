@@ -1,4 +1,4 @@
-//! The table of colors: a lane that is retired while somebody asks for it.
+//! The table of colors: a lane that is retired while a look-up asks for it.
 
 use super::doubles::gate;
 use super::pool::{pool, step_until_idle};
@@ -11,8 +11,8 @@ use loom::thread;
 
 const COLOR: Color = Color::new(1);
 
-/// The lookup finds the lane that is, or makes another; what is posted on it runs, and no lane is
-/// left.
+/// The look-up finds the lane that is there, or makes another; all that is posted on it runs, and
+/// no lane is left.
 #[test]
 fn retire_against_revive() {
     check(|| {
@@ -47,7 +47,7 @@ fn retire_after_a_slice_against_revive() {
     });
 }
 
-/// Two lookups of a color that has no lane yet meet in one.
+/// Two look-ups of a color that has no lane yet get the same lane.
 #[test]
 fn insert_against_insert() {
     check(|| {
@@ -62,8 +62,8 @@ fn insert_against_insert() {
     });
 }
 
-/// A lane that is in no table is put there by one holder, while the holder before still has a
-/// reference to give back: whoever gives the last one back must know where the lane is.
+/// A holder puts a lane that is in no table there, while the holder before still has a reference to
+/// give back: the thread that gives the last one back must know where the lane is.
 #[test]
 fn publish_against_retire() {
     check_within(2, || {
@@ -72,7 +72,7 @@ fn publish_against_retire() {
         drop(handle.spawn_unique(async move {
             let waits = async move {
                 wait.await;
-                // Whoever knows the color may look for it.
+                // A thread that knows the color may look for it.
                 assert!(Color::current().is_some());
             };
             drop(spawn_here(waits).ok().expect("inside a task"));

@@ -63,7 +63,7 @@ impl Line {
     }
 
     fn slot(&self) -> &Slot {
-        // SAFETY: freed by `close` only.
+        // SAFETY: only `close` frees it.
         unsafe { self.0.as_ref() }
     }
 
@@ -86,7 +86,7 @@ impl Line {
         unsafe { Join::new(task) }
     }
 
-    /// One turn of the task, if it is ready: what a lane does.
+    /// One turn of the task, if it is ready, as a lane would run it.
     fn turn(self) -> bool {
         let Some(Queued(node)) = self.slot().0.lock().take() else { return false };
         // SAFETY: a scheduled task is alive.
@@ -140,8 +140,8 @@ impl Drop for Marked {
     }
 }
 
-/// A wake-up that comes before, during or after the poll causes another one, exactly once at a
-/// time, and whoever runs that one sees what the last poll left.
+/// A wake-up that comes before, during or after the poll causes another poll, exactly once at a time, and the thread
+/// that runs it sees what the last poll left.
 #[test]
 fn wake_against_poll() {
     check(|| {
@@ -163,8 +163,8 @@ fn wake_against_poll() {
     });
 }
 
-/// Many wakers of one task: one of them schedules it, the others do nothing. The last is used up by a wake, which
-/// frees the task.
+/// Many wakers of one task: one of them schedules it, the others do nothing. The last waker is consumed by a wake,
+/// which frees the task.
 #[test]
 fn wakers_against_each_other() {
     struct Leave(Arc<Mutex<Vec<Waker>>>);
@@ -247,7 +247,7 @@ fn abort_against_wake() {
     });
 }
 
-/// The last reference goes on any of three threads: freed once, after everybody's use.
+/// The last reference goes on any of three threads: the task is freed once, after every use.
 #[test]
 fn last_reference() {
     check(|| {

@@ -1,6 +1,6 @@
-//! Turns that begin and end without an exchange, against those who wake, abort and let go.
+//! Turns that begin and end without an exchange, against wakes, aborts and released references.
 //!
-//! What the wakers write here is `Relaxed`, and no lock is between: only the wake makes it visible.
+//! The wakers' writes here are `Relaxed`, and no lock is between: only the wake makes them visible.
 
 use super::doubles::{Endless, HopTo, OneTurn, Port, Witness, lane, spawn};
 use super::{check, check_within};
@@ -12,7 +12,7 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-/// What a task waits for, and its wakers.
+/// The signals that a task waits for, and its wakers.
 struct Signals {
     given: [AtomicBool; 2],
     wakers: Mutex<Vec<Waker>>,
@@ -29,7 +29,7 @@ impl Signals {
     }
 
     fn give(&self, signal: usize, waker: &Waker) {
-        // Ordering: what is tested is the wake's.
+        // Ordering: the model tests that of the wake.
         self.given[signal].store(true, Ordering::Relaxed);
         waker.wake_by_ref();
     }
@@ -82,8 +82,8 @@ fn listen(
     (join, signals)
 }
 
-/// Two threads wake a task, and one of them runs it: a poll sees what the other one wrote, whether
-/// that found the task waiting, scheduled, notified or in its poll.
+/// Two threads wake a task, and one of them runs it: a poll sees what the other one wrote, no matter whether that
+/// thread found the task waiting, scheduled, notified or in its poll.
 #[test]
 fn each_wake_is_before_a_poll() {
     check(|| {
@@ -103,7 +103,7 @@ fn each_wake_is_before_a_poll() {
     });
 }
 
-/// The same with a wake that finds that of another thread.
+/// The same with a wake that finds the wake of another thread.
 #[test]
 fn a_wake_that_changes_nothing_is_before_a_poll() {
     check_within(2, || {
@@ -127,7 +127,7 @@ fn a_wake_that_changes_nothing_is_before_a_poll() {
     });
 }
 
-/// A task that wakes itself is polled by one thread after another: each finds what the last one left.
+/// Several threads poll a task that wakes itself, one after another: each finds what the last one left.
 #[test]
 fn yield_against_another_runner() {
     check(|| {
@@ -149,7 +149,7 @@ fn yield_against_another_runner() {
     });
 }
 
-/// A task that yields is woken: no turn is lost, and at most one more comes of it.
+/// A task that yields is woken: no turn is lost, and it has at most one extra turn.
 #[test]
 fn yield_against_wake() {
     check(|| {
@@ -191,8 +191,8 @@ fn yield_against_abort() {
     });
 }
 
-/// The handle goes, and a waker on another thread, while the task ends: whoever is last frees it, after
-/// the use of all.
+/// The handle goes, and a waker on another thread, while the task ends: the last of them frees the task, after all
+/// uses.
 #[test]
 fn end_against_the_other_references() {
     check(|| {
@@ -212,8 +212,8 @@ fn end_against_the_other_references() {
     });
 }
 
-/// A waker leaves the poll in which its task moves, and is fired with no lock behind the move: it
-/// schedules the task where that is now.
+/// A waker leaves the poll in which its task moves, and is fired with no lock behind the move: it schedules the task on
+/// its new lane.
 #[test]
 fn a_hop_is_before_the_wake_that_follows() {
     check(|| {
@@ -237,7 +237,7 @@ fn a_hop_is_before_the_wake_that_follows() {
     });
 }
 
-/// Gives the first signal, and the wakers that are there away.
+/// Gives the first signal, and wakes the wakers that are there.
 fn fire(signals: &Signals) {
     for waker in signals.take_wakers() {
         // Ordering: as in `Signals::give`.

@@ -1,4 +1,4 @@
-//! Deadlocks through a `when`, whatever comes first.
+//! Deadlocks through a `when`, in any order of events.
 
 use super::check_within;
 use super::doubles::gate;
@@ -20,7 +20,7 @@ fn look(handle: &Handle) {
     let _due = look_for_deadlocks(handle.scheduler(), 0);
 }
 
-/// A call and a `when` come to one line at once. A section over what the `when` lacks joins the caller
+/// A call and a `when` come to one line at once. A section over the color that the `when` lacks joins the caller
 /// afterwards: it is told exactly if the `when` is first.
 #[test]
 fn a_call_against_a_when() {
@@ -80,8 +80,8 @@ fn a_call_against_a_when() {
     assert!(ever.iter().all(|ever| ever.load(Relaxed)), "one of them was always first");
 }
 
-/// A `when` gets a lane that it was in line for, while a section over what it lacks begins to await a
-/// task behind it: the section is told, whichever is first.
+/// A `when` gets a lane that it was in line for, while a section over the color that it lacks begins to await a task
+/// behind it: the section is told, whichever is first.
 #[test]
 fn a_lane_that_is_got_against_a_join() {
     check_within(2, || {
@@ -125,8 +125,8 @@ fn a_lane_that_is_got_against_a_join() {
     });
 }
 
-/// A `when` that no task makes gets its first color before it stands in all its lines. A section over the
-/// last one makes a call under the second: it is not told before the `when` has that color too.
+/// A `when` that no task makes gets its first color before it is queued on all its colors. A section over the last one
+/// makes a call under the second: it is not told before the `when` has that color too.
 #[test]
 fn a_lane_that_is_got_before_all_places() {
     check_within(2, || {

@@ -66,7 +66,8 @@ fn two_enqueue_and_a_push() {
     });
 }
 
-/// Two that find all idle, or in part: whoever misses a lane gives the others back.
+/// Two behaviors that find all lanes idle, or some: a behavior that misses a lane gives the others
+/// back.
 #[test]
 fn two_at_once() {
     check_within(2, || {
@@ -92,8 +93,8 @@ fn two_at_once() {
     });
 }
 
-/// The lanes are granted on two threads: one of them runs the behavior, and what is behind it on
-/// either lane comes after it.
+/// The lanes are granted on two threads: one of them runs the behavior, and the nodes behind it on
+/// either lane come after it.
 #[test]
 fn granted_on_two_threads() {
     check_within(2, || {
@@ -151,7 +152,7 @@ fn release_against_two_pushes() {
 }
 
 /// The future is dropped while its lanes are granted: the closure runs or is dropped, once, and the
-/// cells go with the last of both.
+/// cells go with the last of the two.
 #[test]
 fn drop_against_grant() {
     check_within(2, || {
@@ -237,8 +238,8 @@ fn shared_claim_against_reader_and_writer() {
     });
 }
 
-/// Shutdown while a behavior is enqueued by a thread that is no worker: the closure runs or is
-/// dropped, and nothing of it stays.
+/// Shutdown while a thread that is no worker enqueues a behavior: the closure runs or is dropped,
+/// and no part of it stays.
 #[test]
 fn stop_against_enqueue() {
     check_within(2, || {

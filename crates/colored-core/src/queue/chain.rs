@@ -1,10 +1,9 @@
 //! The intrusive many-producer queue of one lane, whose head *is* the right to run it.
 //!
-//! It is the queue lock of Mellor-Crummey and Scott (1991) turned into a run queue: a node is
-//! added by one swap of `tail` and one store into its predecessor. Whoever finds no predecessor has
-//! taken an idle lane from everybody else and is its **holder** until [`Chain::unlink_head`]
-//! answers [`Unlinked::Idle`]. The node at the head stays in the queue while it runs, so a running
-//! lane is never empty and nobody can take it a second time.
+//! It is the queue lock of Mellor-Crummey and Scott (1991) turned into a run queue: a node is added by one swap of
+//! `tail` and one store into its predecessor. A producer that finds no predecessor has taken an idle lane exclusively,
+//! and is its **holder** until [`Chain::unlink_head`] answers [`Unlinked::Idle`]. The node at the head stays in the
+//! queue while it runs, so a running lane is never empty and no thread can take it a second time.
 //!
 //! ```text
 //!   tail == null                     idle: the next push claims it
@@ -38,7 +37,7 @@ const SPINS: u32 = 64;
 #[cfg(colored_loom)]
 const SPINS: u32 = 1;
 
-/// What a node is, for the lane that runs it.
+/// The kind of a node, for the lane that runs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// The first field of a task.
@@ -53,11 +52,11 @@ pub(crate) enum Kind {
     Inline,
     /// The first field of a claim: takes the whole lane for a behavior.
     Claim,
-    /// The first field of a node: reads what the color owns, beside others that read.
+    /// The first field of a reader's node: it reads the color's data beside other readers.
     Read,
 }
 
-/// The link that everything in a [`Chain`] begins with.
+/// The link with which every node of a [`Chain`] begins.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Node {
@@ -74,7 +73,7 @@ impl Node {
         Self { next: AtomicPtr::new(ptr::null_mut()), pin, kind, urgent: false }
     }
 
-    /// A node that raises the priority of its lane, if `urgent`.
+    /// The node, which raises the priority of its lane if `urgent`.
     pub(crate) fn urged(self, urgent: bool) -> Self {
         Self { urgent, ..self }
     }
@@ -86,17 +85,17 @@ impl Node {
     }
 }
 
-/// What a push did.
+/// The result of a push.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pushed {
-    /// The chain was idle: the caller is now its holder and must see that it is run.
+    /// The chain was idle: the caller is now its holder and must ensure that it is run.
     Claimed,
-    /// Somebody holds the chain and will come to the node.
+    /// Another thread holds the chain and will come to the node.
     Behind,
 }
 
-/// What became of the head.
+/// The result of taking out the head.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unlinked {
@@ -108,7 +107,7 @@ pub(crate) enum Unlinked {
     Stalled,
 }
 
-/// What became of a head that wants to run again.
+/// The result of moving a head that wants to run again.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rotated {
@@ -123,12 +122,12 @@ pub(crate) enum Rotated {
 #[derive(Debug)]
 pub(crate) struct Chain {
     tail: AtomicPtr<Node>,
-    /// The oldest node. Holder only.
+    /// The oldest node. Only the holder uses it.
     head: UnsafeCell<*mut Node>,
 }
 
-// SAFETY: `head` is touched by the holder only, and the right to hold moves between threads by the
-// release and acquire of `tail` (module documentation).
+// SAFETY: only the holder uses `head`, and the right to hold moves between threads by the release and acquire of `tail`
+// (module documentation).
 unsafe impl Send for Chain {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Chain {}
@@ -149,7 +148,8 @@ impl Chain {
     /// * The chain is alive until the node is unlinked.
     #[inline]
     pub(crate) unsafe fn push(&self, node: NonNull<Node>) -> Pushed {
-        // SAFETY: alive by contract; in no chain, so nobody else reads or writes its link.
+        // SAFETY: the caller promises that the node is alive and in no chain, so no other thread reads or writes its
+        // link.
         let next = unsafe { &node.as_ref().next };
         // Ordering: published by the swap below.
         next.store(ptr::null_mut(), Ordering::Relaxed);
@@ -190,39 +190,39 @@ impl Chain {
         claimed
     }
 
-    /// Gives an idle chain back that was taken by [`Chain::try_claim`] with this node; false if
-    /// something has been pushed since. Holder only, and not after true.
+    /// Gives an idle chain back that was taken by [`Chain::try_claim`] with this node; false if something has been
+    /// pushed since. Only the holder calls this, and is not the holder any more after true.
     #[inline]
     pub(crate) fn try_release(&self, node: NonNull<Node>) -> bool {
-        // Ordering: as in `unlink_head`. The link is null still: nobody had the node as predecessor.
+        // Ordering: as in `unlink_head`. The link is still null: no producer had the node as predecessor.
         self.tail
             .compare_exchange(node.as_ptr(), ptr::null_mut(), Ordering::Release, Ordering::Relaxed)
             .is_ok()
     }
 
-    /// The node whose turn it is. Holder only.
+    /// The node whose turn it is. Only the holder calls this.
     #[inline]
     pub(crate) fn head(&self) -> NonNull<Node> {
         let head = self.head.with(|head| {
-            // SAFETY: the caller is the holder, nobody else touches `head`.
+            // SAFETY: the caller is the holder, and no other thread uses `head`.
             unsafe { *head }
         });
         NonNull::new(head).expect("a held chain has a head")
     }
 
-    /// Whether nobody holds it; may be out of date.
+    /// Whether no thread holds it; may be out of date.
     pub(crate) fn is_idle(&self) -> bool {
-        // Ordering: a hint; what the caller knows to have been pushed before, it sees.
+        // Ordering: a hint; a push that the caller knows of, it sees.
         self.tail.load(Ordering::Relaxed).is_null()
     }
 
-    /// Whether a node behind the head can be seen. Holder only; false may be out of date.
+    /// Whether a node behind the head can be seen. Only the holder calls this; false may be out of date.
     #[inline]
     pub(crate) fn has_more(&self) -> bool {
         !Self::next_of(self.head()).is_null()
     }
 
-    /// Takes the head out. Holder only, and not after [`Unlinked::Idle`].
+    /// Takes the head out. Only the holder calls this, and is not the holder any more after [`Unlinked::Idle`].
     #[inline]
     pub(crate) fn unlink_head(&self) -> Unlinked {
         let head = self.head();
@@ -231,8 +231,8 @@ impl Chain {
             self.set_head(next);
             return Unlinked::More;
         }
-        // Ordering: Release hands all that the holder did to the next claim's Acquire; nothing is
-        // read after a failure but `next`, which is acquired on its own.
+        // Ordering: Release hands all that the holder did to the next claim's Acquire; after a failure only `next` is
+        // read, which is acquired on its own.
         if self
             .tail
             .compare_exchange(head.as_ptr(), ptr::null_mut(), Ordering::Release, Ordering::Relaxed)
@@ -249,7 +249,7 @@ impl Chain {
         }
     }
 
-    /// Moves the head behind all others. Holder only.
+    /// Moves the head behind all others. Only the holder calls this.
     #[inline]
     pub(crate) fn rotate_head(&self) -> Rotated {
         let head = self.head();
@@ -272,8 +272,8 @@ impl Chain {
         Rotated::Moved
     }
 
-    /// Puts `node` in the place of the head, which is then out. Holder only. If a producer behind
-    /// the head is half done nothing changes, and the answer is false.
+    /// Puts `node` in the place of the head, which is then out. Only the holder calls this. If a producer behind the
+    /// head is half done nothing changes, and the answer is false.
     ///
     /// # Safety
     ///
@@ -282,8 +282,8 @@ impl Chain {
         let head = self.head();
         let mut next = Self::next_of(head);
         if next.is_null() {
-            // Ordering: Release publishes the node's empty link to the producer that finds it as
-            // predecessor. Nothing is read after a failure but `next`, acquired on its own.
+            // Ordering: Release publishes the node's empty link to the producer that finds it as predecessor. After a
+            // failure only `next` is read, which is acquired on its own.
             let moved = self.tail.compare_exchange(
                 head.as_ptr(),
                 node.as_ptr(),
@@ -301,7 +301,7 @@ impl Chain {
         }
         // SAFETY: alive, and in no chain that others can see.
         let link = unsafe { &node.as_ref().next };
-        // Ordering: the holder alone reads the link, and hands it on with the chain.
+        // Ordering: only the holder reads the link, and hands it on with the chain.
         link.store(next, Ordering::Relaxed);
         self.set_head(node.as_ptr());
         true
@@ -309,7 +309,7 @@ impl Chain {
 
     fn set_head(&self, node: *mut Node) {
         self.head.with_mut(|head| {
-            // SAFETY: the caller is the holder, nobody else touches `head`.
+            // SAFETY: the caller is the holder, and no other thread uses `head`.
             unsafe { *head = node }
         });
     }

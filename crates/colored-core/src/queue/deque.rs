@@ -1,5 +1,5 @@
-//! The workers' deques of lanes and the global injector: crossbeam's, behind the names that
-//! `deque_model.rs` doubles for the model.
+//! The workers' deques of lanes and the global injector: wrappers around crossbeam's, which
+//! `deque_model.rs` replaces in the models.
 
 use crossbeam_deque::{Steal, Worker};
 
@@ -44,7 +44,7 @@ impl<T> Stealer<T> {
         settle(|| self.0.steal_batch_and_pop(&into.0))
     }
 
-    /// Takes the oldest.
+    /// Takes the oldest item.
     pub(crate) fn steal(&self) -> Option<T> {
         settle(|| self.0.steal())
     }
@@ -76,7 +76,7 @@ impl<T> Injector<T> {
         settle(|| self.0.steal_batch_and_pop(&into.0))
     }
 
-    /// Takes one.
+    /// Takes one item.
     pub(crate) fn pop(&self) -> Option<T> {
         settle(|| self.0.steal())
     }
@@ -91,7 +91,7 @@ impl<T> Injector<T> {
     }
 }
 
-/// Repeats an attempt that lost a race to another thief: each loss is somebody's progress.
+/// Repeats an attempt that lost a race to another thief: each loss is another thread's progress.
 fn settle<T>(mut attempt: impl FnMut() -> Steal<T>) -> Option<T> {
     loop {
         match attempt() {

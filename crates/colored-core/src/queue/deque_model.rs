@@ -70,7 +70,7 @@ impl<T> Injector<T> {
         self.0.lock().push_back(item);
     }
 
-    /// Takes two: between the queues the second is in neither, as in the original.
+    /// Takes two: between the queues, the second item is in neither, as in the original.
     pub(crate) fn steal_batch(&self, into: &Deque<T>) -> Option<T> {
         let mut lanes = self.0.lock();
         let first = lanes.pop_front()?;

@@ -1,4 +1,4 @@
-//! The allocation of a task, and what may be done with it once its type is forgotten.
+//! The allocation of a task, and the operations on it once its type is forgotten.
 
 use super::deadlock::Named;
 use super::id::Id;
@@ -76,7 +76,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
     }
 }
 
-/// Does what a transition of the state says.
+/// Does what a transition of the state demands.
 ///
 /// # Safety
 ///
@@ -86,9 +86,9 @@ impl<F: Future, S: Schedule> Cell<F, S> {
 pub(super) unsafe fn act<S: Schedule>(task: NonNull<Header<S>>, woken: Woken) {
     let lane = || TaskRef(task).lane();
     match woken {
-        // SAFETY: who made the task ready is the owner that may move it, and so uses its lane.
+        // SAFETY: the thread that made the task ready is the owner that may move it, and so uses its lane.
         Woken::Schedule => unsafe { lane().schedule(task.cast()) },
-        // SAFETY: as above, and it has kept its lane.
+        // SAFETY: as above, and the task has kept its lane.
         Woken::Resume => unsafe { lane().resume(task.cast()) },
         Woken::Nothing => {}
         // SAFETY: that was the last reference.
@@ -112,12 +112,12 @@ pub(super) unsafe fn release<S: Schedule>(task: NonNull<Header<S>>) {
 
 /// # Safety
 ///
-/// Nobody holds a reference any more.
+/// No thread holds a reference any more.
 #[cold]
 pub(super) unsafe fn free<S: Schedule>(task: NonNull<Header<S>>) {
     // SAFETY: alive until the next line.
     let free = unsafe { task.as_ref() }.vtable.free;
-    // SAFETY: by contract.
+    // SAFETY: the caller promises that no reference is left, and the function is the task's own.
     unsafe { free(task) };
 }
 
@@ -125,9 +125,9 @@ pub(super) unsafe fn free<S: Schedule>(task: NonNull<Header<S>>) {
 ///
 /// The task is complete and the caller is its handle; `into` is a place for its output.
 pub(super) unsafe fn take<S: Schedule>(task: NonNull<Header<S>>, into: *mut ()) {
-    // SAFETY: the handle's reference.
+    // SAFETY: the handle's reference keeps the task alive.
     let take_output = unsafe { task.as_ref() }.vtable.take_output;
-    // SAFETY: by contract.
+    // SAFETY: the caller promises that the task is complete, that it is the handle, and that `into` fits the output.
     unsafe { take_output(task, into) };
 }
 
@@ -135,13 +135,13 @@ pub(super) unsafe fn take<S: Schedule>(task: NonNull<Header<S>>, into: *mut ()) 
 ///
 /// The task is complete and the caller is its handle.
 pub(super) unsafe fn discard<S: Schedule>(task: NonNull<Header<S>>) {
-    // SAFETY: the handle's reference.
+    // SAFETY: the handle's reference keeps the task alive.
     let drop_output = unsafe { task.as_ref() }.vtable.drop_output;
-    // SAFETY: by contract.
+    // SAFETY: the caller promises that the task is complete, and that it is the handle.
     unsafe { drop_output(task) };
 }
 
-/// The runtime's view of a task: what the holder of its lane does with it.
+/// The runtime's view of a task, for the holder of its lane.
 pub(crate) struct TaskRef<S: Schedule>(pub(super) NonNull<Header<S>>);
 
 impl<S: Schedule> Clone for TaskRef<S> {
@@ -185,7 +185,7 @@ impl<S: Schedule> TaskRef<S> {
 
     #[inline]
     fn header<'a>(self) -> &'a Header<S> {
-        // SAFETY: whoever made the view vouched for the task's life.
+        // SAFETY: the maker of the view promised that the task is alive while it is used.
         unsafe { self.0.as_ref() }
     }
 
@@ -201,13 +201,13 @@ impl<S: Schedule> TaskRef<S> {
         self.header().state.is_complete()
     }
 
-    /// The lane, for the owner that may move the task. For anybody else it says which lane it is, or
-    /// was, and not that there still is one.
+    /// The lane, for the owner that may move the task. For any other thread it names the lane that the task has or had,
+    /// and does not promise that this lane still exists.
     #[inline]
     pub(crate) fn lane(self) -> S {
-        // Ordering: the state's transitions order the owner that moves the task after the last one. For
-        // anybody else Acquire pairs with the Release of `set_lane`: of a task that has come by a hop, its
-        // last poll elsewhere is seen to be over.
+        // Ordering: the state's transitions order the owner that moves the task after the last one. For any other
+        // thread Acquire pairs with the Release of `set_lane`: if it sees the lane that a task has hopped to, it also
+        // sees that the last poll under the old lane is over.
         let lane = self.header().lane.load(Ordering::Acquire);
         S::from_raw(NonNull::new(lane).expect("a task has a lane"))
     }
@@ -235,7 +235,7 @@ impl<S: Schedule> TaskRef<S> {
     /// The caller holds the task's lane, has begun its turn, and is on the right thread.
     #[inline]
     pub(crate) unsafe fn poll(self) -> bool {
-        // SAFETY: by contract.
+        // SAFETY: the caller promises that it holds the lane, has begun the turn, and is on the right thread.
         unsafe { (self.header().vtable.poll)(self.0) }
     }
 
@@ -245,7 +245,7 @@ impl<S: Schedule> TaskRef<S> {
     ///
     /// As for [`TaskRef::poll`].
     pub(crate) unsafe fn cancel(self) {
-        // SAFETY: by contract.
+        // SAFETY: the caller promises the same as for `poll`.
         unsafe { (self.header().vtable.cancel)(self.0) };
     }
 
@@ -257,7 +257,7 @@ impl<S: Schedule> TaskRef<S> {
     pub(crate) unsafe fn complete(self) {
         let header = self.header();
         header.records.with_mut(|records| {
-            // SAFETY: the future is gone, and the lane held: nobody else has a right to the task.
+            // SAFETY: the future is gone, and the lane held: no other thread has a right to the task.
             let records = unsafe { &mut *records };
             if !records.is_empty() {
                 // SAFETY: as above.
@@ -265,17 +265,17 @@ impl<S: Schedule> TaskRef<S> {
             }
         });
         match header.state.complete() {
-            // SAFETY: with no handle the output is the holder's.
+            // SAFETY: there is no handle, so the output is the holder's.
             Completed::DropOutput => unsafe { (header.vtable.drop_output)(self.0) },
             Completed::Keep => {}
             Completed::WakeJoiner => {
                 let waker = header.joiner.with_mut(|waker| {
-                    // SAFETY: `JOINER` was set when `COMPLETE` was, and the handle never takes a
-                    // waker back that it finds `COMPLETE` with: the waker is this owner's alone.
+                    // SAFETY: `JOINER` was set when `COMPLETE` was, and the handle never takes a waker back that it
+                    // finds `COMPLETE` with: only this owner uses the waker.
                     unsafe { &mut *waker }.take()
                 });
-                // It must not stay: a task would keep who joined it for as long as somebody keeps it.
-                // A foreign waker may panic; the worker must not care.
+                // The waker must not stay: the task would keep its joiner for as long as a reference keeps the task. A
+                // foreign waker may panic; the worker must survive that.
                 if let Some(waker) = waker {
                     contain(|| waker.wake());
                 }
@@ -293,8 +293,8 @@ impl<S: Schedule> TaskRef<S> {
         self.header().state.is_notified()
     }
 
-    /// Takes the right to move the task, which waits, until [`unclaim`](Self::unclaim); whether it keeps
-    /// its lane. `None` if it does not wait.
+    /// Takes the right to move the task, which waits, until [`unclaim`](Self::unclaim); returns whether it keeps its
+    /// lane. `None` if it does not wait.
     ///
     /// # Safety
     ///
@@ -303,14 +303,14 @@ impl<S: Schedule> TaskRef<S> {
         self.header().state.claim()
     }
 
-    /// Gives that right back. Who has been told, or woken, runs.
+    /// Gives that right back. A task that has been told, or woken, runs.
     ///
     /// # Safety
     ///
     /// The caller has claimed the task, and keeps it alive up to this call.
     pub(crate) unsafe fn unclaim(self) {
         let woken = self.header().state.unclaim();
-        // SAFETY: what the transition said about this task.
+        // SAFETY: `woken` is the answer of this task's own transition, and the caller keeps the task alive.
         unsafe { act(self.0, woken) };
     }
 
@@ -324,7 +324,7 @@ impl<S: Schedule> TaskRef<S> {
         self.header().records.with_mut(|records| {
             // SAFETY: only a poll of the task uses the list meanwhile, and this runs no foreign code.
             let records = unsafe { &mut *records };
-            // SAFETY: by contract.
+            // SAFETY: the caller promises that it polls the task, and that the record is fresh.
             unsafe { records.insert(record) };
         });
     }
@@ -339,7 +339,7 @@ impl<S: Schedule> TaskRef<S> {
         self.header().records.with_mut(|records| {
             // SAFETY: as in `insert_record`.
             let records = unsafe { &mut *records };
-            // SAFETY: by contract.
+            // SAFETY: the caller promises that it polls the task and is the future of the record, which is in the list.
             unsafe { records.remove(record) };
         });
     }
@@ -348,10 +348,10 @@ impl<S: Schedule> TaskRef<S> {
     ///
     /// # Safety
     ///
-    /// Nobody polls the task meanwhile, or while what is returned is used.
+    /// No thread polls the task meanwhile, or while the returned records are used.
     pub(crate) unsafe fn records(self) -> Vec<NonNull<Record>> {
         self.header().records.with(|records| {
-            // SAFETY: by contract nobody changes them.
+            // SAFETY: the caller promises that no thread polls the task, so none changes them.
             let records = unsafe { &*records };
             // SAFETY: as above.
             unsafe { records.iter() }.collect()
@@ -368,11 +368,11 @@ impl<S: Schedule> TaskRef<S> {
         if header.state.joinable() != Joinable::HasWaker {
             return None;
         }
-        // SAFETY: neither of those two touches it, by contract.
+        // SAFETY: neither the completion nor the handle uses it: the caller promises that.
         header.joiner.with(|joiner| unsafe { (*joiner).clone() })
     }
 
-    /// Whether it has an open section. From within its poll.
+    /// Whether it has an open section. Only called from within its poll.
     pub(crate) fn has_sections(self) -> bool {
         self.header().state.has_sections()
     }
@@ -384,13 +384,13 @@ impl<S: Schedule> TaskRef<S> {
     /// The caller knows the task to be alive until its next turn.
     pub(crate) unsafe fn wake(self) {
         let woken = self.header().state.wake();
-        // SAFETY: what the transition said about this task.
+        // SAFETY: `woken` is the answer of this task's own transition, and the task is alive until its next turn.
         unsafe { act(self.0, woken) };
     }
 
     /// # Safety
     ///
-    /// The caller holds the task's lane, at whose head it is, and has polled it.
+    /// The caller holds the task's lane, at whose head the task is, and has polled it.
     pub(crate) unsafe fn end_keeping(self) -> Kept {
         self.header().state.end_keeping()
     }
@@ -410,7 +410,7 @@ impl<S: Schedule> TaskRef<S> {
     /// The caller knows the task to be alive until its next turn.
     pub(crate) unsafe fn abort(self) {
         let woken = self.header().state.abort();
-        // SAFETY: what the transition said about this task.
+        // SAFETY: `woken` is the answer of this task's own transition, and the task is alive until its next turn.
         unsafe { act(self.0, woken) };
     }
 
@@ -422,7 +422,7 @@ impl<S: Schedule> TaskRef<S> {
     #[inline]
     pub(crate) unsafe fn release(self) {
         if self.header().state.release_late() {
-            // SAFETY: it was the last one.
+            // SAFETY: the reference given back was the last one.
             unsafe { free(self.0) };
         }
     }

@@ -31,11 +31,11 @@ pub(crate) enum Link {
     Own { task: Named, color: Color },
     /// A color waits for the end of a section.
     Held { color: Color, task: Named, section: &'static Location<'static> },
-    /// What is before it under a color is a `when`.
+    /// A `when` is queued first under a color.
     Behind { color: Color, task: Option<Named>, site: &'static Location<'static> },
-    /// Of those who have room some go on under this color only.
+    /// Some holders of room need this color to go on.
     Inside { color: Color },
-    /// One of those who have room is a task that was called, and has not used it.
+    /// A holder of room is a task that was given it, and has not used it.
     Called { task: Named },
     /// A `when` has its turn under all of its colors at once.
     Lacks { color: Color, site: &'static Location<'static> },

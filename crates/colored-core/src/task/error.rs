@@ -14,7 +14,7 @@ pub struct JoinError {
 
 struct Payload(Box<dyn Any + Send>);
 
-/// In the place of a panic's payload, so that the error has room for it. No panic has this type.
+/// Takes the place of a panic's payload, so that the error has room for it. No panic has this type.
 struct Diagnosed(Deadlock);
 
 // SAFETY: a shared reference to the payload gives access to nothing; only `into_panic`, by value,

@@ -18,8 +18,8 @@ pub(crate) struct Join<T, S: Schedule> {
     output: PhantomData<T>,
 }
 
-// SAFETY: the handle moves an output of type `T` to the thread that joins, and otherwise touches
-// only what is atomic.
+// SAFETY: the handle moves an output of type `T` to the thread that joins, and otherwise uses only
+// atomic fields.
 unsafe impl<T: Send, S: Schedule> Send for Join<T, S> {}
 // SAFETY: through a shared reference only atomic operations can be reached.
 unsafe impl<T: Send, S: Schedule> Sync for Join<T, S> {}
@@ -35,7 +35,7 @@ impl<T, S: Schedule> Join<T, S> {
     }
 
     fn header(&self) -> &Header<S> {
-        // SAFETY: the handle's reference.
+        // SAFETY: the handle's reference keeps the task alive.
         unsafe { self.task.as_ref() }
     }
 
@@ -47,18 +47,18 @@ impl<T, S: Schedule> Join<T, S> {
         self.header().state.is_complete()
     }
 
-    /// The task. Alive as long as this handle.
+    /// The task. It is alive as long as this handle.
     pub(crate) fn task(&self) -> TaskRef<S> {
         TaskRef(self.task)
     }
 
     pub(crate) fn abort(&self) {
-        // SAFETY: the handle's reference.
+        // SAFETY: the handle's reference keeps the task alive.
         unsafe { TaskRef(self.task).abort() };
     }
 
     pub(crate) fn abort_handle(&self) -> Abort<S> {
-        // SAFETY: the handle's reference.
+        // SAFETY: the handle's reference keeps the task alive.
         unsafe { TaskRef(self.task).abort_handle() }
     }
 
@@ -68,13 +68,13 @@ impl<T, S: Schedule> Join<T, S> {
             return None;
         }
         let mut output = MaybeUninit::<Result<T, JoinError>>::uninit();
-        // SAFETY: complete, and this is the handle of a task with this output.
+        // SAFETY: the task is complete, and this is the handle of a task with this output.
         unsafe { cell::take(self.task, output.as_mut_ptr().cast()) };
         // SAFETY: written by `take`.
         Some(unsafe { output.assume_init() })
     }
 
-    /// Sees to it that `waker` is woken at completion; false if the task is complete.
+    /// Ensures that `waker` is woken at completion; false if the task is complete.
     fn register(&mut self, waker: &Waker) -> bool {
         match self.header().state.joinable() {
             Joinable::Complete => return false,
@@ -130,20 +130,20 @@ impl<T, S: Schedule> Drop for Join<T, S> {
             return;
         }
         match state.drop_interest() {
-            // SAFETY: complete, and this is the handle.
+            // SAFETY: the task is complete, and this is its handle.
             Joinable::Complete => unsafe { cell::discard(self.task) },
             Joinable::NoWaker | Joinable::HasWaker => self.write_joiner(None),
         }
-        // SAFETY: the handle's reference, not used again.
+        // SAFETY: the handle's reference is given back once, and not used again.
         unsafe { cell::release(self.task) };
     }
 }
 
-/// A reference that can abort and no more.
+/// A reference that can only abort.
 pub(crate) struct Abort<S: Schedule>(NonNull<Header<S>>);
 
-// SAFETY: only atomic operations can be reached; the future and the output are freed where the
-// state says, and a task that is freed through this reference has neither.
+// SAFETY: only atomic operations can be reached. The state decides where the future and the output
+// are freed, and a task that is freed through this reference has neither.
 unsafe impl<S: Schedule> Send for Abort<S> {}
 // SAFETY: as for `Send`.
 unsafe impl<S: Schedule> Sync for Abort<S> {}
@@ -153,7 +153,7 @@ impl<S: Schedule> TaskRef<S> {
     ///
     /// The task is alive.
     pub(crate) unsafe fn abort_handle(self) -> Abort<S> {
-        // SAFETY: by contract.
+        // SAFETY: the caller promises that the task is alive.
         unsafe { self.0.as_ref() }.state.retain();
         Abort(self.0)
     }
@@ -161,12 +161,12 @@ impl<S: Schedule> TaskRef<S> {
 
 impl<S: Schedule> Abort<S> {
     fn header(&self) -> &Header<S> {
-        // SAFETY: this reference.
+        // SAFETY: this reference keeps the task alive.
         unsafe { self.0.as_ref() }
     }
 
     pub(crate) fn abort(&self) {
-        // SAFETY: this reference.
+        // SAFETY: this reference keeps the task alive.
         unsafe { TaskRef(self.0).abort() };
     }
 
@@ -178,7 +178,7 @@ impl<S: Schedule> Abort<S> {
         self.header().id
     }
 
-    /// The task. Alive as long as this.
+    /// The task. It is alive as long as this.
     pub(crate) fn task(&self) -> TaskRef<S> {
         TaskRef(self.0)
     }
@@ -193,7 +193,7 @@ impl<S: Schedule> Clone for Abort<S> {
 
 impl<S: Schedule> Drop for Abort<S> {
     fn drop(&mut self) {
-        // SAFETY: this reference, not used again.
+        // SAFETY: this reference is given back once, and not used again.
         unsafe { cell::release(self.0) };
     }
 }

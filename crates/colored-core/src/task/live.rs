@@ -44,15 +44,15 @@ impl<S: Schedule> LiveList<S> {
     /// until it is removed.
     #[inline]
     pub(crate) unsafe fn insert(&mut self, task: TaskRef<S>) {
-        // SAFETY: by contract.
+        // SAFETY: the caller promises that the task is alive and of a lane that it holds.
         if unsafe { with(task.0, |links| links.previous) } != Some(task.0) {
             return;
         }
         let next = self.first.replace(task.0);
-        // SAFETY: by contract.
+        // SAFETY: the caller promises that the task is alive and of a lane that it holds.
         unsafe { with(task.0, |links| (links.previous, links.next) = (None, next)) };
         if let Some(next) = next {
-            // SAFETY: what is in the list is alive and the holder's.
+            // SAFETY: the tasks in the list are alive, and the holder's.
             unsafe { with(next, |links| links.previous = Some(task.0)) };
         }
     }
@@ -68,27 +68,27 @@ impl<S: Schedule> LiveList<S> {
             let previous = links.previous.replace(task.0);
             (previous != Some(task.0)).then(|| (previous, links.next.take()))
         };
-        // SAFETY: by contract.
+        // SAFETY: the caller promises that the task is alive and of a lane that it holds.
         let Some((previous, next)) = (unsafe { with(task.0, take) }) else { return };
         match previous {
-            // SAFETY: what is in the list is alive and the holder's.
+            // SAFETY: the tasks in the list are alive, and the holder's.
             Some(previous) => unsafe { with(previous, |links| links.next = next) },
             None => self.first = next,
         }
         if let Some(next) = next {
-            // SAFETY: what is in the list is alive and the holder's.
+            // SAFETY: the tasks in the list are alive, and the holder's.
             unsafe { with(next, |links| links.previous = previous) };
         }
     }
 
-    /// Removes some task and returns it.
+    /// Removes any one task and returns it.
     ///
     /// # Safety
     ///
     /// The caller holds the lane.
     pub(crate) unsafe fn pop(&mut self) -> Option<TaskRef<S>> {
         let task = TaskRef(self.first?);
-        // SAFETY: what is in the list is alive and the holder's.
+        // SAFETY: the tasks in the list are alive, and the holder's.
         unsafe { self.remove(task) };
         Some(task)
     }
@@ -98,10 +98,10 @@ impl<S: Schedule> LiveList<S> {
 ///
 /// The task is alive and the caller holds its lane.
 unsafe fn with<S: Schedule, R>(task: NonNull<Header<S>>, f: impl FnOnce(&mut Links<S>) -> R) -> R {
-    // SAFETY: by contract.
+    // SAFETY: the caller promises that the task is alive.
     let header = unsafe { task.as_ref() };
     header.live.with_mut(|links| {
-        // SAFETY: the holder alone touches the links, and `f` cannot get at them again.
+        // SAFETY: only the holder uses the links, and `f` cannot reach them again.
         f(unsafe { &mut *links })
     })
 }

@@ -1,28 +1,28 @@
-//! What a task waits for, written into the task: a list of records.
+//! A list of records in each task: the waits of the task.
 //!
-//! A future that returns `Pending` inside a task has a [`Record`] in the list of that task, from its
-//! first such poll until it is ready or dropped. An open section has one too. Whoever looks for
-//! deadlocks, or dumps the tasks that wait, reads the lists.
+//! A future that returns `Pending` inside a task has a [`Record`] in the list of that task, from its first such poll
+//! until it is ready or dropped. An open section has one too. The search for deadlocks, and a dump of the waiting
+//! tasks, read the lists.
 //!
-//! # Who may touch what
+//! # Access
 //!
-//! The list belongs to whoever may move the task's node (`state.rs`): in a poll, that is the thread that
-//! polls. So a wait that begins and ends in polls of its task costs no atomic operation. A reader takes
-//! that right for itself while the task waits ([`TaskRef::claim`](super::TaskRef::claim)), or knows
-//! that nobody can poll the task because the task's lane stands still.
+//! The list belongs to the owner that may move the task's node (`state.rs`): in a poll, that is the thread that polls.
+//! So a wait that begins and ends in polls of its task costs no atomic operation. A reader takes that right for itself
+//! while the task waits ([`TaskRef::claim`](super::TaskRef::claim)), or knows that no thread can poll the task because
+//! the task's lane is blocked.
 //!
-//! A future may also end elsewhere: it was moved to another task, or taken out and dropped by some
-//! thread; and its task may be complete by then. The word of the record decides who frees it:
+//! A future may also end elsewhere: it was moved to another task, or taken out and dropped by some thread; and its task
+//! may be complete by then. The word of the record decides which side frees it:
 //!
 //! | word | the record is | changed by |
 //! |---|---|---|
 //! | `LISTED` | in the list; the future has it | |
-//! | `PINNED` | the same, and a reader looks at what is waited for | a reader, for some instructions |
+//! | `PINNED` | the same, and a reader looks at the target of the wait | a reader, for some instructions |
 //! | `LEFT` | in the list; the future has gone | the future, outside a poll of the task |
 //! | `LONE` | in no list; the future has it | the end of the task |
 //!
-//! `LEFT` and `LONE` are reached from `LISTED` only, by an exchange: so the second of future and list
-//! frees the record. A `PINNED` record keeps the future from going on: what it points to is alive.
+//! `LEFT` and `LONE` are reached from `LISTED` only, by an exchange: so the future or the list, whichever is second,
+//! frees the record. While a record is `PINNED`, its future cannot go on: the target that it points to is alive.
 
 use super::Deadlock;
 use crate::memory;
@@ -37,21 +37,21 @@ const PINNED: u32 = 1;
 const LEFT: u32 = 2;
 const LONE: u32 = 3;
 
-/// What a task does with the color that it waits for.
+/// How a task uses the color that it waits for.
 #[derive(Debug)]
 pub(crate) struct How {
-    /// For the text of a [`Deadlock`]: what stands between the task and the color.
+    /// For the text of a [`Deadlock`]: the words between the task and the color.
     pub(crate) text: &'static str,
-    /// It goes together with other readers.
+    /// The task enters together with other readers.
     pub(crate) is_shared: bool,
 }
 
-/// What is waited for, as the layer above knows it.
+/// The target of a wait, as the layer above knows it.
 #[derive(Clone, Copy)]
 pub(crate) struct Cause {
     pub(crate) how: &'static How,
     pub(crate) site: &'static Location<'static>,
-    /// How to ask about what follows.
+    /// How to ask about the waits that follow.
     pub(crate) kind: &'static (dyn Any + Send + Sync),
     pub(crate) what: *const (),
     pub(crate) beside: *const (),
@@ -117,22 +117,22 @@ impl Record {
     /// Whether it is in the list of the task at this address, which is alive, and the future has it.
     #[inline]
     pub(crate) fn is_of(&self, task: *const ()) -> bool {
-        // Ordering: the future asks, so this is `LISTED` or `PINNED`, or `LONE`. The end of the task comes
-        // before anything that another task at the same address does.
+        // Ordering: the future asks, so this is `LISTED` or `PINNED`, or `LONE`. The end of the task comes before all
+        // that another task at the same address does.
         self.owner == task && self.word.load(Ordering::Relaxed) != LONE
     }
 
-    /// Whether the future still waits. For a reader.
+    /// Whether the future still waits. Called by a reader.
     pub(crate) fn is_listed(&self) -> bool {
-        // Ordering: Acquire pairs with the Release of `leave`: what the future did before is seen.
+        // Ordering: Acquire pairs with the Release of `leave`: all that the future did before is visible.
         self.word.load(Ordering::Acquire) != LEFT
     }
 
-    /// The section that it is in.
+    /// The section that the wait is in.
     ///
     /// # Safety
     ///
-    /// Nobody polls the task meanwhile.
+    /// No thread polls the task meanwhile.
     pub(crate) unsafe fn section(&self) -> Option<NonNull<Self>> {
         // SAFETY: only polls of the task change it.
         self.place.with(|place| unsafe { (*place).section })
@@ -143,11 +143,11 @@ impl Record {
     /// The caller polls the task.
     #[inline]
     pub(crate) unsafe fn set_section(&self, section: Option<NonNull<Self>>) {
-        // SAFETY: by contract nobody else reads or writes it.
+        // SAFETY: the caller promises that it polls the task, so no other thread reads or writes it.
         self.place.with_mut(|place| unsafe { (*place).section = section });
     }
 
-    /// Leaves what the wait is to end with.
+    /// Stores the deadlock that the wait is to end with.
     ///
     /// # Safety
     ///
@@ -157,7 +157,7 @@ impl Record {
         self.told.with_mut(|told| unsafe { *told = Some(deadlock) });
     }
 
-    /// What the wait is to end with, if anything.
+    /// The deadlock that the wait is to end with, if there is one.
     ///
     /// # Safety
     ///
@@ -170,12 +170,11 @@ impl Record {
         if is_told { self.told.with_mut(|told| unsafe { (*told).take() }) } else { None }
     }
 
-    /// Calls `f` while the future cannot go; `None` if it has gone. `f` runs no foreign code, and waits for
-    /// nothing.
+    /// Calls `f` while the future cannot go; `None` if it has gone. `f` runs no foreign code, and does not wait.
     pub(crate) fn pinned<R>(&self, f: impl FnOnce(&Cause) -> R) -> Option<R> {
         loop {
-            // Ordering: Acquire pairs with the Release of a reader before, and of the poll that has listed
-            // the record (by the claim).
+            // Ordering: Acquire pairs with the Release of a reader before, and of the poll that has listed the record
+            // (by the claim).
             match self.word.compare_exchange(LISTED, PINNED, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => break,
                 Err(PINNED) => spin_loop(),
@@ -183,7 +182,7 @@ impl Record {
             }
         }
         let result = f(&self.cause);
-        // Ordering: Release orders the looks before the end of the future, which acquires.
+        // Ordering: Release orders the reads before the end of the future, which acquires.
         self.word.store(LISTED, Ordering::Release);
         Some(result)
     }
@@ -196,14 +195,14 @@ impl Record {
     #[cold]
     pub(crate) unsafe fn leave(record: NonNull<Self>) {
         loop {
-            // SAFETY: the future has it still.
+            // SAFETY: the future still has the record.
             let word = unsafe { &record.as_ref().word };
-            // Ordering: Release orders the future's use before the list frees the record; Acquire takes
-            // what a reader, or the end of the task, has done.
+            // Ordering: Release orders the future's use before the list frees the record; Acquire takes what a reader,
+            // or the end of the task, has done.
             match word.compare_exchange(LISTED, LEFT, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => return,
                 Err(PINNED) => spin_loop(),
-                // SAFETY: the list has let go of it, so it is the future's alone.
+                // SAFETY: the list has released the record, so only the future has it.
                 Err(_) => return unsafe { free(record) },
             }
         }
@@ -212,10 +211,10 @@ impl Record {
 
 /// # Safety
 ///
-/// Nobody has the record any more.
+/// Neither the future nor the list has the record any more.
 #[inline]
 unsafe fn free(record: NonNull<Record>) {
-    // SAFETY: by contract.
+    // SAFETY: the caller promises that nothing else has the record.
     unsafe { record.drop_in_place() };
     // SAFETY: allocated with this layout, and dropped.
     unsafe { memory::release(record.cast(), Layout::new::<Record>()) };
@@ -235,21 +234,21 @@ impl Records {
         self.first.is_none()
     }
 
-    /// Adds a fresh record. What is left over at this end of the list is freed first: so no more records are
-    /// ever left over than futures waited at once.
+    /// Adds a fresh record. First frees the records at this end of the list whose futures have gone: so never more of
+    /// these are left than futures that waited at once.
     ///
     /// # Safety
     ///
     /// The caller polls the task.
     #[inline]
     pub(crate) unsafe fn insert(&mut self, record: NonNull<Record>) {
-        // SAFETY: what is in the list is alive.
+        // SAFETY: the records in the list are alive.
         while let Some(left) = self.first.filter(|first| !unsafe { first.as_ref() }.is_listed()) {
             // SAFETY: the future has gone.
             unsafe { self.remove(left) };
         }
         let next = self.first.replace(record);
-        // SAFETY: what is in the list is alive, and by contract this thread's.
+        // SAFETY: the records in the list are alive, and the caller, which polls the task, has them alone.
         unsafe { with_place(record, |place| place.next = next) };
         if let Some(next) = next {
             // SAFETY: as above.
@@ -264,7 +263,7 @@ impl Records {
     /// It is in this list, the caller polls the task, and the future has gone or is the caller.
     #[inline]
     pub(crate) unsafe fn remove(&mut self, record: NonNull<Record>) {
-        // SAFETY: what is in the list is alive, and by contract this thread's.
+        // SAFETY: the records in the list are alive, and the caller, which polls the task, has them alone.
         let (previous, next) = unsafe { with_place(record, |place| (place.previous, place.next)) };
         match previous {
             // SAFETY: as above.
@@ -279,11 +278,11 @@ impl Records {
         if unsafe { record.as_ref() }.is_section {
             self.has_ended(record);
         }
-        // SAFETY: it is in no list, and the future does not use it again.
+        // SAFETY: the record is in no list, and the future does not use it again.
         unsafe { free(record) };
     }
 
-    /// What is still waited for is no longer inside that section.
+    /// The remaining waits are no longer inside that section.
     #[cold]
     fn has_ended(&self, section: NonNull<Record>) {
         let inside = |place: &mut Place| {
@@ -296,15 +295,15 @@ impl Records {
         }
     }
 
-    /// Lets go of all: the task is complete. Frees those whose futures have gone.
+    /// Empties the list: the task is complete. Frees the records whose futures have gone.
     ///
     /// # Safety
     ///
-    /// Nobody has a right to the task but the caller.
+    /// Only the caller has a right to the task.
     #[cold]
     pub(crate) unsafe fn dissolve(&mut self) {
         while let Some(record) = self.first {
-            // SAFETY: what is in the list is alive, and by contract this thread's.
+            // SAFETY: the records in the list are alive, and only the caller has a right to the task.
             self.first = unsafe { with_place(record, |place| place.next) };
             // SAFETY: as above.
             let word = unsafe { &record.as_ref().word };
@@ -312,7 +311,7 @@ impl Records {
             // what the future has done.
             let lone = word.compare_exchange(LISTED, LONE, Ordering::AcqRel, Ordering::Acquire);
             if lone.is_err() {
-                // SAFETY: the future has gone; nobody reads, for the task is complete.
+                // SAFETY: the future has gone, and no reader is left, for the task is complete.
                 unsafe { free(record) };
             }
         }
@@ -322,12 +321,12 @@ impl Records {
     ///
     /// # Safety
     ///
-    /// Nobody else changes the list while the iterator is used.
+    /// No other code changes the list while the iterator is used.
     pub(crate) unsafe fn iter(&self) -> impl Iterator<Item = NonNull<Record>> {
         let mut next = self.first;
         std::iter::from_fn(move || {
             let record = next?;
-            // SAFETY: what is in the list is alive, and nobody writes to it by contract.
+            // SAFETY: the records in the list are alive, and the caller promises that no other code changes the list.
             next = unsafe { record.as_ref() }.place.with(|place| unsafe { (*place).next });
             Some(record)
         })
@@ -339,10 +338,10 @@ impl Records {
 /// The record is in a list that is this thread's alone.
 #[inline]
 unsafe fn with_place<R>(record: NonNull<Record>, f: impl FnOnce(&mut Place) -> R) -> R {
-    // SAFETY: by contract.
+    // SAFETY: the caller promises that the record is in a list, and so alive.
     let record = unsafe { record.as_ref() };
     record.place.with_mut(|place| {
-        // SAFETY: by contract nobody else touches it, and `f` cannot get at it again.
+        // SAFETY: the caller promises that the list is this thread's alone, and `f` cannot reach the place again.
         f(unsafe { &mut *place })
     })
 }

@@ -15,7 +15,7 @@ unsafe impl<S: Schedule> Send for Section<S> {}
 // SAFETY: as for `Send`.
 unsafe impl<S: Schedule> Sync for Section<S> {}
 
-/// A task has as many open sections as can be counted.
+/// The task has as many open sections as can be counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TooMany;
 
@@ -37,7 +37,7 @@ impl<S: Schedule> Section<S> {
         if entered { Ok(Self(task.0)) } else { Err(TooMany) }
     }
 
-    /// The task. Alive as long as this section.
+    /// The task. It is alive as long as this section.
     pub(crate) fn task(&self) -> TaskRef<S> {
         TaskRef(self.0)
     }
@@ -45,9 +45,9 @@ impl<S: Schedule> Section<S> {
 
 impl<S: Schedule> Drop for Section<S> {
     fn drop(&mut self) {
-        // SAFETY: this section's reference, up to this transition.
+        // SAFETY: this section's reference keeps the task alive up to this transition.
         let woken = unsafe { self.0.as_ref() }.state.leave_section();
-        // SAFETY: what the transition said about this task.
+        // SAFETY: `woken` is the answer of this task's own transition.
         unsafe { cell::act(self.0, woken) };
     }
 }

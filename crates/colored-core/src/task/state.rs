@@ -1,49 +1,46 @@
-//! One word per task: where it is in its life, who is interested in it, and how many hold it.
+//! One word per task: its stage of life, the interest in it, and the number of references to it.
 //!
 //! | flag | set by | cleared by | meaning |
 //! |---|---|---|---|
 //! | `SCHEDULED` | the spawn; a wake or abort that finds it clear | the lane's holder, at the end of a poll | its node has a turn in its lane, or is in it |
 //! | `NOTIFIED` | a wake or abort that finds `SCHEDULED` | the lane's holder, at the begin of a poll | it has been woken since |
-//! | `COMPLETE` | the lane's holder, once | nobody | the future is gone, the output is there |
-//! | `ABORTED` | an abort | nobody | instead of the next poll the future is dropped |
-//! | `INTEREST` | the spawn | the handle's drop | somebody wants the output |
+//! | `COMPLETE` | the lane's holder, once | never | the future is gone, the output is there |
+//! | `ABORTED` | an abort | never | instead of the next poll the future is dropped |
+//! | `INTEREST` | the spawn | the handle's drop | the handle wants the output |
 //! | `JOINER` | the handle | the handle | the joiner's waker is set, and is the task's to take |
 //! | `KEPT` | the lane's holder | the lane's holder | while it waits, its lane waits with it |
-//! | sections | the task's own polls | anybody | how many sections of it are open: it keeps its lane |
+//! | sections | the task's own polls | any thread | how many sections of it are open: it keeps its lane |
 //!
 //! | `SCHEDULED` | `NOTIFIED` | `KEPT` | the task's node is | the next wake |
 //! |---|---|---|---|---|
 //! | 0 | 0 | 0 | in no chain | sets `SCHEDULED` and puts the node on the task's lane |
-//! | 0 | 0 | 1 | at the head of its lane's chain, which nobody runs | sets `SCHEDULED` and dispatches the lane |
+//! | 0 | 0 | 1 | at the head of its lane's chain, which no thread runs | sets `SCHEDULED` and dispatches the lane |
 //! | 1 | 0 | | in its lane's chain, or on the way there; at its head during the poll | sets `NOTIFIED` |
 //! | 1 | 1 | | the same | changes nothing |
 //!
-//! So at any time at most one owner may move the node: whoever has set `SCHEDULED`, until it has put
-//! the node on the lane; then the lane's holder, until it clears `SCHEDULED`. Whoever looks for deadlocks
-//! sets it for a moment, and clears it again unless the task has been woken meanwhile. The same owner, and no
-//! other, may read or change the task's lane. That is what makes a hop exact: a wake that comes while
-//! the task moves finds `SCHEDULED` and does not look at the lane.
+//! So at any time at most one owner may move the node: the thread that has set `SCHEDULED`, until it has put the node
+//! on the lane; then the lane's holder, until it clears `SCHEDULED`. The search for deadlocks sets it for a moment, and
+//! clears it again unless the task has been woken meanwhile. Only that owner may read or change the task's lane. That
+//! is what makes a hop exact: a wake that comes while the task moves finds `SCHEDULED` and does not look at the lane.
 //!
 //! # A turn
 //!
-//! While `SCHEDULED` is set nobody but the holder clears it, and what the others wrote before the node
-//! came to the lane comes with the chain. So a turn begins with a load, and a task that yields, or
-//! hops, ends one without touching the word. The load looks for wakes since: one that it sees is taken by
-//! an exchange, which acquires what the waker wrote. One that it misses is found at the end of the
-//! poll, by the exchange that would clear `SCHEDULED`; and then the task stays scheduled. So after every
-//! wake a poll begins that sees what the waker wrote.
+//! While `SCHEDULED` is set only the holder clears it, and all that other threads wrote before the node came to the
+//! lane comes with the chain. So a turn begins with a load, and a task that yields, or hops, ends one without writing
+//! the word. The load looks for wakes since: one that it sees is taken by an exchange, which acquires what the waker
+//! wrote. One that it misses is found at the end of the poll, by the exchange that would clear `SCHEDULED`; and then
+//! the task stays scheduled. So after every wake a poll begins that sees what the waker wrote.
 //!
 //! # Sections
 //!
-//! A task that keeps its lane gives two rights away with the exchange that clears `SCHEDULED`: to move
-//! the node, and to run the lane. Whoever sets it again has both. Sections are counted here,
-//! and not in the lane, so that one can end anywhere: the last one to end wakes a task that waits,
-//! and the lane's holder finds that there is nothing left to keep it for. `KEPT` says nothing while
-//! `SCHEDULED` is set.
+//! A task that keeps its lane gives two rights away with the exchange that clears `SCHEDULED`: to move the node, and to
+//! run the lane. The thread that sets it again has both. Sections are counted here, and not in the lane, so that one
+//! can end on any thread: the last one to end wakes a task that waits, and the lane's holder finds that no section
+//! needs the lane any more. `KEPT` says nothing while `SCHEDULED` is set.
 //!
 //! # The last reference
 //!
-//! An owner that has the only reference is alone with the task: further ones are made from one that
+//! If an owner has the only reference, no other thread can use the task: further references are made from one that
 //! exists, or by the poll. So it needs no exchange to end.
 
 mod outcome;
@@ -85,7 +82,7 @@ impl State {
         self.wake_and(0)
     }
 
-    /// Somebody aborts the task.
+    /// An abort of the task.
     pub(crate) fn abort(&self) -> Woken {
         self.wake_and(ABORTED)
     }
@@ -141,7 +138,7 @@ impl State {
         }
     }
 
-    /// Its turn has come. Holder only.
+    /// The task's turn has come. Only the holder calls this.
     #[inline]
     pub(crate) fn begin(&self) -> Begun {
         // Ordering: the chain brings what was before the task was scheduled. A wake that came
@@ -155,8 +152,8 @@ impl State {
         if word & ABORTED == 0 { Begun::Poll } else { Begun::Cancel }
     }
 
-    /// What it wants after its poll. Holder only; may be out of date: it may have been woken, or
-    /// its last section ended, meanwhile.
+    /// What the task wants after its poll. Only the holder calls this. The answer may be out of date: the task may have
+    /// been woken, or its last section ended, meanwhile.
     #[inline]
     pub(crate) fn wants(&self) -> Wants {
         // Ordering: hint only, `end` and `end_keeping` decide.
@@ -168,17 +165,17 @@ impl State {
         }
     }
 
-    /// Whether it has been woken since its poll began. Holder only; false may be out of date.
+    /// Whether it has been woken since its poll began. Only the holder calls this; false may be out of date.
     pub(crate) fn is_notified(&self) -> bool {
         // Ordering: hint only.
         self.0.load(Ordering::Relaxed) & NOTIFIED != 0
     }
 
-    /// The poll was not ready, and the task waits unless it has been woken. Holder only; the node
-    /// must be out of its chain.
+    /// The poll was not ready, and the task waits unless it has been woken. Only the holder calls this; the node must
+    /// be out of its chain.
     #[inline]
     pub(crate) fn end(&self) -> Ended {
-        // Ordering: hint only, the exchange decides; and what it sees of wakes stays.
+        // Ordering: hint only, the exchange decides; a `NOTIFIED` that it sees stays set.
         let mut before = self.0.load(Ordering::Relaxed);
         loop {
             debug_assert_eq!(before & PLACED, SCHEDULED, "only a scheduled task ends a poll");
@@ -186,7 +183,7 @@ impl State {
                 return Ended::Reschedule;
             }
             let after = before & !(SCHEDULED | KEPT);
-            // Ordering: Release hands the future and the lane to whoever schedules it next.
+            // Ordering: Release hands the future and the lane to the thread that schedules the task next.
             match self.0.compare_exchange_weak(before, after, Ordering::Release, Ordering::Relaxed)
             {
                 Ok(_) => return Ended::Waiting,
@@ -195,7 +192,7 @@ impl State {
         }
     }
 
-    /// The poll was not ready and the task keeps its lane. Holder only; the node stays at the head.
+    /// The poll was not ready and the task keeps its lane. Only the holder calls this; the node stays at the head.
     pub(crate) fn end_keeping(&self) -> Kept {
         // Ordering: as in `end`.
         let mut before = self.0.load(Ordering::Relaxed);
@@ -207,7 +204,7 @@ impl State {
                 return Kept::Again;
             }
             let after = (before | KEPT) & !SCHEDULED;
-            // Ordering: Release hands the future and the lane to whoever wakes the task.
+            // Ordering: Release hands the future and the lane to the thread that wakes the task.
             match self.0.compare_exchange_weak(before, after, Ordering::Release, Ordering::Relaxed)
             {
                 Ok(_) => return Kept::Waiting,
@@ -216,8 +213,8 @@ impl State {
         }
     }
 
-    /// Takes the right to move a task that waits, as a wake does; whether it keeps its lane. `None` if the
-    /// task does not wait: somebody else has the right, or it is complete.
+    /// Takes the right to move a task that waits, as a wake does; returns whether it keeps its lane. `None` if the task
+    /// does not wait: another owner has the right, or it is complete.
     pub(crate) fn claim(&self) -> Option<bool> {
         // Ordering: hint only, the exchange decides.
         let mut before = self.0.load(Ordering::Relaxed);
@@ -233,10 +230,10 @@ impl State {
         None
     }
 
-    /// Gives the right of [`claim`](Self::claim) back. Unless the task waits on, the caller has it still,
-    /// and must do what is said with it.
+    /// Gives the right of [`claim`](Self::claim) back. Unless the task waits on, the caller still has it, and must do
+    /// with it what the answer says.
     pub(crate) fn unclaim(&self) -> Woken {
-        // Ordering: hint only, the exchange decides; and what it sees of wakes stays.
+        // Ordering: hint only, the exchange decides; a `NOTIFIED` that it sees stays set.
         let mut before = self.0.load(Ordering::Relaxed);
         loop {
             let keeps = before & KEPT != 0;
@@ -244,7 +241,7 @@ impl State {
                 return if keeps { Woken::Resume } else { Woken::Schedule };
             }
             let after = before & !SCHEDULED;
-            // Ordering: Release orders the looks before the next poll.
+            // Ordering: Release orders the reads of the claim before the next poll.
             match self.0.compare_exchange_weak(before, after, Ordering::Release, Ordering::Relaxed)
             {
                 Ok(_) => return Woken::Nothing,
@@ -253,8 +250,7 @@ impl State {
         }
     }
 
-    /// A section of the task begins, with a reference. From within its poll only; false if there
-    /// are too many.
+    /// A section of the task begins, with a reference. Only called from within its poll; false if there are too many.
     pub(crate) fn enter_section(&self) -> bool {
         // Ordering: only this thread adds sections now, so there are no more than it sees.
         if self.0.load(Ordering::Relaxed) & SECTIONS == SECTIONS {
@@ -265,7 +261,7 @@ impl State {
         true
     }
 
-    /// A section ends, and its reference goes. From anywhere.
+    /// A section ends, and its reference goes. Any thread may call this.
     pub(crate) fn leave_section(&self) -> Woken {
         // Ordering: hint only, the exchange decides.
         let mut before = self.0.load(Ordering::Relaxed);
@@ -286,14 +282,14 @@ impl State {
         }
     }
 
-    /// Whether a section is open. From within its poll.
+    /// Whether a section is open. Only called from within its poll.
     pub(crate) fn has_sections(&self) -> bool {
         // Ordering: sections are added by this thread; one that ends elsewhere meanwhile may be seen
         // late.
         self.0.load(Ordering::Relaxed) & SECTIONS != 0
     }
 
-    /// The output is stored. Holder only.
+    /// The output is stored. Only the holder calls this.
     #[inline]
     pub(crate) fn complete(&self) -> Completed {
         // Ordering: Acquire pairs with the Release of every owner that has gone.
@@ -360,7 +356,7 @@ impl State {
         }
     }
 
-    /// The handle goes before anybody has touched the word: one exchange, the reference included.
+    /// The handle goes before any thread has changed the word: one exchange, the reference included.
     #[inline]
     pub(crate) fn detach_fast(&self) -> bool {
         // Ordering: Release orders the handle's use before the free.
@@ -374,8 +370,8 @@ impl State {
             .is_ok()
     }
 
-    /// The handle goes. `Complete`: the output is its to drop. Otherwise the joiner's waker is.
-    /// The handle's reference stays.
+    /// The handle goes. `Complete`: the output is its to drop. Otherwise the joiner's waker is. The handle's reference
+    /// stays.
     pub(crate) fn drop_interest(&self) -> Joinable {
         self.change_joiner(|before| before & !(JOINER | INTEREST))
     }

@@ -1,7 +1,7 @@
-//! What is done with a task's future: the part that knows its type, behind a table of functions.
+//! The operations on a task's future: the part that knows its type, behind a table of functions.
 //!
-//! Everything else has a pointer to the task's [`Header`], whose table was made for the future of
-//! that very allocation. So the functions may take it for a [`Cell`] of their own type.
+//! All other code has a pointer to the task's [`Header`], whose table was made for the future of
+//! that very allocation. So the functions may cast it to a [`Cell`] of their own type.
 
 use super::Schedule;
 use super::cell::{Cell, Header};
@@ -16,13 +16,13 @@ use std::pin::Pin;
 use std::ptr::{self, NonNull};
 use std::task::{Context, Poll};
 
-/// What is done with a task's future.
+/// The operations on a task's future.
 pub(super) struct Vtable<S: Schedule> {
     /// Polls the future; true when the output has been stored.
     pub(super) poll: unsafe fn(NonNull<Header<S>>) -> bool,
     /// Drops the future and stores that it was cancelled.
     pub(super) cancel: unsafe fn(NonNull<Header<S>>),
-    /// Moves the output to where the second argument points: an uninitialized
+    /// Moves the output to the place that the second argument points to: an uninitialized
     /// `Result<T, JoinError>`.
     pub(super) take_output: unsafe fn(NonNull<Header<S>>, *mut ()),
     pub(super) drop_output: unsafe fn(NonNull<Header<S>>),
@@ -78,7 +78,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         let output = match dropped {
             Ok(()) => output,
             Err(payload) => {
-                // The output's own destructor may panic as well; that one adds nothing.
+                // The output's own destructor may panic as well; that second panic is dropped.
                 contain(|| drop(output));
                 // SAFETY: the task is alive.
                 Err(JoinError::panicked(unsafe { task.as_ref() }.id, payload))
@@ -95,7 +95,7 @@ unsafe fn poll<F: Future, S: Schedule>(task: NonNull<Header<S>>) -> bool {
         let waker = unsafe { waker::borrowed(task) };
         let mut cx = Context::from_waker(&waker);
         let polled = catch_unwind(AssertUnwindSafe(|| {
-            // SAFETY: the holder alone may use the future.
+            // SAFETY: only the holder may use the future.
             let Stage::Future(future) = (unsafe { &mut *stage }) else {
                 unreachable!("a task that is not complete has its future")
             };
@@ -109,7 +109,7 @@ unsafe fn poll<F: Future, S: Schedule>(task: NonNull<Header<S>>) -> bool {
             // SAFETY: the task is alive.
             Err(payload) => Err(JoinError::panicked(unsafe { task.as_ref() }.id, payload)),
         };
-        // SAFETY: the stage is the future, and ours.
+        // SAFETY: the stage is the future, and the holder's.
         unsafe { Cell::<F, S>::finish(task, stage, output) };
         true
     };
@@ -134,7 +134,7 @@ unsafe fn take_output<F: Future, S: Schedule>(task: NonNull<Header<S>>, into: *m
         let Stage::Output(output) = std::mem::replace(unsafe { &mut *stage }, Stage::Gone) else {
             panic!("a `JoinHandle` was polled again after it had given the output")
         };
-        // SAFETY: the caller says that `into` is a place for this type.
+        // SAFETY: the caller promises that `into` is a place for this type.
         unsafe { into.cast::<Result<F::Output, JoinError>>().write(output) };
     };
     // SAFETY: the task is complete and the caller is its handle.
@@ -145,7 +145,7 @@ unsafe fn drop_output<F: Future, S: Schedule>(task: NonNull<Header<S>>) {
     let drop_it = |stage: *mut Stage<F>| {
         // SAFETY: the caller has the right to the output.
         let output = std::mem::replace(unsafe { &mut *stage }, Stage::Gone);
-        // A destructor that panics must not take the worker with it.
+        // A destructor that panics must not stop the worker.
         contain(|| drop(output));
     };
     // SAFETY: the task is complete and the caller is its handle, or its holder with no handle.
@@ -160,7 +160,7 @@ unsafe fn free_cell<F: Future, S: Schedule>(task: NonNull<Header<S>>) {
             unsafe { memory::release(self.0, self.1) };
         }
     }
-    // Also when a destructor (of a joiner's waker, say) panics.
+    // The place is freed also when a destructor (of a joiner's waker, say) panics.
     let _place = Place(task.cast(), Layout::new::<Cell<F, S>>());
     // SAFETY: a cell of this type, whose last reference is gone.
     unsafe { ptr::drop_in_place(task.cast::<Cell<F, S>>().as_ptr()) };

@@ -6,12 +6,12 @@ use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
-/// What a [`Schedule`] puts into the one static that its [`Schedule::waker_table`] names.
+/// The table for the one static that an implementation of [`Schedule::waker_table`] returns.
 pub(crate) const fn table<S: Schedule>() -> RawWakerVTable {
     RawWakerVTable::new(clone::<S>, wake::<S>, wake_by_ref::<S>, release::<S>)
 }
 
-/// A waker that borrows the caller's reference: for the time of one poll.
+/// A waker that borrows the caller's reference, for the time of one poll.
 ///
 /// # Safety
 ///
@@ -31,7 +31,8 @@ impl<S: Schedule> TaskRef<S> {
     ///
     /// The task is alive.
     pub(crate) unsafe fn waker(self) -> Waker {
-        // SAFETY: by contract.
+        // SAFETY: the caller promises that the task is alive, and this waker does not outlive the
+        // call.
         let waker = unsafe { borrowed(self.0) };
         Waker::clone(&waker)
     }
@@ -60,7 +61,7 @@ unsafe fn wake_by_ref<S: Schedule>(data: *const ()) {
     }
     // SAFETY: the waker holds a reference.
     let woken = unsafe { task.as_ref() }.state.wake();
-    // SAFETY: what the transition said about this task.
+    // SAFETY: `woken` is the answer of this task's own transition.
     unsafe { cell::act(task, woken) };
 }
 
@@ -68,7 +69,7 @@ unsafe fn wake<S: Schedule>(data: *const ()) {
     let task = header::<S>(data);
     // SAFETY: the waker holds a reference until this very transition.
     let woken = unsafe { task.as_ref() }.state.wake_and_release();
-    // SAFETY: what the transition said about this task.
+    // SAFETY: `woken` is the answer of this task's own transition.
     unsafe { cell::act(task, woken) };
 }
 

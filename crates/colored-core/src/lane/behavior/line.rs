@@ -1,9 +1,9 @@
-//! The behaviors that stand in the line of a lane that stands still, for whoever looks for deadlocks.
+//! The behaviors in the line of a blocked lane, for the search for deadlocks.
 //!
-//! A behavior that stands in a line lacks that lane, and so has not begun. While the lane stands still it
-//! does not begin; it keeps its lanes, and those that it has stand still with it. So whoever has the
-//! right to run one lane, and does not run it, may walk the lines of all lanes that stand still by
-//! it: nobody else takes a node out of those.
+//! A behavior that is queued on a lane lacks that lane, and so has not begun. While that lane is blocked the behavior
+//! does not begin. It keeps the lanes that it has, and these are blocked with it. So a thread that has the right to run
+//! one lane, and does not run it, may walk the lines of all lanes that are blocked by it: no other thread takes a node
+//! out of them.
 
 use crate::color::Color;
 use crate::lane::LanePtr;
@@ -15,18 +15,18 @@ use crate::task::Named;
 use std::panic::Location;
 use std::ptr::NonNull;
 
-/// A behavior, kept.
+/// A reference to a behavior.
 #[derive(PartialEq, Eq, Hash)]
 pub(crate) struct Behavior(NonNull<Header>);
 
-/// What a behavior wants of one lane. It keeps the lane.
+/// A behavior's request for one lane. It keeps the lane.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted {
     pub(crate) lane: LanePtr,
     pub(crate) color: Color,
-    /// Together with other readers.
+    /// The behavior wants it together with other readers.
     pub(crate) is_shared: bool,
-    /// It has the lane, until it has run.
+    /// The behavior has the lane, until it has run.
     pub(crate) has: bool,
 }
 
@@ -35,17 +35,17 @@ impl Behavior {
     ///
     /// The behavior is alive.
     pub(crate) unsafe fn retain(behavior: NonNull<Header>) -> Self {
-        // SAFETY: by contract.
+        // SAFETY: the caller promises that the behavior is alive.
         unsafe { behavior.as_ref() }.retain();
         Self(behavior)
     }
 
     fn header(&self) -> &Header {
-        // SAFETY: this reference.
+        // SAFETY: this reference keeps it alive.
         unsafe { self.0.as_ref() }
     }
 
-    /// Which one it is.
+    /// The behavior's address, which identifies it.
     pub(crate) fn address(&self) -> NonNull<Header> {
         self.0
     }
@@ -65,11 +65,11 @@ impl Behavior {
         let claims = unsafe { behavior::claims(self.0) };
         claims.iter().map(|claim| Wanted {
             lane: claim.want.lane,
-            // SAFETY: the behavior keeps it.
+            // SAFETY: the behavior keeps the lane.
             color: unsafe { claim.want.lane.get() }.color(),
             is_shared: !claim.want.is_exclusive(),
-            // Ordering: pairs with the Release of the thread that got the lane for it: what that one has seen
-            // of the lane's tasks, and of its line, is seen from here on.
+            // Ordering: pairs with the Release of the thread that got the lane for the behavior: all that it has seen
+            // of the lane's tasks, and of its line, is visible from here on.
             has: claim.has.load(Ordering::Acquire),
         })
     }
@@ -83,37 +83,37 @@ impl Drop for Behavior {
 }
 
 impl LanePtr {
-    /// Shows the behaviors that stand behind the head. One that comes meanwhile may be missing.
+    /// Shows the behaviors behind the head. One that comes meanwhile may be missing.
     ///
     /// # Safety
     ///
-    /// The lane is held, and stands still up to the end of this call (module documentation).
+    /// The lane is held, and stays blocked up to the end of this call (module documentation).
     pub(crate) unsafe fn line(self, show: impl FnMut(Behavior)) {
-        // SAFETY: what stands in its line keeps the lane.
+        // SAFETY: the nodes in its line keep the lane.
         let head = unsafe { self.get() }.chain.head();
-        // SAFETY: by contract.
+        // SAFETY: the head is in the chain, and the caller promises that the lane stays blocked, so no thread takes
+        // nodes out.
         unsafe { self.line_behind(head, show) };
     }
 
-    /// As [`line`](Self::line), of a lane whose gate is held open by a behavior that stands still. Readers
-    /// that need not wait are let in first. True if one that does not read keeps out those that are left;
-    /// `None` if that cannot be said now.
+    /// As [`line`](Self::line), of a lane whose gate is held open by a blocked behavior. Readers that need not wait are
+    /// let in first. True if a writer keeps out the nodes that are left; `None` if that cannot be said now.
     ///
     /// # Safety
     ///
     /// That behavior is inside up to the end of this call.
     pub(crate) unsafe fn line_beside_readers(self, show: impl FnMut(Behavior)) -> Option<bool> {
-        // SAFETY: nobody but the admitter takes out what is behind the gate.
+        // SAFETY: only the admitter takes out nodes behind the gate, and `survey` calls this as the admitter.
         let show = |last| unsafe { self.line_behind(last, show) };
-        // SAFETY: by contract.
+        // SAFETY: the caller promises that the behavior is inside, and so keeps the lane, up to the end of this call.
         unsafe { admit::survey(self, show) }
     }
 
     /// # Safety
     ///
-    /// `node` is in the lane's chain, and nobody takes out what is behind it.
+    /// `node` is in the lane's chain, and no other thread takes out nodes behind it.
     unsafe fn line_behind(self, mut node: NonNull<Node>, mut show: impl FnMut(Behavior)) {
-        // SAFETY: what is in its chain keeps the lane.
+        // SAFETY: the nodes in its chain keep the lane.
         let chain = &unsafe { self.get() }.chain;
         while let Some((next, kind)) = chain.next(node) {
             // SAFETY: in the chain, and so alive.
@@ -126,7 +126,7 @@ impl LanePtr {
     }
 }
 
-/// The behavior whose node this is, if it is one's.
+/// The behavior to which this node belongs, if it belongs to one.
 ///
 /// # Safety
 ///

@@ -1,30 +1,28 @@
-//! In which order those come who want several lanes at once.
+//! The order in which behaviors that want several lanes are queued on them.
 //!
-//! A behavior ([`behavior`](crate::lane::behavior)) puts one node on each of its lanes, and waits until all of
-//! them are at the head. If two behaviors could come to two common lanes in different orders, each
-//! would wait for the other for ever. So the pushes of one behavior are one step for all others
-//! that have a lane in common: it takes the locks of all its lanes first, in the order of the
-//! locks' addresses, and gives them back when the last node is in its chain. Nobody waits for a
-//! lane under a lock, and no foreign code runs there.
+//! A behavior ([`behavior`](crate::lane::behavior)) puts one node on each of its lanes, and waits until all of them are
+//! at the head. If two behaviors could be queued on two common lanes in different orders, each would wait for the other
+//! for ever. So the pushes of one behavior are one step for all others that have a lane in common: the behavior takes
+//! the locks of all its lanes first, in the order of the locks' addresses, and gives them back when the last node is in
+//! its chain. No thread waits for a lane under a lock, and no foreign code runs there.
 //!
-//! This is two-phase locking, of the enqueueing only, as in the queues of Behaviour-Oriented
-//! Concurrency (Cheeseman and others, OOPSLA 2023). Hence the order is one for all: say that one
-//! behavior comes before another if it does so on some lane. Then it gave that lane's lock back
-//! before the other took it, and so before the other had all of its locks. *The moment at which a
-//! behavior has all its locks* grows along every such pair, and a circle would have to lead back to
-//! an earlier one.
+//! This is two-phase locking, of the enqueueing only, as in the queues of Behaviour-Oriented Concurrency (Cheeseman and
+//! others, OOPSLA 2023). Hence one order holds for all lanes. Say that one behavior comes before another if it does so
+//! on some lane. Then it gave that lane's lock back before the other took it, and so before the other had all of its
+//! locks. *The moment at which a behavior has all its locks* grows along every such pair, and a cycle would have to
+//! lead back to an earlier one.
 //!
-//! A node that wants one lane only waits for no other lane, and so is part of no circle: tasks,
-//! posts, calls, and behaviors over one lane take no lock. Nor does who takes idle lanes at once,
-//! or gives up: it never waits.
+//! A node that wants only one lane waits for no other lane, and so is part of no cycle: tasks, posts, calls, and
+//! behaviors over one lane take no lock. A thread that takes idle lanes at once, or gives up, takes none either: it
+//! never waits.
 
 use crate::lane::LanePtr;
 use crate::sync::Mutex;
 use crossbeam_utils::CachePadded;
 use std::ptr;
 
-/// How many locks a scheduler has. The number comes out of thin air: two behaviors without a common
-/// lane collide at one in so many.
+/// How many locks a scheduler has. The number is arbitrary: two behaviors without a common lane collide at one in so
+/// many.
 #[cfg(not(colored_loom))]
 const LOCKS: usize = 64;
 #[cfg(colored_loom)]
@@ -42,13 +40,13 @@ impl Default for Order {
 
 impl Order {
     fn lock_of(&self, lane: u64) -> &Mutex<()> {
-        // The bits in the middle of the product depend on the most bits of the color.
+        // The bits in the middle of the product depend on most bits of the color.
         let mixed = u128::from(lane) * 0x9e37_79b9_7f4a_7c15;
         &self.0[(mixed >> 61) as usize % LOCKS]
     }
 }
 
-/// Runs `enqueue`, which puts nodes on several lanes, as one step for all who share a lane.
+/// Runs `enqueue`, which puts nodes on several lanes, as one step for all behaviors that share a lane.
 ///
 /// # Safety
 ///
@@ -60,7 +58,7 @@ where
     if lanes.len() < 2 {
         return enqueue();
     }
-    // SAFETY: by contract.
+    // SAFETY: the caller promises that the lanes are alive, and stay so while the locks are held.
     unsafe { lock_above(ptr::null(), lanes, enqueue) }
 }
 
@@ -74,7 +72,7 @@ where
     L: Iterator<Item = LanePtr> + Clone,
 {
     let locks = lanes.clone().map(|lane| {
-        // SAFETY: by contract.
+        // SAFETY: the caller promises that the lanes are alive.
         let lane = unsafe { lane.get() };
         lane.port.order().lock_of(lane.number)
     });
@@ -82,6 +80,6 @@ where
         locks.filter(|lock| ptr::from_ref(*lock) > below).min_by_key(|lock| ptr::from_ref(*lock));
     let Some(lock) = next else { return enqueue() };
     let _guard = lock.lock();
-    // SAFETY: by contract.
+    // SAFETY: the caller promises that the lanes are alive while the locks are held, this one included.
     unsafe { lock_above(lock, lanes, enqueue) }
 }

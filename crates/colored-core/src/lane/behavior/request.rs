@@ -1,9 +1,9 @@
 //! Wanting several lanes, and taking them at once if they are idle.
 //!
-//! [`run_now`] takes each lane by its own node, as an inline call does, or enters its gate. It
-//! never waits: if one lane is not to be had, those before it are given back, and what was pushed
-//! meanwhile is handed on. So it can neither be part of a circle nor overtake anybody: who runs
-//! this way has found nobody before it on any of its lanes.
+//! [`run_now`] takes each lane by its own node, as an inline call does, or enters its gate. It never waits: if one lane
+//! cannot be taken, the lanes before it are given back, and what was pushed meanwhile is handed on. So it can neither
+//! be part of a cycle nor overtake another: a behavior that runs this way has found no other before it on any of its
+//! lanes.
 
 use crate::lane::alone::{try_alone, try_alone_soon};
 use crate::lane::current::{self, Hold};
@@ -16,11 +16,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 pub(crate) enum Mode {
     /// Together with other readers.
     Shared,
-    /// For itself alone.
+    /// For the behavior alone.
     Exclusive,
 }
 
-/// A lane that is wanted. Whoever has it keeps the lane alive.
+/// A lane that is wanted. The owner of the request keeps the lane alive.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
     pub(in crate::lane) lane: LanePtr,
@@ -32,7 +32,7 @@ impl Request {
         Self { lane: lane.ptr(), mode }
     }
 
-    /// Whether both are of one lane.
+    /// Whether the request is for that lane.
     pub(crate) fn is_of(self, lane: LanePtr) -> bool {
         self.lane == lane
     }
@@ -49,20 +49,19 @@ impl Request {
     ///
     /// The lane is alive.
     unsafe fn rank(self) -> (bool, u64, usize) {
-        // SAFETY: by contract.
+        // SAFETY: the caller promises that the lane is alive.
         unsafe { self.lane.get() }.rank()
     }
 }
 
-/// The most wants that are compared each with each: a tuple's.
+/// The most requests that are compared each with each: as many as a tuple has.
 const FEW: usize = 8;
 
-/// Leaves each lane once, and returns how many there are. Who wants a lane for itself alone has it
-/// for the set's other cells too.
+/// Leaves each lane once, and returns how many there are. A lane that is wanted exclusively for one cell is taken
+/// exclusively for all.
 ///
-/// Few of them keep their order, and the lanes are not looked at: what is there may be in another
-/// core's cache. In which order lanes are taken does not matter, for nobody waits for one of them
-/// alone.
+/// A few requests keep their order, and the lanes are not read: they may be in another core's cache. The order in which
+/// lanes are taken does not matter, for no thread waits for one of them alone.
 ///
 /// # Safety
 ///
@@ -70,7 +69,7 @@ const FEW: usize = 8;
 #[inline]
 pub(crate) unsafe fn gather(wants: &mut [Request]) -> usize {
     if wants.len() > FEW {
-        // SAFETY: by contract.
+        // SAFETY: the caller promises that the lanes are alive.
         return unsafe { gather_many(wants) };
     }
     let mut kept = 0;
@@ -92,7 +91,7 @@ pub(crate) unsafe fn gather(wants: &mut [Request]) -> usize {
 ///
 /// As for [`gather`].
 unsafe fn gather_many(wants: &mut [Request]) -> usize {
-    // SAFETY: by contract.
+    // SAFETY: the caller promises that the lanes are alive.
     wants.sort_unstable_by_key(|want| (unsafe { want.rank() }, want.mode == Mode::Shared));
     let mut kept = 0;
     for index in 0..wants.len() {
@@ -104,10 +103,9 @@ unsafe fn gather_many(wants: &mut [Request]) -> usize {
     kept
 }
 
-/// Runs `run` now and on this thread, if all lanes are idle, this thread's own, or open for readers
-/// where that is enough. It gets what is given, which comes back otherwise, and is told which lane was
-/// this thread's own. `color` is that one of the lanes, wanted for itself alone, whose color it runs
-/// under.
+/// Runs `run` now and on this thread, if all lanes are idle, this thread's own, or open for readers where that is
+/// enough. `run` gets `given`, which comes back otherwise, and is told which lane was this thread's own. `color` is the
+/// lane under whose color it runs: one of the lanes, wanted exclusively.
 ///
 /// # Safety
 ///
@@ -128,7 +126,7 @@ where
 {
     let own = current::lane().filter(|own| wants.iter().any(|want| want.is_of(*own)));
     if let Some(own) = own {
-        // SAFETY: by contract.
+        // SAFETY: the caller promises that the lanes are alive, and this one is among them.
         let lane = unsafe { LaneRef::borrowed(own) };
         if !lane.is_free_here() {
             return Err(given);
@@ -139,16 +137,16 @@ where
             return Ok(run(given, own));
         }
         if want.is_exclusive() {
-            // SAFETY: by contract.
+            // SAFETY: the caller promises that the lanes are alive up to the end of this call.
             let lane = unsafe { LaneRef::borrowed(want.lane) };
             return callback::run_inline_soon(&lane, given, |given| run(given, None));
         }
     }
     let wanted = || wants.iter().filter(|want| own != Some(want.lane));
-    // SAFETY: by contract.
+    // SAFETY: the caller promises that the lanes are alive.
     let missed = wanted().position(|want| !unsafe { want.try_take() });
     if let Some(taken) = missed {
-        // SAFETY: taken just now.
+        // SAFETY: these lanes were taken just now.
         wanted().take(taken).for_each(|want| unsafe { want.give_back() });
         return Err(given);
     }
@@ -156,7 +154,7 @@ where
     let hold = color.map(Hold::begin);
     let result = catch_unwind(AssertUnwindSafe(|| run(given, own)));
     if let Some((color, hold)) = color.zip(hold) {
-        // SAFETY: taken above, for this thread alone; no task has been polled, for it was idle.
+        // SAFETY: taken exclusively above, by this thread. No task has been polled, since the lane was idle.
         unsafe { color.end_inline(hold) };
     }
     for want in wanted().filter(|want| color != Some(want.lane)) {
@@ -172,7 +170,7 @@ impl Request {
     /// The lane is alive.
     #[inline]
     unsafe fn try_take(&self) -> bool {
-        // SAFETY: by contract.
+        // SAFETY: the caller promises that the lane is alive.
         let lane = unsafe { LaneRef::borrowed(self.lane) };
         match self.mode {
             Mode::Exclusive => try_alone(&lane) || try_alone_soon(&lane),
@@ -182,14 +180,14 @@ impl Request {
 
     /// # Safety
     ///
-    /// Of [`Request::try_take`], once; the lane is alive up to the end of this call.
+    /// [`Request::try_take`] took the lane, which is given back once, and is alive up to the end of this call.
     #[inline]
     unsafe fn give_back(&self) {
         match self.mode {
             // The lane was idle, so no task has been polled.
             // SAFETY: this thread holds the lane, with its own node at the head.
             Mode::Exclusive => unsafe { self.lane.end_unused() },
-            // SAFETY: entered.
+            // SAFETY: `try_take` has entered, and this is the one leave.
             Mode::Shared => unsafe { readers::leave(self.lane) },
         }
     }

@@ -3,30 +3,30 @@
 //! When the turn of a node of [`Kind::Read`] comes, the holder puts the lane's own node in its place, and opens the
 //! [gate](crate::lane::readers) for that reader and for the readers right behind it. The holder does so as the
 //! **admitter**: the one thread that may take nodes out of the chain while readers are inside. The admitter is counted
-//! among the readers, so the gate cannot close meanwhile. There is at most one; one bit of the word `readers` says that
-//! there is one, another that a thread asked it to look again.
+//! among the readers, so the gate cannot close meanwhile. There is at most one admitter. One bit of the word `readers`
+//! says that there is one, another that a thread asked it to look again.
 //!
 //! # No reader stays behind an open gate
 //!
-//! A reader in the line has looked at the gate before. It may have been shut then, and be open now, with a
-//! behavior inside that waits for other lanes; and a section may hold one of those and await this very reader. So no
+//! A reader in the line has looked at the gate before. The gate may have been shut then, and be open now, held open by
+//! a behavior that waits for other lanes. A section may hold one of these lanes and await this very reader. So no
 //! reader may wait without need: if the gate is open, and only readers are before it in the line, it is let in.
 //!
 //! * A thread that has put a reader into the line looks once more. If the gate is open, the thread becomes the
-//!   admitter, or asks the present one to look again. That one cannot miss it: it ends by an exchange that
-//!   fails then.
-//! * A holder that opens the gate gives the role up by the same exchange, and looks at the line before. Between "there
-//!   is a place in the line" and "the gate is open" is a fence on either side, so one of the two threads sees
-//!   the other.
-//! * Where a producer is half done, or a group is full, a callback under a fresh color goes on.
-//! * The search for deadlocks looks as the admitter ([`survey`]): a reader that it finds then does wait.
+//!   admitter, or asks the present one to look again. The present admitter cannot miss it: the exchange that ends its
+//!   role fails then.
+//! * A holder that opens the gate gives the role up by the same exchange, and looks at the line before. A fence on
+//!   either side separates "there is a place in the line" from "the gate is open", so one of the two threads sees the
+//!   other.
+//! * Where a producer is half done, or a group is full, a callback under a fresh color continues the admission.
+//! * The search for deadlocks looks as the admitter ([`survey`]): a reader that it finds in the line does have to wait.
 //!
 //! An inline read opens the gate, and looks at the line afterwards without a fence. So a reader that comes within the
-//! same few nanoseconds may wait for that read; one that came while the thread had lost its core does not. The inline
-//! read itself waits for nothing, and before a reader is let in beside it, an admitter has looked at the line.
+//! same few nanoseconds may wait for that read. A reader that came while the thread had lost its core does not. The
+//! inline read itself waits for nothing, and before a reader is let in beside it, an admitter has looked at the line.
 //!
-//! A reader that was abandoned in the line is dropped under the lane, and so cannot be dropped while others are inside.
-//! It stays where it is, and the readers behind it are let in past it.
+//! The closure of a reader that was abandoned in the line is dropped under the lane, and so not while others are
+//! inside. The reader's node stays where it is, and the readers behind it are let in past it.
 
 use crate::lane::current::Hold;
 use crate::lane::readers;
@@ -37,10 +37,10 @@ use crate::sync::{Ordering, fence};
 use std::mem;
 use std::ptr::NonNull;
 
-/// How many are let in at once. As many as a slice has polls.
+/// How many readers are let in at once. As many as a slice has polls.
 const GROUP: usize = 64;
 
-/// What one who waits to read begins with, of either sort.
+/// The head of every node that waits to read: a queued read or a claim.
 #[derive(Debug)]
 #[repr(C)]
 pub(in crate::lane) struct Waiting {
@@ -48,24 +48,24 @@ pub(in crate::lane) struct Waiting {
     vtable: &'static Vtable,
 }
 
-/// What is done with one who waits to read. Its node is out of the chain, unless said.
+/// The operations on a node that waits to read. The node is out of the chain, unless stated otherwise.
 #[derive(Debug)]
 pub(in crate::lane) struct Vtable {
-    /// Whether it still wants in. The caller holds the lane, and if the second argument is true, or
-    /// the answer false, what it would have needed is dropped there.
+    /// Whether the reader still wants in. The caller holds the lane. If the second argument is true, or the answer
+    /// false, the reader's closure is dropped there.
     pub(in crate::lane) begin: unsafe fn(NonNull<Node>, bool) -> bool,
-    /// As `begin`, but readers are inside, the caller is the admitter and the node still in the chain.
-    /// Nothing is dropped, and the answer true is repeated.
+    /// As `begin`, but readers are inside, the caller is the admitter and the node is still in the chain. Nothing is
+    /// dropped. After the answer true, later calls answer true again.
     pub(in crate::lane) begin_beside: unsafe fn(NonNull<Node>) -> bool,
-    /// It did not want in. Takes the node.
+    /// The reader did not want in. Takes the node.
     pub(in crate::lane) free: unsafe fn(NonNull<Node>),
     pub(in crate::lane) admit: Admit,
 }
 
-/// What is done with one who is counted in.
+/// How a reader goes on once it is counted in.
 #[derive(Debug)]
 pub(in crate::lane) enum Admit {
-    /// A claim: sees that its behavior runs when it has the others, and leaves. Takes the node.
+    /// A claim: runs its behavior when the behavior has all its lanes, and leaves then. Takes the node.
     Claim(unsafe fn(NonNull<Node>)),
     /// Goes to a [`ReadBatch`].
     QueuedRead(Read),
@@ -80,7 +80,7 @@ impl Waiting {
         self.node.urgent
     }
 
-    /// It is not in a chain yet.
+    /// The node is not in a chain yet.
     pub(in crate::lane) fn urge(&mut self, urgent: bool) {
         self.node.urgent = urgent;
     }
@@ -90,32 +90,31 @@ impl Waiting {
 ///
 /// `node` begins a [`Waiting`] that is alive.
 unsafe fn vtable(node: NonNull<Node>) -> &'static Vtable {
-    // SAFETY: by contract.
+    // SAFETY: the caller promises that `node` begins a `Waiting` that is alive.
     unsafe { node.cast::<Waiting>().as_ref() }.vtable
 }
 
-/// Whether it is a behavior that waits to read.
+/// Whether it is a behavior's claim that waits to read.
 ///
 /// # Safety
 ///
 /// `node` is of [`Kind::Read`], and alive.
 pub(in crate::lane) unsafe fn is_claim(node: NonNull<Node>) -> bool {
-    // SAFETY: by contract.
+    // SAFETY: the caller promises that it is of `Kind::Read`, which begins a `Waiting`, and alive.
     matches!(unsafe { vtable(node) }.admit, Admit::Claim(_))
 }
 
-/// What became of a lane with a reader at its head.
+/// The result of the turn of a reader at the head.
 pub(in crate::lane) enum LetIn {
-    /// The gate is open; the lane is nobody's.
+    /// The gate is open; the thread does not hold the lane any more.
     Open,
-    /// Nobody wanted in any more: the lane's own node is at the head, has had its turn, and owns a
-    /// reference.
+    /// No reader wanted in any more: the lane's own node is at the head, has had its turn, and owns a reference.
     Nobody(ReadyLane),
     /// A producer behind the reader is half done.
     Stalled(ReadyLane),
 }
 
-/// Opens the gate for the reader at the head, and for those right behind it.
+/// Opens the gate for the reader at the head, and for the readers right behind it.
 ///
 /// # Safety
 ///
@@ -151,11 +150,11 @@ pub(in crate::lane) unsafe fn let_in(ready: ReadyLane, hold: &Hold, closing: boo
         taken += 1;
     }
     if wanted == 0 {
-        // Who keeps the lane may have gone with those.
+        // The owners that kept the lane may have gone with the readers just freed.
         hold.owe(1);
         return LetIn::Nobody(ready);
     }
-    // SAFETY: the hold is of this lane, which those in the group keep alive.
+    // SAFETY: the hold is of this lane, which the readers in the group keep alive.
     unsafe { ptr.settle(hold) };
     hold.has_ended();
     let _shared = ready.into_raw();
@@ -186,18 +185,18 @@ pub(in crate::lane) unsafe fn let_in(ready: ReadyLane, hold: &Hold, closing: boo
     LetIn::Open
 }
 
-/// What everybody does who has just stood in line to read: lets in whom an open gate would have left
-/// behind, itself perhaps.
+/// Each thread that has just queued a reader calls this: it lets in the readers that an open gate would have left
+/// behind, perhaps its own.
 ///
 /// # Safety
 ///
 /// Something else keeps the lane alive up to the end of this call.
 #[cold]
 pub(in crate::lane) unsafe fn look_again(ptr: LanePtr) {
-    // SAFETY: by contract.
+    // SAFETY: the caller promises that something keeps the lane alive up to the end of this call.
     let lane = unsafe { ptr.get() };
-    // Ordering: pairs with the fence in `Admitter::open`: either this thread sees that the gate is open,
-    // or that one sees the place in the line.
+    // Ordering: pairs with the fence in `Admitter::open`: either this thread sees that the gate is open, or the thread
+    // that opens it sees the place in the line.
     fence(Ordering::SeqCst);
     if readers::become_admitter(lane) {
         lane.retain(1);
@@ -206,15 +205,15 @@ pub(in crate::lane) unsafe fn look_again(ptr: LanePtr) {
     }
 }
 
-/// As the admitter of a gate that is open: lets in whoever is to be let in, then calls `f` with the node behind
-/// which the others stand. True if the first of them does not read, and so keeps out readers behind it.
-/// `None`, and no call, if there is another admitter, or something is half done.
+/// As the admitter of an open gate: lets in the readers that need not wait, then calls `f` with the node behind which
+/// the others are queued. True if the first of them is a writer, and so keeps out readers behind it. `None`, and no
+/// call, if there is another admitter, or something is half done.
 ///
 /// # Safety
 ///
-/// Somebody is inside, who keeps the lane, up to the end of this call.
+/// A reader is inside up to the end of this call, and keeps the lane.
 pub(in crate::lane) unsafe fn survey(ptr: LanePtr, f: impl FnOnce(NonNull<Node>)) -> Option<bool> {
-    // SAFETY: by contract.
+    // SAFETY: the caller promises that a reader inside keeps the lane up to the end of this call.
     let lane = unsafe { ptr.get() };
     if !readers::become_admitter(lane) {
         return None;
@@ -247,13 +246,13 @@ pub(in crate::lane) fn look_again_soon(lane: LaneRef) {
 /// The admitter of a lane's gate, which is open.
 struct Admitter {
     admitting: Admitting,
-    /// Goes after `admitting`.
+    /// Dropped after `admitting`.
     lane: LaneRef,
 }
 
 impl Admitter {
-    /// Opens the gate for so many, and itself. The caller holds the lane, with its own node at the
-    /// head, and gives that away.
+    /// Opens the gate for that many readers, and for itself. The caller holds the lane, with its own node at the head,
+    /// and gives that away.
     fn open(lane: LaneRef, readers: u32) -> Self {
         readers::open(&lane, readers);
         // Ordering: pairs with the fence in `look_again`.
@@ -261,7 +260,7 @@ impl Admitter {
         Self { admitting: Admitting(lane.ptr()), lane }
     }
 
-    /// Lets in all who are to be let in, and leaves.
+    /// Lets in all readers that need not wait, and leaves.
     fn go(mut self) {
         let mut last = NonNull::from(&self.lane.inline);
         for _ in 0..GROUP {
@@ -282,7 +281,7 @@ impl Admitter {
         callback::post(&spare, move || self.go());
     }
 
-    /// Lets in the first one behind `last` who wants in, and moves `last` past those who do not.
+    /// Lets in the first reader behind `last` that wants in, and moves `last` past those that do not.
     fn next(&self, last: &mut NonNull<Node>) -> Next {
         let chain = &self.lane.chain;
         while let Some((node, kind)) = chain.next(*last) {
@@ -318,13 +317,13 @@ impl Admitter {
     }
 }
 
-/// What an admitter finds behind those who do not want in.
+/// The next node behind the readers that do not want in.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
     Admitted,
     /// A producer that is half done: behind a reader, or right here.
     Stalled,
-    /// Somebody who does not read.
+    /// A node that does not read.
     Writer,
     Nobody,
 }

@@ -1,8 +1,8 @@
 //! Readers that are let in together, and run on few lanes.
 //!
-//! A lane for each of them would cost more than many a read: it is made, queued, found, run and retired. So they
-//! run as a batch: as many lanes as there are workers, each under a fresh color, take readers from the batch, one
-//! after the other, in the order in which the readers came. An urgent reader runs alone, before the batch.
+//! A lane for each reader would cost more than many a read: it is made, queued, found, run and retired. So the readers
+//! run as a batch: as many lanes as there are workers, each under a fresh color, take readers from the batch, one after
+//! the other, in the order in which the readers came. An urgent reader runs alone, before the batch.
 //!
 //! A lane leaves the batch after [`TURNS`] readers, or after [`LONG_NANOS`]; if there are more readers, another
 //! fresh lane goes on, so that other work comes in between. A lane also leaves the batch after a reader that has
@@ -10,9 +10,8 @@
 //!
 //! # Exclusion
 //!
-//! The readers are written before the batch is shared, and each place is taken once, by the counter. In a
-//! shutdown, the first lane drops all readers that no lane has taken: a reader that runs may wait for one of
-//! them.
+//! The readers are written before the batch is shared, and the counter gives each place out once. In a shutdown, the
+//! first lane drops all readers that no lane has taken: a reader that runs may wait for one of them.
 
 use crate::lane::{Lane, LaneRef, callback};
 use crate::queue::Node;
@@ -21,17 +20,18 @@ use std::mem::{self, ManuallyDrop};
 use std::ptr::NonNull;
 use std::task::Waker;
 
-/// Readers that one lane takes: as many as a worker polls between two looks at the clock.
+/// How many readers one lane takes: as many as a worker polls between two looks at the clock.
 #[cfg(not(colored_loom))]
 const TURNS: usize = 8;
 #[cfg(colored_loom)]
 const TURNS: usize = 1;
 
-/// Nanoseconds after which a lane takes no more readers: a worker looks at the clock after each poll
-/// then, too.
+/// Nanoseconds after which a lane takes no more readers. From then on a worker, too, looks at the clock after each
+/// poll.
 const LONG_NANOS: u64 = 16_000;
 
-/// Takes a reader, which reads, or is dropped if the second argument is true, and leaves. Returns the waker to wake.
+/// Takes a reader, which reads, or is dropped if the second argument is true, and then leaves. Returns the waker to
+/// wake.
 pub(in crate::lane) type Read = unsafe fn(NonNull<Node>, bool) -> Option<Waker>;
 
 /// A reader that is counted in, and has not begun. It leaves when this is dropped.
@@ -46,22 +46,22 @@ unsafe impl Send for Admitted {}
 impl Admitted {
     /// # Safety
     ///
-    /// `node` is one that `read` takes, it is in no chain, and has been counted in. The caller gives it.
+    /// `read` takes nodes such as `node`, which is in no chain and has been counted in. The caller gives it.
     pub(in crate::lane) unsafe fn new(node: NonNull<Node>, read: Read) -> Self {
         Self { node, read }
     }
 
-    /// Reads, and leaves. The task that waits for it is woken behind the tasks that stand in the line.
+    /// Reads, and leaves. The task that waits for it is woken behind the tasks that are in the line.
     fn read(self, here: &Lane) {
         let Self { node, read } = self;
         mem::forget(self);
-        // SAFETY: by the contract of `new`.
+        // SAFETY: `new` was given a node that `read` takes, and this is its only use, since the `Drop` is forgotten.
         if let Some(waker) = unsafe { read(node, false) } {
             here.port.wake_behind(waker);
         }
     }
 
-    /// Sends it to a fresh lane of the same scheduler.
+    /// Sends the reader to a fresh lane of the same scheduler.
     pub(in crate::lane) fn read_elsewhere(self, lane: &Lane, urgent: bool) {
         let spare = lane.spare();
         let here = spare.clone();
@@ -71,12 +71,13 @@ impl Admitted {
 
 impl Drop for Admitted {
     fn drop(&mut self) {
-        // SAFETY: by the contract of `new`.
+        // SAFETY: `new` was given a node that `read` takes, and this is its only use, since a reader that reads is
+        // forgotten.
         let _nobody = unsafe { (self.read)(self.node, true) };
     }
 }
 
-/// Readers on their way.
+/// Readers that are counted in, and wait for a lane to run on.
 pub(in crate::lane) struct ReadBatch {
     /// Each is taken out once, and not dropped here.
     readers: Vec<ManuallyDrop<Admitted>>,
@@ -92,7 +93,7 @@ impl ReadBatch {
         Self { readers: Vec::new(), next: AtomicUsize::new(0) }
     }
 
-    /// For so many readers at most.
+    /// Adds a reader. The batch takes `most` readers at most.
     pub(in crate::lane) fn invite(&mut self, admitted: Admitted, most: usize) {
         if self.readers.is_empty() {
             self.readers.reserve_exact(most);
@@ -122,15 +123,15 @@ impl ReadBatch {
 
     /// Takes a reader that no lane has taken.
     fn take(&self) -> Option<Admitted> {
-        // Ordering: only the count; the readers came with the batch.
+        // Ordering: only the count matters; the readers came with the batch.
         let place = self.next.fetch_add(1, Ordering::Relaxed);
         let admitted: *const Admitted = &raw const **self.readers.get(place)?;
-        // SAFETY: each place is taken once, and what is left there is not dropped.
+        // SAFETY: each place is taken once, and the value left there is not dropped.
         Some(unsafe { admitted.read() })
     }
 
     fn has_more(&self) -> bool {
-        // Ordering: a hint; who takes what is not there finds out.
+        // Ordering: a hint; `take` finds out whether a reader is left.
         self.next.load(Ordering::Relaxed) < self.readers.len()
     }
 }
@@ -141,7 +142,7 @@ impl Drop for ReadBatch {
     }
 }
 
-/// The turn of a lane. If it is dropped instead, in a shutdown, no reader runs any more.
+/// The turn of a lane. If it is dropped unused, in a shutdown, no reader runs any more.
 struct Turn(Option<Arc<ReadBatch>>);
 
 impl Turn {
@@ -151,7 +152,7 @@ impl Turn {
         callback::post_urged(&spare, false, move || self.read(&here));
     }
 
-    /// Under `here`, in a callback.
+    /// Runs under `here`, in a callback.
     fn read(mut self, here: &LaneRef) {
         let Some(batch) = self.0.take() else { return };
         let (start, callback) = (here.port.now(), here.chain.last());

@@ -16,13 +16,13 @@ use std::task::Waker;
 
 /// A reader that runs when its turn comes. It keeps the lane alive.
 pub(crate) trait QueuedRead: Send + 'static {
-    /// Whether it still wants to, now that its turn has come. What it would have needed is dropped
-    /// here otherwise, and if `closing`: the caller holds the lane.
+    /// Whether it still wants to read, now that its turn has come. The caller holds the lane. If the answer is no, or
+    /// if `closing`, its closure is dropped here.
     fn begin(&mut self, closing: bool) -> bool;
-    /// As `begin`, but others read meanwhile: if it does not want to, nothing is dropped. May be
-    /// followed by any of both, which repeat the answer if it was true.
+    /// As `begin`, but others read meanwhile: if it does not want to read, nothing is dropped. Calls of either method
+    /// may follow; after the answer true they answer true again.
     fn begin_beside(&mut self) -> bool;
-    /// Reads, beside others, on some thread. Whom to wake when the lane has been left.
+    /// Reads, beside others, on some thread. Returns the waker to wake when the lane has been left.
     fn run(&mut self) -> Option<Waker>;
     /// The runtime has shut down after `begin`. Does nothing after `run`.
     fn cancel(&mut self);
@@ -35,9 +35,9 @@ struct ReadNode<V> {
     queued: V,
 }
 
-/// Schedules a reader, who is waited for, behind all that is scheduled on the lane.
+/// Schedules a reader, which is waited for, behind all that is scheduled on the lane.
 pub(crate) fn post<V: QueuedRead>(lane: &LaneRef, queued: V) {
-    // SAFETY: the caller's reference.
+    // SAFETY: the caller's reference keeps the lane alive.
     let urgent = unsafe { lane.ptr().is_lent_urgency() };
     let node = ReadNode {
         waiting: Waiting::new(
@@ -56,20 +56,20 @@ pub(crate) fn post<V: QueuedRead>(lane: &LaneRef, queued: V) {
     let place = memory::allocate(Layout::new::<ReadNode<V>>()).cast::<ReadNode<V>>();
     // SAFETY: the place is new, and of the node's layout.
     unsafe { place.write(node) };
-    // SAFETY: in no chain, freed when it is out of it, and the queued read keeps the lane.
+    // SAFETY: the node is in no chain, it is freed when it is out of one, and the queued read keeps the lane.
     unsafe { lane.ptr().push(place.cast()) };
-    // SAFETY: the caller's reference.
+    // SAFETY: the node may be gone, but the caller's reference keeps the lane alive.
     unsafe { admit::look_again(lane.ptr()) };
 }
 
 unsafe fn begin<V: QueuedRead>(node: NonNull<Node>, closing: bool) -> bool {
-    // SAFETY: a node of this type, which is nobody else's since it is out of its chain.
+    // SAFETY: a node of this type, which is out of its chain, so no other thread uses it.
     let node = unsafe { &mut *node.cast::<ReadNode<V>>().as_ptr() };
     node.queued.begin(closing)
 }
 
 unsafe fn begin_beside<V: QueuedRead>(node: NonNull<Node>) -> bool {
-    // SAFETY: a node of this type, and the caller is the only one who touches the queued read.
+    // SAFETY: a node of this type, and the caller is the only thread that uses the queued read.
     let queued = unsafe { &mut (*node.cast::<ReadNode<V>>().as_ptr()).queued };
     queued.begin_beside()
 }
@@ -81,7 +81,7 @@ unsafe fn begin_beside<V: QueuedRead>(node: NonNull<Node>) -> bool {
 /// `node` begins a node of this type, is in no chain, and is not used again.
 unsafe fn take<V>(node: NonNull<Node>) -> ReadNode<V> {
     let place = node.cast::<ReadNode<V>>();
-    // SAFETY: by contract.
+    // SAFETY: the caller promises that `node` begins a node of this type, and does not use it again.
     let node = unsafe { place.read() };
     // SAFETY: allocated with this layout, and moved out of.
     unsafe { memory::release(place.cast(), Layout::new::<ReadNode<V>>()) };
@@ -98,7 +98,7 @@ unsafe fn read<V: QueuedRead>(node: NonNull<Node>, cancel: bool) -> Option<Waker
 unsafe fn free<V: QueuedRead>(node: NonNull<Node>) {
     // SAFETY: the caller gives the node.
     let node = unsafe { take::<V>(node) };
-    // It may have been the last to keep the cell.
+    // This may drop the last reference to the cell.
     contain(|| drop(node.queued));
 }
 
@@ -106,7 +106,7 @@ unsafe fn free<V: QueuedRead>(node: NonNull<Node>) {
 struct Admitted<V: QueuedRead>(V, LanePtr);
 
 impl<V: QueuedRead> Admitted<V> {
-    /// Has left the lane when it returns.
+    /// The lane has been left when this returns.
     fn run(mut self) -> Option<Waker> {
         self.0.run()
     }

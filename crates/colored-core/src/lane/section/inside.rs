@@ -10,9 +10,9 @@ use std::ptr::NonNull;
 /// The innermost section that a wait is in.
 #[derive(Clone, Copy)]
 pub(crate) struct Inside {
-    /// Whose section it is.
+    /// The task whose section it is.
     pub(crate) task: TaskRef<LanePtr>,
-    /// Where it was made.
+    /// Where the section was made.
     pub(crate) site: &'static Location<'static>,
     /// Its record in the task.
     pub(crate) record: Option<NonNull<Record>>,
@@ -20,15 +20,15 @@ pub(crate) struct Inside {
 
 thread_slot!(static INSIDE: Cell<Option<Inside>> = Cell::new(None));
 
-/// `None` outside the future of a section. A task that is polled inside another one's section, as by a
-/// worker that is stepped there, is in none.
+/// `None` outside the future of a section. A task that is polled inside another task's section, for example by a worker
+/// that is stepped there, is in none.
 #[inline]
 pub(crate) fn get() -> Option<Inside> {
     let inside = INSIDE.with(Cell::get)?;
     (current::task() == Some(inside.task)).then_some(inside)
 }
 
-/// Changes what this thread is inside of, and returns what it was.
+/// Sets the section that this thread is inside, and returns the one before.
 pub(crate) fn replace(inside: Option<Inside>) -> Option<Inside> {
     INSIDE.with(|place| place.replace(inside))
 }

@@ -1,29 +1,28 @@
-//! The line behind the head: to look at it, and to take out what is not at the head.
+//! The line behind the head: reading it, and taking nodes out of it.
 
 use super::{Chain, Kind, Node};
 use crate::sync::Ordering;
 use std::ptr::{self, NonNull};
 
 impl Chain {
-    /// The last in line; null if nobody holds the chain. Any thread; may be out of date.
+    /// The last node in line; null if no thread holds the chain. Any thread may call this; may be out of date.
     #[inline]
     pub(crate) fn last(&self) -> *const Node {
-        // Ordering: Acquire pairs with the Release of the change that is seen, so that what this
-        // thread knows of the chain, and of the words that go with it, is not older.
+        // Ordering: Acquire pairs with the Release of the change that is seen, so that this thread sees the chain, and
+        // the words that go with it, no older than that change.
         self.tail.load(Ordering::Acquire)
     }
 
-    /// Whether nothing is behind the head. Holder only. True if nothing has been pushed that the caller
-    /// knows of.
+    /// Whether no node is behind the head. Only the holder calls this. True only if the caller knows of no push behind
+    /// the head.
     #[inline]
     pub(crate) fn has_head_only(&self) -> bool {
-        // Ordering: what the caller knows to have been pushed happened before this load, which so sees
-        // that tail or a later one.
+        // Ordering: a push that the caller knows of happened before this load, which so sees that tail or a later one.
         self.tail.load(Ordering::Relaxed) == self.head().as_ptr()
     }
 
-    /// Takes the node behind `before` out, if there is one, it is of that kind, and no producer behind
-    /// it is half done. Holder only, and `before` is in the chain.
+    /// Takes the node behind `before` out, if there is one, it is of that kind, and no producer behind it is half done.
+    /// Only the holder calls this, and `before` is in the chain.
     pub(crate) fn take_behind(&self, before: NonNull<Node>, kind: Kind) -> Option<NonNull<Node>> {
         let second = self.behind(before, kind)?;
         // SAFETY: in the chain, and so alive.
@@ -50,17 +49,17 @@ impl Chain {
         (third != second.as_ptr()).then_some(second)
     }
 
-    /// The node behind `before`, if it can be seen and is of that kind. Holder only, and `before` is
-    /// in the chain.
+    /// The node behind `before`, if it can be seen and is of that kind. Only the holder calls this, and `before` is in
+    /// the chain.
     pub(crate) fn behind(&self, before: NonNull<Node>, kind: Kind) -> Option<NonNull<Node>> {
         self.next(before).filter(|(_, found)| *found == kind).map(|(node, _)| node)
     }
 
-    /// The node behind `before`, if it can be seen. `before` is in the chain, and the caller is the holder, or
-    /// nobody takes out what is behind it.
+    /// The node behind `before`, if it can be seen. `before` is in the chain. The caller is the holder, or no other
+    /// thread takes out nodes behind `before`.
     pub(crate) fn next(&self, before: NonNull<Node>) -> Option<(NonNull<Node>, Kind)> {
         let node = NonNull::new(Self::next_of(before))?;
-        // SAFETY: what is in the chain is alive.
+        // SAFETY: the nodes in the chain are alive.
         Some((node, unsafe { node.as_ref() }.kind))
     }
 }

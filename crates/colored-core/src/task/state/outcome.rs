@@ -1,20 +1,21 @@
-//! What the transitions of a task's state return: what their caller must do now.
+//! The answers of the transitions of a task's state: what their caller must do now.
 
-/// What a wake must do.
+/// The action that a wake must take.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Woken {
-    /// The caller has made it ready and must put it on its lane.
+    /// The caller has made the task ready and must put it on its lane.
     Schedule,
-    /// As `Schedule`, but it has kept its lane, at whose head it is: the caller must dispatch that.
+    /// As `Schedule`, but the task has kept its lane, at whose head it is: the caller must dispatch
+    /// that lane.
     Resume,
-    /// Somebody else will poll it, or nobody needs to.
+    /// The owner that may move it will poll it, or no poll is needed.
     Nothing,
-    /// As `Nothing`, and the reference given up was the last: free it.
+    /// As `Nothing`, and the reference given up was the last: the caller must free the task.
     Free,
 }
 
-/// What the holder must do with a task whose turn has come.
+/// The holder's action on a task whose turn has come.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Begun {
@@ -22,7 +23,7 @@ pub(crate) enum Begun {
     Cancel,
 }
 
-/// What the holder must do after a poll that was not ready.
+/// The holder's action after a poll that was not ready.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
@@ -32,7 +33,7 @@ pub(crate) enum Ended {
     Reschedule,
 }
 
-/// What a task wants that has returned from its poll and is not ready.
+/// The intention of a task whose poll was not ready.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wants {
@@ -44,7 +45,7 @@ pub(crate) enum Wants {
     Lane,
 }
 
-/// What became of a task that keeps its lane.
+/// The outcome for a task that keeps its lane.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kept {
@@ -56,11 +57,11 @@ pub(crate) enum Kept {
     Over,
 }
 
-/// Who is waiting for the output that has just been stored.
+/// Whether the handle waits for the output that has just been stored.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Completed {
-    /// Nobody ever will: drop it.
+    /// There is no handle any more: drop the output.
     DropOutput,
     /// The handle exists but has no waker set.
     Keep,
@@ -68,7 +69,7 @@ pub(crate) enum Completed {
     WakeJoiner,
 }
 
-/// What the handle finds when it looks.
+/// The handle's view of the state.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Joinable {
