@@ -1,5 +1,5 @@
-//! Which items inside can only leave under the color of the limit: then a wait for room is a wait
-//! for the color.
+//! Records which items inside can leave only under the color of the limit. If all do, a wait for
+//! room is a wait for the color.
 //!
 //! An item is *on the color* from the moment at which it is scheduled under the color, or asks to
 //! hop there, until it ends there, or asks to hop away. Nothing that happens elsewhere ends it: an
@@ -13,8 +13,8 @@
 //! runs. So while all other items are on the color, or called like it, only the color or one of
 //! those tasks can give room.
 //!
-//! The table is kept from the runtime's first section on. Items that entered before are unknown,
-//! and count as not on the color.
+//! The semaphore keeps the table from the runtime's first section on. Items that entered before are
+//! unknown, and count as not on the color.
 
 use crate::sync::Mutex;
 use crate::wait::room::{Caller, Ways};
