@@ -1,4 +1,4 @@
-//! The schedulers of the papers that `colored` comes from, to be compared with its own.
+//! The schedulers of the papers that `colored` comes from, for comparison with its own.
 //!
 //! | module | what it is |
 //! |---|---|
