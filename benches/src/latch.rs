@@ -35,10 +35,10 @@ impl Latch {
         }
     }
 
-    /// Waits for the last hit, which may already have been.
+    /// Waits for the last hit, which may already have come.
     ///
-    /// Cancel safety: a waiter dropped before the last hit loses nothing; one dropped after
-    /// it leaves the latch as it should be, or hands the notice to the next waiter.
+    /// Cancel safety: a waiter dropped before the last hit loses nothing; a waiter dropped after it
+    /// leaves the latch in order, or hands the notice to the next waiter.
     pub async fn wait(&self) {
         self.done.notified().await;
     }
