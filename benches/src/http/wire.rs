@@ -64,7 +64,7 @@ impl Wire {
     }
 }
 
-/// Calls the same method of either variant.
+/// Evaluates the same expression with either stream.
 macro_rules! either {
     ($wire:expr, $stream:ident => $then:expr) => {
         match $wire {
