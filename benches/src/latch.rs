@@ -5,7 +5,7 @@ use tokio::sync::Notify;
 
 /// A countdown for one waiter, used again and again.
 ///
-/// It is leaked on purpose: tasks then capture one pointer, so a measured task costs neither
+/// A latch is leaked on purpose: tasks then capture one pointer, so a measured task costs neither
 /// side a reference count.
 #[derive(Debug, Default)]
 pub struct Latch {

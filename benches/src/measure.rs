@@ -9,7 +9,7 @@ pub enum Mode {
     Full,
     /// Inside a minute in all.
     Quick,
-    /// Every case once, to see that it works: what `cargo test --benches` runs.
+    /// Every case once, to see that it works, as in `cargo test --benches`.
     Smoke,
 }
 

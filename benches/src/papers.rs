@@ -12,7 +12,7 @@
 //! | [`supervise`] | processes with a limit of time |
 //! | `clients` | tasks that have one operation under way at any time |
 //! | [`cardinality`] | serial work by key, one to many keys |
-//! | [`sleeps`] | how late sleeps end, and what they cost |
+//! | [`sleeps`] | the lateness and the cost of sleeps |
 //! | [`when_one`] | one cell by `when`, against a call |
 //! | [`bank`] | two accounts at once |
 //! | [`dining`] | two forks at once |

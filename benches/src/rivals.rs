@@ -6,9 +6,9 @@ use std::sync::LazyLock;
 use std::thread;
 use std::time::Duration;
 
-/// Every runtime of a process. They idle while they are not measured.
+/// All runtimes of a process. A runtime idles while it is not measured.
 ///
-/// They are leaked: a measured task then reaches its runtime without a reference count, and
+/// The runtimes are leaked: a measured task then reaches its runtime without a reference count, and
 /// the process ends without waiting for a million sleeping tasks.
 #[derive(Clone, Copy)]
 pub struct Runtimes {

@@ -17,10 +17,10 @@ use std::io;
 use std::sync::LazyLock;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-/// As many bytes as a request may have.
+/// The most bytes of a request.
 const ROOM: usize = 512;
 
-/// As many headers.
+/// The most headers of a request.
 const HEADERS: usize = 16;
 
 /// The responses, by path.

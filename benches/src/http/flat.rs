@@ -1,8 +1,8 @@
 //! Mely's server of small files on flat queues of events ([`colored_lab::flat`]).
 //!
-//! A thread of its own accepts, and deals connections out in turn. Each worker has a selector for its
-//! connections: it waits there when it has nothing to run, and looks there between events. Everything that
-//! happens to a connection is an event of the connection's color.
+//! A separate thread accepts connections, and gives them to the workers in turn. Each worker has a
+//! selector for its connections. The worker waits there when it has nothing to run, and looks there
+//! between events. Everything that happens to a connection is an event of the connection's color.
 
 use super::file;
 use super::wire::Wire;

@@ -1,8 +1,8 @@
 //! The least server: a poll loop for each core, a fixed buffer for each connection, no runtime and no
 //! HTTP library. Its time for a request is the time that the machine needs.
 //!
-//! It answers every request with the same bytes. A thread of its own accepts, and deals connections
-//! out in turn.
+//! The server answers every request with the same bytes. A separate thread accepts connections, and
+//! gives them to the loops in turn.
 
 use super::wire::Wire;
 use mio::{Events, Interest, Poll, Registry, Token, Waker};
@@ -13,7 +13,7 @@ use std::thread;
 /// The token of the waker: no connection has it.
 const DEALT: Token = Token(usize::MAX);
 
-/// As many bytes as a request may have.
+/// The most bytes of a request.
 const ROOM: usize = 256;
 
 const END: &[u8] = b"\r\n\r\n";

@@ -1,8 +1,8 @@
 //! The server process: one service, run in several ways.
 //!
 //! Its whole interface is a pipe. It prints `PORT <n>` once it listens, 0 for a path; for each line
-//! it reads it prints `CPU <ns>`, the process's CPU time so far; at end of file it exits, so it
-//! cannot outlive the one that started it.
+//! it reads it prints `CPU <ns>`, the process's CPU time so far; at end of file it exits, so it cannot
+//! outlive its parent process.
 
 use super::floor::Loops;
 use super::wire::Wire;

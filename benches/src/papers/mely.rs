@@ -44,9 +44,9 @@ const WAYS: [&str; 4] = ["ours", "ours, no stealing", "naive stealing", "naive, 
 /// hardly reach it.
 const OVER_NAIVE: f64 = 1.25;
 
-/// Where naive stealing is in [`WAYS`].
+/// The index of naive stealing in [`WAYS`].
 const NAIVE: usize = 2;
-/// The server after those of [`WAYS`]: no runtime at all.
+/// The server after the [`WAYS`]: no runtime at all.
 const FLOOR: usize = WAYS.len();
 
 /// The throughput of Mely's web server in the same ways, over libasync-smp without stealing: a quarter

@@ -1,9 +1,8 @@
 //! The scheduler: workers that own deques of lanes, and steal whole lanes from each other.
 //!
-//! [`Scheduler`] is what all threads share; [`Worker`] is one worker's own half, advanced by [`Worker::step`].
-//! The scheduler starts no thread and reads no clock: the caller of `step` chooses the thread, and [`Park`]
-//! tells the time. So the same code runs on real threads, under loom, and as sixty-four workers in one thread
-//! in virtual time.
+//! All threads share [`Scheduler`]; [`Worker`] is one worker's own half, advanced by [`Worker::step`]. The scheduler
+//! starts no thread and reads no clock: the caller of `step` chooses the thread, and [`Park`] tells the time. So the
+//! same code runs on real threads, under loom, and as sixty-four workers in one thread in virtual time.
 //!
 //! Where a lane goes when it becomes runnable:
 //!

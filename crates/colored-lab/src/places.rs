@@ -12,9 +12,9 @@ use colored_core::{Destination, Policy, Runnable};
 /// Where lanes go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// Where the scheduler puts them: to the worker that has made them runnable.
+    /// To the worker that the scheduler chooses: the one that has made the lane runnable.
     Usual,
-    /// To the worker on which they ran last.
+    /// To the worker on which the lane ran last.
     Home,
     /// To the worker with the number of the color, modulo the number of workers.
     Number,

@@ -34,7 +34,7 @@ impl<T: Send + 'static> ColorCell<T> {
     /// # }
     /// ```
     ///
-    /// Costs what a section costs.
+    /// The access costs as much as a section.
     ///
     /// # Panics
     ///

@@ -1,8 +1,8 @@
 //! [`RemoteCall`], [`RemoteCallWait`]: a closure that another task runs under a color for a waiting caller.
 //!
-//! It serves types with a queue of their own, such as a mailbox, whose server runs under one color from
-//! the moment at which the closure is sent. So the caller waits for that color, and is recorded as
-//! such, until the closure begins or is dropped.
+//! A remote call serves types with a queue of their own, such as a mailbox, whose server runs under one
+//! color from the moment at which the closure is sent. So the caller waits for that color, and is recorded
+//! as such, until the closure begins or is dropped.
 
 use super::access::CallError;
 use super::slot::{Outcome, Slot};

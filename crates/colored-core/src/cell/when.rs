@@ -245,7 +245,7 @@ fn run_now<S: Set<F, R>, F, R>(
 
 /// The state of a `when` that could not run at once.
 enum Started<S, F, R> {
-    /// It could run a moment later.
+    /// The closure could run a moment later.
     Over(R),
     Waits(Stage<S, F, R>),
 }

@@ -10,8 +10,8 @@
 //! Hence, **if all items inside are on the color, no item enters before the color runs again**. The
 //! permit of a waiter that has been called is inside, but not on the color. Until it is used or
 //! released, it belongs to the task that waited for it, and nothing happens to it before that task
-//! runs. So while all other items are on the color, or called like it, only the color or one of
-//! those tasks can give room.
+//! runs. So while all other items are on the color, or called like it, only the color or one of the
+//! called tasks can give room.
 //!
 //! The semaphore keeps the table from the runtime's first section on. Items that entered before are
 //! unknown, and count as not on the color.

@@ -15,7 +15,7 @@
 //! other workers' queues for the length of one slice, then of two, up to eight. A good theft ends the
 //! row.
 //!
-//! # What a rest is not (G6)
+//! # Why a rest loses no wake-up (G6)
 //!
 //! For the other workers a resting worker is not parked. It counts as busy: its rest ends by itself after
 //! a bounded time, as a slice does, and then it looks at all queues. So no thread wakes it, and no

@@ -57,7 +57,7 @@ pub(crate) fn with_handle_of_task<R>(f: impl FnOnce(Option<&Handle>) -> R) -> R 
 #[inline]
 fn with_own<R>(lane: Option<LanePtr>, f: impl FnOnce(Option<&Handle>) -> R) -> R {
     let is_of = |handle: &&Handle| {
-        // SAFETY: this thread holds it.
+        // SAFETY: this thread holds the lane.
         lane.is_none_or(|lane| unsafe { lane.get() }.is_of(handle.scheduler()))
     };
     // There is one call of `f`, so that the compiler inlines `f`, which is a spawn.
@@ -71,7 +71,7 @@ fn with_own<R>(lane: Option<LanePtr>, f: impl FnOnce(Option<&Handle>) -> R) -> R
 #[cold]
 fn elsewhere(lane: Option<LanePtr>) -> Option<Handle> {
     match lane {
-        // SAFETY: this thread holds it.
+        // SAFETY: this thread holds the lane.
         Some(lane) => Handle::of(unsafe { lane.get() }.port()),
         None => last_entry(|_| true),
     }
@@ -104,9 +104,9 @@ impl Handle {
     /// Lets this thread spawn on the scheduler without naming it, until the guard is dropped. Of several
     /// guards the latest counts; they may be dropped in any order.
     ///
-    /// It works in a task of another scheduler too. There it applies to the color that runs, but not inside a
-    /// closure that the task gives meanwhile to a cell of a third scheduler. A guard that a task keeps across
-    /// an await applies to other tasks on its thread under its color, too.
+    /// The guard works in a task of another scheduler too. There it applies to the color that runs, but not
+    /// inside a closure that the task gives meanwhile to a cell of a third scheduler. A guard that a task
+    /// keeps across an await applies to other tasks on its thread under its color, too.
     pub fn enter(&self) -> Entered {
         let entry = Entry { handle: self.clone(), place: place() };
         let key = ENTERED.with(|entered| entered.enter(entry));

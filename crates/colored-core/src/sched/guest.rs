@@ -218,7 +218,7 @@ pub(crate) fn local_lane() -> Option<LaneRef> {
     let as_worker = local::with(|local| local.map(|local| local.handle().clone()));
     let handle = as_worker.or_else(|| with_handle(|handle| handle.cloned()))?;
     let Some(lane) = here(&handle) else { return Some(handle.lane(Color::DEFAULT)) };
-    // SAFETY: this thread holds it.
+    // SAFETY: this thread holds the lane.
     unsafe { lane.get() }.retain(1);
     // SAFETY: the reference was just counted.
     Some(unsafe { LaneRef::from_counted(lane) })
@@ -227,7 +227,7 @@ pub(crate) fn local_lane() -> Option<LaneRef> {
 /// The lane of this scheduler that this thread holds, if it holds one.
 fn here(handle: &Handle) -> Option<LanePtr> {
     current::lane().filter(|lane| {
-        // SAFETY: this thread holds it.
+        // SAFETY: this thread holds the lane.
         unsafe { lane.get() }.is_of(handle.scheduler())
     })
 }

@@ -227,7 +227,7 @@ impl Worker {
         self.local.deque.pop()
     }
 
-    /// The home queue is not empty: moves the lanes that have come home, and now and then those behind too.
+    /// The home queue is not empty: moves the lanes that have come home, and now and then also the lanes behind.
     #[cold]
     pub(super) fn fetch_due_home(&mut self) {
         let all_of_it = self.lets_up();

@@ -92,7 +92,8 @@ impl Idle {
         if 2 * searching(word) >= self.workers {
             return false;
         }
-        // Ordering: a producer that sees this count relies on what `stop_searching` and `park` do.
+        // Ordering: a producer that sees this count relies on the actions of `stop_searching` and
+        // `park`.
         self.word.fetch_add(SEARCHING, Ordering::Relaxed);
         true
     }

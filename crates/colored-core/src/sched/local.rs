@@ -22,7 +22,7 @@ pub(super) const SPARES: usize = 64;
 /// A lane keeps its address: it is boxed, and only the box moves.
 pub(super) type Spares = Vec<Box<Lane>>;
 
-/// Where a lane goes that becomes runnable here.
+/// The destination of a lane that becomes runnable here.
 #[derive(Clone, Copy, Debug)]
 enum Toward {
     /// Into the `next` slot.
@@ -48,7 +48,7 @@ pub(super) struct Local {
     reuses: bool,
     /// The worker's thread, once something is pinned to it.
     home: Cell<Option<ThreadId>>,
-    /// Events are being handed out: wake nobody before they all are.
+    /// Whether the worker is handing out events: it wakes no other worker before all are handed out.
     batching: Cell<bool>,
     toward: Cell<Toward>,
     pub(super) outgoing: Outgoing,
@@ -98,7 +98,7 @@ pub(crate) fn noted_time(lane: LanePtr) -> u64 {
     })
 }
 
-/// Which worker of that scheduler this thread is, if it is one.
+/// The worker of that scheduler that this thread is, if it is one.
 pub(super) fn index_in(scheduler: &Scheduler) -> Option<usize> {
     with(|local| {
         let own = local.filter(|local| ptr::eq(local.scheduler(), scheduler));

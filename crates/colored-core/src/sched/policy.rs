@@ -100,9 +100,9 @@ impl Runnable<'_> {
 /// The moment at which a worker parts with a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Since {
-    /// It has become runnable.
+    /// The lane has become runnable.
     Scheduled,
-    /// Its slice is over.
+    /// The lane's slice is over.
     Ran,
 }
 

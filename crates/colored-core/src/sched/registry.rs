@@ -52,7 +52,7 @@ impl Registry {
         panic!("fewer than 2³² colors have tasks that wait");
     }
 
-    /// Removes what `insert` entered.
+    /// Removes a lane that `insert` entered.
     pub(super) fn remove(&self, track: Track) {
         let (shards, index) = (self.shards.len(), track.index());
         let mut slots = self.shards[index % shards].lock();

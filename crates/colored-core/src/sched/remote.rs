@@ -106,7 +106,7 @@ impl Remote {
         !self.next.load(Ordering::Relaxed).is_null()
     }
 
-    /// As a thief: takes the `next` lane if the worker has been in one slice since `before`.
+    /// To be called by a thief: takes the `next` lane if the worker has been in one slice since `before`.
     pub(super) fn steal_next(&self, before: u64) -> Option<ReadyLane> {
         // Ordering: hints only; the swap decides.
         let late = self.beat.load(Ordering::Relaxed) % 2 == 1

@@ -44,8 +44,8 @@ pub enum Step {
 
 /// One worker's own half of the scheduler.
 ///
-/// It may be sent to the thread that is to step it, and stays there: a future that [`spawn_local`] pins
-/// to a worker need not be `Send`.
+/// A worker may be sent to the thread that is to step it, and stays there: a future that
+/// [`spawn_local`] pins to a worker need not be `Send`.
 ///
 /// [`spawn_local`]: crate::spawn_local
 pub struct Worker {
@@ -89,7 +89,7 @@ impl Worker {
         }
     }
 
-    /// Which worker this is, from 0.
+    /// The index of this worker, from 0.
     #[must_use]
     pub fn index(&self) -> usize {
         self.local.index()

@@ -248,7 +248,7 @@ impl Search {
                         self.shut.insert(want.lane);
                     }
                 } else {
-                    // SAFETY: the behavior has the lane, and lacks one that is blocked.
+                    // SAFETY: the behavior has the lane, and lacks a blocked one.
                     unsafe { want.lane.line(show) };
                 }
             }

@@ -17,7 +17,7 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::NonNull;
 use std::task::Waker;
 
-/// What a `when` does with a color, for the text of a [`Deadlock`](crate::task::Deadlock).
+/// The relation of a `when` to a color, for the text of a [`Deadlock`](crate::task::Deadlock).
 pub(super) const HOW: &How = &How { text: "wants, by `when`,", is_shared: false };
 
 /// Puts a fresh behavior into the lines of its lanes; true if it has run.
