@@ -191,7 +191,7 @@ impl<T> Uncounted<T> {
     ///
     /// The cell has not ended.
     unsafe fn get<'a>(self) -> &'a Inner<T> {
-        // SAFETY: by contract the caller holds the lane.
+        // SAFETY: by contract the cell has not ended.
         unsafe { self.0.as_ref() }
     }
 }
