@@ -31,13 +31,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     all(&plan, folder)
 }
 
-/// One experiment, in this process.
+/// Runs one experiment in this process.
 fn alone(experiment: &Experiment, plan: &Plan, folder: &Path) -> Result<(), Box<dyn Error>> {
     let (body, plots) = (experiment.run)(plan).finish();
     Ok(page::write(folder, experiment.name, &body, &plots)?)
 }
 
-/// Every experiment that matches, one after another. The error comes when all have run.
+/// Runs every experiment that matches, one after another. Returns the error when all have run.
 fn all(plan: &Plan, folder: &Path) -> Result<(), Box<dyn Error>> {
     let this: PathBuf = std::env::current_exe()?;
     let deadline = Instant::now() + plan.limit();

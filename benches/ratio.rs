@@ -17,7 +17,7 @@ const SERVER: &str = env!("CARGO_BIN_EXE_http-server");
 /// Loads the servers of a program, and returns the errors.
 type Run = fn(&Path, Mode) -> io::Result<u64>;
 
-/// More and more connections.
+/// The rows with more and more connections.
 const SERVERS: [(&str, Run); 2] = [(stability::NAME, stability::run), (paced::NAME, paced::run)];
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -1,7 +1,7 @@
-//! Plots as SVG, drawn here: axes, lines and bars, and nothing else.
+//! Plots as SVG, drawn by this module: only axes, lines and bars.
 //!
-//! The drawings have no background, and colors that can be read on a light page and on a dark one.
-//! Series differ by the shape of their marks too.
+//! The drawings have no background, and colors that are legible on light and on dark pages. Series
+//! differ by the shape of their marks too.
 
 mod axis;
 mod bars;

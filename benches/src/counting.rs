@@ -3,9 +3,9 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Counts what is asked for, not what the allocator rounds it up to.
+/// Counts the requested bytes, not the bytes to which the allocator rounds them up.
 ///
-/// For memory figures alone: every allocation of every thread meets in one counter.
+/// Use it for memory figures only: all allocations of all threads change one counter.
 #[derive(Debug, Default)]
 pub struct Counting {
     live: AtomicUsize,
@@ -21,7 +21,7 @@ impl Counting {
     /// Bytes allocated and not yet freed.
     #[must_use]
     pub fn live(&self) -> usize {
-        // Ordering: Relaxed, a statistic; whoever reads it has waited for the allocating tasks.
+        // Ordering: Relaxed, a statistic; the reader has waited for the allocating tasks.
         self.live.load(Ordering::Relaxed)
     }
 

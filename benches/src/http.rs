@@ -1,7 +1,7 @@
 //! HTTP servers as child processes, and the load that drives them.
 //!
-//! What counts is the CPU time of the server's process per request. Requests per second would
-//! measure the load generator as much, which shares the cores.
+//! The figure is the CPU time of the server's process per request. Requests per second would also
+//! measure the load generator, which shares the cores.
 //!
 //! Servers and connections of every rival stay open for some samples; one is loaded at a time.
 
@@ -18,10 +18,10 @@ pub mod wire;
 
 use std::io;
 
-/// What every server answers at `/`, and every client insists on.
+/// The answer of every server at `/`, which every client checks.
 pub const BODY: &[u8] = b"Hello, World!";
 
-/// The file that the servers with a runtime have, at `/file`: a kibibyte.
+/// The file of the servers with a runtime, at `/file`: a kibibyte.
 pub const FILE: &[u8] = &[b'f'; 1_024];
 
 /// Lets this process open as many files as the system allows: thousands of connections.

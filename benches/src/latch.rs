@@ -5,7 +5,7 @@ use tokio::sync::Notify;
 
 /// A countdown for one waiter, used again and again.
 ///
-/// It is leaked on purpose: tasks then capture one pointer, so a measured task costs neither
+/// A latch is leaked on purpose: tasks then capture one pointer, so a measured task costs neither
 /// side a reference count.
 #[derive(Debug, Default)]
 pub struct Latch {
@@ -35,10 +35,10 @@ impl Latch {
         }
     }
 
-    /// Waits for the last hit, which may already have been.
+    /// Waits for the last hit, which may already have come.
     ///
-    /// Cancel safety: a waiter dropped before the last hit loses nothing; one dropped after
-    /// it leaves the latch as it should be, or hands the notice to the next waiter.
+    /// Cancel safety: a waiter dropped before the last hit loses nothing; a waiter dropped after it
+    /// leaves the latch in order, or hands the notice to the next waiter.
     pub async fn wait(&self) {
         self.done.notified().await;
     }

@@ -1,9 +1,9 @@
-//! What `colored` costs beside tokio, measured in pairs.
+//! The cost of `colored` beside tokio, measured in pairs.
 //!
 //! Small shared machines are noisy, and their noise is slow: a figure taken now and one taken
-//! a minute later differ by more than the two runtimes do. So every [`Case`] holds all its
-//! rivals at once and samples them in turn, A B B A, inside one process run, and what is
-//! reported is the ratio of the medians.
+//! a minute later differ by more than the two runtimes do. So every [`Case`] holds all its rivals at
+//! once and samples them in turn, A B B A, inside one process run, and reports the ratio of the
+//! medians.
 //!
 //! A workload is written once, generic over [`Rival`], or once per rival where the
 //! interfaces differ by nature (a cell against a mutex against an actor). The same
@@ -14,8 +14,8 @@
 //! | module | one idea |
 //! |---|---|
 //! | [`mod@measure`] | samples, entries, cases: alternate them and take medians |
-//! | [`mod@rivals`] | the runtimes, and what a workload may ask of one |
-//! | [`mod@workload`] | what runs inside this process |
+//! | [`mod@rivals`] | the runtimes, and the operations that a workload uses |
+//! | [`mod@workload`] | the cases that run inside this process |
 //! | [`mod@http`] | hyper servers as child processes, and the load generator |
 //! | [`mod@memory`] | bytes per idle task and per idle color |
 //! | [`mod@placement`] | which cores a client and a server use |

@@ -9,7 +9,7 @@ pub enum Mode {
     Full,
     /// Inside a minute in all.
     Quick,
-    /// Every case once, to see that it works: what `cargo test --benches` runs.
+    /// Every case once, to see that it works, as in `cargo test --benches`.
     Smoke,
 }
 
@@ -28,7 +28,7 @@ impl Mode {
 /// One measurement of one entry.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
-    /// What is compared: wall time inside a process, CPU time of a server process.
+    /// The compared cost: wall time inside a process, CPU time of a server process.
     pub cost: Duration,
     /// How long the sample took on the clock.
     pub wall: Duration,
@@ -58,12 +58,12 @@ impl Sample {
     }
 }
 
-/// What an entry is in its case.
+/// The role of an entry in its case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// `colored` itself: one in each case.
     Subject,
-    /// What the subject is compared with.
+    /// An entry with which the subject is compared.
     Peer,
     /// Drawn by criterion, left out of the ratio.
     Plotted,
@@ -73,7 +73,7 @@ pub enum Role {
 pub struct Entry {
     /// `colored`, or the name of the peer.
     pub name: &'static str,
-    /// What it is in its case.
+    /// The entry's role in its case.
     pub role: Role,
     /// Takes one sample.
     pub sample: Box<dyn FnMut() -> Sample>,
@@ -96,12 +96,12 @@ impl Entry {
     }
 }
 
-/// In what a cost is printed.
+/// The unit in which a cost is printed.
 #[derive(Clone, Copy, Debug)]
 pub struct Unit {
     /// As printed, for example `ns/task`.
     pub text: &'static str,
-    /// How many of it one second has.
+    /// How many of this unit one second has.
     pub per_second: f64,
 }
 
@@ -128,18 +128,18 @@ impl Unit {
 /// How long one sample takes, and so how many are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// Milliseconds: many rounds, after one that is thrown away.
+    /// Milliseconds: many rounds, after a first one that does not count.
     Short,
-    /// Longer: as many rounds as this, none of them thrown away.
+    /// Longer: this many rounds, all of which count.
     Rounds(usize),
-    /// Milliseconds, for one point of many: one round that is thrown away, then so many rounds as
-    /// fit into this time, five at least.
+    /// Milliseconds, for one point of many: one round that does not count, then as many rounds as
+    /// fit into this time, at least five.
     Within(Duration),
 }
 
 /// One comparison.
 pub struct Case {
-    /// In what costs are printed.
+    /// The unit in which costs are printed.
     pub unit: Unit,
     /// How long one sample takes.
     pub pace: Pace,
@@ -152,23 +152,23 @@ pub struct Case {
 pub struct Outcome {
     /// The entry's name.
     pub name: &'static str,
-    /// What it is in its case.
+    /// The entry's role in its case.
     pub role: Role,
     /// Seconds of cost per operation.
     pub cost: f64,
     /// Operations per second of wall time.
     pub rate: f64,
-    /// The subject's cost over this one's, the median over the rounds. Slow noise, which
-    /// shifts whole rounds, cancels here even where it does not in the medians' ratio.
+    /// The subject's cost over this entry's, the median over the rounds. Slow noise, which shifts
+    /// whole rounds, cancels here even where it does not in the medians' ratio.
     pub paired: f64,
-    /// The subject's rate over this one's, likewise.
+    /// The subject's rate over this entry's, likewise.
     pub gain: f64,
-    /// One of each round.
+    /// One sample of each round.
     pub samples: Vec<Sample>,
 }
 
 impl Outcome {
-    /// This one's rate over that of another entry of the same case, likewise.
+    /// This entry's rate over that of another entry of the same case, likewise.
     #[must_use]
     pub fn gain_over(&self, other: &Self) -> f64 {
         let pairs = self.samples.iter().zip(&other.samples);
@@ -208,8 +208,8 @@ impl Case {
         self.entries.iter().enumerate().map(outcome).collect()
     }
 
-    /// Samples every entry once, beginning with another one each time, so that no entry is
-    /// always the one after a certain other. The samples are in the order of the entries.
+    /// Samples every entry once, and begins with another entry each time, so that no entry always
+    /// follows the same one. The samples are in the order of the entries.
     fn round(&mut self, number: usize) -> Vec<Sample> {
         let count = self.entries.len();
         let first = number % count;

@@ -9,11 +9,11 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Idle things per figure: many, so that what a runtime allocates once weighs nothing.
+/// Idle tasks or cells per figure: many, so that the runtime's one-time allocations do not count.
 const COUNT: usize = 100_000;
 /// Where the colors of idle tasks and cells start.
 const FIRST_COLOR: u64 = 1_000_000;
-/// What an idle color may cost (design goal), in bytes.
+/// The most that an idle color may cost (design goal), in bytes.
 const COLOR_GOAL: f64 = 128.0;
 
 /// Prints the memory rows that match.
@@ -27,8 +27,8 @@ pub fn run(options: &Options, allocator: &'static Counting) {
     if !rows.iter().any(|row| options.matches(row)) {
         return;
     }
-    // Runtimes of its own for every figure: they keep what has been freed, and what is taken from
-    // there is not counted.
+    // Every figure has runtimes of its own: a runtime keeps freed memory, and allocations from
+    // there are not counted.
     let serial = tasks(allocator, Runtimes::start().serial(), colored::spawn);
     let unique = tasks(allocator, Runtimes::start().unique(), colored::spawn_unique);
     let tokio = tasks(allocator, Runtimes::start().tokio(), tokio::spawn);
@@ -68,7 +68,7 @@ impl Future for Idle {
     }
 }
 
-/// What a task costs that `spawn` made, has been polled, and waits.
+/// The cost of a task that `spawn` made, that has been polled, and that waits.
 fn tasks<R, S, J>(allocator: &'static Counting, on: R, mut spawn: S) -> f64
 where
     R: Rival,
@@ -95,7 +95,7 @@ where
     })
 }
 
-/// Cells of a color each, with nothing in them.
+/// The cost of an empty cell with a color of its own.
 fn cells<R: Rival>(allocator: &'static Counting, on: R) -> f64 {
     on.run(async move {
         let mut cells = Vec::with_capacity(COUNT);

@@ -1,24 +1,24 @@
-//! The experiments of the papers and the peers, each beside the figures that they printed.
+//! The experiments of the papers and the peers, each beside the published figures.
 //!
 //! `cargo bench --bench papers` runs them and writes `docs/benchmarks.md`. Every experiment runs in
-//! a process of its own, so that no other's threads are there, a failed count ends that experiment
-//! alone, and one that hangs is ended.
+//! a process of its own. So it has no threads of another experiment, a failed count ends only that
+//! experiment, and a process that hangs can be killed.
 //!
 //! | module | one idea |
 //! |---|---|
 //! | [`options`] | the command line |
-//! | [`report`] | what an experiment found: `RATIO` and `GOAL` lines, tables, plots |
+//! | [`report`] | the result of an experiment: `RATIO` and `GOAL` lines, tables, plots |
 //! | [`page`] | blocks of a page that a program writes |
 //! | [`supervise`] | processes with a limit of time |
 //! | `clients` | tasks that have one operation under way at any time |
 //! | [`cardinality`] | serial work by key, one to many keys |
-//! | [`sleeps`] | how late sleeps end, and what they cost |
+//! | [`sleeps`] | the lateness and the cost of sleeps |
 //! | [`when_one`] | one cell by `when`, against a call |
 //! | [`bank`] | two accounts at once |
 //! | [`dining`] | two forks at once |
 //! | [`kv`] | shared reading |
-//! | [`table2`] | libasync-smp: what each step of its scheduler is worth |
-//! | [`staged`] | staged middleware: batches, and who hands work to whom |
+//! | [`table2`] | libasync-smp: the gain of each step of its scheduler |
+//! | [`staged`] | staged middleware: batches, and how work reaches idle workers |
 //! | [`mely`] | Mely: is stealing worth its cost? |
 //! | [`overload`] | more work than can be done |
 //! | [`scaling`] | more workers |
@@ -46,13 +46,13 @@ pub use report::{Goal, Report};
 /// One experiment.
 #[derive(Clone, Copy)]
 pub struct Experiment {
-    /// The name to filter by, and of its block in the page.
+    /// The name to filter by, which is also the name of its block in the page.
     pub name: &'static str,
-    /// Does it.
+    /// Runs the experiment.
     pub run: fn(&Plan) -> Report,
 }
 
-/// All of them, in the order of the page.
+/// All experiments, in the order of the page.
 pub const ALL: &[Experiment] = &[
     Experiment { name: "cardinality", run: cardinality::run },
     Experiment { name: "sleeps", run: sleeps::run },

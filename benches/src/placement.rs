@@ -1,14 +1,14 @@
 //! Which cores a client and a server use.
 //!
-//! A client and a server that take turns are placed by the kernel on one core or on two, by
-//! chance, and the second is fifteen times as slow: waking an idle core takes longer than all
-//! else. So the round-trip rows choose, and the load generator stays where it is.
+//! The kernel places a client and a server that take turns on one core or on two, by chance. Two
+//! cores are fifteen times as slow, because waking an idle core takes longer than all else. So the
+//! round-trip rows choose the cores, and the load generator stays on its core.
 
 use rustix::thread::{CpuSet, Pid, sched_getaffinity, sched_setaffinity};
 use std::fs;
 use std::io;
 
-/// Where the calling thread runs, and where every other thread of the process does.
+/// The cores of the calling thread, and of every other thread of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
     /// All on the process's first core.
@@ -18,7 +18,7 @@ pub enum Placement {
     Apart,
 }
 
-/// Threads are placed while this lives; dropping it lets them go everywhere again.
+/// A placement of threads. Dropping it lets them run on all cores again.
 #[derive(Debug)]
 pub struct Placed {
     everywhere: CpuSet,
@@ -49,7 +49,7 @@ impl Placement {
 
 impl Drop for Placed {
     fn drop(&mut self) {
-        // If this fails the next rows are slower for all rivals alike; there is no more to do.
+        // If this fails, the next rows are slower for all rivals alike; nothing else can be done.
         let _ = place_all(&self.everywhere);
     }
 }

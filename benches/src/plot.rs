@@ -14,7 +14,7 @@ pub fn rows(criterion: &mut Criterion, rows: &[Row]) {
     }
 }
 
-/// Draws one case, every entry of it.
+/// Draws every entry of one case.
 pub fn case(criterion: &mut Criterion, name: &str, case: Case) {
     let mut group = criterion.benchmark_group(name);
     group.sample_size(20).measurement_time(Duration::from_secs(2));

@@ -27,7 +27,7 @@ impl Random {
         (self.unit() * end as f64) as usize
     }
 
-    /// Waiting time until the next of events that come at random, `mean` apart on average.
+    /// The time until the next of several random events, which are `mean` apart on average.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * (1.0 - self.unit()).ln()
     }

@@ -1,17 +1,17 @@
 //! The paired runner: which rows to run, and how a result is printed.
 //!
-//! One line a case, `RATIO <name> <ratio> colored=<x> <peer>=<y> <unit>`: `colored`'s cost over
-//! the peer's, lower is better. With several peers that do the same, the best of them. `INFO`
-//! lines say what else was measured.
+//! One line a case, `RATIO <name> <ratio> colored=<x> <peer>=<y> <unit>`: `colored`'s cost over the
+//! peer's, lower is better. With several peers that do the same, the line shows the best of them.
+//! `INFO` lines show the other figures.
 
 use crate::measure::{Mode, Outcome, Role, Unit};
 use crate::rivals::Runtimes;
 use crate::workload::Row;
 
-/// What the command line asks for.
+/// The options of the command line.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How much time to take.
+    /// How much time the run may take.
     pub mode: Mode,
     filters: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! The runtimes, and what a workload may ask of one.
+//! The runtimes, and the operations that a workload uses.
 
 use std::fmt::Debug;
 use std::future::Future;
@@ -6,9 +6,9 @@ use std::sync::LazyLock;
 use std::thread;
 use std::time::Duration;
 
-/// Every runtime of a process. They idle while they are not measured.
+/// All runtimes of a process. A runtime idles while it is not measured.
 ///
-/// They are leaked: a measured task then reaches its runtime without a reference count, and
+/// The runtimes are leaked: a measured task then reaches its runtime without a reference count, and
 /// the process ends without waiting for a million sleeping tasks.
 #[derive(Clone, Copy)]
 pub struct Runtimes {
@@ -23,7 +23,7 @@ pub struct Runtimes {
 }
 
 impl Runtimes {
-    /// Starts them all.
+    /// Starts all runtimes.
     ///
     /// # Panics
     ///
@@ -73,7 +73,7 @@ impl Runtimes {
 /// Workers of every multi-threaded rival: one per core, at least two.
 #[must_use]
 pub fn workers() -> usize {
-    // Asked once: it means to read files, which takes longer than many a task that is measured.
+    // Read once, because the look-up reads files, which takes longer than many measured tasks.
     static WORKERS: LazyLock<usize> =
         LazyLock::new(|| thread::available_parallelism().map_or(2, |cores| cores.get().max(2)));
     *WORKERS
@@ -81,7 +81,7 @@ pub fn workers() -> usize {
 
 /// A handle to a spawned task.
 pub trait Join<T>: Future<Output = Result<T, Self::Error>> + Send + Unpin + 'static {
-    /// Why there is no output.
+    /// The reason for a missing output.
     type Error: Debug + Send;
 
     /// Asks for the task to be dropped at its next await.
@@ -96,9 +96,9 @@ impl<T: Send + 'static> Join<T> for tokio::task::JoinHandle<T> {
     }
 }
 
-/// What a workload asks of a runtime. Every method is one call of the runtime's own.
+/// The operations of a runtime that a workload uses. Every method is one call of the runtime's own.
 pub trait Rival: Copy + Send + Sync + 'static {
-    /// What spawning returns.
+    /// The handle that spawning returns.
     type Join<T: Send + 'static>: Join<T>;
 
     /// Runs `main` as a task on a worker, and waits for it outside.
@@ -119,7 +119,7 @@ pub trait Rival: Copy + Send + Sync + 'static {
         F: Future + Send + 'static,
         F::Output: Send + 'static;
 
-    /// Lets others run.
+    /// Lets other tasks run.
     fn yield_now(self) -> impl Future<Output = ()> + Send;
 
     /// Waits for `time`.
@@ -141,7 +141,7 @@ impl Rival for Tokio {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        // Spawned, because `block_on` polls outside the workers, where every spawn is a
+        // `main` is spawned, because `block_on` polls outside the workers, where every spawn is a
         // remote one.
         self.0.block_on(self.0.spawn(main)).expect("the main task does not panic")
     }

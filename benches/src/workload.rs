@@ -1,4 +1,4 @@
-//! What runs inside this process: one file a family of cases.
+//! The cases that run inside this process: one file for each family.
 
 pub mod echo;
 pub mod keyed;
@@ -12,7 +12,7 @@ pub mod wake;
 use crate::measure::{Case, Mode};
 use crate::rivals::Runtimes;
 
-/// A case by name. It is built only when it is asked for: some start servers and actors.
+/// A case by name. It is built only on request, because some cases start servers and actors.
 #[derive(Clone, Copy)]
 pub struct Row {
     /// The name in a `RATIO` line.

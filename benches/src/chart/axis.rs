@@ -9,10 +9,10 @@ pub enum Scale {
     Log,
 }
 
-/// What one axis shows.
+/// One axis of a plot.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    /// What is measured, with its unit.
+    /// The measured quantity, with its unit.
     pub label: String,
     /// How values are laid out.
     pub scale: Scale,
@@ -59,7 +59,7 @@ impl Laid {
         }
     }
 
-    /// From 0.0 at the low end to 1.0 at the high one.
+    /// The place of a value, from 0.0 at the low end to 1.0 at the high end.
     pub(super) fn place(&self, value: f64) -> f64 {
         match self.scale {
             Scale::Linear => (value - self.low) / (self.high - self.low),
@@ -116,7 +116,7 @@ fn mark_above(value: f64) -> f64 {
     above.unwrap_or(10.0) * power
 }
 
-/// A number as people write it: three digits that count, thousands apart, millions named.
+/// A number in a readable form: three significant digits, separated thousands, `M` for millions.
 #[must_use]
 pub fn number(value: f64) -> String {
     let size = value.abs();
@@ -137,7 +137,7 @@ pub fn number(value: f64) -> String {
     trimmed(format!("{value:.decimals$}"))
 }
 
-/// Without the zeros at the end of a fraction.
+/// Removes the zeros at the end of a fraction.
 fn trimmed(text: String) -> String {
     if !text.contains('.') {
         return text;

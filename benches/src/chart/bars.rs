@@ -1,4 +1,4 @@
-//! Bars that lie: groups of them below each other, the value at the end of each.
+//! Horizontal bars: groups of them below each other, with the value at the end of each bar.
 
 use super::axis::{Axis, Laid, number};
 use super::svg::{Anchor, Drawing, LETTER};
@@ -13,7 +13,7 @@ const GAP: f64 = 12.0;
 /// Figures by group, for each of some series.
 #[derive(Clone, Debug)]
 pub struct Bars {
-    /// What it shows.
+    /// The title of the plot.
     pub title: String,
     /// Left to right.
     pub axis: Axis,
@@ -28,7 +28,7 @@ impl Bars {
     ///
     /// # Panics
     ///
-    /// If there is no value, or one that is not positive on a logarithmic axis.
+    /// If there is no value, or a value on a logarithmic axis is not positive.
     #[must_use]
     pub fn draw(&self) -> String {
         let values = self.series.iter().flat_map(|(_, values)| values.iter().flatten().copied());

@@ -17,22 +17,22 @@ const KEY: f64 = 32.0;
 /// One curve.
 #[derive(Clone, Debug)]
 pub struct Series {
-    /// What the legend calls it.
+    /// The name in the legend.
     pub name: String,
     /// By rising x.
     pub points: Vec<(f64, f64)>,
-    /// A bound or another's figures, not a measurement of ours.
+    /// Whether the curve is a bound or another's figures, and not a measurement of ours.
     pub dashed: bool,
 }
 
 impl Series {
-    /// What was measured.
+    /// A measured curve.
     #[must_use]
     pub fn measured(name: &str, points: Vec<(f64, f64)>) -> Self {
         Self { name: name.to_owned(), points, dashed: false }
     }
 
-    /// What is compared with: a bound, or a paper's figures.
+    /// A curve for comparison: a bound, or a paper's figures.
     #[must_use]
     pub fn reference(name: &str, points: Vec<(f64, f64)>) -> Self {
         Self { name: name.to_owned(), points, dashed: true }
@@ -42,7 +42,7 @@ impl Series {
 /// Curves over common axes.
 #[derive(Clone, Debug)]
 pub struct Chart {
-    /// What it shows.
+    /// The title of the plot.
     pub title: String,
     /// Left to right.
     pub x: Axis,
@@ -57,7 +57,7 @@ impl Chart {
     ///
     /// # Panics
     ///
-    /// If there is no point, or one that is not positive on a logarithmic axis.
+    /// If there is no point, or a coordinate on a logarithmic axis is not positive.
     #[must_use]
     pub fn draw(&self) -> String {
         let points = || self.series.iter().flat_map(|series| &series.points);

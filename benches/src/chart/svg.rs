@@ -8,7 +8,7 @@ const COLORS: [&str; 8] =
 /// Text and axes.
 const INK: &str = "#76808b";
 
-/// A letter's width, more or less.
+/// About the width of a letter.
 pub(super) const LETTER: f64 = 7.0;
 
 /// Where a text is anchored.
@@ -19,7 +19,7 @@ pub(super) enum Anchor {
     End,
 }
 
-/// A drawing under way.
+/// An unfinished drawing.
 pub(super) struct Drawing {
     text: String,
 }

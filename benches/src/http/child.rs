@@ -1,4 +1,4 @@
-//! A server process, as the one that started it sees it.
+//! A server process, as its parent sees it.
 
 use super::server::Kind;
 use super::wire::{Address, Family};
@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use std::{env, fs};
 
-/// A running server. Dropping it ends the process; so does the end of this one.
+/// A running server. Dropping it ends the process, and so does the end of this process.
 #[derive(Debug)]
 pub struct Server {
-    /// Where it listens.
+    /// The address at which it listens.
     pub address: Address,
     process: Child,
     requests: ChildStdin,
@@ -65,11 +65,11 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Both fail only where the process has already ended, which is what is wanted.
+        // Both fail only if the process has already ended, which is the aim.
         let _ = self.process.kill();
         let _ = self.process.wait();
         if let Address::Unix(path) = &self.address {
-            // Not there if the server never listened.
+            // The file does not exist if the server never listened.
             let _ = fs::remove_file(path);
         }
     }
@@ -78,10 +78,10 @@ impl Drop for Server {
 /// A path for a server to listen at.
 fn free_path() -> PathBuf {
     static NEXT: AtomicU32 = AtomicU32::new(0);
-    // Ordering: a number that nobody else has is all that is asked for.
+    // Ordering: the number only has to be unique.
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let path = env::temp_dir().join(format!("colored-bench-{}-{number}", std::process::id()));
-    // Of a process that had this number, and was killed.
+    // The file may be left from a killed process that had this number.
     let _ = fs::remove_file(&path);
     path
 }

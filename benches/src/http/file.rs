@@ -7,7 +7,7 @@
 //! | `ParseRequest`, `GetFromCache`, `WriteResponse` | a turn each |
 //! | `Close` | the end of the last turn |
 //!
-//! As there, responses are put together when the server starts, and no HTTP library stands between: it
+//! As in Mely, the server makes its responses when it starts, and uses no HTTP library: a library
 //! would add the same time to every way of scheduling.
 
 use super::FILE;
@@ -17,13 +17,13 @@ use std::io;
 use std::sync::LazyLock;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-/// As many bytes as a request may have.
+/// The most bytes of a request.
 const ROOM: usize = 512;
 
-/// As many headers.
+/// The most headers of a request.
 const HEADERS: usize = 16;
 
-/// What is answered, by path.
+/// The responses, by path.
 static RESPONSES: LazyLock<HashMap<&str, Box<[u8]>>> = LazyLock::new(|| {
     let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", FILE.len());
     HashMap::from([("/file", [head.as_bytes(), FILE].concat().into())])
@@ -43,7 +43,7 @@ async fn answer_all(mut stream: impl AsyncRead + AsyncWrite + Unpin) -> io::Resu
     loop {
         let read = stream.read(&mut bytes[filled..]).await?;
         if read == 0 {
-            // Its last request has been, or the next one is too long.
+            // The last request has been answered, or the next one is too long.
             return Ok(());
         }
         filled += read;
@@ -58,7 +58,7 @@ async fn answer_all(mut stream: impl AsyncRead + AsyncWrite + Unpin) -> io::Resu
     }
 }
 
-/// The path of the request that `bytes` begin with, and where that ends; none if it is not whole.
+/// The path and the end of the request with which `bytes` begin; `None` if the request is not whole.
 fn parse(bytes: &[u8]) -> io::Result<Option<(String, usize)>> {
     let mut headers = [EMPTY_HEADER; HEADERS];
     let mut request = Request::new(&mut headers);

@@ -1,8 +1,8 @@
 //! Mely's server of small files on flat queues of events ([`colored_lab::flat`]).
 //!
-//! A thread of its own accepts, and deals connections out in turn. Each worker has a selector for its
-//! connections: it waits there when it has nothing to run, and looks there between events. All that happens
-//! to a connection is an event of its color.
+//! A separate thread accepts connections, and gives them to the workers in turn. Each worker has a
+//! selector for its connections. The worker waits there when it has nothing to run, and looks there
+//! between events. Everything that happens to a connection is an event of the connection's color.
 
 use super::file;
 use super::wire::Wire;
@@ -18,10 +18,10 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 /// The token of a selector's bell: no connection has it.
 const BELL: Token = Token(usize::MAX);
 
-/// Readiness that is taken at once, as in `colored`.
+/// The most readiness events of one poll, as in `colored`.
 const MOST: usize = 1_024;
 
-/// Serves for ever what `accept` answers, a connection each time.
+/// Serves for ever the connections that `accept` returns.
 ///
 /// # Errors
 ///
@@ -48,10 +48,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What has happened to a socket.
+/// The events of a socket.
 #[derive(Default)]
 struct Readiness {
-    /// Something has come that nobody has waited for.
+    /// Data has come while no task waited for it.
     ready: bool,
     waker: Option<Waker>,
 }
@@ -60,7 +60,7 @@ type Socket = Arc<Mutex<Readiness>>;
 
 /// One worker's sockets.
 struct Selector {
-    /// Used by its worker only.
+    /// Only its worker uses this.
     poll: Mutex<(Poll, mio::Events)>,
     registry: Registry,
     bell: Bell,
@@ -130,7 +130,7 @@ impl Stream {
         sockets.resize_with(length, || None);
         sockets[token] = Some(Arc::clone(&socket));
         drop(sockets);
-        // What has come before is an event too.
+        // Data that came before the registration is an event too.
         of.registry.register(&mut wire, Token(token), Interest::READABLE)?;
         Ok(Self { wire, socket, token, selector, selectors })
     }
@@ -168,7 +168,7 @@ impl AsyncRead for Stream {
     }
 }
 
-/// Ready if something has come since the last look.
+/// Ready if data has come since the last look.
 fn wait(socket: &Socket, cx: &Context<'_>) -> Polled<()> {
     let mut readiness = lock(socket);
     if std::mem::take(&mut readiness.ready) {

@@ -1,8 +1,8 @@
 //! The least server: a poll loop for each core, a fixed buffer for each connection, no runtime and no
-//! HTTP library. What it takes for a request, the machine takes.
+//! HTTP library. Its time for a request is the time that the machine needs.
 //!
-//! It answers every request with the same bytes. A thread of its own accepts, and deals connections
-//! out in turn.
+//! The server answers every request with the same bytes. A separate thread accepts connections, and
+//! gives them to the loops in turn.
 
 use super::wire::Wire;
 use mio::{Events, Interest, Poll, Registry, Token, Waker};
@@ -13,12 +13,12 @@ use std::thread;
 /// The token of the waker: no connection has it.
 const DEALT: Token = Token(usize::MAX);
 
-/// As many bytes as a request may have.
+/// The most bytes of a request.
 const ROOM: usize = 256;
 
 const END: &[u8] = b"\r\n\r\n";
 
-/// A response with this body, as long as hyper's.
+/// A response with this body, of the same length as hyper's.
 pub(super) fn response(body: &[u8]) -> Vec<u8> {
     let head = format!(
         "HTTP/1.1 200 OK\r\ncontent-length: {}\r\ndate: Thu, 01 Jan 1970 00:00:00 GMT\r\n\r\n",
@@ -27,11 +27,11 @@ pub(super) fn response(body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), body].concat()
 }
 
-/// The loops, as whoever accepts sees them: how to hand a connection to each, and how to wake it.
+/// The loops, as the accepting thread sees them: a channel for connections to each, and its waker.
 pub(super) struct Loops(Vec<(Sender<Wire>, Waker)>);
 
 impl Loops {
-    /// Starts so many loops that answer with `response`.
+    /// Starts the loops, which answer with `response`.
     ///
     /// # Errors
     ///
@@ -48,7 +48,7 @@ impl Loops {
         (0..loops).map(start).collect::<io::Result<_>>().map(Self)
     }
 
-    /// Serves for ever what `accept` answers, a connection each time.
+    /// Serves for ever the connections that `accept` returns.
     ///
     /// # Errors
     ///
@@ -74,7 +74,7 @@ struct Loop {
 
 struct Connection {
     stream: Wire,
-    /// What has come of a request.
+    /// The part of a request that has come.
     request: [u8; ROOM],
     length: usize,
 }
@@ -123,12 +123,12 @@ impl Loop {
 
 impl Connection {
     fn open(mut stream: Wire, registry: &Registry, token: Token) -> io::Result<Self> {
-        // What has come before is an event too.
+        // Data that came before the registration is an event too.
         registry.register(&mut stream, token, Interest::READABLE)?;
         Ok(Self { stream, request: [0; ROOM], length: 0 })
     }
 
-    /// Reads what has come, and answers it if it is a whole request. False at the end.
+    /// Reads the available data, and answers it if it is a whole request. False at the end.
     fn goes_on(&mut self, response: &[u8]) -> bool {
         match self.stream.read(&mut self.request[self.length..]) {
             // Nothing more comes, or a request is too long.
@@ -140,7 +140,7 @@ impl Connection {
             return true;
         }
         self.length = 0;
-        // The client waits for it, so the socket's buffer has room.
+        // The client waits for the response, so the socket's buffer has room.
         matches!(self.stream.write(response), Ok(length) if length == response.len())
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Every connection has one request under way at any time. Every response is checked: status,
 //! length, and body to the byte. [`Load::run`] is a closed loop, as wrk is: the next request follows the
-//! response. [`Load::run_paced`] is an open one: requests come when they come.
+//! response. [`Load::run_paced`] is an open loop: requests do not wait for responses.
 
 mod connection;
 mod paced;
@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 /// Connections opened at once: fewer than any listener's backlog.
 const BATCH: usize = 100;
 
-/// How long to sleep at most, to see when the time is over.
+/// The longest sleep, so that the loop sees the end of its time.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// How long a response may take once the load has ended, before it counts as an error.
@@ -35,7 +35,7 @@ const GRACE: Duration = Duration::from_secs(5);
 pub struct Limit {
     /// No request starts after this time.
     pub time: Duration,
-    /// Nor after this many responses.
+    /// No request starts after this many responses.
     pub requests: u64,
 }
 
@@ -47,7 +47,7 @@ impl Limit {
     }
 }
 
-/// What a load came to.
+/// The result of a load.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
     /// Responses that were right.
@@ -56,7 +56,7 @@ pub struct Tally {
     pub errors: u64,
     /// From the first request to the last response.
     pub wall: Duration,
-    /// Right responses per second up to the limit, without those that came after it.
+    /// Right responses per second up to the limit, without later ones.
     pub rate: f64,
     /// CPU time of the clients' thread.
     pub cpu: Duration,
@@ -105,10 +105,10 @@ impl Load {
     /// Keeps every connection busy up to the limit, then waits for the last responses.
     ///
     /// The calling thread keeps to one core meanwhile. With 512 connections, two servers of one
-    /// kind then came within 2 % of each other in CPU time per request, in the median over
-    /// paired rounds; beside a client that wandered, within 6 %.
+    /// kind then came within 2 % of each other in CPU time per request, in the median over paired
+    /// rounds; with a client that changed cores, within 6 %.
     ///
-    /// Every connection sends one request at least. One that breaks is out for good, and
+    /// Every connection sends at least one request. A connection that breaks is not used again, and
     /// counts as one error in each later run.
     ///
     /// # Errors
@@ -120,7 +120,7 @@ impl Load {
         self.drive(0, limit)
     }
 
-    /// Drives the connections from `first` on; those before it stay idle.
+    /// Drives the connections from `first` on; the earlier connections stay idle.
     fn drive(&mut self, first: usize, limit: Limit) -> io::Result<Tally> {
         let (start, cpu) = (Instant::now(), thread_cpu());
         let mut tally = Tally::default();
@@ -143,7 +143,7 @@ impl Load {
                 self.give_up();
                 break;
             }
-            // Out of the way meanwhile, so that connections can be opened.
+            // Moved out of `self` meanwhile, so that connections can be opened.
             let events = std::mem::replace(&mut self.events, Events::with_capacity(0));
             for event in &events {
                 let index = event.token().0;

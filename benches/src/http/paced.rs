@@ -1,10 +1,10 @@
-//! The load as the papers had it: more and more clients that ask no more often in all.
+//! The load of the papers: more and more clients, with the same number of requests a second in all.
 //!
-//! There the servers were kept below what the machines could do: clients on machines of their own, or a
-//! server held back. So here a fixed number of requests a second, less than half of what is served
-//! with 8,000 busy connections, is spread over all connections: each of them thinks in between.
-//! Throughput must be that number at every step, without an error, and delays must not grow with
-//! the connections.
+//! There the servers stayed below the limits of the machines: the clients had machines of their own, or
+//! the server was held back. So here a fixed number of requests a second is spread over all
+//! connections, less than half of the throughput with 8,000 busy connections. Each connection pauses in
+//! between. Throughput must be that number at every step, without an error, and delays must not grow
+//! with the connections.
 
 use super::child::Server;
 use super::load::{Load, Script};
@@ -20,7 +20,7 @@ use std::time::Duration;
 /// The name to filter by.
 pub const NAME: &str = "http_paced";
 
-/// Connections, step by step. One alone could not ask so often, for want of time.
+/// Connections, step by step. One connection alone has no time for so many requests.
 const STEPS: [usize; 4] = [64, 512, 2_048, 8_000];
 
 /// Requests a second over all connections.
@@ -28,7 +28,7 @@ const RATE: u32 = 40_000;
 
 const KINDS: [Kind; 3] = [Kind::Colored, Kind::TokioMt, Kind::Floor];
 
-/// Of what is compared: delays at the last step.
+/// The compared delay at the last step: that of this share of the responses.
 const SHARE: f64 = 0.99;
 
 const fn window(mode: Mode) -> Duration {

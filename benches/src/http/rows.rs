@@ -17,15 +17,15 @@ pub struct Row {
     pub name: &'static str,
     /// Keep-alive connections, all busy.
     pub connections: usize,
-    /// What they ask for.
+    /// Their requests.
     pub script: Script,
-    /// How they reach it.
+    /// The kind of connection.
     pub family: Family,
     /// Workers of each server; `None` for one per core.
     pub workers: Option<usize>,
-    /// What is measured.
+    /// The measured server.
     pub subject: Kind,
-    /// Whom to compare with.
+    /// The servers to compare with.
     pub peers: &'static [Kind],
 }
 
@@ -61,8 +61,8 @@ pub const ROWS: &[Row] = &[
     },
 ];
 
-/// Samples of each server, and how long each loads it. Many short ones: the kernel places
-/// threads anew in each, and a median evens that out.
+/// Samples of each server, and how long each loads it. The samples are many and short: the kernel
+/// places threads anew in each, and a median evens that out.
 const fn windows(mode: Mode) -> (usize, Duration) {
     match mode {
         Mode::Full => (31, Duration::from_millis(250)),
@@ -71,9 +71,9 @@ const fn windows(mode: Mode) -> (usize, Duration) {
     }
 }
 
-/// Samples of a process before it is started anew. What it has by chance, where its memory lies and
-/// which connections share a worker, it has for ever: with 1,024 connections, two processes of one
-/// kind differ by up to 10 %.
+/// Samples of a process before it is started anew. The place of its memory, and which connections
+/// share a worker, are chance, and last as long as the process: with 1,024 connections, two
+/// processes of one kind differ by up to 10 %.
 const SAMPLES_A_PROCESS: usize = 8;
 
 impl Row {
@@ -103,7 +103,7 @@ impl Row {
             let sample = move || {
                 taken += 1;
                 if taken > SAMPLES_A_PROCESS {
-                    // The old one first: two would share what they listen and compute with.
+                    // The old process ends first: two would share sockets and cores.
                     running = None;
                     taken = 1;
                 }

@@ -1,8 +1,8 @@
 //! The server process: one service, run in several ways.
 //!
 //! Its whole interface is a pipe. It prints `PORT <n>` once it listens, 0 for a path; for each line
-//! it reads it prints `CPU <ns>`, the process's CPU time so far; at end of file it exits, so it
-//! cannot outlive the one that started it.
+//! it reads it prints `CPU <ns>`, the process's CPU time so far; at end of file it exits, so it cannot
+//! outlive its parent process.
 
 use super::floor::Loops;
 use super::wire::Wire;
@@ -29,32 +29,32 @@ use std::str::FromStr;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
-/// Microseconds of a core's time that a request takes in a server with work: what a page takes that is
-/// put together from some records. The servers of the papers took some 500: 30 MB/s, in files of 15 kB.
+/// Microseconds of a core's time for a request in a server with work: about as much as a page that is
+/// made from some records. The servers of the papers took some 500: 30 MB/s, in files of 15 kB.
 pub const WORK: u64 = 100;
 
-/// How the service is run.
+/// How the service runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `colored`, a color of its own for each connection.
     Colored,
-    /// The same as [Mely's server](super::file) of a file.
+    /// `colored` as [Mely's server](super::file) of a file.
     ColoredFile,
-    /// That with no stealing. A connection stays on the worker of its color's number, as in
-    /// libasync-smp: without that all would be on one.
+    /// The same without stealing. A connection stays on the worker of its color's number, as in
+    /// libasync-smp: otherwise all would be on one worker.
     ColoredNoSteal,
-    /// The same handlers on [flat queues](super::flat), and stealing by a walk through them.
+    /// The same handlers on [flat queues](super::flat), with stealing by a walk through the queues.
     Naive,
-    /// That with no stealing.
+    /// The same without stealing.
     NaiveNoSteal,
     /// tokio, multi-thread.
     TokioMt,
-    /// As many current-thread tokio runtimes as workers, sharing the port: nothing is shared
-    /// between cores, so nothing is balanced either.
+    /// As many current-thread tokio runtimes as workers, which share the port: the cores share nothing
+    /// else, so no load is balanced.
     TokioNCopy,
-    /// No runtime and no HTTP library: what the machine allows.
+    /// No runtime and no HTTP library: the limit of the machine.
     Floor,
-    /// The same, of a file.
+    /// The same, as a server of a file.
     FloorFile,
     /// `colored`, with [`WORK`] in each request.
     ColoredWork,
@@ -95,7 +95,7 @@ impl Kind {
         }
     }
 
-    /// Whether it has the file, and nothing else.
+    /// Whether it serves only the file.
     const fn serves_file(self) -> bool {
         use Kind::*;
         matches!(self, ColoredFile | ColoredNoSteal | Naive | NaiveNoSteal | FloorFile)
@@ -131,7 +131,7 @@ impl FromStr for Kind {
     }
 }
 
-/// Serves until standard input ends: at `path`, as only servers of a file do, or at a free port.
+/// Serves until standard input ends: at `path`, which only servers of a file use, or at a free port.
 ///
 /// # Errors
 ///
@@ -299,7 +299,8 @@ fn tokio_mt<F: Future<Output = ()> + Send + 'static>(
         .expect("tokio starts");
     let listener = listen_shared(0);
     port.send(listener.local_addr().expect("it is bound").port()).expect("main waits");
-    // Spawned: a task on a worker wakes its neighbours for less than `block_on` does.
+    // The loop is spawned, because a task on a worker wakes its neighbours at a lower cost than
+    // `block_on`.
     let accept = accept_tokio(listener, serve);
     runtime.block_on(runtime.spawn(accept)).expect("accepting does not panic");
 }

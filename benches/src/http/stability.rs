@@ -1,9 +1,9 @@
 //! Does throughput hold as connections grow a thousandfold?
 //!
-//! The clients share the cores with the server, and thousands of busy connections fit in no cache:
-//! the kernel's costs grow for whoever serves, by some 10 us a request. [`Kind::Floor`], which does
-//! nothing but read and write, says what is left of the machine's throughput at each step. A request
-//! with [`WORK`](super::server::WORK) of its own says what is left where the server has something to do.
+//! The clients share the cores with the server, and thousands of busy connections fit in no cache: the
+//! kernel's costs grow for every server, by some 10 us a request. [`Kind::Floor`], which only reads and
+//! writes, shows the rest of the machine's throughput at each step. Requests with
+//! [`WORK`](super::server::WORK) of their own show the rest for a server that does work.
 
 use super::child::Server;
 use super::load::{Limit, Load, Script, Tally};
@@ -22,7 +22,7 @@ pub const NAME: &str = "http_stability";
 /// Connections, step by step.
 const STEPS: [usize; 5] = [1, 64, 512, 2_048, 8_000];
 
-/// `colored`, tokio, and what the machine allows; then both with work in each request.
+/// `colored`, tokio, and the machine's limit; then both runtimes with work in each request.
 const KINDS: [Kind; 5] =
     [Kind::Colored, Kind::TokioMt, Kind::Floor, Kind::ColoredWork, Kind::TokioWork];
 
@@ -46,9 +46,9 @@ struct Step {
 }
 
 /// Loads servers with more and more connections, each of them always busy. Prints a `STABILITY` line
-/// for each step: throughput, its part of the floor's, and the CPU time of server and clients; and
-/// one for the least throughput after the peak over the peak. The `RATIO` lines compare the inverse
-/// of that, the loss, with tokio's and with the floor's.
+/// for each step: throughput, its part of the floor's, and the CPU time of server and clients; and one
+/// line for the least throughput after the peak over the peak. The `RATIO` lines compare the inverse of
+/// that figure, the loss, with tokio's and with the floor's.
 ///
 /// Returns the errors of all steps: wrong responses, and connections that broke.
 ///
@@ -60,7 +60,8 @@ pub fn run(program: &Path, mode: Mode) -> io::Result<u64> {
     for kind in KINDS {
         servers.push(Server::start(program, kind, workers(), Family::Tcp)?);
     }
-    // By server, by step, by round: rounds outermost in time, so that slow noise meets all.
+    // By server, step and round. The rounds are outermost in time, so that slow noise affects all
+    // servers.
     let mut figures = KINDS.map(|_| STEPS.map(|_| Vec::new()));
     let (rounds, window) = windows(mode);
     for _ in 0..rounds {
@@ -112,7 +113,7 @@ impl Step {
     }
 }
 
-/// Prints all steps of a server; what it retains.
+/// Prints all steps of a server, and returns the part of the throughput that it retains.
 fn report(kind: Kind, steps: &[Step], floor: &[f64]) -> f64 {
     let name = kind.name();
     for ((connections, step), floor) in STEPS.into_iter().zip(steps).zip(floor) {

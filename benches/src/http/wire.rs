@@ -13,7 +13,8 @@ use std::time::Duration;
 /// How clients and server reach each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
-    /// TCP, on the loopback interface: who sends also does the receiver's part of the network stack.
+    /// TCP, on the loopback interface: the sender also does the receiver's part of the network
+    /// stack.
     Tcp,
     /// Unix sockets.
     Unix,
@@ -63,7 +64,7 @@ impl Wire {
     }
 }
 
-/// The same with either.
+/// Evaluates the same expression with either stream.
 macro_rules! either {
     ($wire:expr, $stream:ident => $then:expr) => {
         match $wire {

@@ -1,4 +1,4 @@
-//! Transfers between two accounts at random, and money that stays what it was.
+//! Transfers between two random accounts. The sum of all money does not change.
 
 mod ways;
 
@@ -10,16 +10,16 @@ use crate::random::Random;
 use crate::rivals::Runtimes;
 use std::time::{Duration, Instant};
 
-/// What is in each account at first.
+/// The initial money of each account.
 const START: u64 = 1_000;
-/// Accounts, step by step: from two that everybody wants to plenty for everybody.
+/// Accounts, step by step: from two that all clients want to enough for all clients.
 const ACCOUNTS: [usize; 5] = [2, 10, 100, 1_000, 10_000];
-/// Steps that are run with a task for each transfer too.
+/// Steps that also run with a task for each transfer.
 const TASK_EACH: [usize; 4] = [2, 10, 100, 1_000];
-/// The step of the long run: contention as in the papers' banks, which leave it open.
+/// The step of the long run. The papers' banks do not state their contention.
 const USUAL: usize = 1_000;
 
-/// Transfers (from, to, amount), and who does them.
+/// Transfers (from, to, amount), and the number of clients that do them.
 struct Load {
     transfers: Vec<(usize, usize, u64)>,
     accounts: usize,
@@ -27,12 +27,12 @@ struct Load {
 }
 
 impl Load {
-    /// The same in every run.
+    /// Makes the load, which is the same in every run.
     fn leaked(transfers: usize, accounts: usize, clients: usize) -> &'static Self {
         let mut random = Random::new(2);
         let mut transfer = || {
             let from = random.below(accounts);
-            // Any account but that one.
+            // Any account except `from`.
             let to = (from + 1 + random.below(accounts - 1)) % accounts;
             (from, to, 1 + random.below(100) as u64)
         };
@@ -45,7 +45,7 @@ impl Load {
 ///
 /// # Panics
 ///
-/// If money is made or lost.
+/// If a transfer creates or loses money.
 #[must_use]
 pub fn run(plan: &Plan) -> Report {
     let mut report = Report::new(plan);
@@ -82,7 +82,7 @@ pub fn run(plan: &Plan) -> Report {
     report
 }
 
-/// Of a `RATIO` line: the usual step is the one without a number.
+/// The name of a `RATIO` line. The usual step has no number.
 fn name(row: &str, accounts: usize) -> String {
     if accounts == USUAL { row.to_owned() } else { format!("{row}_{accounts}") }
 }
@@ -127,7 +127,7 @@ fn ratios(report: &mut Report, row: &str, accounts: usize, who: &str, outcomes: 
     }
 }
 
-/// Many transfers by `when` alone: no deadlock, no money lost.
+/// Many transfers by `when` only: no deadlock, no lost money.
 fn long_run(plan: &Plan, on: Runtimes, report: &mut Report) {
     let wanted = plan.transfers.unwrap_or(plan.pick(100_000_000, 1_000_000, 100_000));
     let load = Load::leaked(wanted.clamp(1, 1_000_000) as usize, USUAL, CLIENTS);
@@ -135,7 +135,7 @@ fn long_run(plan: &Plan, on: Runtimes, report: &mut Report) {
     let start = Instant::now();
     let mut done = 0;
     while done < wanted {
-        // Each time the sum of all accounts is checked.
+        // Each call checks the sum of all accounts.
         done += transfer().ops;
     }
     let rate = done as f64 / start.elapsed().as_secs_f64();

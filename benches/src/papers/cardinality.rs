@@ -1,13 +1,13 @@
 //! Serial work by key, from one key to as many as there are tasks.
 //!
-//! 10,000 tasks sleep 0 to 5 ms each; tasks of one key one after another, in order; at most 100 at
-//! a time. So the time is bounded below by the sum over a key, and by the sum over 100 places. A
-//! task takes a place only when it is its key's turn.
+//! 10,000 tasks sleep 0 to 5 ms each. Tasks of one key run one after another, in order, and at most 100
+//! tasks at a time. So the longest sum over a key, and the sum of all over 100 places, are lower bounds of
+//! the time. A task takes a place only when it is its key's turn.
 //!
-//! Sleeps are whole milliseconds, as in the peer's own bench. A sleep is late by what the timer and
-//! the system's waking of a thread take, and tokio's timers tick in milliseconds. So there are two
-//! bounds: of the sleeps that were asked for, and of the sleeps as they were, which leaves what
-//! serializing costs. What the system takes is told by a thread that sleeps, and has nothing else to do.
+//! Sleeps are whole milliseconds, as in the peer's own bench. A sleep is late by the time of the timer and
+//! of the system's waking of a thread, and tokio's timers tick in milliseconds. So there are two bounds:
+//! one of the requested sleeps, and one of the real sleeps. The time over the second bound is the cost of
+//! serializing. A thread that only sleeps shows the time that the system takes.
 
 use super::{Goal, Plan, Report};
 use crate::chart::{Axis, Chart, Series, number};
@@ -28,14 +28,14 @@ const PLACES: usize = 100;
 const LONGEST: usize = 5;
 /// Keys, step by step.
 const KEYS: [usize; 8] = [1, 2, 5, 10, 20, 100, 1_000, 10_000];
-/// Up to so many keys a run is nearly all sleep, and the rivals take theirs at the same time.
+/// Up to this number of keys a run is nearly all sleep, and the rivals run at the same time.
 const TOGETHER: usize = 10;
 /// confluent parallel-consumer's README, in seconds: 10,000 messages, concurrency 100.
 const PEER: [(usize, f64); 7] =
     [(1, 26.7), (2, 13.6), (5, 5.9), (10, 3.3), (20, 2.24), (100, 2.18), (10_000, 2.13)];
 
 /// Timers that are due within one step are late together, by half of it in the mean. This is a tenth of the
-/// default, for which a program pays in CPU time.
+/// default; a program pays for it in CPU time.
 const STEP: Duration = Duration::from_micros(20);
 
 /// The runtimes.
@@ -48,13 +48,13 @@ struct On {
 /// How the order within a key is kept.
 #[derive(Clone, Copy)]
 enum Way {
-    /// A `colored` task each, which holds its key's color while it sleeps.
+    /// A `colored` task for each item, which holds its key's color while it sleeps.
     Exclusive,
     /// The same with timers of [`STEP`].
     Fine,
-    /// A tokio task each, behind the key's mutex.
+    /// A tokio task for each item, behind the key's mutex.
     Mutexes,
-    /// A tokio task a key, behind its channel.
+    /// A tokio task for each key, behind its channel.
     Actors,
     /// The same on `colored`.
     ColoredActors,
@@ -68,14 +68,14 @@ const WAYS: [(Way, &str); 5] = [
     (Way::Actors, "tokio, task a key"),
 ];
 
-/// Which task has which key, and sleeps how long.
+/// The key and the sleep of each task.
 struct Load {
     tasks: Vec<(usize, Duration)>,
     keys: usize,
 }
 
 impl Load {
-    /// Keys in turn, sleeps at random: the same in every run.
+    /// Makes a load with keys in turn and random sleeps, the same in every run.
     fn leaked(tasks: usize, keys: usize) -> &'static Self {
         let mut random = Random::new(1);
         let mut sleep = || Duration::from_millis(random.below(LONGEST + 1) as u64);
@@ -83,7 +83,7 @@ impl Load {
         Box::leak(Box::new(Self { tasks, keys }))
     }
 
-    /// The bound of the sleeps that are asked for, in seconds.
+    /// The bound of the requested sleeps, in seconds.
     fn bound(&self) -> f64 {
         let mut keys = vec![Duration::ZERO; self.keys];
         for (key, sleep) in &self.tasks {
@@ -93,31 +93,31 @@ impl Load {
     }
 }
 
-/// What no scheduler can be faster than, by the time slept under each key: the longest key, or all
-/// sleeps over the places.
+/// The least time of any scheduler, by the time slept under each key: that of the longest key, or that of
+/// all sleeps over the places.
 fn bound(keys: &[Duration]) -> f64 {
     let longest = keys.iter().max().copied().unwrap_or_default();
     let all: Duration = keys.iter().sum();
     longest.as_secs_f64().max(all.as_secs_f64() / PLACES as f64)
 }
 
-/// One way's run.
+/// The run of one way.
 #[derive(Clone, Copy)]
 struct Run {
     /// From the first task to the last one's end.
     seconds: f64,
-    /// The bound of the sleeps as they were.
+    /// The bound of the real sleeps.
     bound: f64,
 }
 
-/// What was done under one key.
+/// The work under one key.
 #[derive(Clone, Copy, Default)]
 struct Done {
     tasks: usize,
     slept: Duration,
 }
 
-/// Runs them all.
+/// Runs all steps.
 ///
 /// # Panics
 ///
@@ -136,7 +136,7 @@ pub fn run(plan: &Plan) -> Report {
         let (runs, alone) = if keys <= TOGETHER {
             together(on, load)
         } else {
-            // Those of many keys are short.
+            // Runs with many keys are short.
             in_turn(on, load, if keys < 100 { plan.pick(3, 2, 1) } else { plan.pick(9, 2, 1) })
         };
         curves[0].push((keys as f64, bound));
@@ -191,7 +191,7 @@ fn chart(curves: &[Vec<(f64, f64)>], tasks: usize) -> String {
     Chart { title, x: Axis::log("keys"), y: Axis::log("seconds"), series }.draw()
 }
 
-/// All ways at once, once, and a thread's own sleeps at the same time.
+/// Runs all ways once, at the same time, together with the sleeps of a thread.
 fn together(on: On, load: &'static Load) -> (Vec<Run>, f64) {
     thread::scope(|scope| {
         let runs = WAYS.map(|(way, _)| scope.spawn(move || once(on, way, load)));
@@ -200,7 +200,7 @@ fn together(on: On, load: &'static Load) -> (Vec<Run>, f64) {
     })
 }
 
-/// One way after the other, and a thread's own sleeps, the medians of some rounds.
+/// Runs one way after the other, and the sleeps of a thread; returns the medians of some rounds.
 fn in_turn(on: On, load: &'static Load, rounds: usize) -> (Vec<Run>, f64) {
     let mut runs = vec![Vec::new(); WAYS.len()];
     let mut own = Vec::new();
@@ -217,7 +217,7 @@ fn in_turn(on: On, load: &'static Load, rounds: usize) -> (Vec<Run>, f64) {
     (runs.into_iter().map(medians).collect(), median(own.into_iter()))
 }
 
-/// How long a thread sleeps that has nothing else to do, over what it asks for.
+/// The real sleeps of a thread that only sleeps, over the requested ones.
 fn alone(load: &Load) -> f64 {
     let sleeps = (load.tasks.len() / load.keys).max(PLACES).min(load.tasks.len());
     let sleeps = load.tasks[..sleeps].iter().map(|(_, sleep)| *sleep);
@@ -241,7 +241,7 @@ fn once(on: On, way: Way, load: &'static Load) -> Run {
     Run { seconds, bound: bound(&slept) }
 }
 
-/// One task's work, when it is its turn: a place, a sleep.
+/// One task's work at its turn: it takes a place and sleeps.
 async fn work<R: Rival>(on: R, places: &'static Semaphore, sleep: Duration, done: &mut Done) {
     let _place = places.acquire().await.expect("nobody closes it");
     let start = Instant::now();

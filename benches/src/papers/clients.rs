@@ -12,7 +12,7 @@ pub(super) const CLIENTS: usize = 64;
 /// Operations after which a client that never waits lets others run: tokio's budget.
 pub(super) const BUDGET: usize = 128;
 
-/// Runs `client` as so many tasks, each with its share of `0..ops`, and waits for all.
+/// Runs `client` as tasks, each with its share of `0..ops`, and waits for all.
 pub(super) fn closed_loop<R, C, F>(
     on: R,
     latch: &'static Latch,
@@ -37,7 +37,7 @@ pub(super) fn closed_loop<R, C, F>(
     });
 }
 
-/// `0..ops` in so many parts that differ by one at most.
+/// Splits `0..ops` into parts whose lengths differ by at most one.
 fn shares(clients: usize, ops: usize) -> impl Iterator<Item = Range<usize>> + Send {
     let cut = move |index: usize| ops * index / clients;
     (0..clients).map(move |index| cut(index)..cut(index + 1))

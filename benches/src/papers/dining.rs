@@ -1,4 +1,4 @@
-//! Dining philosophers: each fork is wanted by two.
+//! Dining philosophers: two philosophers want each fork.
 
 use super::{Goal, Plan, Report};
 use crate::chart::number;
@@ -40,7 +40,7 @@ pub fn run(plan: &Plan) -> Report {
     report
 }
 
-/// What a meal does to both forks.
+/// The effect of a meal on both forks.
 fn eat(left: &mut u64, right: &mut u64) {
     *left += 1;
     *right += 1;

@@ -11,28 +11,29 @@ use crate::rivals::Runtimes;
 use crate::zipf;
 use std::time::Duration;
 
-/// Keys, as in verona-rt's bench.
+/// The number of keys, as in verona-rt's bench.
 const KEYS: usize = 1_000;
-/// Zipf's exponent, as there.
+/// Zipf's exponent, as in verona-rt's bench.
 const EXPONENT: f64 = 0.99;
-/// One operation in twenty writes, as there.
+/// One operation in twenty writes, as in verona-rt's bench.
 const WRITE_EVERY: usize = 20;
 
-/// An operation: up to four keys, all different and rising, and whether they are written.
+/// An operation: up to four keys, all different and in rising order, and whether it writes them.
 #[derive(Clone, Copy)]
 struct Operation<const N: usize> {
     keys: [usize; N],
     write: bool,
 }
 
-/// The same in every run: operations with N keys each.
+/// Operations with N keys each, the same in every run.
 fn operations<const N: usize>(count: usize) -> &'static [Operation<N>] {
     let mut keys = zipf::with_exponent(KEYS, count * N * 4, EXPONENT).into_iter().cycle();
     let mut random = Random::new(3);
     let mut operation = || {
         let mut chosen = [usize::MAX; N];
         for index in 0..N {
-            // Rising keys are the order in which the rivals lock; a key twice would deadlock them.
+            // The rivals lock in the order of rising keys; a key that occurs twice would deadlock
+            // them.
             let fresh = keys.find(|key| !chosen[..index].contains(key));
             chosen[index] = fresh.expect("there are more keys than that");
         }
@@ -104,7 +105,7 @@ fn ratios(report: &mut Report, name: &str, keys: &str, outcomes: &[Outcome]) {
         let over = match short {
             "exclusive" => "exclusive access",
             "tokio_rwlock" => "tokio's RwLock",
-            // It blocks the worker: another promise.
+            // It blocks the worker, so it gives another guarantee.
             _ => continue,
         };
         let what = format!("the store, {keys}: an operation by shared reading over one by {over}");

@@ -1,13 +1,14 @@
-//! Mely's two experiments: events that are all born on one worker, and a server of small files.
+//! Mely's two experiments: events that all start on one worker, and a server of small files.
 //!
-//! Its question: is stealing worth its cost? libasync-smp stole a color by walking through a flat
-//! queue of events, and lost by it. *Naive* here is that queue and that walk, which asks every event
-//! for its color, in an executor of its own ([`colored_lab::flat`]); its server has the same handlers.
+//! Mely's question: is stealing worth its cost? libasync-smp stole a color by walking through a flat
+//! queue of events, and lost throughput. *Naive* here is that queue and that walk, which reads the
+//! color of every event, in an executor of its own ([`colored_lab::flat`]). Its server has the same
+//! handlers.
 //!
-//! What a server does is told by its CPU time: the clients of the paper were on other machines, and so
-//! a server that had all it could do did as many requests as it had time for. Here the clients share
-//! its cores, and what they take is the same for every way: least over Unix sockets, where the server
-//! does not do the clients' half of the network stack.
+//! CPU time measures a server here. The clients of the paper were on other machines, so a saturated
+//! server did as many requests as it had time for. Here the clients share its cores, and they take the
+//! same time for every way. They take least over Unix sockets, where the server does not do the
+//! clients' half of the network stack.
 
 use super::{Goal, Plan, Report};
 use crate::chart::{Axis, Bars, number};
@@ -28,34 +29,35 @@ use std::time::Duration;
 
 /// Events a sample, as in the paper.
 const EVENTS: usize = 50_000;
-/// Colors that they are of.
+/// Colors of the events.
 const COLORS: usize = 512;
-/// Where those start.
+/// Where the colors start.
 const FIRST_COLOR: u64 = 7_000_000;
 /// Cycles of one step of [`spin`].
 const CYCLES_A_STEP: u64 = 6;
 
-/// What is compared; the first is the default.
+/// The compared ways; the first is the default.
 const WAYS: [&str; 4] = ["ours", "ours, no stealing", "naive stealing", "naive, no stealing"];
 
-/// How much more than naive stealing ours must do in the same time. Not over TCP, where the server also
-/// does the clients' half of the network stack: without the cost of any scheduling, it would hardly be.
+/// The required work of ours over that of naive stealing, in the same time. Not over TCP, where the
+/// server also does the clients' half of the network stack: there even scheduling without cost would
+/// hardly reach it.
 const OVER_NAIVE: f64 = 1.25;
 
-/// Where naive stealing is in [`WAYS`].
+/// The index of naive stealing in [`WAYS`].
 const NAIVE: usize = 2;
-/// Behind [`WAYS`], among servers: no runtime at all.
+/// The server after the [`WAYS`]: no runtime at all.
 const FLOOR: usize = WAYS.len();
 
-/// Mely's web server by the same ways, over libasync-smp without stealing: a quarter more, and a
-/// third less with libasync-smp's stealing.
+/// The throughput of Mely's web server in the same ways, over libasync-smp without stealing: a quarter
+/// more, and a third less with libasync-smp's stealing.
 const PAPER: [Option<f64>; 4] = [Some(1.25), None, Some(0.67), Some(1.0)];
 
-/// Runs both.
+/// Runs both experiments.
 ///
 /// # Panics
 ///
-/// If an event is lost, or a server errs.
+/// If an event is lost, or a server returns an error.
 #[must_use]
 pub fn run(plan: &Plan) -> Report {
     let mut report = Report::new(plan);
@@ -79,12 +81,12 @@ pub fn run(plan: &Plan) -> Report {
     report
 }
 
-/// Work in the same time, over that of the last way.
+/// The work of each way in the same time, over that of the last way.
 fn over_base(outcomes: &[Outcome]) -> [Option<f64>; 4] {
     [0, 1, 2, 3].map(|index| Some(outcomes[3].cost / outcomes[index].cost))
 }
 
-/// 98 % of some 100 cycles, 2 % of 10 to 50 thousand: the same in every run.
+/// The costs of the events: 98 % of some 100 cycles, 2 % of 10 to 50 thousand, the same in every run.
 fn costs() -> &'static [u64] {
     let mut random = Random::new(4);
     let mut cost = || match random.below(100) {
@@ -122,12 +124,12 @@ fn events(plan: &Plan, report: &mut Report) -> Vec<Outcome> {
     outcomes
 }
 
-/// One task posts them all, so that they are born on the worker that runs it.
+/// One task posts all events, so that they start on the worker that runs it.
 fn unbalanced(on: Serial, costs: &'static [u64]) -> impl FnMut() -> Sample {
     let latch = Latch::leaked();
     let cell = move |index: usize| on.handle().cell(Color::new(FIRST_COLOR + index as u64), 0_u64);
     move || {
-        // New ones each time: the colors of the last sample have found homes on all workers.
+        // Each sample has new colors, because the colors of the last sample have homes on all workers.
         let cells: Arc<[ColorCell<u64>]> = (0..COLORS).map(cell).collect();
         let used = Arc::clone(&cells);
         let sample = Sample::time(costs.len() as u64, || {
@@ -140,7 +142,7 @@ fn unbalanced(on: Serial, costs: &'static [u64]) -> impl FnMut() -> Sample {
                         *handled += 1;
                     });
                 }
-                // Each is the last of its color.
+                // Each of these events is the last of its color.
                 cells.iter().for_each(|cell| cell.post(|_| latch.hit()));
                 latch.wait().await;
             });
@@ -157,7 +159,7 @@ fn unbalanced(on: Serial, costs: &'static [u64]) -> impl FnMut() -> Sample {
     }
 }
 
-/// The same on flat queues. What an event changes belongs to its color.
+/// The same on flat queues. An event changes only data of its color.
 fn unbalanced_flat(on: &'static Events, costs: &'static [u64]) -> impl FnMut() -> Sample {
     let latch = Latch::leaked();
     let handled: &'static [AtomicU64] = Vec::leak((0..COLORS).map(|_| AtomicU64::new(0)).collect());
@@ -171,12 +173,12 @@ fn unbalanced_flat(on: &'static Events, costs: &'static [u64]) -> impl FnMut() -
                 for (index, &steps) in costs.iter().enumerate() {
                     on.post(color(index), move || {
                         spin(steps);
-                        // Ordering: of its color alone. Two at once would lose a count.
+                        // Ordering: only events of this color use it. Two at once would lose a count.
                         let handled = &handled[index % COLORS];
                         handled.store(handled.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
                     });
                 }
-                // Each is the last of its color.
+                // Each of these events is the last of its color.
                 (0..COLORS).for_each(|index| on.post(color(index), move || latch.hit()));
                 latch.wait().await;
             });
@@ -189,13 +191,13 @@ fn unbalanced_flat(on: &'static Events, costs: &'static [u64]) -> impl FnMut() -
     }
 }
 
-/// Clients of the server, as many as the paper's most: its server had all it could do.
+/// Clients of the server, as many as the most in the paper, where the server was saturated.
 const CLIENTS: usize = 2_000;
 /// Requests of a client before it connects anew, as in the paper.
 const VISIT: u32 = 150;
 
-/// The servers: the default one, the others in the order of [`WAYS`], and [`FLOOR`]. Each first with
-/// clients as if they were elsewhere, then with such as every answer wakes.
+/// The servers: the default one, the others in the order of [`WAYS`], and [`FLOOR`]. Each runs first
+/// with clients that act as if they were on other machines, then with clients that every answer wakes.
 const SERVERS: [Row; 4] = [
     row("mely_server", Family::Unix, Script::file(VISIT).looking()),
     row("mely_server_woken", Family::Unix, Script::file(VISIT)),
@@ -243,7 +245,7 @@ fn server(row: &Row, plan: &Plan, report: &mut Report) -> Vec<Outcome> {
     outcomes
 }
 
-/// Where the system takes most of a request's time, ways of scheduling differ little in the whole.
+/// If the system takes most of a request's time, ways of scheduling differ little in the total.
 fn above_floor(report: &mut Report, name: &str, outcomes: &[Outcome]) {
     let above = |way: usize| {
         let pairs = outcomes[way].samples.iter().zip(&outcomes[FLOOR].samples);
@@ -263,7 +265,7 @@ fn above_floor(report: &mut Report, name: &str, outcomes: &[Outcome]) {
     report.goal(&what, naive / ours, Goal::AtLeast(OVER_NAIVE));
 }
 
-/// The rows of both experiments: what must be shown is the same.
+/// The rows of both experiments, which have the same goals.
 fn table(
     report: &mut Report,
     name: &str,
@@ -286,7 +288,7 @@ fn table(
         })
         .collect();
     report.table(&["", unit, "a second", "over the last"], &rows);
-    // A round has one sample of each, so what is slow in all of them cancels.
+    // A round has one sample of each way, so noise that affects all of them cancels.
     let over = |other: usize| 1.0 / outcomes[other].paired;
     for (way, other, least) in [("without", 1, 1.0), ("with naive", NAIVE, over_naive)] {
         let what = format!("{name}: work in the same time, over that {way} stealing");

@@ -4,10 +4,10 @@ use crate::measure::{Case, Entry, Mode, Outcome, Pace, Unit};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What the command line asks for.
+/// The options of the command line.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// How much time to take.
+    /// How much time the run may take.
     pub mode: Mode,
     /// Transfers of the bank's long run in all.
     pub transfers: Option<u64>,
@@ -24,13 +24,13 @@ impl Plan {
     /// Reads arguments: `--quick`, `--full`, `--bench` (which cargo adds, and means full),
     /// `--transfers=<count>`, `--date=<text>`. Without a mode it is a smoke run, as under
     /// `cargo test`. Every other argument that is no option is a filter: an experiment runs if its
-    /// name contains any of them. Options that are not known are ignored, since cargo passes its own.
+    /// name contains any of them. Unknown options are ignored, because cargo passes its own.
     ///
     /// `server` is the program that serves HTTP.
     ///
     /// # Errors
     ///
-    /// If a value is missing or is no number where one is wanted.
+    /// If a value is missing, or is not the number that it should be.
     pub fn parse(server: &Path, arguments: impl Iterator<Item = String>) -> Result<Self, String> {
         let mut plan = Self {
             mode: Mode::Smoke,
@@ -95,12 +95,12 @@ impl Plan {
         }
     }
 
-    /// Samples `entries` in turn for so long, or a fraction of it in a shorter run, and returns
-    /// their medians.
+    /// Samples `entries` in turn for `time`, or a fraction of it in a shorter run, and returns their
+    /// medians.
     #[must_use]
     pub fn alternate(&self, time: Duration, entries: Vec<Entry>) -> Vec<Outcome> {
         let time = self.pick(time, time / 8, Duration::ZERO);
-        // The unit is for printing, which is the caller's.
+        // The unit is only for printing, which the caller does.
         let case = Case { unit: Unit::ns(""), pace: Pace::Within(time), entries };
         case.alternate(self.mode)
     }
@@ -111,13 +111,13 @@ impl Plan {
         Duration::from_secs(self.pick(12 * 60, 90, 180)) + self.asked()
     }
 
-    /// How long one of them may take: so that one which hangs leaves time for the others.
+    /// How long one experiment may take, so that an experiment that hangs leaves time for the others.
     #[must_use]
     pub fn limit_of_one(&self) -> Duration {
         Duration::from_secs(self.pick(4 * 60, 30, 60)) + self.asked()
     }
 
-    /// A long run that was asked for takes as long as it takes: here, up to 10 us a transfer.
+    /// The time of a requested long run: up to 10 us a transfer.
     fn asked(&self) -> Duration {
         Duration::from_micros(10 * self.transfers.unwrap_or(0))
     }

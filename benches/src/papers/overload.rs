@@ -1,10 +1,12 @@
-//! More work than can be done: what is still answered in time, with admission and without.
+//! More work than the machine can do: the requests that are answered in time, with admission and
+//! without.
 //!
-//! An open loop: requests come at random whether or not others have been answered. A request takes
-//! 200 microseconds of a core. It is *good* if it is done within two target delays and its own time of
-//! the moment at which it was due. Its delay, until its work begins, is told twice: from when it was
-//! due, and from when it was offered. In between lies how late the generator is, whose thread shares
-//! the cores with the workers; the admission is told when a request was due.
+//! An open loop: requests come at random times, whether or not others have been answered. A request
+//! takes 200 microseconds of a core. It is *good* if it is done within two target delays and its own
+//! time of the moment at which it was due. Two figures give its delay until its work begins: from the
+//! time at which it was due, and from the time at which it was offered. They differ by the lateness of
+//! the generator, whose thread shares the cores with the workers. The admission knows when a request
+//! was due.
 
 mod load;
 
@@ -19,9 +21,9 @@ use std::time::Duration;
 
 /// Steps of a request's work, some 200 microseconds.
 const STEPS: u64 = 200 * crate::spin::PER_MICROSECOND;
-/// The delay that is to be held.
+/// The target delay.
 const TARGET: Duration = Duration::from_millis(5);
-/// What comes, over what can be done.
+/// The offered work, over the capacity.
 const OFFERED: [f64; 7] = [0.5, 0.8, 0.9, 1.0, 1.2, 1.5, 2.0];
 
 /// Runs all loads, with admission and without.
@@ -105,7 +107,7 @@ fn goals(report: &mut Report, [with, without]: &[Vec<Figures>; 2], capacity: f64
     let what = "twice the capacity: most requests at once, over what comes in four targets";
     let most = last.most as f64 / (2.0 * capacity * 4.0 * target);
     report.goal(what, most, Goal::AtMost(1.0));
-    // A request's cost: the time of the machine for one good answer.
+    // The cost of a request: the time of the machine for one good answer.
     let cost = |one: &Figures| 1e6 / one.goodput.max(1.0);
     let (ours, plain) = (cost(last), cost(plain));
     report.ratio("overload_with_admission", ours, "without", plain, "us/good-answer");
@@ -140,7 +142,7 @@ fn plots(report: &mut Report, figures: &[Vec<Figures>; 2], capacity: f64) {
     report.plot("overload_delay", "delay by load", chart.draw());
 }
 
-/// Requests a second when there is always one more.
+/// The requests a second when there is always another request.
 fn capacity(on: Serial, rounds: usize) -> f64 {
     const REQUESTS: usize = 400;
     let latch = Latch::leaked();

@@ -1,4 +1,4 @@
-//! A page of which a program writes some blocks, and people the rest.
+//! A page with some blocks that a program writes; people write the rest.
 //!
 //! A block stands between `<!-- measured: <name> -->` and `<!-- end -->`, each a line of its own.
 
@@ -10,7 +10,7 @@ use std::path::Path;
 const END: &str = "<!-- end -->";
 const SUMMARY: &str = "summary";
 
-/// Puts `body` in the place of the block called `name`.
+/// Replaces the block called `name` by `body`.
 ///
 /// # Errors
 ///

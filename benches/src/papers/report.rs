@@ -1,4 +1,4 @@
-//! What an experiment found.
+//! The result of an experiment.
 
 use super::Plan;
 use crate::chart::number;
@@ -7,22 +7,22 @@ use crate::measure::Mode;
 use crate::ratio::line;
 use std::fmt::Write;
 
-/// Over the goals' columns.
+/// The heads of the goals' columns.
 pub(super) const GOALS: [&str; 4] = ["what it must show", "measured", "goal", ""];
 
-/// What a figure is held against.
+/// The goal of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Goal {
     /// Lower is better.
     AtMost(f64),
     /// Higher is better.
     AtLeast(f64),
-    /// Higher is better, and as much is not enough.
+    /// Higher is better, and an equal value is not enough.
     Above(f64),
 }
 
 impl Goal {
-    /// Whether `value` meets it.
+    /// Whether `value` meets the goal.
     #[must_use]
     pub fn met(self, value: f64) -> bool {
         match self {
@@ -50,7 +50,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// An empty one, with a line that says where and when.
+    /// An empty report, with a line that says where and when it was made.
     #[must_use]
     pub fn new(plan: &Plan) -> Self {
         let date = plan.date.clone().unwrap_or_else(today);
@@ -75,19 +75,20 @@ impl Report {
         self.goals.push([what.to_owned(), number(value), goal.text(), met.to_owned()]);
     }
 
-    /// A paragraph.
+    /// Adds a paragraph.
     pub fn text(&mut self, text: &str) {
         self.body.push_str(text);
         self.body.push_str("\n\n");
     }
 
-    /// A table.
+    /// Adds a table.
     pub fn table(&mut self, head: &[&str], rows: &[Vec<String>]) {
         self.body.push_str(&table(head, rows));
         self.body.push('\n');
     }
 
-    /// A plot, kept as `plots/<file>.svg` beside the page. `alt` is for who cannot see it.
+    /// Adds a plot, kept as `plots/<file>.svg` beside the page. `alt` is for readers who cannot see
+    /// it.
     pub fn plot(&mut self, file: &str, alt: &str, svg: String) {
         // Writing to a string does not fail.
         let _ = writeln!(self.body, "![{alt}](plots/{file}.svg)\n");

@@ -1,4 +1,4 @@
-//! What more workers are worth: from one to as many as there are cores, by powers of two.
+//! The gain of more workers: from one to the number of cores, by powers of two.
 
 use super::{Plan, Report};
 use crate::chart::{Axis, Chart, Series, number};
@@ -82,7 +82,7 @@ fn worker_counts(cores: usize) -> Vec<usize> {
 
 fn tasks(on: Serial, ops: usize, steps: u64) -> impl FnMut() -> Sample {
     let latch = Latch::leaked();
-    // A tenth as many: each takes a hundred times as long as those of the other loads.
+    // A tenth of the operations: each takes a hundred times as long as in the other loads.
     let ops = ops / 10;
     move || {
         Sample::time(ops as u64, || {
@@ -124,7 +124,7 @@ fn cells(on: Serial) -> &'static [ColorCell<u64>] {
 /// Different cells for each operation, the same in every run.
 fn picks<const N: usize>(ops: usize) -> &'static [[usize; N]] {
     let mut random = Random::new(5);
-    // Apart by less than a share of them all, so that no two are the same.
+    // The distance is less than a share of all, so that no two picks are the same.
     let mut pick = || {
         let first = random.below(COLORS);
         let mut at = 0;

@@ -1,9 +1,9 @@
-//! How late sleeps end, and what a sleep costs: few sleepers and many, short sleeps and long.
+//! The lateness and the cost of sleeps: few sleepers and many, short sleeps and long.
 //!
-//! Every sleeper sleeps again and again, for times at random. A sleep is late by the time from its
+//! Every sleeper sleeps again and again, for random times. A sleep is late by the time from its
 //! deadline to its task's next instruction. Its cost is the CPU time of the whole process over the
-//! number of sleeps: what the timers, the threads that wake for them and the tasks' turns take
-//! together. A sleeper alone pays for waking a thread each time; many share it.
+//! number of sleeps: that of the timers, of the threads that wake for them, and of the tasks'
+//! turns. A single sleeper pays for waking a thread each time; many sleepers share this cost.
 
 use super::{Goal, Plan, Report};
 use crate::chart::number;
@@ -15,7 +15,7 @@ use rustix::time::{ClockId, clock_gettime};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// So many tasks sleep for `shortest` to `longest` microseconds.
+/// A number of tasks that sleep for `shortest` to `longest` microseconds.
 struct Load {
     name: &'static str,
     text: &'static str,
@@ -46,7 +46,7 @@ const LOADS: [Load; 5] = [
 
 const RIVALS: [&str; 3] = ["colored", "colored, 1 ms", "tokio"];
 
-/// What came of a load on one runtime.
+/// The results of a load on one runtime.
 struct Figures {
     /// Microseconds by which a tenth, a half and 99 of 100 sleeps were late at most.
     late: [f64; 3],
@@ -107,7 +107,7 @@ impl Load {
         let each = (window.as_nanos() / mean.as_nanos()).max(1) as usize;
         let (count, latch) = (self.sleepers, Latch::leaked());
         let (shortest, span) = (self.shortest, self.longest - self.shortest + 1);
-        // What the other rival's threads still do would count as ours.
+        // The remaining work of the other rival's threads would count as ours.
         thread::sleep(Duration::from_millis(20));
         let (start, cpu) = (Instant::now(), cpu());
         let mut late: Vec<Duration> = on.run(async move {
@@ -138,7 +138,7 @@ impl Load {
     }
 }
 
-/// Sleeps so often, and gives by how much each was late.
+/// Sleeps a number of times, and returns the lateness of each sleep.
 async fn sleep_again_and_again<R: Rival>(
     on: R,
     times: usize,
@@ -163,7 +163,7 @@ fn medians(runs: &[Figures]) -> Figures {
     }
 }
 
-/// What all threads of the process have taken.
+/// The CPU time of all threads of the process.
 fn cpu() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)

@@ -1,9 +1,9 @@
-//! Staged middleware: how many events a stage takes at a time, and who hands work to whom.
+//! Staged middleware: how many events a stage takes at a time, and how work reaches idle workers.
 //!
 //! The paper's program: 502 stages, each with a line of 32 bytes of which a handler reads 8 bytes
-//! and writes 4, then passes the event on. Here a stage is a cell with a color of its own, an event
-//! a post, and the batch the number of polls in a slice. One queue of events is an executor of its own
-//! ([`colored_lab::flat`]), which knows no batches.
+//! and writes 4, then passes the event on. Here a stage is a cell with a color of its own, an event a
+//! post, and the batch the number of polls in a slice. The way with one queue of events is an executor
+//! of its own ([`colored_lab::flat`]), which has no batches.
 
 mod events;
 mod matrix;
@@ -23,13 +23,13 @@ use std::time::Duration;
 const STAGES: usize = 502;
 /// Where the stages' colors start.
 const FIRST_COLOR: u64 = 5_000_000;
-/// Events that wait at each stage when it begins: more than the smaller batches.
+/// Events that wait at each stage at the start: more than the smaller batches.
 const EVENTS: usize = 64;
 /// Polls in a slice, step by step.
 const BATCHES: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
-/// So long that a slice ends by its polls.
+/// A time so long that a slice ends by its polls.
 const LONG: Duration = Duration::from_secs(1);
-/// What is compared, the first of them the default, the last the library's own stages.
+/// The compared ways: the first is the default, the last uses the library's own stages.
 const NAMES: [&str; 4] = [
     "a queue of stages for each worker",
     "one queue of stages",
@@ -37,8 +37,8 @@ const NAMES: [&str; 4] = [
     "the same by `Stage`",
 ];
 
-/// Runtimes of each kind for each batch, of which the median counts. A lock that two workers want all
-/// the time is cheap or dear by chance, and for as long as the runtime lives.
+/// Runtimes of each kind for each batch, of which the median counts. A lock that two workers use all the
+/// time is cheap or expensive by chance, for as long as the runtime lives.
 const COPIES: [usize; 4] = [1, 1, 3, 1];
 
 /// A stage's state: one half of a cache line.
@@ -98,9 +98,9 @@ pub fn run(plan: &Plan) -> Report {
     report
 }
 
-/// The outcomes by batch, in the order of [`NAMES`]. All batches are sampled in turn, as rivals are: how
-/// the machine's other guests slow it down changes within the minute, and would else look like an
-/// effect of the batch.
+/// The outcomes by batch, in the order of [`NAMES`]. All batches are sampled in turn, as rivals are: the
+/// noise of the machine's other guests changes within a minute, and would otherwise look like an effect
+/// of the batch.
 fn points(plan: &Plan) -> Vec<Vec<Outcome>> {
     let entries = BATCHES.into_iter().flat_map(|batch| ways(plan, batch)).collect();
     let mut outcomes = plan.alternate(Duration::from_secs(48), entries).into_iter();
@@ -130,7 +130,7 @@ fn ways(plan: &Plan, batch: u32) -> Vec<Entry> {
     entries
 }
 
-/// Every stage has [`EVENTS`] events, and each of them visits `hops` stages more.
+/// Every stage has [`EVENTS`] events, and each event visits `hops` more stages.
 fn ring(on: Serial, hops: usize) -> impl FnMut() -> Sample {
     let latch = Latch::leaked();
     let stages = stages(on);

@@ -6,14 +6,14 @@ use std::process::{Child, Command, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How often a child is looked at.
+/// The interval between two looks at a child.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Runs `program`, which prints where this process does.
+/// Runs `program`, whose output goes to that of this process.
 ///
 /// # Errors
 ///
-/// If it does not start, fails, or has not ended before `limit`: then it is killed.
+/// If it does not start, fails, or does not end before `limit`; in the last case it is killed.
 pub fn run(program: &Path, arguments: &[String], limit: Duration) -> io::Result<()> {
     let start = Instant::now();
     let mut child = Command::new(program).args(arguments).spawn()?;

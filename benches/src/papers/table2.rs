@@ -1,16 +1,17 @@
-//! Table 2 of libasync-smp: what each of its steps is worth.
+//! Table 2 of libasync-smp: the gain of each of its steps.
 //!
 //! 16 tasks of different colors; each computes a little and spawns a child of its own color. The base is an
-//! executor of its own, with one flat queue of events ([`colored_lab::flat`]), whose tasks are closures; the
-//! steps after it are `colored` with less and less switched off. There all tasks are on one of two workers, so the other one's queue is empty: without stealing it has
-//! nothing to do. (The paper has four processors and leaves the queue of one empty.)
+//! executor of its own, with one flat queue of events ([`colored_lab::flat`]), whose tasks are closures; the steps
+//! after it are `colored` with less and less switched off. There all tasks are on one of two workers, so the queue of
+//! the other is empty: without stealing it has nothing to do. (The paper has four processors and leaves the queue of
+//! one empty.)
 //!
-//! Workers are pinned to their cores. Where the kernel of a virtual machine wakes a thread on its waker's
-//! core, and moves it when it next balances, the second worker comes milliseconds late.
+//! Workers are pinned to their cores. Otherwise the kernel of a virtual machine may wake a thread on its waker's core,
+//! and move it only when it next balances, so that the second worker starts milliseconds late.
 //!
 //! Two cores of such a machine may be one, shared by two threads of it. So there is a fifth way, in the
-//! same rounds: half of the colors placed on each worker by hand. It has nothing to steal and both
-//! cores all the time; what it gains over one core is what there is to gain.
+//! same rounds: half of the colors placed on each worker by hand. It has nothing to steal and both cores all the time,
+//! so its gain over one core is the largest possible gain.
 
 use super::{Goal, Plan, Report};
 use crate::chart::{Axis, Bars, Chart, Series, number};
@@ -28,16 +29,16 @@ use std::time::Duration;
 const CHAINS: usize = 16;
 /// Where their colors start.
 const FIRST_COLOR: u64 = 4_000_000;
-/// One to have the work, one to be idle.
+/// One worker has the work, and one is idle.
 const WORKERS: usize = 2;
-/// What a task computes, in nanoseconds, step by step.
+/// The computing time of a task in nanoseconds, step by step.
 const COMPUTES: [u64; 4] = [0, 100, 300, 1_000];
 /// The step that counts: "a little".
 const USUAL: u64 = 100;
 
 /// The last step of the table, which is `colored` as it is.
 const STEALING: usize = 3;
-/// The way that is no step of the table, behind them.
+/// The way that is no step of the table; it follows the steps.
 const BY_HAND: usize = 4;
 
 /// The steps of the table, and the paper's tasks a second.
@@ -53,7 +54,7 @@ fn base() -> &'static Events {
     Flat::start(WORKERS, Queues::One, stay_on).leak()
 }
 
-/// One for each step after the base, and one for what is placed by hand.
+/// One runtime for each step after the base, and one for the placement by hand.
 fn runtimes() -> [Serial; 4] {
     let builder = |reuse| colored::Runtime::builder().workers(WORKERS).pin(true).reuse(reuse);
     let still = &Places { place: Place::Usual, steals: false };
@@ -92,7 +93,7 @@ pub fn run(plan: &Plan) -> Report {
     report
 }
 
-/// The table beside the paper's, and what it must show.
+/// The table beside the paper's, and its goals.
 fn usual(report: &mut Report, outcomes: &[Outcome]) {
     let rates: Vec<f64> = outcomes.iter().map(|one| one.rate).collect();
     let gain = |one: usize, other: usize| outcomes[one].gain_over(&outcomes[other]);
@@ -154,9 +155,9 @@ fn point(plan: &Plan, base: &'static Events, runtimes: &[Serial; 4], nanos: u64)
     let entry = |index: usize| {
         let half = (CHAINS * links / WORKERS) as u64;
         let fewer = match index {
-            // A thief's queue is not empty for long.
+            // The queue of a thief is not empty for long.
             STEALING => 0..=u64::MAX,
-            // What a worker ran last may not be counted yet.
+            // The last task of a worker may not be counted yet.
             BY_HAND => half * 9 / 10..=u64::MAX,
             _ => 0..=0,
         };
@@ -171,7 +172,7 @@ fn point(plan: &Plan, base: &'static Events, runtimes: &[Serial; 4], nanos: u64)
     plan.alternate(Duration::from_secs(10), entries)
 }
 
-/// `fewer` is how many tasks the worker runs that runs fewer.
+/// `fewer` is the expected number of tasks on the worker that runs fewer.
 fn chains(
     on: Serial,
     links: usize,
@@ -222,7 +223,7 @@ fn flat_chains(on: &'static Events, links: usize, steps: u64) -> impl FnMut() ->
             });
         });
         let ran = on.ran().into_iter().sum::<u64>() - before;
-        // Besides, the polls of the task that waits.
+        // The count also has the polls of the waiting task.
         assert!(ran >= tasks, "{ran} of {tasks} tasks have run");
         sample
     }

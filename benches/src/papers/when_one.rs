@@ -1,4 +1,4 @@
-//! One cell by `when`: it shall cost no more than a call.
+//! One cell by `when`, which must not cost more than a call.
 
 use super::{Goal, Plan, Report};
 use crate::chart::number;
@@ -7,10 +7,10 @@ use crate::rivals::{Rival, Serial};
 use colored::{Color, ColorCell};
 use std::time::Duration;
 
-/// The color of the cell that nobody holds at first.
+/// The color of the cell that no task holds at first.
 const OTHER: u64 = 3_100_000;
 
-/// In which state the cell is found.
+/// The state in which an access finds the cell.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Found {
     /// Nothing runs or waits under its color.
@@ -29,7 +29,8 @@ enum Found {
 #[must_use]
 pub fn run(plan: &Plan) -> Report {
     let mut report = Report::new(plan);
-    // One worker: a second one would take the cell's color away, or not, as it happens.
+    // There is one worker, because a second worker would take the cell's color away, or not, by
+    // chance.
     let on = Serial::start(colored::Runtime::builder().workers(1));
     let mut rows = Vec::new();
     for (found, name) in [(Found::Idle, "idle"), (Found::Own, "own"), (Found::Busy, "busy")] {
@@ -43,7 +44,7 @@ pub fn run(plan: &Plan) -> Report {
         };
         rows.push(vec![color.to_owned(), number(when), number(call)]);
         let what = format!("one cell of {color}: an access by `when` over one by `call`");
-        // A round has one sample of each, so what is slow in both cancels.
+        // A round has one sample of each way, so noise that affects both cancels.
         report.goal(&what, outcomes[1].paired, Goal::AtMost(1.05));
     }
     report.text("Nanoseconds an access, one after another, on one worker:");

@@ -20,18 +20,18 @@ pub struct Serial {
 }
 
 impl Serial {
-    /// Starts a `colored` of other settings than [`Runtimes`](super::Runtimes) has.
+    /// Starts a `colored` with other settings than that of [`Runtimes`](super::Runtimes).
     ///
     /// # Panics
     ///
-    /// If the settings do not go together, or the system gives no more threads.
+    /// If the settings contradict each other, or the system gives no more threads.
     #[must_use]
     pub fn start(builder: colored::Builder) -> Self {
         let runtime = &*Box::leak(Box::new(builder.build().expect("colored starts")));
         Self { runtime, handle: Box::leak(Box::new(runtime.handle().clone())) }
     }
 
-    /// The way into the runtime from other threads.
+    /// The runtime's handle for other threads.
     #[must_use]
     pub const fn handle(self) -> &'static colored::Handle {
         self.handle

@@ -1,6 +1,6 @@
 //! One connection, one small message there and back.
 //!
-//! The client is a plain blocking thread outside the runtime: what differs is the server.
+//! The client is a plain blocking thread outside the runtime: only the servers differ.
 
 use super::Row;
 use crate::measure::{Case, Entry, Pace, Sample, Unit};

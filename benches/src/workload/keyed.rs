@@ -17,12 +17,12 @@ const OPS: usize = 20_000;
 /// Where the keys' colors start.
 pub(super) const FIRST_COLOR: u64 = 1_000;
 
-/// One value per key, each on cache lines of its own: neighbours must not share one, or the
-/// mutexes would pay for what is not theirs.
+/// One value per key, each on cache lines of its own: neighbours must not share one, or a mutex
+/// would pay for accesses to another value.
 #[repr(align(128))]
 pub(crate) struct Padded<T>(pub(crate) T);
 
-/// `make(key)` for every key, for as long as the process lives.
+/// The results of `make(key)` for every key. They live as long as the process.
 pub(super) fn per_key<T>(make: impl FnMut(usize) -> T) -> &'static [Padded<T>] {
     Vec::leak((0..KEYS).map(make).map(Padded).collect())
 }

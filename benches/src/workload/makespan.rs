@@ -1,8 +1,8 @@
 //! How near a skewed load comes to its bound, max(total / workers, heaviest color).
 //!
-//! The bound is measured, not computed: plain threads run the same work, split by hand as well
-//! as it can be split. So a machine whose two cores are one core's two halves does not count
-//! against the scheduler.
+//! The bound is measured, not computed: plain threads run the same work, split by hand in the best
+//! way. So a machine whose two cores are one core's two halves does not count against the
+//! scheduler.
 
 use super::Row;
 use crate::latch::Latch;
@@ -32,7 +32,7 @@ const STEPS: u64 = 10_000;
 /// the others share the rest evenly.
 fn one_hot() -> Vec<usize> {
     let hot = (TASKS * 3).div_ceil(workers() * 2).min(TASKS);
-    // Mixed evenly, so that the hot tasks come neither first nor last.
+    // The hot tasks are mixed in evenly, so that they come neither first nor last.
     (0..TASKS)
         .map(|index| {
             let is_hot = (index + 1) * hot / TASKS > index * hot / TASKS;
@@ -53,7 +53,7 @@ fn case(on: Runtimes, colors: Vec<usize>) -> Case {
     }
 }
 
-/// All tasks spawned by one task, so that every lane starts on one worker.
+/// One task spawns all others, so that every lane starts on one worker.
 fn scheduled(on: Runtimes, colors: &'static [usize]) -> impl FnMut() -> Sample {
     let latch = Latch::leaked();
     let rival = on.serial();
@@ -87,8 +87,8 @@ fn split_by_hand(colors: &'static [usize]) -> impl FnMut() -> Sample {
     }
 }
 
-/// Tasks per thread when whole colors are dealt out, heaviest first, each to the thread that
-/// has least.
+/// Tasks per thread if whole colors go to threads, the heaviest color first, each to the thread
+/// with the least work.
 fn shares(colors: &[usize], threads: usize) -> Vec<usize> {
     let mut weights = vec![0_usize; COLORS];
     for &color in colors {

@@ -1,4 +1,4 @@
-//! What comes from other threads while every worker has tasks that never end.
+//! Tasks from other threads, while every worker has tasks that never end.
 
 use super::Row;
 use crate::latch::Latch;
@@ -17,7 +17,7 @@ pub const ROWS: &[Row] = &[
 
 /// Tasks that yield for ever.
 const BUSY: usize = 4;
-/// What each of them does in a poll: 20 µs, in steps.
+/// The work of such a task in a poll: 20 µs, in steps.
 const WORK: u64 = 20 * PER_MICROSECOND;
 /// Tasks that come from a foreign thread.
 const SPAWNS: usize = 500;
@@ -53,7 +53,7 @@ fn sampler<R: Rival>(on: R, shape: Shape) -> impl FnMut() -> Sample + 'static {
     let (latch, ended) = (Latch::leaked(), Latch::leaked());
     let over: &'static AtomicBool = Box::leak(Box::default());
     move || {
-        // Ordering: a flag that says nothing of anything else.
+        // Ordering: the flag orders no other data.
         over.store(false, Ordering::Relaxed);
         ended.expect(BUSY);
         for _ in 0..BUSY {
@@ -65,7 +65,7 @@ fn sampler<R: Rival>(on: R, shape: Shape) -> impl FnMut() -> Sample + 'static {
                 ended.hit();
             }));
         }
-        // All workers have found theirs.
+        // By then all workers have found their tasks.
         thread::sleep(Duration::from_millis(5));
         let start = Instant::now();
         let ops = match shape {

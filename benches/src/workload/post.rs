@@ -27,8 +27,8 @@ fn case(on: Runtimes) -> Case {
     }
 }
 
-/// Both sides are first in, first out within a key, so that one last message per key tells
-/// when all are done, and no operation pays for counting.
+/// Both sides are first in, first out within a key. So one last message per key shows that all are
+/// done, and no operation pays for counting.
 fn posts(on: Runtimes, keys: &'static [usize]) -> impl FnMut() -> Sample {
     let latch = Latch::leaked();
     let cells = per_key(|key| on.handle.cell(color(key), 0_u64));
@@ -65,7 +65,7 @@ enum Message {
     Last,
 }
 
-/// The channel is unbounded, as posting is: a bounded one would only be slower.
+/// The channel is unbounded, as posting is: a bounded channel would only be slower.
 fn actors<R: Rival>(on: R, keys: &'static [usize]) -> impl FnMut() -> Sample {
     let latch = Latch::leaked();
     let actors = per_key(|_| {

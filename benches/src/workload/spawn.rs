@@ -5,8 +5,8 @@ use crate::latch::Latch;
 use crate::measure::{Case, Entry, Pace, Sample, Unit};
 use crate::rivals::{Rival, Runtimes};
 
-/// The rows of this file. The plain ones name no color, in those that end in `_unique` every
-/// task has one of its own.
+/// The rows of this file. Plain rows name no color; in rows that end in `_unique` every task has a
+/// color of its own.
 pub const ROWS: &[Row] = &[
     Row { name: "spawn_many", build: |on, _| case(on, on.serial(), Shape::Detached) },
     Row { name: "spawn_many_unique", build: |on, _| case(on, on.unique(), Shape::Detached) },

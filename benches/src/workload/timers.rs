@@ -15,7 +15,8 @@ pub const ROWS: &[Row] = &[
 /// Longer than any run: no timer fires.
 const FAR: Duration = Duration::from_secs(3_600);
 
-/// Sleepers and rounds. The row's figure is for a million; a quick run has no time for them.
+/// Sleepers and rounds. The row's figure is for a million sleepers; a quick run has no time for so
+/// many.
 const fn size(mode: Mode) -> (usize, usize) {
     match mode {
         Mode::Full => (1_000_000, 5),
@@ -50,7 +51,8 @@ fn sampler<R: Rival>(on: R, count: usize) -> impl FnMut() -> Sample {
 async fn sleep_and_cancel<R: Rival>(on: R, latch: &'static Latch, count: usize) {
     latch.expect(count);
     let start = |index: usize| {
-        // Spread over an hour to come, so that no structure has them all in one slot.
+        // The sleeps are spread over the next hour, so that no data structure has them all in one
+        // slot.
         let time = FAR + Duration::from_micros(3_600 * index as u64);
         on.spawn(async move {
             latch.hit();

@@ -6,8 +6,8 @@ use crate::measure::{Case, Entry, Pace, Sample, Unit};
 use crate::rivals::{Rival, Runtimes};
 use tokio::sync::oneshot;
 
-/// The rows of this file that spawn more than they wake, so that the allocator counts. The plain
-/// ones name no color, in those that end in `_unique` every task has one of its own.
+/// The rows of this file that spawn more than they wake, so that the allocator matters. Plain rows
+/// name no color; in rows that end in `_unique` every task has a color of its own.
 pub const CHAINS: &[Row] = &[
     Row { name: "chained_spawn", build: |on, _| case(on, on.serial(), Shape::Chain) },
     Row { name: "chained_spawn_unique", build: |on, _| case(on, on.unique(), Shape::Chain) },
@@ -21,7 +21,7 @@ pub const ROWS: &[Row] = &[
     Row { name: "yield_many_unique", build: |on, _| case(on, on.unique(), Shape::Yields) },
 ];
 
-/// Links of the chain: ten times tokio's own bench, so that starting it weighs nothing.
+/// Links of the chain: ten times tokio's own bench, so that its start does not count.
 const LINKS: usize = 10_000;
 /// Pairs at once, as in tokio's own bench.
 const PAIRS: usize = 1_000;

@@ -239,8 +239,8 @@ impl<T: Send + 'static> ColorCell<T> {
         self.inner.post(f);
     }
 
-    /// Runs `f` at once if nothing is scheduled under the color and it is idle or the caller's own; gives
-    /// it back otherwise.
+    /// Runs `f` at once if nothing is scheduled under the color and it is idle or the caller's own; returns `f`
+    /// otherwise.
     pub(crate) fn call_now<R, F>(&self, f: F) -> Result<Result<R, InUse>, F>
     where
         F: FnOnce(&mut T) -> R,
@@ -250,7 +250,7 @@ impl<T: Send + 'static> ColorCell<T> {
             return Ok(unsafe { self.inner.with(f) });
         }
         callback::run_inline_soon(self.inner.lane(), f, |f| {
-            // SAFETY: it is run under the lane.
+            // SAFETY: the closure runs under the lane.
             unsafe { self.inner.with(f) }
         })
     }
@@ -268,7 +268,7 @@ impl<T: Send + 'static> fmt::Debug for ColorCell<T> {
     }
 }
 
-// A panic does not poison a cell: whoever gets at the value next finds it as the panic left it. That
-// holds inside the runtime in any case, so a `catch_unwind` outside it shows nobody anything new.
+// A panic does not poison a cell: the next access finds the value as the panic left it. That holds inside the runtime
+// in any case, so a `catch_unwind` outside it exposes nothing new.
 impl<T: Send + 'static> UnwindSafe for ColorCell<T> {}
 impl<T: Send + 'static> RefUnwindSafe for ColorCell<T> {}

@@ -37,9 +37,8 @@ use std::task::{Context, Poll};
 /// # }
 /// ```
 ///
-/// Use a section where several awaits must look like one step to everything else of the color.
-/// Short steps need no section, because a poll is never interrupted. While a section waits for
-/// long, the queue of its color grows.
+/// Use a section where several awaits must look like one step to all other work of the color. Short steps need no
+/// section, because a poll is never interrupted. While a section waits for long, the queue of its color grows.
 ///
 /// # Waits that would never end
 ///
@@ -84,9 +83,8 @@ use std::task::{Context, Poll};
 ///
 /// # Panics
 ///
-/// When it is polled outside a task of a runtime, or in another task than the first time; if the
-/// task has started a [`hop`](crate::hop) in the same poll; and if it is the 128th section of one
-/// task at once.
+/// If it is polled outside a task of a runtime, or in another task than the first time; if the task has started a
+/// [`hop`](crate::hop) in the same poll; and if it is the 128th section of one task at once.
 #[track_caller]
 pub fn exclusive<F: Future>(section: F) -> Exclusive<F> {
     exclusive_at(Location::caller(), section)
@@ -103,7 +101,7 @@ pin_project! {
     /// The future of [`exclusive`].
     #[must_use = "futures do nothing unless awaited"]
     pub struct Exclusive<F> {
-        // Dropped before the color is given back.
+        // Dropped before the color is released.
         #[pin]
         future: Option<F>,
         open: Option<Open>,
@@ -138,7 +136,7 @@ impl<F: Future> Future for Exclusive<F> {
 
 /// A section that has begun.
 struct Open {
-    /// Dropped before the color is given back.
+    /// Dropped before the color is released.
     record: Option<Wait>,
     section: Section<LanePtr>,
 }

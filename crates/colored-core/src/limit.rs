@@ -99,7 +99,7 @@ struct Inner {
     semaphore: Semaphore,
     lane: LaneRef,
     delay: Delay,
-    /// For the clock.
+    /// The handle of the scheduler, for its clock.
     handle: Handle,
 }
 
@@ -123,14 +123,14 @@ impl Inner {
 
     unsafe fn target(cause: &Cause) -> Option<Target> {
         let inner: *const Self = cause.what.cast();
-        // SAFETY: made by `TryWait::waits`, from an `Arc` that is kept beside the record.
+        // SAFETY: `TryWait::waits` made the pointer from an `Arc` that is kept beside the record.
         unsafe { Arc::increment_strong_count(inner) };
-        // SAFETY: just counted.
+        // SAFETY: the reference was just counted.
         let inner = unsafe { Arc::from_raw(inner) };
         Some(Target::Room(arc_dyn!(inner => dyn Room)))
     }
 
-    /// Gives a permit back, by `leave`: true if somebody waits.
+    /// Releases a permit by `leave`, which returns true if other senders wait.
     #[inline]
     fn has_left(&self, leave: impl FnOnce(&Semaphore) -> bool) {
         if leave(&self.semaphore) {
@@ -138,7 +138,8 @@ impl Inner {
         }
     }
 
-    /// From now on, only items that cannot go on may give room: this may have closed a cycle.
+    /// To be called after a change that may have closed a cycle: from now on, perhaps only blocked items can
+    /// release room.
     fn has_changed(&self) {
         self.handle.scheduler().stir();
     }

@@ -1,21 +1,20 @@
 //! The scheduler: workers that own deques of lanes, and steal whole lanes from each other.
 //!
-//! [`Scheduler`] is what all threads share; [`Worker`] is one worker's own half, advanced by
-//! [`Worker::step`]. There is no thread and no clock in here: whoever calls `step` decides which
-//! thread it is, and [`Park`] tells the time. So the same code runs on real threads, under loom,
-//! and as sixty-four workers in one thread in virtual time.
+//! All threads share [`Scheduler`]; [`Worker`] is one worker's own half, advanced by [`Worker::step`]. The scheduler
+//! starts no thread and reads no clock: the caller of `step` chooses the thread, and [`Park`] tells the time. So the
+//! same code runs on real threads, under loom, and as sixty-four workers in one thread in virtual time.
 //!
 //! Where a lane goes when it becomes runnable:
 //!
 //! | made runnable by | goes to |
 //! |---|---|
-//! | a worker | its `next` slot; what was there goes to the young end of its deque |
+//! | a worker | its `next` slot; the lane that was there goes to the young end of its deque |
 //! | any other thread | the injector |
-//! | what comes next in it is pinned | the inbox of that worker or guest |
+//! | its next task is pinned | the inbox of that worker or guest |
 //! | its slice is over | the young end of the deque of the worker that ran it |
 //! | a worker, in a batch of many events | the home queue of the worker that ran it last (`home_queue.rs`) |
-//! | the end of a behavior that it has waited for | the worker's own home queue |
-//! | any of these, with a [`Policy`] | where that says: as above, the home queue of a worker, or the injector |
+//! | the end of a behavior that it waited for | the worker's own home queue |
+//! | any of these, with a [`Policy`] | where the policy says: as above, the home queue of a worker, or the injector |
 
 mod backoff;
 mod classes;
@@ -71,7 +70,7 @@ use crate::task::Abort;
 use crossbeam_utils::CachePadded;
 use std::any::Any;
 
-/// What the scheduler asks of the operating system.
+/// The services that the scheduler needs from the operating system.
 pub trait Park: Send + Sync + 'static {
     /// Makes the worker's current or next park return at once.
     fn unpark(&self, worker: usize);
@@ -79,11 +78,12 @@ pub trait Park: Send + Sync + 'static {
     /// Nanoseconds since some fixed moment, never going back.
     fn now(&self) -> u64;
 
-    /// Something that is waited for has changed, and no worker has run for it: whoever calls
-    /// [`look_for_deadlocks`](crate::look_for_deadlocks) is to look again. Only after the first section.
+    /// The target of a wait has changed, and no worker has run for it: the thread that calls
+    /// [`look_for_deadlocks`](crate::look_for_deadlocks) should look again. Called only after the first
+    /// section.
     fn stir(&self) {}
 
-    /// The value that the maker of the scheduler finds by it ([`Scheduler::shell`]).
+    /// A value that the creator of the scheduler can find again through [`Scheduler::shell`].
     fn shell(&self) -> Option<&(dyn Any + Send + Sync)> {
         None
     }
@@ -92,8 +92,8 @@ pub trait Park: Send + Sync + 'static {
 /// `idle.rs` counts sleeping and searching workers in 16 bits each, and a lane keeps its home in 16.
 const MAX_WORKERS: usize = 1 << 16;
 
-/// Batches of spare lanes that the workers share: 2 MiB, as much as is kept of blocks of one size
-/// (`memory/cache.rs`). With a fifth of it, most of a burst of 10,000 fresh colors is made of new lanes.
+/// Batches of spare lanes that the workers share: 2 MiB, the limit of `memory/cache.rs` for blocks of one size.
+/// With a fifth of it, most of a burst of 10,000 fresh colors allocates new lanes.
 const SPARE_BATCHES: usize = (2 << 20) / (local::SPARES * size_of::<Lane>());
 
 /// A runtime's scheduler, as all its threads see it.
@@ -101,7 +101,7 @@ pub struct Scheduler {
     table: Table,
     registry: Registry,
     parked_sections: ParkedSections,
-    /// There has been a section.
+    /// Whether a section has been entered or announced.
     sections: AtomicBool,
     injector: Injector<ReadyLane>,
     idle: Idle,
@@ -112,15 +112,15 @@ pub struct Scheduler {
     depot: memory::Depot,
     /// Lanes that no worker has room for, in batches.
     spares: Mutex<Vec<Spares>>,
-    /// Everything is to be cancelled.
+    /// A shutdown has begun: all tasks are to be cancelled.
     closing: AtomicBool,
-    /// Every lane has been told to cancel its tasks.
+    /// Every lane has a request to cancel its tasks.
     told: AtomicBool,
-    /// No worker will run anything any more.
+    /// All workers have stopped, or are about to.
     stopped: AtomicBool,
     /// Polls in a slice of a guest.
     slice_polls: u32,
-    /// Nanoseconds after which it ends.
+    /// Nanoseconds after which a slice of a guest ends.
     slice_nanos: u64,
     policy: Option<&'static dyn Policy>,
     /// Whether workers take lanes from each other.
@@ -129,8 +129,8 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// A scheduler with so many workers, to be stepped by somebody. `seed` decides in which order
-    /// victims are tried.
+    /// Makes a scheduler with this number of workers; the caller steps them. `seed` decides in which order a
+    /// thief tries its victims.
     pub fn with_workers(workers: usize, seed: u64, park: Box<dyn Park>) -> (Handle, Vec<Worker>) {
         Self::with_options(workers, seed, park, Options::default())
     }
@@ -139,7 +139,7 @@ impl Scheduler {
     ///
     /// # Panics
     ///
-    /// If the options are not suitable ([`Options::check`]).
+    /// If [`Options::check`] rejects the options.
     pub fn with_options(
         workers: usize,
         seed: u64,
@@ -191,7 +191,7 @@ impl Scheduler {
         self.remotes.len()
     }
 
-    /// What [`Park::shell`] gives.
+    /// The result of [`Park::shell`].
     #[must_use]
     pub fn shell(&self) -> Option<&(dyn Any + Send + Sync)> {
         self.park.shell()
@@ -203,13 +203,13 @@ impl Scheduler {
         self.table.len()
     }
 
-    /// How many tasks have waited in a section and not left their lanes since. Takes locks: for tests.
+    /// How many tasks have waited in a section and not left their lanes since. Takes locks: meant for tests.
     #[must_use]
     pub fn waiting_sections(&self) -> usize {
         self.parked_sections.len()
     }
 
-    /// What a worker has done so far.
+    /// The counters of a worker.
     #[must_use]
     pub fn worker_metrics(&self, worker: usize) -> WorkerMetrics {
         self.remotes[worker].metrics()
@@ -221,15 +221,15 @@ impl Scheduler {
         self.idle.parked()
     }
 
-    /// Whether a worker waits for something to do. Takes a lock: for a backstop.
+    /// Whether a worker waits for something to do. Takes a lock: meant for a backstop.
     #[must_use]
     pub fn is_parked(&self, worker: usize) -> bool {
         self.idle.is_parked(worker)
     }
 
-    /// Wakes a parked worker if a lane waits that nobody may come to: for a backstop that looks
-    /// now and then. A lane in a `next` slot causes no wake-up by itself, so when its worker stays
-    /// in one poll for long, this is how it gets away.
+    /// Wakes a parked worker if a lane waits that a worker could steal: meant for a backstop that looks now and then.
+    /// A lane in a `next` slot causes no wake-up by itself. If its worker stays in one poll for long, this call lets
+    /// another worker steal the lane.
     pub fn rescue(&self) {
         let any_stealable =
             || !self.classes.is_empty() || self.remotes.iter().any(|remote| remote.has_stealable());
@@ -238,15 +238,15 @@ impl Scheduler {
         }
     }
 
-    /// Whether a worker has been inside one slice since the call that returned `beat`; and the
-    /// beat to compare with next time.
+    /// Returns whether a worker has been inside one slice since the call that returned `beat`, and the beat for
+    /// the next comparison.
     #[must_use]
     pub fn stuck_since(&self, worker: usize, beat: u64) -> (bool, u64) {
         let now = self.remotes[worker].beat();
         (now == beat && now % 2 == 1, now)
     }
 
-    /// What time it is: nanoseconds of [`Park::now`].
+    /// The time: nanoseconds of [`Park::now`].
     pub(crate) fn now(&self) -> u64 {
         self.park.now()
     }
@@ -255,11 +255,13 @@ impl Scheduler {
     #[inline]
     #[must_use]
     pub fn has_had_sections(&self) -> bool {
-        // Ordering: a hint. A thread that knows of a section sees this by what it knows it by.
+        // Ordering: a hint. A thread that knows of a section also sees the flag, by the synchronization through
+        // which it learned of the section.
         self.sections.load(Ordering::Relaxed)
     }
 
-    /// There is a section, or will be: from now on it is known who has room under a [`Limit`](crate::Limit).
+    /// A section has begun, or will: from now on each [`Limit`](crate::Limit) records the items that have its
+    /// permits.
     pub fn expect_sections(&self) {
         if !self.has_had_sections() {
             // Ordering: as in `has_had_sections`.
@@ -267,19 +269,19 @@ impl Scheduler {
         }
     }
 
-    /// The tasks that have waited in a section, and not left their lanes since.
+    /// The tasks that have waited in a section and not left their lanes since.
     pub(crate) fn parked_sections(&self) -> Vec<Abort<LanePtr>> {
         self.parked_sections.all()
     }
 
-    /// A thread that may be no worker has changed what is waited for.
+    /// A thread that may be no worker has changed the target of a wait.
     pub(crate) fn stir(&self) {
         if self.has_had_sections() {
             self.park.stir();
         }
     }
 
-    /// Wakes one worker if some worker is parked and none is looking for work already.
+    /// Wakes one worker if some worker is parked and no worker is searching.
     fn notify(&self) {
         if let Some(worker) = self.idle.notify() {
             self.park.unpark(worker);
@@ -287,17 +289,18 @@ impl Scheduler {
     }
 
     pub(crate) fn is_closing(&self) -> bool {
-        // Ordering: what matters is ordered by the close nodes and the registry's lock.
+        // Ordering: the close nodes and the registry's lock give the order that matters.
         self.closing.load(Ordering::Relaxed)
     }
 
-    /// Sends a lane to the thread that what comes next in it is pinned to.
+    /// Sends a lane to the thread to which its next task is pinned.
     fn send(&self, pin: u32, lane: ReadyLane) {
         let worker = index_of(pin);
         match self.remotes.get(worker) {
             Some(remote) => {
                 remote.put(lane);
-                // It must not count as parked, or all seem to have run out of work (`may_stop`).
+                // The worker must not count as parked, or all workers seem to have run out of work
+                // (`may_stop`).
                 self.idle.search_again(worker);
                 self.park.unpark(worker);
             }
@@ -305,7 +308,7 @@ impl Scheduler {
         }
     }
 
-    /// Takes a lane from a thread that is no worker, or that cannot keep it.
+    /// Queues a lane for a thread that is no worker, or for a worker that cannot keep it.
     fn inject(&self, lane: ReadyLane) {
         if self.is_told() {
             self.cancel(lane);
@@ -320,7 +323,7 @@ impl Scheduler {
         self.drain_if_stopped();
     }
 
-    /// The part of what is sharded by worker that this thread uses.
+    /// The shard that this thread uses in structures that are sharded by worker.
     fn shard(&self) -> usize {
         local::with(|local| match local {
             Some(local) if std::ptr::eq(local.scheduler(), self) => local.index(),
@@ -337,8 +340,8 @@ impl Scheduler {
         });
     }
 
-    /// Takes a batch of lanes that a worker has no room for. They own the scheduler, so none may
-    /// stay when it ends: the last worker takes them out.
+    /// Keeps a batch of lanes for which a worker has no room. Lanes own the scheduler, so none may stay when it
+    /// ends: the last worker takes them out.
     fn keep_spares(&self, batch: Spares) {
         let mut spares = self.spares.lock();
         if self.is_closing() || spares.len() >= SPARE_BATCHES {
@@ -353,7 +356,7 @@ impl Scheduler {
         self.spares.lock().pop()
     }
 
-    /// One spare lane, for threads that keep none.
+    /// Takes one spare lane, for threads that keep none.
     fn take_spare(&self, color: Color) -> Option<Box<Lane>> {
         let mut spares = self.spares.lock();
         let batch = spares.last_mut()?;

@@ -114,12 +114,13 @@ impl Handle {
         sched::spawn_pinned(self, site, worker, color, make).map(JoinHandle::new)
     }
 
-    /// Runs a future under [`Color::DEFAULT`] on this thread, which runs nothing else meanwhile.
+    /// Runs a future under [`Color::DEFAULT`] on this thread, which meanwhile runs only tasks that
+    /// are pinned to it.
     ///
     /// # Errors
     ///
-    /// The outer one if this thread runs something already; the inner one if the future panicked,
-    /// or the scheduler shut down.
+    /// The outer error if this thread is running something already; the inner error if the future
+    /// panicked, or the scheduler shut down.
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> Result<Result<F::Output, JoinError>, Nested> {
         sched::block_on(self, future)
@@ -131,11 +132,11 @@ impl Handle {
     }
 }
 
-/// Spawns a task under the color that this thread runs under; gives the future back outside.
+/// Spawns a task under the color that this thread runs under.
 ///
 /// # Errors
 ///
-/// The future, if this thread runs nothing.
+/// The future, if this thread runs under no color.
 #[track_caller]
 pub fn spawn_here<F>(future: F) -> Result<JoinHandle<F::Output>, F>
 where
@@ -155,7 +156,7 @@ pub fn spawn_local<F: Future + 'static>(future: F) -> Result<JoinHandle<F::Outpu
     sched::spawn_local(future).map(JoinHandle::new)
 }
 
-/// Spawns a task on a lane that the caller has.
+/// Spawns a task on a lane to which the caller has a reference.
 #[track_caller]
 pub(crate) fn spawn_on<F>(lane: &LaneRef, future: F) -> JoinHandle<F::Output>
 where
@@ -188,7 +189,7 @@ pub fn current_task() -> Option<Id> {
 #[must_use = "futures do nothing unless awaited"]
 pub struct YieldNow(bool);
 
-/// Lets everything that is scheduled under the current color run first, and also other colors when
+/// Lets all work that is scheduled under the current color run first, and also other colors when
 /// the color's slice is over. Works under any runtime. Cancel safe.
 pub fn yield_now() -> YieldNow {
     YieldNow(false)
@@ -215,7 +216,7 @@ mod tests {
     use crate::task::Cell;
     use std::future::Ready;
 
-    /// What an idle task and an idle color cost.
+    /// The memory of an idle task and an idle color.
     #[test]
     fn a_small_task_takes_two_cache_lines_and_a_lane_less() {
         assert!(size_of::<Cell<Ready<()>, LanePtr>>() <= 128);

@@ -1,4 +1,4 @@
-//! The only door to concurrency: atomics, cells and locks.
+//! The only source of concurrency primitives: atomics, cells and locks.
 //!
 //! The rest of the crate names the types of this module and never `std::sync` or `loom`, so one
 //! source is both the product and the model. (Two counters that only have to count, in `color.rs`

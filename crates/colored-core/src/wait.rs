@@ -1,25 +1,24 @@
-//! Waits: each is recorded while it lasts, and a cycle of them is found when it has lasted.
+//! Waits: each has a record while it lasts, and a search finds a cycle of waits once it has lasted.
 //!
 //! # Records
 //!
-//! A future that returns `Pending` inside a task has a record in that task (`task/record.rs`), with or
-//! without sections. It says what is waited for, how, where in the source, and since when. The record
-//! belongs to the task that polled the future last, and to the innermost section whose future was being
-//! polled.
+//! A future that returns `Pending` inside a task has a record in that task (`task/record.rs`), with or without
+//! sections. It holds the target of the wait, its kind, its place in the source, and its start. The record belongs to
+//! the task that polled the future last, and to the innermost section whose future was being polled.
 //!
-//! | the wait | its record points to | what is waited for |
+//! | the wait | its record points to | the target of the wait |
 //! |---|---|---|
 //! | a [`JoinHandle`](crate::JoinHandle) | the task | the task |
 //! | a call, a read, a `when` over one color, the call of a pinned cell | the slot of its result | the color, until the closure begins |
 //! | a `when` over several colors | its behavior | the colors that this lacks |
 //! | a hop to a color where something is scheduled | nothing | the task's own color, from then on |
-//! | room under a color | the limit | whoever can give room ([`room`]) |
+//! | room under a color | the limit | the tasks that can give room ([`room`]) |
 //!
 //! # Deadlocks
 //!
-//! A deadlock does not go away by itself. So nobody looks for one when a wait begins:
-//! [`look_for_deadlocks`] does, when a wait inside a section has lasted ([`search`]). It is called by the
-//! shell now and then, and tells one wait of each cycle, which then ends with the error.
+//! A deadlock does not go away by itself. So a wait that begins is not checked. [`look_for_deadlocks`] checks the waits
+//! inside sections that have lasted ([`search`]). The shell calls it now and then. It gives one wait of each cycle the
+//! error, with which that wait then ends.
 
 pub(crate) mod room;
 mod search;
@@ -36,15 +35,15 @@ use std::panic::Location;
 use std::ptr::{self, NonNull};
 use std::task::Waker;
 
-/// What is known of all waits of one sort. The functions are called while the future cannot go.
+/// The functions for all waits of one kind. They are called while the future cannot be dropped.
 pub(crate) struct Kind {
-    /// What is waited for, kept; `None` if the wait is over.
+    /// The target of the wait, kept alive; `None` if the wait is over.
     pub(crate) target: unsafe fn(&Cause) -> Option<Target>,
-    /// The waker that the future has left, to be woken later.
+    /// The waker that the future has left, for the caller to wake later.
     pub(crate) waker: unsafe fn(&Cause) -> Option<Waker>,
 }
 
-/// What is waited for.
+/// The target of a wait.
 pub(crate) enum Target {
     Task(Abort<LanePtr>),
     Lane(LaneRef),
@@ -54,20 +53,20 @@ pub(crate) enum Target {
     Own,
 }
 
-/// A wait that is recorded, until this is dropped.
+/// A recorded wait; dropping it ends the record.
 pub(crate) struct Wait(NonNull<Record>);
 
-// SAFETY: a record may be left on any thread; in a poll of its task the caller has the list.
+// SAFETY: a record may be left on any thread; a poll of its task has the list to itself.
 unsafe impl Send for Wait {}
-// SAFETY: a shared reference reaches only what never changes.
+// SAFETY: a shared reference reaches only fields that never change.
 unsafe impl Sync for Wait {}
 
 impl Wait {
-    /// Records that the task which this thread polls waits, if it polls one.
+    /// Records a wait of the task that this thread polls, if it polls one.
     ///
     /// # Safety
     ///
-    /// The cause's pointers are what its kind asks for, until this is dropped.
+    /// The cause's pointers fulfil the requirements of its kind until the wait is dropped.
     #[inline]
     pub(crate) unsafe fn begin(cause: Cause) -> Option<Self> {
         Self::insert(cause, false)
@@ -96,17 +95,18 @@ impl Wait {
     }
 
     fn get(&self) -> &Record {
-        // SAFETY: the future frees it, or says that it goes.
+        // SAFETY: the record lives until its future removes or leaves it, which is the drop of this wait.
         unsafe { self.0.as_ref() }
     }
 
-    /// Whether this thread polls the task in whose list it is.
+    /// Whether this thread polls the task that has the record in its list.
     #[inline]
     fn is_here(&self) -> bool {
         current::task().is_some_and(|task| self.get().is_of(task.as_ptr().cast()))
     }
 
-    /// It is polled again, in its task, and not ready: it is in the section that is polled now.
+    /// Notes that the future was polled again in its task and is not ready: the wait is in the section that is polled
+    /// now.
     #[inline]
     fn is_polled_again(&self) {
         let section = inside::get().and_then(|inside| inside.record);
@@ -121,24 +121,24 @@ impl Drop for Wait {
         match current::task().filter(|_| self.is_here()) {
             // SAFETY: this thread polls the task, in whose list the record is.
             Some(task) => unsafe { task.remove_record(self.0) },
-            // SAFETY: not used again.
+            // SAFETY: this wait does not use the record again.
             None => unsafe { Record::leave(self.0) },
         }
     }
 }
 
-/// Where a future has the record of its wait. To be dropped before what the record points to.
+/// The place in a future for the record of its wait. It must be dropped before the values to which the record points.
 #[derive(Default)]
 pub(crate) struct WaitSlot(Option<Wait>);
 
 impl WaitSlot {
-    /// To be called in each poll, before anything that the record points to is touched. What the wait is
-    /// to end with, unless it is over.
+    /// To be called in each poll, before the future touches the values to which the record points. Returns the error
+    /// with which the wait has to end, if there is one.
     #[inline]
     pub(crate) fn begins_poll(&mut self) -> Option<Deadlock> {
         let wait = self.0.as_ref()?;
         if !wait.is_here() {
-            // It has been moved.
+            // The future has left the task of its record.
             self.0 = None;
             return None;
         }
@@ -150,26 +150,28 @@ impl WaitSlot {
         told
     }
 
-    /// The poll is over, and the future waits.
+    /// To be called when the poll is over and the future waits.
     ///
     /// # Safety
     ///
-    /// As for [`Wait::begin`], and this is dropped, or [`end`](Self::end)ed, before what the cause points to.
+    /// As for [`Wait::begin`], and the slot is dropped, or [`end`](Self::end)ed, before the values to which the cause
+    /// points.
     #[inline]
     pub(crate) unsafe fn waits(&mut self, cause: impl FnOnce() -> Cause) {
         match &self.0 {
             Some(wait) => wait.is_polled_again(),
-            // SAFETY: by contract.
+            // SAFETY: by contract the cause's pointers are valid until the slot is dropped or ended.
             None => self.0 = unsafe { Wait::begin(cause()) },
         }
     }
 
-    /// As [`waits`](Self::waits), for the lane that the task goes to when its poll ends: then that is its own.
+    /// As [`waits`](Self::waits), for the lane to which the task moves when its poll ends. That lane is then the task's
+    /// own.
     pub(crate) fn waits_to_move(&mut self, how: &'static How, site: &'static Location<'static>) {
         const OWN: &Kind = &Kind { target: |_| Some(Target::Own), waker: |_| None };
         let nothing = ptr::null();
         let cause = || Cause { how, site, kind: OWN, what: nothing, beside: nothing };
-        // SAFETY: the kind asks for nothing.
+        // SAFETY: the kind has no requirements.
         unsafe { self.waits(cause) };
     }
 
@@ -184,7 +186,7 @@ impl WaitSlot {
     }
 }
 
-/// A turn that is wanted under one color.
+/// A turn under one color for which a future waits.
 #[derive(Clone, Copy)]
 pub(crate) struct Turn<'a> {
     pub(crate) lane: &'a LaneRef,

@@ -1,20 +1,20 @@
 //! Flat queues of events, as in libasync-smp (Zeldovich and others, 2003), and its way of stealing, as
 //! Mely (Gaud and others, 2010) describes it.
 //!
-//! An event is a closure that runs once, or a poll of a task. Each has a color of 16 bits. A queue has an
-//! entry for every event, under one lock: either there is one queue for all workers, or one for each.
+//! An event is a closure that runs once, or a poll of a task. Each event has a color of 16 bits. A queue has
+//! an entry for every event, under one lock. There is either one queue for all workers, or one for each.
 //!
 //! Two events of one color never run at the same time, and they run in the order of their queue:
 //!
-//! * A queue knows which colors run, and passes over their events.
-//! * Where each worker has a queue, all events of one color are in the same one: that of the worker that owns
-//!   the color. A color has an owner as long as it has a task, or an event that waits or runs ([`owners`]).
+//! * A queue knows which colors run, and skips their events.
+//! * Where each worker has a queue, all events of one color are in the queue of the worker that owns the
+//!   color. A color has an owner as long as it has a task, or an event that waits or runs ([`owners`]).
 //! * A thief takes a color that does not run, with all its events. It holds the locks of both queues, and
-//!   asks every event of the victim's queue for its color. That walk is what stealing costs here.
+//!   reads the color of every event in the victim's queue. That walk is the cost of stealing here.
 //!
 //! # No event is left behind
 //!
-//! Whoever adds an event publishes it and then looks for parked workers; a worker says that it parks and then
+//! A producer publishes an event and then looks for parked workers. A worker announces that it parks and then
 //! looks at the queues. A fence stands between the two steps of each.
 
 mod event;
@@ -37,39 +37,39 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use std::sync::mpsc::channel;
 use std::thread::{self, JoinHandle};
 
-/// Which queues there are.
+/// The queues of an executor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queues {
     /// One for all workers.
     One,
     /// One for each worker.
     PerWorker {
-        /// Who owns a color first.
+        /// The first owner of a color.
         first: First,
         /// Whether a worker that has nothing to run takes a color from another one.
         steals: bool,
     },
 }
 
-/// Who owns a color that has no event yet.
+/// The worker that owns a color without events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum First {
-    /// The worker that posts its first event. For other threads it is as with `Number`.
+    /// The worker that posts its first event. If another thread posts it, as with `Number`.
     Poster,
     /// The worker with the number of the color, modulo the number of workers.
     Number,
 }
 
-/// Events between two looks at the outside while there are more.
+/// Events between two looks for outside events while the queue has more.
 const EVENTS_PER_LOOK: u64 = 61;
 
-/// An executor. Dropping it ends its threads, and drops what has not run.
+/// An executor. Dropping it ends its threads, and drops the events that have not run.
 pub struct Flat {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
 }
 
-/// A way to add events to a [`Flat`], for any thread. Clones are the same.
+/// A handle that adds events to a [`Flat`], on any thread. Clones are handles of the same executor.
 #[derive(Clone)]
 pub struct Events(Arc<Shared>);
 
@@ -82,17 +82,17 @@ struct Shared {
     stops: AtomicBool,
 }
 
-/// A worker as the others see it.
+/// A worker, as other threads see it.
 struct Worker {
     parked: AtomicBool,
-    /// Events that it has run.
+    /// The events that it has run.
     ran: AtomicU64,
-    /// Colors that it has stolen.
+    /// The colors that it has stolen.
     steals: AtomicU64,
 }
 
 std::thread_local! {
-    /// Which worker of which executor this thread is.
+    /// The executor and the worker that this thread belongs to.
     static OWN: Cell<(*const Shared, usize)> = const { Cell::new((ptr::null(), 0)) };
 }
 
@@ -109,17 +109,17 @@ impl fmt::Debug for Events {
 }
 
 impl Flat {
-    /// Starts so many workers, each of which calls `on_start` with its number first.
+    /// Starts the workers, each of which calls `on_start` with its number first.
     ///
     /// # Panics
     ///
-    /// If there are no workers, or the system gives no thread.
+    /// If the number of workers is 0, or the system gives no thread.
     #[must_use]
     pub fn start(workers: usize, kind: Queues, on_start: fn(usize)) -> Self {
         Self::start_with(workers, kind, on_start, Box::new(Beds::new(workers)))
     }
 
-    /// The same, where workers that have nothing to run wait for `idle`.
+    /// As [`start`](Self::start), but workers that have nothing to run wait in `idle`.
     ///
     /// # Panics
     ///
@@ -158,7 +158,7 @@ impl Flat {
         Self { shared, threads }
     }
 
-    /// A way to add events, for as long as the process lives.
+    /// A handle that lives as long as the process.
     #[must_use]
     pub fn leak(self) -> &'static Events {
         let events = Box::leak(Box::new(self.events()));
@@ -166,7 +166,7 @@ impl Flat {
         events
     }
 
-    /// A way to add events.
+    /// A handle that adds events.
     #[must_use]
     pub fn events(&self) -> Events {
         Events(Arc::clone(&self.shared))
@@ -200,7 +200,7 @@ impl Events {
         self.0.push(Event { color, what: What::Poll(task) });
     }
 
-    /// Runs a task, and waits for its output on this thread, which must be no worker.
+    /// Runs a task, and waits for its output on this thread, which must not be a worker.
     ///
     /// # Panics
     ///
@@ -211,7 +211,7 @@ impl Events {
         future: impl Future<Output = T> + Send + 'static,
     ) -> T {
         let (tell, told) = channel();
-        // Nobody waits any more if the executor has stopped.
+        // No thread waits any more if the executor has stopped.
         self.spawn(color, async move { drop(tell.send(future.await)) });
         told.recv().expect("the executor goes on")
     }
@@ -232,13 +232,14 @@ impl Events {
 }
 
 impl Shared {
-    /// Which worker this thread is.
+    /// The worker that this thread is.
     fn here(&self) -> Option<usize> {
         let (of, own) = OWN.get();
         ptr::eq(of, self).then_some(own)
     }
 
-    /// Gives a color an owner if it has none, counts one event or task more, and says who the owner is.
+    /// Counts one more event or task of a color, gives the color an owner if it has none, and returns the
+    /// owner.
     fn own(&self, color: u16) -> usize {
         let Queues::PerWorker { first, .. } = self.kind else { return 0 };
         self.owners.add(color, || {
@@ -247,7 +248,7 @@ impl Shared {
         })
     }
 
-    /// An event has run, or a task is complete.
+    /// To be called when an event has run, or a task is complete.
     fn disown(&self, color: u16) {
         if self.kind != Queues::One {
             self.owners.remove(color);
@@ -273,9 +274,10 @@ impl Shared {
         owner
     }
 
-    /// Something was added to a queue, or is left there.
+    /// To be called when an event was added to a queue, or is left there.
     fn wake_for(&self, place: usize) {
-        // Ordering: stands between the push and the look at who is parked; pairs with that in `run`.
+        // Ordering: the fence stands between the push and the look for parked workers; it pairs with the one
+        // in `run`.
         fence(Ordering::SeqCst);
         let any = match self.kind {
             Queues::One => true,
@@ -294,7 +296,8 @@ impl Shared {
     /// Wakes a worker; false if it was not parked.
     fn wake(&self, worker: usize) -> bool {
         let parked = &self.workers[worker].parked;
-        // Ordering: ordered by the fences. One of those who see it parked wakes it.
+        // Ordering: ordered by the fences. The swap selects one of the threads that see the worker parked,
+        // which wakes it.
         let was = parked.load(Ordering::Relaxed) && parked.swap(false, Ordering::Relaxed);
         if was {
             self.idle.wake(worker);
@@ -307,7 +310,7 @@ impl Shared {
         let worker = &self.workers[own];
         let place = if self.kind == Queues::One { 0 } else { own };
         let (queue, mut before, mut ran) = (&self.queues[place], None, 0_u64);
-        // Ordering: whoever sets it wakes all workers afterwards.
+        // Ordering: the thread that sets the flag wakes all workers afterwards.
         while !self.stops.load(Ordering::SeqCst) {
             let found = queue.next(before.take()).or_else(|| self.steal(own));
             let Some(Event { color, what }) = found else {
@@ -331,7 +334,8 @@ impl Shared {
         let parked = &self.workers[own].parked;
         // Ordering: ordered by the fence.
         parked.store(true, Ordering::Relaxed);
-        // Ordering: stands between the announcement and the look at the queues; pairs with that in `wake_for`.
+        // Ordering: the fence stands between the announcement and the look at the queues; it pairs with the
+        // one in `wake_for`.
         fence(Ordering::SeqCst);
         if !self.has_work_for(own) {
             self.idle.wait(own, false);

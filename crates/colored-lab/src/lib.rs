@@ -1,6 +1,6 @@
-//! The schedulers of the papers that `colored` comes from, to be compared with its own.
+//! The schedulers of the papers that `colored` comes from, for comparison with its own.
 //!
-//! | module | what it is |
+//! | module | content |
 //! |---|---|
 //! | [`places`] | other places for runnable lanes, and workers that do not steal: policies of the scheduler of `colored-core` |
 //! | [`flat`] | an executor of its own, whose queues have an entry for every event, as libasync-smp had it |

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | staged middleware: one run queue of stages | `Everybody` | no: there is nothing to steal |
 //! | staged middleware: receiver-initiated, sender-initiated, both | `Usual`, `Least`, `Least` | yes, no, yes |
-//! | libasync-smp: a color's number says the processor | `Number` | no |
+//! | libasync-smp: a color's number selects the processor | `Number` | no |
 //! | Mely: a color stays where it ran, until it is stolen | `Home` | yes |
 
 use colored_core::{Destination, Policy, Runnable};
@@ -12,25 +12,25 @@ use colored_core::{Destination, Policy, Runnable};
 /// Where lanes go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// Where the scheduler puts them: to the worker that has made them runnable.
+    /// To the worker that the scheduler chooses: the one that has made the lane runnable.
     Usual,
-    /// To the worker on which they ran last.
+    /// To the worker on which the lane ran last.
     Home,
-    /// To the worker that the number of the color says.
+    /// To the worker with the number of the color, modulo the number of workers.
     Number,
     /// Into one queue for all workers.
     Everybody,
-    /// To the worker with the fewest lanes, if the one that has the lane has at least so many more. So
-    /// the sender balances the load, lane by lane: when it makes one runnable, and after each slice.
+    /// To the worker with the fewest lanes, if the worker that has the lane has at least this many more. So the
+    /// sender balances the load, lane by lane: when it makes a lane runnable, and after each slice.
     Least(usize),
 }
 
 /// A place for all lanes, and whether workers take lanes from others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Places {
-    /// Where they go.
+    /// Where lanes go.
     pub place: Place,
-    /// Whether a worker that has none takes some.
+    /// Whether a worker without lanes takes some from others.
     pub steals: bool,
 }
 
@@ -46,7 +46,7 @@ const fn all(steals: bool) -> [Places; 7] {
     ]
 }
 
-/// For tests of all: those that steal, and those that do not.
+/// All settings, for tests: first with stealing, then without.
 pub static PLACES: [[Places; 7]; 2] = [all(true), all(false)];
 
 impl Places {
@@ -62,7 +62,7 @@ impl Policy for Places {
         match self.place {
             Place::Usual => Destination::Usual,
             Place::Home => lane.home().map_or(Destination::Usual, Destination::Worker),
-            // Less than the number of workers, so it fits.
+            // The result is less than the number of workers, so it fits.
             Place::Number => {
                 Destination::Worker((lane.color().number() % lane.workers() as u64) as usize)
             }

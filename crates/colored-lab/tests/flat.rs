@@ -1,4 +1,4 @@
-//! Flat queues keep colors apart and in order, steal a color as a whole, and lose no wake-up.
+//! Flat queues keep colors apart and in order, steal whole colors, and lose no wake-up.
 
 use colored_lab::{Events, First, Flat, Queues};
 use std::future::poll_fn;
@@ -22,8 +22,8 @@ fn start(workers: usize, kind: Queues) -> (Flat, Events) {
     (flat, events)
 }
 
-/// Events that post the next one of another color, begun by two threads. Each color's own count would lose
-/// some if two of its events ran at once.
+/// Each event posts the next one of another color; two threads begin. A color's own count would miss some
+/// if two of its events ran at once.
 #[test]
 fn two_events_of_one_color_never_run_at_once() {
     const COLORS: usize = 7;
@@ -77,7 +77,7 @@ fn events_of_one_color_run_in_their_order() {
         let (_flat, events) = start(3, kind);
         let traces: Arc<[Mutex<Vec<u32>>]> = (0..5).map(|_| Mutex::default()).collect();
         let (all, poster) = (Arc::clone(&traces), events.clone());
-        // From a worker, so that thieves come.
+        // A worker posts them, so that thieves come.
         events.run(9, async move {
             for number in 0..5_000 {
                 let (traces, color) = (Arc::clone(&all), number % 5);
@@ -95,7 +95,7 @@ fn events_of_one_color_run_in_their_order() {
     }
 }
 
-/// First come, first served, whatever the colors.
+/// Events of different colors run in the order of their posts.
 #[test]
 fn one_worker_takes_events_of_all_colors_in_their_order() {
     for kind in KINDS {
@@ -116,14 +116,15 @@ fn one_worker_takes_events_of_all_colors_in_their_order() {
     }
 }
 
-/// A thief takes the events of one color out of the middle of the others', and leaves theirs.
+/// A thief takes the events of one color from between the events of other colors, and leaves the others.
 #[test]
 fn a_thief_takes_a_whole_color() {
     let (_flat, events) = start(2, Queues::PerWorker { first: First::Poster, steals: true });
     let ran = Arc::new(AtomicUsize::new(0));
     let (count, poster) = (Arc::clone(&ran), events.clone());
     events.run(0, async move {
-        // The other worker is held until all events are there: it would steal them one by one as they come.
+        // The other worker waits until all events are there: otherwise it would steal them one by one as
+        // they come.
         let [met, let_go] = [(); 2].map(|()| Arc::new(Barrier::new(2)));
         let (meets, waits) = (Arc::clone(&met), Arc::clone(&let_go));
         poster.post(9, move || {
@@ -140,12 +141,12 @@ fn a_thief_takes_a_whole_color() {
             }
         }
         let_go.wait();
-        // The other one has to steal while this one is busy here.
+        // The other worker has to steal while this one is busy here.
         while count.load(Ordering::Relaxed) < 200 {
             thread::yield_now();
         }
     });
-    // Color 9, and four more; color 0 may come to be stolen between two polls.
+    // The thefts are of color 9 and four more; color 0 may be stolen between two polls.
     assert!((5..=7).contains(&events.steals()), "{} thefts of five colors", events.steals());
 }
 
@@ -156,12 +157,12 @@ fn without_stealing_everything_runs_on_the_worker_of_its_number() {
     for _ in 0..100 {
         assert_eq!(events.run(4, async { thread::current().id() }), first);
     }
-    // The last one may not be counted yet.
+    // The last event may not be counted yet.
     let ran = events.ran();
     assert!(ran[1] >= 100 && ran[0] == 0 && ran[2] == 0, "{ran:?}");
 }
 
-/// Two tasks of different colors that wake each other, while everybody else sleeps.
+/// Two tasks of different colors wake each other, while all other workers sleep.
 #[test]
 fn no_wake_up_is_lost() {
     for kind in KINDS {
@@ -189,7 +190,8 @@ fn no_wake_up_is_lost() {
     }
 }
 
-/// What has not run when the executor is dropped is dropped with it, with what waits in it.
+/// Events that have not run when the executor is dropped are dropped with it, together with its waiting
+/// tasks.
 #[test]
 fn what_has_not_run_is_dropped() {
     for kind in KINDS {
@@ -198,7 +200,7 @@ fn what_has_not_run_is_dropped() {
         let gate = Arc::new(Barrier::new(2));
         let (closed, poster, own) = (Arc::clone(&gate), events.clone(), Arc::clone(&alive));
         events.post(1, move || {
-            // The worker looks whether it stops after this event.
+            // The worker checks after this event whether it has to stop.
             closed.wait();
             closed.wait();
             let late = Arc::clone(&own);
@@ -209,7 +211,7 @@ fn what_has_not_run_is_dropped() {
         });
         gate.wait();
         let dropper = thread::spawn(move || drop(flat));
-        // Once it has been told to stop, it runs nothing more.
+        // Once the worker has been told to stop, it runs nothing more.
         thread::sleep(std::time::Duration::from_millis(20));
         gate.wait();
         dropper.join().unwrap();

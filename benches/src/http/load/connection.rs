@@ -6,11 +6,11 @@ use crate::http::wire::{Address, Wire};
 use mio::{Interest, Registry, Token};
 use std::io::{self, Read, Write};
 
-/// Kept small: thousands of them should not push the server out of the cache.
+/// The struct is small: thousands of connections should not push the server out of the cache.
 pub(super) struct Connection {
     stream: Wire,
     pub(super) state: State,
-    /// Responses until it is to be closed; unused where the script has no end.
+    /// Responses until the connection is closed; unused where the script has no end.
     left: u32,
     /// The start of a response that came in pieces; mostly empty.
     partial: Vec<u8>,
@@ -20,7 +20,7 @@ pub(super) struct Connection {
 pub(super) enum State {
     Idle,
     Waiting,
-    /// Its last response has come: to be opened anew.
+    /// The last response has come: the connection must be opened anew.
     Spent,
     Broken,
 }
@@ -47,8 +47,8 @@ impl Connection {
         }
     }
 
-    /// Takes what has come. True if that was the rest of a right response; if not, it may still be
-    /// waiting, or have broken.
+    /// Reads the available data. True if that was the rest of a right response; otherwise the
+    /// connection may still be waiting, or have broken.
     pub(super) fn receive(&mut self, buffer: &mut [u8], script: &Script) -> bool {
         if self.state != State::Waiting {
             return false;

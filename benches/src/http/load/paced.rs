@@ -1,8 +1,8 @@
 //! An open loop: a fixed number of requests a second in all, spread over the connections in turn.
 //!
-//! The connections have requests by turns, so each thinks for their number over the rate. What is due in
-//! one millisecond is sent together, at its end. A delay begins when its request was due, not when
-//! it could be sent: a server that stops makes all of them late that were due meanwhile.
+//! The connections have requests by turns, so each pauses for their number over the rate. The requests
+//! that are due in one millisecond are sent together, at its end. A delay begins when its request was
+//! due, not when it could be sent: a server that stops makes all requests late that were due meanwhile.
 
 use super::{GRACE, Load, Tally, poll, thread_cpu};
 use crate::placement::Placement;
@@ -11,17 +11,17 @@ use std::collections::VecDeque;
 use std::io;
 use std::time::{Duration, Instant};
 
-/// What an open loop came to.
+/// The result of an open loop.
 #[derive(Clone, Debug, Default)]
 pub struct Paced {
-    /// As for a closed loop; the rate is that up to the last response.
+    /// As for a closed loop, but the rate counts up to the last response.
     pub tally: Tally,
     /// Delays of all right responses, in order of length.
     delays: Vec<Duration>,
 }
 
 impl Paced {
-    /// The delay that `share` of all responses did not exceed.
+    /// The delay that the part `share` of all responses did not exceed.
     ///
     /// # Panics
     ///
@@ -33,7 +33,7 @@ impl Paced {
     }
 }
 
-/// Sends what is due together with what is due up to here.
+/// The interval between sends: each send has all requests that became due in it.
 const TICK: Duration = Duration::from_millis(1);
 
 /// The requests of each connection that are due, the oldest first; the first is under way.
@@ -59,7 +59,7 @@ impl Load {
                 ticks += 1;
                 let until = ((f64::from(ticks) * a_tick) as u64).min(all);
                 for request in sent..until {
-                    // Less than the number of connections, so it fits.
+                    // The index is less than the number of connections, so it fits.
                     let index = (request % due.len() as u64) as usize;
                     self.ask(index, TICK * ticks, &mut due)?;
                 }

@@ -1,6 +1,6 @@
-//! Is this the response that was asked for?
+//! Checks that a response is the requested one.
 
-/// What some bytes are.
+/// The kind of some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Parsed {
     /// The beginning of a response.

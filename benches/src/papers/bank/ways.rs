@@ -19,14 +19,14 @@ fn transfer(from: &mut u64, to: &mut u64, amount: u64) {
     *to += moved;
 }
 
-/// What `amount` takes from an account that may have less.
+/// Takes `amount` from an account, or less if the account has less; returns the money taken.
 fn debit(account: &mut u64, amount: u64) -> u64 {
     let moved = amount.min(*account);
     *account -= moved;
     moved
 }
 
-/// Money is neither made nor lost.
+/// Checks that no money was created or lost.
 fn check(total: u64, load: &Load) {
     assert_eq!(total, START * load.accounts as u64, "money was made or lost");
 }
@@ -64,7 +64,7 @@ pub(super) fn when(on: Runtimes, load: &'static Load) -> impl FnMut() -> Sample 
     }
 }
 
-/// In two phases, a call each. In between, the money is in neither account.
+/// Two phases, with a call each. In between, the money is in neither account.
 pub(super) fn calls(on: Runtimes, load: &'static Load) -> impl FnMut() -> Sample {
     let (latch, cells) = (Latch::leaked(), cells(on, load));
     move || {
@@ -145,15 +145,15 @@ enum Message {
     Balance(oneshot::Sender<u64>),
 }
 
-/// An actor an account, in two phases: debit and its answer, credit and its answer. In between, the
-/// money is in neither account.
+/// An actor for each account, in two phases: debit and its answer, credit and its answer. In
+/// between, the money is in neither account.
 pub(super) fn actors<R: Rival>(on: R, load: &'static Load) -> impl FnMut() -> Sample {
     let start = |_| {
         let (send, mut receive) = mpsc::unbounded_channel();
         drop(on.spawn_from_outside(async move {
             let mut balance = START;
             while let Some(message) = receive.recv().await {
-                // Whoever asked may have gone; the account does not mind.
+                // The receiver of the answer may have gone, which is no error.
                 match message {
                     Message::Debit(amount, answer) => {
                         let _ = answer.send(debit(&mut balance, amount));
@@ -200,7 +200,7 @@ async fn ask<T>(
     message: impl FnOnce(oneshot::Sender<T>) -> Message,
 ) -> T {
     let (answer, answered) = oneshot::channel();
-    // An `expect` would want `Message: Debug`.
+    // An `expect` would require `Message: Debug`.
     assert!(actor.send(message(answer)).is_ok(), "the actor lives");
     answered.await.expect("the actor answers")
 }

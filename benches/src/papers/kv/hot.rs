@@ -1,4 +1,4 @@
-//! One cell that everybody wants: what reading at the same time is worth, by the cost of a read.
+//! One cell that all clients want: the gain of parallel reads, by the cost of a read.
 
 use super::super::{Goal, Plan, Report};
 use super::WRITE_EVERY;
@@ -12,23 +12,24 @@ use colored::{Color, ColorCell};
 use std::time::Duration;
 use tokio::sync::RwLock;
 
-/// What a read costs, in microseconds, step by step.
+/// The cost of a read in microseconds, step by step.
 const COSTS: [f64; 7] = [0.0, 0.2, 1.0, 2.0, 5.0, 20.0, 50.0];
-/// The step of the `RATIO` lines: what a small page takes that is rendered, or a query over some
+/// The step of the `RATIO` lines: about the time to render a small page, or for a query over some
 /// thousand values.
 const USUAL: f64 = 20.0;
-/// What shared reading shall gain.
+/// The required gain of shared reading.
 const WANTED: f64 = 1.6;
-/// From which cost of a read on it shall: of nothing, nothing can be shared.
+/// The least cost of a read for which the gain is required: a read without cost has nothing to
+/// share.
 const SHORT: f64 = 1.0;
 /// The cell's color.
 const COLOR: u64 = 2_999_999;
 
-/// How many writes there are.
+/// The part of writes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Writes {
     None,
-    /// As in the store.
+    /// As many as in the store.
     Some,
 }
 
@@ -96,14 +97,15 @@ fn usual(report: &mut Report, name: &str, [shared, exclusive, lock]: [f64; 3]) {
     report.ratio(&format!("{key}_vs_rwlock"), shared, "tokio_rwlock", lock, "us/op");
 }
 
-/// The least cost among those from which on it gains so much; infinite if the last one does not.
+/// The least cost from which on all steps gain at least `least`; infinite if the last step does
+/// not.
 fn from_which_on(gains: &[(f64, f64)], least: f64) -> f64 {
     let enough = gains.iter().rev().take_while(|(_, gain)| *gain >= least).last();
     enough.map_or(f64::INFINITY, |(cost, _)| *cost)
 }
 
-/// The least costs of a read, among the steps, from which on it gains at all, and as much as is
-/// wanted.
+/// The least costs of a read, among the steps, from which on it gains at all, and as much as
+/// required.
 fn from_where_it_pays(gains: &[(f64, f64)]) -> String {
     let from = |least: f64| match from_which_on(gains, least) {
         f64::INFINITY => String::from("nowhere"),
@@ -114,7 +116,8 @@ fn from_where_it_pays(gains: &[(f64, f64)]) -> String {
 
 fn point(plan: &Plan, on: Runtimes, micros: f64, writes: Writes) -> Vec<Outcome> {
     let steps = (micros * PER_MICROSECOND as f64) as u64;
-    // Some thirty milliseconds a sample and more: a kernel may let the second worker begin late.
+    // A sample takes thirty milliseconds or more, because a kernel may let the second worker begin
+    // late.
     let ops = plan.pick(60_000.0, 10_000.0, 500.0) / (micros + 0.5);
     let ops = (ops as usize).max(64);
     let cell: &'static ColorCell<u64> = Box::leak(Box::new(on.handle.cell(Color::new(COLOR), 0)));

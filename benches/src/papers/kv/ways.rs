@@ -1,4 +1,4 @@
-//! One operation of the store, some ways.
+//! One operation of the store, in several ways.
 
 use super::{KEYS, Operation};
 use crate::latch::Latch;
@@ -13,7 +13,7 @@ use tokio::sync::RwLock;
 /// Where the keys' colors start.
 const FIRST_COLOR: u64 = 2_000_000;
 
-/// Values to be written by all of `operations`.
+/// The number of values that all `operations` write.
 fn writes<const N: usize>(operations: &[Operation<N>]) -> u64 {
     operations.iter().filter(|operation| operation.write).count() as u64 * N as u64
 }
@@ -82,7 +82,7 @@ pub(super) fn exclusive_one(
     })
 }
 
-/// Adds one to each.
+/// Adds one to each value.
 fn add(values: [&mut u64; 4]) {
     for value in values {
         *value += 1;

@@ -1,4 +1,4 @@
-//! One load: requests at random times from a thread of their own, and what became of them.
+//! One load: requests at random times from a thread of their own, and their results.
 
 use super::STEPS;
 use crate::random::Random;
@@ -10,48 +10,48 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How often the generator wakes. What was due in between is offered then.
+/// The interval at which the generator wakes. It then offers the requests that have become due.
 const TICK: Duration = Duration::from_micros(250);
-/// The longest that what has been admitted may take at the end.
+/// The longest time that admitted requests may take at the end.
 const GRACE: Duration = Duration::from_secs(60);
 
-/// What comes.
+/// The offered requests.
 pub(super) struct Load {
     /// Requests a second.
     pub(super) rate: f64,
-    /// For so long.
+    /// The duration of the load.
     pub(super) window: Duration,
-    /// Seconds of a core that each takes.
+    /// Seconds of a core for each request.
     pub(super) service: f64,
-    /// The delay that is to be held.
+    /// The target delay.
     pub(super) target: Duration,
 }
 
-/// What became of it.
+/// The results of a load.
 pub(super) struct Figures {
     /// Requests that came.
     pub(super) came: usize,
-    /// Of them refused when they were offered.
+    /// Requests that were refused when they were offered.
     pub(super) refused: usize,
-    /// Of them admitted, and dropped at their turn.
+    /// Requests that were admitted, and dropped at their turn.
     pub(super) shed: usize,
-    /// Good ones a second.
+    /// Good requests a second.
     pub(super) goodput: f64,
-    /// From when they were due until they began.
+    /// Delays from the time at which requests were due until they began.
     pub(super) from_due: Delays,
-    /// From their offer until they began.
+    /// Delays from the offer of requests until they began.
     pub(super) from_offer: Delays,
-    /// Seconds by which 99 of 100 offers were late, at most.
+    /// The seconds by which 99 of 100 offers were late at most.
     pub(super) late: f64,
-    /// The most that waited and ran at once.
+    /// The most requests that waited and ran at once.
     pub(super) most: usize,
 }
 
 /// Seconds until the requests that were done had begun.
 pub(super) struct Delays {
-    /// Half of them.
+    /// The delay that half of the requests did not exceed.
     pub(super) p50: f64,
-    /// 99 of 100.
+    /// The delay that 99 of 100 requests did not exceed.
     pub(super) p99: f64,
 }
 
@@ -65,26 +65,26 @@ impl Delays {
 /// A request's times, in nanoseconds.
 #[derive(Default)]
 struct Times {
-    /// From when it was due to its offer.
+    /// From the time at which it was due to its offer.
     late: AtomicU64,
     /// From the offer to the beginning of its work.
     delay: AtomicU64,
-    /// From when it was due to the end of its work; zero if it was not done.
+    /// From the time at which it was due to the end of its work; zero if it was not done.
     done: AtomicU64,
 }
 
-/// What all requests share.
+/// The state that all requests share.
 struct Shared {
     times: Vec<Times>,
     inside: AtomicUsize,
 }
 
-/// Counts a request as inside for as long as it lives, done or refused or dropped.
+/// Counts a request as inside while it exists, until it is done, refused or dropped.
 struct Inside(Arc<Shared>);
 
 impl Inside {
     fn enter(shared: &Arc<Shared>) -> (Self, usize) {
-        // Ordering: Relaxed, a count; whoever waits for zero acquires.
+        // Ordering: Relaxed, a count; the thread that waits for zero acquires.
         let before = shared.inside.fetch_add(1, Ordering::Relaxed);
         (Self(Arc::clone(shared)), before + 1)
     }
@@ -92,13 +92,13 @@ impl Inside {
 
 impl Drop for Inside {
     fn drop(&mut self) {
-        // Ordering: Release, so that who sees zero sees the times.
+        // Ordering: Release, so that the thread that sees zero sees the times.
         self.0.inside.fetch_sub(1, Ordering::Release);
     }
 }
 
 impl Load {
-    /// Offers it to the runtime and waits for the end of all that was admitted.
+    /// Offers the load to the runtime and waits for the end of all admitted requests.
     pub(super) fn run(&self, on: Serial, with_admission: bool) -> Figures {
         let dues = self.dues();
         let admission = with_admission.then(|| Admission::new(self.target));
@@ -119,7 +119,7 @@ impl Load {
             thread::sleep(TICK);
         }
         let last = Instant::now();
-        // Ordering: Acquire, pairs with the release of the last one inside.
+        // Ordering: Acquire, pairs with the release of the last request inside.
         while shared.inside.load(Ordering::Acquire) > 0 {
             assert!(last.elapsed() < GRACE, "requests are neither done nor refused");
             thread::sleep(TICK);
@@ -127,7 +127,7 @@ impl Load {
         self.figures(&shared.times, refused, most)
     }
 
-    /// When requests are due: independent of each other.
+    /// The times at which requests are due, independent of each other.
     fn dues(&self) -> Vec<Duration> {
         let mut random = Random::new(6);
         let mut due = 0.0;
@@ -140,7 +140,7 @@ impl Load {
 
     fn figures(&self, times: &[Times], refused: usize, most: usize) -> Figures {
         let limit = self.target.as_secs_f64() * 2.0 + self.service;
-        // Ordering: Relaxed, ordered by the count of those inside.
+        // Ordering: Relaxed, ordered by the count of requests inside.
         let seconds = |nanos: &AtomicU64| nanos.load(Ordering::Relaxed) as f64 / 1e9;
         let done = || times.iter().filter(|times| seconds(&times.done) > 0.0);
         let good = done().filter(|times| seconds(&times.done) <= limit).count();
@@ -165,7 +165,7 @@ fn sorted(mut values: Vec<f64>) -> Vec<f64> {
     values
 }
 
-/// The value that so large a part of them does not exceed; zero if there are none.
+/// The value that `part` of the values do not exceed; zero if there are no values.
 fn part(sorted: &[f64], part: f64) -> f64 {
     sorted.get((sorted.len() as f64 * part) as usize).copied().unwrap_or(0.0)
 }
@@ -180,7 +180,7 @@ fn offer(
 ) -> bool {
     let offered = Instant::now();
     let late = offered.saturating_duration_since(due);
-    // Ordering: Relaxed, ordered by the count of those inside, as all times are.
+    // Ordering: Relaxed, ordered by the count of requests inside, as all times are.
     inside.0.times[index].late.store(late.as_nanos() as u64, Ordering::Relaxed);
     let work = async move {
         let times = &inside.0.times[index];
@@ -199,7 +199,7 @@ fn offer(
     true
 }
 
-/// Since then; never zero.
+/// The nanoseconds since `then`; never zero.
 fn nanos(then: Instant) -> u64 {
     (then.elapsed().as_nanos() as u64).max(1)
 }

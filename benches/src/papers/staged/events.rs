@@ -7,7 +7,7 @@ use colored_lab::Events;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// As [`super::Line`]. It belongs to its color, so loads and stores are enough.
+/// As [`super::Line`]. Only its color uses it, so loads and stores are enough.
 #[repr(align(32))]
 #[derive(Default)]
 struct Line {

@@ -21,10 +21,10 @@ const COLORS: usize = 64;
 const TASKS: usize = 2_000;
 /// Stages of the pipeline.
 const STEPS: usize = 8;
-/// Lanes by which a queue is longer than the shortest when one is pushed.
+/// The number of lanes by which a queue must exceed the shortest one before a lane is pushed there.
 const THRESHOLD: usize = 4;
 
-/// Who hands work to whom.
+/// The policies by which work reaches idle workers.
 const POLICIES: [(&str, Option<&Places>); 5] = [
     ("steal", None),
     ("hybrid", Some(&Places { place: Place::Least(THRESHOLD), steals: true })),
@@ -35,7 +35,7 @@ const POLICIES: [(&str, Option<&Places>); 5] = [
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Load {
-    /// All colors have as much.
+    /// All colors have the same work.
     Uniform,
     /// One color has a worker's share, the others share the rest.
     OneHot,
@@ -134,8 +134,8 @@ fn point(plan: &Plan, runtimes: &[Serial; 5], load: Load) -> (Vec<Outcome>, Vec<
     (outcomes, all.iter().map(|one| median(one.borrow().iter().copied())).collect())
 }
 
-/// Keeps the imbalance of each sample. (Over the sum of all, those in which one worker had too much would
-/// cancel those in which another had.)
+/// Keeps the imbalance of each sample. (In the sum of all samples, a sample with too much work on one
+/// worker would cancel a sample with too much on another.)
 fn watched(
     on: Serial,
     imbalances: Imbalances,
@@ -157,7 +157,7 @@ fn sampler(plan: &Plan, on: Serial, load: Load) -> Box<dyn FnMut() -> Sample> {
     match load {
         Load::Uniform => Box::new(spread(on, TASKS / scale, |task| task % COLORS)),
         Load::OneHot => Box::new(spread(on, TASKS / scale, |task| {
-            // Mixed evenly, so that the hot tasks come neither first nor last.
+            // The hot tasks are mixed in evenly, so that they come neither first nor last.
             if task.is_multiple_of(workers()) { 0 } else { 1 + task % (COLORS - 1) }
         })),
         Load::Ring => {
@@ -168,7 +168,7 @@ fn sampler(plan: &Plan, on: Serial, load: Load) -> Box<dyn FnMut() -> Sample> {
     }
 }
 
-/// Tasks of ten microseconds, of the colors that `color` says.
+/// Tasks of ten microseconds, with the colors that `color` returns.
 fn spread(on: Serial, tasks: usize, color: fn(usize) -> usize) -> impl FnMut() -> Sample {
     let latch = Latch::leaked();
     move || {

@@ -1,4 +1,4 @@
-//! The same ring, of `Stage`s: what a bounded queue and batches of a stage's own cost.
+//! The same ring, of `Stage`s: the cost of a bounded queue and of a stage's own batches.
 
 use super::{EVENTS, Line, STAGES};
 use crate::latch::Latch;
@@ -7,14 +7,15 @@ use crate::rivals::{Rival, Serial};
 use colored::stage::{Batch, Builder, Stage, each};
 use std::sync::OnceLock;
 
-/// The stages, and whom to tell of an event's last visit.
+/// The stages, and the latch for an event's last visit.
 struct Ring {
     stages: Vec<OnceLock<Stage<usize>>>,
     latch: &'static Latch,
 }
 
 impl Ring {
-    /// Room for all events at one stage: in a ring with less, senders could wait for each other.
+    /// Each stage has room for all events: in a ring with less room, senders could wait for each
+    /// other.
     fn leaked(on: Serial, batch: u32) -> &'static Self {
         let stages = (0..STAGES).map(|_| OnceLock::new()).collect();
         let ring: &'static Self = Box::leak(Box::new(Self { stages, latch: Latch::leaked() }));

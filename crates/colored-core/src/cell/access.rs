@@ -60,7 +60,7 @@ impl fmt::Display for AccessError {
 
 impl std::error::Error for AccessError {}
 
-/// Somebody is inside already: [`AccessError::InUse`], where nothing else can be wrong.
+/// The cell is in use: [`AccessError::InUse`], where no other error is possible.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct InUse;
@@ -105,7 +105,8 @@ impl fmt::Display for CallError {
 impl std::error::Error for CallError {}
 
 impl CallError {
-    /// Panics, for a future that has no error to give: `what` it is, and where it was made.
+    /// Panics for a future that cannot return an error. `what` names the future, and `site` the
+    /// place where it was made.
     #[cold]
     pub(super) fn raise(self, what: fmt::Arguments<'_>, site: &Location<'_>) -> ! {
         match self {
@@ -121,7 +122,7 @@ impl From<InUse> for CallError {
     }
 }
 
-/// Where a cell was made. With debug assertions only: elsewhere it would make each cell larger.
+/// Where a cell was made. Only with debug assertions: without them it would make each cell larger.
 #[derive(Clone, Copy)]
 #[cfg(debug_assertions)]
 pub(super) struct Made(&'static Location<'static>);

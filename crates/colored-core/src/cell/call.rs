@@ -34,7 +34,7 @@ impl<T: Send + 'static, F, R> Call<T, F, R> {
         Self(TryCall::new(cell, site, f))
     }
 
-    /// Whether it stands in the color's line, or has its turn.
+    /// Whether the closure waits in the color's line, or has its turn.
     pub(crate) fn is_scheduled(&self) -> bool {
         matches!(self.0.stage, Stage::Queued(_))
     }
@@ -92,7 +92,7 @@ where
                 Ok(result) => return Poll::Ready(Ok(result?)),
                 Err(f) => {
                     let cell = this.cell.clone();
-                    // The color is this closure's then: nothing else can be wrong.
+                    // The closure then has the color, so `InUse` is the only possible error.
                     let run = move |f| cell.try_with(f).map_err(|_| InUse);
                     let queued = Queued::post(this.turn(), f, cx.waker(), run);
                     this.stage = Stage::Queued(queued);

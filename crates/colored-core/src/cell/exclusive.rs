@@ -1,8 +1,8 @@
 //! [`ColorCell::exclusive`]: the value across awaits.
 //!
-//! The section keeps all other work of the color from running, and the cell's mark keeps the other
-//! branches of the same task out. If the future is taken out of its task and dropped elsewhere, the
-//! borrow of the value ends first, then the mark, then the section: so the next access sees all
+//! The section keeps all other work of the color from running, and the cell's mark refuses the
+//! other branches of the same task. If the future is taken out of its task and dropped elsewhere,
+//! the borrow of the value ends first, then the mark, then the section: so the next access sees all
 //! changes.
 
 use super::{AccessError, ColorCell};
@@ -34,11 +34,11 @@ impl<T: Send + 'static> ColorCell<T> {
     /// # }
     /// ```
     ///
-    /// Costs what a section costs.
+    /// The access costs as much as a section.
     ///
     /// # Panics
     ///
-    /// When it is polled, where [`with`](Self::with) would, or `exclusive`.
+    /// When it is polled, in the cases in which [`with`](Self::with) or `exclusive` panics.
     #[track_caller]
     pub fn exclusive<'a, R, F>(&'a self, f: F) -> impl Future<Output = R> + use<'a, T, R, F>
     where
@@ -55,8 +55,8 @@ impl<T: Send + 'static> ColorCell<T> {
                 Ok(busy) => busy,
                 Err(error) => panic!("{site}: {error}{}", self.inner.sides()),
             };
-            // SAFETY: the mark outlives the borrow. This future is polled by the task in which the
-            // section began only, which keeps the lane; elsewhere it can only be dropped.
+            // SAFETY: the mark outlives the borrow. Only the task in which the section began polls
+            // this future, and that task keeps the lane; elsewhere the future can only be dropped.
             let value = unsafe { self.inner.value() };
             let result = f(value).await;
             drop(busy);

@@ -43,15 +43,16 @@ impl<T> Inner<T> {
     ///
     /// The caller holds the lane.
     pub(super) unsafe fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> Result<R, InUse> {
-        // SAFETY: by contract.
+        // SAFETY: by contract the caller holds the lane.
         let _busy = unsafe { self.occupy() }?;
         Ok(self.value.with_mut(|value| {
-            // SAFETY: the holder alone reaches the value, and the flag keeps a second access out.
+            // SAFETY: only the holder of the lane reaches the value, and the flag refuses a second
+            // access.
             f(unsafe { &mut *value })
         }))
     }
 
-    /// Refuses all other accesses while the mark lives.
+    /// Sets the mark, which refuses all other accesses while it lives.
     ///
     /// # Safety
     ///
@@ -68,13 +69,13 @@ impl<T> Inner<T> {
         Ok(Busy(&self.busy))
     }
 
-    /// Whether a reader may look: while it is inside, nobody can occupy the cell.
+    /// Whether a reader may use the value. While the reader is inside, no access can occupy the cell.
     pub(super) fn admits_readers(&self) -> Result<(), InUse> {
         // Ordering: as in `occupy`.
         if self.busy.load(Ordering::Acquire) { Err(InUse) } else { Ok(()) }
     }
 
-    /// The value, as the holder of the lane or the readers reach it.
+    /// The place of the value, for the holder of the lane or the readers.
     pub(super) fn place(&self) -> &UnsafeCell<T> {
         &self.value
     }
@@ -83,11 +84,12 @@ impl<T> Inner<T> {
     ///
     /// # Safety
     ///
-    /// The caller uses the reference while it has the mark, once, and either holds the lane or only
-    /// drops what has the reference.
+    /// The caller uses the reference only while it has the mark, calls this once, and either holds the
+    /// lane or only drops the owner of the reference.
     #[expect(clippy::mut_from_ref, reason = "the mark keeps everybody else out")]
     pub(super) unsafe fn value(&self) -> &mut T {
-        // SAFETY: by contract nobody else has one.
+        // SAFETY: by contract the caller has the mark, and calls this once, so no other reference
+        // exists.
         self.value.with_mut(|value| unsafe { &mut *value })
     }
 }
@@ -103,12 +105,12 @@ impl Drop for Busy<'_> {
     }
 }
 
-/// One clone's pointer.
+/// The pointer of one clone.
 pub(super) struct Owner<T: Send + 'static>(NonNull<Inner<T>>);
 
-// SAFETY: value and flag are reached by the holder of the lane only (`Inner::with`), and by the end
-// of the cell; the lane's hand-over orders one holder's use before the next one's. Readers reach
-// the value together, which asks for `T: Sync` (`ColorCell::read`, `ColorCell::shared`).
+// SAFETY: only the holder of the lane (`Inner::with`) and the end of the cell reach value and flag; the
+// lane's hand-over orders one holder's use before the next one's. Readers reach the value together,
+// which requires `T: Sync` (`ColorCell::read`, `ColorCell::shared`).
 unsafe impl<T: Send> Send for Owner<T> {}
 // SAFETY: as for `Send`; a shared reference gives no other way to the value.
 unsafe impl<T: Send> Sync for Owner<T> {}
@@ -146,7 +148,7 @@ impl<T: Send + 'static> Deref for Owner<T> {
 
     #[inline]
     fn deref(&self) -> &Inner<T> {
-        // SAFETY: this clone keeps it.
+        // SAFETY: this clone keeps the cell.
         unsafe { self.0.as_ref() }
     }
 }
@@ -167,9 +169,9 @@ impl<T: Send + 'static> Drop for Owner<T> {
         if self.clones.fetch_sub(1, Ordering::AcqRel) > 1 {
             return;
         }
-        // SAFETY: the last clone is going; the posts that are left do not look at the lane.
+        // SAFETY: this is the last clone; the posts that are left do not read the lane.
         let lane = unsafe { &raw mut (*self.0.as_ptr()).lane };
-        // SAFETY: nobody reads the place again.
+        // SAFETY: no code reads the place again.
         let lane = ManuallyDrop::into_inner(unsafe { lane.read() });
         let end = End(self.0);
         if let Err(later) = callback::run_inline(&lane, move || drop(end)) {
@@ -189,7 +191,7 @@ impl<T> Uncounted<T> {
     ///
     /// The cell has not ended.
     unsafe fn get<'a>(self) -> &'a Inner<T> {
-        // SAFETY: by contract.
+        // SAFETY: by contract the cell has not ended.
         unsafe { self.0.as_ref() }
     }
 }
@@ -202,7 +204,7 @@ unsafe impl<T: Send> Send for End<T> {}
 
 impl<T> Drop for End<T> {
     fn drop(&mut self) {
-        // SAFETY: made from a box; no clone is left, and no post.
+        // SAFETY: the pointer is from a box; no clone and no post is left.
         drop(unsafe { Box::from_raw(self.0.as_ptr()) });
     }
 }

@@ -13,15 +13,15 @@ use std::task::Waker;
 /// The part that the waiting future and the color's half share.
 pub(super) type Shared<F, R> = Arc<Slot<F, Result<R, InUse>>>;
 
-/// The waiting one's half. When it is dropped, a closure that has not begun is dropped at its turn.
+/// The waiting future's half. When it is dropped, a closure that has not begun is dropped at its turn.
 pub(super) struct Queued<F, R> {
-    /// Goes before the slot.
+    /// Dropped before the slot.
     wait: WaitSlot,
     slot: Option<Shared<F, R>>,
 }
 
 impl<F: Send + 'static, R: Send + 'static> Queued<F, R> {
-    /// Has `f` stand in the line of the turn's lane, where `run` runs it. Both are dropped there if the
+    /// Puts `f` into the line of the turn's lane, where `run` runs it. Both are dropped there if the
     /// runtime shuts down first.
     pub(super) fn post(
         turn: Turn<'_>,
@@ -37,7 +37,7 @@ impl<F: Send + 'static, R: Send + 'static> Queued<F, R> {
 }
 
 impl<F, R> Queued<F, R> {
-    /// Has `push` put the color's half into the line of the turn's lane.
+    /// Calls `push` to put the color's half into the line of the turn's lane.
     pub(super) fn push(
         turn: Turn<'_>,
         f: F,
@@ -47,12 +47,13 @@ impl<F, R> Queued<F, R> {
         let slot = Arc::new(Slot::new(f, waker.clone()));
         push(Arc::clone(&slot));
         let mut wait = WaitSlot::default();
-        // SAFETY: the slot outlives the record, and what stands in the line keeps the lane.
+        // SAFETY: the slot outlives the record, and the half in the line keeps the lane.
         unsafe { wait.waits(|| slot.cause(turn)) };
         Self { wait, slot: Some(slot) }
     }
 
-    /// The outcome, once; or `waker` is to be called when it is there. `turn` says again what it waits for.
+    /// Returns the outcome, once, or stores `waker` to be woken when it is there. `turn` names the awaited
+    /// turn again.
     ///
     /// # Errors
     ///
@@ -88,11 +89,11 @@ impl<F, R> Drop for Queued<F, R> {
     }
 }
 
-/// The color's half. Dropped unrun at shutdown.
+/// The half that waits in the color's line. A shutdown drops it without running it.
 struct Posted<F, R, Q> {
     slot: Shared<F, R>,
     has_come: bool,
-    /// May keep the last clones of cells: goes after the caller has been told.
+    /// It may keep the last clones of cells, so it is dropped after the caller has been told.
     run: Q,
 }
 

@@ -100,13 +100,13 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
         TryRead { cell: self, site: Location::caller(), stage: Stage::Unstarted(f) }
     }
 
-    /// Runs `f` at once if it need not wait; gives it back otherwise.
+    /// Runs `f` at once if it need not wait; returns `f` otherwise.
     fn read_now<R, F: FnOnce(&T) -> R>(&self, f: F) -> Result<Result<R, InUse>, F> {
         if self.inner.lane().is_free_here() {
             // SAFETY: this thread holds the lane.
             return Ok(unsafe { self.inner.with(|value| f(value)) });
         }
-        // The slot gives `f` back if the reader must wait.
+        // `f` stays in the slot if the reader must wait.
         let mut slot = Some(f);
         let run = || self.look(slot.take().expect("run once"));
         match readers::read_inline(self.inner.lane(), run) {
@@ -115,12 +115,12 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
         }
     }
 
-    /// Looks at the value. The caller is a reader that is inside.
+    /// Calls `f` with the value. The caller is a reader that is inside.
     fn look<R>(&self, f: impl FnOnce(&T) -> R) -> Result<R, InUse> {
         self.inner.admits_readers()?;
         Ok(self.inner.place().with(|value| {
-            // SAFETY: while readers are inside nobody holds the lane, and so nobody changes the
-            // value.
+            // SAFETY: while readers are inside no thread holds the lane, and so no thread changes
+            // the value.
             f(unsafe { &*value })
         }))
     }
@@ -204,7 +204,7 @@ impl<T: Send + 'static, F, R> fmt::Debug for TryRead<'_, T, F, R> {
     }
 }
 
-/// The color's half.
+/// The half that waits in the color's line.
 struct Reading<T: Send + 'static, F, R> {
     slot: Shared<F, R>,
     f: Option<F>,

@@ -1,8 +1,8 @@
 //! [`RemoteCall`], [`RemoteCallWait`]: a closure that another task runs under a color for a waiting caller.
 //!
-//! It serves types with a queue of their own, such as a mailbox, whose server runs under one color from
-//! the moment at which the closure is sent. So the caller waits for that color, and is recorded as
-//! such, until the closure begins or is dropped.
+//! A remote call serves types with a queue of their own, such as a mailbox, whose server runs under one
+//! color from the moment at which the closure is sent. So the caller waits for that color, and is recorded
+//! as such, until the closure begins or is dropped.
 
 use super::access::CallError;
 use super::slot::{Outcome, Slot};
@@ -48,7 +48,7 @@ pub struct RemoteCall<F, R>(Option<Arc<Slot<F, R>>>);
 /// The caller's side of a [`RemoteCall`], which gets the result. If it is dropped, a closure that has not
 /// begun is dropped at its turn.
 pub struct RemoteCallWait<F, R> {
-    /// Goes before the others.
+    /// Dropped before the other fields.
     wait: WaitSlot,
     home: Option<Address>,
     slot: Arc<Slot<F, R>>,
@@ -87,7 +87,7 @@ impl<F, R> RemoteCallWait<F, R> {
                 self.home = self.home.take().or_else(home);
                 if let Some(Address(lane)) = &self.home {
                     let turn = Turn { lane, how: HOW, site };
-                    // SAFETY: the record goes before slot and lane.
+                    // SAFETY: the record is dropped before the slot and the lane.
                     unsafe { self.wait.waits(|| self.slot.cause(turn)) };
                 }
                 return Poll::Pending;
@@ -101,7 +101,7 @@ impl<F, R> RemoteCallWait<F, R> {
 impl<F, R> Drop for RemoteCallWait<F, R> {
     fn drop(&mut self) {
         self.wait.end();
-        // There may be a result that nobody has taken.
+        // The slot may hold a result that was never taken.
         contain(|| self.slot.abandon());
     }
 }

@@ -25,7 +25,7 @@ use std::fmt;
              closure of one"
 )]
 pub trait Cells<F, R>: Sized {
-    /// The set, by itself.
+    /// The set as a type of its own.
     #[doc(hidden)]
     type Set: Set<F, R>;
 
@@ -56,18 +56,19 @@ pub trait Set<F, R>: Sealed {
     fn wants(&self) -> Self::Wants;
     fn claims(wants: &[Request]) -> Self::Claims;
 
-    /// The requirement on the first cell that is not shared: the closure runs under its color.
+    /// The requirement on the first cell that is not shared. The closure runs under the color of
+    /// that cell.
     fn color(&self) -> Option<Request>;
 
-    /// Two places of one cell, at least one of which changes it.
+    /// Two places of one cell, of which at least one changes it.
     fn twice(&self) -> Option<(usize, usize)>;
 
     /// Runs the closure, unless a cell is in use.
     ///
     /// # Safety
     ///
-    /// This thread holds all lanes, or is counted in where all that is wanted is shared. Those that
-    /// `own` says yes to it holds in any case.
+    /// This thread holds all lanes; where a lane is wanted only as shared, it may be counted in as
+    /// a reader instead. It holds each lane for which `own` returns true.
     unsafe fn run(&self, own: impl Fn(Request) -> bool, f: F) -> Result<R, InUse>;
 }
 

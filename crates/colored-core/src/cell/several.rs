@@ -33,18 +33,18 @@ use std::ops::{Index, IndexMut};
 /// ```
 pub struct Several<'a, T: Send + 'static> {
     row: Row<'a, T>,
-    /// As if it borrowed the values to change them: it cannot leave this thread if they cannot.
+    /// Acts as a mutable borrow of the values, so that the type is `Send` only if they are.
     values: PhantomData<&'a mut T>,
 }
 
 impl<T: Send + 'static> Several<'_, T> {
-    /// How many there are.
+    /// The number of values.
     #[must_use]
     pub fn len(&self) -> usize {
         self.row.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no values.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -86,7 +86,7 @@ impl<T: Send + fmt::Debug + 'static> fmt::Debug for Several<'_, T> {
     }
 }
 
-/// A row of cells, each to be changed.
+/// A row of cells whose values the closure changes.
 #[doc(hidden)]
 pub struct Slice<C>(C);
 

@@ -18,13 +18,13 @@ pub(super) struct Slot<F, R>(Mutex<State<F, R>>);
 enum State<F, R> {
     /// The closure has not begun.
     Waiting(F, Waker),
-    /// It has not begun and nobody waits for it: whose turn it is drops it.
+    /// The closure has not begun, and no future waits for it: the thread that runs its turn drops it.
     Abandoned(F),
-    /// It has begun.
+    /// The closure has begun.
     Begun(Waker),
-    /// It has begun and nobody waits for it, or all is over.
+    /// The closure has begun and no future waits for it, or all is over.
     Alone,
-    /// It is over.
+    /// The closure is over.
     Over(Outcome<R>),
 }
 
@@ -32,7 +32,7 @@ enum State<F, R> {
 pub(super) enum Outcome<R> {
     Done(R),
     Panicked(Box<dyn Any + Send>),
-    /// The runtime shut down before it ran.
+    /// The runtime shut down before the closure ran.
     Cancelled,
 }
 
@@ -46,7 +46,7 @@ impl<R> From<thread::Result<R>> for Outcome<R> {
 }
 
 impl<R> Outcome<Result<R, InUse>> {
-    /// For whoever has waited for it; goes on with the closure's panic.
+    /// The result for the waiting future. A panic of the closure goes on here.
     pub(super) fn into_result(self) -> Result<R, CallError> {
         match self {
             Self::Done(result) => Ok(result?),
@@ -57,29 +57,29 @@ impl<R> Outcome<Result<R, InUse>> {
 }
 
 impl<F, R> Slot<F, R> {
-    /// How to ask a slot what is waited for: the lane that stands beside it in the [`Cause`].
+    /// The functions that find the target of a wait for a slot: the lane beside the slot in the [`Cause`].
     pub(super) const KIND: &Kind = &Kind { target: Self::target, waker: Self::waker };
 
     pub(super) fn new(f: F, waker: Waker) -> Self {
         Self(Mutex::new(State::Waiting(f, waker)))
     }
 
-    /// For the record of a wait for that turn. The slot, and while the closure has not begun the lane, are
-    /// kept by something else.
+    /// The cause for the record of a wait for that turn. The caller keeps the slot alive, and the closure
+    /// keeps the lane until it begins.
     pub(super) fn cause(&self, turn: Turn<'_>) -> Cause {
         let (what, beside) = (ptr::from_ref(self).cast(), turn.lane.ptr().into_raw().as_ptr());
         Cause { how: turn.how, site: turn.site, kind: Self::KIND, what, beside: beside.cast() }
     }
 
     unsafe fn target(cause: &Cause) -> Option<Target> {
-        // SAFETY: made by `cause`, and the future keeps the slot while it is asked.
+        // SAFETY: `cause` made the pointer, and the future keeps the slot during this call.
         let slot = unsafe { &*cause.what.cast::<Self>() };
         slot.while_it_waits(|| {
             let lane = NonNull::new(cause.beside.cast_mut()).expect("there is a lane");
             let lane = LanePtr::from_raw(lane.cast());
-            // SAFETY: the closure has not begun, and keeps it.
+            // SAFETY: the closure has not begun, and keeps the lane.
             unsafe { lane.get() }.retain(1);
-            // SAFETY: just counted.
+            // SAFETY: the reference was just counted.
             Target::Lane(unsafe { LaneRef::from_counted(lane) })
         })
     }
@@ -89,13 +89,14 @@ impl<F, R> Slot<F, R> {
         unsafe { &*cause.what.cast::<Self>() }.take_waker()
     }
 
-    /// Calls `f` if the closure has not begun, and keeps it from that meanwhile.
+    /// Calls `f` if the closure has not begun. The lock keeps it from beginning meanwhile.
     pub(super) fn while_it_waits<T>(&self, f: impl FnOnce() -> T) -> Option<T> {
         let state = self.0.lock();
         matches!(*state, State::Waiting(..)).then(f)
     }
 
-    /// The waker, if the closure has not begun. To be woken: nobody else will.
+    /// Takes the waker, if the closure has not begun. The caller must wake it, because no other thread
+    /// will.
     pub(super) fn take_waker(&self) -> Option<Waker> {
         match &mut *self.0.lock() {
             State::Waiting(_, waker) => Some(mem::replace(waker, Waker::noop().clone())),
@@ -103,9 +104,9 @@ impl<F, R> Slot<F, R> {
         }
     }
 
-    /// The outcome, once; or the waker to be called when it is there.
+    /// Returns the outcome, once, or stores the waker to be woken when it is there.
     pub(super) fn poll(&self, waker: &Waker) -> Option<Outcome<R>> {
-        // A waker is anybody's code: it is cloned before the lock, and dropped after it.
+        // A waker is foreign code: it is cloned before the lock, and dropped after it.
         let waker = waker.clone();
         let mut state = self.0.lock();
         let (next, _old) = match mem::replace(&mut *state, State::Alone) {
@@ -119,7 +120,7 @@ impl<F, R> Slot<F, R> {
         None
     }
 
-    /// Its turn has come. An abandoned closure is dropped here.
+    /// Takes the closure when its turn has come. An abandoned closure is dropped here.
     pub(super) fn begin(&self) -> Option<F> {
         let mut state = self.0.lock();
         match mem::replace(&mut *state, State::Alone) {
@@ -141,7 +142,8 @@ impl<F, R> Slot<F, R> {
         if let State::Abandoned(..) = *state { None } else { begin_in(state) }
     }
 
-    /// The closure is done. Drops an outcome without a waiter, and returns the waker to wake.
+    /// Stores the outcome of the closure, and returns the waker to wake. Without a waiter, drops the
+    /// outcome.
     pub(super) fn finish(&self, outcome: Outcome<R>) -> Option<Waker> {
         let mut state = self.0.lock();
         if let State::Begun(waker) = mem::replace(&mut *state, State::Alone) {
@@ -153,14 +155,14 @@ impl<F, R> Slot<F, R> {
         None
     }
 
-    /// The closure is done: wakes its waiter.
+    /// Stores the outcome of the closure, and wakes its waiter.
     pub(super) fn settle(&self, outcome: Outcome<R>) {
         if let Some(waker) = self.finish(outcome) {
             contain(|| waker.wake());
         }
     }
 
-    /// The future is dropped, or has failed.
+    /// To be called when the future is dropped, or has failed.
     pub(super) fn abandon(&self) {
         abandon(self.0.lock());
     }

@@ -127,9 +127,9 @@ pub struct TryWhen<S, F, R> {
 
 enum Stage<S, F, R> {
     Unstarted(S, F),
-    /// Needs one lane exclusively, and waits in its line as a call does.
+    /// The set needs one lane exclusively: the closure waits in its line as a call does.
     Queued(Queued<F, R>, LanePtr),
-    /// Needs several lanes, or shares one.
+    /// The set needs several lanes, or shares one.
     Scheduled(Scheduled<F, R>),
     Done,
 }
@@ -181,7 +181,8 @@ where
                 }
             }
             Stage::Queued(queued, lane) => {
-                // SAFETY: asked while the closure has not begun, which keeps the lane.
+                // SAFETY: this is called while the closure has not begun, and the closure keeps the
+                // lane.
                 let lane = unsafe { LaneRef::borrowed(lane) };
                 match queued.poll(cx.waker(), || turn(&lane, this.site))? {
                     Ok(outcome) => return Poll::Ready(outcome.into_result()),
@@ -225,7 +226,7 @@ fn turn<'a>(lane: &'a LaneRef, site: &'static Location<'static>) -> Turn<'a> {
     Turn { lane, how: HOW, site }
 }
 
-/// Runs the closure if it need not wait for what the set wants; gives it back otherwise.
+/// Runs the closure if it need not wait for the lanes of the set; returns it otherwise.
 #[inline]
 fn run_now<S: Set<F, R>, F, R>(
     set: &S,
@@ -244,7 +245,7 @@ fn run_now<S: Set<F, R>, F, R>(
 
 /// The state of a `when` that could not run at once.
 enum Started<S, F, R> {
-    /// It could a moment later.
+    /// The closure could run a moment later.
     Over(R),
     Waits(Stage<S, F, R>),
 }
@@ -253,7 +254,7 @@ enum Started<S, F, R> {
 ///
 /// # Errors
 ///
-/// If the closure has come to an error.
+/// The error, if the closure ran at once and failed.
 #[cold]
 fn stand_in_line<S, F, R>(
     set: S,
@@ -275,7 +276,7 @@ where
         let lane = want.lane();
         // SAFETY: the set, and then the closure, keeps the lane.
         let borrowed = unsafe { LaneRef::borrowed(lane) };
-        // SAFETY: the lane is this closure's when it runs.
+        // SAFETY: this closure has the lane when it runs.
         let run = move |f| unsafe { set.run(|_| false, f) };
         let queued = Queued::post(turn(&borrowed, site), f, waker, run);
         return Ok(Started::Waits(Stage::Queued(queued, lane)));

@@ -76,7 +76,7 @@ impl<T: Send + 'static> LimitedCell<T> {
         &self.cell
     }
 
-    /// Uses the value, from inside its color: it needs no permit.
+    /// Uses the value, from inside its color. This needs no permit.
     ///
     /// # Panics
     ///
@@ -86,7 +86,7 @@ impl<T: Send + 'static> LimitedCell<T> {
         self.cell.with(f)
     }
 
-    /// Uses the value, from inside its color: it needs no permit.
+    /// Uses the value, from inside its color. This needs no permit.
     ///
     /// # Errors
     ///
@@ -205,7 +205,7 @@ impl<T: Send + 'static> LimitedCell<T> {
         F: FnOnce(&mut T) -> R + Send + 'static,
         R: Send + 'static,
     {
-        // What runs at once has not waited, and no clock is read.
+        // A closure that runs at once has not waited, so it reads no clock.
         let mut idle = Some((permit, f));
         let at_once = self.cell.call_now(|value| {
             let (permit, f) = idle.take().expect("run once");

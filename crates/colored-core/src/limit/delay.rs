@@ -29,19 +29,20 @@ impl Delay {
     /// An item is scheduled.
     #[inline]
     pub(crate) fn scheduled(&self, now: u64) {
-        // Ordering: Acquire of the move that emptied the queue, so that its time is not put back.
+        // Ordering: Acquire takes the move that emptied the queue, so that its time is not put
+        // back.
         if self.queued.load(Ordering::Acquire) == 0 {
-            // Ordering: published by the count.
+            // Ordering: the count publishes the value.
             self.moved.fetch_max(now, Ordering::Relaxed);
         }
-        // Ordering: Release of the move, for the Acquire in `at`.
+        // Ordering: Release publishes the move, for the Acquire in `at`.
         self.queued.fetch_add(1, Ordering::Release);
     }
 
     /// An item that was scheduled at `since` begins, under the color.
     #[inline]
     pub(crate) fn begins(&self, since: u64, now: u64) {
-        // Ordering: published by the count. No two items begin at the same time.
+        // Ordering: the count publishes the value. No two items begin at the same time.
         self.last.store(now.saturating_sub(since), Ordering::Relaxed);
         self.moved.store(now, Ordering::Relaxed);
         // Ordering: Release, as above.
@@ -73,9 +74,9 @@ impl Delay {
     /// The wait of the last item, or the time since the last move of a non-empty queue, if that is
     /// longer. `now` was read before the call.
     pub(crate) fn at(&self, now: u64) -> u64 {
-        // Ordering: Acquire of the last move before the queue became what it is.
+        // Ordering: Acquire takes the last move before the queue reached this state.
         let stands = self.queued.load(Ordering::Acquire) > 0;
-        // Ordering: published by the count.
+        // Ordering: the count publishes the value.
         let last = self.last.load(Ordering::Relaxed);
         if !stands {
             return last;
@@ -96,7 +97,7 @@ mod tests {
         delay.scheduled(1_030);
         assert_eq!((delay.queued(), delay.at(1_040)), (2, 40));
         delay.begins(1_000, 1_050);
-        // The other is 25 old: the last one has waited longer.
+        // The queued item is 25 old: the last one has waited longer.
         assert_eq!((delay.queued(), delay.at(1_055)), (1, 50));
         assert_eq!(delay.at(1_150), 100, "of 120");
         delay.begins(1_030, 1_150);
@@ -121,7 +122,8 @@ mod tests {
         assert_eq!(delay.at(80), 0);
     }
 
-    /// Random queues against the truth: at least half of the oldest one's age, and nothing made up.
+    /// Random queues against the exact delays: the estimate is at least half of the oldest item's
+    /// age, and never more than the wait of some item.
     #[test]
     fn it_is_at_least_half_of_the_age_of_the_oldest() {
         let mut seed = 1_u64;

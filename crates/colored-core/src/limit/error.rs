@@ -79,7 +79,7 @@ impl fmt::Display for RoomError {
     }
 }
 
-// A future or a closure has no `Debug`, and `unwrap` wants one of the error.
+// A future or a closure has no `Debug`, but `unwrap` requires one of the error.
 impl<T> fmt::Debug for Closed<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Closed(..)")

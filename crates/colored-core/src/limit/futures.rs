@@ -42,14 +42,14 @@ impl<'a> TryWait<'a> {
         Self { limit, waiter: None, site: Location::caller() }
     }
 
-    /// Records that this task waits.
+    /// Records the wait of this task.
     fn waits(&self, wait: &mut WaitSlot) -> Kept {
         const HOW: &How = &How { text: "waits for room in a limit of", is_shared: false };
         let inner = &self.limit.inner;
         let what = Arc::as_ptr(inner).cast();
         let cause =
             || Cause { how: HOW, site: self.site, kind: Inner::KIND, what, beside: ptr::null() };
-        // SAFETY: kept beside the record.
+        // SAFETY: the limit is kept beside the record.
         unsafe { wait.waits(cause) };
         let is_known = inner.handle.scheduler().has_had_sections();
         let caller = is_known.then(Caller::current).flatten();
@@ -87,7 +87,7 @@ impl Future for TryWait<'_> {
         let this = &mut *self;
         let inner = &this.limit.inner;
         if inner.lane.is_current() {
-            // It may have begun to wait elsewhere, and hopped here.
+            // The task may have begun to wait elsewhere, and hopped here.
             this.give_up();
             return Poll::Ready(match inner.semaphore.enter_over() {
                 Ok(()) => Ok(Permit::of(inner)),

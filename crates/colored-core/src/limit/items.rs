@@ -1,5 +1,5 @@
-//! Which items inside can only leave under the color of the limit: then a wait for room is a wait
-//! for the color.
+//! Records which items inside can leave only under the color of the limit. If all do, a wait for
+//! room is a wait for the color.
 //!
 //! An item is *on the color* from the moment at which it is scheduled under the color, or asks to
 //! hop there, until it ends there, or asks to hop away. Nothing that happens elsewhere ends it: an
@@ -10,11 +10,11 @@
 //! Hence, **if all items inside are on the color, no item enters before the color runs again**. The
 //! permit of a waiter that has been called is inside, but not on the color. Until it is used or
 //! released, it belongs to the task that waited for it, and nothing happens to it before that task
-//! runs. So while all other items are on the color, or called like it, only the color or one of
-//! those tasks can give room.
+//! runs. So while all other items are on the color, or called like it, only the color or one of the
+//! called tasks can give room.
 //!
-//! The table is kept from the runtime's first section on. Items that entered before are unknown,
-//! and count as not on the color.
+//! The semaphore keeps the table from the runtime's first section on. Items that entered before are
+//! unknown, and count as not on the color.
 
 use crate::sync::Mutex;
 use crate::wait::room::{Caller, Ways};

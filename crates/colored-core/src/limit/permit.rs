@@ -76,12 +76,12 @@ impl fmt::Debug for Permit {
 
 /// The permit of an item that is scheduled, or has begun.
 pub(super) struct Item {
-    /// When it was scheduled: nanoseconds of the scheduler. None once it has begun.
+    /// When the item was scheduled: nanoseconds of the scheduler. `None` once it has begun.
     since: Option<u64>,
-    /// Since it was scheduled, if waits are recorded.
+    /// Set when the item is scheduled, if waits are recorded.
     key: Option<Key>,
     on_color: bool,
-    /// Released last.
+    /// Dropped last.
     permit: Permit,
 }
 

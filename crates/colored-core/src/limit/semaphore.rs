@@ -32,17 +32,17 @@ pub(crate) struct Semaphore {
 /// A waiter in the queue.
 struct Waiting {
     waker: Waker,
-    /// Dropped before its target.
+    /// Dropped before the target of the wait.
     wait: WaitSlot,
     kept: Kept,
 }
 
-/// What is kept for a wait that is recorded.
+/// The values that are kept for a recorded wait.
 #[derive(Default)]
 pub(crate) struct Kept {
-    /// From the first section on.
+    /// Set from the first section on.
     pub(crate) caller: Option<Caller>,
-    /// The record points to it.
+    /// The room to which the record points.
     pub(crate) _room: Option<Arc<dyn Room>>,
 }
 
@@ -56,12 +56,12 @@ pub(crate) enum Refused {
 /// The result of waiting.
 #[derive(Debug)]
 pub(crate) enum Waited {
-    /// Inside.
+    /// The caller is inside.
     Entered,
-    /// In the line.
+    /// The waiter is in the queue.
     Waits(WaiterId),
     Closed,
-    /// Not in the line: there would never be room.
+    /// There would never be room; the waiter is not in the queue.
     Deadlock(Deadlock),
 }
 
@@ -97,7 +97,7 @@ impl Semaphore {
     }
 
     /// The ways in which there can be room, if they are known for all items inside. The caller
-    /// knows a waiter.
+    /// knows that a task waits.
     pub(crate) fn ways(&self) -> Option<Ways> {
         self.items.ways(|| self.state.inside())
     }
@@ -172,7 +172,7 @@ impl Semaphore {
         Some(mem::replace(&mut waiting.waker, Waker::noop().clone()))
     }
 
-    /// A waiter has left. Under the lock of the queue.
+    /// To be called when a waiter has left, under the lock of the queue.
     fn has_left(&self, waiters: &WaitQueue<Waiting>) {
         if waiters.is_empty() {
             self.state.nobody_waits();
@@ -220,7 +220,7 @@ impl Semaphore {
 
     /// Leaves, under the lock of the queue; returns the waker to wake after the lock.
     fn hand_on(&self, waiters: &mut WaitQueue<Waiting>) -> Option<Waker> {
-        // Looks again: the line may have ended before the lock was taken.
+        // Checks again: the queue may have become empty before the lock was taken.
         if self.state.leave(self.capacity) != Exit::HandOn {
             return None;
         }

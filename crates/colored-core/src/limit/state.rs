@@ -76,7 +76,8 @@ impl State {
         self.change(over).map_or_else(|entry| entry, |()| Entry::Inside)
     }
 
-    /// Enters, or marks that the queue is not empty from now on. Under the lock of the queue.
+    /// Enters, or marks that the queue is not empty from now on. The caller has the lock of the
+    /// queue.
     pub(super) fn enter_or_wait(&self, capacity: usize) -> Entry {
         let mut entry = Entry::Full;
         let chosen = self.change(|word| {
@@ -90,8 +91,8 @@ impl State {
         chosen.map_or_else(|closed| closed, |()| entry)
     }
 
-    /// Leaves, unless the permit belongs to a waiter. If the caller has the lock of the queue,
-    /// there is one.
+    /// Leaves, unless the permit belongs to a waiter. If the caller has the lock of the queue, a
+    /// waiter exists.
     #[inline]
     pub(super) fn leave(&self, capacity: usize) -> Exit {
         let mut exit = Exit::Outside;
@@ -108,13 +109,13 @@ impl State {
         chosen.map_or_else(|hand_on| hand_on, |()| exit)
     }
 
-    /// The queue is empty. Under its lock.
+    /// Notes that the queue is empty. The caller has its lock.
     pub(super) fn nobody_waits(&self) {
         // Ordering: the next item to enter need not see anything of the last waiter.
         self.0.fetch_and(!WAITS, Ordering::Relaxed);
     }
 
-    /// Admits nothing any more; the caller dissolves the queue. Under its lock.
+    /// Admits nothing any more. The caller has the lock of the queue, and dissolves it.
     pub(super) fn close(&self) {
         let Ok(()) = self.change(|word| Ok::<_, Infallible>((word | CLOSED) & !WAITS));
     }
@@ -122,10 +123,10 @@ impl State {
     /// Applies a transition until it takes effect, or is refused.
     #[inline]
     fn change<E>(&self, mut to: impl FnMut(usize) -> Result<usize, E>) -> Result<(), E> {
-        // Ordering: hint only, the exchange decides.
+        // Ordering: a hint only; the exchange decides.
         let mut word = self.0.load(Ordering::Relaxed);
         loop {
-            // Ordering: Release publishes what the item did inside to the one that takes the permit
+            // Ordering: Release publishes the item's work inside to the item that takes the permit
             // with Acquire.
             match self.0.compare_exchange_weak(word, to(word)?, Ordering::AcqRel, Ordering::Relaxed)
             {

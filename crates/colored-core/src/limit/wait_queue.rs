@@ -11,11 +11,11 @@ use std::task::Waker;
 pub struct WaitQueue<W = Waker> {
     waiting: VecDeque<(u64, W)>,
     next: u64,
-    /// Ids from here on were in the queue when it was dissolved.
+    /// The first id that was in the queue when it was dissolved.
     dissolved: Option<u64>,
 }
 
-/// A place in a [`WaitQueue`]. Its owner looks again, or gives it back by [`WaitQueue::leave`].
+/// A place in a [`WaitQueue`]. Its owner looks again, or returns it by [`WaitQueue::leave`].
 #[derive(Debug)]
 #[must_use]
 pub struct WaiterId(u64);
@@ -23,7 +23,7 @@ pub struct WaiterId(u64);
 /// The state of a waiter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaiterState {
-    /// In the queue.
+    /// The waiter is in the queue.
     Waiting,
     /// The waiter was the first, and has been called.
     Called,
@@ -72,7 +72,7 @@ impl<W> WaitQueue<W> {
         state
     }
 
-    /// The value of a waiter that waits.
+    /// The value of a waiter in the queue.
     pub fn waiting(&mut self, waiter: &WaiterId) -> Option<&mut W> {
         let waits = self.state(waiter) == WaiterState::Waiting;
         waits.then(|| self.position(waiter)).map(|at| &mut self.waiting[at].1)

@@ -1,29 +1,30 @@
-//! Thefts that were not worth it, and what a thief does about them.
+//! Thefts that were not worth it, and how a thief reacts to them.
 //!
 //! A lane that is stolen may stop at once: its task wants colors that another worker has in use all the
-//! time, and waits ([`when`](crate::when())). Then nothing has run in parallel that could not have run
-//! where it was, and both workers have paid: the one that had the colors in its cache now finds a line
-//! behind each of them. A thief that runs dry after such a theft would steal again at once.
+//! time, and waits ([`when`](crate::when())). Then nothing has run in parallel, and both workers have
+//! paid: the worker that had the colors in its cache now finds a line behind each of them. A thief that
+//! runs dry after such a theft would steal again at once.
 //!
-//! So it looks back. A theft was **bad** if, until the thief had run dry,
+//! So the thief judges its last theft. The theft was **bad** if, until the thief had run dry,
 //!
 //! * there was a `when` that had to wait for each four polls or less, and
-//! * a poll took less than two microseconds on average: who does some work before it waits, or between
-//!   two waits, does it in parallel.
+//! * a poll took less than two microseconds on average: a task that works before it waits, or between two
+//!   waits, does that work in parallel.
 //!
 //! After the second bad theft in a row, and each that follows, the thief **rests**: it takes nothing from
-//! other workers' queues for as long as one slice, then for two, up to eight. A good theft ends the row.
+//! other workers' queues for the length of one slice, then of two, up to eight. A good theft ends the
+//! row.
 //!
-//! # What a rest is not (G6)
+//! # Why a rest loses no wake-up (G6)
 //!
-//! A worker that rests is not parked, for the others: it counts as one that is in a slice, and like that
-//! one it is done by itself, after a bounded time, and then looks at all queues. So nobody wakes it, and
-//! no wake-up can be lost. Meanwhile it sleeps, and runs what comes to it alone: its events and timers,
-//! what is pinned to it, and what other threads have left in the injector. If it was searching when its
-//! rest began, somebody may have relied on that: it then does what a searcher does that has found
-//! something (`idle.rs`), and the last one wakes another worker.
+//! For the other workers a resting worker is not parked. It counts as busy: its rest ends by itself after
+//! a bounded time, as a slice does, and then it looks at all queues. So no thread wakes it, and no
+//! wake-up can be lost. Meanwhile it sleeps, and runs only its own events and timers, its pinned lanes,
+//! and lanes that other threads have left in the injector. If it was searching when its rest began, a
+//! producer may have relied on that. So it then acts as a searcher that has found a lane (`idle.rs`): the
+//! last searcher wakes another worker.
 //!
-//! With priorities, and with a [`Policy`](super::Policy), nobody rests.
+//! With priorities, and with a [`Policy`](super::Policy), no worker rests.
 
 use super::worker::Worker;
 
@@ -31,11 +32,11 @@ use super::worker::Worker;
 /// has two: its own, and the turn that ends its wait. Of 2, 4 and 8 none was better than another.
 const POLLS_PER_WAIT: u64 = 4;
 
-/// Nanoseconds of a poll, on average, from which on a theft is good. To stand in a line costs some 400.
-/// Of 1, 2 and 4 µs none was better than another for transfers that cost nothing.
+/// Nanoseconds of a poll, on average, from which on a theft is good. To wait in a line costs some 400. Of
+/// 1, 2 and 4 µs none was better than another for transfers that cost nothing.
 const WORTH_NANOS: u64 = 2_000;
 
-/// How many bad thefts in a row are put up with. With three more, a transfer between two of 10 accounts
+/// How many bad thefts in a row cause no rest. With three more, a transfer between two of 10 accounts
 /// takes a tenth longer; with none there is no difference.
 const PATIENCE: u32 = 1;
 
@@ -45,7 +46,7 @@ const FIRST_REST: u64 = 200_000;
 /// How often the rest doubles: the more workers there are, the more come back.
 const DOUBLINGS: u32 = 3;
 
-/// What a worker remembers of its thefts.
+/// A worker's record of its thefts.
 #[derive(Debug, Default)]
 pub(super) struct Backoff {
     /// The last theft, until the worker has run dry.
@@ -56,7 +57,7 @@ pub(super) struct Backoff {
     until: u64,
 }
 
-/// What a worker has done so far.
+/// The counters of a worker at one moment.
 #[derive(Clone, Copy, Debug)]
 struct Spent {
     polls: u64,
@@ -65,7 +66,7 @@ struct Spent {
 }
 
 impl Spent {
-    /// Whether there were many waits since `theft`, so that the time matters.
+    /// Whether there were many waits since `theft`, so that the time decides.
     fn may_be_bad(self, theft: Self) -> bool {
         (self.waits - theft.waits) * POLLS_PER_WAIT >= self.polls - theft.polls
     }
@@ -87,7 +88,7 @@ impl Backoff {
 }
 
 impl Worker {
-    /// It has just taken lanes from another worker.
+    /// The worker has just taken lanes from another worker.
     pub(super) fn has_stolen(&mut self) {
         if !self.local.remote().is_unusual() {
             self.look();
@@ -103,7 +104,7 @@ impl Worker {
 
     fn looks_back(&mut self) -> bool {
         let polls = self.spent().polls;
-        // Lanes that have only been granted to behaviors say nothing.
+        // If the stolen lanes were only granted to behaviors, the theft is not judged.
         if let Some(theft) = self.backoff.theft.take()
             && polls > theft.polls
         {
@@ -124,7 +125,7 @@ impl Worker {
         rests
     }
 
-    /// How many nanoseconds are left of a rest, when the worker has looked.
+    /// The nanoseconds that are left of a rest, by the worker's last look at the clock.
     pub(super) fn rest(&self) -> Option<u64> {
         let left = self.backoff.until.saturating_sub(self.now());
         (left > 0 && !self.local.remote().is_unusual()).then_some(left)
@@ -138,7 +139,7 @@ impl Worker {
 
 #[cfg(all(test, colored_loom))]
 impl Worker {
-    /// It rests until then, or not at all.
+    /// Sets the time at which the worker's rest ends; a past time means no rest.
     pub(crate) fn rest_until(&mut self, nanos: u64) {
         self.backoff.until = nanos;
     }
@@ -171,7 +172,7 @@ mod tests {
         };
         let rests = [true; 7].map(&mut rest);
         assert_eq!(rests, [0, 200, 400, 800, 1_600, 1_600, 1_600]);
-        // A good one ends the row.
+        // A good theft ends the row.
         assert_eq!([false, true, true].map(rest), [0, 0, 200]);
     }
 }

@@ -1,32 +1,30 @@
-//! Priorities between colors: a queue for each class, once anybody has named one.
+//! Priorities between colors: a queue for each class, once the program has set a priority.
 //!
-//! Until then there is nothing of this but a flag in each worker's own line. From then on every
-//! lane that becomes runnable *leaves* its right in itself (`lane/priority.rs`), and a ticket for it goes
-//! into one of three queues of the worker that the plain scheduler would have given it to, or into one of
-//! three that are for all. What was queued before is taken as normal until it has run.
+//! Until then the only cost is a flag in each worker's own cache line. From then on every lane that becomes runnable
+//! *leaves* its right to run in itself (`lane/priority.rs`). A ticket for it goes into one of three queues of the
+//! worker that the plain scheduler would have chosen, or into one of three shared queues. Lanes that were queued
+//! before count as normal until they have run.
 //!
 //! # Which lane is next
 //!
-//! A worker takes the highest class that its own queues and those for all have; before it takes
-//! something that is not [`Priority::High`], it looks for that in everybody's. Within a class it is
-//! first come, first served in each queue, but that whoever has waited in a line comes behind the others
-//! (`home_queue.rs`), and the queues take turns. Priority is between lanes only: a lane is one queue (G2). Every
-//! `LOWER_STEPS`th time it looks for one of the lower classes first, by turns, so that neither
-//! starves (G7).
+//! A worker takes the highest class that its own queues and the shared queues have. Before it takes a lane that is not
+//! [`Priority::High`], it looks for a high one in all workers' queues. Within a class each queue is first come, first
+//! served, except that lanes that waited in a line run behind the others (`home_queue.rs`), and the queues take turns.
+//! Priority is between lanes only: a lane is one queue (G2). Every `LOWER_STEPS`th time the worker looks for one of
+//! the lower classes first, in turn, so that neither starves (G7).
 //!
 //! # No lane is left behind (G6)
 //!
-//! Every ticket is put into its queue after the right was left (or, for a lane that is raised, when
-//! it was found left), and followed by a look for sleepers. A right that is left has a ticket that is
-//! yet to be taken out, of its own class or a higher one: whoever takes one out takes the right with it,
-//! or finds that another has, and drops it. A lane has one of each class at most: one that stays behind
-//! keeps the lane's place there. So the argument of `idle.rs` holds with "publishes the lane" read as "puts a ticket".
-//! A lone lane that is not high, on a worker that runs, causes no wake-up, as in the `next` slot; whoever
-//! is awake may take it, and `rescue` finds it.
+//! A thread puts a ticket into its queue after the right was left (or, for a lane that is raised, when it was found
+//! left), and then looks for sleepers. A right that is left has a ticket in a queue, of its own class or a higher one.
+//! The worker that takes a ticket out takes the right with it, or finds that another worker has taken the right, and
+//! drops the ticket. A lane has at most one ticket of each class: a ticket that stays behind keeps the lane's place
+//! there. So the argument of `idle.rs` holds with "publishes the lane" read as "puts a ticket". A single lane that is
+//! not high, on a worker that runs, causes no wake-up, as in the `next` slot; any worker that is awake may take it,
+//! and `rescue` finds it.
 //!
-//! The flag is set before the first ticket is made. A worker that parks looks at the queues whether
-//! it has seen the flag or not, and the fences that it shares with whoever put a ticket there show it
-//! both.
+//! The flag is set before the first ticket is made. A worker that parks looks at the queues whether it has seen the
+//! flag or not. Its fence, and that of the thread that put a ticket there, show it both the flag and the ticket.
 
 mod find;
 mod set;
@@ -41,12 +39,12 @@ use std::collections::{BTreeMap, VecDeque};
 
 const CLASSES: usize = 3;
 
-/// From the highest on.
+/// The classes, highest first.
 const DOWN: [Priority; CLASSES] = [Priority::High, Priority::Normal, Priority::Low];
 
 pub(super) struct Classes {
     used: AtomicBool,
-    /// One for each worker, and one for all.
+    /// One for each worker, and one that all workers share.
     queues: Box<[CachePadded<RankQueue>]>,
     /// Tickets of the highest class, anywhere.
     high: AtomicUsize,
@@ -59,7 +57,7 @@ pub(super) struct Classes {
 pub(super) enum Queued {
     /// To the end.
     Last,
-    /// Behind all that is there and comes, until the worker [looks](Classes::let_up).
+    /// Behind all tickets that are there or come, until the worker [looks](Classes::let_up).
     Behind,
 }
 
@@ -85,7 +83,7 @@ impl Class {
         self.tickets.pop_front()
     }
 
-    /// What is behind comes to the end.
+    /// Moves the tickets that are behind to the end of the queue.
     fn let_up(&mut self) {
         self.tickets.append(&mut self.behind);
     }
@@ -98,7 +96,7 @@ impl Class {
 /// Tickets by class.
 struct RankQueue {
     tickets: Mutex<[Class; CLASSES]>,
-    /// How many there are, by class.
+    /// How many tickets there are, by class.
     lens: [AtomicUsize; CLASSES],
 }
 
@@ -112,7 +110,7 @@ impl RankQueue {
         let mut tickets = self.tickets.lock();
         let of_class = &mut tickets[class as usize];
         of_class.push(how, ticket);
-        // Ordering: under the lock; the look for sleepers that follows makes it seen.
+        // Ordering: the write is under the lock; the look for sleepers that follows makes it visible.
         self.lens[class as usize].store(of_class.len(), Ordering::Relaxed);
     }
 
@@ -149,24 +147,24 @@ impl Classes {
     }
 
     pub(super) fn are_used(&self) -> bool {
-        // Ordering: see the module; a thread that has yet to see it does as before.
+        // Ordering: see the module; a thread that has yet to see it works as before.
         self.used.load(Ordering::Relaxed)
     }
 
-    /// The place of the queues for all.
+    /// The place of the shared queues.
     fn for_all(&self) -> usize {
         self.queues.len() - 1
     }
 
     fn put(&self, queue: usize, class: Priority, how: Queued, ticket: Ticket) {
         if class == Priority::High {
-            // Ordering: a hint: who misses it looks everywhere before it parks.
+            // Ordering: a hint: a worker that misses it looks everywhere before it parks.
             self.high.fetch_add(1, Ordering::Relaxed);
         }
         self.queues[queue].push(class, how, ticket);
     }
 
-    /// Now and then, a worker lets what is behind in its queue, and in that for all, come to the end.
+    /// Now and then, moves the tickets that are behind to the end, in the worker's queue and in the shared one.
     pub(super) fn let_up(&self, worker: usize) {
         for queue in [worker, self.for_all()].map(|place| &self.queues[place]) {
             if queue.total() > 0 {
@@ -175,7 +173,7 @@ impl Classes {
         }
     }
 
-    /// The oldest lane of a class that nobody has taken by another ticket.
+    /// Takes the oldest lane of a class that no worker has taken by another ticket.
     fn take(&self, place: usize, class: Priority) -> Option<ReadyLane> {
         while let Some(ticket) = self.queues[place].pop(class) {
             if class == Priority::High {
@@ -189,8 +187,8 @@ impl Classes {
         None
     }
 
-    /// Whether anything is queued that a worker may take: from its own queues and those for all, or
-    /// from everybody's. A ticket that leads nowhere counts as something.
+    /// Whether a ticket is queued that a worker may take: from its own and the shared queues, or from all workers'
+    /// queues. A ticket whose lane is taken counts too.
     pub(super) fn has_work_for(&self, worker: usize, steals: bool) -> bool {
         let mut places = self
             .queues
@@ -204,7 +202,7 @@ impl Classes {
         self.queues.iter().all(|queue| queue.total() == 0)
     }
 
-    /// A lane that is queued.
+    /// Takes any queued lane.
     pub(super) fn any_ready(&self) -> Option<ReadyLane> {
         let mut places = 0..self.queues.len();
         places.find_map(|place| DOWN.into_iter().find_map(|class| self.take(place, class)))
@@ -212,8 +210,8 @@ impl Classes {
 }
 
 impl Scheduler {
-    /// Takes a lane that has become runnable, or has had its slice, by its class. `own` is the worker
-    /// that has it, if one has.
+    /// Queues a lane that has become runnable, or has had its slice, by its class. `own` is the worker that has it, if
+    /// one has.
     pub(super) fn rank(&self, own: Option<usize>, lane: ReadyLane, since: Since, how: Queued) {
         let place = self.rank_place(own, lane.lane());
         let ticket = lane.ticket();
@@ -230,7 +228,7 @@ impl Scheduler {
 
     /// Puts a lane that is queued into the queue of a higher class as well.
     pub(super) fn rise(&self, lane: &LaneRef, to: Priority) {
-        // Also in a shutdown: the lane's word says already that this ticket is on its way.
+        // This also holds in a shutdown: the lane's word already says that this ticket is coming.
         let own = local::index_in(self);
         let place = self.rank_place(own, lane);
         self.classes.put(place, to, Queued::Last, Ticket::new(lane.clone()));
@@ -238,7 +236,7 @@ impl Scheduler {
         self.drain_if_stopped();
     }
 
-    /// Whether there is something at that worker that was queued before anybody named a priority.
+    /// Whether that worker still has a lane that was queued before the first priority was set.
     fn has_left_over(&self, place: usize) -> bool {
         let remote = self.remotes.get(place);
         remote.is_some_and(|remote| remote.has_next() || !remote.stealer.is_empty())
@@ -253,7 +251,7 @@ impl Scheduler {
         }
     }
 
-    /// After a ticket was put. `more`: there is more than the worker there runs next.
+    /// To be called after a ticket was put. `more`: the worker there has more lanes than the one that it runs next.
     fn wake_for_rank(&self, own: Option<usize>, place: usize, more: bool) {
         if place == self.classes.for_all() {
             self.notify();

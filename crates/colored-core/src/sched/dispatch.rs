@@ -1,4 +1,4 @@
-//! What lanes ask of the scheduler.
+//! The scheduler's side of the port through which lanes call it.
 
 use super::{Scheduler, local};
 use crate::color::Color;
@@ -42,14 +42,14 @@ impl Dispatch for Scheduler {
     fn retire_here(&self, lane: LanePtr, refs: usize) -> bool {
         let is_here = local::index_in(self).is_some();
         if is_here {
-            // SAFETY: the caller's references.
+            // SAFETY: the caller owns the references.
             unsafe { self.release(lane, refs) };
         }
         is_here
     }
 
     fn retire(&self, lane: LanePtr, refs: usize) {
-        // SAFETY: the caller's references.
+        // SAFETY: the caller owns the references.
         unsafe { self.release(lane, refs) };
     }
 

@@ -1,8 +1,8 @@
-//! Which scheduler a thread works for: as a worker, as a guest, because it runs under a color, or because it
-//! has been told so.
+//! The scheduler that a thread works for: as a worker, as a guest, because it runs under a color, or because
+//! it has entered the scheduler.
 //!
-//! The innermost counts. A thread that runs under a color of one scheduler while it is a worker of another
-//! calls a cell of the former: a closure that runs at once finds what it would find on that one's workers.
+//! The innermost relation counts. A worker of one scheduler that runs under a color of another one is calling
+//! a cell of the other: a closure that runs at once finds the same scheduler as on the other's workers.
 
 use super::local::{self, Local};
 use super::{Handle, guest};
@@ -12,13 +12,13 @@ use std::marker::PhantomData;
 
 std::thread_local!(static ENTERED: Entries<Entry> = const { Entries::new() });
 
-/// A scheduler that the thread has been told to work for, and where it was then.
+/// A scheduler that the thread has entered, and the thread's place at that time.
 struct Entry {
     handle: Handle,
     place: Place,
 }
 
-/// The worker that a thread is, and the lane that it holds.
+/// The worker that a thread is, if any, and the lane that it holds.
 type Place = (Option<usize>, Option<LanePtr>);
 
 fn place() -> Place {
@@ -41,8 +41,8 @@ pub(crate) fn with_handle<R>(f: impl FnOnce(Option<&Handle>) -> R) -> R {
     })
 }
 
-/// Calls `f` with the handle of the scheduler whose color this thread runs under, if it does: that of the
-/// task which it polls, whatever it has entered since.
+/// Calls `f` with the handle of the scheduler whose color this thread runs under, if any: the scheduler of the
+/// task that it polls, also if the thread has entered another one since.
 #[inline]
 pub(crate) fn with_handle_of_task<R>(f: impl FnOnce(Option<&Handle>) -> R) -> R {
     let Some(lane) = current::lane() else { return f(None) };
@@ -52,40 +52,40 @@ pub(crate) fn with_handle_of_task<R>(f: impl FnOnce(Option<&Handle>) -> R) -> R 
     })
 }
 
-/// Calls `f` with the handle of the scheduler whose worker this thread is, or else whose guest, unless it runs
-/// under a color of another one.
+/// Calls `f` with the handle of the scheduler whose worker, or otherwise whose guest, this thread is, unless
+/// it runs under a color of another scheduler.
 #[inline]
 fn with_own<R>(lane: Option<LanePtr>, f: impl FnOnce(Option<&Handle>) -> R) -> R {
     let is_of = |handle: &&Handle| {
-        // SAFETY: this thread holds it.
+        // SAFETY: this thread holds the lane.
         lane.is_none_or(|lane| unsafe { lane.get() }.is_of(handle.scheduler()))
     };
-    // One call of `f`, so that it is inlined: a spawn.
+    // There is one call of `f`, so that the compiler inlines `f`, which is a spawn.
     local::with(|local| {
         guest::with_handle(|guest| f(local.map(Local::handle).or(guest).filter(is_of)))
     })
 }
 
-/// The scheduler of a lane that this thread holds, and is neither worker nor guest of; without a lane,
-/// that which it has been told to work for.
+/// The scheduler of the lane that this thread holds, where the thread is neither its worker nor its guest;
+/// without a lane, the scheduler that the thread has entered.
 #[cold]
 fn elsewhere(lane: Option<LanePtr>) -> Option<Handle> {
     match lane {
-        // SAFETY: this thread holds it.
+        // SAFETY: this thread holds the lane.
         Some(lane) => Handle::of(unsafe { lane.get() }.port()),
         None => last_entry(|_| true),
     }
 }
 
-/// Whether the thread has been told to work for nothing else since it began to run what it runs. Asked before
-/// every spawn: without an entry it is a look at one thread-local.
+/// Whether the thread has entered no other scheduler since it began to run its current work. Asked before
+/// every spawn: without an entry it reads one thread-local.
 #[inline]
 fn has_entered_nothing_here() -> bool {
     ENTERED
         .with(|entered| entered.innermost(|entry| entry.is_none_or(|entry| entry.place != place())))
 }
 
-/// What the thread has been told to work for, and neither begun to run something nor ended it since.
+/// The scheduler that the thread has entered, if it has neither begun nor ended a piece of work since.
 #[cold]
 fn entered_here() -> Option<Handle> {
     last_entry(|entry| entry.place == place())
@@ -101,21 +101,21 @@ fn last_entry(is_meant: impl FnOnce(&Entry) -> bool) -> Option<Handle> {
 }
 
 impl Handle {
-    /// Lets this thread spawn on the scheduler without naming it, until the guard is dropped. Of
-    /// several guards the one that was made last counts; they may be dropped in any order.
+    /// Lets this thread spawn on the scheduler without naming it, until the guard is dropped. Of several
+    /// guards the latest counts; they may be dropped in any order.
     ///
-    /// Also in a task of another scheduler: there it holds for the color that runs, and not for what a
-    /// closure does meanwhile that is given to a cell of a third one. A task that keeps the guard across an
-    /// await keeps it for other tasks of its color on its thread, too.
+    /// The guard works in a task of another scheduler too. There it applies to the color that runs, but not
+    /// inside a closure that the task gives meanwhile to a cell of a third scheduler. A guard that a task
+    /// keeps across an await applies to other tasks on its thread under its color, too.
     pub fn enter(&self) -> Entered {
         let entry = Entry { handle: self.clone(), place: place() };
         let key = ENTERED.with(|entered| entered.enter(entry));
         Entered { key, _this_thread: PhantomData }
     }
 
-    /// The scheduler that this thread works for, if that is known by more than that it is its worker or guest:
-    /// it has entered one, or runs under a color of another one, inside a closure that is given to a cell of
-    /// that and runs at once. Otherwise it costs a look at three thread-locals.
+    /// The scheduler that this thread works for, unless the thread is simply its worker or guest: the thread
+    /// has entered a scheduler, or runs under a color of another one, in a closure that was given to a cell of
+    /// that scheduler and runs at once. Otherwise `None`, which costs a look at three thread-locals.
     #[inline]
     #[must_use]
     pub fn entered_or_borrowed() -> Option<Handle> {
@@ -139,7 +139,7 @@ pub struct Entered {
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        // Dropped outside: it may be the last of its scheduler.
+        // The handle is dropped outside the borrow: it may be the last of its scheduler.
         drop(ENTERED.with(|entered| entered.leave(self.key)));
     }
 }

@@ -1,8 +1,8 @@
-//! Guests: threads that wait in `block_on`, and run only what is pinned to them.
+//! Guests: threads that wait in `block_on`, and run only tasks that are pinned to them.
 //!
-//! The future of `block_on` is a task like any other, under the default color, except that it is
-//! pinned: when its turn in the lane comes, the lane is sent to the guest, which runs a slice of what is
-//! pinned to it and sends the lane on. Lanes run in the order in which they are sent. So an uncolored task and the main future never overlap, although the
+//! The future of `block_on` is a task like any other, under the default color, except that it is pinned: when its turn
+//! in the lane comes, the lane is sent to the guest, which runs a slice of its pinned tasks and sends the lane on.
+//! Lanes run in the order in which they are sent. So an uncolored task and the main future never overlap, although the
 //! main future needs neither `Send` nor `'static`.
 
 use super::handle::spawn_on;
@@ -22,7 +22,7 @@ use std::ptr;
 struct Stay {
     handle: Handle,
     guest: Arc<Guest>,
-    /// What `spawn_local` has pinned here. It cannot outlive the stay.
+    /// The tasks that `spawn_local` has pinned here. They cannot outlive the stay.
     locals: RefCell<Vec<Abort<LanePtr>>>,
 }
 
@@ -42,11 +42,11 @@ impl Stay {
         f(unsafe { stay.as_ref() })
     }
 
-    /// Runs what is sent here until `done`.
+    /// Runs the lanes that are sent here until `done`.
     fn run_until(&self, done: impl Fn() -> bool) {
         let scheduler = self.handle.scheduler();
         while !done() {
-            // What ran here may have begun to wait, and no worker is awake.
+            // The lane that ran here may have begun a wait, and no worker is awake.
             scheduler.stir();
             let lane = self.guest.wait();
             let (pin, pace) = (self.guest.pin, Pace::default());
@@ -64,8 +64,8 @@ impl Stay {
     }
 }
 
-/// The time in which this thread finds the stay. Its end is not the stay's own drop, which would have
-/// it borrowed mutably: the destructors that the end runs find the stay, too.
+/// The time in which this thread finds the stay. Its end is not the stay's own drop, which would borrow the stay
+/// mutably: the destructors that the end runs find the stay, too.
 struct Present<'a>(&'a Stay);
 
 impl<'a> Present<'a> {
@@ -100,7 +100,7 @@ struct Turn<'a> {
     scheduler: &'a Scheduler,
     pin: u32,
     polls: u32,
-    /// When the first poll was over: most slices have no other, and look at no clock.
+    /// When the first poll was over. Most slices have no other poll, and read no clock.
     start: u64,
     pace: Pace,
 }
@@ -137,7 +137,7 @@ pub enum Nested {
     InBlockOn,
 }
 
-/// Ends the process if it is dropped: an unwind would free what a task still borrows.
+/// Ends the process if it is dropped: an unwind would free values that a task still borrows.
 struct AbortOnUnwind;
 
 impl Drop for AbortOnUnwind {
@@ -176,11 +176,11 @@ pub(crate) fn block_on<F: Future>(
     Ok(output)
 }
 
-/// Spawns a future that stays on this thread, a worker or a guest, under the color that runs here,
-/// or the default one. Gives it back on any other thread.
+/// Spawns a future that stays on this thread, a worker or a guest, under the color that runs here, or the default one.
+/// Returns the future on any other thread.
 #[track_caller]
 pub(crate) fn spawn_local<F: Future + 'static>(future: F) -> Result<Join<F::Output, LanePtr>, F> {
-    // A guest may step a worker, which is the inner one of the two then.
+    // A guest may step a worker: then the worker is the inner one of the two.
     let as_worker = local::with(|local| {
         let local = local?;
         Some((local.handle().clone(), local.pin(), Some(LocalTask::begin(local))))
@@ -191,7 +191,7 @@ pub(crate) fn spawn_local<F: Future + 'static>(future: F) -> Result<Join<F::Outp
     let is_guest = local_task.is_none();
     let future = Settled::new(future, local_task);
     let lane = here_or_default(&handle);
-    // SAFETY: pinned to this thread; borrows nothing.
+    // SAFETY: the task is pinned to this thread, and borrows nothing.
     let join = unsafe { spawn_on(lane, future, pin, Location::caller()) };
     Stay::current(|stay| {
         let Some(stay) = stay.filter(|_| is_guest) else { return };
@@ -204,37 +204,37 @@ pub(crate) fn spawn_local<F: Future + 'static>(future: F) -> Result<Join<F::Outp
     Ok(join)
 }
 
-/// The current lane, if it is of the same scheduler: the pin means nothing to another one, whose
-/// lane this thread may hold because it calls one of its cells.
+/// The current lane, if it is of the same scheduler, and otherwise the default one. The pin means nothing to another
+/// scheduler, whose lane this thread may hold because it calls one of its cells.
 fn here_or_default(handle: &Handle) -> LaneRef {
     let Some(lane) = here(handle) else { return handle.lane(Color::DEFAULT) };
     current::retain(lane);
-    // SAFETY: just counted.
+    // SAFETY: the reference was just counted.
     unsafe { LaneRef::from_counted(lane) }
 }
 
-/// The lane on which [`spawn_local`] would spawn here, to be kept.
+/// A counted reference to the lane on which [`spawn_local`] would spawn here.
 pub(crate) fn local_lane() -> Option<LaneRef> {
     let as_worker = local::with(|local| local.map(|local| local.handle().clone()));
     let handle = as_worker.or_else(|| with_handle(|handle| handle.cloned()))?;
     let Some(lane) = here(&handle) else { return Some(handle.lane(Color::DEFAULT)) };
-    // SAFETY: this thread holds it.
+    // SAFETY: this thread holds the lane.
     unsafe { lane.get() }.retain(1);
-    // SAFETY: just counted.
+    // SAFETY: the reference was just counted.
     Some(unsafe { LaneRef::from_counted(lane) })
 }
 
 /// The lane of this scheduler that this thread holds, if it holds one.
 fn here(handle: &Handle) -> Option<LanePtr> {
     current::lane().filter(|lane| {
-        // SAFETY: this thread holds it.
+        // SAFETY: this thread holds the lane.
         unsafe { lane.get() }.is_of(handle.scheduler())
     })
 }
 
 impl Handle {
-    /// Whether this thread runs under a color of this scheduler right now, or is its worker or guest: it may
-    /// have a color of it further up the stack, and run under another scheduler's right now.
+    /// Whether this thread runs under a color of this scheduler right now, or is its worker or guest. A worker or guest
+    /// may run under a color of the scheduler further up the stack, and under another scheduler's color right now.
     #[must_use]
     pub fn runs_here(&self) -> bool {
         here(self).is_some()

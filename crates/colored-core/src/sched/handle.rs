@@ -1,4 +1,4 @@
-//! [`Handle`]: a scheduler, as those who spawn on it see it.
+//! [`Handle`]: a scheduler, as code that spawns on it sees it.
 
 use super::Scheduler;
 use crate::color::Color;
@@ -17,7 +17,7 @@ pub struct Handle {
 
 struct Inner {
     scheduler: Arc<Scheduler>,
-    /// Held, so that the default lane never leaves the table.
+    /// A reference that keeps the default lane in the table.
     default: LaneRef,
 }
 
@@ -27,7 +27,7 @@ impl Handle {
         Self { inner: Arc::new(Inner { scheduler, default }) }
     }
 
-    /// The scheduler that lanes with this port are of; `None` for a port that is no scheduler.
+    /// The scheduler of lanes with this port; `None` for a port that is no scheduler.
     #[cold]
     pub(super) fn of(port: &Arc<dyn Dispatch>) -> Option<Self> {
         let any: &dyn Any = &**port;
@@ -35,7 +35,8 @@ impl Handle {
             return None;
         }
         let scheduler = Arc::into_raw(Arc::clone(port)).cast::<Scheduler>();
-        // SAFETY: from `into_raw`, of an allocation that was made for a value of this type.
+        // SAFETY: the pointer is from `into_raw`, of an allocation that was made for a value of
+        // this type.
         Some(Self::new(unsafe { Arc::from_raw(scheduler) }))
     }
 
@@ -58,7 +59,7 @@ impl Handle {
         lane_of(&self.inner.scheduler, color)
     }
 
-    /// The lane of a color, for a task that is pushed on it next.
+    /// The lane of a color, for a task that the caller pushes on it next.
     fn lane_for_task(&self, color: Color) -> LaneRef {
         if color.is_default() {
             return self.inner.default.for_node();
@@ -66,7 +67,7 @@ impl Handle {
         lane_of(&self.inner.scheduler, color)
     }
 
-    /// A fresh lane that only its task knows.
+    /// A fresh lane that only its task refers to.
     fn unique_lane(&self) -> LaneRef {
         let color = Color::unique();
         let scheduler = self.scheduler();
@@ -153,15 +154,16 @@ impl Handle {
         urgent: bool,
     ) -> Join<F::Output, LanePtr> {
         let lane = lane.into_counted();
-        // SAFETY: by contract.
+        // SAFETY: by contract the caller uses task and output only where `F` may be used, as
+        // `allocate` requires.
         let mut task = unsafe { task::Cell::allocate(future, lane, 0, site) }.cast::<Node>();
         if urgent {
-            // SAFETY: a task begins with its node, and nobody else knows this one.
+            // SAFETY: a task begins with its node, and no other thread knows this task.
             unsafe { task.as_mut() }.urgent = true;
         }
-        // SAFETY: the second reference is the handle's.
+        // SAFETY: the task's second reference belongs to the handle.
         let join = unsafe { Join::new(task.cast()) };
-        // SAFETY: fresh, and it owns the reference to the lane.
+        // SAFETY: the task is fresh, and owns the reference to the lane.
         unsafe { lane.push_in(task, self.scheduler()) };
         join
     }
@@ -174,7 +176,7 @@ fn lane_of(scheduler: &Arc<Scheduler>, color: Color) -> LaneRef {
     })
 }
 
-/// Spawns under the color that this thread runs under; gives the future back if there is none.
+/// Spawns under the color that this thread runs under; returns the future if there is none.
 #[track_caller]
 pub(crate) fn spawn_here<F>(future: F) -> Result<Join<F::Output, LanePtr>, F>
 where
@@ -183,13 +185,13 @@ where
 {
     let Some(lane) = current::lane() else { return Err(future) };
     current::retain(lane);
-    // SAFETY: just counted.
+    // SAFETY: the reference was just counted.
     let lane = unsafe { LaneRef::from_counted(lane) };
     // SAFETY: the future is `Send` and borrows nothing.
     Ok(unsafe { spawn_on(lane, future, 0, Location::caller()) })
 }
 
-/// Spawns on a lane that the caller has.
+/// Spawns on a lane to which the caller has a reference.
 #[track_caller]
 pub(crate) fn spawn_on_lane<F>(lane: &LaneRef, future: F) -> Join<F::Output, LanePtr>
 where
@@ -211,11 +213,12 @@ pub(super) unsafe fn spawn_on<F: Future>(
     site: &'static Location<'static>,
 ) -> Join<F::Output, LanePtr> {
     let lane = lane.into_counted();
-    // SAFETY: by contract.
+    // SAFETY: by contract the caller uses task and output only where `F` may be used, as `allocate`
+    // requires.
     let task = unsafe { task::Cell::allocate(future, lane, pin, site) };
-    // SAFETY: the second reference is the handle's.
+    // SAFETY: the task's second reference belongs to the handle.
     let join = unsafe { Join::new(task) };
-    // SAFETY: fresh, and it owns the reference to the lane.
+    // SAFETY: the task is fresh, and owns the reference to the lane.
     unsafe { lane.push(task.cast()) };
     join
 }

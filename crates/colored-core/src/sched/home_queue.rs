@@ -16,15 +16,14 @@
 //!
 //! # Lanes that run behind the others
 //!
-//! A worker also puts a lane into its own home queue if it wakes the lane's task because a
-//! [`when`](crate::when()) or a read that had to wait has run. The lanes that this has released run first, with
-//! the tasks that stand in their lines. Otherwise each woken task would stand in the line again before the
-//! line has become shorter. A line would then last for as long as its clients do, and a transfer between two
-//! accounts would take two turns of lanes, 400 ns, where it takes 40 ns when no task waits
-//! (`benches/src/papers/bank.rs`). Reads of one cell that cost nothing, with one write in twenty, become a quarter
-//! faster by this, and reads of 1 to 5 us an eighth to a third (`benches/src/papers/kv/hot.rs`). Such lanes stay
-//! behind until the deque has run empty, but for [`BEHIND_STEPS`] slices or [`BEHIND_NANOS`] at most, the
-//! shorter of the two.
+//! A worker also puts a lane into its own home queue if it wakes the lane's task because a [`when`](crate::when())
+//! or a read that had to wait has run. The lanes that the `when` or the read has released run first, with the tasks
+//! that wait in their lines. Otherwise each woken task would join the line again before the line has become
+//! shorter. A line would then last for as long as its clients do, and a transfer between two accounts would take
+//! two turns of lanes, 400 ns. It takes 40 ns when no task waits (`benches/src/papers/bank.rs`). Reads of one cell
+//! that cost nothing, with one write in twenty, become a quarter faster by this order, and reads of 1 to 5 us an
+//! eighth to a third (`benches/src/papers/kv/hot.rs`). Such lanes stay behind until the deque has run empty, but
+//! for [`BEHIND_STEPS`] slices or [`BEHIND_NANOS`] at most, the shorter of the two.
 
 use super::local::Local;
 use super::worker::Worker;
@@ -39,22 +38,22 @@ use std::collections::VecDeque;
 /// 32: 0.95, 64: 1.00), with 64 connections 0.92 (4: 0.97, 8: 0.95, 32: 0.98).
 const MANY: usize = 16;
 
-/// Slices of a worker after which who has waited in a line stays behind no longer.
+/// Slices of a worker after which lanes that run behind the others move to the deque.
 const BEHIND_STEPS: u32 = 61;
 
-/// Nanoseconds after which he does not either: of slices that are full there are five in it.
+/// Nanoseconds after which they move too: five full slices.
 const BEHIND_NANOS: u64 = 1_000_000;
 
-/// Lanes that others have left for one worker, and those that it runs behind all others.
+/// Lanes that others have left for one worker, and lanes that it runs behind all others.
 pub(super) struct HomeQueue {
     lanes: Mutex<Letters>,
-    /// Of both kinds.
+    /// How many lanes of both kinds there are.
     len: AtomicUsize,
-    /// Those that have come home.
+    /// How many lanes have come home.
     home: AtomicUsize,
 }
 
-/// Each kind, oldest first.
+/// The lanes of each kind, oldest first.
 #[derive(Default)]
 struct Letters {
     home: VecDeque<ReadyLane>,
@@ -79,7 +78,7 @@ impl HomeQueue {
 
     /// To be called under the lock, after a change.
     fn count(&self, all: &Letters) {
-        // Ordering: Release pairs with the Acquire in `is_empty`; who looks for what has been added is
+        // Ordering: Release pairs with the Acquire in `is_empty`; the worker that should find an added lane is
         // called or notified afterwards (`idle.rs`).
         self.len.store(all.len(), Ordering::Release);
         // Ordering: a hint for the owner, which looks at `len` before it sleeps.
@@ -94,7 +93,8 @@ impl HomeQueue {
 
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        // Ordering: Acquire pairs with the Release in `count`: who sees it empty sees where it went.
+        // Ordering: Acquire pairs with the Release in `count`: a worker that sees the queue empty also sees where
+        // the lanes went.
         self.len.load(Ordering::Acquire) == 0
     }
 
@@ -103,7 +103,7 @@ impl HomeQueue {
         self.len.load(Ordering::Relaxed)
     }
 
-    /// Adds what is in `lanes`, and leaves that empty.
+    /// Adds all of `lanes`, and leaves `lanes` empty.
     fn put(&self, lanes: &mut VecDeque<ReadyLane>) {
         let mut all = self.lanes.lock();
         if all.home.is_empty() {
@@ -114,14 +114,14 @@ impl HomeQueue {
         self.count(&all);
     }
 
-    /// Adds one for its home.
+    /// Adds a lane for its home.
     pub(super) fn put_home(&self, lane: ReadyLane) {
         let mut all = self.lanes.lock();
         all.home.push_back(lane);
         self.count(&all);
     }
 
-    /// Adds one that is to run behind the others, and tells how many there are.
+    /// Adds a lane that is to run behind the others, and returns how many lanes there are.
     fn put_one(&self, lane: ReadyLane) -> usize {
         let mut all = self.lanes.lock();
         all.behind.push_back(lane);
@@ -129,7 +129,7 @@ impl HomeQueue {
         all.len()
     }
 
-    /// Moves everything to `deque`, as its owner, or only what has come home.
+    /// Moves all lanes, or only those that have come home, to `deque`, which the caller owns.
     fn empty_into(&self, deque: &Deque<ReadyLane>, all_of_it: bool) {
         let mut all = self.lanes.lock();
         all.home.drain(..).for_each(|lane| deque.push(lane));
@@ -139,7 +139,7 @@ impl HomeQueue {
         self.count(&all);
     }
 
-    /// Moves the older half to `deque`, and gives one of them.
+    /// Moves the older half to `deque`, and returns one of its lanes.
     fn steal_half(&self, deque: &Deque<ReadyLane>) -> Option<ReadyLane> {
         if self.is_empty() {
             return None;
@@ -152,7 +152,7 @@ impl HomeQueue {
         first
     }
 
-    /// Takes one.
+    /// Takes one lane.
     pub(super) fn take(&self) -> Option<ReadyLane> {
         let mut all = self.lanes.lock();
         let lane = all.pop();
@@ -161,7 +161,7 @@ impl HomeQueue {
     }
 }
 
-/// What a worker has collected for each of the others during a batch.
+/// The lanes that a worker has collected for each other worker during a batch.
 pub(super) struct Outgoing(RefCell<Box<[VecDeque<ReadyLane>]>>);
 
 impl Outgoing {
@@ -171,7 +171,7 @@ impl Outgoing {
 }
 
 impl Local {
-    /// Whether a batch of so many events goes home.
+    /// Whether the lanes of a batch with this number of events go home.
     pub(super) fn goes_home(&self, events: usize) -> bool {
         events >= MANY && self.scheduler().remotes.len() > 1
     }
@@ -186,13 +186,13 @@ impl Local {
         }
     }
 
-    /// Takes a lane that is to run behind all that is runnable here.
+    /// Takes a lane that is to run behind all lanes that are runnable here.
     pub(super) fn put_behind(&self, lane: ReadyLane) {
         let left = self.remote().home_queue.put_one(lane);
         self.offer_beside(left);
     }
 
-    /// The batch is over: leaves for every worker what has been collected for it.
+    /// Ends a batch: leaves for every worker the lanes that were collected for it.
     pub(super) fn post(&self) {
         let scheduler = self.scheduler();
         let mut waits = self.deque.len() > 1;
@@ -227,7 +227,7 @@ impl Worker {
         self.local.deque.pop()
     }
 
-    /// The home queue is not empty: moves what has come home, and now and then what is behind too.
+    /// The home queue is not empty: moves the lanes that have come home, and now and then also the lanes behind.
     #[cold]
     pub(super) fn fetch_due_home(&mut self) {
         let all_of_it = self.lets_up();
@@ -237,7 +237,7 @@ impl Worker {
         }
     }
 
-    /// Whether what is behind has been there for long enough.
+    /// Whether the lanes behind have been there for long enough.
     pub(super) fn lets_up(&mut self) -> bool {
         let (steps, nanos) = self.let_up;
         let (now_steps, now) = (self.steps, self.now());
@@ -248,7 +248,7 @@ impl Worker {
         is_due
     }
 
-    /// As a thief.
+    /// Takes half of another worker's home queue, as a thief.
     pub(super) fn steal_from_home(
         &self,
         victims: impl Iterator<Item = usize>,

@@ -1,22 +1,22 @@
-//! Who sleeps, who searches, who must be woken.
+//! Which workers sleep, which search, and which one to wake.
 //!
-//! A worker is *busy*, *searching* (looks for lanes in the injector and in other workers' deques)
-//! or *parked*. One word counts the latter two, so that whoever makes a lane runnable learns in one
-//! load whether anybody has to be woken: nobody if a searcher is on its way, for it will find the
-//! lane or wake the next.
+//! A worker is *busy*, *searching* (looks for lanes in the injector and in other workers' deques) or
+//! *parked*. One word counts the searching and the parked workers. So a producer learns in one load
+//! whether it must wake a worker: it wakes none if a worker is searching, because that worker will
+//! find the lane or wake the next.
 //!
 //! # No lane is left behind (G6)
 //!
 //! A producer *publishes* the lane (P1), then *looks* at the word (P2). A worker that goes to sleep
 //! *announces* it in the word (W1), then *looks* at all queues once more (W2). Between P1 and P2,
 //! and between W1 and W2, stands a sequentially consistent fence; of two such fences one comes
-//! first. If the producer's does, W2 sees the lane. If the worker's does, P2 sees the worker
-//! parked, or a searcher.
+//! first. If the producer's fence comes first, W2 sees the lane. If the worker's fence comes first,
+//! P2 sees the worker parked, or a searcher.
 //!
-//! A searcher that P2 saw stops searching in one of four ways: it finds a lane, and then, if it was
-//! the last searcher, wakes another; or it parks, and then looks again (W2), and if there is
-//! something it is a searcher again; or it goes on; or it rests, wakes another as if it had found a
-//! lane, and is busy from then on, for a bounded time, after which it looks again (`backoff.rs`).
+//! A searcher that P2 saw has four ways to go on. It finds a lane, and wakes another worker if it
+//! was the last searcher. It parks, looks again (W2), and is a searcher again if it finds something.
+//! It goes on searching. Or it rests (`backoff.rs`): it wakes another worker as if it had found a
+//! lane, is busy for a bounded time, and then looks again.
 
 use crate::sync::{AtomicUsize, Mutex, Ordering, fence};
 
@@ -31,7 +31,7 @@ fn searching(word: usize) -> usize {
 pub(super) struct Idle {
     /// `searching + 2¹⁶ · parked`.
     word: AtomicUsize,
-    /// The parked workers; changed together with the word.
+    /// The parked workers. They change together with the word.
     sleepers: Mutex<Vec<usize>>,
     workers: usize,
 }
@@ -57,11 +57,11 @@ impl Idle {
         self.sleepers.lock().contains(&worker)
     }
 
-    /// After a lane was published: the worker to unpark, if one must be. It counts as searching
-    /// from now on.
+    /// To be called after a lane was published. Returns the worker to unpark, if one must be woken;
+    /// that worker counts as searching from now on.
     #[inline]
     pub(super) fn notify(&self) -> Option<usize> {
-        // Ordering: between P1 and P2; pairs with the fence in `park`.
+        // Ordering: the fence stands between P1 and P2, and pairs with the one in `park`.
         fence(Ordering::SeqCst);
         // Ordering: ordered by the fence.
         let word = self.word.load(Ordering::Relaxed);
@@ -75,7 +75,7 @@ impl Idle {
     fn pop_sleeper(&self) -> Option<usize> {
         let mut sleepers = self.sleepers.lock();
         // Ordering: the lock orders all changes of the parked count, and the fence in `notify`
-        // the rest.
+        // orders the rest.
         if searching(self.word.load(Ordering::Relaxed)) != 0 {
             return None;
         }
@@ -92,16 +92,17 @@ impl Idle {
         if 2 * searching(word) >= self.workers {
             return false;
         }
-        // Ordering: a producer that sees this count relies on what `stop_searching` and `park` do.
+        // Ordering: a producer that sees this count relies on the actions of `stop_searching` and
+        // `park`.
         self.word.fetch_add(SEARCHING, Ordering::Relaxed);
         true
     }
 
     /// A searcher has found something; true if it was the last one, and must notify.
     pub(super) fn stop_searching(&self) -> bool {
-        // Ordering: Release pairs with the Acquire in `park`: the searcher that is left, and relies
-        // on this one to have looked, sees what it put into its deque. Whoever must be woken is
-        // found by `notify`, which fences.
+        // Ordering: Release pairs with the Acquire in `park`: the searcher that is left relies on
+        // this one to have looked, and sees the lanes that it put into its deque. `notify`, which
+        // fences, finds the worker to wake.
         searching(self.word.fetch_sub(SEARCHING, Ordering::Release)) == 1
     }
 
@@ -114,7 +115,7 @@ impl Idle {
         // Ordering: W1 is ordered by the fence; Acquire pairs with the Release in `stop_searching`.
         self.word.fetch_add(change, Ordering::Acquire);
         drop(sleepers);
-        // Ordering: between W1 and W2; pairs with the fence in `notify`.
+        // Ordering: the fence stands between W1 and W2, and pairs with the one in `notify`.
         fence(Ordering::SeqCst);
     }
 
@@ -125,9 +126,10 @@ impl Idle {
         sleepers.len() == self.workers && empty()
     }
 
-    /// A worker that has announced its sleep has found the queues not empty, or has been sent a lane
-    /// that only it may run: it searches again. It must not just be busy, for who saw it search
-    /// relies on what it does when it finds a lane. False if it was not parked.
+    /// A worker that has announced its sleep has found the queues not empty, or was sent a lane that
+    /// only it may run: it searches again. It must not just be busy, because a producer that saw it
+    /// search relies on the wake-up that a searcher gives when it finds a lane. False if it was not
+    /// parked.
     pub(super) fn search_again(&self, worker: usize) -> bool {
         let mut sleepers = self.sleepers.lock();
         let place = sleepers.iter().position(|sleeper| *sleeper == worker);
@@ -139,11 +141,11 @@ impl Idle {
         place.is_some()
     }
 
-    /// After something was published that only this worker, or it before others, should find: true
-    /// if it was parked, and must be unparked. It counts as searching from now on. If it was not
-    /// parked, it looks before it parks.
+    /// To be called after a lane was published that only this worker, or this worker first, should
+    /// find. True if the worker was parked, and must be unparked: it counts as searching from now
+    /// on. A worker that was not parked looks before it parks.
     pub(super) fn call(&self, worker: usize) -> bool {
-        // Ordering: between P1 and P2, as in `notify`.
+        // Ordering: the fence stands between P1 and P2, as in `notify`.
         fence(Ordering::SeqCst);
         // Ordering: ordered by the fence.
         self.word.load(Ordering::Relaxed) / PARKED != 0 && self.search_again(worker)

@@ -1,4 +1,4 @@
-//! What a worker reaches through its thread: its deque, its `next` slot, its spare lanes.
+//! The part of a worker that code finds through its thread: its deque, its `next` slot, its spare lanes.
 
 use super::classes::Queued;
 use super::home_queue::Outgoing;
@@ -14,29 +14,29 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::ptr;
 
-/// Spare lanes in a batch: a worker keeps up to two. A lane is made and retired with every task of a
-/// fresh color, often by different workers, and it owns the scheduler: making one anew would bounce
-/// that count between the cores.
+/// Spare lanes in a batch: a worker keeps up to two. Every task of a fresh color makes and retires a
+/// lane, often on different workers. A lane owns the scheduler, so making a new one would bounce that
+/// reference count between the cores.
 pub(super) const SPARES: usize = 64;
 
-/// Lanes keep their place: they are boxed, and the box is what is handed on.
+/// A lane keeps its address: it is boxed, and only the box moves.
 pub(super) type Spares = Vec<Box<Lane>>;
 
-/// Where a lane goes that becomes runnable here.
+/// The destination of a lane that becomes runnable here.
 #[derive(Clone, Copy, Debug)]
 enum Toward {
     /// Into the `next` slot.
     Next,
     /// Into the home queue of this worker.
     Behind,
-    /// To the worker that ran it last: there are many.
+    /// To the worker that ran it last: the batch has many events.
     Home,
 }
 
-/// One worker's own half, as far as it is used from within a poll.
+/// The part of a worker's own half that code inside a poll uses.
 pub(super) struct Local {
     handle: Handle,
-    /// Of the scheduler, to be compared only.
+    /// The address of the scheduler, used only for comparisons.
     address: usize,
     /// When the slice began.
     noted: Cell<u64>,
@@ -44,37 +44,37 @@ pub(super) struct Local {
     pub(super) deque: Deque<ReadyLane>,
     spares: RefCell<Spares>,
     cache: memory::Cache,
-    /// Whether memory and lanes are kept.
+    /// Whether the worker keeps memory and lanes for reuse.
     reuses: bool,
-    /// The thread that something is pinned to, if anything is.
+    /// The worker's thread, once something is pinned to it.
     home: Cell<Option<ThreadId>>,
-    /// Events are being handed out: wake nobody before they all are.
+    /// Whether the worker is handing out events: it wakes no other worker before all are handed out.
     batching: Cell<bool>,
     toward: Cell<Toward>,
     pub(super) outgoing: Outgoing,
-    /// How often a `when` over several lanes, or readers, had to wait that was polled here.
+    /// How often a `when` over several lanes, or over a shared one, had to wait that was polled here.
     pub(super) waits: Cell<u64>,
 }
 
 thread_slot!(static LOCAL: Cell<*const Local> = Cell::new(ptr::null()));
 
-/// The worker that this thread is, if any.
+/// Calls `f` with the worker that this thread is, if any.
 #[inline]
 pub(super) fn with<R>(f: impl FnOnce(Option<&Local>) -> R) -> R {
     let local = LOCAL.with(Cell::get);
-    // SAFETY: `Local::enter` borrows what it points to until it takes the pointer out again, on
-    // this thread, and `f` cannot keep the reference.
+    // SAFETY: `Local::enter` borrows the pointee until it takes the pointer out again, on this thread,
+    // and `f` cannot keep the reference.
     f(unsafe { local.as_ref() })
 }
 
-/// Which worker this thread is, if any, as a number that no other one has meanwhile.
+/// The worker that this thread is, if any, as a number that no other worker has meanwhile.
 pub(super) fn address() -> Option<usize> {
     let local = LOCAL.with(Cell::get);
     (!local.is_null()).then(|| local.addr())
 }
 
-/// A `when` that is polled on this thread has to wait, and stands in line otherwise than a call: for that
-/// lane, among others. Something keeps the lane.
+/// Counts a wait of a `when` that is polled on this thread and does not wait as a call does. `lane` is
+/// one of its lanes, which the caller keeps alive.
 pub(crate) fn has_to_wait(lane: &LaneRef) {
     with(|local| match local {
         Some(local) => local.waits.set(local.waits.get() + 1),
@@ -87,7 +87,7 @@ pub(crate) fn has_to_wait(lane: &LaneRef) {
     });
 }
 
-/// What time it is, for what runs under that lane: on a worker, when the slice began.
+/// The time, for code that runs under that lane: on a worker, the time at which the slice began.
 #[inline]
 pub(crate) fn noted_time(lane: LanePtr) -> u64 {
     // SAFETY: this thread runs under it.
@@ -98,7 +98,7 @@ pub(crate) fn noted_time(lane: LanePtr) -> u64 {
     })
 }
 
-/// Which worker of that scheduler this thread is, if it is one.
+/// The worker of that scheduler that this thread is, if it is one.
 pub(super) fn index_in(scheduler: &Scheduler) -> Option<usize> {
     with(|local| {
         let own = local.filter(|local| ptr::eq(local.scheduler(), scheduler));
@@ -125,7 +125,7 @@ impl Local {
         }
     }
 
-    /// Makes this thread the worker while `f` runs.
+    /// Runs `f` with this thread as the worker.
     #[inline]
     pub(super) fn enter<R>(&self, f: impl FnOnce() -> R) -> R {
         struct Restore(*const Local);
@@ -162,7 +162,8 @@ impl Local {
         self.index
     }
 
-    /// From now on only this thread may be the worker: a future that cannot leave it is pinned here.
+    /// From now on only this thread may be the worker, because a future that cannot leave it is pinned
+    /// here.
     pub(super) fn settle_down(&self) {
         self.assert_at_home();
         self.home.set(Some(this_thread()));
@@ -181,7 +182,7 @@ impl Local {
         }
     }
 
-    /// What tasks that only this worker may run are pinned to.
+    /// The pin of tasks that only this worker may run.
     pub(super) fn pin(&self) -> u32 {
         pin_of(self.index)
     }
@@ -214,7 +215,8 @@ impl Local {
         self.offer();
     }
 
-    /// Takes a lane that has filled its slice: it is next if a theft has freed a turn, and else the last.
+    /// Takes a lane that has filled its slice: it is next if a theft has freed a turn, and otherwise the
+    /// last.
     #[inline]
     pub(super) fn put_back(&self, lane: ReadyLane) {
         let remote = self.remote();
@@ -226,7 +228,7 @@ impl Local {
         }
     }
 
-    /// Gives the lane back if it goes to this worker's own deque.
+    /// Returns the lane if it goes to this worker's own deque.
     #[inline]
     fn route(&self, lane: ReadyLane, since: Since) -> Option<ReadyLane> {
         if self.remote().is_unusual() { self.route_unusual(lane, since) } else { Some(lane) }
@@ -244,13 +246,13 @@ impl Local {
         scheduler.route(Some(self.index), lane, since)
     }
 
-    /// Wakes a worker if there is more here than this one runs next.
+    /// Wakes a worker if this one has more lanes than the one that it runs next.
     #[inline]
     fn offer(&self) {
         self.offer_beside(0);
     }
 
-    /// As `offer`, with so many lanes in the home queue.
+    /// As `offer`, with this number of lanes in the home queue.
     #[inline]
     pub(super) fn offer_beside(&self, left: usize) {
         if self.batching.get() {
@@ -262,7 +264,7 @@ impl Local {
         }
     }
 
-    /// Runs `f`, which hands out so many events, and wakes others afterwards.
+    /// Runs `f`, which hands out this number of events, and wakes other workers afterwards.
     pub(super) fn batch<R>(&self, events: usize, f: impl FnOnce() -> R) -> R {
         struct Batch<'a> {
             of: &'a Local,
@@ -278,12 +280,13 @@ impl Local {
         let homing = self.goes_home(events);
         self.batching.set(true);
         self.toward.set(if homing { Toward::Home } else { Toward::Next });
-        // Also when `f` panics: what it has made runnable is there.
+        // Also runs when `f` panics: the lanes that `f` made runnable are there.
         let _batch = Batch { of: self, homing };
         self.enter(f)
     }
 
-    /// Runs `f`, whose lanes are run when nothing else is runnable here, or after some time.
+    /// Runs `f`. The lanes that it makes runnable run when nothing else is runnable here, or after some
+    /// time.
     pub(super) fn behind(&self, f: impl FnOnce()) {
         struct Restore<'a>(&'a Local, Toward);
         impl Drop for Restore<'_> {
@@ -295,7 +298,7 @@ impl Local {
         f();
     }
 
-    /// A spare lane, made fresh.
+    /// Takes a spare lane, and renews it.
     #[inline]
     pub(super) fn reuse(&self, color: Color) -> Option<Box<Lane>> {
         if !self.reuses {

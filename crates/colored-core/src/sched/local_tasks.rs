@@ -1,10 +1,11 @@
-//! What cannot leave its worker, counted: the worker stays until it is gone.
+//! A count of the futures that cannot leave a worker: the worker stays until they are gone.
 //!
-//! A task that waits is in no queue. When everything is told to cancel (`shutdown.rs`), a thread that is
-//! no worker may hold its lane: in a call that runs there at once, in `block_on`, in a behavior. Then all
-//! queues are empty and all workers parked, but the task has yet to be dropped, here and nowhere else.
-//! So a worker that has such tasks does not count as having nothing left. Its thread alone changes the
-//! count, in its slices; the worker that looks whether all may stop does so while all are parked.
+//! A task that waits is in no queue. When all lanes have a request to cancel (`shutdown.rs`), a thread
+//! that is no worker may hold the task's lane: in a call that runs there at once, in `block_on`, in a
+//! behavior. Then all queues are empty and all workers are parked, but the task has yet to be dropped,
+//! here and nowhere else. So a worker with such tasks does not count as having nothing left. Only its
+//! thread changes the count, in its slices; the worker that decides whether all may stop reads it while
+//! all are parked.
 
 use super::local::{self, Local};
 use pin_project_lite::pin_project;
@@ -12,11 +13,11 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Something on this thread, which is a worker, cannot leave it.
+/// A future on this thread, which is a worker, cannot leave it.
 pub(super) struct LocalTask(PhantomData<*const ()>);
 
 impl LocalTask {
-    /// In a slice of the worker, as is the drop.
+    /// Called in a slice of the worker, as is the drop.
     pub(super) fn begin(local: &Local) -> Self {
         local.settle_down();
         local.remote().local_tasks.add();
@@ -31,11 +32,12 @@ impl Drop for LocalTask {
 }
 
 pin_project! {
-    /// A future that stays on the thread that has spawned it, and keeps it if that is a worker.
+    /// A future that stays on the thread that spawned it. If that thread is a worker, the future keeps
+    /// the worker from stopping.
     pub(super) struct Settled<F> {
         #[pin]
         future: F,
-        // After the future, which may take its time.
+        // Dropped after the future, whose drop may take its time.
         local_task: Option<LocalTask>,
     }
 }

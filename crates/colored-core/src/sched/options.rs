@@ -8,12 +8,12 @@ use std::fmt;
 pub struct Options {
     /// Polls in a slice, 1 to 1,000,000.
     pub slice_polls: u32,
-    /// Nanoseconds after which a slice ends, 1 µs to 1 s. It is looked at after 8 polls, and after
-    /// every one while polls are slow.
+    /// Nanoseconds after which a slice ends, 1 µs to 1 s. The worker reads the clock after 8 polls,
+    /// and after every poll while polls are slow.
     pub slice_nanos: u64,
-    /// Whether workers keep the memory of tasks, callbacks and lanes for the next ones.
+    /// Whether workers keep the memory of tasks, callbacks and lanes for reuse.
     pub reuse: bool,
-    /// Where runnable lanes go, if not where the scheduler puts them.
+    /// The policy that decides where runnable lanes go, in place of the scheduler.
     pub policy: Option<&'static dyn Policy>,
 }
 
@@ -34,7 +34,7 @@ impl Default for Options {
     }
 }
 
-/// Why a setting is out of range: what was given, and what is allowed.
+/// A setting that is out of range: the given value, and the allowed ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsuitable(String);
 
@@ -50,11 +50,11 @@ const MAX_POLLS: u32 = 1_000_000;
 const NANOS: std::ops::RangeInclusive<u64> = 1_000..=1_000_000_000;
 
 impl Options {
-    /// Whether they are in range.
+    /// Checks that all settings are in range.
     ///
     /// # Errors
     ///
-    /// If not, naming what was given and what is allowed.
+    /// If a setting is out of range. The error names the given value and the allowed ones.
     pub fn check(&self) -> Result<(), Unsuitable> {
         let Self { slice_polls, slice_nanos, .. } = *self;
         if !(1..=MAX_POLLS).contains(&slice_polls) {

@@ -1,15 +1,16 @@
-//! The tasks that wait and keep their lanes: so that a shutdown can abort them, and deadlocks be found.
+//! The tasks that wait and keep their lanes. A shutdown aborts them, and the search for deadlocks
+//! starts from them.
 //!
-//! What a shutdown pushes on such a lane has no turn before the task's section ends, and it need not
-//! ever end. A task is entered by its lane's holder when it waits with its lane for the first time,
-//! and removed by the holder before it leaves the lane: so what is entered is alive.
+//! A node that a shutdown pushes on such a lane has no turn before the task's section ends, and the
+//! section may never end. The holder of a lane enters the task when it waits with its lane for the
+//! first time, and removes it before it leaves the lane. So an entered task is alive.
 
 use crate::lane::{Closing, LanePtr, SectionKey};
 use crate::sync::Mutex;
 use crate::task::{Abort, TaskRef};
 use crossbeam_utils::CachePadded;
 
-/// One list per worker, so that no lock is shared in normal operation.
+/// One list per worker, so that workers share no lock in normal operation.
 pub(super) struct ParkedSections {
     shards: Box<[CachePadded<Mutex<Slots>>]>,
 }
@@ -21,8 +22,8 @@ struct Slots {
     closed: bool,
 }
 
-// SAFETY: what is entered is alive until it is removed, which takes the lock; and all that is done
-// with it is to take a reference.
+// SAFETY: an entered task is alive until it is removed, which takes the lock; and other threads only
+// take a reference to it.
 unsafe impl Send for Slots {}
 
 impl ParkedSections {
@@ -54,22 +55,22 @@ impl ParkedSections {
         let mut slots = self.shards[index % shards].lock();
         let slot = index / shards;
         slots.tasks[slot] = None;
-        // It fits: the whole index does.
+        // The slot fits, because the whole index does.
         slots.free.push(slot as u32);
     }
 
-    /// How many are entered.
+    /// How many tasks are entered.
     pub(super) fn len(&self) -> usize {
         let count = |slots: &Slots| slots.tasks.len() - slots.free.len();
         self.shards.iter().map(|shard| count(&shard.lock())).sum()
     }
 
-    /// Lets nobody in any more, and returns references to all that are.
+    /// Closes the list to further tasks, and returns references to all entered ones.
     pub(super) fn close(&self) -> Vec<Abort<LanePtr>> {
         self.all_and(|slots| slots.closed = true)
     }
 
-    /// References to all that are entered.
+    /// References to all entered tasks.
     pub(super) fn all(&self) -> Vec<Abort<LanePtr>> {
         self.all_and(|_| ())
     }
@@ -79,7 +80,7 @@ impl ParkedSections {
         for shard in &self.shards {
             let mut slots = shard.lock();
             with(&mut slots);
-            // SAFETY: what is entered is alive until it is removed, which needs the lock.
+            // SAFETY: an entered task is alive until it is removed, which needs the lock.
             tasks.extend(slots.tasks.iter().flatten().map(|task| unsafe { task.abort_handle() }));
         }
         tasks

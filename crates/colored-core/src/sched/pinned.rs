@@ -1,11 +1,12 @@
 //! Futures that are made on a worker and stay there.
 //!
-//! A task of [`spawn_local`](super::spawn_local) is spawned by the thread that it is pinned to, and so
-//! never outlives it. One of these may be spawned when the worker has gone already. So its pin says that
-//! it may be cancelled elsewhere then: what has not been made is dropped there, as any future is. What
-//! has been made keeps its worker ([`local_tasks`](super::local_tasks)), and is dropped there. A worker that
-//! is thrown away before it has stopped leaves it behind: then it is leaked, for no other thread may drop
-//! it. It has a box of its own for that: the task's memory goes.
+//! The thread that a task of [`spawn_local`](super::spawn_local) is pinned to spawns the task, so the task
+//! never outlives it. A task of this module may be spawned when its worker has gone already. So its pin
+//! allows another thread to cancel it then: a future that has not been made is dropped there, as any future
+//! is. A future that has been made keeps its worker from stopping ([`local_tasks`](super::local_tasks)), and
+//! is dropped on the worker. If the program drops the worker before it has stopped, the future leaks,
+//! because no other thread may drop it. It has a box of its own, so that the task's memory is freed even
+//! then.
 
 use super::handle::spawn_on;
 use super::local_tasks::LocalTask;
@@ -20,7 +21,7 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Spawns what `make` makes on a worker; gives `make` back if there is no such worker.
+/// Spawns the future that `make` makes on a worker; returns `make` if there is no such worker.
 pub(crate) fn spawn_pinned<M, F>(
     handle: &Handle,
     site: &'static Location<'static>,
@@ -39,12 +40,12 @@ where
     let pin = pin_of(worker) | CANCELLED_ANYWHERE;
     let lane = handle.lane(color).for_node();
     let pinned = PinnedFuture { make: Some(make), made: None };
-    // SAFETY: nothing is borrowed, and `make` is `Send`. What it makes is made and polled by the worker
-    // that the task is pinned to, which promises to stay on its thread, and dropped on that thread only.
+    // SAFETY: nothing is borrowed, and `make` is `Send`. Its future is made and polled by the worker that
+    // the task is pinned to, which promises to stay on its thread, and dropped on that thread only.
     Ok(unsafe { spawn_on(lane, pinned, pin, site) })
 }
 
-/// A future that is made where it is polled first, and dropped nowhere else.
+/// A future that is made on the thread that polls it first, and dropped only there.
 struct PinnedFuture<M, F> {
     make: Option<M>,
     made: Option<(Pin<Box<F>>, ThreadId, LocalTask)>,

@@ -1,15 +1,14 @@
-//! [`Policy`]: the port for other answers to the question where a runnable lane goes.
+//! [`Policy`]: the port through which a program decides where a runnable lane goes.
 //!
-//! A scheduler without a policy never comes here: a worker asks one flag of its own where a lane is
-//! dispatched, put back or looked for (`Remote::is_unusual`), and that is set by a policy or by the first
-//! priority.
+//! A scheduler without a policy never runs this code. When a worker dispatches a lane, puts it back or looks for
+//! one, it reads one flag of its own (`Remote::is_unusual`), which a policy or the first priority sets.
 //!
 //! # No lane is left behind (G6)
 //!
-//! A policy names a place, and the scheduler publishes the lane there and then looks for sleepers. A lane
-//! for one worker goes into the home queue of that worker, as in `home_queue.rs`. A lane for everybody goes into the
-//! injector. So the argument of `idle.rs` holds for any policy. Where workers do not steal, a worker that
-//! goes to sleep looks only at the queues from which it takes: its own, and the injector.
+//! A policy names a place, and the scheduler publishes the lane there and then looks for sleepers. A lane for one
+//! worker goes into the home queue of that worker, as in `home_queue.rs`. A lane for all workers goes into the
+//! injector. So the argument of `idle.rs` holds for any policy. Where workers do not steal, a worker that goes to
+//! sleep looks only at the queues from which it takes: its own, and the injector.
 
 use super::Scheduler;
 use crate::color::Color;
@@ -18,17 +17,17 @@ use std::fmt;
 
 /// Decides where runnable lanes go, in place of the scheduler: for comparisons with other schedulers.
 ///
-/// All guarantees hold under any policy but work conservation (G6), which one that does not
-/// [steal](Policy::steals) gives up. Where there are priorities, a policy still names the worker, and the
-/// class of a lane the queue there.
+/// All guarantees hold under any policy, except that a policy that does not [steal](Policy::steals) gives up work
+/// conservation (G6). Where there are priorities, a policy still names the worker, and the class of a lane the queue
+/// there.
 pub trait Policy: fmt::Debug + Send + Sync + 'static {
-    /// Where a lane goes that has become runnable, or whose slice is over.
+    /// The destination of a lane that has become runnable, or whose slice is over.
     ///
-    /// It is asked again for each turn of a lane, on the thread that has made the lane runnable. It must
-    /// not panic.
+    /// The scheduler calls this for each turn of a lane, on the thread that made the lane runnable. It must not
+    /// panic.
     fn destination(&self, lane: &Runnable<'_>) -> Destination;
 
-    /// Whether a worker that has nothing to run takes lanes from others. It must always say the same.
+    /// Whether a worker that has nothing to run takes lanes from others. The answer must never change.
     fn steals(&self) -> bool {
         true
     }
@@ -67,14 +66,14 @@ impl Runnable<'_> {
         self.lane.color()
     }
 
-    /// The worker that has it: the one that has made it runnable, or has run it; none if another thread
-    /// has made it runnable.
+    /// The worker that has the lane: the one that made it runnable, or has run it; `None` if another thread made it
+    /// runnable.
     #[must_use]
     pub fn worker(&self) -> Option<usize> {
         self.own
     }
 
-    /// The worker on which it last ran.
+    /// The worker on which the lane last ran.
     #[must_use]
     pub fn home(&self) -> Option<usize> {
         self.lane.home()
@@ -86,7 +85,7 @@ impl Runnable<'_> {
         self.scheduler.workers()
     }
 
-    /// How many lanes wait for a worker, about.
+    /// About how many lanes wait for a worker.
     ///
     /// # Panics
     ///
@@ -101,14 +100,14 @@ impl Runnable<'_> {
 /// The moment at which a worker parts with a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Since {
-    /// It has become runnable.
+    /// The lane has become runnable.
     Scheduled,
-    /// Its slice is over.
+    /// The lane's slice is over.
     Ran,
 }
 
 impl Scheduler {
-    /// Where a lane goes by the policy, as the worker `own` sees it: never to a worker that has it.
+    /// The destination that the policy chooses, as the worker `own` sees it: never a worker that has the lane.
     #[inline]
     pub(super) fn destination(&self, own: Option<usize>, lane: &Lane) -> Destination {
         let Some(policy) = self.policy else { return Destination::Usual };
@@ -121,7 +120,7 @@ impl Scheduler {
         }
     }
 
-    /// Takes a lane to its destination; gives it back if that is the usual one.
+    /// Takes a lane to its destination; returns it if that is the usual one.
     #[inline]
     pub(super) fn route(
         &self,
@@ -137,7 +136,7 @@ impl Scheduler {
             }
             Destination::Everybody => {
                 self.injector.push(lane);
-                // What this worker has just run it can run next itself.
+                // This worker can itself run next the lane that it has just run.
                 if since == Since::Scheduled || self.injector.len() > 1 {
                     self.notify();
                 }
@@ -146,15 +145,16 @@ impl Scheduler {
         None
     }
 
-    /// Something was left for one worker, which others may rob: that one comes, or somebody does.
+    /// To be called after a lane was left for one worker, from which others may steal: wakes that worker, or
+    /// another.
     pub(super) fn call_or_notify(&self, worker: usize) {
         if !self.call(worker) && self.steals {
             self.notify();
         }
     }
 
-    /// Makes one worker look again, for something that it alone may have been given; false if it
-    /// was not parked: then it will look before it parks.
+    /// Makes one worker look again, for a lane that only it may have been given. False if it was not parked: then it
+    /// looks before it parks.
     pub(super) fn call(&self, worker: usize) -> bool {
         let called = self.idle.call(worker);
         if called {

@@ -1,11 +1,11 @@
-//! The lanes that no table has and that hold waiting tasks: so that a shutdown finds them.
+//! The lanes that are in no table and hold waiting tasks. A shutdown finds them here.
 
 use crate::lane::{Closing, LanePtr, LaneRef, Track};
 use crate::sync::Mutex;
 use crossbeam_utils::CachePadded;
 
-/// One list per worker, so that no lock is shared in normal operation. A lane is entered once in
-/// its life, when it first becomes idle with tasks that wait.
+/// One list per worker, so that workers share no lock in normal operation. A lane is entered once in
+/// its life, when it first becomes idle with waiting tasks.
 pub(super) struct Registry {
     shards: Box<[CachePadded<Mutex<Slots>>]>,
 }
@@ -18,7 +18,7 @@ struct Slots {
 }
 
 impl Slots {
-    /// Puts a lane into the first free slot, which this is.
+    /// Puts a lane into `slot`, which is the first free one.
     fn put(&mut self, slot: usize, lane: LanePtr) {
         if self.free.pop().is_some() {
             self.lanes[slot] = Some(lane);
@@ -34,7 +34,7 @@ impl Registry {
         Self { shards: (0..shards).map(shard).collect() }
     }
 
-    /// Enters a lane; what to remove it by.
+    /// Enters a lane; returns the key that removes it.
     pub(super) fn insert(&self, shard: usize, lane: LanePtr) -> Result<Track, Closing> {
         let shards = self.shards.len();
         // A shard has room for 2³² / `shards` lanes.
@@ -52,30 +52,30 @@ impl Registry {
         panic!("fewer than 2³² colors have tasks that wait");
     }
 
-    /// Removes what `insert` entered.
+    /// Removes a lane that `insert` entered.
     pub(super) fn remove(&self, track: Track) {
         let (shards, index) = (self.shards.len(), track.index());
         let mut slots = self.shards[index % shards].lock();
         let slot = index / shards;
         slots.lanes[slot] = None;
-        // It fits: the whole index does.
+        // The slot fits, because the whole index does.
         slots.free.push(slot as u32);
         if slots.free.len() == slots.lanes.len() && slots.lanes.len() > 1024 {
-            // A crowd has come and gone: give its memory back.
+            // Many lanes have come and gone: free their memory.
             (slots.lanes, slots.free) = (Vec::new(), Vec::new());
         }
     }
 
-    /// Lets nobody in any more, and returns references to all that are.
+    /// Closes the registry to further lanes, and returns references to all entered ones.
     pub(super) fn close(&self) -> Vec<LaneRef> {
         let mut lanes = Vec::new();
         for shard in &self.shards {
             let mut slots = shard.lock();
             slots.closed = true;
             for lane in slots.lanes.iter().flatten() {
-                // SAFETY: a lane that is entered is not freed before `remove`, which needs the lock.
+                // SAFETY: an entered lane is not freed before `remove`, which needs the lock.
                 if unsafe { lane.get() }.try_retain() {
-                    // SAFETY: just counted.
+                    // SAFETY: the reference was just counted.
                     lanes.push(unsafe { LaneRef::from_counted(*lane) });
                 }
             }

@@ -1,4 +1,4 @@
-//! What other threads may touch of a worker or a guest.
+//! The part of a worker or a guest that other threads may access.
 
 use super::Handle;
 use super::home_queue::HomeQueue;
@@ -9,7 +9,7 @@ use crate::sync::{Arc, AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Condvar, M
 use std::collections::VecDeque;
 use std::ptr::{self, NonNull};
 
-/// Runs `f` under a color on the thread of a worker; gives it back if there is no such worker.
+/// Runs `f` under a color on the thread of a worker; returns `f` if there is no such worker.
 pub(crate) fn post_to_worker<F: FnOnce() + Send + 'static>(
     handle: &Handle,
     worker: usize,
@@ -23,38 +23,38 @@ pub(crate) fn post_to_worker<F: FnOnce() + Send + 'static>(
     Ok(())
 }
 
-/// What only this worker may run is pinned to.
+/// The pin of tasks that only this worker may run.
 pub(super) fn pin_of(worker: usize) -> u32 {
     u32::try_from(worker + 1).expect("fewer than 2¹⁶ workers")
 }
 
-/// In a pin: when the worker has gone, whoever cancels tasks may do it.
+/// In a pin: once the worker has gone, any thread that cancels tasks may cancel this one.
 pub(super) const CANCELLED_ANYWHERE: u32 = 1 << 31;
 
-/// Which worker it is, counted from 0; more than there are, if it is a guest.
+/// The index of the pin's worker, counted from 0; for a guest, a number that no worker has.
 pub(super) fn index_of(pin: u32) -> usize {
     (pin & !CANCELLED_ANYWHERE) as usize - 1
 }
 
-/// Turns that are kept for a lane that fills its slices: some 13 ms of a worker that is robbed again and
-/// again.
+/// The most turns that are kept for a lane that fills its slices: some 13 ms of a worker from which
+/// others steal again and again.
 const MOST_FREE_TURNS: usize = 64;
 
 /// A worker as other threads see it.
 pub(super) struct Remote {
     pub(super) stealer: Stealer<ReadyLane>,
-    /// The lane that it runs next: the one it has made runnable last. One word, so that a thief can
-    /// take it when the worker stays in one poll for long.
+    /// The lane that the worker runs next: the one that it made runnable last. One word, so that a thief
+    /// can take it when the worker stays in one poll for long.
     next: AtomicPtr<Lane>,
-    /// It has to ask what else there is than its deque: set once.
+    /// Whether the worker has to look at more than its deque: set once.
     unusual: AtomicBool,
-    /// Lanes whose next task is pinned to it.
+    /// Lanes whose next task is pinned to the worker.
     inbox: Inbox,
-    /// Lanes that it ran last, and that others have made runnable.
+    /// Lanes that the worker ran last, and that others have made runnable.
     pub(super) home_queue: HomeQueue,
-    /// Odd while it runs a slice; grows by one at both ends.
+    /// Odd while the worker runs a slice; grows by one when a slice begins and when it ends.
     beat: AtomicU64,
-    /// When its last slice began, more or less.
+    /// About when the worker's last slice began.
     slice_start: AtomicU64,
     /// See [`Remote::add_free_turns`].
     free_turns: AtomicUsize,
@@ -78,60 +78,61 @@ impl Remote {
         }
     }
 
-    /// Puts a lane into the `next` slot and returns what was there.
+    /// Puts a lane into the `next` slot and returns the lane that was there.
     #[inline]
     pub(super) fn swap_next(&self, lane: Option<ReadyLane>) -> Option<ReadyLane> {
         let lane = lane.map_or(ptr::null_mut(), ReadyLane::into_raw);
-        // Ordering: Release hands the lane to whoever takes it out with Acquire.
+        // Ordering: Release hands the lane to the thread that takes it out with Acquire.
         let old = NonNull::new(self.next.swap(lane, Ordering::AcqRel))?;
         // SAFETY: put in by `into_raw`, and the swap took it out once.
         Some(unsafe { ReadyLane::from_raw(old) })
     }
 
-    /// Takes what is in the `next` slot, with a cheap look first.
+    /// Takes the lane in the `next` slot, with a cheap look first.
     #[inline]
     pub(super) fn take_next(&self) -> Option<ReadyLane> {
         if self.has_next() { self.swap_next(None) } else { None }
     }
 
-    /// Whether something waits here that another worker could take. In this order: lanes go
-    /// from the home queue to a deque.
+    /// Whether a lane waits here that another worker could take. Looks at the home queue before the
+    /// deque, because lanes go from the former to the latter.
     pub(super) fn has_stealable(&self) -> bool {
         self.has_next() || !self.home_queue.is_empty() || !self.stealer.is_empty()
     }
 
     #[inline]
     pub(super) fn has_next(&self) -> bool {
-        // Ordering: hint only, the swap decides.
+        // Ordering: a hint only; the swap decides.
         !self.next.load(Ordering::Relaxed).is_null()
     }
 
-    /// As a thief: takes the `next` lane if the worker has been in one slice since `before`.
+    /// To be called by a thief: takes the `next` lane if the worker has been in one slice since `before`.
     pub(super) fn steal_next(&self, before: u64) -> Option<ReadyLane> {
-        // Ordering: hints only, the swap decides.
+        // Ordering: hints only; the swap decides.
         let late = self.beat.load(Ordering::Relaxed) % 2 == 1
             && self.slice_start.load(Ordering::Relaxed) < before;
         if late { self.take_next() } else { None }
     }
 
-    /// A theft has taken so many lanes, half of what there was, out of this worker's queue. As many turns
-    /// are free: a lane that fills its slices may have them, a few in a row. So a color with much to do
-    /// is soon alone on its worker, and a round of the queue, with those turns, takes no longer than it
-    /// did before the theft.
+    /// A theft has taken this number of lanes, half of all, out of this worker's queue. As many turns
+    /// become free, and a lane that fills its slices may use them, a few in a row. So a color with much
+    /// to do is soon alone on its worker, and a round of the queue, with those turns, takes no longer
+    /// than it did before the theft.
     pub(super) fn add_free_turns(&self, lanes: usize) {
         // Ordering: a hint. Two thieves, or a thief and the owner, may undo each other's change.
         let turns = self.free_turns.load(Ordering::Relaxed) + lanes;
         self.free_turns.store(turns.min(MOST_FREE_TURNS), Ordering::Relaxed);
     }
 
-    /// As the owner, whose queue was empty: a theft has brought so many lanes, and as many turns are free
-    /// here too. Those of before are not: nobody is left who would wait for them.
+    /// To be called by the owner, whose queue was empty: a theft has brought this number of lanes, and as
+    /// many turns become free here too. They replace the earlier free turns, because the lanes that those
+    /// turns came from are gone.
     pub(super) fn set_free_turns(&self, lanes: usize) {
         // Ordering: as in `add_free_turns`.
         self.free_turns.store(lanes.min(MOST_FREE_TURNS), Ordering::Relaxed);
     }
 
-    /// As the owner: uses one of them, if there is one.
+    /// To be called by the owner: uses a free turn, if there is one.
     pub(super) fn take_free_turn(&self) -> bool {
         // Ordering: as in `add_free_turns`.
         let turns = self.free_turns.load(Ordering::Relaxed);
@@ -141,7 +142,7 @@ impl Remote {
 
     #[inline]
     pub(super) fn is_unusual(&self) -> bool {
-        // Ordering: a hint: who has yet to see it does as before (`classes.rs`).
+        // Ordering: a hint: a worker that has yet to see it works as before (`classes.rs`).
         self.unusual.load(Ordering::Relaxed)
     }
 
@@ -192,7 +193,7 @@ impl Remote {
     }
 }
 
-/// What a worker has done since the runtime began.
+/// The counters of a worker since the runtime began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkerMetrics {
@@ -206,7 +207,7 @@ pub struct WorkerMetrics {
     pub parks: u64,
 }
 
-/// A worker's own counters: written by it alone, read by anybody.
+/// A worker's own counters: only the worker writes them, and any thread reads them.
 #[derive(Default)]
 pub(super) struct Counters {
     pub(super) polls: Counter,
@@ -218,10 +219,10 @@ pub(super) struct Counters {
 pub(super) struct Counter(AtomicU64);
 
 impl Counter {
-    /// Counts; by the one writer.
+    /// Adds to the counter. Only the one writer calls this.
     #[inline]
     pub(super) fn add(&self, n: u64) {
-        // Ordering: a figure, not a signal. One writer, so no read-modify-write is needed.
+        // Ordering: a figure, not a signal. There is one writer, so no read-modify-write is needed.
         self.0.store(self.0.load(Ordering::Relaxed) + n, Ordering::Relaxed);
     }
 
@@ -231,13 +232,13 @@ impl Counter {
     }
 }
 
-/// How many futures cannot leave a worker (`local_tasks.rs`): changed by its own thread.
+/// How many futures cannot leave a worker (`local_tasks.rs`). Only the worker's own thread changes it.
 pub(super) struct LocalTasks(AtomicUsize);
 
 impl LocalTasks {
     pub(super) fn add(&self) {
-        // Ordering: one writer; who stops the workers reads it while all are parked, under the lock under
-        // which they come and go.
+        // Ordering: there is one writer. The thread that stops the workers reads the count while all are
+        // parked, under the lock under which workers park and wake.
         self.0.store(self.0.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 

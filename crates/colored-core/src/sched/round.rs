@@ -1,59 +1,59 @@
-//! Rounds: how a worker divides its turns between its own lanes and what comes from outside (G7).
+//! Rounds: how a worker divides its turns between its own lanes and lanes from outside (G7).
 //!
 //! A lane that another thread makes runnable waits in the injector, where every worker finds it: a
 //! foreign thread has spawned a task, a blocking thread has finished a call, the reactor thread has
 //! found an event. A worker that is never out of lanes of its own must look there too, and how often decides how
-//! long those lanes wait. A fixed interval is wrong for any number of them: with one look in 61 steps, 500 lanes
-//! wait for 30,000 slices of somebody else.
+//! long those lanes wait. A fixed interval is wrong for any number of them: with one look in 61 steps, 500 lanes wait
+//! for 30,000 slices of other lanes.
 //!
-//! So a worker goes round. A **round** is two counts, taken when it begins: so many lanes as are in
-//! the injector, which come first, and then so many as are in the worker's deque. When both have been used
-//! up, or a queue is found empty before, the next round begins, as soon as there is something in the injector:
-//! without it there is nothing to count. Lanes of the injector are taken
-//! one by one, when they run: until then all workers share them, and those who are idle take them in batches.
+//! So a worker works in rounds. A **round** is two counts, taken when it begins: the number of lanes in the injector,
+//! which come first, and the number of lanes in the worker's deque. When both counts are used up, or the worker finds a
+//! queue empty before, the next round begins as soon as the injector holds a lane: without one there is nothing to
+//! count. The worker takes lanes of the injector one by one, when they run. Until then all workers share them, and idle
+//! workers take them in batches.
 //!
 //! # What is ahead of a lane
 //!
-//! Let a lane become runnable, and look at one worker that goes on stepping. *Ahead* of the lane is
+//! Let a lane become runnable, and look at one worker that goes on stepping. *Ahead* of the lane are
 //!
-//! * if it is in the injector: what is before it there, and what is in that worker's deque at that moment. For what
-//!   remains of the round takes no more than that; and the next round counts the lane itself;
-//! * if it is in the deque: what is before it there, and what is in the injector when the next round
-//!   begins. A round that began before the lane came does not count it, and the next one does.
+//! * if it is in the injector: the lanes before it there, and the lanes in that worker's deque at that moment. The rest
+//!   of the round takes no more than those, and the next round counts the lane itself;
+//! * if it is in the deque: the lanes before it there, and the lanes in the injector when the next round begins. A
+//!   round that began before the lane came does not count it, and the next one does.
 //!
-//! Each lane that is ahead has at most one slice before the lane has its own, since it goes behind the lane
-//! when its slice is over. What is in the home queue is moved to the deque before each turn of a queue, and so counts
-//! as there. Beside these slices there are, for each of them, at most
+//! Each lane that is ahead has at most one slice before the lane has its own, since it goes behind the lane when its
+//! slice is over. The worker moves its home queue to the deque before each turn of a queue, so those lanes count as in
+//! the deque. Beside these slices there are, for each of them, at most
 //!
-//! * three of the `next` slot, which holds what this worker has made runnable last, or a lane that
-//!   a theft has given a turn;
-//! * and as many as all these together, of lanes that are pinned to this worker: its inbox has every
-//!   second step. The other way round, a lane in the inbox waits for two slices for each lane before it there.
+//! * three of the `next` slot, which holds the lane that this worker made runnable last, or a lane that a theft has
+//!   given a turn;
+//! * and as many as all these together, of lanes that are pinned to this worker: its inbox has every second step.
+//!   Likewise, a lane in the inbox waits for two slices for each lane before it there.
 //!
 //! A lane in the `next` slot waits for at most one lane of the queues, or goes into the deque, behind the others,
-//! because another lane has taken its place. A thief takes the older half of a deque, in its order, and only
-//! when it is out of lanes, and the injector empty: what it has taken is its round. So a theft brings no lane behind another.
-//! A batch from the injector is a round likewise, for the same reason.
+//! because another lane has taken its place. A thief takes the older half of a deque, in its order, and only when it is
+//! out of lanes and the injector is empty. The stolen lanes are its round. So a theft puts no lane behind another. A
+//! batch from the injector is a round likewise, for the same reason.
 //!
-//! All this is per worker, so it holds whatever the others do: they can only take away what is
-//! ahead. Not everything is a worker's: what has waited in a line comes later than all this by a bound of
-//! its own (`home_queue.rs`); where there are priorities, this is within one class, and a class has its two
-//! queues in turn (`classes.rs`); a guest runs what it is sent in the order in which that comes (`guest.rs`).
+//! All this is per worker, and other workers cannot break it: they can only take away lanes that are ahead. There are
+//! three exceptions. A lane that has waited in a line comes later, by a bound of its own (`home_queue.rs`). With
+//! priorities, this order holds within one class, and a class takes turns between its two queues (`classes.rs`). A
+//! guest runs the lanes that it is sent in the order of their arrival (`guest.rs`).
 
 use super::worker::Worker;
 use crate::lane::ReadyLane;
 
-/// What is left of a worker's round.
+/// The rest of a worker's round.
 #[derive(Debug, Default)]
 pub(super) struct Round {
     /// Lanes of the injector.
     outside: usize,
-    /// Lanes of the deque, after those.
+    /// Lanes of the deque, which come after those of the injector.
     own: usize,
 }
 
 impl Round {
-    /// A round of lanes that are in the deque, and have waited for longer than any in the injector.
+    /// Begins a round of lanes that are in the deque, and have waited for longer than any in the injector.
     pub(super) fn begin(&mut self, own: usize) {
         *self = Self { outside: 0, own };
     }
@@ -64,7 +64,7 @@ impl Round {
 }
 
 impl Worker {
-    /// The next lane of the round, or of a new one.
+    /// Takes the next lane of the round, or of a new one.
     #[inline(always)]
     pub(super) fn take_queued(&mut self) -> Option<ReadyLane> {
         if !self.local.remote().home_queue.is_empty() {
@@ -84,7 +84,7 @@ impl Worker {
         }
         if self.round.outside > 0 {
             let lane = self.local.scheduler().injector.pop();
-            // Others may have taken the rest.
+            // Other workers may have taken the rest.
             self.round.outside = if lane.is_some() { self.round.outside - 1 } else { 0 };
             if lane.is_some() {
                 return lane;

@@ -3,14 +3,14 @@
 //! 1. `closing` is set: from now on a task whose turn comes is cancelled instead of polled, and a
 //!    lane that becomes idle with waiting tasks aborts them, for the registry is closed.
 //! 2. Every lane, from the table and from the registry, gets a node that aborts its waiting tasks;
-//!    aborting puts each on its lane, where its turn comes. A task that keeps its lane would never
-//!    let that node have its turn: each of those is aborted directly (`sched/parked_sections.rs`).
-//! 3. `told` is set: when all workers are parked there is nothing left, and they stop. Unless something that
-//!    only one of them may drop waits for a thread that is none of them: `local_tasks.rs`.
-//! 4. What other threads make runnable from then on (a late spawn, a cell dropped) they run
-//!    themselves: [`Scheduler::cancel`]. So those who go on spawning cannot keep the workers from
-//!    ever having nothing left. What they had injected, or sent to a worker, just
-//!    before, when the workers stop, is run by whoever sees both: [`Scheduler::drain`].
+//!    aborting puts each on its lane, where its turn comes. A task that keeps its lane would never let that
+//!    node have its turn, so each such task is aborted directly (`sched/parked_sections.rs`).
+//! 3. `told` is set: when all workers are parked there is nothing left, and they stop. The exception is a
+//!    task that only one worker may drop, and that waits for a thread that is no worker: `local_tasks.rs`.
+//! 4. From then on another thread itself runs the lanes that it makes runnable, by a late spawn or a dropped
+//!    cell: [`Scheduler::cancel`]. So a thread that goes on spawning cannot keep the workers from stopping.
+//!    It may have injected a lane, or sent one to a worker, just before the workers stop. The thread that
+//!    sees both the lane and the stop runs it: [`Scheduler::drain`].
 
 use super::Scheduler;
 use super::remote::{CANCELLED_ANYWHERE, Remote, index_of};
@@ -19,15 +19,15 @@ use crate::sync::{Ordering, fence};
 use crossbeam_utils::CachePadded;
 
 impl Scheduler {
-    /// Cancels everything and lets the workers stop. They may need any time for it: a poll is not
+    /// Cancels all tasks and lets the workers stop. They may need any time for it: a poll is not
     /// interrupted. A second call does nothing.
     pub fn shut_down(&self) {
-        // Ordering: the lanes' queues and the registry's locks carry it to the holders.
+        // Ordering: the lanes' queues and the registry's locks carry the flag to the holders.
         if self.closing.swap(true, Ordering::SeqCst) {
             return;
         }
-        // A lane that is in neither list has no waiting task: it is queued, and what is in it will
-        // be cancelled, or it is running, and will find the registry closed.
+        // A lane that is in neither list has no waiting task: it is queued, and its tasks will be cancelled,
+        // or it is running, and will find the registry closed.
         let mut lanes = self.registry.close();
         lanes.extend(self.table.all());
         // The table's own order depends on serial numbers that other runtimes take part in: a
@@ -36,7 +36,7 @@ impl Scheduler {
         for lane in lanes {
             callback::close(&lane);
         }
-        // One that is in no list is in a poll, and will find the list closed, or its lane is queued.
+        // A task that is in no list is in a poll, and will find the list closed, or its lane is queued.
         for task in self.parked_sections.close() {
             task.abort();
         }
@@ -54,23 +54,23 @@ impl Scheduler {
         self.stopped.load(Ordering::SeqCst)
     }
 
-    /// Whether every lane has been told to cancel its tasks.
+    /// Whether every lane has a request to cancel its tasks.
     pub(super) fn is_told(&self) -> bool {
-        // Ordering: pairs with the Release in `shut_down`: what was told is in the queues, or done.
+        // Ordering: pairs with the Release in `shut_down`: each request to cancel is in a queue, or done.
         self.told.load(Ordering::Acquire)
     }
 
-    /// After a lane was injected: if there is no worker left to come for it, runs it here.
+    /// To be called after a lane was injected. If no worker is left to take the lane, runs it here.
     pub(super) fn drain_if_stopped(&self) {
-        // Ordering: pairs with the swap in `may_stop`: either the worker that stops last sees the
-        // lane when it drains, or this sees that they have stopped.
+        // Ordering: pairs with the swap in `may_stop`: either the worker that stops last sees the lane when
+        // it drains, or this thread sees that the workers have stopped.
         fence(Ordering::SeqCst);
         if self.has_stopped() {
             self.drain();
         }
     }
 
-    /// Runs whatever is runnable, cancelling all tasks, until nothing is.
+    /// Runs all runnable lanes, cancelling their tasks, until none is left.
     pub(super) fn drain(&self) {
         // Ordering: as in `drain_if_stopped`.
         fence(Ordering::SeqCst);
@@ -86,14 +86,15 @@ impl Scheduler {
             match lane.run(&mut Cancel { all_gone: self.has_stopped() }) {
                 Slice::Idle | Slice::Taken => return,
                 Slice::More(rest) => lane = rest,
-                // They have stopped just now.
+                // The workers have stopped just now.
                 Slice::Elsewhere(rest, pin)
                     if self.has_gone(pin) && pin & CANCELLED_ANYWHERE != 0 =>
                 {
                     lane = rest;
                 }
-                // What is pinned to a worker that was thrown away can be dropped on no other: it leaks. One
-                // that stops, and a guest, stay until all that is pinned to them is done.
+                // A task that is pinned to a worker which the program dropped before it stopped can be
+                // dropped on no other thread: it leaks. A worker that stops, and a guest, stay until all
+                // their pinned tasks are done.
                 Slice::Elsewhere(lane, pin) if self.has_gone(pin) => {
                     let _leaked = lane.into_raw();
                     return;
@@ -121,7 +122,7 @@ impl Scheduler {
     }
 }
 
-/// Runs a lane without a worker, to cancel what is in it.
+/// Runs a lane without a worker, to cancel its tasks.
 struct Cancel {
     all_gone: bool,
 }

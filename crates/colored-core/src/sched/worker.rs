@@ -19,8 +19,8 @@ const POLLS_PER_LOOK: u32 = 8;
 /// rows of `benches/ratio.rs` are the same.
 const SLOW_NANOS: u64 = 16_000;
 
-/// Lanes run from the `next` slot in a row before the deque has its turn: two tasks that wake each
-/// other for ever would otherwise starve all others (tokio's cap, after its issue 5712).
+/// The most lanes from the `next` slot in a row, before the deque has its turn: two tasks that wake
+/// each other for ever would otherwise starve all others (tokio's cap, after its issue 5712).
 const NEXT_STREAK: u8 = 3;
 
 /// How long a worker must have been in one slice before its `next` lane may be stolen.
@@ -29,14 +29,14 @@ const LATE_NANOS: u64 = 50_000;
 /// How long a worker parks at most while a `next` slot elsewhere is full.
 const LATE_PARK_NANOS: u64 = 1_000_000;
 
-/// What a step did, and what is to be done now.
+/// The result of a step, and the caller's next action.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// It ran a slice: step again.
+    /// The step ran a slice: step again.
     Ran,
-    /// There is nothing to run: park until unparked, and at most for so many nanoseconds, then step
-    /// again.
+    /// There is nothing to run: park until unparked, and at most for this number of nanoseconds, then
+    /// step again.
     Park(Option<u64>),
     /// The scheduler has shut down: never step again.
     Stopped,
@@ -44,8 +44,8 @@ pub enum Step {
 
 /// One worker's own half of the scheduler.
 ///
-/// It may be sent to the thread that is to step it, and stays there: what [`spawn_local`] pins to a
-/// worker need not be `Send`.
+/// A worker may be sent to the thread that is to step it, and stays there: a future that
+/// [`spawn_local`] pins to a worker need not be `Send`.
 ///
 /// [`spawn_local`]: crate::spawn_local
 pub struct Worker {
@@ -57,7 +57,8 @@ pub struct Worker {
     slice_nanos: u64,
     streak: u8,
     pub(super) round: Round,
-    /// Steps and time when it was last let up what is behind (`home_queue.rs`).
+    /// The step and the time at which lanes behind the others last moved to the deque
+    /// (`home_queue.rs`).
     pub(super) let_up: (u32, u64),
     pub(super) searching: bool,
     parked: bool,
@@ -88,7 +89,7 @@ impl Worker {
         }
     }
 
-    /// Which worker this is, from 0.
+    /// The index of this worker, from 0.
     #[must_use]
     pub fn index(&self) -> usize {
         self.local.index()
@@ -108,7 +109,7 @@ impl Worker {
     }
 
     /// Whether the last [`step`](Self::step) ran nothing: this worker had announced its sleep, and has
-    /// found something after that. Who saw everybody parked must hear of it.
+    /// found something after that. A thread that saw all workers parked must be told.
     #[must_use]
     pub fn has_turned_back(&self) -> bool {
         self.searching
@@ -119,20 +120,20 @@ impl Worker {
         self.pace.look(self.local.scheduler());
     }
 
-    /// Runs `f`, which makes lanes runnable (it hands out so many I/O events, say), as this worker.
-    /// Other workers are woken afterwards, and only if there is more than this one can run next. If
-    /// there are many events, each lane goes to the worker that ran it last.
+    /// Runs `f` as this worker. `f` makes lanes runnable, for example by handing out `events` I/O
+    /// events. Other workers are woken afterwards, and only if there are more lanes than the one that
+    /// this worker runs next. If there are many events, each lane goes to the worker that ran it last.
     pub fn batch<R>(&mut self, events: usize, f: impl FnOnce() -> R) -> R {
         self.wake_up();
         self.local.batch(events, f)
     }
 
     /// Finds a lane and runs a slice of it: up to 64 polls or 200 µs ([`Options`]), whichever comes
-    /// first, and at least one poll. Every step of a worker must be on one and the same thread.
+    /// first, and at least one poll. All steps of a worker must be on the same thread.
     ///
     /// # Panics
     ///
-    /// On another thread than that of a [`spawn_local`](crate::spawn_local) under this worker.
+    /// If the thread differs from that of a [`spawn_local`](crate::spawn_local) under this worker.
     pub fn step(&mut self) -> Step {
         self.local.assert_at_home();
         self.wake_up();
@@ -146,7 +147,7 @@ impl Worker {
         }
     }
 
-    /// Leaves the parked workers, so that nobody wakes this one in place of one that sleeps.
+    /// Leaves the parked workers, so that no thread wakes this worker in place of one that sleeps.
     fn wake_up(&mut self) {
         if self.parked {
             self.parked = false;
@@ -169,7 +170,7 @@ impl Worker {
         }
     }
 
-    /// As `find` while no priority has been named.
+    /// Finds a lane while no color has a priority.
     #[inline(always)]
     pub(super) fn find_plain(&mut self) -> Option<ReadyLane> {
         let lane = self.find_here().or_else(|| self.find_elsewhere())?;
@@ -177,7 +178,7 @@ impl Worker {
         Some(lane)
     }
 
-    /// The lane is about to run here.
+    /// Prepares to run the lane here.
     #[inline(always)]
     pub(super) fn bring_home(&self, lane: &ReadyLane) {
         if lane.lane().home() != Some(self.index()) {
@@ -185,8 +186,8 @@ impl Worker {
         }
     }
 
-    /// Looks at what belongs to this worker, and at what comes from outside before the next round
-    /// (`round.rs`). What is pinned here takes turns with the rest.
+    /// Looks at this worker's lanes, and at those from outside that precede the next round
+    /// (`round.rs`). Pinned lanes take turns with the rest.
     #[inline(always)]
     pub(super) fn find_here(&mut self) -> Option<ReadyLane> {
         let remote = self.local.remote();
@@ -209,11 +210,11 @@ impl Worker {
     pub(super) fn find_elsewhere(&mut self) -> Option<ReadyLane> {
         let scheduler = self.local.scheduler();
         if !scheduler.steals {
-            // The rest of a batch would be lost to the others.
+            // The other workers could not take the rest of a batch.
             return scheduler.injector.pop();
         }
         if let Some(lane) = scheduler.injector.steal_batch(&self.local.deque) {
-            // Who looked while the rest was between the queues has seen it in neither.
+            // A worker that looked while the rest was between the queues has seen it in neither.
             if !self.searching && self.local.deque.len() > 0 {
                 scheduler.notify();
             }
@@ -236,8 +237,8 @@ impl Worker {
         Some(lane)
     }
 
-    /// Tries every other worker once, from a random one on: half of what waits in its deque; if all
-    /// deques are empty, half of its home queue; and only then a `next` lane whose worker is late.
+    /// Tries every other worker once, from a random one on. It takes half of a deque; if all deques are
+    /// empty, half of a home queue; and only then a `next` lane whose worker is late.
     fn steal(&mut self) -> Option<ReadyLane> {
         let others = self.others();
         let scheduler = self.local.scheduler();
@@ -262,7 +263,7 @@ impl Worker {
         (0..workers).map(move |i| (start + i) % workers).filter(move |victim| *victim != own)
     }
 
-    /// The last searcher that finds something wakes the next one: there may be more.
+    /// The last searcher that finds a lane wakes the next one, because there may be more lanes.
     #[inline]
     fn stop_searching(&mut self) {
         if self.searching {
@@ -288,8 +289,8 @@ impl Worker {
         };
         let local = &self.local;
         let slice = local.enter(|| lane.run(&mut turn));
-        // The turn that left the lane idle has not asked whether to go on. It counts for the clock too:
-        // many a lane has no other.
+        // The turn that left the lane idle has not asked whether to go on. It counts for the clock too,
+        // because many lanes have no other turn.
         if matches!(slice, Slice::Idle) {
             turn.goes_on();
         }
@@ -303,7 +304,7 @@ impl Worker {
         }
     }
 
-    /// Announces the sleep, looks at everything once more, and only then sleeps (G6).
+    /// Announces the sleep, looks at all queues once more, and only then sleeps (G6).
     #[cold]
     fn go_to_sleep(&mut self) -> Step {
         if let Some(rest) = self.rest() {
@@ -333,12 +334,12 @@ impl Worker {
 }
 
 impl Scheduler {
-    /// Whether a worker that is about to park could run something. Sequenced after the fence in
+    /// Whether a worker that is about to park could run a lane. Sequenced after the fence in
     /// `Idle::park`.
     fn has_work_for(&self, worker: usize) -> bool {
         let own = &self.remotes[worker..=worker];
         let takes_from = if self.steals { &self.remotes[..] } else { own };
-        // In this order: lanes go from the home queue to a deque.
+        // The order matters: lanes go from the home queue to a deque.
         self.classes.has_work_for(worker, self.steals)
             || own[0].has_inbox()
             || !self.injector.is_empty()
@@ -346,8 +347,8 @@ impl Scheduler {
             || takes_from.iter().any(|remote| !remote.stealer.is_empty())
     }
 
-    /// Whether a worker that is about to park may stop for good: everything has been told to cancel,
-    /// and all workers have run out of things to run.
+    /// Whether a worker that is about to park may stop for good: every lane has a request to cancel its
+    /// tasks, and all workers have run out of lanes.
     fn may_stop(&self) -> bool {
         if !self.is_told() {
             return false;
@@ -372,7 +373,7 @@ impl Scheduler {
     }
 }
 
-/// Time, as a worker or a guest sees it: read now and then, more often while polls are slow.
+/// The time, as a worker or a guest sees it: read now and then, more often while polls are slow.
 #[derive(Debug)]
 pub(super) struct Pace {
     pub(super) now: u64,

@@ -27,10 +27,10 @@ where
         let f = f.take().expect("a job is polled once");
         Poll::Ready(f())
     });
-    // SAFETY: `Send`, and borrows nothing. It never is on a lane: it is scheduled from the
-    // first until it completes, and so no wake ever schedules it.
+    // SAFETY: the future is `Send`, and borrows nothing. The task is never on a lane: it counts as
+    // scheduled from its creation until it completes, and so no wake ever schedules it.
     let task = unsafe { task::Cell::allocate(future, LanePtr::nowhere(), 0, site) };
-    // SAFETY: the second reference is the handle's.
+    // SAFETY: the task's second reference belongs to the handle.
     let join = unsafe { Join::new(task) };
     // SAFETY: the job keeps the runtime's reference until the task is complete.
     (Job(Some(unsafe { TaskRef::new(task) })), JoinHandle::new(join))
@@ -44,7 +44,7 @@ impl Job {
 
     fn finish(&mut self, cancel: bool) {
         let Some(task) = self.0.take() else { return };
-        // SAFETY: a job is the only one that may run its task, once, here.
+        // SAFETY: only the job may run its task, once, here.
         let begun = unsafe { task.begin() };
         if cancel || begun == Begun::Cancel {
             // SAFETY: as above.
@@ -56,7 +56,7 @@ impl Job {
         }
         // SAFETY: the output has been stored.
         unsafe { task.complete() };
-        // SAFETY: complete, and in no chain.
+        // SAFETY: the task is complete, and in no chain.
         unsafe { task.release() };
     }
 }

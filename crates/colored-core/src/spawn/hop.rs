@@ -22,7 +22,7 @@ pub struct TryHop {
     color: Color,
     site: &'static Location<'static>,
     wait: WaitSlot,
-    /// It has ended a poll of the task already.
+    /// Whether the hop has ended a poll of the task already.
     has_moved: bool,
 }
 
@@ -117,10 +117,11 @@ impl Future for TryHop {
         self.wait.end();
         if lane.is_current() {
             if !self.has_moved {
-                // No poll has ended by it: a loop of such hops would be one poll without an end.
+                // The hop has ended no poll: a loop of such hops would be one poll without an end.
                 ready!(budget::poll_proceed(cx));
                 if !lane.is_free_here() {
-                    // Behind what is scheduled here, as who comes from another color.
+                    // The task goes behind the work that is scheduled here, as a task from another
+                    // color does.
                     self.has_moved = true;
                     if !current::yield_task(cx.waker()) {
                         cx.waker().wake_by_ref();
@@ -138,7 +139,8 @@ impl Future for TryHop {
             self.wait.waits_to_move(HOW, site);
         }
         if !task.owns(cx.waker()) {
-            // A combinator polls what it was woken for; the move wakes the task alone.
+            // A combinator polls only the branches whose wakers were woken, and the move wakes only
+            // the task.
             cx.waker().wake_by_ref();
         }
         let moved = current::hop_to(lane);

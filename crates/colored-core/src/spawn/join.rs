@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::ptr::{self, NonNull};
 use std::task::{Context, Poll, Waker};
 
-/// Waits for the output of a task. Dropping it detaches the task, which goes on.
+/// Waits for the output of a task. Dropping the handle detaches the task, which goes on.
 ///
 /// Awaiting it is cancel safe, and costs no allocation. If the handle is dropped before the task is
 /// done, the output is dropped under the task's color; otherwise an unread output is dropped with
@@ -22,7 +22,7 @@ use std::task::{Context, Poll, Waker};
 /// section ([`exclusive`](crate::exclusive())) that waits for it: then the task goes on, and the
 /// handle may be awaited again.
 pub struct JoinHandle<T> {
-    /// Dropped before the task is let go.
+    /// Dropped before the reference to the task.
     wait: WaitSlot,
     join: Join<T, LanePtr>,
 }
@@ -38,13 +38,13 @@ impl<T> JoinHandle<T> {
         let task = self.join.task().as_ptr();
         let cause = || Cause {
             how: HOW,
-            // It is the task whose place counts.
+            // A join has no place of its own: the place is where the task was spawned.
             site: self.join.task().named().spawned,
             kind: JOIN,
             what: task.cast(),
             beside: ptr::null(),
         };
-        // SAFETY: the handle keeps the task, and drops the record before it lets it go.
+        // SAFETY: the handle keeps the task, and drops the record before its reference.
         unsafe { self.wait.waits(cause) };
     }
 
@@ -99,12 +99,12 @@ impl<T> Future for JoinHandle<T> {
     }
 }
 
-/// How to ask a task that is awaited.
+/// The functions that find the target of a wait for a task.
 const JOIN: &Kind = &Kind { target: joined, waker: joiner };
 
 unsafe fn joined(cause: &Cause) -> Option<Target> {
     let task = NonNull::new(cause.what.cast_mut()).expect("there is a task");
-    // SAFETY: made by `JoinHandle::waits`; the handle keeps the task while it is asked.
+    // SAFETY: `JoinHandle::waits` made the pointer; the handle keeps the task during this call.
     let task = unsafe { TaskRef::<LanePtr>::new(task.cast()) };
     // SAFETY: as above.
     Some(Target::Task(unsafe { task.abort_handle() }))
@@ -114,8 +114,8 @@ unsafe fn joiner(cause: &Cause) -> Option<Waker> {
     let task = NonNull::new(cause.what.cast_mut()).expect("there is a task");
     // SAFETY: as in `joined`.
     let task = unsafe { TaskRef::<LanePtr>::new(task.cast()) };
-    // SAFETY: a wait that is told is in a cycle that stands still: so the task does not complete; and a handle
-    // says that it is polled, or goes, before it touches the waker.
+    // SAFETY: a wait that gets the error is in a cycle that is blocked, so the task does not complete; and a
+    // handle that is polled or dropped updates its record before it touches the waker.
     unsafe { task.joiner() }
 }
 
@@ -154,7 +154,8 @@ impl fmt::Debug for AbortHandle {
     }
 }
 
-// A task that panics is over, and its output is an error: no handle shows what it was doing.
+// A task that panics is over, and its output is an error: no handle exposes a value that the panic left
+// half-changed.
 impl<T> UnwindSafe for JoinHandle<T> {}
 impl<T> RefUnwindSafe for JoinHandle<T> {}
 impl UnwindSafe for AbortHandle {}

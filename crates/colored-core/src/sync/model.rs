@@ -9,11 +9,13 @@ pub(crate) use loom::thread::ThreadId;
 use std::ops::Deref;
 use std::thread;
 
-/// Defines an atomic that notices when it is freed while another thread may still use it, and when nobody frees it.
+/// Defines an atomic that detects when it is freed while another thread may still use it, and when it is never
+/// freed.
 ///
-/// loom checks the order of accesses, not the life of what is accessed. Here the drop counts as an
-/// exclusive access: a use that does not happen before it fails the model, whichever came first. An atomic that is
-/// there when the model ends is a leak. One of a word fails the model then: references are counted in such.
+/// loom checks the order of accesses, but not the lifetime of the atomic. Here the drop counts as an exclusive
+/// access: a use that does not happen before the drop fails the model, whichever came first. An atomic that still
+/// exists when the model ends is a leak. An atomic of one word then fails the model, because reference counts are
+/// such atomics.
 macro_rules! freed_exclusively {
     ($name:ident $(<$t:ident>)?, $inner:ty, $value:ty, $track:expr => $tracked:ty) => {
         #[derive(Debug)]
@@ -103,7 +105,7 @@ macro_rules! arc_dyn {
     ($arc:expr => $dyn:ty) => {{
         let sized = $crate::sync::Arc::into_raw($arc);
         let raw: *const $dyn = sized;
-        // SAFETY: from `into_raw`, of the same allocation.
+        // SAFETY: the pointer is from `into_raw`, of the same allocation.
         unsafe { $crate::sync::Arc::from_raw(raw) }
     }};
 }

@@ -73,7 +73,7 @@ macro_rules! thread_slot {
 }
 pub(crate) use thread_slot;
 
-/// Forgets the type of what an `Arc` points to.
+/// Erases the type of the value of an `Arc`.
 macro_rules! arc_dyn {
     ($arc:expr => $dyn:ty) => {{
         let sized = $arc;

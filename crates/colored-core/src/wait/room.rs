@@ -1,11 +1,11 @@
-//! Waiting for room under a limit, which any item inside may give.
+//! Waiting for room under a limit, which any item inside may release.
 
 use crate::lane::{LanePtr, current};
 use crate::task::{Abort, Named, Record};
 use std::ptr::NonNull;
 use std::task::Waker;
 
-/// Room for which somebody waits.
+/// Room for which a task waits.
 pub(crate) trait Room: Send + Sync {
     /// The ways in which there can be room, if they are known for all items inside.
     fn ways(&self) -> Option<Ways>;
@@ -18,10 +18,10 @@ pub(crate) trait Room: Send + Sync {
     fn take_waker(&self, record: NonNull<Record>) -> Option<Waker>;
 }
 
-/// The alternatives of which one has to go on before there is room.
+/// The alternatives, of which one must go on before there is room.
 #[derive(Debug, Default)]
 pub(crate) struct Ways {
-    /// The color of the limit: some items are on it.
+    /// Some items are on the color of the limit.
     pub(crate) by_color: bool,
     /// Tasks that have been called, and have not used their permits yet.
     pub(crate) called: Vec<Called>,
@@ -31,7 +31,7 @@ pub(crate) struct Ways {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Called {
     pub(crate) task: Named,
-    /// Where it runs next.
+    /// The lane on which it runs next.
     pub(crate) lane: LanePtr,
 }
 

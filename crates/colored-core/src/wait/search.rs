@@ -1,46 +1,46 @@
-//! The search for deadlocks: from each section that has waited for long, along what is waited for.
+//! The search for deadlocks. It follows the targets of waits, from each section that has waited for long.
 //!
-//! # What is looked at
+//! # What the search examines
 //!
 //! | from | to | because |
 //! |---|---|---|
-//! | a section | what is waited for inside it | it needs all of that |
-//! | a task | what it waits for | the same |
-//! | a task that is awaited | its own lane, if that stands still | it runs under no other |
-//! | a lane that stands still | the sections that hold it | nothing else runs there before they end |
-//! | a lane that stands still | the behaviors that have it | the same; readers wait for those that have it for themselves, or with a writer behind |
+//! | a section | the targets of the waits inside it | it needs all of them |
+//! | a task | the targets of its waits | the same |
+//! | an awaited task | its own lane, if that is blocked | it runs under no other |
+//! | a blocked lane | the sections that hold it | nothing else runs there before they end |
+//! | a blocked lane | the behaviors that have it | the same; a reader waits only for an exclusive one, or if a writer waits behind |
 //! | a behavior | the lanes that it lacks | it begins when it has all |
-//! | a wait for room | the color, or who has been called | any of them gives room |
+//! | a wait for room | the color, or the called waiters | any of them gives room |
 //!
-//! In a lane that stands still all wait for whoever holds it: their order in the line does not matter.
-//! What could end a wait from outside does not count, for somebody would have to do it: an abort of a
-//! task that is awaited, the [`close`](crate::Limit::close) of a limit.
+//! In a blocked lane all waiters wait for the holder of the lane: their order in the line does not matter. The search
+//! ignores acts from outside that would end a wait, because they may never happen: an abort of an awaited task, the
+//! [`close`](crate::Limit::close) of a limit.
 //!
-//! # Why what is found is true
+//! # Why every cycle found is real
 //!
-//! First the search takes the right to run from all sections that wait ([`TaskRef::claim`]), and gives it
-//! back at its end. Meanwhile these sections stand still, and so do the lanes that they hold, the behaviors
-//! that stand in the lines of those lanes, the lanes that these behaviors have, and so on. The search
-//! takes the same right from the tasks that it comes to. So what it reads of all these does not change,
-//! with one exception: a future may be dropped elsewhere. That shows in its record, at which the search
-//! looks again when it has found a cycle. So all waits of the cycle have existed at one moment.
+//! First the search takes the right to run from all sections that wait ([`TaskRef::claim`]), and gives it back at its
+//! end. Meanwhile these sections are blocked, and so are the lanes that they hold, the behaviors in the lines of those
+//! lanes, the lanes that these behaviors have, and so on. The search takes the same right from the tasks that it
+//! reaches. So their state does not change while the search reads it, with one exception: another thread may drop a
+//! future. The future's record shows that, and the search reads it again when it has found a cycle. So all waits of the
+//! cycle have existed at one moment.
 //!
-//! A task that is being polled, or is about to be, is taken to go on: it is looked at again the next time.
+//! The search assumes that a task goes on if it is being polled, or is about to be. The next search looks at it again.
 //!
-//! # Whom it tells
+//! # Which wait gets the error
 //!
-//! Of each cycle the youngest wait inside a section. Its record takes the error; its waker and its
-//! task are woken, and the next poll of the future ends with the error.
+//! The youngest wait of each cycle that is inside a section gets the error. Its record takes the error; the search
+//! wakes its waker and its task, and the next poll of the future ends with the error.
 //!
-//! # Missing is
+//! # Limits
 //!
-//! (and no wrong error comes of it)
+//! The search misses the following, and reports no wrong error for them:
 //!
-//! * a cycle through a task that never rests: its records are read between its polls;
-//! * for room: those who were let in, or called, before the first section; a [`Permit`](crate::Permit) in the
-//!   program's hands;
+//! * a cycle through a task that is always being polled: the search reads its records between its polls;
+//! * a wait for room while an item inside was admitted, or called, before the first section, or while the program holds
+//!   an unused [`Permit`](crate::Permit);
 //! * a cycle that leads through a lane of another scheduler;
-//! * what is no wait: permits, locks, channels; a post; and a wait of a thread that polls no task.
+//! * waits without a record: for permits, locks and channels; a post; and a wait of a thread that polls no task.
 
 use super::room::{Called, Room};
 use super::{Kind, Target};
@@ -57,13 +57,13 @@ use std::ops::{Deref, Index};
 use std::ptr::NonNull;
 use std::task::Waker;
 
-/// Looks for waits that cannot end, and tells them: those in a cycle with a section in which something has
-/// been waited for since `delay` nanoseconds or more. To be called now and then, by any thread.
+/// Finds waits that cannot end, and gives them an error: waits in a cycle with a section in which a wait has lasted for
+/// `delay` nanoseconds or more. To be called now and then, by any thread.
 ///
-/// Returns in how many nanoseconds the next section will have waited for that long; `None` if nothing need be
-/// looked at before something has run.
+/// Returns the nanoseconds until the next section will have waited for that long; `None` if no search is needed before
+/// a task has run.
 ///
-/// Costs a look at each section that waits, and at all that stands in line behind it.
+/// Costs a look at each waiting section, and at all behaviors in the line behind it.
 pub fn look_for_deadlocks(scheduler: &Scheduler, delay: u64) -> Option<u64> {
     if !scheduler.has_had_sections() || scheduler.is_closing() {
         return None;
@@ -79,25 +79,25 @@ pub fn look_for_deadlocks(scheduler: &Scheduler, delay: u64) -> Option<u64> {
     starts.iter().for_each(|start| search.reach(*start));
     let mut told = HashSet::new();
     for start in starts {
-        // Each time without what has been told: in the end every cycle has one of these.
+        // Each search leaves out the waits that have been told: in the end every cycle has one of them.
         while let Some(cycle) = search.cycle(start, &told) {
             search.tell(cycle, &mut told);
         }
     }
     let wakers = std::mem::take(&mut search.wakers);
     drop(search);
-    // A waker may be anybody's code.
+    // A waker may be foreign code.
     wakers.into_iter().for_each(|waker| contain(|| waker.wake()));
     due
 }
 
-/// The right to run a task that waits, for as long as it is looked at.
+/// The right to run a waiting task, for as long as the search examines it.
 struct Claim(Abort<LanePtr>);
 
 impl Claim {
-    /// The claim, and whether the task keeps its lane.
+    /// Returns the claim, and whether the task keeps its lane.
     fn of(task: &Abort<LanePtr>) -> Option<(Self, bool)> {
-        // SAFETY: the caller's reference keeps it, and then the claim's.
+        // SAFETY: the caller's reference keeps the task, and then the claim's.
         let keeps = unsafe { task.task().claim() }?;
         Some((Self(task.clone()), keeps))
     }
@@ -105,7 +105,7 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        // SAFETY: claimed by `of`, and kept by the reference.
+        // SAFETY: `of` claimed the task, and the reference keeps it.
         unsafe { self.0.task().unclaim() };
     }
 }
@@ -116,7 +116,7 @@ struct Had {
     is_shared: bool,
 }
 
-/// Things that are looked up, and dropped in the order in which they came.
+/// Values that can be looked up by key, and are dropped in the order of their insertion.
 struct Kept<K, V> {
     places: HashMap<K, usize>,
     things: Vec<V>,
@@ -129,7 +129,7 @@ impl<K, V> Default for Kept<K, V> {
 }
 
 impl<K: Eq + Hash, V> Kept<K, V> {
-    /// False, and the thing goes, if there is one already.
+    /// Returns false, and drops `thing`, if the key has a value already.
     fn insert(&mut self, key: K, thing: V) -> bool {
         let place = self.things.len();
         let is_new = *self.places.entry(key).or_insert(place) == place;
@@ -158,45 +158,45 @@ struct Holder {
     sections: Vec<Seen>,
 }
 
-/// What is done has an order, whatever that of a map: a simulation is to be run again.
+/// The search acts in a fixed order that does not depend on the order of a map, so that a simulation can be repeated.
 #[derive(Default)]
 struct Search {
-    /// By the lanes that they hold.
+    /// The holders, by the lanes that they hold.
     held: HashMap<LanePtr, Holder>,
     /// The lanes that sections hold.
     stand_still: Vec<LanePtr>,
-    /// Whose section it is.
+    /// The task of each section.
     sections: HashMap<Seen, TaskRef<LanePtr>>,
     had: HashMap<LanePtr, Vec<Had>>,
-    /// Readers are inside, and one that does not read is the first behind them.
+    /// Lanes where readers are inside, and the first behind them is no reader.
     shut: HashSet<LanePtr>,
     behaviors: Kept<NonNull<Header>, Behavior>,
     rooms: Kept<Seen, Arc<dyn Room>>,
     nodes: HashMap<Key, Needs>,
     wakers: Vec<Waker>,
     claims: Vec<Claim>,
-    /// None is claimed twice.
+    /// The tasks that are claimed, so that none is claimed twice.
     claimed: HashSet<Id>,
     tasks: Kept<Id, Abort<LanePtr>>,
     lanes: Vec<LaneRef>,
 }
 
-/// Something that cannot go on before others do.
+/// A node of the search, which cannot go on before others do.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Key {
     Task(Id),
-    /// As somebody wants it: together with other readers if true.
+    /// A lane, and whether it is wanted together with other readers.
     Lane(LanePtr, bool),
     Section(Seen),
     Behavior(NonNull<Header>),
-    /// What a wait for room is for, if that comes by several.
+    /// A wait for room, if room can come in several ways.
     Room(Seen),
 }
 
-/// What one needs, of what can be reached.
+/// The nodes that one node needs.
 #[derive(Default)]
 struct Needs {
-    /// One of these is enough.
+    /// One of the steps is enough.
     any: bool,
     steps: Vec<Step>,
 }
@@ -205,13 +205,13 @@ struct Needs {
 struct Step {
     link: Link,
     to: Key,
-    /// The wait that it is, if it is one.
+    /// The wait that the step follows, if it is one.
     wait: Option<Seen>,
 }
 
 impl Search {
     fn claim_section(&mut self, task: Abort<LanePtr>) {
-        // One that runs, or has left its lane.
+        // Otherwise the task runs, or has left its lane.
         let Some((claim, true)) = Claim::of(&task) else { return };
         let view = task.task();
         let sections = records(view).filter(|record| record.is_section()).collect();
@@ -224,10 +224,10 @@ impl Search {
         self.tasks.insert(view.id(), task);
     }
 
-    /// Finds the behaviors that have lanes, and lack one that stands still.
+    /// Finds the behaviors that have lanes, and lack a lane that is blocked.
     fn walk_lines(&mut self) {
         let mut found = Vec::new();
-        // SAFETY: the section is claimed, and so its lane is held by this thread.
+        // SAFETY: the section is claimed, and so this thread holds its lane.
         let each = |lane: &LanePtr| unsafe { lane.line(|behavior| found.push(behavior)) };
         self.stand_still.iter().for_each(each);
         while let Some(behavior) = found.pop() {
@@ -243,19 +243,19 @@ impl Search {
                 }
                 let show = |behavior| found.push(behavior);
                 if want.is_shared {
-                    // SAFETY: the behavior is inside, and lacks a lane that stands still.
+                    // SAFETY: the behavior is inside, and lacks a lane that is blocked.
                     if unsafe { want.lane.line_beside_readers(show) } == Some(true) {
                         self.shut.insert(want.lane);
                     }
                 } else {
-                    // SAFETY: the behavior has it, and lacks a lane that stands still.
+                    // SAFETY: the behavior has the lane, and lacks a blocked one.
                     unsafe { want.lane.line(show) };
                 }
             }
         }
     }
 
-    /// The sections in which something has been waited for so long; and when the next one will have.
+    /// The sections in which a wait has lasted for `delay`, and the time until the next one has.
     fn starts(&self, now: u64, delay: u64) -> (Vec<Key>, Option<u64>) {
         let (mut starts, mut due) = (Vec::new(), None::<u64>);
         let holders = self.stand_still.iter().map(|lane| &self.held[lane]);
@@ -273,7 +273,7 @@ impl Search {
         (starts, due)
     }
 
-    /// Notes what is needed by all that can be reached.
+    /// Notes the needs of all nodes that can be reached.
     fn reach(&mut self, start: Key) {
         let mut rest = vec![start];
         while let Some(key) = rest.pop() {
@@ -312,11 +312,11 @@ impl Search {
         Needs { any, steps }
     }
 
-    /// Who holds a lane.
+    /// The steps to the holders of a lane.
     fn holders(&self, lane: LanePtr, is_shared: bool) -> Vec<Step> {
         let mut steps = Vec::new();
         if let Some(holder) = self.held.get(&lane) {
-            // SAFETY: its task keeps it.
+            // SAFETY: the holder's task keeps the lane.
             let color = unsafe { lane.get() }.color();
             let task = holder.task.named();
             steps.extend(holder.sections.iter().map(|section| {
@@ -336,7 +336,7 @@ impl Search {
         steps
     }
 
-    /// What a task needs that is awaited.
+    /// The steps that an awaited task needs.
     fn steps_of_task(&mut self, task: Id) -> Vec<Step> {
         let task = &self.tasks[task];
         let view = task.task();
@@ -355,9 +355,9 @@ impl Search {
         let waits: Vec<_> = records(view).filter(|wait| !wait.is_section()).collect();
         let mut steps = Vec::new();
         if stands_still && !holds {
-            // SAFETY: it is kept by its holder.
+            // SAFETY: its holder keeps the lane.
             let color = unsafe { lane.get() }.color();
-            // A hop points to nothing.
+            // The cause of a hop points to nothing.
             let hop = waits.iter().find(|wait| wait.cause().what.is_null());
             let link = match hop.map(|hop| hop.cause()) {
                 Some(&Cause { how, site, .. }) => {
@@ -371,7 +371,7 @@ impl Search {
         steps
     }
 
-    /// What is waited for, each of which is needed. Nothing if it may end without the others.
+    /// The steps that a wait needs, all of them. Empty if the wait may end by itself.
     fn steps_of(&mut self, wait: Seen, task: Named) -> Vec<Step> {
         let cause = *wait.cause();
         let turn = |color| Link::Turn { task, how: cause.how.text, color, site: cause.site };
@@ -393,7 +393,7 @@ impl Search {
             }
             Some(Target::Behavior(behavior)) => {
                 let lacks: Vec<_> = behavior.wants().filter(|want| !want.has).collect();
-                // What lacks nothing that stands still is kept for its lanes.
+                // A behavior that lacks no blocked lane is kept for its lanes.
                 self.behaviors.insert(behavior.address(), behavior);
                 let steps = lacks.into_iter();
                 steps
@@ -416,7 +416,7 @@ impl Search {
         }
     }
 
-    /// By what room comes, any of which is enough. Nothing if one of those goes on.
+    /// The ways by which room comes, any of which is enough. Empty if one of them goes on.
     fn ways(&self, wait: Seen) -> Vec<Step> {
         let room = &self.rooms[wait];
         let Some(ways) = room.ways() else { return Vec::new() };
@@ -435,7 +435,7 @@ impl Search {
         by_color.into_iter().chain(called).collect()
     }
 
-    /// A cycle through this section, by none of those waits.
+    /// A cycle through this section that uses none of the waits in `told`.
     fn cycle(&self, start: Key, told: &HashSet<Seen>) -> Option<Vec<Step>> {
         let stuck = self.stuck(start, told);
         let goes = |step: &Step| stuck.contains(&step.to) && is_left(step, told);
@@ -444,7 +444,7 @@ impl Search {
             return None;
         }
         let mut seen = HashSet::new();
-        // The way so far, and at each of its points what has not been tried there.
+        // The way so far, and the untried steps at each of its points.
         let mut way: Vec<Step> = Vec::new();
         let mut rest: Vec<Vec<Step>> = vec![steps_from(start).collect()];
         while let Some(steps) = rest.last_mut() {
@@ -465,9 +465,9 @@ impl Search {
         None
     }
 
-    /// What cannot go on, of all that can be reached from there. Everything is taken to be stuck at first;
-    /// what has a way out is taken away until nothing changes. A node that needs all of its steps goes on
-    /// when all of them do, a wait for room as soon as one does.
+    /// The nodes that cannot go on, of all that can be reached from `start`. All count as stuck at first; nodes with a
+    /// way out are removed until nothing changes. A node that needs all of its steps goes on when all of them do, a
+    /// wait for room as soon as one does.
     fn stuck(&self, start: Key, told: &HashSet<Seen>) -> HashSet<Key> {
         let mut stuck = HashSet::new();
         let mut rest = vec![start];
@@ -495,7 +495,8 @@ impl Search {
         }
     }
 
-    /// Tells one wait of a cycle. If one of them is over by now, that is left out from here on.
+    /// Gives the error to one wait of a cycle. If a wait of the cycle is over by now, the search leaves it out from
+    /// here on.
     fn tell(&mut self, mut cycle: Vec<Step>, told: &mut HashSet<Seen>) {
         let waits = || cycle.iter().filter_map(|step| step.wait);
         if let Some(over) = waits().find(|wait| !wait.is_listed()) {
@@ -515,20 +516,20 @@ impl Search {
             None => wait.waker(),
         };
         self.wakers.extend(waker);
-        // SAFETY: a task that is claimed is alive.
+        // SAFETY: a claimed task is alive.
         self.wakers.push(unsafe { task.waker() });
         told.insert(wait);
     }
 }
 
-/// Whether a step is there still.
+/// Whether a step still counts.
 fn is_left(step: &Step, told: &HashSet<Seen>) -> bool {
     step.wait.is_none_or(|wait| !told.contains(&wait))
 }
 
-/// What the futures of a task that nobody polls have recorded.
+/// The records of the futures of a task that no thread polls.
 fn records(task: TaskRef<LanePtr>) -> impl Iterator<Item = Seen> {
-    // SAFETY: the callers have claimed the task, or its lane stands still by a section that they have claimed.
+    // SAFETY: the callers have claimed the task, or a section that they have claimed blocks its lane.
     let records = unsafe { task.records() };
     records.into_iter().map(Seen).filter(|record| record.is_listed())
 }
@@ -537,7 +538,7 @@ fn waits_inside(task: TaskRef<LanePtr>, section: Seen) -> impl Iterator<Item = S
     records(task).filter(move |wait| !wait.is_section() && wait.section() == Some(section))
 }
 
-/// A record in the list of a task that nobody polls before the search is over: so it is not freed.
+/// A record in the list of a task that no thread polls before the search is over, so the record is not freed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Seen(NonNull<Record>);
 
@@ -545,19 +546,19 @@ impl Deref for Seen {
     type Target = Record;
 
     fn deref(&self) -> &Record {
-        // SAFETY: see above; nobody else frees it.
+        // SAFETY: no thread polls the task, so no thread frees the record.
         unsafe { self.0.as_ref() }
     }
 }
 
 impl Seen {
     fn section(self) -> Option<Self> {
-        // SAFETY: nobody polls the task.
+        // SAFETY: no thread polls the task.
         unsafe { Record::section(&self) }.map(Self)
     }
 
     fn target(self) -> Option<Target> {
-        // SAFETY: pinned, and made by the kind.
+        // SAFETY: the record is pinned, and its cause was made for this kind.
         self.pinned(|cause| unsafe { (kind(cause).target)(cause) }).flatten()
     }
 

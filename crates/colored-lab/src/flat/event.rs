@@ -31,21 +31,22 @@ type Boxed = Pin<Box<dyn Future<Output = ()> + Send>>;
 pub(super) struct Task {
     shared: Arc<Shared>,
     color: u16,
-    /// Whether there is an event for it.
+    /// Whether there is an event for the task.
     scheduled: AtomicBool,
-    /// None when it is complete. Only one event of a color runs at a time, so nobody waits for the lock.
+    /// `None` when the task is complete. Only one event of a color runs at a time, so no thread waits for
+    /// the lock.
     future: Mutex<Option<Boxed>>,
 }
 
 impl Task {
-    /// A task for which an event is about to be added.
+    /// Makes a task. The caller adds its first event.
     pub(super) fn new(shared: Arc<Shared>, color: u16, future: Boxed) -> Arc<Self> {
         let (scheduled, future) = (AtomicBool::new(true), Mutex::new(Some(future)));
         Arc::new(Self { shared, color, scheduled, future })
     }
 
     pub(super) fn run(self: Arc<Self>) {
-        // Ordering: pairs with that in `wake`: whatever was written before a wake-up is seen by the poll.
+        // Ordering: pairs with the swap in `wake`: the poll sees all writes before a wake-up.
         self.scheduled.swap(false, Ordering::AcqRel);
         let waker = Waker::from(Arc::clone(&self));
         let mut future = self.future.lock().unwrap_or_else(PoisonError::into_inner);

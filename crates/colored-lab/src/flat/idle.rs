@@ -1,13 +1,13 @@
-//! What a worker does that has nothing to run.
+//! How a worker that has nothing to run waits.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Where workers wait: for each other, or for sockets too.
+/// The place where workers wait: for each other, or for sockets too.
 pub trait Idle: Send + Sync + 'static {
     /// Waits until the worker is woken, or something else has happened. A worker that is `busy` only looks.
     fn wait(&self, worker: usize, busy: bool);
 
-    /// Adds events for what has happened. Called after each `wait`.
+    /// Adds the events that have happened. Called after each `wait`.
     fn hand_out(&self, worker: usize);
 
     /// Makes the worker's current or next wait return.

@@ -1,7 +1,7 @@
-//! Which worker owns which color: one word for each color, as in libasync-smp.
+//! The owners of colors: one word for each color, as in libasync-smp.
 //!
-//! A word is a count of the tasks, and of the events that wait or run, and the owner, which means something
-//! as long as the count is not zero.
+//! A word holds the number of tasks and of events that wait or run, and the owner. The owner is valid as
+//! long as the count is not zero.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -20,7 +20,7 @@ impl Owners {
         &self.0[usize::from(color)]
     }
 
-    /// Counts one more, and says who owns the color; `first` says it if nobody does.
+    /// Counts one more, and returns the owner of the color; `first` chooses it if there is none.
     pub(super) fn add(&self, color: u16, first: impl Fn() -> usize) -> usize {
         let mut owner = 0;
         let change = |word| {
@@ -28,25 +28,26 @@ impl Owners {
             owner = before as usize;
             Some((word & !OWNER | before) + ONE)
         };
-        // Ordering: pairs with that in `remove`: what an earlier owner did comes before.
+        // Ordering: pairs with the one in `remove`: the acts of an earlier owner come before.
         let changed = self.word(color).fetch_update(Ordering::AcqRel, Ordering::Acquire, change);
         debug_assert!(changed.is_ok());
         owner
     }
 
-    /// One has gone.
+    /// Counts one less.
     pub(super) fn remove(&self, color: u16) {
         // Ordering: see `add`.
         self.word(color).fetch_sub(ONE, Ordering::AcqRel);
     }
 
-    /// Who owns a color that has a task or an event.
+    /// The owner of a color that has a task or an event.
     pub(super) fn of(&self, color: u16) -> usize {
-        // Ordering: changed under the lock of the owner's queue, and asked for again there.
+        // Ordering: the word changes under the lock of the owner's queue, and the caller checks it again
+        // there.
         (self.word(color).load(Ordering::Acquire) & OWNER) as usize
     }
 
-    /// A thief has taken it. Under the lock of the old owner's queue.
+    /// Makes a thief the owner of a color, under the lock of the old owner's queue.
     pub(super) fn change(&self, color: u16, owner: usize) {
         let change = |word| Some(word & !OWNER | owner as u64);
         // Ordering: see `of`.

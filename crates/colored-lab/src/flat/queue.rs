@@ -10,7 +10,7 @@ pub(super) struct Queue(Mutex<Entries>);
 #[derive(Default)]
 struct Entries {
     events: VecDeque<Event>,
-    /// The colors of those that run: as many as workers, at most.
+    /// The colors of the running events: at most as many as workers.
     running: Vec<u16>,
 }
 
@@ -30,7 +30,7 @@ impl Queue {
         self.lock().events.push_back(event);
     }
 
-    /// As `push`, if `is_right` says under the lock that this is the queue.
+    /// As `push`, if `is_right` returns true under the lock; returns the event otherwise.
     pub(super) fn push_if(
         &self,
         event: Event,
@@ -44,7 +44,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Takes an event, whose color runs from now on. `before` is the color of the one that has run.
+    /// Takes an event, whose color runs from now on. `before` is the color of the event that has run.
     pub(super) fn next(&self, before: Option<u16>) -> Option<Event> {
         let mut entries = self.lock();
         if let Some(place) =
@@ -62,14 +62,14 @@ impl Queue {
         self.lock().first().is_some()
     }
 
-    /// Moves a color that does not run to another queue, with all its events; `moves` is told which. False if
-    /// there is none, or the other queue is in use.
+    /// Moves a color that does not run to another queue, with all its events, and calls `moves` with the
+    /// color. False if there is no such color, or the other queue is in use.
     pub(super) fn rob(&self, into: &Self, moves: impl FnOnce(u16)) -> bool {
         let mut entries = self.lock();
         let Some(color) = entries.first().map(|place| entries.events[place].color) else {
             return false;
         };
-        // Another thief may hold that one, and want this one.
+        // Another thief may hold the other queue, and wait for this one.
         let mut stolen = match into.0.try_lock() {
             Ok(stolen) => stolen,
             Err(TryLockError::Poisoned(stolen)) => stolen.into_inner(),

@@ -1,11 +1,11 @@
-//! One cell of a set: how its value is reached once its lane is there.
+//! One cell of a set: how the closure reaches its value once this thread has its lane.
 
 use super::{Sealed, Shared};
 use crate::cell::{ColorCell, InUse};
 use crate::lane::behavior::request::{Mode, Request};
 use std::ptr;
 
-/// A cell, as an element of a tuple wants it.
+/// A cell, together with the access that an element of a tuple needs.
 #[doc(hidden)]
 pub trait Part: Sealed + Send + 'static {
     /// The argument of the closure.
@@ -13,14 +13,14 @@ pub trait Part: Sealed + Send + 'static {
 
     fn want(&self) -> Request;
 
-    /// Which cell it is.
+    /// The identity of the cell.
     fn id(&self) -> *const ();
 
     /// Hands the value to `f`, unless it is in use.
     ///
     /// # Safety
     ///
-    /// `reach` says how this thread has the lane; `f` keeps nothing of what it gets.
+    /// `reach` says how this thread has the lane; `f` keeps no part of its argument.
     unsafe fn with<'a, R>(
         &'a self,
         reach: impl FnOnce() -> Reach,
@@ -28,15 +28,15 @@ pub trait Part: Sealed + Send + 'static {
     ) -> Result<R, InUse>;
 }
 
-/// How an element of a set gets at its value.
+/// How an element of a set reaches its value.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// This thread holds the lane: other accesses from under the color are to be refused.
+    /// This thread holds the lane, and refuses other accesses from under the color.
     Alone,
-    /// This thread is counted in as a reader, and nothing but that is wanted.
+    /// This thread is counted in as a reader, and needs no more than that.
     Beside,
-    /// An earlier element is the same cell, and both only look.
+    /// An earlier element is the same cell, and both only read.
     Again,
 }
 
@@ -60,7 +60,7 @@ pub trait Element: Sealed {
 #[repr(transparent)]
 pub struct Writes<T: Send + 'static>(ColorCell<T>);
 
-/// A cell whose value the closure only looks at.
+/// A cell whose value the closure only reads.
 #[doc(hidden)]
 #[repr(transparent)]
 pub struct Reads<T: Send + Sync + 'static>(ColorCell<T>);
@@ -74,7 +74,7 @@ impl<T: Send + 'static> Element for &ColorCell<T> {
     type Part = Writes<T>;
 
     fn part(&self) -> &Writes<T> {
-        // SAFETY: the same thing, under another name.
+        // SAFETY: the target type is a transparent wrapper of this one.
         unsafe { &*ptr::from_ref(*self).cast() }
     }
 
@@ -87,7 +87,7 @@ impl<T: Send + Sync + 'static> Element for Shared<'_, T> {
     type Part = Reads<T>;
 
     fn part(&self) -> &Reads<T> {
-        // SAFETY: the same thing, under another name.
+        // SAFETY: the target type is a transparent wrapper of this one.
         unsafe { &*ptr::from_ref(self.0).cast() }
     }
 
@@ -139,7 +139,8 @@ impl<T: Send + 'static> Part for Writes<T> {
         // SAFETY: this thread holds the lane.
         let _occupied = unsafe { self.0.inner.occupy() }?;
         self.0.inner.place().with_mut(|value| {
-            // SAFETY: the holder alone reaches the value, and everything else is refused meanwhile.
+            // SAFETY: only the holder of the lane reaches the value, and all other accesses are
+            // refused meanwhile.
             f(unsafe { &mut *value })
         })
     }
@@ -171,8 +172,8 @@ impl<T: Send + Sync + 'static> Part for Reads<T> {
             Reach::Again => None,
         };
         self.0.inner.place().with(|value| {
-            // SAFETY: nobody changes the value: readers are inside, or this thread holds the lane
-            // and everything else is refused.
+            // SAFETY: no thread changes the value: readers are inside, or this thread holds the
+            // lane and all other accesses are refused.
             f(unsafe { &*value })
         })
     }

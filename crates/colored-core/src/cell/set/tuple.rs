@@ -12,7 +12,7 @@ pub struct Tuple<P>(P);
 /// A place of a tuple: the requirement on the lane, and the address of the cell.
 type Place = (Request, *const ());
 
-/// Two places of one cell, at least one of which changes it.
+/// Two places of one cell, of which at least one changes it.
 #[inline]
 fn twice(places: &[Place]) -> Option<(usize, usize)> {
     let clash = |one: Place, other: Place| {
@@ -24,7 +24,7 @@ fn twice(places: &[Place]) -> Option<(usize, usize)> {
     })
 }
 
-/// How the element at a place gets at its value.
+/// How the element at a place reaches its value.
 fn reach(places: &[Place], index: usize, own: impl Fn(Request) -> bool) -> Reach {
     let (want, cell) = places[index];
     let taken = |other: &Place| other.0.is_exclusive() && other.0.is_of(want.lane());
@@ -46,8 +46,8 @@ macro_rules! nest {
     };
     ($set:ident $f:ident $reach:ident [$($value:ident)*] $index:tt $this:ident $($rest:tt)*) => {{
         let rest = |$this| nest!($set $f $reach [$($value)* $this] $($rest)*);
-        // SAFETY: by the contract of `Set::run`; the closure is generic over the time for which it
-        // may use what it gets, and so cannot keep it.
+        // SAFETY: by the contract of `Set::run` this thread has the lanes as `reach` says; the
+        // closure is generic over the lifetime of its argument, and so cannot keep it.
         unsafe { $set.$index.with(|| $reach($index), rest) }
     }};
 }

@@ -66,7 +66,7 @@ pub trait Many: Sealed {
     type Value: Send + 'static;
 
     fn row(&self) -> Row<'_, Self::Value>;
-    /// Clones, unless they are its own.
+    /// Clones of the cells, or the cells themselves if the set owns them.
     fn keep(self) -> Box<[ColorCell<Self::Value>]>;
 }
 

@@ -54,13 +54,13 @@ impl<C: Many> fmt::Debug for AllShared<C> {
 pub struct SeveralShared<'a, T: Send + Sync + 'static>(Row<'a, T>);
 
 impl<T: Send + Sync + 'static> SeveralShared<'_, T> {
-    /// How many there are.
+    /// The number of values.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no values.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -79,7 +79,7 @@ impl<T: Send + Sync + 'static> Index<usize> for SeveralShared<'_, T> {
     fn index(&self, index: usize) -> &T {
         self.0.at(index).inner.place().with(|value| {
             // SAFETY: while this closure runs, readers are inside, or this thread holds the lane and
-            // everything else is refused (`Set::run`): nobody changes the value.
+            // all other accesses are refused (`Set::run`): no thread changes the value.
             unsafe { &*value }
         })
     }
@@ -138,7 +138,7 @@ where
         let row = self.0.row();
         let is_own = |cell: &ColorCell<_>| own(Request::new(cell.inner.lane(), Mode::Shared));
         let held = distinct(row.iter().filter(|cell| is_own(cell))).into_iter();
-        // SAFETY: this thread holds their lane up to the end of this call.
+        // SAFETY: this thread holds the cells' lanes up to the end of this call.
         let occupied = held.map(|cell| unsafe { cell.inner.occupy() });
         let _occupied: Vec<_> = occupied.collect::<Result<_, _>>()?;
         let mut beside = row.iter().filter(|cell| !is_own(cell));

@@ -17,15 +17,16 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::NonNull;
 use std::task::Waker;
 
-/// What a `when` does with a color, for the text of a [`Deadlock`](crate::task::Deadlock).
+/// The relation of a `when` to a color, for the text of a [`Deadlock`](crate::task::Deadlock).
 pub(super) const HOW: &How = &How { text: "wants, by `when`,", is_shared: false };
 
-/// Has a fresh behavior stand in the lines of its lanes; true if it has run.
+/// Puts a fresh behavior into the lines of its lanes; true if it has run.
 pub(super) fn schedule<F, R>(
     mut fresh: Scheduled<F, R>,
     site: &'static Location<'static>,
 ) -> (Scheduled<F, R>, bool) {
-    // SAFETY: fresh; this thread has the future's reference, and the behavior's set keeps the lanes.
+    // SAFETY: the behavior is fresh; this thread has the future's reference, and the behavior's set
+    // keeps the lanes.
     let ran = unsafe { behavior::enqueue(fresh.behavior) };
     if !ran {
         fresh.waits(site);
@@ -40,7 +41,8 @@ pub(super) struct Scheduled<F, R> {
     slot: NonNull<Slot<F, Result<R, InUse>>>,
 }
 
-// SAFETY: the slot is a lock around what is `Send`, and all else is made to be shared.
+// SAFETY: the slot is a lock around values that are `Send`, and all other parts are made to be
+// shared.
 unsafe impl<F: Send, R: Send> Send for Scheduled<F, R> {}
 // SAFETY: as for `Send`.
 unsafe impl<F: Send, R: Send> Sync for Scheduled<F, R> {}
@@ -51,7 +53,7 @@ impl<F, R> Scheduled<F, R> {
         unsafe { self.slot.as_ref() }
     }
 
-    /// The outcome, once; or the waker is to be called when it is there.
+    /// Returns the outcome, once, or stores the waker to be woken when it is there.
     ///
     /// # Errors
     ///
@@ -81,22 +83,24 @@ impl<F, R> Scheduled<F, R> {
             what: what.cast_const().cast(),
             beside: beside.cast_const().cast(),
         };
-        // SAFETY: the future's reference keeps the behavior; it is given back after the record's end.
+        // SAFETY: the future's reference keeps the behavior, and is given back after the record's
+        // end.
         unsafe { self.wait.waits(cause) };
     }
 
-    /// How to ask a behavior what is waited for.
+    /// The functions that find the target of a wait for a behavior.
     const KIND: &Kind = &Kind { target: behavior_of, waker: Self::waker };
 
     unsafe fn waker(cause: &Cause) -> Option<Waker> {
-        // SAFETY: made by `waits`, and the future keeps the behavior while it is asked.
+        // SAFETY: `waits` made the pointer, and the future keeps the behavior during this call.
         unsafe { &*cause.beside.cast::<Slot<F, Result<R, InUse>>>() }.take_waker()
     }
 }
 
 unsafe fn behavior_of(cause: &Cause) -> Option<Target> {
     let behavior = NonNull::new(cause.what.cast_mut().cast::<Header>())?;
-    // SAFETY: made by `Scheduled::waits`, and the future keeps the behavior while it is asked.
+    // SAFETY: `Scheduled::waits` made the pointer, and the future keeps the behavior during this
+    // call.
     Some(Target::Behavior(unsafe { lane::Behavior::retain(behavior) }))
 }
 
@@ -104,7 +108,7 @@ impl<F, R> Drop for Scheduled<F, R> {
     fn drop(&mut self) {
         self.wait.end();
         self.slot().abandon();
-        // SAFETY: the future's reference.
+        // SAFETY: the reference is the future's, which does not use it again.
         unsafe { behavior::release(self.behavior) };
     }
 }
@@ -114,7 +118,7 @@ impl<F, R> Drop for Scheduled<F, R> {
 pub(super) struct Behavior<S: Set<F, R>, F, R> {
     header: Header,
     claims: S::Claims,
-    /// How many of them are wanted.
+    /// The number of lanes that the set needs.
     lanes: usize,
     set: S,
     slot: Slot<F, Result<R, InUse>>,
@@ -146,16 +150,16 @@ where
             slot,
         };
         let place = memory::allocate(Layout::new::<Self>()).cast::<Self>();
-        // SAFETY: the place is new, and of the behavior's layout.
+        // SAFETY: the place is new, and has the behavior's layout.
         unsafe { place.write(behavior) };
-        // SAFETY: nobody else knows it yet.
+        // SAFETY: no other thread knows the behavior yet.
         let behavior = unsafe { &mut *place.as_ptr() };
         let lends = lends_urgency();
         for claim in behavior.claims.as_mut() {
-            // SAFETY: the set keeps the lanes of those that want one.
+            // SAFETY: the set keeps the lanes of the claims that have one.
             unsafe { claim.belong_to(place.cast(), lends) };
         }
-        // SAFETY: a field of what has just been made.
+        // SAFETY: the pointer is to a field of the behavior that has just been made.
         let slot = unsafe { &raw mut (*place.as_ptr()).slot };
         Scheduled {
             wait: WaitSlot::default(),
@@ -192,9 +196,9 @@ where
         let place = behavior.cast::<Self>();
         // SAFETY: the last reference is gone.
         let Self { set, slot, .. } = unsafe { place.read() };
-        // It may keep the last clones of its cells.
+        // The set may keep the last clones of its cells.
         contain(|| drop((set, slot)));
-        // SAFETY: allocated with this layout.
+        // SAFETY: the place was allocated with this layout.
         unsafe { memory::release(place.cast(), Layout::new::<Self>()) };
     }
 }

@@ -1,18 +1,18 @@
-//! Which lane a worker takes where there are priorities.
+//! Which lane a worker takes when there are priorities.
 
 use super::DOWN;
 use crate::lane::{Priority, ReadyLane};
 use crate::sched::worker::Worker;
 
-/// How often a worker looks for a lower class first, by turns: of so many lanes that it runs, at least
-/// one is of the lower classes, if there are any.
+/// How often a worker looks for a lower class first, by turns: of this number of lanes that it runs,
+/// at least one is of the lower classes, if there are any.
 ///
-/// Out of thin air: it costs the highest class a thirty-second of the time, and a color that is low
-/// gets a turn within 64 slices of 200 µs, some 13 ms.
+/// The value is a guess: it costs the highest class a thirty-second of the time, and a color that is
+/// low gets a turn within 64 slices of 200 µs, some 13 ms.
 pub(super) const LOWER_STEPS: u32 = 32;
 
 impl Worker {
-    /// As `find`, when a priority has been named.
+    /// Finds a lane when a priority has been set.
     #[cold]
     pub(in crate::sched) fn find_ranked(&mut self) -> Option<ReadyLane> {
         if self.lets_up() {
@@ -25,7 +25,7 @@ impl Worker {
 
     fn find_by_class(&mut self) -> Option<ReadyLane> {
         let remote = self.local.remote();
-        // What is pinned here has every second step, but not those of the lower classes.
+        // Pinned lanes have every second step, but not the steps of the lower classes.
         let lower = self.steps.is_multiple_of(LOWER_STEPS);
         if !lower && self.steps.is_multiple_of(2) && remote.has_inbox() {
             return remote.take_inbox();
@@ -46,7 +46,7 @@ impl Worker {
         lane.or_else(|| self.local.remote().take_inbox())
     }
 
-    /// In this worker's queue and that for all; of the highest class in everybody's.
+    /// Looks in this worker's queue and the shared one; for the highest class in all workers' queues.
     fn find_of_class(&mut self, class: Priority) -> Option<ReadyLane> {
         if class == Priority::Normal
             && let Some(lane) = self.find_left_over()
@@ -55,21 +55,22 @@ impl Worker {
         }
         let classes = &self.local.scheduler().classes;
         let (own, for_all) = (self.index(), classes.for_all());
-        // By turns, or what keeps coming to the one would starve the other: of the steps that what is
-        // pinned leaves, and, by the bit of 64, of those for the lower classes.
+        // The queues take turns, so that lanes that keep coming to one do not starve the other. They
+        // take turns in the steps that pinned lanes leave and, by the bit of 64, in the steps for the
+        // lower classes.
         let own_first = ((self.steps / 2) ^ (self.steps / (2 * LOWER_STEPS))).is_multiple_of(2);
         let (first, second) = if own_first { (own, for_all) } else { (for_all, own) };
         let lane = classes.take(first, class).or_else(|| classes.take(second, class));
         lane.or_else(|| match class {
             Priority::High => self.steal_ranked(class),
-            // The same in other workers' queues.
+            // Does the same in other workers' queues.
             Priority::Normal => self.find_plain(),
             Priority::Low => None,
         })
     }
 
-    /// What was queued here before anybody named a priority: it has waited longer than all that is
-    /// ranked.
+    /// Takes a lane that was queued here before the first priority was set: it has waited longer than
+    /// all ranked lanes.
     fn find_left_over(&mut self) -> Option<ReadyLane> {
         let next = self.local.remote().take_next();
         self.fetch_home();

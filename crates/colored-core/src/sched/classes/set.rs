@@ -1,4 +1,4 @@
-//! What users say of priorities.
+//! The functions by which users set priorities.
 
 use super::Classes;
 use crate::color::Color;
@@ -9,11 +9,11 @@ use std::collections::btree_map::Entry;
 
 impl Handle {
     /// Gives a color a priority against other colors, from now on and until it is given another. A
-    /// color that waits in a queue and becomes more urgent by it is moved to the queue of its new
-    /// class at once; one that becomes less urgent goes to it after its next turn.
+    /// queued color that becomes more urgent moves to the queue of its new class at once. A color
+    /// that becomes less urgent moves after its next turn.
     ///
-    /// The color has a lane until its priority is [`Priority::Normal`] again or
-    /// the scheduler shuts down. Costs a lock and a look-up.
+    /// The color keeps a lane until its priority is [`Priority::Normal`] again or the scheduler
+    /// shuts down. The call costs a lock and a look-up.
     pub fn set_priority(&self, color: Color, priority: Priority) {
         let scheduler = self.scheduler();
         if scheduler.is_told() {
@@ -63,7 +63,7 @@ impl Scheduler {
 }
 
 impl Classes {
-    /// Forgets all priorities: the lanes that are kept for them own the scheduler.
+    /// Forgets all priorities: the lanes that they keep own the scheduler.
     pub(in crate::sched) fn forget(&self) {
         let bases = std::mem::take(&mut *self.bases.lock());
         let lanes = bases.into_values().map(|(_, lane)| lane);
