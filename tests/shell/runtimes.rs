@@ -8,8 +8,8 @@ use colored::stage::{self, Stage, each};
 use colored::time::{Duration, interval, sleep, timeout};
 use colored::{
     CallError, Color, ColorCell, Handle, JoinHandle, Limit, PinnedCell, Priority, Runtime,
-    exclusive, hop, spawn, spawn_blocking, spawn_here, spawn_local, spawn_unique, task, try_hop,
-    try_when, when, yield_now,
+    exclusive, hop, spawn, spawn_blocking, spawn_here, spawn_local, spawn_unique, task, try_when,
+    when, yield_now,
 };
 use std::future::{pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -485,7 +485,7 @@ fn a_task_stays_in_its_runtime() {
             yield_now().await;
             assert_eq!(whose(), OWN);
         }
-        try_hop(RED).await.unwrap();
+        hop(RED).await;
         // The same color of another runtime is another one.
         assert_eq!(target.cell.try_with(|n| *n).ok(), (target.state == Own).then_some(1));
         colored::color_local! {

@@ -63,19 +63,17 @@ mod release;
 pub(crate) mod section;
 mod slice;
 mod ticket;
-mod track;
 mod unlink;
 mod waiting;
 
 pub(crate) use self::behavior::line::{Behavior, Wanted};
 pub(crate) use self::behavior::order::Order;
 pub(crate) use self::count::GivenBack;
-pub(crate) use self::port::{Closing, Dispatch};
+pub(crate) use self::port::{Closing, Dispatch, Observe, Owner};
 pub(crate) use self::reference::{LanePtr, LaneRef};
 pub(crate) use self::section::SectionKey;
 pub(crate) use self::slice::{Runner, Slice};
 pub(crate) use self::ticket::Ticket;
-pub(crate) use self::track::Track;
 
 pub use self::priority::Priority;
 
@@ -117,8 +115,6 @@ struct Inner {
     locals: Option<Box<locals::Locals>>,
     /// The task at the head has waited with the lane, and the scheduler knows it.
     section: Option<SectionKey>,
-    /// The lane's place in the registry, if it has one.
-    track: Option<Track>,
 }
 
 // SAFETY: only the holder uses `inner`, and the right to hold moves between threads with the chain's release and
@@ -131,7 +127,7 @@ unsafe impl Sync for Lane {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tenure {
     Published,
-    /// Not until a look-up asks for its color.
+    /// Not until a task waits in it, or code that runs under it asks for its color.
     Unpublished,
 }
 
@@ -141,12 +137,7 @@ impl Lane {
         Self {
             chain: Chain::new(),
             refs: Count::new(tenure == Tenure::Published),
-            inner: UnsafeCell::new(Inner {
-                live: LiveList::new(),
-                locals: None,
-                section: None,
-                track: None,
-            }),
+            inner: UnsafeCell::new(Inner { live: LiveList::new(), locals: None, section: None }),
             port,
             stalled: UnsafeCell::new(None),
             unique: color.is_unique(),
@@ -170,7 +161,6 @@ impl Lane {
             let inner = unsafe { &mut *inner };
             debug_assert!(inner.live.is_empty());
             debug_assert!(inner.section.is_none() && inner.locals.is_none());
-            debug_assert!(inner.track.is_none());
         });
     }
 
@@ -209,6 +199,13 @@ impl Lane {
         self.refs.is_published()
     }
 
+    /// Ensures that look-ups, and a shutdown, find the lane, to which `lane` points. Holder only.
+    fn publish(&self, lane: LanePtr) {
+        if self.refs.publish() {
+            self.port.publish(lane);
+        }
+    }
+
     /// The worker that `set_home` has been given last.
     pub(crate) fn home(&self) -> Option<usize> {
         // Ordering: the holder reads what a holder wrote, ordered by the chain; a hint for others.
@@ -227,21 +224,6 @@ impl Lane {
     pub(crate) fn retain(&self, refs: usize) {
         self.refs.retain(refs);
     }
-
-    /// Adds a reference unless there is none left: for a registry whose lock keeps the memory, but not the lane, alive.
-    pub(crate) fn try_retain(&self) -> bool {
-        self.refs.try_retain()
-    }
-
-    /// Takes out the lane's place in the registry of unpublished lanes; the caller removes the lane there.
-    ///
-    /// # Safety
-    ///
-    /// The lane is unreferenced.
-    pub(crate) unsafe fn untrack(&self) -> Option<Track> {
-        // SAFETY: no thread holds an unreferenced lane.
-        unsafe { self.with_inner(|inner| inner.track.take()) }
-    }
 }
 
 /// The color that this thread runs under; look-ups can find it from now on.
@@ -249,9 +231,7 @@ pub(crate) fn current_color() -> Option<Color> {
     let lane = current::lane()?;
     // SAFETY: this thread holds the lane.
     let lane_ref = unsafe { lane.get() };
-    if lane_ref.refs.publish() {
-        lane_ref.port.publish(lane);
-    }
+    lane_ref.publish(lane);
     Some(lane_ref.color())
 }
 

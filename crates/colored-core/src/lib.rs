@@ -128,10 +128,10 @@
 //! | **G5** exact colors | The table compares whole colors. A published lane's count reaches zero only under its shard's lock, under which look-ups add to it; one word holds the count and whether the table has the lane | [`table`], `lane/count.rs` | `table`, `retire` |
 //! | **G6** work conservation | Who publishes a lane then looks for sleepers; who goes to sleep announces it, then looks at the queues. A fence stands between the two steps of each. A `next` slot is exempt: it may be stolen once its worker is late, and [`Scheduler::rescue`] finds it. Who rests counts as busy, and looks again in time | `sched/idle.rs`, `sched/backoff.rs`, `sched/policy.rs`, `sched/classes.rs` | `scheduler`, `policy`, `classes` |
 //! | **G7** bounded turns | A worker ends a slice after 64 polls or 200 µs and puts the lane behind all others. At most 3 lanes in a row come from the `next` slot, where a lane that has filled its slice stays for as many turns as a theft has freed; what is in the injector when a round of a worker's deque begins comes before that round; an inbox has every other step | `sched/round.rs`, `sched/worker.rs`, `lane/slice.rs`, [`budget`] | none: tests and the simulator count slices |
-//! | **G8** destructors on color | Only the holder drops a future, so a cancellation waits for its turn. A waiting task is on the list of its lane; a lane with such a list is in the table or in the registry, where a shutdown finds it; one that keeps its lane is in a list of such tasks. A worker stays until what is pinned to it has been dropped; what it leaves behind if it is thrown away before is leaked: no other thread may drop it | `sched/shutdown.rs`, `sched/local_tasks.rs`, `sched/parked_sections.rs`, `task/live.rs`, `lane/locals.rs` | `shutdown`, `pinned`, `task`, `turn`, `join`, `exclusive`, `locals` |
+//! | **G8** destructors on color | Only the holder drops a future, so a cancellation waits for its turn. A waiting task is on the list of its lane; a lane with such a list is in the table, where a shutdown finds it; one that keeps its lane is in a list of such tasks. A worker stays until what is pinned to it has been dropped; what it leaves behind if it is thrown away before is leaked: no other thread may drop it | `sched/shutdown.rs`, `sched/local_tasks.rs`, `sched/parked_sections.rs`, `task/live.rs`, `lane/locals.rs` | `shutdown`, `pinned`, `task`, `turn`, `join`, `exclusive`, `locals` |
 //! | **G9** panic isolation | Polls, callbacks and destructors run inside `catch_unwind`; foreign wakers inside [`contain()`] | `task/vtable.rs` | none |
 //! | **G11** color per poll | The hold ends with the slice, and thread-locals record what the thread holds. A [`ColorCell`] gives its value to a closure, never across an await. A section is a count in the task's state: while it is not zero, a poll that ends leaves lane and node where they are | `lane/current.rs`, `lane/section.rs`, [`cell`] | `cell`, `inline`, `exclusive` |
-//! | **G12** diagnosed waits | The thread that polls a task records the waits of the task in it. The search for deadlocks takes the right to run the sections that have waited long, and the tasks that it reaches, for its duration: so the records do not change meanwhile. It ends the youngest wait of a cycle that is inside a section with an error | `task/record.rs`, `wait.rs`, `wait/search.rs`, `lane/behavior/line.rs` | `record`, `exclusive`, `waits` |
+//! | **G12** diagnosed waits | The thread that polls a task records the waits of the task in it. The search for deadlocks takes the right to run the sections that have waited long, and the tasks that it reaches, for its duration: so the records do not change meanwhile. It ends the youngest wait of a cycle that is inside a section with an error | `task/record.rs`, `wait.rs`, `deadlock.rs`, `lane/behavior/line.rs` | `record`, `exclusive`, `waits` |
 //!
 //! The shell above this crate provides G10 (I/O is nobody's hostage).
 //!
@@ -217,8 +217,10 @@ pub mod budget;
 mod cell;
 mod color;
 mod contain;
+mod deadlock;
 mod entries;
 mod exclusive;
+mod join;
 mod lane;
 mod limit;
 mod memory;
@@ -242,8 +244,10 @@ pub use self::cell::{
 };
 pub use self::color::Color;
 pub use self::contain::contain;
+pub use self::deadlock::look_for_deadlocks;
 pub use self::entries::Entries;
 pub use self::exclusive::{Exclusive, exclusive};
+pub use self::join::{AbortHandle, JoinHandle};
 pub use self::lane::Priority;
 pub use self::lane::locals::{ColorLocal, ColorLocalError};
 pub use self::limit::{
@@ -252,11 +256,7 @@ pub use self::limit::{
 };
 pub use self::sched::{
     Destination, Entered, Handle, Nested, Options, Park, Policy, Runnable, Scheduler, Step,
-    Unsuitable, Worker, WorkerMetrics,
+    Unsuitable, Worker, WorkerMetrics, spawn_here, spawn_local,
 };
-pub use self::spawn::{
-    AbortHandle, Hop, Job, JoinHandle, TryHop, YieldNow, blocking, current_task, hop, spawn_here,
-    spawn_local, try_hop, yield_now,
-};
+pub use self::spawn::{Hop, Job, YieldNow, blocking, current_task, hop, yield_now};
 pub use self::task::{Deadlock, Id, JoinError};
-pub use self::wait::look_for_deadlocks;

@@ -30,7 +30,6 @@ mod options;
 mod parked_sections;
 mod pinned;
 mod policy;
-mod registry;
 mod remote;
 mod retire;
 mod round;
@@ -43,22 +42,19 @@ pub use self::remote::WorkerMetrics;
 pub use self::worker::{Step, Worker};
 
 pub use self::enter::Entered;
-pub use self::guest::Nested;
-pub use self::handle::Handle;
+pub use self::guest::{Nested, spawn_local};
+pub use self::handle::{Handle, spawn_here};
 
-pub(crate) use self::enter::{with_handle, with_handle_of_task};
-pub(crate) use self::guest::{block_on, local_lane, spawn_local};
-pub(crate) use self::handle::{spawn_here, spawn_on_lane};
-pub(crate) use self::local::{has_to_wait, noted_time};
-pub(crate) use self::pinned::spawn_pinned;
-pub(crate) use self::remote::post_to_worker;
+pub(crate) use self::enter::with_handle_of_task;
+pub(crate) use self::guest::local_lane;
+pub(crate) use self::handle::spawn_on_lane;
+pub(crate) use self::local::has_to_wait;
 
 use self::classes::{Classes, Queued};
 use self::idle::Idle;
 use self::local::Spares;
 use self::parked_sections::ParkedSections;
 use self::policy::Since;
-use self::registry::Registry;
 use self::remote::{Guests, Remote, index_of};
 use crate::color::Color;
 use crate::lane::{Lane, LanePtr, Order, ReadyLane};
@@ -99,7 +95,6 @@ const SPARE_BATCHES: usize = (2 << 20) / (local::SPARES * size_of::<Lane>());
 /// A runtime's scheduler, as all its threads see it.
 pub struct Scheduler {
     table: Table,
-    registry: Registry,
     parked_sections: ParkedSections,
     /// Whether a section has been entered or announced.
     sections: AtomicBool,
@@ -153,7 +148,6 @@ impl Scheduler {
         let remotes = deques.iter().map(|deque| CachePadded::new(Remote::new(deque.stealer())));
         let scheduler = Arc::new(Self {
             table: Table::new(seed),
-            registry: Registry::new(workers),
             parked_sections: ParkedSections::new(workers),
             sections: AtomicBool::new(false),
             injector: Injector::new(),
@@ -289,7 +283,7 @@ impl Scheduler {
     }
 
     pub(crate) fn is_closing(&self) -> bool {
-        // Ordering: the close nodes and the registry's lock give the order that matters.
+        // Ordering: the close nodes and the table's locks give the order that matters.
         self.closing.load(Ordering::Relaxed)
     }
 

@@ -16,19 +16,14 @@
 //!
 //! # Deadlocks
 //!
-//! A deadlock does not go away by itself. So a wait that begins is not checked. [`look_for_deadlocks`] checks the waits
-//! inside sections that have lasted ([`search`]). The shell calls it now and then. It gives one wait of each cycle the
-//! error, with which that wait then ends.
+//! A deadlock does not go away by itself. So a wait that begins is not checked. The [search for
+//! deadlocks](crate::look_for_deadlocks) checks the waits inside sections that have lasted.
 
 pub(crate) mod room;
-mod search;
-
-pub use self::search::look_for_deadlocks;
 
 use self::room::Room;
 use crate::lane::section::inside;
 use crate::lane::{Behavior, LanePtr, LaneRef, current};
-use crate::sched::noted_time;
 use crate::sync::Arc;
 use crate::task::{Abort, Cause, Deadlock, How, Record};
 use std::panic::Location;
@@ -84,7 +79,9 @@ impl Wait {
         let (task, lane) = (current::task()?, current::lane()?);
         let section = inside::get().and_then(|inside| inside.record);
         let owner = task.as_ptr().cast::<()>();
-        let record = Record::allocate(owner, cause, section, noted_time(lane), is_section);
+        // SAFETY: this thread holds the lane.
+        let since = unsafe { lane.get() }.port().noted_time();
+        let record = Record::allocate(owner, cause, section, since, is_section);
         // SAFETY: this thread polls the task, and the record is fresh.
         unsafe { task.insert_record(record) };
         Some(Self(record))

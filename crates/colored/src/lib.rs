@@ -222,7 +222,7 @@ pub use self::runtime::{Builder, Handle, Runtime};
 #[doc(inline)]
 pub use self::task::{
     AbortHandle, JoinError, JoinHandle, hop, spawn, spawn_blocking, spawn_colored, spawn_here,
-    spawn_local, spawn_unique, try_hop, yield_now,
+    spawn_local, spawn_unique, yield_now,
 };
 
 #[cfg(feature = "macros")]

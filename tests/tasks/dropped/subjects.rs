@@ -10,7 +10,7 @@ use colored::task::unconstrained;
 use colored::time::{Instant, interval_at, sleep, timeout};
 use colored::{
     Color, ColorCell, Handle, Limit, PinnedCell, Runtime, exclusive, hop, shared, spawn_colored,
-    try_hop, try_when, when, yield_now,
+    try_when, when, yield_now,
 };
 use std::io::{Read, Write};
 use std::net::Shutdown;
@@ -172,7 +172,6 @@ pub(super) const ALL: &[(&str, Make)] = &[
 /// The subjects that are polled only in a task.
 pub(super) const IN_TASKS: &[(&str, Make)] = &[
     ("hop", |runtime, token| hopped(runtime, token, hop(RED))),
-    ("try_hop", |runtime, token| hopped(runtime, token, try_hop(RED))),
     ("yield_now", |_, token| Subject::waits(token, yield_now(), || (), |_| ())),
     ("exclusive", |_, token| inside(token, exclusive)),
     ("call inside exclusive", |runtime, token| {

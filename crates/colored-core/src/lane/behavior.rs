@@ -27,6 +27,8 @@ pub(in crate::lane) mod line;
 pub(in crate::lane) mod order;
 pub(crate) mod request;
 
+pub(crate) use self::order::HasOrder;
+
 use crate::lane::after::After;
 use crate::lane::behavior::request::{Mode, Request};
 use crate::lane::current::{self, Hold};

@@ -9,9 +9,9 @@
 //!
 //! Where the last reference goes depends on the other bit. The last reference to a published lane is given back under
 //! the lock of its table shard, under which look-ups add references. The last reference to any other lane needs no
-//! lock. Both are in one word, so that the exchange that takes the last reference also decides this. Between a look and
-//! the exchange the registry may add a reference, a destructor publish the lane, and the count be one again: then the
-//! exchange fails, because the bit has changed.
+//! lock. Both are in one word, so that the exchange that takes the last reference also decides this. A thread that reads the
+//! bit before the exchange may read an old value: the holder may publish the lane in between. Then the exchange fails,
+//! because the bit has changed.
 
 use crate::sync::{AtomicUsize, Ordering};
 
@@ -67,14 +67,6 @@ impl Count {
     pub(super) fn retain(&self, refs: usize) {
         // Ordering: as for any reference count.
         self.0.fetch_add(refs * ONE, Ordering::Relaxed);
-    }
-
-    /// Adds a reference unless there is none left: for a registry whose lock keeps the memory, but
-    /// not the lane, alive.
-    pub(super) fn try_retain(&self) -> bool {
-        let add = |word| (word >= ONE).then(|| word + ONE);
-        // Ordering: as for any reference count.
-        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add).is_ok()
     }
 
     /// Gives references back if others are left; false if these are the last ones.
@@ -139,7 +131,7 @@ mod tests {
     use super::{Count, GivenBack};
 
     #[test]
-    fn the_last_reference_is_taken_by_who_may() {
+    fn the_bit_decides_how_the_last_reference_is_given_back() {
         let count = Count::new(false);
         count.retain(2);
         assert_eq!(count.release_unpublished(1), GivenBack::NotLast);
@@ -150,16 +142,16 @@ mod tests {
         assert_eq!(count.release_unpublished(1), GivenBack::Published);
         assert_eq!(count.get(), 1);
         assert!(count.release_published(1));
-        assert!(!count.try_retain(), "nobody revives what has no reference");
+        assert_eq!(count.get(), 0);
         count.revive();
-        assert!(count.try_retain() && count.is_published());
-        assert_eq!(count.get(), 2);
+        assert!(count.is_published());
+        assert_eq!(count.get(), 1);
     }
 
     #[test]
     fn an_unpublished_lane_loses_its_last_reference_once() {
         let count = Count::new(false);
         assert_eq!(count.release_unpublished(1), GivenBack::Last);
-        assert!(!count.try_retain());
+        assert_eq!(count.get(), 0);
     }
 }

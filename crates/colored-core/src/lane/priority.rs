@@ -20,6 +20,7 @@
 
 pub(crate) mod inherit;
 
+use crate::lane::LaneRef;
 use crate::sync::{AtomicU32, Ordering};
 
 /// How urgent a color is, against other colors. The order within one color does not change.
@@ -32,6 +33,17 @@ pub enum Priority {
     Normal,
     /// Before the others.
     High,
+}
+
+/// The scheduler of lanes that have priorities.
+pub(crate) trait HasClasses {
+    /// Whether any color has been given a priority.
+    fn has_classes(&self) -> bool {
+        false
+    }
+
+    /// A lane that waits in a queue has become more urgent than the queue's class.
+    fn rise(&self, _lane: &LaneRef, _to: Priority) {}
 }
 
 const LEFT: u32 = 1;

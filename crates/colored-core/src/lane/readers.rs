@@ -46,6 +46,12 @@ use crate::lane::{Lane, LanePtr, LaneRef};
 use crate::sync::{Ordering, spin_loop};
 use std::ptr::NonNull;
 
+/// The scheduler of lanes that readers read.
+pub(crate) trait HasWorkers {
+    /// How many lanes may run at once, if idle workers find the lanes that wait elsewhere; else any number.
+    fn lanes_at_once(&self) -> usize;
+}
+
 /// There is an admitter, which is counted too.
 const ADMITTER: u32 = 1 << 31;
 /// The admitter was asked to look at the line again.

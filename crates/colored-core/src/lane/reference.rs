@@ -1,6 +1,6 @@
 //! Pointers to lanes, and references that are counted.
 
-use crate::lane::{Dispatch, GivenBack, Lane, ReadyLane, current};
+use crate::lane::{Dispatch, GivenBack, Lane, Owner, ReadyLane, current};
 use crate::queue::{Node, Pushed};
 use crate::sync::Arc;
 use crate::task::{self, Schedule, TaskRef};
@@ -60,7 +60,7 @@ impl LanePtr {
         // The reference is to the scheduler, not into the lane, which is freed during the call: that happens on a
         // worker, which keeps the scheduler.
         let port: &dyn Dispatch = &*lane.port;
-        if !port.retire_here(self, refs) {
+        if !port.retire(self, refs, Owner::Worker) {
             // SAFETY: the references are still the caller's.
             unsafe { self.retire_from_outside(refs) };
         }
@@ -75,7 +75,7 @@ impl LanePtr {
     unsafe fn retire_from_outside(self, refs: usize) {
         // SAFETY: the caller's references keep the lane alive.
         let port = Arc::clone(&unsafe { self.get() }.port);
-        port.retire(self, refs);
+        port.retire(self, refs, Owner::Caller);
     }
 
     /// Gives references back that were the last ones when the caller looked, if the lane is not
@@ -124,7 +124,7 @@ impl LanePtr {
     #[inline(always)]
     pub(crate) unsafe fn push_in(self, node: NonNull<Node>, port: &impl Dispatch) {
         let dispatch = |ready, pin| {
-            if let Err(ready) = port.dispatch_here(ready, pin) {
+            if let Err(ready) = port.dispatch(ready, pin, Owner::Worker) {
                 dispatch_from_outside(port, ready, pin);
             }
         };
@@ -156,7 +156,8 @@ impl LanePtr {
 /// A function of its own, out of the workers' hot path.
 #[inline(never)]
 fn dispatch_from_outside(port: &(impl Dispatch + ?Sized), lane: ReadyLane, pin: u32) {
-    port.dispatch(lane, pin);
+    let taken = port.dispatch(lane, pin, Owner::Caller);
+    debug_assert!(taken.is_ok(), "the caller keeps the scheduler");
 }
 
 impl ReadyLane {
@@ -169,7 +170,7 @@ impl ReadyLane {
         // The reference is to the scheduler, not into the lane: a worker that takes the lane keeps its scheduler, and
         // otherwise the right to run comes back.
         let port: &dyn Dispatch = &*lane.port;
-        if let Err(ready) = port.dispatch_here(self, pin) {
+        if let Err(ready) = port.dispatch(self, pin, Owner::Worker) {
             let port = Arc::clone(&ready.lane().port);
             dispatch_from_outside(&*port, ready, pin);
         }
@@ -235,7 +236,7 @@ impl LaneRef {
 
     /// A reference to the lane that this thread holds, if it holds one. Counted as by
     /// [`LaneRef::for_node`], and for the same use.
-    pub(super) fn of_holder() -> Option<Self> {
+    pub(crate) fn of_holder() -> Option<Self> {
         let lane = current::lane()?;
         current::retain(lane);
         Some(Self(lane))

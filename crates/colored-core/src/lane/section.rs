@@ -31,6 +31,16 @@ impl SectionKey {
     }
 }
 
+/// The scheduler of tasks that keep their lanes.
+pub(crate) trait HasSections {
+    /// Remembers a task that is about to wait and keeps its lane, so that a shutdown can abort it: a node that is
+    /// pushed on such a lane has no turn. Fails if the scheduler is closing.
+    fn enter_section(&self, task: TaskRef<LanePtr>) -> Result<SectionKey, Closing>;
+
+    /// Forgets the task again, before it leaves the lane.
+    fn remove_section(&self, section: SectionKey);
+}
+
 impl LanePtr {
     /// Ends the poll of the head, which has an open section and is not ready. After [`Kept::Waiting`] this thread does
     /// not hold the lane any more.

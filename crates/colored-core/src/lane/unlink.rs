@@ -78,7 +78,7 @@ impl LanePtr {
                 }
                 if let Some(closing) = closing {
                     // SAFETY: the lane is held.
-                    unsafe { lane.track(self, closing) };
+                    unsafe { lane.ensure_found(self, closing) };
                 }
             }
             // SAFETY: the head is alive.

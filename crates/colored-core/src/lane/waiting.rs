@@ -1,6 +1,6 @@
 //! The waiting tasks of a lane: found and aborted at shutdown.
 
-use crate::lane::{Closing, Inner, Lane, LanePtr};
+use crate::lane::{Inner, Lane, LanePtr};
 
 impl Lane {
     /// Marks all waiting tasks for cancellation.
@@ -20,35 +20,26 @@ impl Lane {
         }
     }
 
-    /// Called before the lane may become idle with tasks that wait: ensures that a shutdown finds
-    /// them. A shutdown that began before a published lane was in the table is seen here; one that
-    /// begins later looks into the table.
+    /// Called before the lane may become idle with tasks that wait: ensures that a shutdown finds them. The lane is in
+    /// the table from then on. A shutdown that looked into the table before has set its flag before, and the table's
+    /// lock makes the flag visible here.
     ///
     /// # Safety
     ///
     /// The caller holds the lane.
     #[inline]
-    pub(super) unsafe fn track(&self, lane: LanePtr, closing: bool) {
+    pub(super) unsafe fn ensure_found(&self, lane: LanePtr, mut closing: bool) {
         // SAFETY: the lane is held.
-        let (waiting, tracked) =
-            unsafe { self.with_inner(|inner| (!inner.live.is_empty(), inner.track.is_some())) };
-        if !waiting || (tracked && !closing) {
+        if !unsafe { self.with_inner(|inner| !inner.live.is_empty()) } {
             return;
         }
-        if self.is_published() || tracked {
-            if closing {
-                // SAFETY: the lane is held.
-                unsafe { self.abort_waiting() };
-            }
-            return;
+        if !self.is_published() {
+            self.publish(lane);
+            closing = self.port.is_closing();
         }
-        match self.port.track(lane) {
-            Ok(track) => {
-                // SAFETY: the lane is held.
-                unsafe { self.with_inner(|inner| inner.track = Some(track)) };
-            }
+        if closing {
             // SAFETY: the lane is held.
-            Err(Closing) => unsafe { self.abort_waiting() },
+            unsafe { self.abort_waiting() };
         }
     }
 }

@@ -6,7 +6,7 @@ use super::semaphore::{Kept, Refused, Waited};
 use super::wait_queue::WaiterId;
 use super::{Inner, Limit, LimitedCell};
 use crate::budget;
-use crate::spawn::JoinHandle;
+use crate::join::JoinHandle;
 use crate::sync::{Arc, arc_dyn};
 use crate::task::{Cause, How};
 use crate::wait::WaitSlot;

@@ -3,8 +3,9 @@
 use super::items::Key;
 use super::semaphore::Semaphore;
 use super::{Inner, Limit};
+use crate::join::JoinHandle;
 use crate::lane::current;
-use crate::spawn::{self, JoinHandle};
+use crate::sched;
 use crate::sync::Arc;
 use pin_project_lite::pin_project;
 use std::fmt;
@@ -33,7 +34,7 @@ impl Permit {
     {
         let inner = Arc::clone(&self.0);
         let item = self.scheduled(true);
-        spawn::spawn_on(&inner.lane, CountedTask { future, item })
+        sched::spawn_on_lane(&inner.lane, CountedTask { future, item })
     }
 
     /// The limit.

@@ -76,7 +76,7 @@ fn raise_against_the_worker() {
         let worker = start(workers.remove(0), &beds);
         let done = Flag::new();
         let (second, set) = (Arc::clone(&witness), Arc::clone(&done));
-        drop(handle.spawn_urgent(Location::caller(), Color::new(1), async move {
+        drop(handle.spawn_high_from(Location::caller(), Color::new(1), async move {
             second.note(2);
             set.set();
         }));
@@ -125,7 +125,11 @@ fn urgent_task_before_a_push() {
         let lane = handle.lane(color);
         let urgent = |mark| {
             let witness = Arc::clone(&witness);
-            drop(handle.spawn_urgent(Location::caller(), color, async move { witness.note(mark) }));
+            drop(handle.spawn_high_from(
+                Location::caller(),
+                color,
+                async move { witness.note(mark) },
+            ));
         };
         urgent(1);
         let (other, second) = (lane.clone(), Arc::clone(&witness));
@@ -149,7 +153,7 @@ fn first_priority_against_sleep() {
         let worker = start(workers.remove(0), &beds);
         let done = Flag::new();
         let set = Arc::clone(&done);
-        drop(handle.spawn_urgent(Location::caller(), Color::new(1), async move { set.set() }));
+        drop(handle.spawn_high_from(Location::caller(), Color::new(1), async move { set.set() }));
         done.wait();
         handle.scheduler().shut_down();
         worker.join().unwrap();
@@ -174,7 +178,7 @@ fn raise_against_the_end() {
     check_within(1, || {
         let (handle, mut workers, beds) = pool(1);
         let payload = Arc::new(());
-        let join = handle.spawn(Color::new(1), async move {
+        let join = handle.spawn_colored(Color::new(1), async move {
             pending::<()>().await;
             drop(payload);
         });

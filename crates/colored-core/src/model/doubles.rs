@@ -1,9 +1,13 @@
 //! Doubles for the rest of the world: a scheduler that only collects, a future that waits.
 
 use crate::color::Color;
+use crate::lane::behavior::HasOrder;
+use crate::lane::priority::HasClasses;
+use crate::lane::readers::HasWorkers;
+use crate::lane::section::HasSections;
 use crate::lane::{
-    Closing, Dispatch, GivenBack, Lane, LanePtr, LaneRef, Order, ReadyLane, Runner, SectionKey,
-    Slice, Tenure, Track,
+    Closing, Dispatch, GivenBack, Lane, LanePtr, LaneRef, Observe, Order, Owner, ReadyLane, Runner,
+    SectionKey, Slice, Tenure,
 };
 use crate::sync::{Arc, Mutex, UnsafeCell, arc_dyn};
 use crate::task::{Cell, Join, TaskRef};
@@ -57,64 +61,77 @@ impl Port {
 }
 
 impl Dispatch for Port {
-    fn dispatch_here(&self, lane: ReadyLane, _pin: u32) -> Result<(), ReadyLane> {
-        Err(lane)
-    }
-
-    fn dispatch(&self, lane: ReadyLane, _pin: u32) {
+    fn dispatch(&self, lane: ReadyLane, _pin: u32, owner: Owner) -> Result<(), ReadyLane> {
+        if owner == Owner::Worker {
+            return Err(lane);
+        }
         self.ready.lock().push_back(lane);
+        Ok(())
     }
 
-    fn retire(&self, lane: LanePtr, refs: usize) {
+    fn retire(&self, lane: LanePtr, refs: usize, owner: Owner) -> bool {
+        if owner == Owner::Worker {
+            return false;
+        }
         // SAFETY: the references are the caller's.
         let is_last = match unsafe { lane.release_unpublished(refs) } {
             GivenBack::Last => true,
             GivenBack::NotLast => false,
-            // SAFETY: the references are still the caller's; there is no table in which the lane
-            // could be found.
+            // SAFETY: the references are still the caller's; there is no table in which the lane could be found.
             GivenBack::Published => unsafe { lane.release_published(refs) },
         };
         if is_last {
             // SAFETY: the lane is from a box, and unreferenced.
             drop(unsafe { lane.into_box() });
         }
-    }
-
-    fn now(&self) -> u64 {
-        0
-    }
-
-    fn lanes_at_once(&self) -> usize {
-        2
-    }
-
-    fn track(&self, _lane: LanePtr) -> Result<Track, Closing> {
-        Ok(Track::at(0).expect("the first place"))
+        true
     }
 
     fn publish(&self, _lane: LanePtr) {}
-
-    fn enter_section(&self, _task: TaskRef<LanePtr>) -> Result<SectionKey, Closing> {
-        *self.parked_sections.lock() += 1;
-        Ok(SectionKey::new(0))
-    }
-
-    fn remove_section(&self, _keeper: SectionKey) {
-        *self.parked_sections.lock() -= 1;
-    }
-
-    fn is_closing(&self) -> bool {
-        false
-    }
 
     fn spare(&self, _color: Color) -> Option<Box<Lane>> {
         None
     }
 
+    fn is_closing(&self) -> bool {
+        false
+    }
+}
+
+impl Observe for Port {
+    fn now(&self) -> u64 {
+        0
+    }
+
+    fn noted_time(&self) -> u64 {
+        0
+    }
+}
+
+impl HasOrder for Port {
     fn order(&self) -> &Order {
         &self.order
     }
 }
+
+impl HasWorkers for Port {
+    fn lanes_at_once(&self) -> usize {
+        2
+    }
+}
+
+impl HasSections for Port {
+    fn enter_section(&self, _task: TaskRef<LanePtr>) -> Result<SectionKey, Closing> {
+        *self.parked_sections.lock() += 1;
+        Ok(SectionKey::new(0))
+    }
+
+    fn remove_section(&self, _section: SectionKey) {
+        *self.parked_sections.lock() -= 1;
+    }
+}
+
+impl HasClasses for Port {}
 
 /// A lane of `port`.
 pub(crate) fn lane(port: &Arc<Port>) -> LaneRef {

@@ -219,11 +219,11 @@ fn shutdown_against_keep() {
     check_within(2, || {
         let (handle, mut workers, beds) = pool(1);
         let payload = Arc::new(());
-        let join = handle.spawn(Color::new(1), async move {
+        let join = handle.spawn_colored(Color::new(1), async move {
             exclusive(pending::<()>()).await;
             drop(payload);
         });
-        let behind = handle.spawn(Color::new(1), async {});
+        let behind = handle.spawn_colored(Color::new(1), async {});
         let thread = start(workers.remove(0), &beds);
         handle.scheduler().shut_down();
         thread.join().unwrap();
@@ -238,7 +238,7 @@ fn shutdown_against_wake() {
     check_within(2, || {
         let (handle, mut workers, _beds) = pool(1);
         let (gate, wait) = gate();
-        let join = handle.spawn_unique(exclusive(wait));
+        let join = handle.spawn_alone(exclusive(wait));
         step_until_idle(&mut workers[0]);
         let waker = thread::spawn(move || gate.open());
         handle.scheduler().shut_down();
@@ -277,7 +277,7 @@ fn crossing_calls() {
         let cells = [1, 2].map(|color| ColorCell::new_in(&handle, Color::new(color), 0));
         let mut tasks = [0, 1].map(|own| {
             let other = cells[1 - own].clone();
-            handle.spawn(cells[own].color(), async move {
+            handle.spawn_colored(cells[own].color(), async move {
                 exclusive(other.try_call(|value| *value += 1)).await.is_err()
             })
         });
@@ -305,11 +305,11 @@ fn section_against_when() {
         let (handle, mut workers, _beds) = pool(2);
         let cells = [1, 2].map(|color| ColorCell::new_in(&handle, Color::new(color), 0));
         let other = cells[1].clone();
-        let mut section = handle.spawn(
+        let mut section = handle.spawn_colored(
             cells[0].color(),
             exclusive(async move { other.try_call(|value| *value += 1).await.is_err() }),
         );
-        let mut both = handle.spawn_unique(async move {
+        let mut both = handle.spawn_alone(async move {
             when((&cells[1], &cells[0]), |one, other| {
                 *one += 1;
                 *other += 1;

@@ -5,7 +5,8 @@ use super::doubles::{Witness, gate};
 use super::pool::{pool, start, step_until_idle};
 use crate::color::Color;
 use crate::lane::locals::ColorLocal;
-use crate::spawn::{spawn_here, yield_now};
+use crate::sched::spawn_here;
+use crate::spawn::yield_now;
 use crate::sync::Arc;
 use loom::thread;
 use std::cell::Cell;
@@ -54,14 +55,14 @@ fn retire_against_revive() {
         let (handle, mut workers, _beds) = pool(2);
         let witness = Arc::new(Witness::new());
         let first = Arc::clone(&witness);
-        drop(handle.spawn(COLOR, async move { touch(&first) }));
+        drop(handle.spawn_colored(COLOR, async move { touch(&first) }));
         let mut worker = workers.remove(0);
         let thread = thread::spawn(move || {
             step_until_idle(&mut worker);
             worker
         });
         let second = Arc::clone(&witness);
-        let mut task = handle.spawn(COLOR, async move { touch(&second) });
+        let mut task = handle.spawn_colored(COLOR, async move { touch(&second) });
         step_until_idle(&mut workers[0]);
         let mut worker = thread.join().unwrap();
         step_until_idle(&mut worker);
@@ -79,14 +80,14 @@ fn a_task_keeps_the_values() {
         let (handle, mut workers, _beds) = pool(1);
         let witness = Arc::new(Witness::new());
         let first = Arc::clone(&witness);
-        drop(handle.spawn(COLOR, async move { touch(&first) }));
+        drop(handle.spawn_colored(COLOR, async move { touch(&first) }));
         let mut worker = workers.remove(0);
         let thread = thread::spawn(move || {
             step_until_idle(&mut worker);
             worker
         });
         let second = Arc::clone(&witness);
-        let mut task = handle.spawn(COLOR, async move {
+        let mut task = handle.spawn_colored(COLOR, async move {
             touch(&second);
             let before = second.marks().len();
             yield_now().await;
@@ -110,7 +111,7 @@ fn a_foreign_thread_ends_the_color() {
         let witness = Arc::new(Witness::new());
         let lane = handle.lane(COLOR);
         let own = Arc::clone(&witness);
-        drop(handle.spawn(COLOR, async move { touch(&own) }));
+        drop(handle.spawn_colored(COLOR, async move { touch(&own) }));
         step_until_idle(&mut workers[0]);
         let thread = start(workers.remove(0), &beds);
         let owner = thread::spawn(move || drop(lane));
@@ -136,7 +137,7 @@ fn close_against_a_value() {
         let witness = Arc::new(Witness::new());
         let lane = handle.lane(COLOR);
         let last = Last(Arc::clone(&witness));
-        drop(handle.spawn(COLOR, async move {
+        drop(handle.spawn_colored(COLOR, async move {
             touch(&last.0);
             pending::<()>().await;
         }));
@@ -154,7 +155,7 @@ fn close_against_a_value() {
     });
 }
 
-/// A lane that no table has, that has been entered in the registry, and is kept for its value while a shutdown looks:
+/// A lane of a unique color is kept for its value while a shutdown looks at the table:
 /// the tasks that the value's destructor spawns there are cancelled.
 #[test]
 fn close_against_a_kept_lane() {
@@ -174,7 +175,7 @@ fn close_against_a_kept_lane() {
         let (handle, mut workers, beds) = pool(1);
         let (gate, wait) = gate();
         let payload = Spawns(Arc::new(()));
-        let join = handle.spawn_unique(async move {
+        let join = handle.spawn_alone(async move {
             SPAWNS.with(|slot| slot.set(Some(payload)));
             wait.await;
         });

@@ -1,4 +1,4 @@
-//! The last reference to a lane that is in no table, against a shutdown that finds it in the registry.
+//! The last reference to a lane of a unique color, against a shutdown that finds the lane in the table.
 
 use super::check_within;
 use super::doubles::gate;
@@ -27,7 +27,7 @@ fn a_late_publication_is_seen_by_who_gives_the_last_reference_back() {
     check_within(2, || {
         let (handle, mut workers, _beds) = pool(2);
         let (gate, wait) = gate();
-        drop(handle.spawn_unique(async move {
+        drop(handle.spawn_alone(async move {
             PUBLISHES.with(|_| ());
             wait.await;
         }));

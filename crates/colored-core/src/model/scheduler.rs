@@ -14,7 +14,7 @@ fn park_against_dispatch() {
         let thread = start(workers.remove(0), &beds);
         let done = Flag::new();
         let set = Arc::clone(&done);
-        drop(handle.spawn_unique(async move { set.set() }));
+        drop(handle.spawn_alone(async move { set.set() }));
         done.wait();
         stop(&handle, [thread]);
     });
@@ -53,8 +53,8 @@ fn who_rests_wakes_another() {
         let (ran, spawner) = (Flag::new(), handle.clone());
         let set_ran = Arc::clone(&ran);
         let publish = move || {
-            drop(spawner.spawn_unique(async move { set_ran.set() }));
-            drop(spawner.spawn_unique(async {}));
+            drop(spawner.spawn_alone(async move { set_ran.set() }));
+            drop(spawner.spawn_alone(async {}));
         };
         handle.post_to_worker(0, Color::new(1), publish).ok().expect("there is such a worker");
         let kept = Arc::clone(&beds);
@@ -83,7 +83,7 @@ fn guest_against_worker() {
     check_within(2, || {
         let (handle, mut workers, beds) = pool(1);
         let thread = start(workers.remove(0), &beds);
-        let task = handle.spawn(Color::DEFAULT, async { 1 });
+        let task = handle.spawn_colored(Color::DEFAULT, async { 1 });
         let sum = handle.block_on(async move { task.await.unwrap() + 1 });
         assert_eq!(sum.unwrap().unwrap(), 2);
         stop(&handle, [thread]);

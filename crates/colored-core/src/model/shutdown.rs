@@ -5,7 +5,7 @@ use super::pool::{Flag, pool, run, start, step_until_idle};
 use super::{check, check_within};
 use crate::color::Color;
 use crate::lane::callback;
-use crate::spawn::spawn_local;
+use crate::sched::spawn_local;
 use crate::sync::Arc;
 use loom::thread;
 use std::future::pending;
@@ -21,7 +21,7 @@ async fn endless(payload: Arc<()>) {
 fn close_against_a_color() {
     check_within(2, || {
         let (handle, mut workers, beds) = pool(1);
-        drop(handle.spawn(Color::new(1), endless(Arc::new(()))));
+        drop(handle.spawn_colored(Color::new(1), endless(Arc::new(()))));
         let thread = start(workers.remove(0), &beds);
         handle.scheduler().shut_down();
         thread.join().unwrap();
@@ -29,13 +29,13 @@ fn close_against_a_color() {
     });
 }
 
-/// A lane that is in no table becomes idle with a waiting task: the registry takes it, or is closed
-/// and the lane cancels it.
+/// A lane that is not in the table becomes idle with a waiting task: the shutdown finds it in the table, or the lane
+/// sees the shutdown and cancels the task.
 #[test]
-fn close_against_track() {
+fn close_against_a_first_wait() {
     check_within(2, || {
         let (handle, mut workers, beds) = pool(1);
-        let join = handle.spawn_unique(endless(Arc::new(())));
+        let join = handle.spawn_alone(endless(Arc::new(())));
         let thread = start(workers.remove(0), &beds);
         handle.scheduler().shut_down();
         thread.join().unwrap();
@@ -49,7 +49,7 @@ fn close_against_publish() {
     check_within(2, || {
         let (handle, mut workers, beds) = pool(1);
         let payload = Arc::new(());
-        let join = handle.spawn_unique(async move {
+        let join = handle.spawn_alone(async move {
             assert!(Color::current().is_some());
             endless(payload).await;
         });
@@ -68,7 +68,7 @@ fn stop_against_spawn() {
         let (handle, mut workers, beds) = pool(1);
         let thread = start(workers.remove(0), &beds);
         let late = handle.clone();
-        let spawner = thread::spawn(move || late.spawn_unique(endless(Arc::new(()))));
+        let spawner = thread::spawn(move || late.spawn_alone(endless(Arc::new(()))));
         handle.scheduler().shut_down();
         let join = spawner.join().unwrap();
         thread.join().unwrap();
@@ -105,7 +105,7 @@ fn stop_against_a_pinned_post() {
         let poster = thread::spawn(move || {
             let payload = Arc::new(());
             late.post_to_worker(0, Color::new(1), move || drop(payload)).ok().expect("a worker");
-            late.spawn(Color::new(1), endless(Arc::new(())))
+            late.spawn_colored(Color::new(1), endless(Arc::new(())))
         });
         handle.scheduler().shut_down();
         let join = poster.join().unwrap();
@@ -120,7 +120,7 @@ fn stop_against_a_pinned_post() {
 fn two_workers_stop() {
     check_within(1, || {
         let (handle, mut workers, beds) = pool(2);
-        let join = handle.spawn_unique(endless(Arc::new(())));
+        let join = handle.spawn_alone(endless(Arc::new(())));
         let threads = [workers.remove(0), workers.remove(0)].map(|worker| start(worker, &beds));
         handle.scheduler().shut_down();
         for thread in threads {
@@ -138,7 +138,7 @@ fn stop_against_send() {
         let (handle, mut workers, beds) = pool(2);
         let pinned = Flag::new();
         let (set, payload) = (Arc::clone(&pinned), Arc::new(()));
-        drop(handle.spawn(Color::new(1), async move {
+        drop(handle.spawn_colored(Color::new(1), async move {
             drop(spawn_local(endless(payload)).ok().expect("on a worker"));
             set.set();
         }));
@@ -157,7 +157,7 @@ fn close_against_wake() {
     check(|| {
         let (handle, mut workers, _beds) = pool(1);
         let (gate, wait) = super::doubles::gate();
-        let join = handle.spawn_unique(wait);
+        let join = handle.spawn_alone(wait);
         step_until_idle(&mut workers[0]);
         let waker = thread::spawn(move || gate.open());
         handle.scheduler().shut_down();

@@ -5,7 +5,8 @@ use super::pool::{pool, step_until_idle};
 use super::{check, check_within};
 use crate::color::Color;
 use crate::lane::callback;
-use crate::spawn::{spawn_here, yield_now};
+use crate::sched::spawn_here;
+use crate::spawn::yield_now;
 use crate::sync::{Arc, AtomicUsize, Ordering};
 use loom::thread;
 
@@ -38,7 +39,7 @@ fn retire_against_revive() {
 fn retire_after_a_slice_against_revive() {
     check(|| {
         let (handle, mut workers, _beds) = pool(1);
-        drop(handle.spawn(COLOR, async {}));
+        drop(handle.spawn_colored(COLOR, async {}));
         let other = handle.clone();
         let thread = thread::spawn(move || drop(other.lane(COLOR)));
         step_until_idle(&mut workers[0]);
@@ -69,7 +70,7 @@ fn publish_against_retire() {
     check_within(2, || {
         let (handle, mut workers, _beds) = pool(2);
         let (gate, wait) = gate();
-        drop(handle.spawn_unique(async move {
+        drop(handle.spawn_alone(async move {
             let waits = async move {
                 wait.await;
                 // A thread that knows the color may look for it.

@@ -6,8 +6,8 @@ use super::pool::{pool, step_until_idle};
 use crate::cell::{CallError, ColorCell, when};
 use crate::color::Color;
 use crate::exclusive::exclusive;
+use crate::join::JoinHandle;
 use crate::sched::Handle;
-use crate::spawn::JoinHandle;
 use crate::sync::{Arc, Mutex};
 use crate::wait::look_for_deadlocks;
 use loom::thread;
@@ -30,7 +30,7 @@ fn a_call_against_a_when() {
         let (handle, mut workers, _beds) = pool(2);
         let cells = [1, 2].map(|color| ColorCell::new_in(&handle, Color::new(color), 0));
         let ((keep, kept), (go, gone)) = (gate(), gate());
-        let holder = handle.spawn(cells[0].color(), exclusive(kept));
+        let holder = handle.spawn_colored(cells[0].color(), exclusive(kept));
         let place = Arc::new(Mutex::new(None));
         let joined = Arc::clone(&place);
         let section = exclusive(async move {
@@ -42,12 +42,12 @@ fn a_call_against_a_when() {
                 Err(error) => Err((error, caller)),
             }
         });
-        let mut section = handle.spawn(cells[1].color(), section);
+        let mut section = handle.spawn_colored(cells[1].color(), section);
         workers.iter_mut().for_each(step_until_idle);
         let called = cells[0].clone();
         let call = async move { called.call(|value| *value + 1).await };
         *place.lock() = Some(handle.spawn_alone(call));
-        let both = handle.spawn_unique(when(cells, |mut cells| cells[0] += 10));
+        let both = handle.spawn_alone(when(cells, |mut cells| cells[0] += 10));
         let mut other = workers.remove(1);
         let thread = thread::spawn(move || {
             step_until_idle(&mut other);
@@ -89,7 +89,7 @@ fn a_lane_that_is_got_against_a_join() {
         let colors = [1, 2].map(Color::new);
         let cells = colors.map(|color| ColorCell::new_in(&handle, color, 0));
         let ((keep, kept), (go, gone)) = (gate(), gate());
-        let holder = handle.spawn(colors[0], exclusive(kept));
+        let holder = handle.spawn_colored(colors[0], exclusive(kept));
         let place = Arc::new(Mutex::new(None::<JoinHandle<()>>));
         let joined = Arc::clone(&place);
         let section = exclusive(async move {
@@ -99,9 +99,9 @@ fn a_lane_that_is_got_against_a_join() {
             let told = (&mut task).await;
             (told.is_err_and(|error| error.is_deadlock()), task)
         });
-        let mut section = handle.spawn(colors[1], section);
+        let mut section = handle.spawn_colored(colors[1], section);
         workers.iter_mut().for_each(step_until_idle);
-        let both = handle.spawn_unique(when(cells, |mut cells| cells[0] += 10));
+        let both = handle.spawn_alone(when(cells, |mut cells| cells[0] += 10));
         workers.iter_mut().for_each(step_until_idle);
         *place.lock() = Some(handle.spawn_colored(colors[0], async {}));
         let mut other = workers.remove(1);
@@ -133,13 +133,13 @@ fn a_lane_that_is_got_before_all_places() {
         let (handle, mut workers, _beds) = pool(1);
         let cells = [1, 2, 3].map(|color| ColorCell::new_in(&handle, Color::new(color), 0));
         let ((keep, kept), (go, gone)) = (gate(), gate());
-        let holder = handle.spawn(cells[1].color(), exclusive(kept));
+        let holder = handle.spawn_colored(cells[1].color(), exclusive(kept));
         let called = cells[1].clone();
         let section = exclusive(async move {
             gone.await;
             called.try_call(|value| *value).await
         });
-        let mut section = handle.spawn(cells[2].color(), section);
+        let mut section = handle.spawn_colored(cells[2].color(), section);
         step_until_idle(&mut workers[0]);
         cells[0].post(|_| ());
         let mut worker = workers.remove(0);

@@ -1,17 +1,26 @@
-//! The scheduler's side of the port through which lanes call it.
+//! The scheduler's side of the ports through which lanes call it.
 
 use super::{Scheduler, local};
 use crate::color::Color;
 use crate::contain::contain;
+use crate::lane::behavior::HasOrder;
+use crate::lane::priority::HasClasses;
+use crate::lane::readers::HasWorkers;
+use crate::lane::section::HasSections;
 use crate::lane::{
-    Closing, Dispatch, Lane, LanePtr, LaneRef, Order, Priority, ReadyLane, SectionKey, Track,
+    Closing, Dispatch, Lane, LanePtr, LaneRef, Observe, Order, Owner, Priority, ReadyLane,
+    SectionKey,
 };
 use crate::task::TaskRef;
 use std::task::Waker;
 
 impl Dispatch for Scheduler {
     #[inline]
-    fn dispatch_here(&self, lane: ReadyLane, pin: u32) -> Result<(), ReadyLane> {
+    fn dispatch(&self, lane: ReadyLane, pin: u32, owner: Owner) -> Result<(), ReadyLane> {
+        if owner == Owner::Caller {
+            self.dispatch_from_outside(lane, pin);
+            return Ok(());
+        }
         local::with(|local| match local {
             Some(local) if std::ptr::eq(local.scheduler(), self) => {
                 local.dispatch(lane, pin);
@@ -21,13 +30,28 @@ impl Dispatch for Scheduler {
         })
     }
 
-    fn dispatch(&self, lane: ReadyLane, pin: u32) {
-        if pin == 0 {
-            self.inject(lane);
-        } else {
-            self.send(pin, lane);
-            self.drain_if_stopped();
+    fn retire(&self, lane: LanePtr, refs: usize, owner: Owner) -> bool {
+        let is_kept = owner == Owner::Caller || local::index_in(self).is_some();
+        if is_kept {
+            // SAFETY: the caller owns the references.
+            unsafe { self.release(lane, refs) };
         }
+        is_kept
+    }
+
+    fn publish(&self, lane: LanePtr) {
+        self.table.insert(lane);
+    }
+
+    fn spare(&self, color: Color) -> Option<Box<Lane>> {
+        local::with(|local| match local {
+            Some(local) if std::ptr::eq(local.scheduler(), self) => local.reuse(color),
+            _ => self.take_spare(color),
+        })
+    }
+
+    fn is_closing(&self) -> bool {
+        Scheduler::is_closing(self)
     }
 
     fn wake_behind(&self, waker: Waker) {
@@ -38,25 +62,47 @@ impl Dispatch for Scheduler {
             _ => contain(|| waker.wake()),
         });
     }
+}
 
-    fn retire_here(&self, lane: LanePtr, refs: usize) -> bool {
-        let is_here = local::index_in(self).is_some();
-        if is_here {
-            // SAFETY: the caller owns the references.
-            unsafe { self.release(lane, refs) };
+impl Scheduler {
+    #[cold]
+    fn dispatch_from_outside(&self, lane: ReadyLane, pin: u32) {
+        if pin == 0 {
+            self.inject(lane);
+        } else {
+            self.send(pin, lane);
+            self.drain_if_stopped();
         }
-        is_here
+    }
+}
+
+impl Observe for Scheduler {
+    fn now(&self) -> u64 {
+        Scheduler::now(self)
     }
 
-    fn retire(&self, lane: LanePtr, refs: usize) {
-        // SAFETY: the caller owns the references.
-        unsafe { self.release(lane, refs) };
+    #[inline]
+    fn noted_time(&self) -> u64 {
+        local::with(|local| match local {
+            Some(local) if std::ptr::eq(local.scheduler(), self) => local.noted(),
+            _ => self.now(),
+        })
     }
+}
 
-    fn track(&self, lane: LanePtr) -> Result<Track, Closing> {
-        self.registry.insert(self.shard(), lane)
+impl HasOrder for Scheduler {
+    fn order(&self) -> &Order {
+        &self.order
     }
+}
 
+impl HasWorkers for Scheduler {
+    fn lanes_at_once(&self) -> usize {
+        if self.steals { self.workers() } else { usize::MAX }
+    }
+}
+
+impl HasSections for Scheduler {
     fn enter_section(&self, task: TaskRef<LanePtr>) -> Result<SectionKey, Closing> {
         self.parked_sections.enter(self.shard(), task)
     }
@@ -64,34 +110,9 @@ impl Dispatch for Scheduler {
     fn remove_section(&self, section: SectionKey) {
         self.parked_sections.remove(section);
     }
+}
 
-    fn publish(&self, lane: LanePtr) {
-        self.table.insert(lane);
-    }
-
-    fn now(&self) -> u64 {
-        self.park.now()
-    }
-
-    fn lanes_at_once(&self) -> usize {
-        if self.steals { self.workers() } else { usize::MAX }
-    }
-
-    fn is_closing(&self) -> bool {
-        Scheduler::is_closing(self)
-    }
-
-    fn spare(&self, color: Color) -> Option<Box<Lane>> {
-        local::with(|local| match local {
-            Some(local) if std::ptr::eq(local.scheduler(), self) => local.reuse(color),
-            _ => self.take_spare(color),
-        })
-    }
-
-    fn order(&self) -> &Order {
-        &self.order
-    }
-
+impl HasClasses for Scheduler {
     fn has_classes(&self) -> bool {
         self.classes.are_used()
     }

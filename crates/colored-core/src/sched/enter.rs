@@ -101,6 +101,11 @@ fn last_entry(is_meant: impl FnOnce(&Entry) -> bool) -> Option<Handle> {
 }
 
 impl Handle {
+    /// Calls `f` with the handle of the scheduler that this thread works for.
+    pub fn with_current<R>(f: impl FnOnce(Option<&Handle>) -> R) -> R {
+        with_handle(f)
+    }
+
     /// Lets this thread spawn on the scheduler without naming it, until the guard is dropped. Of several
     /// guards the latest counts; they may be dropped in any order.
     ///

@@ -11,9 +11,10 @@ use super::remote::Guest;
 use super::worker::Pace;
 use super::{Handle, Scheduler, local};
 use crate::color::Color;
+use crate::join::{AbortHandle, JoinHandle};
 use crate::lane::{LanePtr, LaneRef, Runner, Slice, current};
 use crate::sync::{Arc, thread_slot};
-use crate::task::{Abort, Join, JoinError};
+use crate::task::JoinError;
 use std::cell::{Cell, RefCell};
 use std::panic::Location;
 use std::ptr;
@@ -23,7 +24,7 @@ struct Stay {
     handle: Handle,
     guest: Arc<Guest>,
     /// The tasks that `spawn_local` has pinned here. They cannot outlive the stay.
-    locals: RefCell<Vec<Abort<LanePtr>>>,
+    locals: RefCell<Vec<AbortHandle>>,
 }
 
 thread_slot!(static STAY: Cell<*const Stay> = Cell::new(ptr::null()));
@@ -82,8 +83,8 @@ impl Drop for Present<'_> {
         while let locals = stay.locals.take()
             && !locals.is_empty()
         {
-            locals.iter().for_each(Abort::abort);
-            stay.run_until(|| locals.iter().all(Abort::is_finished));
+            locals.iter().for_each(AbortHandle::abort);
+            stay.run_until(|| locals.iter().all(AbortHandle::is_finished));
         }
         STAY.with(|current| current.set(ptr::null()));
         stay.handle.scheduler().guests.leave(&stay.guest);
@@ -146,40 +147,44 @@ impl Drop for AbortOnUnwind {
     }
 }
 
-/// Runs a future under the default color on this thread, which waits meanwhile.
+impl Handle {
+    /// Runs a future under [`Color::DEFAULT`] on this thread, which meanwhile runs only tasks that
+    /// are pinned to it.
+    ///
+    /// # Errors
+    ///
+    /// The outer error if this thread is running something already; the inner error if the future
+    /// panicked, or the scheduler shut down.
+    #[track_caller]
+    pub fn block_on<F: Future>(&self, future: F) -> Result<Result<F::Output, JoinError>, Nested> {
+        if current::lane().is_some() || local::with(|local| local.is_some()) {
+            return Err(Nested::InTask);
+        }
+        if Stay::current(|stay| stay.is_some()) {
+            return Err(Nested::InBlockOn);
+        }
+        let stay = Stay::new(self.clone());
+        let present = Present::begin(&stay);
+        let bomb = AbortOnUnwind;
+        let (site, default) = (Location::caller(), self.lane(Color::DEFAULT));
+        // SAFETY: pinned to this guest, so the future is polled and dropped on this thread only; and
+        // this frame does not end before the task is complete, for an unwind would hit the bomb.
+        let mut root = unsafe { spawn_on(default, future, stay.guest.pin, site) };
+        stay.run_until(|| root.is_finished());
+        std::mem::forget(bomb);
+        let output = root.try_take().expect("the task is complete");
+        drop(present);
+        Ok(output)
+    }
+}
+
+/// Spawns a task that stays on this thread, under the color that runs here or the default one.
 ///
 /// # Errors
 ///
-/// [`Nested`], with the future, if this thread is running something already.
+/// The future, if this thread is neither a worker nor inside `block_on`.
 #[track_caller]
-pub(crate) fn block_on<F: Future>(
-    handle: &Handle,
-    future: F,
-) -> Result<Result<F::Output, JoinError>, Nested> {
-    if current::lane().is_some() || local::with(|local| local.is_some()) {
-        return Err(Nested::InTask);
-    }
-    if Stay::current(|stay| stay.is_some()) {
-        return Err(Nested::InBlockOn);
-    }
-    let stay = Stay::new(handle.clone());
-    let present = Present::begin(&stay);
-    let bomb = AbortOnUnwind;
-    let (site, default) = (Location::caller(), handle.lane(Color::DEFAULT));
-    // SAFETY: pinned to this guest, so the future is polled and dropped on this thread only; and
-    // this frame does not end before the task is complete, for an unwind would hit the bomb.
-    let mut root = unsafe { spawn_on(default, future, stay.guest.pin, site) };
-    stay.run_until(|| root.is_finished());
-    std::mem::forget(bomb);
-    let output = root.try_take().expect("the task is complete");
-    drop(present);
-    Ok(output)
-}
-
-/// Spawns a future that stays on this thread, a worker or a guest, under the color that runs here, or the default one.
-/// Returns the future on any other thread.
-#[track_caller]
-pub(crate) fn spawn_local<F: Future + 'static>(future: F) -> Result<Join<F::Output, LanePtr>, F> {
+pub fn spawn_local<F: Future + 'static>(future: F) -> Result<JoinHandle<F::Output>, F> {
     // A guest may step a worker: then the worker is the inner one of the two.
     let as_worker = local::with(|local| {
         let local = local?;

@@ -1,8 +1,10 @@
 //! [`Handle`]: a scheduler, as code that spawns on it sees it.
 
 use super::Scheduler;
+use super::remote::pin_of;
 use crate::color::Color;
-use crate::lane::{Dispatch, Lane, LanePtr, LaneRef, Tenure, current};
+use crate::join::JoinHandle;
+use crate::lane::{Dispatch, Lane, LanePtr, LaneRef, Tenure, callback};
 use crate::queue::Node;
 use crate::sync::{Arc, arc_dyn};
 use crate::task::{self, Join};
@@ -79,23 +81,39 @@ impl Handle {
         unsafe { LaneRef::from_counted(LanePtr::from_box(lane)) }
     }
 
-    /// Spawns under a color.
+    /// Spawns a task under a color.
     #[track_caller]
-    pub(crate) fn spawn<F>(&self, color: Color, future: F) -> Join<F::Output, LanePtr>
+    pub fn spawn_colored<F>(&self, color: Color, future: F) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        self.spawn_from(Location::caller(), color, future)
+        self.spawn_colored_from(Location::caller(), color, future)
     }
 
-    /// As `spawn`; the lane is of the highest class while the task is scheduled there.
-    pub(crate) fn spawn_urgent<F>(
+    /// As [`Handle::spawn_colored`], for a caller at `site`.
+    pub fn spawn_colored_from<F>(
         &self,
         site: &'static Location<'static>,
         color: Color,
         future: F,
-    ) -> Join<F::Output, LanePtr>
+    ) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        // SAFETY: the future is `Send` and borrows nothing.
+        unsafe { self.spawn_as(self.lane_for_task(color), future, site, false) }
+    }
+
+    /// As [`Handle::spawn_colored`], for a caller at `site`; while the task is scheduled there, the
+    /// color has the highest priority.
+    pub fn spawn_high_from<F>(
+        &self,
+        site: &'static Location<'static>,
+        color: Color,
+        future: F,
+    ) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,
@@ -105,41 +123,46 @@ impl Handle {
         unsafe { self.spawn_as(self.lane_for_task(color), future, site, true) }
     }
 
-    pub(crate) fn spawn_from<F>(
-        &self,
-        site: &'static Location<'static>,
-        color: Color,
-        future: F,
-    ) -> Join<F::Output, LanePtr>
-    where
-        F: Future + Send + 'static,
-        F::Output: Send + 'static,
-    {
-        // SAFETY: the future is `Send` and borrows nothing.
-        unsafe { self.spawn_as(self.lane_for_task(color), future, site, false) }
-    }
-
-    /// Spawns under a fresh color.
+    /// Spawns a task under a color of its own that equals no other.
     #[track_caller]
-    pub(crate) fn spawn_unique<F>(&self, future: F) -> Join<F::Output, LanePtr>
+    pub fn spawn_alone<F>(&self, future: F) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        self.spawn_unique_from(Location::caller(), future)
+        self.spawn_alone_from(Location::caller(), future)
     }
 
-    pub(crate) fn spawn_unique_from<F>(
+    /// As [`Handle::spawn_alone`], for a caller at `site`.
+    pub fn spawn_alone_from<F>(
         &self,
         site: &'static Location<'static>,
         future: F,
-    ) -> Join<F::Output, LanePtr>
+    ) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
         // SAFETY: the future is `Send` and borrows nothing.
         unsafe { self.spawn_as(self.unique_lane(), future, site, false) }
+    }
+
+    /// Runs `f` once under a color, on the thread of a worker, behind all work that is already
+    /// scheduled under the color. If the scheduler shuts down first, `f` is dropped under the
+    /// color, on any thread.
+    ///
+    /// # Errors
+    ///
+    /// `f`, if there is no such worker.
+    pub fn post_to_worker<F>(&self, worker: usize, color: Color, f: F) -> Result<(), F>
+    where
+        F: FnOnce() + Send + 'static,
+    {
+        if worker >= self.scheduler().workers() {
+            return Err(f);
+        }
+        callback::post_pinned(&self.lane(color), pin_of(worker), f);
+        Ok(())
     }
 
     /// # Safety
@@ -152,10 +175,9 @@ impl Handle {
         future: F,
         site: &'static Location<'static>,
         urgent: bool,
-    ) -> Join<F::Output, LanePtr> {
+    ) -> JoinHandle<F::Output> {
         let lane = lane.into_counted();
-        // SAFETY: by contract the caller uses task and output only where `F` may be used, as
-        // `allocate` requires.
+        // SAFETY: the caller promises to use the task and its output only where `F` may be used.
         let mut task = unsafe { task::Cell::allocate(future, lane, 0, site) }.cast::<Node>();
         if urgent {
             // SAFETY: a task begins with its node, and no other thread knows this task.
@@ -165,7 +187,7 @@ impl Handle {
         let join = unsafe { Join::new(task.cast()) };
         // SAFETY: the task is fresh, and owns the reference to the lane.
         unsafe { lane.push_in(task, self.scheduler()) };
-        join
+        JoinHandle::new(join)
     }
 }
 
@@ -176,24 +198,25 @@ fn lane_of(scheduler: &Arc<Scheduler>, color: Color) -> LaneRef {
     })
 }
 
-/// Spawns under the color that this thread runs under; returns the future if there is none.
+/// Spawns a task under the color that this thread runs under.
+///
+/// # Errors
+///
+/// The future, if this thread runs under no color.
 #[track_caller]
-pub(crate) fn spawn_here<F>(future: F) -> Result<Join<F::Output, LanePtr>, F>
+pub fn spawn_here<F>(future: F) -> Result<JoinHandle<F::Output>, F>
 where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    let Some(lane) = current::lane() else { return Err(future) };
-    current::retain(lane);
-    // SAFETY: the reference was just counted.
-    let lane = unsafe { LaneRef::from_counted(lane) };
+    let Some(lane) = LaneRef::of_holder() else { return Err(future) };
     // SAFETY: the future is `Send` and borrows nothing.
     Ok(unsafe { spawn_on(lane, future, 0, Location::caller()) })
 }
 
-/// Spawns on a lane to which the caller has a reference.
+/// Spawns a task on a lane to which the caller has a reference.
 #[track_caller]
-pub(crate) fn spawn_on_lane<F>(lane: &LaneRef, future: F) -> Join<F::Output, LanePtr>
+pub(crate) fn spawn_on_lane<F>(lane: &LaneRef, future: F) -> JoinHandle<F::Output>
 where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
@@ -211,14 +234,13 @@ pub(super) unsafe fn spawn_on<F: Future>(
     future: F,
     pin: u32,
     site: &'static Location<'static>,
-) -> Join<F::Output, LanePtr> {
+) -> JoinHandle<F::Output> {
     let lane = lane.into_counted();
-    // SAFETY: by contract the caller uses task and output only where `F` may be used, as `allocate`
-    // requires.
+    // SAFETY: the caller promises to use the task and its output only where `F` may be used.
     let task = unsafe { task::Cell::allocate(future, lane, pin, site) };
     // SAFETY: the task's second reference belongs to the handle.
     let join = unsafe { Join::new(task) };
     // SAFETY: the task is fresh, and owns the reference to the lane.
     unsafe { lane.push(task.cast()) };
-    join
+    JoinHandle::new(join)
 }

@@ -6,7 +6,7 @@ use super::policy::Since;
 use super::remote::{Remote, pin_of};
 use super::{Handle, Scheduler};
 use crate::color::Color;
-use crate::lane::{Lane, LanePtr, LaneRef, ReadyLane};
+use crate::lane::{Lane, LaneRef, ReadyLane};
 use crate::memory;
 use crate::queue::Deque;
 use crate::sync::{ThreadId, this_thread, thread_slot};
@@ -36,8 +36,6 @@ enum Toward {
 /// The part of a worker's own half that code inside a poll uses.
 pub(super) struct Local {
     handle: Handle,
-    /// The address of the scheduler, used only for comparisons.
-    address: usize,
     /// When the slice began.
     noted: Cell<u64>,
     index: usize,
@@ -87,17 +85,6 @@ pub(crate) fn has_to_wait(lane: &LaneRef) {
     });
 }
 
-/// The time, for code that runs under that lane: on a worker, the time at which the slice began.
-#[inline]
-pub(crate) fn noted_time(lane: LanePtr) -> u64 {
-    // SAFETY: this thread runs under it.
-    let lane = unsafe { lane.get() };
-    with(|local| match local {
-        Some(local) if ptr::from_ref(&**lane.port()).addr() == local.address => local.noted.get(),
-        _ => lane.port().now(),
-    })
-}
-
 /// The worker of that scheduler that this thread is, if it is one.
 pub(super) fn index_in(scheduler: &Scheduler) -> Option<usize> {
     with(|local| {
@@ -111,7 +98,6 @@ impl Local {
         Self {
             outgoing: Outgoing::new(handle.scheduler().workers()),
             toward: Cell::new(Toward::Next),
-            address: ptr::from_ref(handle.scheduler()).addr(),
             noted: Cell::new(0),
             handle,
             waits: Cell::new(0),
@@ -142,6 +128,12 @@ impl Local {
     #[inline]
     pub(super) fn note(&self, now: u64) {
         self.noted.set(now);
+    }
+
+    /// When the slice began.
+    #[inline]
+    pub(super) fn noted(&self) -> u64 {
+        self.noted.get()
     }
 
     pub(super) fn handle(&self) -> &Handle {

@@ -13,36 +13,42 @@ use super::local_tasks::LocalTask;
 use super::remote::{CANCELLED_ANYWHERE, pin_of};
 use super::{Handle, local};
 use crate::color::Color;
-use crate::lane::LanePtr;
+use crate::join::JoinHandle;
 use crate::sync::{ThreadId, this_thread};
-use crate::task::Join;
 use std::mem;
 use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Spawns the future that `make` makes on a worker; returns `make` if there is no such worker.
-pub(crate) fn spawn_pinned<M, F>(
-    handle: &Handle,
-    site: &'static Location<'static>,
-    worker: usize,
-    color: Color,
-    make: M,
-) -> Result<Join<F::Output, LanePtr>, M>
-where
-    M: FnOnce() -> F + Send + 'static,
-    F: Future + 'static,
-    F::Output: Send + 'static,
-{
-    if worker >= handle.scheduler().workers() {
-        return Err(make);
+impl Handle {
+    /// Spawns the future that `make` makes under a color on a worker, for a caller at `site`. The
+    /// future stays there, so it need not be `Send`.
+    ///
+    /// # Errors
+    ///
+    /// `make`, if there is no such worker.
+    pub fn spawn_pinned_from<M, F>(
+        &self,
+        site: &'static Location<'static>,
+        worker: usize,
+        color: Color,
+        make: M,
+    ) -> Result<JoinHandle<F::Output>, M>
+    where
+        M: FnOnce() -> F + Send + 'static,
+        F: Future + 'static,
+        F::Output: Send + 'static,
+    {
+        if worker >= self.scheduler().workers() {
+            return Err(make);
+        }
+        let pin = pin_of(worker) | CANCELLED_ANYWHERE;
+        let lane = self.lane(color).for_node();
+        let pinned = PinnedFuture { make: Some(make), made: None };
+        // SAFETY: nothing is borrowed, and `make` is `Send`. Its future is made and polled by the worker that
+        // the task is pinned to, which promises to stay on its thread, and dropped on that thread only.
+        Ok(unsafe { spawn_on(lane, pinned, pin, site) })
     }
-    let pin = pin_of(worker) | CANCELLED_ANYWHERE;
-    let lane = handle.lane(color).for_node();
-    let pinned = PinnedFuture { make: Some(make), made: None };
-    // SAFETY: nothing is borrowed, and `make` is `Send`. Its future is made and polled by the worker that
-    // the task is pinned to, which promises to stay on its thread, and dropped on that thread only.
-    Ok(unsafe { spawn_on(lane, pinned, pin, site) })
 }
 
 /// A future that is made on the thread that polls it first, and dropped only there.

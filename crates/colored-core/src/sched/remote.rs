@@ -1,27 +1,11 @@
 //! The part of a worker or a guest that other threads may access.
 
-use super::Handle;
 use super::home_queue::HomeQueue;
-use crate::color::Color;
-use crate::lane::{Lane, ReadyLane, callback};
+use crate::lane::{Lane, ReadyLane};
 use crate::queue::Stealer;
 use crate::sync::{Arc, AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Condvar, Mutex, Ordering};
 use std::collections::VecDeque;
 use std::ptr::{self, NonNull};
-
-/// Runs `f` under a color on the thread of a worker; returns `f` if there is no such worker.
-pub(crate) fn post_to_worker<F: FnOnce() + Send + 'static>(
-    handle: &Handle,
-    worker: usize,
-    color: Color,
-    f: F,
-) -> Result<(), F> {
-    if worker >= handle.scheduler().workers() {
-        return Err(f);
-    }
-    callback::post_pinned(&handle.lane(color), pin_of(worker), f);
-    Ok(())
-}
 
 /// The pin of tasks that only this worker may run.
 pub(super) fn pin_of(worker: usize) -> u32 {

@@ -1,9 +1,9 @@
 //! Shutdown: every task is cancelled by its lane's holder, on its color, and dropped once (G8).
 //!
 //! 1. `closing` is set: from now on a task whose turn comes is cancelled instead of polled, and a
-//!    lane that becomes idle with waiting tasks aborts them, for the registry is closed.
-//! 2. Every lane, from the table and from the registry, gets a node that aborts its waiting tasks;
-//!    aborting puts each on its lane, where its turn comes. A task that keeps its lane would never let that
+//!    lane that becomes idle with waiting tasks aborts them.
+//! 2. Every lane of the table gets a node that aborts its waiting tasks; a lane with waiting tasks is in the table.
+//!    Aborting puts each task on its lane, where its turn comes. A task that keeps its lane would never let that
 //!    node have its turn, so each such task is aborted directly (`sched/parked_sections.rs`).
 //! 3. `told` is set: when all workers are parked there is nothing left, and they stop. The exception is a
 //!    task that only one worker may drop, and that waits for a thread that is no worker: `local_tasks.rs`.
@@ -22,14 +22,13 @@ impl Scheduler {
     /// Cancels all tasks and lets the workers stop. They may need any time for it: a poll is not
     /// interrupted. A second call does nothing.
     pub fn shut_down(&self) {
-        // Ordering: the lanes' queues and the registry's locks carry the flag to the holders.
+        // Ordering: the lanes' queues and the table's locks carry the flag to the holders.
         if self.closing.swap(true, Ordering::SeqCst) {
             return;
         }
-        // A lane that is in neither list has no waiting task: it is queued, and its tasks will be cancelled,
-        // or it is running, and will find the registry closed.
-        let mut lanes = self.registry.close();
-        lanes.extend(self.table.all());
+        // A lane that is not in the table has no waiting task: it is queued, and its tasks will be cancelled,
+        // or it is running, and will see the flag when it enters itself.
+        let mut lanes = self.table.all();
         // The table's own order depends on serial numbers that other runtimes take part in: a
         // simulation could not be run again.
         lanes.sort_by_key(|lane| (lane.color().is_unique(), lane.color()));

@@ -1,6 +1,6 @@
 //! [`blocking`]: a closure for another thread, and a handle that waits for it as for a task.
 
-use super::JoinHandle;
+use crate::join::JoinHandle;
 use crate::lane::LanePtr;
 use crate::task::{self, Begun, Join, TaskRef};
 use std::fmt;

@@ -1,11 +1,11 @@
-//! [`hop`] and [`try_hop`]: a task moves to another color.
+//! [`hop`]: a task moves to another color.
 
 use crate::budget;
 use crate::color::Color;
 use crate::lane::current;
 use crate::lane::section::inside;
 use crate::sched::with_handle_of_task;
-use crate::task::{Deadlock, How};
+use crate::task::How;
 use crate::wait::WaitSlot;
 use std::fmt;
 use std::panic::Location;
@@ -14,11 +14,7 @@ use std::task::{Context, Poll, ready};
 
 /// The future of [`hop`].
 #[must_use = "futures do nothing unless awaited"]
-pub struct Hop(TryHop);
-
-/// The future of [`try_hop`].
-#[must_use = "futures do nothing unless awaited"]
-pub struct TryHop {
+pub struct Hop {
     color: Color,
     site: &'static Location<'static>,
     wait: WaitSlot,
@@ -47,34 +43,7 @@ pub struct TryHop {
 /// ([`exclusive`](crate::exclusive())).
 #[track_caller]
 pub fn hop(color: impl Into<Color>) -> Hop {
-    Hop(try_hop(color))
-}
-
-/// As [`hop`], with an error in place of a panic. At present a hop never returns this error: in a
-/// cycle of waits, a wait inside a section ([`exclusive`](crate::exclusive())) gets the error, and
-/// a hop is inside none.
-///
-/// # Errors
-///
-/// [`Deadlock`], if the hop is the wait of a cycle that gets the error.
-///
-/// # Panics
-///
-/// If it is polled outside a task of a runtime, or in a task that holds its color in a section.
-///
-/// # Examples
-///
-/// ```
-/// # use colored_core::{Color, try_hop};
-/// # async fn example(printer: Color) {
-/// if let Err(deadlock) = try_hop(printer).await {
-///     eprintln!("not printed: {deadlock}"); // each wait of the cycle, with its line
-/// }
-/// # }
-/// ```
-#[track_caller]
-pub fn try_hop(color: impl Into<Color>) -> TryHop {
-    TryHop {
+    Hop {
         color: color.into(),
         site: Location::caller(),
         wait: WaitSlot::default(),
@@ -84,13 +53,7 @@ pub fn try_hop(color: impl Into<Color>) -> TryHop {
 
 impl fmt::Debug for Hop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Hop").field("color", &self.0.color).finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for TryHop {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TryHop").field("color", &self.color).finish_non_exhaustive()
+        f.debug_struct("Hop").field("color", &self.color).finish_non_exhaustive()
     }
 }
 
@@ -98,17 +61,6 @@ impl Future for Hop {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        match ready!(Pin::new(&mut self.0).poll(cx)) {
-            Ok(()) => Poll::Ready(()),
-            Err(deadlock) => panic!("`hop({})` at {}: {deadlock}", self.0.color, self.0.site),
-        }
-    }
-}
-
-impl Future for TryHop {
-    type Output = Result<(), Deadlock>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let (color, site) = (self.color, self.site);
         let lane = with_handle_of_task(|handle| handle.map(|handle| handle.lane(color)));
         let (Some(lane), Some(task)) = (lane, current::task()) else {
@@ -129,7 +81,7 @@ impl Future for TryHop {
                     return Poll::Pending;
                 }
             }
-            return Poll::Ready(Ok(()));
+            return Poll::Ready(());
         }
         if task.has_sections() {
             in_a_section(color, site);

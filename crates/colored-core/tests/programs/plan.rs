@@ -170,7 +170,6 @@ pub(crate) enum Set {
 pub(crate) enum Wait {
     Yield,
     Hop(usize),
-    TryHop(usize),
     /// Waits for a waker that lies in the chest.
     Signal,
     Join(Spawn, Arc<Body>),
@@ -211,7 +210,7 @@ impl Wait {
     /// Whether the task that polls this wait may hop in it, and so be under another color afterwards.
     pub(crate) fn moves(&self) -> bool {
         match self {
-            Self::Hop(_) | Self::TryHop(_) => true,
+            Self::Hop(_) => true,
             Self::Exclusive(body) | Self::CellExclusive(_, body) => body.moves,
             Self::Both(one, other) | Self::Either(one, other) => one.moves || other.moves,
             _ => false,

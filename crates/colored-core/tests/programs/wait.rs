@@ -10,7 +10,7 @@ use crate::visit::{Place, Visit};
 use crate::world::{Cell, Hands, Later, Thing};
 use colored_core::{
     Address, Closed, RemoteCall, RemoteCallWait, Several, SeveralShared, blocking, exclusive, hop,
-    shared, try_hop, try_when, when, yield_now,
+    shared, try_when, when, yield_now,
 };
 use std::future::poll_fn;
 use std::panic::Location;
@@ -58,7 +58,6 @@ async fn run(mut hands: Hands, wait: &Wait) -> Option<()> {
     match wait {
         Wait::Yield => yield_now().await,
         Wait::Hop(tint) => hop(world.colors[*tint]).await,
-        Wait::TryHop(tint) => drop(try_hop(world.colors[*tint]).await),
         Wait::Signal => {
             let mut waits = true;
             poll_fn(move |cx| {

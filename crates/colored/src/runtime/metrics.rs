@@ -11,7 +11,8 @@ pub struct Metrics {
     /// By worker.
     pub workers: Vec<WorkerMetrics>,
     /// Colors whose lane is in the table: the colors in use, and the default color. A color of
-    /// [`spawn_unique`](crate::spawn_unique) counts only after code has asked for it.
+    /// [`spawn_unique`](crate::spawn_unique) counts only after a task has waited under it, or code has
+    /// asked for it.
     pub colors: usize,
     /// Workers that are idle at the moment.
     pub parked: usize,

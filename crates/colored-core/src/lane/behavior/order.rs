@@ -32,6 +32,12 @@ const LOCKS: usize = 2;
 #[derive(Debug)]
 pub(crate) struct Order([CachePadded<Mutex<()>>; LOCKS]);
 
+/// The scheduler of lanes that a behavior can take together.
+pub(crate) trait HasOrder {
+    /// The scheduler's locks.
+    fn order(&self) -> &Order;
+}
+
 impl Default for Order {
     fn default() -> Self {
         Self(std::array::from_fn(|_| CachePadded::default()))

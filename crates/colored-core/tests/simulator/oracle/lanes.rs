@@ -58,7 +58,7 @@ pub(crate) struct Lane {
     /// The color, if the program has looked at it.
     pub(crate) color: Option<Color>,
     unique: bool,
-    /// Whether the lane can be found by its color.
+    /// Whether the lane is in the table.
     pub(crate) published: bool,
     /// Whether the program keeps the color, and may come back to it.
     pub(crate) named: bool,
@@ -249,6 +249,9 @@ impl Lanes {
     fn count(&mut self, hue: Hue, now: Ready) {
         let lane = &mut self.lanes[hue as usize];
         let lined_up = !lane.queue.is_empty();
+        // Where tasks wait and nothing is queued, a shutdown finds the lane in the table.
+        let waits = lane.tasks > 0 && !lined_up && lane.holder.is_none() && lane.readers == 0;
+        lane.published |= waits;
         let before = std::mem::replace(&mut lane.lined_up, lined_up);
         let ready = lane.is_ready();
         let counted = std::mem::replace(&mut lane.counted, ready);

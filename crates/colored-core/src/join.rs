@@ -29,7 +29,7 @@ pub struct JoinHandle<T> {
 
 impl<T> JoinHandle<T> {
     #[inline]
-    pub(super) fn new(join: Join<T, LanePtr>) -> Self {
+    pub(crate) fn new(join: Join<T, LanePtr>) -> Self {
         Self { wait: WaitSlot::default(), join }
     }
 

@@ -42,8 +42,6 @@
 //! * a cycle that leads through a lane of another scheduler;
 //! * waits without a record: for permits, locks and channels; a post; and a wait of a thread that polls no task.
 
-use super::room::{Called, Room};
-use super::{Kind, Target};
 use crate::color::Color;
 use crate::contain::contain;
 use crate::lane::behavior::Header;
@@ -51,6 +49,8 @@ use crate::lane::{Behavior, LanePtr, LaneRef, Wanted};
 use crate::sched::Scheduler;
 use crate::sync::Arc;
 use crate::task::{Abort, Cause, Deadlock, Id, Link, Named, Record, TaskRef};
+use crate::wait::room::{Called, Room};
+use crate::wait::{Kind, Target};
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::ops::{Deref, Index};
