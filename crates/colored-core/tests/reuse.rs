@@ -7,7 +7,7 @@
 mod doubles;
 
 use self::doubles::NeverParks;
-use colored_core::{Options, Scheduler, Step, Worker};
+use colored_core::{Color, Options, Scheduler, Step, Worker};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -59,7 +59,7 @@ fn of_tasks_after_others(reuse: bool) -> (usize, usize) {
     let worker = &mut workers[0];
     let mut round = || {
         let spawner = handle.clone();
-        drop(handle.spawn_alone(async move {
+        drop(handle.spawn_colored(Color::new(1), async move {
             for task in 0..TASKS {
                 assert_eq!(spawner.spawn_alone(async move { task }).await.ok(), Some(task));
             }

@@ -9,7 +9,7 @@ use crate::exclusive::{Exclusive, exclusive};
 use crate::lane::{LaneRef, callback};
 use crate::sched::{Handle, Worker};
 use crate::sync::{Arc, Mutex};
-use crate::wait::look_for_deadlocks;
+use crate::deadlock::look_for_deadlocks;
 use loom::thread;
 use std::future::{Future, pending, poll_fn};
 use std::pin::Pin;

@@ -5,9 +5,9 @@ use super::check_within;
 use super::pool::{Flag, pool, start};
 use crate::color::Color;
 use crate::lane::callback;
-use crate::sched::{Handle, spawn_pinned};
+use crate::sched::Handle;
 use crate::sync::{Arc, ThreadId, this_thread};
-use crate::task::Join;
+use crate::join::JoinHandle;
 use loom::thread;
 use std::future::pending;
 use std::panic::Location;
@@ -22,7 +22,7 @@ impl Drop for Payload {
 }
 
 /// Spawns a future that never ends on the first worker, which tells when it has made it.
-fn spawn(handle: &Handle, made: &Arc<Flag>) -> Join<(), crate::lane::LanePtr> {
+fn spawn(handle: &Handle, made: &Arc<Flag>) -> JoinHandle<()> {
     let (made, sent) = (Arc::clone(made), Arc::new(()));
     let make = move || {
         let payload = Payload(this_thread(), sent);
@@ -32,7 +32,7 @@ fn spawn(handle: &Handle, made: &Arc<Flag>) -> Join<(), crate::lane::LanePtr> {
             drop(payload);
         }
     };
-    let join = spawn_pinned(handle, Location::caller(), 0, Color::new(1), make);
+    let join = handle.spawn_pinned_from(Location::caller(), 0, Color::new(1), make);
     join.ok().expect("there is such a worker")
 }
 

@@ -9,7 +9,7 @@ use crate::exclusive::{Exclusive, exclusive};
 use crate::sched::Handle;
 use crate::sync::{Arc, Mutex, UnsafeCell};
 use crate::task::{Cause, How, Record, Records};
-use crate::wait::look_for_deadlocks;
+use crate::deadlock::look_for_deadlocks;
 use crate::{join::JoinHandle, sched::spawn_here};
 use loom::thread;
 use std::future::poll_fn;

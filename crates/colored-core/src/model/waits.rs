@@ -9,7 +9,7 @@ use crate::exclusive::exclusive;
 use crate::join::JoinHandle;
 use crate::sched::Handle;
 use crate::sync::{Arc, Mutex};
-use crate::wait::look_for_deadlocks;
+use crate::deadlock::look_for_deadlocks;
 use loom::thread;
 use std::pin::pin;
 use std::sync::atomic::AtomicBool;
