@@ -164,7 +164,7 @@ const UNSAFE: &[&str] = &[
     "crates/colored-core/src/task/live.rs",
     "crates/colored-core/src/task/record.rs",
     "crates/colored-core/src/task/section.rs",
-    "crates/colored-core/src/task/vtable.rs",
+    "crates/colored-core/src/task/header.rs",
     "crates/colored-core/src/task/waker.rs",
     "crates/colored-core/src/wait.rs",
     "crates/colored-core/src/deadlock.rs",

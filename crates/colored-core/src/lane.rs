@@ -69,9 +69,9 @@ mod waiting;
 pub(crate) use self::behavior::line::{Behavior, Wanted};
 pub(crate) use self::behavior::order::Order;
 pub(crate) use self::count::GivenBack;
-pub(crate) use self::port::{Closing, Dispatch, Observe, Owner};
-pub(crate) use self::reference::{LanePtr, LaneRef};
-pub(crate) use self::section::SectionKey;
+pub(crate) use self::port::{Dispatch, Observe, Owner};
+pub(crate) use self::reference::LaneRef;
+pub(crate) use self::section::port::{Closing, SectionKey};
 pub(crate) use self::slice::{Runner, Slice};
 pub(crate) use self::ticket::Ticket;
 
@@ -79,9 +79,10 @@ pub use self::priority::Priority;
 
 use self::count::Count;
 use self::priority::PriorityWord;
+use self::readers::count::ReaderCount;
 use crate::color::Color;
 use crate::queue::{Chain, Kind, Node};
-use crate::sync::{Arc, AtomicBool, AtomicU16, AtomicU32, Ordering, UnsafeCell};
+use crate::sync::{Arc, AtomicBool, AtomicU16, Ordering, UnsafeCell};
 use crate::task::LiveList;
 use std::ptr::{self, NonNull};
 
@@ -102,7 +103,7 @@ pub(crate) struct Lane {
     /// Whether a thread looks for a moment in which no reader is inside ([`alone`]). A hint.
     wished: AtomicBool,
     /// How many readers are inside, and the admitter's bits ([`readers`]).
-    readers: AtomicU32,
+    readers: ReaderCount,
     priority: PriorityWord,
     number: u64,
     /// At the head while a call runs inline, or while readers are inside.
@@ -143,7 +144,7 @@ impl Lane {
             unique: color.is_unique(),
             home: AtomicU16::new(0),
             wished: AtomicBool::new(false),
-            readers: AtomicU32::new(0),
+            readers: ReaderCount::new(),
             priority: PriorityWord::new(),
             number: color.number(),
             inline: Node::new(Kind::Inline, 0),
@@ -223,6 +224,43 @@ impl Lane {
     #[inline]
     pub(crate) fn retain(&self, refs: usize) {
         self.refs.retain(refs);
+    }
+}
+
+/// A pointer to a lane that something else keeps alive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct LanePtr(NonNull<Lane>);
+
+// SAFETY: a lane is `Send` and `Sync`, and the pointer makes no claim about the lane's lifetime.
+unsafe impl Send for LanePtr {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for LanePtr {}
+
+impl LanePtr {
+    /// A pointer for a task that is never put on a lane.
+    pub(crate) fn nowhere() -> Self {
+        Self(NonNull::dangling())
+    }
+
+    pub(crate) fn from_box(lane: Box<Lane>) -> Self {
+        Self(NonNull::from(Box::leak(lane)))
+    }
+
+    /// # Safety
+    ///
+    /// Made by [`LanePtr::from_box`], and no thread uses the lane any more.
+    pub(crate) unsafe fn into_box(self) -> Box<Lane> {
+        // SAFETY: the caller promises that the pointer is of a leaked box, and that no thread uses the lane any more.
+        unsafe { Box::from_raw(self.0.as_ptr()) }
+    }
+
+    /// # Safety
+    ///
+    /// The lane is alive while the reference is used.
+    #[inline]
+    pub(crate) unsafe fn get<'a>(self) -> &'a Lane {
+        // SAFETY: the caller promises that the lane is alive while the reference is used.
+        unsafe { self.0.as_ref() }
     }
 }
 

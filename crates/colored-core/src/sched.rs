@@ -16,7 +16,6 @@
 //! | the end of a behavior that it waited for | the worker's own home queue |
 //! | any of these, with a [`Policy`] | where the policy says: as above, the home queue of a worker, or the injector |
 
-mod backoff;
 mod classes;
 mod dispatch;
 mod enter;
@@ -32,7 +31,6 @@ mod pinned;
 mod policy;
 mod remote;
 mod retire;
-mod round;
 mod shutdown;
 mod worker;
 
@@ -50,11 +48,11 @@ pub(crate) use self::guest::local_lane;
 pub(crate) use self::handle::spawn_on_lane;
 pub(crate) use self::local::has_to_wait;
 
-use self::classes::{Classes, Queued};
+use self::classes::Classes;
 use self::idle::Idle;
 use self::local::Spares;
 use self::parked_sections::ParkedSections;
-use self::policy::Since;
+use self::policy::{Queued, Since};
 use self::remote::{Guests, Remote, index_of};
 use crate::color::Color;
 use crate::lane::{Lane, LanePtr, Order, ReadyLane};

@@ -24,21 +24,22 @@
 mod cell;
 mod deadlock;
 mod error;
+mod header;
 mod id;
 mod join;
 mod live;
 mod record;
 mod section;
 mod state;
-mod vtable;
 mod waker;
 
 pub use self::deadlock::Deadlock;
 pub use self::error::JoinError;
 pub use self::id::Id;
 
-pub(crate) use self::cell::{Cell, TaskRef};
+pub(crate) use self::cell::Cell;
 pub(crate) use self::deadlock::{Link, Named};
+pub(crate) use self::header::TaskRef;
 pub(crate) use self::join::{Abort, Join};
 pub(crate) use self::live::LiveList;
 #[cfg(all(test, colored_loom))]

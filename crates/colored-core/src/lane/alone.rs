@@ -1,7 +1,6 @@
 //! Taking an idle lane exclusively, by the lane's own node: an inline call, or a lane of a set.
 
 use crate::lane::Lane;
-use crate::lane::readers;
 use crate::sync::{Ordering, spin_loop};
 use std::ptr::NonNull;
 
@@ -44,7 +43,7 @@ pub(super) fn try_alone_soon(lane: &Lane) -> bool {
             }
         } else if !std::ptr::eq(last, own.as_ptr()) {
             return false;
-        } else if wish.is_none() && readers::is_open(lane) {
+        } else if wish.is_none() && lane.readers.is_open() {
             wish = Some(Wish::make(lane));
         }
         spin_loop();

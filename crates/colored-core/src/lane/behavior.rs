@@ -24,10 +24,8 @@
 //! closure is a [`callback`].
 
 pub(in crate::lane) mod line;
-pub(in crate::lane) mod order;
+pub(crate) mod order;
 pub(crate) mod request;
-
-pub(crate) use self::order::HasOrder;
 
 use crate::lane::after::After;
 use crate::lane::behavior::request::{Mode, Request};

@@ -1,7 +1,7 @@
 //! The lane that this thread holds, and the task that it polls.
 
 use crate::color::Color;
-use crate::lane::{LanePtr, LaneRef};
+use crate::lane::LanePtr;
 use crate::sync::thread_slot;
 use crate::task::{Abort, TaskRef};
 use std::cell::Cell;
@@ -79,7 +79,8 @@ impl Drop for Hold {
 
 /// The requests of a task during its poll.
 pub(super) struct Asked {
-    pub(super) hop: Option<LaneRef>,
+    /// The lane to go on under, with a reference.
+    pub(super) hop: Option<LanePtr>,
     pub(super) yielded: bool,
 }
 
@@ -90,13 +91,7 @@ pub(super) fn polling<R>(task: TaskRef<LanePtr>, poll: impl FnOnce() -> R) -> (R
     let result = poll();
     let asked = CURRENT.with(|current| {
         current.task.set(None);
-        Asked {
-            hop: current.hop.take().map(|lane| {
-                // SAFETY: `hop_to` left a reference.
-                unsafe { LaneRef::from_counted(lane) }
-            }),
-            yielded: current.yielded.take(),
-        }
+        Asked { hop: current.hop.take(), yielded: current.yielded.take() }
     });
     (result, asked)
 }
@@ -158,26 +153,23 @@ fn adjust(lane: LanePtr, refs: isize) -> bool {
     })
 }
 
-/// Asks that the current task go on under another lane when its poll ends. Fails outside a task.
-pub(crate) fn hop_to(lane: LaneRef) -> Result<(), LaneRef> {
-    CURRENT.with(|current| {
-        if current.task.get().is_none() {
-            return Err(lane);
-        }
-        let old = current.hop.replace(Some(lane.into_counted()));
-        // Two hops in one poll: a combinator polled both; the later one counts.
-        drop(old.map(|old| {
-            // SAFETY: `hop_to` left a reference.
-            unsafe { LaneRef::from_counted(old) }
-        }));
-        Ok(())
+/// Has the current task go on under another lane when its poll ends. The caller gives a reference to the lane, and gets
+/// that of an earlier request in this poll. Fails outside a task.
+pub(super) fn set_hop(lane: LanePtr) -> Result<Option<LanePtr>, NoTask> {
+    CURRENT.with(|current| match current.task.get() {
+        Some(_) => Ok(current.hop.replace(Some(lane))),
+        None => Err(NoTask),
     })
 }
+
+/// This thread polls no task.
+#[derive(Debug)]
+pub(super) struct NoTask;
 
 /// The color that the current task has asked to hop to in this poll.
 pub(crate) fn hops_to() -> Option<Color> {
     let lane = CURRENT.with(|current| current.hop.get())?;
-    // SAFETY: `hop_to` left a reference, which only this thread takes back.
+    // SAFETY: `set_hop` was given a reference, which only this thread takes back.
     Some(unsafe { lane.get() }.color())
 }
 

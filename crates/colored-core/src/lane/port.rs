@@ -3,20 +3,17 @@
 
 use crate::color::Color;
 use crate::contain::contain;
-use crate::lane::{Lane, LanePtr, ReadyLane, behavior, priority, readers, section};
+use crate::lane::behavior::order::HasOrder;
+use crate::lane::priority::port::HasClasses;
+use crate::lane::readers::port::HasWorkers;
+use crate::lane::section::port::HasSections;
+use crate::lane::{Lane, LanePtr, ReadyLane};
 use std::any::Any;
 use std::task::Waker;
 
 /// The operations of the scheduler that every lane needs.
 pub(crate) trait Dispatch:
-    Observe
-    + behavior::HasOrder
-    + priority::HasClasses
-    + readers::HasWorkers
-    + section::HasSections
-    + Any
-    + Send
-    + Sync
+    Observe + HasOrder + HasClasses + HasWorkers + HasSections + Any + Send + Sync
 {
     /// Takes a lane that has just become runnable. `pin` is the thread that must run it, 0 for any worker.
     ///
@@ -61,7 +58,3 @@ pub(crate) trait Observe {
     /// The time, for code that runs under a lane of the scheduler: on a worker, the time at which the slice began.
     fn noted_time(&self) -> u64;
 }
-
-/// The scheduler is shutting down.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Closing;

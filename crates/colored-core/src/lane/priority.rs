@@ -19,8 +19,8 @@
 //! and then the bit was clear, or after, and then it gets the right.
 
 pub(crate) mod inherit;
+pub(crate) mod port;
 
-use crate::lane::LaneRef;
 use crate::sync::{AtomicU32, Ordering};
 
 /// How urgent a color is, against other colors. The order within one color does not change.
@@ -33,17 +33,6 @@ pub enum Priority {
     Normal,
     /// Before the others.
     High,
-}
-
-/// The scheduler of lanes that have priorities.
-pub(crate) trait HasClasses {
-    /// Whether any color has been given a priority.
-    fn has_classes(&self) -> bool {
-        false
-    }
-
-    /// A lane that waits in a queue has become more urgent than the queue's class.
-    fn rise(&self, _lane: &LaneRef, _to: Priority) {}
 }
 
 const LEFT: u32 = 1;

@@ -37,29 +37,16 @@
 
 pub(in crate::lane) mod admit;
 pub(in crate::lane) mod batch;
+pub(in crate::lane) mod count;
+pub(crate) mod port;
 pub(crate) mod queued;
 
 use crate::lane::after::After;
 use crate::lane::alone::{READERS_LOOKS, give_way};
 use crate::lane::current::Hold;
-use crate::lane::{Lane, LanePtr, LaneRef};
-use crate::sync::{Ordering, spin_loop};
+use crate::lane::{LanePtr, LaneRef};
+use crate::sync::spin_loop;
 use std::ptr::NonNull;
-
-/// The scheduler of lanes that readers read.
-pub(crate) trait HasWorkers {
-    /// How many lanes may run at once, if idle workers find the lanes that wait elsewhere; else any number.
-    fn lanes_at_once(&self) -> usize;
-}
-
-/// There is an admitter, which is counted too.
-const ADMITTER: u32 = 1 << 31;
-/// The admitter was asked to look at the line again.
-const ASKED: u32 = 1 << 30;
-/// The readers inside, and the admitter.
-const COUNT: u32 = ASKED - 1;
-/// How many there can be: a reader that comes then waits. Not exact, so it is far below what can be counted.
-const MOST: u32 = 1 << 29;
 
 /// Runs `f` beside other readers, on this thread. Gives it back if a writer holds the lane, or if something waits.
 ///
@@ -88,8 +75,7 @@ pub(in crate::lane) fn try_enter(lane: &LaneRef) -> bool {
         if last.is_null() {
             // SAFETY: the node lives in the lane, and is reset whenever it leaves the chain.
             if unsafe { lane.chain.try_claim(own) } {
-                // Ordering: Release hands what this thread has acquired with the lane to the readers that enter.
-                lane.readers.store(1, Ordering::Release);
+                lane.readers.open(1);
                 if !std::ptr::eq(lane.chain.last(), own.as_ptr()) {
                     look_for_who_came(lane);
                 }
@@ -97,7 +83,7 @@ pub(in crate::lane) fn try_enter(lane: &LaneRef) -> bool {
             }
         } else if !std::ptr::eq(last, own.as_ptr()) {
             return false;
-        } else if count_in(lane) {
+        } else if lane.readers.enter() {
             return true;
         }
         spin_loop();
@@ -112,100 +98,10 @@ fn look_for_who_came(lane: &LaneRef) {
     admit::look_again_soon(lane.clone());
 }
 
-/// Counts one more reader, if some are counted already.
-#[inline]
-fn count_in(lane: &Lane) -> bool {
-    // Ordering: hint only, the exchange decides.
-    let mut readers = lane.readers.load(Ordering::Relaxed);
-    while (1..MOST).contains(&(readers & COUNT)) {
-        // Ordering: Acquire pairs with the Release of the thread that opened the gate. The gate is still open: the word
-        // counts other readers, so this one owes a leave too.
-        match lane.readers.compare_exchange_weak(
-            readers,
-            readers + 1,
-            Ordering::Acquire,
-            Ordering::Relaxed,
-        ) {
-            Ok(_) => return true,
-            Err(now) => readers = now,
-        }
-    }
-    false
-}
-
-/// Opens the gate for that many readers, and for the caller, which becomes the admitter. The caller holds the lane,
-/// with its own node at the head, and gives that away.
-pub(in crate::lane) fn open(lane: &Lane, readers: u32) {
-    // Ordering: as in `try_enter`.
-    lane.readers.store((readers + 1) | ADMITTER, Ordering::Release);
-}
-
-/// Whether a reader is inside. A hint.
-pub(in crate::lane) fn is_open(lane: &Lane) -> bool {
-    // Ordering: a hint.
-    lane.readers.load(Ordering::Relaxed) != 0
-}
-
-/// Whether no more readers can be counted.
-pub(in crate::lane) fn is_full(lane: &Lane) -> bool {
-    // Ordering: only the order of magnitude matters.
-    lane.readers.load(Ordering::Relaxed) & COUNT >= MOST
-}
-
-/// Counts one more reader. The caller is inside, and has looked whether the lane [is full](is_full).
-pub(in crate::lane) fn count_beside(lane: &Lane) {
-    // Ordering: this thread tells the reader later that it is counted. An exchange breaks no chain from a Release to an
-    // Acquire.
-    lane.readers.fetch_add(1, Ordering::Relaxed);
-}
-
-/// Makes the caller the admitter and counts it, if the gate is open and there is no admitter. Otherwise asks the
-/// present admitter to look again.
-pub(in crate::lane) fn become_admitter(lane: &Lane) -> bool {
-    // Ordering: the exchange decides. The fence before ensures that a 0 read here is no older than the gate's last
-    // opening.
-    let mut word = lane.readers.load(Ordering::Relaxed);
-    while (1..MOST).contains(&(word & COUNT)) {
-        let is_free = word & ADMITTER == 0;
-        let next = if is_free { (word + 1) | ADMITTER } else { word | ASKED };
-        // Ordering: Release hands this thread's place in the line to the admitter that is asked, also if it has been
-        // asked before. Acquire takes the chain from the last admitter.
-        match lane.readers.compare_exchange_weak(word, next, Ordering::AcqRel, Ordering::Relaxed) {
-            Ok(_) => return is_free,
-            Err(now) => word = now,
-        }
-    }
-    false
-}
-
-/// Gives the role up. False if the admitter was asked to look again, which it must do now. It stays counted.
-pub(in crate::lane) fn stop_admitting(lane: &Lane) -> bool {
-    // Ordering: the exchange decides.
-    let mut word = lane.readers.load(Ordering::Relaxed);
-    loop {
-        let asked = word & ASKED != 0;
-        let next = word & !if asked { ASKED } else { ADMITTER };
-        // Ordering: Acquire takes the asking thread's place in the line; Release hands the chain to the next admitter.
-        match lane.readers.compare_exchange_weak(word, next, Ordering::AcqRel, Ordering::Relaxed) {
-            Ok(_) => return !asked,
-            Err(now) => word = now,
-        }
-    }
-}
-
-/// Gives the role up, even if the admitter was asked to look again. Then all that waits, waits until the last reader
-/// leaves.
-pub(in crate::lane) fn abandon_admitting(lane: &Lane) {
-    // Ordering: as in `stop_admitting`.
-    lane.readers.fetch_and(!(ADMITTER | ASKED), Ordering::Release);
-}
-
 /// Whether a reader is counted beside the admitter, if there is one.
 #[cfg(all(test, colored_loom))]
-pub(crate) fn has_readers(lane: &Lane) -> bool {
-    // Ordering: a reader that was told that it is inside sees itself counted, or a later value.
-    let word = lane.readers.load(Ordering::Relaxed);
-    word & COUNT > u32::from(word & ADMITTER != 0)
+pub(crate) fn has_readers(lane: &LaneRef) -> bool {
+    lane.readers.has_readers()
 }
 
 /// Leaves. The last one closes the gate and hands the lane on.
@@ -217,9 +113,7 @@ pub(crate) fn has_readers(lane: &Lane) -> bool {
 pub(in crate::lane) unsafe fn leave(ptr: LanePtr) {
     // SAFETY: the caller keeps the lane alive up to the end of this call.
     let lane = unsafe { ptr.get() };
-    // Ordering: Release orders this reader's accesses before the next writer, which is reached through the last
-    // reader's Acquire.
-    if lane.readers.fetch_sub(1, Ordering::AcqRel) == 1 {
+    if lane.readers.leave() {
         let closing = lane.port.is_closing();
         // SAFETY: no reader is inside any more, so the lane is this thread's, with its own node at the head. The caller
         // keeps it alive.

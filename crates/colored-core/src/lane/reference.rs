@@ -1,6 +1,7 @@
-//! Pointers to lanes, and references that are counted.
+//! Counted references to lanes, and the operations that a count allows.
 
-use crate::lane::{Dispatch, GivenBack, Lane, Owner, ReadyLane, current};
+use crate::lane::current::{self, NoTask};
+use crate::lane::{Dispatch, GivenBack, Lane, LanePtr, Owner, ReadyLane};
 use crate::queue::{Node, Pushed};
 use crate::sync::Arc;
 use crate::task::{self, Schedule, TaskRef};
@@ -8,42 +9,7 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::task::RawWakerVTable;
 
-/// A pointer to a lane that something else keeps alive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct LanePtr(pub(super) NonNull<Lane>);
-
-// SAFETY: a lane is `Send` and `Sync`, and the pointer makes no claim about the lane's lifetime.
-unsafe impl Send for LanePtr {}
-// SAFETY: as for `Send`.
-unsafe impl Sync for LanePtr {}
-
 impl LanePtr {
-    /// A pointer for a task that is never put on a lane.
-    pub(crate) fn nowhere() -> Self {
-        Self(NonNull::dangling())
-    }
-
-    pub(crate) fn from_box(lane: Box<Lane>) -> Self {
-        Self(NonNull::from(Box::leak(lane)))
-    }
-
-    /// # Safety
-    ///
-    /// Made by [`LanePtr::from_box`], and no thread uses the lane any more.
-    pub(crate) unsafe fn into_box(self) -> Box<Lane> {
-        // SAFETY: the caller promises that the pointer is of a leaked box, and that no thread uses the lane any more.
-        unsafe { Box::from_raw(self.0.as_ptr()) }
-    }
-
-    /// # Safety
-    ///
-    /// The lane is alive while the reference is used.
-    #[inline]
-    pub(crate) unsafe fn get<'a>(self) -> &'a Lane {
-        // SAFETY: the caller promises that the lane is alive while the reference is used.
-        unsafe { self.0.as_ref() }
-    }
-
     /// Gives `refs` references back.
     ///
     /// # Safety
@@ -250,6 +216,20 @@ impl LaneRef {
             self.retain(1);
         }
         Self(self.0)
+    }
+
+    /// Asks that the current task go on under this lane when its poll ends. If one poll asks twice, because a combinator
+    /// polls two hops, the later request counts. Gives the reference back outside a task.
+    pub(crate) fn hop(self) -> Result<(), Self> {
+        match current::set_hop(self.0) {
+            Ok(earlier) => {
+                std::mem::forget(self);
+                // SAFETY: the earlier request left its reference.
+                drop(earlier.map(|lane| unsafe { Self::from_counted(lane) }));
+                Ok(())
+            }
+            Err(NoTask) => Err(self),
+        }
     }
 
     /// Forgets the reference, and gives its count to the caller.

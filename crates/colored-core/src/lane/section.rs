@@ -10,36 +10,12 @@
 //! already, the task is aborted here.
 
 pub(crate) mod inside;
+pub(crate) mod port;
 
 use crate::lane::current::Hold;
-use crate::lane::{Closing, Lane, LanePtr};
+use crate::lane::section::port::Closing;
+use crate::lane::{Lane, LanePtr};
 use crate::task::{Kept, TaskRef};
-use std::num::NonZeroU32;
-
-/// Where the scheduler remembers a task that keeps its lane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct SectionKey(NonZeroU32);
-
-impl SectionKey {
-    pub(crate) fn new(index: u32) -> Self {
-        let number = index.checked_add(1).and_then(NonZeroU32::new);
-        Self(number.expect("fewer than 2³² tasks keep their lanes"))
-    }
-
-    pub(crate) fn index(self) -> u32 {
-        self.0.get() - 1
-    }
-}
-
-/// The scheduler of tasks that keep their lanes.
-pub(crate) trait HasSections {
-    /// Remembers a task that is about to wait and keeps its lane, so that a shutdown can abort it: a node that is
-    /// pushed on such a lane has no turn. Fails if the scheduler is closing.
-    fn enter_section(&self, task: TaskRef<LanePtr>) -> Result<SectionKey, Closing>;
-
-    /// Forgets the task again, before it leaves the lane.
-    fn remove_section(&self, section: SectionKey);
-}
 
 impl LanePtr {
     /// Ends the poll of the head, which has an open section and is not ready. After [`Kept::Waiting`] this thread does

@@ -5,7 +5,7 @@ use crate::lane::after::After;
 use crate::lane::behavior;
 use crate::lane::current::{self, Hold};
 use crate::lane::readers::admit::{self, LetIn};
-use crate::lane::{Lane, LanePtr, ReadyLane, callback};
+use crate::lane::{Lane, LanePtr, LaneRef, ReadyLane, callback};
 use crate::queue::{Kind, Node, Unlinked};
 use crate::task::{Begun, TaskRef, Wants};
 use std::ptr::NonNull;
@@ -204,8 +204,10 @@ impl Lane {
                 budget::fresh(|| unsafe { task.poll() })
             }
         });
+        // SAFETY: the task's hop left a reference, and this is the only use of it.
+        let hop = asked.hop.map(|lane| unsafe { LaneRef::from_counted(lane) });
         let list = |inner: &mut super::Inner| {
-            if done || asked.hop.is_some() {
+            if done || hop.is_some() {
                 // SAFETY: the lane is held, and the task alive and of this lane.
                 unsafe { inner.live.remove(task) };
             } else {
@@ -226,7 +228,7 @@ impl Lane {
             unsafe { task.complete() };
             return After::Release;
         }
-        if let Some(lane) = asked.hop {
+        if let Some(lane) = hop {
             // SAFETY: the owner that polled may move the task, which takes the hop's reference
             // along.
             unsafe { task.set_lane(lane.into_counted()) };

@@ -1,10 +1,10 @@
 //! Doubles for the rest of the world: a scheduler that only collects, a future that waits.
 
 use crate::color::Color;
-use crate::lane::behavior::HasOrder;
-use crate::lane::priority::HasClasses;
-use crate::lane::readers::HasWorkers;
-use crate::lane::section::HasSections;
+use crate::lane::behavior::order::HasOrder;
+use crate::lane::priority::port::HasClasses;
+use crate::lane::readers::port::HasWorkers;
+use crate::lane::section::port::HasSections;
 use crate::lane::{
     Closing, Dispatch, GivenBack, Lane, LanePtr, LaneRef, Observe, Order, Owner, ReadyLane, Runner,
     SectionKey, Slice, Tenure,
@@ -282,7 +282,7 @@ impl Future for HopTo {
             return Poll::Ready(());
         }
         assert!(crate::lane::current::task().is_some(), "only a task can move");
-        let moved = crate::lane::current::hop_to(self.0.clone());
+        let moved = self.0.clone().hop();
         assert!(moved.is_ok(), "this is a task");
         Poll::Pending
     }

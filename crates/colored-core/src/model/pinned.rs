@@ -4,10 +4,10 @@
 use super::check_within;
 use super::pool::{Flag, pool, start};
 use crate::color::Color;
+use crate::join::JoinHandle;
 use crate::lane::callback;
 use crate::sched::Handle;
 use crate::sync::{Arc, ThreadId, this_thread};
-use crate::join::JoinHandle;
 use loom::thread;
 use std::future::pending;
 use std::panic::Location;

@@ -26,11 +26,10 @@
 //! The flag is set before the first ticket is made. A worker that parks looks at the queues whether it has seen the
 //! flag or not. Its fence, and that of the thread that put a ticket there, show it both the flag and the ticket.
 
-mod find;
 mod set;
 
-use super::policy::{Destination, Since};
-use super::{Scheduler, local};
+use super::Scheduler;
+use super::policy::{Destination, Queued, Since};
 use crate::color::Color;
 use crate::lane::{Lane, LaneRef, Priority, ReadyLane, Ticket};
 use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering};
@@ -40,7 +39,7 @@ use std::collections::{BTreeMap, VecDeque};
 const CLASSES: usize = 3;
 
 /// The classes, highest first.
-const DOWN: [Priority; CLASSES] = [Priority::High, Priority::Normal, Priority::Low];
+pub(super) const DOWN: [Priority; CLASSES] = [Priority::High, Priority::Normal, Priority::Low];
 
 pub(super) struct Classes {
     used: AtomicBool,
@@ -50,15 +49,6 @@ pub(super) struct Classes {
     high: AtomicUsize,
     /// Colors with a priority of their own.
     bases: Mutex<BTreeMap<Color, (Priority, LaneRef)>>,
-}
-
-/// How a ticket goes into the queue of its class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Queued {
-    /// To the end.
-    Last,
-    /// Behind all tickets that are there or come, until the worker [looks](Classes::let_up).
-    Behind,
 }
 
 /// Tickets of one class.
@@ -152,8 +142,14 @@ impl Classes {
     }
 
     /// The place of the shared queues.
-    fn for_all(&self) -> usize {
+    pub(super) fn for_all(&self) -> usize {
         self.queues.len() - 1
+    }
+
+    /// Whether a lane of the highest class may be queued anywhere. A hint.
+    pub(super) fn has_high(&self) -> bool {
+        // Ordering: a hint, see `put`.
+        self.high.load(Ordering::Relaxed) > 0
     }
 
     fn put(&self, queue: usize, class: Priority, how: Queued, ticket: Ticket) {
@@ -174,7 +170,7 @@ impl Classes {
     }
 
     /// Takes the oldest lane of a class that no worker has taken by another ticket.
-    fn take(&self, place: usize, class: Priority) -> Option<ReadyLane> {
+    pub(super) fn take(&self, place: usize, class: Priority) -> Option<ReadyLane> {
         while let Some(ticket) = self.queues[place].pop(class) {
             if class == Priority::High {
                 // Ordering: as in `put`.
@@ -227,11 +223,10 @@ impl Scheduler {
     }
 
     /// Puts a lane that is queued into the queue of a higher class as well.
-    pub(super) fn rise(&self, lane: &LaneRef, to: Priority) {
+    pub(super) fn rise(&self, own: Option<usize>, lane: LaneRef, to: Priority) {
         // This also holds in a shutdown: the lane's word already says that this ticket is coming.
-        let own = local::index_in(self);
-        let place = self.rank_place(own, lane);
-        self.classes.put(place, to, Queued::Last, Ticket::new(lane.clone()));
+        let place = self.rank_place(own, &lane);
+        self.classes.put(place, to, Queued::Last, Ticket::new(lane));
         self.wake_for_rank(own, place, true);
         self.drain_if_stopped();
     }

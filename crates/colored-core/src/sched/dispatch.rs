@@ -3,10 +3,10 @@
 use super::{Scheduler, local};
 use crate::color::Color;
 use crate::contain::contain;
-use crate::lane::behavior::HasOrder;
-use crate::lane::priority::HasClasses;
-use crate::lane::readers::HasWorkers;
-use crate::lane::section::HasSections;
+use crate::lane::behavior::order::HasOrder;
+use crate::lane::priority::port::HasClasses;
+use crate::lane::readers::port::HasWorkers;
+use crate::lane::section::port::HasSections;
 use crate::lane::{
     Closing, Dispatch, Lane, LanePtr, LaneRef, Observe, Order, Owner, Priority, ReadyLane,
     SectionKey,
@@ -117,7 +117,9 @@ impl HasClasses for Scheduler {
         self.classes.are_used()
     }
 
-    fn rise(&self, lane: &LaneRef, to: Priority) {
-        Scheduler::rise(self, lane, to);
+    fn rise(&self, lane: LanePtr, to: Priority) {
+        // SAFETY: the caller gives a reference.
+        let lane = unsafe { LaneRef::from_counted(lane) };
+        Scheduler::rise(self, local::index_in(self), lane, to);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A poll of the selector that brings hundreds of events makes as many lanes runnable on one worker.
 //! Thieves would take any half of them, and the data of a lane's tasks would move from cache to cache. So in
-//! a batch of [`MANY`] events and more, each lane goes to the worker that ran it last, its *home*. The worker
+//! a batch of `MANY` events and more, each lane goes to the worker that ran it last, its *home*. The worker
 //! collects the lanes of each home, and puts them into its [`HomeQueue`] under one lock when the batch is over.
 //!
 //! # Which workers find them (G6)
@@ -23,26 +23,12 @@
 //! two turns of lanes, 400 ns. It takes 40 ns when no task waits (`benches/src/papers/bank.rs`). Reads of one cell
 //! that cost nothing, with one write in twenty, become a quarter faster by this order, and reads of 1 to 5 us an
 //! eighth to a third (`benches/src/papers/kv/hot.rs`). Such lanes stay behind until the deque has run empty, but
-//! for [`BEHIND_STEPS`] slices or [`BEHIND_NANOS`] at most, the shorter of the two.
+//! for `BEHIND_STEPS` slices or `BEHIND_NANOS` at most, the shorter of the two.
 
-use super::local::Local;
-use super::worker::Worker;
 use crate::lane::ReadyLane;
 use crate::queue::Deque;
 use crate::sync::{AtomicUsize, Mutex, Ordering};
-use std::cell::RefCell;
 use std::collections::VecDeque;
-
-/// Events in a batch that goes home. `benches/ratio.rs`, HTTP, CPU a request over that without home queues,
-/// where most batches are of 16 to 31 events: with 512 connections 0.91 to 0.97 (4: 0.92, 8: 0.99,
-/// 32: 0.95, 64: 1.00), with 64 connections 0.92 (4: 0.97, 8: 0.95, 32: 0.98).
-const MANY: usize = 16;
-
-/// Slices of a worker after which lanes that run behind the others move to the deque.
-const BEHIND_STEPS: u32 = 61;
-
-/// Nanoseconds after which they move too: five full slices.
-const BEHIND_NANOS: u64 = 1_000_000;
 
 /// Lanes that others have left for one worker, and lanes that it runs behind all others.
 pub(super) struct HomeQueue {
@@ -86,7 +72,7 @@ impl HomeQueue {
     }
 
     #[inline]
-    fn has_home(&self) -> bool {
+    pub(super) fn has_home(&self) -> bool {
         // Ordering: as in `count`.
         self.home.load(Ordering::Relaxed) > 0
     }
@@ -104,7 +90,7 @@ impl HomeQueue {
     }
 
     /// Adds all of `lanes`, and leaves `lanes` empty.
-    fn put(&self, lanes: &mut VecDeque<ReadyLane>) {
+    pub(super) fn put(&self, lanes: &mut VecDeque<ReadyLane>) {
         let mut all = self.lanes.lock();
         if all.home.is_empty() {
             std::mem::swap(&mut all.home, lanes);
@@ -122,7 +108,7 @@ impl HomeQueue {
     }
 
     /// Adds a lane that is to run behind the others, and returns how many lanes there are.
-    fn put_one(&self, lane: ReadyLane) -> usize {
+    pub(super) fn put_one(&self, lane: ReadyLane) -> usize {
         let mut all = self.lanes.lock();
         all.behind.push_back(lane);
         self.count(&all);
@@ -130,7 +116,7 @@ impl HomeQueue {
     }
 
     /// Moves all lanes, or only those that have come home, to `deque`, which the caller owns.
-    fn empty_into(&self, deque: &Deque<ReadyLane>, all_of_it: bool) {
+    pub(super) fn empty_into(&self, deque: &Deque<ReadyLane>, all_of_it: bool) {
         let mut all = self.lanes.lock();
         all.home.drain(..).for_each(|lane| deque.push(lane));
         if all_of_it {
@@ -140,7 +126,7 @@ impl HomeQueue {
     }
 
     /// Moves the older half to `deque`, and returns one of its lanes.
-    fn steal_half(&self, deque: &Deque<ReadyLane>) -> Option<ReadyLane> {
+    pub(super) fn steal_half(&self, deque: &Deque<ReadyLane>) -> Option<ReadyLane> {
         if self.is_empty() {
             return None;
         }
@@ -158,103 +144,5 @@ impl HomeQueue {
         let lane = all.pop();
         self.count(&all);
         lane
-    }
-}
-
-/// The lanes that a worker has collected for each other worker during a batch.
-pub(super) struct Outgoing(RefCell<Box<[VecDeque<ReadyLane>]>>);
-
-impl Outgoing {
-    pub(super) fn new(workers: usize) -> Self {
-        Self(RefCell::new((0..workers).map(|_| VecDeque::new()).collect()))
-    }
-}
-
-impl Local {
-    /// Whether the lanes of a batch with this number of events go home.
-    pub(super) fn goes_home(&self, events: usize) -> bool {
-        events >= MANY && self.scheduler().remotes.len() > 1
-    }
-
-    /// Takes a lane that was made runnable during a batch that goes home.
-    pub(super) fn collect(&self, lane: ReadyLane) {
-        match lane.lane().home() {
-            Some(home) if home != self.index() => {
-                self.outgoing.0.borrow_mut()[home].push_back(lane);
-            }
-            _ => self.deque.push(lane),
-        }
-    }
-
-    /// Takes a lane that is to run behind all lanes that are runnable here.
-    pub(super) fn put_behind(&self, lane: ReadyLane) {
-        let left = self.remote().home_queue.put_one(lane);
-        self.offer_beside(left);
-    }
-
-    /// Ends a batch: leaves for every worker the lanes that were collected for it.
-    pub(super) fn post(&self) {
-        let scheduler = self.scheduler();
-        let mut waits = self.deque.len() > 1;
-        for (worker, lanes) in self.outgoing.0.borrow_mut().iter_mut().enumerate() {
-            if !lanes.is_empty() {
-                scheduler.remotes[worker].home_queue.put(lanes);
-                waits |= !scheduler.call(worker);
-            }
-        }
-        if waits {
-            scheduler.notify();
-        }
-    }
-}
-
-impl Worker {
-    /// Moves the whole home queue to the deque.
-    pub(super) fn fetch_home(&self) {
-        let home_queue = &self.local.remote().home_queue;
-        if !home_queue.is_empty() {
-            home_queue.empty_into(&self.local.deque, true);
-        }
-    }
-
-    /// Moves the whole home queue to the deque, which is empty, and takes the oldest lane.
-    #[inline]
-    pub(super) fn take_from_home(&self) -> Option<ReadyLane> {
-        if self.local.remote().home_queue.is_empty() {
-            return None;
-        }
-        self.fetch_home();
-        self.local.deque.pop()
-    }
-
-    /// The home queue is not empty: moves the lanes that have come home, and now and then also the lanes behind.
-    #[cold]
-    pub(super) fn fetch_due_home(&mut self) {
-        let all_of_it = self.lets_up();
-        let home_queue = &self.local.remote().home_queue;
-        if all_of_it || home_queue.has_home() {
-            home_queue.empty_into(&self.local.deque, all_of_it);
-        }
-    }
-
-    /// Whether the lanes behind have been there for long enough.
-    pub(super) fn lets_up(&mut self) -> bool {
-        let (steps, nanos) = self.let_up;
-        let (now_steps, now) = (self.steps, self.now());
-        let is_due = now_steps.wrapping_sub(steps) >= BEHIND_STEPS || now - nanos >= BEHIND_NANOS;
-        if is_due {
-            self.let_up = (now_steps, now);
-        }
-        is_due
-    }
-
-    /// Takes half of another worker's home queue, as a thief.
-    pub(super) fn steal_from_home(
-        &self,
-        victims: impl Iterator<Item = usize>,
-    ) -> Option<ReadyLane> {
-        let remotes = &self.local.scheduler().remotes;
-        let mut queues = victims.map(|victim| &remotes[victim].home_queue);
-        queues.find_map(|home_queue| home_queue.steal_half(&self.local.deque))
     }
 }

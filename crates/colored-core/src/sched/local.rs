@@ -1,8 +1,9 @@
 //! The part of a worker that code finds through its thread: its deque, its `next` slot, its spare lanes.
 
-use super::classes::Queued;
-use super::home_queue::Outgoing;
-use super::policy::Since;
+mod outgoing;
+
+use self::outgoing::Outgoing;
+use super::policy::{Queued, Since};
 use super::remote::{Remote, pin_of};
 use super::{Handle, Scheduler};
 use crate::color::Color;
@@ -49,7 +50,7 @@ pub(super) struct Local {
     /// Whether the worker is handing out events: it wakes no other worker before all are handed out.
     batching: Cell<bool>,
     toward: Cell<Toward>,
-    pub(super) outgoing: Outgoing,
+    outgoing: Outgoing,
     /// How often a `when` over several lanes, or over a shared one, had to wait that was polled here.
     pub(super) waits: Cell<u64>,
 }

@@ -1,10 +1,15 @@
 //! One worker, advanced a step at a time.
 
-use super::backoff::Backoff;
+mod backoff;
+mod by_class;
+mod home;
+mod round;
+
+use self::backoff::Backoff;
+use self::round::Round;
 use super::local::Local;
 use super::options::Options;
 use super::remote::{CANCELLED_ANYWHERE, Remote};
-use super::round::Round;
 use super::{Handle, Scheduler};
 use crate::lane::{ReadyLane, Runner, Slice};
 use crate::queue::Deque;
@@ -56,13 +61,13 @@ pub struct Worker {
     slice_polls: u32,
     slice_nanos: u64,
     streak: u8,
-    pub(super) round: Round,
+    round: Round,
     /// The step and the time at which lanes behind the others last moved to the deque
     /// (`home_queue.rs`).
     pub(super) let_up: (u32, u64),
     pub(super) searching: bool,
     parked: bool,
-    pub(super) backoff: Backoff,
+    backoff: Backoff,
 }
 
 impl Worker {
@@ -187,7 +192,7 @@ impl Worker {
     }
 
     /// Looks at this worker's lanes, and at those from outside that precede the next round
-    /// (`round.rs`). Pinned lanes take turns with the rest.
+    /// (`worker/round.rs`). Pinned lanes take turns with the rest.
     #[inline(always)]
     pub(super) fn find_here(&mut self) -> Option<ReadyLane> {
         let remote = self.local.remote();

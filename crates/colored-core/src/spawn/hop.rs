@@ -95,7 +95,7 @@ impl Future for Hop {
             // the task.
             cx.waker().wake_by_ref();
         }
-        let moved = current::hop_to(lane);
+        let moved = lane.hop();
         debug_assert!(moved.is_ok(), "this is a task");
         self.has_moved = true;
         Poll::Pending

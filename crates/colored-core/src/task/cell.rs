@@ -1,45 +1,48 @@
-//! The allocation of a task, and the operations on it once its type is forgotten.
+//! The allocation of a task, and the operations on its future: the part that knows the type, behind a table of functions.
+//!
+//! All other code has a pointer to the task's [`Header`], whose table was made for the future of
+//! that very allocation. So the functions may cast it to a [`Cell`] of their own type.
 
-use super::deadlock::Named;
+use super::Schedule;
+use super::error::JoinError;
+use super::header::{Header, Links, Vtable};
 use super::id::Id;
-use super::live::Links;
-use super::record::{Record, Records};
-use super::state::{Begun, Completed, Ended, Joinable, Kept, State, Wants, Woken};
-use super::vtable::{Stage, Vtable};
-use super::{Schedule, waker};
+use super::record::Records;
+use super::state::State;
+use super::waker;
 use crate::contain::contain;
 use crate::memory;
 use crate::queue::{Kind, Node};
-use crate::sync::{AtomicPtr, Ordering, UnsafeCell};
+use crate::sync::{AtomicPtr, UnsafeCell};
 use std::alloc::Layout;
-use std::panic::Location;
-use std::ptr::NonNull;
-use std::task::Waker;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+use std::pin::Pin;
+use std::ptr::{self, NonNull};
+use std::task::{Context, Poll};
 
-/// The part of a task that does not depend on its future.
-///
-/// The node comes first: a chain's pointer to it is a pointer to the task.
-#[repr(C)]
-pub(crate) struct Header<S: Schedule> {
-    pub(super) node: Node,
-    pub(super) state: State,
-    vtable: &'static Vtable<S>,
-    lane: AtomicPtr<S::Target>,
-    pub(super) id: Id,
-    spawned: &'static Location<'static>,
-    pub(super) live: UnsafeCell<Links<S>>,
-    pub(super) joiner: UnsafeCell<Option<Waker>>,
-    records: UnsafeCell<Records>,
+/// The future, then its output.
+enum Stage<F: Future> {
+    Future(F),
+    Output(Result<F::Output, JoinError>),
+    Gone,
 }
 
 /// A whole task.
 #[repr(C)]
 pub(crate) struct Cell<F: Future, S: Schedule> {
     header: Header<S>,
-    pub(super) stage: UnsafeCell<Stage<F>>,
+    stage: UnsafeCell<Stage<F>>,
 }
 
 impl<F: Future, S: Schedule> Cell<F, S> {
+    const VTABLE: &'static Vtable<S> = &Vtable {
+        poll: poll::<F, S>,
+        cancel: cancel::<F, S>,
+        take_output: take_output::<F, S>,
+        drop_output: drop_output::<F, S>,
+        free: free_cell::<F, S>,
+    };
+
     /// Makes a task that is ready to be pushed on `lane`, with one reference for the runtime and
     /// one for the handle.
     ///
@@ -60,7 +63,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
             header: Header {
                 node: Node::new(Kind::Task, pin),
                 state: State::spawned(),
-                vtable: Vtable::of::<F>(),
+                vtable: Self::VTABLE,
                 lane: AtomicPtr::new(lane.into_raw().as_ptr()),
                 id: Id::next(),
                 spawned,
@@ -74,361 +77,120 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         unsafe { place.write(cell) };
         place.cast()
     }
-}
 
-/// Does what a transition of the state demands.
-///
-/// # Safety
-///
-/// The caller's transition of this task's state returned `woken`. If that is `Schedule` or `Resume`
-/// the runtime's reference keeps the task alive until its poll.
-#[inline]
-pub(super) unsafe fn act<S: Schedule>(task: NonNull<Header<S>>, woken: Woken) {
-    let lane = || TaskRef(task).lane();
-    match woken {
-        // SAFETY: the thread that made the task ready is the owner that may move it, and so uses its lane.
-        Woken::Schedule => unsafe { lane().schedule(task.cast()) },
-        // SAFETY: as above, and the task has kept its lane.
-        Woken::Resume => unsafe { lane().resume(task.cast()) },
-        Woken::Nothing => {}
-        // SAFETY: that was the last reference.
-        Woken::Free => unsafe { free(task) },
-    }
-}
-
-/// Gives one reference back.
-///
-/// # Safety
-///
-/// The caller owns a reference and does not use it again.
-#[inline]
-pub(super) unsafe fn release<S: Schedule>(task: NonNull<Header<S>>) {
-    // SAFETY: the caller's reference.
-    if unsafe { task.as_ref() }.state.release() {
-        // SAFETY: it was the last one.
-        unsafe { free(task) };
-    }
-}
-
-/// # Safety
-///
-/// No thread holds a reference any more.
-#[cold]
-pub(super) unsafe fn free<S: Schedule>(task: NonNull<Header<S>>) {
-    // SAFETY: alive until the next line.
-    let free = unsafe { task.as_ref() }.vtable.free;
-    // SAFETY: the caller promises that no reference is left, and the function is the task's own.
-    unsafe { free(task) };
-}
-
-/// # Safety
-///
-/// The task is complete and the caller is its handle; `into` is a place for its output.
-pub(super) unsafe fn take<S: Schedule>(task: NonNull<Header<S>>, into: *mut ()) {
-    // SAFETY: the handle's reference keeps the task alive.
-    let take_output = unsafe { task.as_ref() }.vtable.take_output;
-    // SAFETY: the caller promises that the task is complete, that it is the handle, and that `into` fits the output.
-    unsafe { take_output(task, into) };
-}
-
-/// # Safety
-///
-/// The task is complete and the caller is its handle.
-pub(super) unsafe fn discard<S: Schedule>(task: NonNull<Header<S>>) {
-    // SAFETY: the handle's reference keeps the task alive.
-    let drop_output = unsafe { task.as_ref() }.vtable.drop_output;
-    // SAFETY: the caller promises that the task is complete, and that it is the handle.
-    unsafe { drop_output(task) };
-}
-
-/// The runtime's view of a task, for the holder of its lane.
-pub(crate) struct TaskRef<S: Schedule>(pub(super) NonNull<Header<S>>);
-
-impl<S: Schedule> Clone for TaskRef<S> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<S: Schedule> Copy for TaskRef<S> {}
-
-impl<S: Schedule> PartialEq for TaskRef<S> {
-    fn eq(&self, other: &Self) -> bool {
-        self.0 == other.0
-    }
-}
-
-impl<S: Schedule> TaskRef<S> {
-    /// # Safety
-    ///
-    /// `task` is alive for as long as the view is used.
-    pub(crate) unsafe fn new(task: NonNull<Header<S>>) -> Self {
-        Self(task)
+    fn stage(task: NonNull<Header<S>>) -> *const UnsafeCell<Stage<F>> {
+        let cell = task.cast::<Self>().as_ptr();
+        // SAFETY: the vtable that led here was made for a cell of this type.
+        unsafe { &raw const (*cell).stage }
     }
 
     /// # Safety
     ///
-    /// `node` is of [`Kind::Task`], of a task over `S`, and alive for as long as the view is used.
-    #[inline]
-    pub(crate) unsafe fn from_node(node: NonNull<Node>) -> Self {
-        Self(node.cast())
+    /// The caller has the right to the stage (table in [`super`]).
+    unsafe fn with_stage<R>(task: NonNull<Header<S>>, f: impl FnOnce(*mut Stage<F>) -> R) -> R {
+        // SAFETY: the caller's right implies that the task is alive.
+        unsafe { &*Self::stage(task) }.with_mut(f)
     }
 
-    #[inline]
-    pub(crate) fn node(self) -> NonNull<Node> {
-        self.0.cast()
-    }
-
-    pub(crate) fn as_ptr(self) -> *const Header<S> {
-        self.0.as_ptr()
-    }
-
-    #[inline]
-    fn header<'a>(self) -> &'a Header<S> {
-        // SAFETY: the maker of the view promised that the task is alive while it is used.
-        unsafe { self.0.as_ref() }
-    }
-
-    pub(crate) fn id(self) -> Id {
-        self.header().id
-    }
-
-    pub(crate) fn named(self) -> Named {
-        Named { id: self.header().id, spawned: self.header().spawned }
-    }
-
-    pub(crate) fn is_complete(self) -> bool {
-        self.header().state.is_complete()
-    }
-
-    /// The lane, for the owner that may move the task. For any other thread it names the lane that the task has or had,
-    /// and does not promise that this lane still exists.
-    #[inline]
-    pub(crate) fn lane(self) -> S {
-        // Ordering: the state's transitions order the owner that moves the task after the last one. For any other
-        // thread Acquire pairs with the Release of `set_lane`: if it sees the lane that a task has hopped to, it also
-        // sees that the last poll under the old lane is over.
-        let lane = self.header().lane.load(Ordering::Acquire);
-        S::from_raw(NonNull::new(lane).expect("a task has a lane"))
-    }
-
-    /// # Safety
-    ///
-    /// The caller is the owner that may move the task.
-    pub(crate) unsafe fn set_lane(self, lane: S) {
-        // Ordering: as in `lane`.
-        self.header().lane.store(lane.into_raw().as_ptr(), Ordering::Release);
-    }
-
-    /// # Safety
-    ///
-    /// The caller holds the task's lane, and the task is at its head.
-    #[inline]
-    pub(crate) unsafe fn begin(self) -> Begun {
-        self.header().state.begin()
-    }
-
-    /// Polls once; true when the output has been stored.
+    /// Drops the future in its place, then stores the output.
     ///
     /// # Safety
     ///
-    /// The caller holds the task's lane, has begun its turn, and is on the right thread.
-    #[inline]
-    pub(crate) unsafe fn poll(self) -> bool {
-        // SAFETY: the caller promises that it holds the lane, has begun the turn, and is on the right thread.
-        unsafe { (self.header().vtable.poll)(self.0) }
-    }
-
-    /// Drops the future and stores that it was cancelled.
-    ///
-    /// # Safety
-    ///
-    /// As for [`TaskRef::poll`].
-    pub(crate) unsafe fn cancel(self) {
-        // SAFETY: the caller promises the same as for `poll`.
-        unsafe { (self.header().vtable.cancel)(self.0) };
-    }
-
-    /// Makes the stored output known to the handle. The runtime's reference stays.
-    ///
-    /// # Safety
-    ///
-    /// The caller holds the task's lane and has stored the output.
-    pub(crate) unsafe fn complete(self) {
-        let header = self.header();
-        header.records.with_mut(|records| {
-            // SAFETY: the future is gone, and the lane held: no other thread has a right to the task.
-            let records = unsafe { &mut *records };
-            if !records.is_empty() {
-                // SAFETY: as above.
-                unsafe { records.dissolve() };
+    /// The caller holds the task's lane and the stage is the future.
+    unsafe fn finish(
+        task: NonNull<Header<S>>,
+        stage: *mut Stage<F>,
+        output: Result<F::Output, JoinError>,
+    ) {
+        // SAFETY: the holder's right to the future.
+        let dropped = catch_unwind(AssertUnwindSafe(|| unsafe { ptr::drop_in_place(stage) }));
+        let output = match dropped {
+            Ok(()) => output,
+            Err(payload) => {
+                // The output's own destructor may panic as well; that second panic is dropped.
+                contain(|| drop(output));
+                // SAFETY: the task is alive.
+                Err(JoinError::panicked(unsafe { task.as_ref() }.id, payload))
             }
-        });
-        match header.state.complete() {
-            // SAFETY: there is no handle, so the output is the holder's.
-            Completed::DropOutput => unsafe { (header.vtable.drop_output)(self.0) },
-            Completed::Keep => {}
-            Completed::WakeJoiner => {
-                let waker = header.joiner.with_mut(|waker| {
-                    // SAFETY: `JOINER` was set when `COMPLETE` was, and the handle never takes a waker back that it
-                    // finds `COMPLETE` with: only this owner uses the waker.
-                    unsafe { &mut *waker }.take()
-                });
-                // The waker must not stay: the task would keep its joiner for as long as a reference keeps the task. A
-                // foreign waker may panic; the worker must survive that.
-                if let Some(waker) = waker {
-                    contain(|| waker.wake());
-                }
-            }
+        };
+        // SAFETY: the place has just been vacated and is the holder's.
+        unsafe { stage.write(Stage::Output(output)) };
+    }
+}
+
+unsafe fn poll<F: Future, S: Schedule>(task: NonNull<Header<S>>) -> bool {
+    let poll = |stage: *mut Stage<F>| {
+        // SAFETY: the caller holds the lane and polls under its reference.
+        let waker = unsafe { waker::borrowed(task) };
+        let mut cx = Context::from_waker(&waker);
+        let polled = catch_unwind(AssertUnwindSafe(|| {
+            // SAFETY: only the holder may use the future.
+            let Stage::Future(future) = (unsafe { &mut *stage }) else {
+                unreachable!("a task that is not complete has its future")
+            };
+            // SAFETY: the future stays in its allocation until it is dropped.
+            let future = unsafe { Pin::new_unchecked(future) };
+            future.poll(&mut cx)
+        }));
+        let output = match polled {
+            Ok(Poll::Pending) => return false,
+            Ok(Poll::Ready(output)) => Ok(output),
+            // SAFETY: the task is alive.
+            Err(payload) => Err(JoinError::panicked(unsafe { task.as_ref() }.id, payload)),
+        };
+        // SAFETY: the stage is the future, and the holder's.
+        unsafe { Cell::<F, S>::finish(task, stage, output) };
+        true
+    };
+    // SAFETY: the caller holds the lane.
+    unsafe { Cell::<F, S>::with_stage(task, poll) }
+}
+
+unsafe fn cancel<F: Future, S: Schedule>(task: NonNull<Header<S>>) {
+    let cancel = |stage| {
+        // SAFETY: the task is alive.
+        let error = JoinError::cancelled(unsafe { task.as_ref() }.id);
+        // SAFETY: the stage is the future, and the holder's.
+        unsafe { Cell::<F, S>::finish(task, stage, Err(error)) };
+    };
+    // SAFETY: the caller holds the lane.
+    unsafe { Cell::<F, S>::with_stage(task, cancel) };
+}
+
+unsafe fn take_output<F: Future, S: Schedule>(task: NonNull<Header<S>>, into: *mut ()) {
+    let take = |stage: *mut Stage<F>| {
+        // SAFETY: after completion the stage is the handle's.
+        let Stage::Output(output) = std::mem::replace(unsafe { &mut *stage }, Stage::Gone) else {
+            panic!("a `JoinHandle` was polled again after it had given the output")
+        };
+        // SAFETY: the caller promises that `into` is a place for this type.
+        unsafe { into.cast::<Result<F::Output, JoinError>>().write(output) };
+    };
+    // SAFETY: the task is complete and the caller is its handle.
+    unsafe { Cell::<F, S>::with_stage(task, take) };
+}
+
+unsafe fn drop_output<F: Future, S: Schedule>(task: NonNull<Header<S>>) {
+    let drop_it = |stage: *mut Stage<F>| {
+        // SAFETY: the caller has the right to the output.
+        let output = std::mem::replace(unsafe { &mut *stage }, Stage::Gone);
+        // A destructor that panics must not stop the worker.
+        contain(|| drop(output));
+    };
+    // SAFETY: the task is complete and the caller is its handle, or its holder with no handle.
+    unsafe { Cell::<F, S>::with_stage(task, drop_it) };
+}
+
+unsafe fn free_cell<F: Future, S: Schedule>(task: NonNull<Header<S>>) {
+    struct Place(NonNull<u8>, Layout);
+    impl Drop for Place {
+        fn drop(&mut self) {
+            // SAFETY: allocated with this layout, and the last reference is gone.
+            unsafe { memory::release(self.0, self.1) };
         }
     }
-
-    #[inline]
-    pub(crate) fn wants(self) -> Wants {
-        self.header().state.wants()
-    }
-
-    #[inline]
-    pub(crate) fn is_notified(self) -> bool {
-        self.header().state.is_notified()
-    }
-
-    /// Takes the right to move the task, which waits, until [`unclaim`](Self::unclaim); returns whether it keeps its
-    /// lane. `None` if it does not wait.
-    ///
-    /// # Safety
-    ///
-    /// The task is alive.
-    pub(crate) unsafe fn claim(self) -> Option<bool> {
-        self.header().state.claim()
-    }
-
-    /// Gives that right back. A task that has been told, or woken, runs.
-    ///
-    /// # Safety
-    ///
-    /// The caller has claimed the task, and keeps it alive up to this call.
-    pub(crate) unsafe fn unclaim(self) {
-        let woken = self.header().state.unclaim();
-        // SAFETY: `woken` is the answer of this task's own transition, and the caller keeps the task alive.
-        unsafe { act(self.0, woken) };
-    }
-
-    /// Adds a fresh record of a wait.
-    ///
-    /// # Safety
-    ///
-    /// The caller polls the task.
-    #[inline]
-    pub(crate) unsafe fn insert_record(self, record: NonNull<Record>) {
-        self.header().records.with_mut(|records| {
-            // SAFETY: only a poll of the task uses the list meanwhile, and this runs no foreign code.
-            let records = unsafe { &mut *records };
-            // SAFETY: the caller promises that it polls the task, and that the record is fresh.
-            unsafe { records.insert(record) };
-        });
-    }
-
-    /// Takes a record out, and frees it.
-    ///
-    /// # Safety
-    ///
-    /// The caller polls the task, and is the future that has the record; it is in the list.
-    #[inline]
-    pub(crate) unsafe fn remove_record(self, record: NonNull<Record>) {
-        self.header().records.with_mut(|records| {
-            // SAFETY: as in `insert_record`.
-            let records = unsafe { &mut *records };
-            // SAFETY: the caller promises that it polls the task and is the future of the record, which is in the list.
-            unsafe { records.remove(record) };
-        });
-    }
-
-    /// The records of its waits, the youngest first.
-    ///
-    /// # Safety
-    ///
-    /// No thread polls the task meanwhile, or while the returned records are used.
-    pub(crate) unsafe fn records(self) -> Vec<NonNull<Record>> {
-        self.header().records.with(|records| {
-            // SAFETY: the caller promises that no thread polls the task, so none changes them.
-            let records = unsafe { &*records };
-            // SAFETY: as above.
-            unsafe { records.iter() }.collect()
-        })
-    }
-
-    /// A clone of the joiner's waker, if it has one.
-    ///
-    /// # Safety
-    ///
-    /// Meanwhile the task does not complete, and its handle is not used.
-    pub(crate) unsafe fn joiner(self) -> Option<Waker> {
-        let header = self.header();
-        if header.state.joinable() != Joinable::HasWaker {
-            return None;
-        }
-        // SAFETY: neither the completion nor the handle uses it: the caller promises that.
-        header.joiner.with(|joiner| unsafe { (*joiner).clone() })
-    }
-
-    /// Whether it has an open section. Only called from within its poll.
-    pub(crate) fn has_sections(self) -> bool {
-        self.header().state.has_sections()
-    }
-
-    /// Wakes the task as a waker of its own would.
-    ///
-    /// # Safety
-    ///
-    /// The caller knows the task to be alive until its next turn.
-    pub(crate) unsafe fn wake(self) {
-        let woken = self.header().state.wake();
-        // SAFETY: `woken` is the answer of this task's own transition, and the task is alive until its next turn.
-        unsafe { act(self.0, woken) };
-    }
-
-    /// # Safety
-    ///
-    /// The caller holds the task's lane, at whose head the task is, and has polled it.
-    pub(crate) unsafe fn end_keeping(self) -> Kept {
-        self.header().state.end_keeping()
-    }
-
-    /// # Safety
-    ///
-    /// The caller holds the right to move the task since its poll.
-    #[inline]
-    pub(crate) unsafe fn end(self) -> Ended {
-        self.header().state.end()
-    }
-
-    /// Marks the task for cancellation and schedules it if it waits.
-    ///
-    /// # Safety
-    ///
-    /// The caller knows the task to be alive until its next turn.
-    pub(crate) unsafe fn abort(self) {
-        let woken = self.header().state.abort();
-        // SAFETY: `woken` is the answer of this task's own transition, and the task is alive until its next turn.
-        unsafe { act(self.0, woken) };
-    }
-
-    /// Gives the runtime's reference back.
-    ///
-    /// # Safety
-    ///
-    /// The task is complete and unlinked, and the runtime does not use it again.
-    #[inline]
-    pub(crate) unsafe fn release(self) {
-        if self.header().state.release_late() {
-            // SAFETY: the reference given back was the last one.
-            unsafe { free(self.0) };
-        }
-    }
-
-    /// Whether `waker` is this task's own.
-    pub(crate) fn owns(self, waker: &Waker) -> bool {
-        waker::is_own(waker, self.as_ptr())
-    }
+    // The place is freed also when a destructor (of a joiner's waker, say) panics.
+    let _place = Place(task.cast(), Layout::new::<Cell<F, S>>());
+    // SAFETY: a cell of this type, whose last reference is gone.
+    unsafe { ptr::drop_in_place(task.cast::<Cell<F, S>>().as_ptr()) };
 }

@@ -1,8 +1,8 @@
 //! The handle's side of a task: its output, and its abortion.
 
 use super::Schedule;
-use super::cell::{self, Header, TaskRef};
 use super::error::JoinError;
+use super::header::{self, Header, TaskRef};
 use super::id::Id;
 use super::state::Joinable;
 use crate::budget;
@@ -69,7 +69,7 @@ impl<T, S: Schedule> Join<T, S> {
         }
         let mut output = MaybeUninit::<Result<T, JoinError>>::uninit();
         // SAFETY: the task is complete, and this is the handle of a task with this output.
-        unsafe { cell::take(self.task, output.as_mut_ptr().cast()) };
+        unsafe { header::take(self.task, output.as_mut_ptr().cast()) };
         // SAFETY: written by `take`.
         Some(unsafe { output.assume_init() })
     }
@@ -131,11 +131,11 @@ impl<T, S: Schedule> Drop for Join<T, S> {
         }
         match state.drop_interest() {
             // SAFETY: the task is complete, and this is its handle.
-            Joinable::Complete => unsafe { cell::discard(self.task) },
+            Joinable::Complete => unsafe { header::discard(self.task) },
             Joinable::NoWaker | Joinable::HasWaker => self.write_joiner(None),
         }
         // SAFETY: the handle's reference is given back once, and not used again.
-        unsafe { cell::release(self.task) };
+        unsafe { header::release(self.task) };
     }
 }
 
@@ -194,6 +194,6 @@ impl<S: Schedule> Clone for Abort<S> {
 impl<S: Schedule> Drop for Abort<S> {
     fn drop(&mut self) {
         // SAFETY: this reference is given back once, and not used again.
-        unsafe { cell::release(self.0) };
+        unsafe { header::release(self.0) };
     }
 }

@@ -4,22 +4,8 @@
 //! after its first poll is never in it; one that has never been polled is found in the chain.
 
 use super::Schedule;
-use super::cell::{Header, TaskRef};
+use super::header::{Header, Links, TaskRef};
 use std::ptr::NonNull;
-
-/// A task's place in its lane's list.
-#[derive(Debug)]
-pub(crate) struct Links<S: Schedule> {
-    /// The task itself while it is in no list: a word less than a flag takes.
-    previous: Option<NonNull<Header<S>>>,
-    next: Option<NonNull<Header<S>>>,
-}
-
-impl<S: Schedule> Links<S> {
-    pub(super) fn unlinked(task: NonNull<Header<S>>) -> Self {
-        Self { previous: Some(task), next: None }
-    }
-}
 
 /// The list. Holder only.
 #[derive(Debug)]

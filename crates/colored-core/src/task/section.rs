@@ -1,7 +1,7 @@
 //! An open section of a task: for as long as it is there, the task keeps its lane.
 
 use super::Schedule;
-use super::cell::{self, Header, TaskRef};
+use super::header::{self, Header, TaskRef};
 use super::state::MOST_SECTIONS;
 use std::fmt;
 use std::ptr::NonNull;
@@ -48,6 +48,6 @@ impl<S: Schedule> Drop for Section<S> {
         // SAFETY: this section's reference keeps the task alive up to this transition.
         let woken = unsafe { self.0.as_ref() }.state.leave_section();
         // SAFETY: `woken` is the answer of this task's own transition.
-        unsafe { cell::act(self.0, woken) };
+        unsafe { header::act(self.0, woken) };
     }
 }

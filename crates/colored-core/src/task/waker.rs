@@ -1,7 +1,7 @@
 //! The waker of a task: one reference to it.
 
-use super::cell::{Header, TaskRef};
-use super::{Schedule, cell};
+use super::Schedule;
+use super::header::{self, Header, TaskRef};
 use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
 use std::task::{RawWaker, RawWakerVTable, Waker};
@@ -36,45 +36,45 @@ impl<S: Schedule> TaskRef<S> {
         let waker = unsafe { borrowed(self.0) };
         Waker::clone(&waker)
     }
+
+    /// Whether `waker` is this task's own, and not one that a combinator made.
+    #[inline]
+    pub(crate) fn owns(self, waker: &Waker) -> bool {
+        waker.data() == self.0.as_ptr().cast::<()>() && ptr::eq(waker.vtable(), S::waker_table())
+    }
 }
 
-/// Whether `waker` is the waker of the task at `task`, and not one that a combinator made.
-#[inline]
-pub(crate) fn is_own<S: Schedule>(waker: &Waker, task: *const Header<S>) -> bool {
-    waker.data() == task.cast::<()>() && ptr::eq(waker.vtable(), S::waker_table())
-}
-
-fn header<S: Schedule>(data: *const ()) -> NonNull<Header<S>> {
+fn task_of<S: Schedule>(data: *const ()) -> NonNull<Header<S>> {
     NonNull::new(data.cast_mut().cast()).expect("a waker points to its task")
 }
 
 unsafe fn clone<S: Schedule>(data: *const ()) -> RawWaker {
     // SAFETY: the waker being cloned holds a reference.
-    unsafe { header::<S>(data).as_ref() }.state.retain();
+    unsafe { task_of::<S>(data).as_ref() }.state.retain();
     RawWaker::new(data, S::waker_table())
 }
 
 unsafe fn wake_by_ref<S: Schedule>(data: *const ()) {
-    let task = header::<S>(data);
+    let task = task_of::<S>(data);
     if S::yields(TaskRef(task)) {
         return;
     }
     // SAFETY: the waker holds a reference.
     let woken = unsafe { task.as_ref() }.state.wake();
     // SAFETY: `woken` is the answer of this task's own transition.
-    unsafe { cell::act(task, woken) };
+    unsafe { header::act(task, woken) };
 }
 
 unsafe fn wake<S: Schedule>(data: *const ()) {
-    let task = header::<S>(data);
+    let task = task_of::<S>(data);
     // SAFETY: the waker holds a reference until this very transition.
     let woken = unsafe { task.as_ref() }.state.wake_and_release();
     // SAFETY: `woken` is the answer of this task's own transition.
-    unsafe { cell::act(task, woken) };
+    unsafe { header::act(task, woken) };
 }
 
 unsafe fn release<S: Schedule>(data: *const ()) {
-    let task = header::<S>(data);
+    let task = task_of::<S>(data);
     // SAFETY: the waker holds a reference until this call.
-    unsafe { cell::release(task) };
+    unsafe { header::release(task) };
 }

@@ -16,6 +16,7 @@
 
 use crate::lane::{Lane, LanePtr, LaneRef, Priority, ReadyLane, current};
 use crate::queue::{Node, Pushed};
+use crate::sync::Arc;
 use std::ptr::NonNull;
 
 /// Whether this thread holds a lane that lends urgency to a node that it makes now, and is going to wait for.
@@ -97,7 +98,8 @@ pub(in crate::lane) struct Risen(LaneRef);
 impl Risen {
     /// Makes the ticket. This may run foreign code: in a shutdown, the destructors of what is queued.
     pub(in crate::lane) fn tell(self) {
-        self.0.port.rise(&self.0, Priority::High);
+        let port = Arc::clone(&self.0.port);
+        port.rise(self.0.into_counted(), Priority::High);
     }
 }
 

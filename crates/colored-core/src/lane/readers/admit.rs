@@ -198,7 +198,7 @@ pub(in crate::lane) unsafe fn look_again(ptr: LanePtr) {
     // Ordering: pairs with the fence in `Admitter::open`: either this thread sees that the gate is open, or the thread
     // that opens it sees the place in the line.
     fence(Ordering::SeqCst);
-    if readers::become_admitter(lane) {
+    if lane.readers.become_admitter() {
         lane.retain(1);
         // SAFETY: counted just now.
         Admitter { admitting: Admitting(ptr), lane: unsafe { LaneRef::from_counted(ptr) } }.go();
@@ -215,7 +215,7 @@ pub(in crate::lane) unsafe fn look_again(ptr: LanePtr) {
 pub(in crate::lane) unsafe fn survey(ptr: LanePtr, f: impl FnOnce(NonNull<Node>)) -> Option<bool> {
     // SAFETY: the caller promises that a reader inside keeps the lane up to the end of this call.
     let lane = unsafe { ptr.get() };
-    if !readers::become_admitter(lane) {
+    if !lane.readers.become_admitter() {
         return None;
     }
     lane.retain(1);
@@ -254,7 +254,7 @@ impl Admitter {
     /// Opens the gate for that many readers, and for itself. The caller holds the lane, with its own node at the head,
     /// and gives that away.
     fn open(lane: LaneRef, readers: u32) -> Self {
-        readers::open(&lane, readers);
+        lane.readers.open_as_admitter(readers);
         // Ordering: pairs with the fence in `look_again`.
         fence(Ordering::SeqCst);
         Self { admitting: Admitting(lane.ptr()), lane }
@@ -264,7 +264,7 @@ impl Admitter {
     fn go(mut self) {
         let mut last = NonNull::from(&self.lane.inline);
         for _ in 0..GROUP {
-            if self.lane.port.is_closing() || readers::is_full(&self.lane) {
+            if self.lane.port.is_closing() || self.lane.readers.is_full() {
                 return;
             }
             match self.next(&mut last) {
@@ -300,7 +300,7 @@ impl Admitter {
             }
             // SAFETY: out of the chain, and not admitted yet.
             self.lane.has_let_in(unsafe { node.as_ref() }.urgent);
-            readers::count_beside(&self.lane);
+            self.lane.readers.count_beside();
             match vtable.admit {
                 // SAFETY: out of the chain, and counted in just now.
                 Admit::Claim(admit) => unsafe { admit(node) },
@@ -335,7 +335,7 @@ impl Admitting {
     /// Gives the role up, and leaves; unless it was asked to look again.
     fn end(self) -> Result<(), Self> {
         // SAFETY: the lane outlives this.
-        if !readers::stop_admitting(unsafe { self.0.get() }) {
+        if !unsafe { self.0.get() }.readers.stop_admitting() {
             return Err(self);
         }
         // SAFETY: the count is this one's, and the lane outlives it.
@@ -348,7 +348,7 @@ impl Admitting {
 impl Drop for Admitting {
     fn drop(&mut self) {
         // SAFETY: the lane outlives this.
-        readers::abandon_admitting(unsafe { self.0.get() });
+        unsafe { self.0.get() }.readers.abandon_admitting();
         // SAFETY: the count is this one's, and the lane outlives it.
         unsafe { readers::leave(self.0) };
     }

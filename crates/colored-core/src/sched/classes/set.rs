@@ -3,7 +3,7 @@
 use super::Classes;
 use crate::color::Color;
 use crate::lane::{LaneRef, Priority};
-use crate::sched::{Handle, Scheduler};
+use crate::sched::{Handle, Scheduler, local};
 use crate::sync::Ordering;
 use std::collections::btree_map::Entry;
 
@@ -37,10 +37,10 @@ impl Handle {
         };
         drop(bases);
         drop(old);
-        if let Some(class) = risen {
-            scheduler.rise(&lane, class);
+        match risen {
+            Some(class) => scheduler.rise(local::index_in(scheduler), lane, class),
+            None => drop(lane),
         }
-        drop(lane);
         scheduler.drain_if_stopped();
     }
 

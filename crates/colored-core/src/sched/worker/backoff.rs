@@ -24,9 +24,9 @@
 //! producer may have relied on that. So it then acts as a searcher that has found a lane (`idle.rs`): the
 //! last searcher wakes another worker.
 //!
-//! With priorities, and with a [`Policy`](super::Policy), no worker rests.
+//! With priorities, and with a [`Policy`](crate::Policy), no worker rests.
 
-use super::worker::Worker;
+use super::Worker;
 
 /// Polls for each `when` that had to wait, at most, of a bad theft. A client that does nothing else
 /// has two: its own, and the turn that ends its wait. Of 2, 4 and 8 none was better than another.

@@ -1,8 +1,8 @@
 //! Which lane a worker takes when there are priorities.
 
-use super::DOWN;
+use super::Worker;
 use crate::lane::{Priority, ReadyLane};
-use crate::sched::worker::Worker;
+use crate::sched::classes::DOWN;
 
 /// How often a worker looks for a lower class first, by turns: of this number of lanes that it runs,
 /// at least one is of the lower classes, if there are any.
@@ -14,7 +14,7 @@ pub(super) const LOWER_STEPS: u32 = 32;
 impl Worker {
     /// Finds a lane when a priority has been set.
     #[cold]
-    pub(in crate::sched) fn find_ranked(&mut self) -> Option<ReadyLane> {
+    pub(super) fn find_ranked(&mut self) -> Option<ReadyLane> {
         if self.lets_up() {
             self.local.scheduler().classes.let_up(self.index());
         }
@@ -79,9 +79,7 @@ impl Worker {
     }
 
     fn steal_ranked(&mut self, class: Priority) -> Option<ReadyLane> {
-        let classes = &self.local.scheduler().classes;
-        // Ordering: a hint, see `put`.
-        let none = class == Priority::High && classes.high.load(super::Ordering::Relaxed) == 0;
+        let none = class == Priority::High && !self.local.scheduler().classes.has_high();
         if none || !self.local.scheduler().steals {
             return None;
         }

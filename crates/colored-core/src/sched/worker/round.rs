@@ -36,11 +36,11 @@
 //! batch from the injector is a round likewise, for the same reason.
 //!
 //! All this is per worker, and other workers cannot break it: they can only take away lanes that are ahead. There are
-//! three exceptions. A lane that has waited in a line comes later, by a bound of its own (`home_queue.rs`). With
+//! three exceptions. A lane that has waited in a line comes later, by a bound of its own (`sched/home_queue.rs`). With
 //! priorities, this order holds within one class, and a class takes turns between its two queues (`classes.rs`). A
 //! guest runs the lanes that it is sent in the order of their arrival (`guest.rs`).
 
-use super::worker::Worker;
+use super::Worker;
 use crate::lane::ReadyLane;
 
 /// The rest of a worker's round.
