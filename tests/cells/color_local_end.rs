@@ -145,7 +145,7 @@ fn values_are_dropped_once_while_colors_come_and_go() {
                     LIFE.with(|life| assert!(life.inside.replace(false)));
                 };
                 drop(handle.spawn_colored(10 + number % COLORS, async move {
-                    // One at a time, or `inside` would be two tasks'.
+                    // One task at a time, or `inside` would count two.
                     if TURN.with(|turn| turn.replace(true)) {
                         return;
                     }

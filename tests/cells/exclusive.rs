@@ -85,7 +85,7 @@ fn the_color_goes_on_in_order() {
     });
 }
 
-/// Ends only if one worker runs other colors while a section yields, and while one waits.
+/// Ends only if a worker runs other colors while a section yields, and while a section waits.
 #[test]
 fn other_colors_run_meanwhile() {
     run(1, async {
@@ -320,7 +320,7 @@ fn colors_exclude_each_other_in_a_storm_of_sections() {
     });
 }
 
-/// Somebody of the color is in the middle of a section.
+/// A task of the color is inside a section.
 struct Inside<'a>(&'a AtomicBool);
 
 impl<'a> Inside<'a> {

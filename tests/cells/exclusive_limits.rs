@@ -51,7 +51,7 @@ fn a_section_that_was_taken_away_ends_where_it_is_dropped() {
     });
 }
 
-/// One that outlives its task holds nothing any more.
+/// A section that outlives its task holds nothing any more.
 #[test]
 fn a_section_that_was_taken_away_ends_with_its_task() {
     run(2, async {

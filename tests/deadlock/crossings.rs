@@ -27,8 +27,8 @@ fn place(line: u32) -> String {
     format!("tests/deadlock/crossings.rs:{line}:")
 }
 
-/// What a section over `BLUE` does while a `when` over `RED` and `BLUE`, scheduled before it, has
-/// `RED`. Its result, and the line of the `when`; which has run afterwards.
+/// Runs `section` as a section over `BLUE` while a `when` over `RED` and `BLUE`, scheduled before it, has `RED`.
+/// Returns the result, and the line of the `when`, which has run by then.
 async fn crossed<F, R>(
     forget: bool,
     section: impl FnOnce(Cell) -> F + Send + 'static,
@@ -65,7 +65,7 @@ where
 
 #[test]
 fn a_call_behind_a_when_is_told() {
-    // Also if nobody waits for the `when`: it has its colors all the same.
+    // Also if no task awaits the `when`: it has its colors all the same.
     for forget in [false, true] {
         run(3, async move {
             let (told, line) = crossed(forget, |red| async move {
@@ -152,8 +152,8 @@ fn a_chain_of_whens_is_followed() {
     });
 }
 
-/// Nothing is told of waits that end: a call before the `when` in the line, also when it is looked at
-/// again, and from another task; a reader beside a `when` that reads.
+/// Waits that end get no error: a call before the `when` in the line, also on a second poll, and from another task; a
+/// reader beside a `when` that reads.
 #[test]
 fn who_goes_first_is_not_told() {
     run(3, async {
@@ -235,7 +235,7 @@ fn a_join_of_a_task_behind_a_when_is_told() {
     });
 }
 
-/// The join is first. It is told when the `when` has the task's color, and lacks the section's.
+/// The join comes first. It gets the error when the `when` has the task's color, and lacks the section's.
 #[test]
 fn a_when_before_a_task_that_a_section_joins_closes_the_cycle() {
     run(3, async {
@@ -301,8 +301,8 @@ fn a_join_of_a_task_before_a_when_is_not_told() {
     });
 }
 
-/// A call that stood in the line before the `when` does not wait for it, whoever awaits it now: the
-/// section itself, or a task that the section joins.
+/// A call that is in the line before the `when` does not wait for the `when`, whether the section itself or a task that
+/// it joins awaits the call.
 #[test]
 fn a_call_before_a_when_is_not_behind_it() {
     run(3, async {
@@ -342,7 +342,7 @@ fn a_call_before_a_when_is_not_behind_it() {
     });
 }
 
-/// A `when` that has run is in nobody's way, also while it is kept.
+/// A `when` that has run blocks nothing, also while its future is kept.
 #[test]
 fn a_when_that_has_run_is_in_nobodys_way() {
     run(3, async {

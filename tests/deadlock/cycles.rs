@@ -84,7 +84,7 @@ fn a_wait_behind_an_inner_section_is_in_the_outer_one() {
     });
 }
 
-/// The section is told, whichever of the two waits comes last: here the join.
+/// The section gets the error, whichever of the two waits comes last: here the join.
 #[test]
 fn a_join_closes_a_cycle_through_a_call() {
     run(3, async {
@@ -119,7 +119,7 @@ fn a_join_closes_a_cycle_through_a_call() {
     });
 }
 
-/// The same, when the join comes first. The call goes on.
+/// The same, but the join comes first. The call goes on.
 #[test]
 fn a_call_closes_a_cycle_through_a_join() {
     run(3, async {
@@ -155,7 +155,7 @@ fn a_call_in_a_section_is_told() {
             let drops = Drops::default();
             let cell = ColorCell::new(Color::new(RED), 0);
             let (go, gone) = oneshot::channel();
-            // Where it stood in line.
+            // The line of the call.
             let token = drops.under(RED);
             let ours = cell.clone();
             let caller = exclusive(async move {
@@ -222,7 +222,7 @@ fn a_hop_closes_a_cycle() {
     });
 }
 
-/// Sections that each hold a color and want the next one: one of them is told, all end.
+/// Sections that each hold a color and want the next one: one of them gets the error, and all end.
 async fn ring(colors: u64) {
     let cells: Arc<[ColorCell<u64>]> =
         (1..=colors).map(|color| ColorCell::new(Color::new(color), 0)).collect();
@@ -472,7 +472,7 @@ fn the_main_future_is_told_too() {
     });
 }
 
-/// A handle in a combinator that polls only what was woken: its own waker is woken.
+/// A handle in a combinator that polls only woken futures: the handle's own waker is woken.
 #[test]
 fn a_wait_in_a_combinator_that_polls_only_what_was_woken_is_told() {
     run(2, async {
@@ -488,7 +488,7 @@ fn a_wait_in_a_combinator_that_polls_only_what_was_woken_is_told() {
     });
 }
 
-/// A wait that began in one task, and was moved to another one: it belongs to that one then.
+/// A wait that began in one task and was moved to another one belongs to the second task.
 #[test]
 fn a_wait_that_has_moved_belongs_to_who_polls_it() {
     run(3, async {
@@ -518,7 +518,7 @@ fn a_wait_that_has_moved_belongs_to_who_polls_it() {
     });
 }
 
-/// Waits that were forgotten, and the tasks that forgot them: nothing is told of those.
+/// Forgotten waits, and the tasks that forgot them, get no error.
 #[test]
 fn forgotten_waits_do_no_harm() {
     run(3, async {
@@ -568,8 +568,8 @@ fn the_delay_is_the_runtimes() {
     });
 }
 
-/// A cycle through a task that never rests, for something else wakes it in each of its polls: it is found
-/// when that is over. (As long as it lasts, the task runs, and its waits are not looked at.)
+/// A cycle through a task that is woken in each of its polls is found when the wakes stop. (Until then the task runs,
+/// and the search does not look at its waits.)
 #[test]
 fn a_cycle_through_a_task_that_does_not_rest_is_found_when_it_does() {
     run(3, async {

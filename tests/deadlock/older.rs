@@ -1,5 +1,5 @@
-//! A `when` that has a color since before the runtime's first section, and that nobody polls any more:
-//! who needs that color inside a section over one that it lacks is told.
+//! A `when` that has a color since before the runtime's first section, and that no task polls any more: a task that
+//! needs this color inside a section over a color that the `when` lacks gets the error.
 
 use crate::support::cells::{add, cells};
 use crate::support::polls::waits;
@@ -31,7 +31,7 @@ impl First {
         Self { go, give, told }
     }
 
-    /// It begins, awaits that task, and is told: it would wait for a `when` of this file.
+    /// The task begins its section, awaits `task`, and gets the error, which names a `when` of this file.
     async fn ends_told_of(self, task: JoinHandle<()>) {
         assert!(self.give.send(task).is_ok());
         self.go.send(()).unwrap();
@@ -58,7 +58,7 @@ async fn begin(future: &mut Pin<Box<impl Future<Output = ()>>>) {
     assert!(waits(future.as_mut()).await);
 }
 
-/// It stands behind its own `when`, which has its color: so it cannot say that it waits.
+/// The task is behind its own `when`, which has its color: so the task is not polled, and cannot record its wait.
 #[test]
 fn its_task_is_under_a_color_that_it_has() {
     for _ in 0..4 {
@@ -96,7 +96,7 @@ fn its_future_is_gone() {
     });
 }
 
-/// By a thread that the runtime does not know, which looks once.
+/// A foreign thread polls the `when` once.
 #[test]
 fn no_task_polls_it() {
     run(3, async {
@@ -126,7 +126,7 @@ fn it_only_reads_what_the_section_holds() {
     });
 }
 
-/// One waits for a color that another one has, and that one for the section.
+/// A `when` waits for a color that another `when` has, which waits for the section.
 #[test]
 fn one_behind_another() {
     run(3, async {
@@ -154,7 +154,7 @@ fn it_reads_and_a_writer_is_behind_it() {
             let told = spawn_colored(BLUE, read);
             let mut both = Box::pin(when((red.shared(), &blue), |red, blue| *blue = *red));
             begin(&mut both).await;
-            // Its gate is opened.
+            // The gate of red opens.
             red.read(|_| ()).await;
             drop(both);
             red.post(|red| *red += 1);
@@ -179,7 +179,7 @@ fn it_reads_and_the_section_reads_beside_it() {
             let told = spawn_colored(BLUE, read);
             let mut both = Box::pin(when((red.shared(), &blue), |red, blue| *blue = *red + 1));
             begin(&mut both).await;
-            // Its gate is opened.
+            // The gate of red opens.
             red.read(|_| ()).await;
             go.send(()).unwrap();
             assert_eq!(told.await.unwrap(), 0);
@@ -206,7 +206,7 @@ fn one_that_writes_is_behind_one_that_reads() {
     });
 }
 
-/// What is before it in the line of red is waited for, and what needs nothing that it has.
+/// Work before the `when` in the line of red gets no error, and neither does work that needs none of its colors.
 #[test]
 fn what_goes_on_is_not_told() {
     run(3, async {

@@ -19,7 +19,7 @@ const RED: Color = Color::new(1);
 const BLUE: Color = Color::new(2);
 const GREEN: Color = Color::new(3);
 
-/// Reserves, and says when it waits.
+/// Reserves, and reports when it waits.
 fn reserving(limit: &Limit) -> (JoinHandle<Permit>, oneshot::Receiver<u32>) {
     let ((tell, told), limit) = (oneshot::channel(), limit.clone());
     let task = spawn_colored(BLUE, async move {
@@ -89,7 +89,7 @@ impl Item {
     }
 }
 
-/// Keeps the color meanwhile, which no await would.
+/// Blocks the thread, and so keeps the color; an await would release it.
 fn block_until(mut told: oneshot::Receiver<bool>) {
     loop {
         match told.try_recv() {
@@ -143,7 +143,7 @@ fn a_wait_for_room_closes_the_cycle() {
             let spawn = ours.spawn(async {});
             drop(spawn.await);
         });
-        // The section's own task is the one that is inside.
+        // The section's own task has the permit.
         let section = exclusive(async move {
             let mut task = task;
             assert!(waits(Pin::new(&mut task)).await);
@@ -158,8 +158,8 @@ fn a_wait_for_room_closes_the_cycle() {
     });
 }
 
-/// Who waits for room in a section is told if the cycle has no younger wait in one. The line is as if it had
-/// not come.
+/// A task that waits for room in a section gets the error if the cycle has no younger wait in a section. The line is
+/// then as if the task had never joined it.
 #[test]
 fn who_waits_for_room_in_a_section_is_told() {
     run(3, async {
@@ -172,7 +172,7 @@ fn who_waits_for_room_in_a_section_is_told() {
             drop(ours.spawn(async {}).await);
         });
         let task = spawn_colored(BLUE, section);
-        // The section's own task is the one that is inside.
+        // The section's own task has the permit.
         let section = exclusive(async move {
             let mut task = pin!(task);
             assert!(waits(task.as_mut()).await);
@@ -233,11 +233,11 @@ async fn not_told(limit: Limit, comes: impl FnOnce() + Send + 'static) {
 fn room_that_may_come_from_elsewhere_is_waited_for() {
     run(3, async {
         spawn_colored(GREEN, exclusive(yield_now())).await.unwrap();
-        // In somebody's hands.
+        // A task of another color holds the permit.
         let limit = Limit::new(RED, 1);
         let permit = limit.try_reserve().unwrap();
         not_told(limit, || drop(permit)).await;
-        // Under another color by now.
+        // The admitted task is under another color by now.
         let limit = Limit::new(RED, 1);
         let (go, gone) = oneshot::channel::<()>();
         let (tell, told) = oneshot::channel();
@@ -256,7 +256,7 @@ fn room_that_may_come_from_elsewhere_is_waited_for() {
     });
 }
 
-/// On its way to another color, in whose line it is, when the section begins.
+/// The admitted task is in the line of another color when the section begins.
 #[test]
 fn room_that_is_about_to_come_from_elsewhere_is_waited_for() {
     run(3, async {
@@ -307,8 +307,8 @@ fn who_was_let_in_waits_no_more() {
     });
 }
 
-/// A permit that was in somebody's hands is used, or given back by one too many: from then on room comes
-/// by the color only, and who waits is told.
+/// A held permit is used, or given back while there are too many permits: from then on room can come only under the
+/// color, and the waiting task gets the error.
 #[test]
 fn what_comes_home_closes_the_cycle() {
     run(3, async {
@@ -322,7 +322,7 @@ fn what_comes_home_closes_the_cycle() {
             let holder = spawn_colored(
                 RED,
                 exclusive(async move {
-                    // The color's own goes in past the line.
+                    // The color's own task is admitted before the line.
                     let own = over.then(|| mine.try_reserve().unwrap());
                     let own = own.map(|own| own.spawn(async {}));
                     let mut task = pin!(task);
@@ -344,7 +344,7 @@ fn what_comes_home_closes_the_cycle() {
     });
 }
 
-/// One who was called goes away while there are too many inside: from then on all of them are at home.
+/// An admitted waiter is dropped while too many are inside: from then on all items inside are under the color.
 #[test]
 fn who_was_called_and_goes_away_closes_the_cycle() {
     run(3, async {
@@ -361,7 +361,7 @@ fn who_was_called_and_goes_away_closes_the_cycle() {
         let holder = spawn_colored(
             RED,
             exclusive(async move {
-                // The color's own goes in past the line.
+                // The color's own task is admitted before the line.
                 let own = mine.try_spawn(async {}).unwrap();
                 let mut task = pin!(task);
                 assert!(waits(task.as_mut()).await, "who was called may go");
@@ -377,7 +377,7 @@ fn who_was_called_and_goes_away_closes_the_cycle() {
     });
 }
 
-/// Reserves, under a color; when it waits.
+/// Reserves, under a color; returns when it waits.
 async fn waits_for_room(limit: &Limit, color: Color) -> JoinHandle<()> {
     let (ours, (tell, told)) = (limit.clone(), oneshot::channel());
     let task = spawn_colored(color, async move {
@@ -390,8 +390,8 @@ async fn waits_for_room(limit: &Limit, color: Color) -> JoinHandle<()> {
     task
 }
 
-/// The one permit is given to a task that cannot use it, for its color is held: by a section that waits for
-/// the next in the line. Before the section begins to wait, and after that.
+/// The only permit is given to a task that cannot use it, because a section that waits for the next task in the line
+/// holds its color. The permit is given before the section begins to wait, and after that.
 #[test]
 fn who_was_called_and_cannot_run_gives_no_room() {
     run(3, async {
@@ -438,7 +438,7 @@ fn who_was_called_and_cannot_run_gives_no_room() {
     });
 }
 
-/// Room comes by any of those inside: one of them cannot run, the other one can.
+/// Any item inside can make room: one of them cannot run, the other one can.
 #[test]
 fn one_who_goes_on_is_enough() {
     run(3, async {
@@ -470,7 +470,7 @@ fn one_who_goes_on_is_enough() {
     });
 }
 
-/// A task that was called in a section of its own can run, whatever else that section waits for.
+/// A task that is admitted inside its own section can run, whatever else that section waits for.
 #[test]
 fn who_was_called_in_its_own_section_goes_on() {
     run(1, async {
@@ -505,7 +505,7 @@ fn who_was_called_in_its_own_section_goes_on() {
         let next = waits_for_room(&limit, Color::new(4)).await;
         give.send(next).map_err(drop).unwrap();
         yield_now().await;
-        // There is one worker: so the holder, which is woken last, runs before the task that was called.
+        // There is one worker, so the holder, which is woken last, runs before the admitted task.
         let wakes = async move {
             drop(permit);
             go.send(()).unwrap();
@@ -516,7 +516,7 @@ fn who_was_called_in_its_own_section_goes_on() {
     });
 }
 
-/// Sections under two colors that wait for room under each other's, and for those who do: all end.
+/// Sections under two colors that wait for room under each other's color, and for tasks that do: all end.
 #[test]
 fn nothing_hangs_in_a_storm_of_limits() {
     run(4, async {

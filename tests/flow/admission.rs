@@ -40,7 +40,7 @@ fn what_waits_for_too_long_is_shed_unpolled() {
         let metrics = admission.metrics();
         assert_eq!((metrics.shed, metrics.rejected, metrics.begun), (10, 1, 0));
         assert_eq!(polled.load(Ordering::Relaxed), 0);
-        // Idle again: everything comes in.
+        // Idle again: everything is admitted.
         assert!(admission.admit().unwrap().begin().is_ok());
     });
 }
@@ -51,7 +51,7 @@ fn the_time_before_the_offer_counts() {
         const TARGET: Duration = Duration::from_millis(5);
         const WAIT: Duration = Duration::from_millis(6);
         let admission = Admission::new(TARGET);
-        // A machine that stands still in between makes it too late: again.
+        // A pause of the machine in between makes it too late: the test tries again.
         let (arrived, permit) = iter::repeat_with(|| {
             let arrived = Instant::now();
             block(WAIT);
@@ -59,7 +59,7 @@ fn the_time_before_the_offer_counts() {
         })
         .find_map(|admitted| admitted)
         .unwrap();
-        // Too late at its turn, though it was not since its offer.
+        // Too late at its turn, counted from its arrival and not from the offer.
         block(WAIT);
         let valve = permit.begin().map(drop).unwrap_err();
         assert!(valve.was_admitted() && valve.delay() >= 2 * WAIT, "{valve}");
@@ -103,8 +103,8 @@ fn what_goes_away_is_not_counted_as_waiting_or_running() {
     });
 }
 
-/// A color is given some four times what it can do: what it begins has not waited for longer than
-/// two targets, everything is accounted for, and the color stays busy.
+/// A color gets some four times the work that it can do: no work begins that has waited for longer than two targets,
+/// all work is accounted for, and the color stays busy.
 #[test]
 fn an_overloaded_color_begins_nothing_late_and_loses_nothing() {
     shared(|| {

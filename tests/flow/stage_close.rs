@@ -102,7 +102,7 @@ fn the_last_sender_closes() {
         drop(stage);
         yield_now().await;
         assert!(!clone.is_closed());
-        // With the first stage its handler goes, and with that all but one sender of the second.
+        // The first stage drops its handler, and with it all but one sender of the second stage.
         drop(clone);
         while trace.len() < 100 {
             yield_now().await;
@@ -204,7 +204,7 @@ fn close_at_any_moment_loses_nothing() {
                         let mut dice = Dice::new(round * 6 + seed);
                         let (mut accepted, mut refused) = (0, 0);
                         for event in 0..20 {
-                            // `None`: it was full.
+                            // `None`: the stage was full.
                             let sent = match dice.below(4) {
                                 0 => match stage.try_send(event) {
                                     Err(TrySendError::Full(_)) => None,

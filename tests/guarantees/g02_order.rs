@@ -27,7 +27,7 @@ fn spawns_wakes_posts_and_hops_share_one_order() {
             };
             sleepers.push((wake, handle.spawn_colored(HELD, sleeper)));
         }
-        // By this very guarantee, all of them wait when a later task has run.
+        // By G2, all of them wait when a later task has run.
         runtime.run(async { spawn_colored(HELD, async {}).await.unwrap() });
         let gate = Gate::close(handle, HELD);
         let mut expected = Vec::new();

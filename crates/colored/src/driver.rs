@@ -124,8 +124,8 @@ impl Driver {
         self.parkers[worker].unpark(&self.shards[worker % self.shards.len()]);
     }
 
-    /// Sleeps until this worker is unparked, one of its sockets or timers wants to wake somebody, or
-    /// `limit` is over. Appends whom to wake.
+    /// Sleeps until this worker is unparked, one of its sockets or timers has an event, or `limit` is over. Appends the
+    /// wakers to call.
     pub(crate) fn park(&self, worker: usize, limit: Option<Duration>, wakers: &mut Vec<Waker>) {
         registered::drop_last();
         let wheel = &self.wheels[worker];
@@ -143,7 +143,7 @@ impl Driver {
         }
     }
 
-    /// Looks for events and due timers without sleeping. Appends whom to wake.
+    /// Looks for events and due timers without sleeping. Appends the wakers to call.
     pub(crate) fn glance(&self, worker: usize, wakers: &mut Vec<Waker>) {
         registered::drop_last();
         if let Some(mut turn) = self.shards[worker % self.shards.len()].try_turn() {

@@ -133,7 +133,7 @@ impl Worker {
     ///
     /// # Panics
     ///
-    /// If the thread differs from that of a [`spawn_local`](crate::spawn_local) under this worker.
+    /// If a [`spawn_local`](crate::spawn_local) under this worker ran on another thread.
     pub fn step(&mut self) -> Step {
         self.local.assert_at_home();
         self.wake_up();

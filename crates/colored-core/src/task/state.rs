@@ -152,8 +152,8 @@ impl State {
         if word & ABORTED == 0 { Begun::Poll } else { Begun::Cancel }
     }
 
-    /// What the task wants after its poll. Only the holder calls this. The answer may be out of date: the task may have
-    /// been woken, or its last section ended, meanwhile.
+    /// The action that the task needs after its poll. Only the holder calls this. The answer may be out of date: the
+    /// task may have been woken, or its last section ended, meanwhile.
     #[inline]
     pub(crate) fn wants(&self) -> Wants {
         // Ordering: hint only, `end` and `end_keeping` decide.

@@ -22,7 +22,7 @@ pub(crate) fn all(hands: &mut Hands, acts: &Acts, waker: Option<&Waker>) {
     }
 }
 
-/// Does an act. `waker` is that of the task that does it.
+/// Does an act. `waker` belongs to the task that does it.
 pub(crate) fn one(hands: &mut Hands, act: &Act, waker: Option<&Waker>) {
     let world = Arc::clone(&hands.world);
     match act {

@@ -171,8 +171,8 @@ fn with_priorities_who_stood_in_a_line_has_its_turn_beside_what_never_ends() {
     has_its_turn(bank, 0, 64);
 }
 
-/// Full slices are long. The task is behind for a millisecond of them at most, and for those that the clock has not
-/// seen yet.
+/// Full slices are long. The task is behind for at most a millisecond of them, and for the slices that ran since the
+/// clock was read last.
 #[test]
 fn who_stood_in_a_line_is_not_behind_for_long() {
     has_its_turn(Bank::new(), 200_000, 16);

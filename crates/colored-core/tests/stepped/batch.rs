@@ -40,7 +40,7 @@ impl Pair {
         assert!(catch_unwind(AssertUnwindSafe(batch)).is_err());
     }
 
-    /// The first worker makes three lanes runnable at once, in a poll. Returns the count of those that have run.
+    /// The first worker makes three lanes runnable at once, in a poll. Returns the number of lanes that have run.
     fn fill(&mut self) -> Arc<AtomicUsize> {
         let (handle, ran) = (self.handle.clone(), Arc::new(AtomicUsize::new(0)));
         let count = Arc::clone(&ran);

@@ -61,7 +61,7 @@ fn steps_until(worker: &mut Worker, flag: &AtomicBool, most: u32) {
     assert!(steps.is_some(), "not within {most} steps");
 }
 
-/// Lanes that were queued before the first priority are older than those that are queued by class.
+/// Lanes that were queued before the first priority are older than lanes that are queued by class.
 #[test]
 fn what_is_left_over_from_before_the_first_priority_has_its_turn() {
     for options in [
@@ -236,7 +236,7 @@ fn who_looks_for_somebody_urgent_is_urgent_to_the_end() {
         handle.set_priority(Color::new(1), Priority::High);
         let [a, b] = [30, 31].map(|color| ColorCell::new_in(&handle, Color::new(color), ()));
         let busy = handle.clone();
-        // These lanes are in the worker's own queue, as those that it schedules itself.
+        // These lanes are in the worker's own queue, like lanes that it schedules itself.
         on(&handle, &mut worker, move || {
             saturate(&busy, 2..26);
             [30, 31].into_iter().for_each(|color| drop(flag(&busy, color)));

@@ -39,7 +39,7 @@ struct Shared {
 #[derive(Default)]
 struct Table {
     connections: Slab<Option<Waker>>,
-    /// Who waits until there are fewer connections than that.
+    /// The task that waits until there are fewer connections than this number.
     fewer: Option<(usize, Waker)>,
 }
 

@@ -136,7 +136,7 @@ async fn an_upgraded_connection_is_no_longer_the_servers() {
     let server = start(|listener| serve(listener, service).drain_timeout(None)).await;
     let mut stream = raw(&server).await;
     let head = "GET / HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: echo\r\n\r\n";
-    // What follows the head at once is not lost.
+    // Bytes that follow the head at once are not lost.
     let answer = exchange(&mut stream, &format!("{head}first"), "first").await;
     assert!(answer.starts_with("HTTP/1.1 101 "), "{answer}");
     exchange(&mut stream, "second", "second").await;

@@ -49,7 +49,7 @@ fn greeted(inner: TcpListener) -> Greeted {
     Greeted { inner, clients: 0 }
 }
 
-/// What the service of these tests is told of a peer.
+/// The service of these tests; the listener has given `peer` to the connection.
 fn named(
     peer: u64,
 ) -> impl hyper::service::Service<

@@ -9,7 +9,7 @@ const MICRO: u64 = 1_000;
 const MILLI: u64 = 1_000 * MICRO;
 const SECOND: u64 = 1_000 * MILLI;
 
-/// What one piece of work takes on average, and what it may wait.
+/// The average duration of a piece of work, and the time that it may wait.
 const SERVICE: u64 = MILLI;
 const TARGET: u64 = 20 * MILLI;
 const INTERVAL: u64 = 10 * TARGET;
@@ -121,8 +121,8 @@ impl Sim {
         }
     }
 
-    /// What has begun since the last call, as a part of what the servers can do in `time`; and the
-    /// sojourn that 99 % of it did not exceed.
+    /// The work that has begun since the last call, as a share of the servers' capacity in `time`; and the sojourn time
+    /// that 99 % of it did not exceed.
     fn take(&mut self, time: u64) -> (f64, u64) {
         let mut sojourns = std::mem::take(&mut self.sojourns);
         sojourns.sort_unstable();
@@ -153,7 +153,7 @@ fn overload_costs_no_goodput_and_late_work_never_begins() {
             let what = format!("seed {seed}, {servers} servers, {service:?}, load {load}");
             assert!(goodput >= 0.9, "{what}: goodput {goodput}");
             assert!(p99 <= 2 * TARGET, "{what}: p99 {p99}");
-            // What arrives in two targets or begins in four, and by chance somewhat more.
+            // The work that arrives in two targets or begins in four, and by chance somewhat more.
             let bound = ((2.0 * load).max(4.0) * (TARGET / SERVICE) as f64 * 1.5) as usize;
             assert!(sim.longest <= bound, "{what}: {} waited", sim.longest);
         }
@@ -180,8 +180,8 @@ fn the_delay_comes_to_the_target() {
     }
 }
 
-/// What arrives is looked at once in half a target, and once a second not for three targets; the time
-/// until then counts.
+/// A receiver takes arrivals once in half a target, and once a second pauses for three targets; the time until then
+/// counts.
 #[test]
 fn what_waits_before_it_is_offered_does_not_begin_late_either() {
     for (seed, servers, service) in worlds() {
@@ -257,7 +257,7 @@ fn a_burst_that_fits_is_neither_refused_nor_shed() {
     }
 }
 
-/// The servers stand still: no more comes in than what arrives in two targets.
+/// The servers stop: no more is admitted than arrives in two targets.
 #[test]
 fn a_standstill_bounds_the_queue() {
     let mut sim = Sim::new(1, 0, Service::Always);
@@ -265,7 +265,7 @@ fn a_standstill_bounds_the_queue() {
     let arrivals = (2.0 * (2 * TARGET / SERVICE) as f64) as usize;
     assert!(sim.longest <= arrivals * 3 / 2, "{} waited", sim.longest);
     assert_eq!(sim.control.delay(sim.now) / SECOND, 59, "the delay is seen");
-    // They go on: what has waited for a minute is shed, and what comes then is done.
+    // They go on: work that has waited for a minute is shed, and work that arrives then is done.
     sim.servers = 1;
     sim.serve();
     assert_eq!(sim.control.counts.shed as usize, sim.longest);

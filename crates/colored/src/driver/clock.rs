@@ -1,7 +1,7 @@
 //! Where time comes from.
 //!
-//! A runtime asks its [`Clock`] and nothing else. The clock is a value that the
-//! driver owns, so that a clock which stands still can take its place.
+//! A runtime asks its [`Clock`] and nothing else. The clock is a value that the driver owns, so
+//! that tests can replace it by a stopped clock.
 
 #[cfg(test)]
 use std::sync::{
@@ -48,7 +48,7 @@ impl Clock {
         }
     }
 
-    /// The last tick that is over at the present: what a wheel is advanced to.
+    /// The last tick that is over at the present: a wheel is advanced to it.
     pub(crate) fn now_tick(&self) -> u64 {
         self.elapsed_tick(self.now())
     }
@@ -77,7 +77,7 @@ impl Clock {
     }
 }
 
-/// Moves a clock that stands still otherwise.
+/// Advances a stopped clock.
 #[cfg(test)]
 #[derive(Clone, Debug)]
 pub(crate) struct Hand(Arc<AtomicU64>);

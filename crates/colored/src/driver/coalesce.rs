@@ -1,11 +1,10 @@
 //! How often a worker wakes up for its timers.
 //!
 //! Firing a timer costs less than a microsecond, waking a thread for it 5 to 30. So a worker that
-//! has slept until timers were due does not wake up for others before a rest is over; what has
-//! become due by then fires together, in the order of the deadlines. A timer is late by up to a rest
-//! for it, but only while timers are due more often than that: one that is due after a quiet time is
-//! waited for exactly. The rest bounds sleeping only: a worker that is awake looks at its timers all
-//! the time.
+//! has slept until timers were due does not wake up for others before a rest is over; the timers that have become due
+//! by then fire together, in the order of the deadlines. A timer is late by up to a rest for it, but only while timers
+//! are due more often than that: one that is due after a quiet time is waited for exactly. The rest bounds sleeping
+//! only: a worker that is awake looks at its timers all the time.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

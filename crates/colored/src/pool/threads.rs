@@ -36,7 +36,7 @@ struct State {
     running: usize,
     /// How many of them run a job.
     busy: usize,
-    /// Those that have left the threads since it was closed.
+    /// The threads that have ended since the pool was closed.
     gone: Vec<JoinHandle<()>>,
     closed: bool,
 }
@@ -96,8 +96,8 @@ impl Threads {
         }
     }
 
-    /// Makes a thread. That happens under the lock: it is rare, and so nobody
-    /// relies on a thread that then cannot be made.
+    /// Makes a thread. That happens under the lock: it is rare, and so no job relies on a thread
+    /// that then cannot be made.
     fn hire(self: &Arc<Self>, state: &mut State) -> std::io::Result<()> {
         let free = state.threads.iter().position(Option::is_none);
         let number = free.unwrap_or(state.threads.len());
@@ -113,7 +113,7 @@ impl Threads {
         Ok(())
     }
 
-    /// What a thread does from its first job until it retires.
+    /// The loop of a thread from its first job until it retires.
     fn work(&self, number: usize) {
         let call = Arc::new(Condvar::new());
         let mut state = self.lock();
@@ -131,7 +131,7 @@ impl Threads {
             let waited;
             (state, waited) = self.wait(state, number, &call);
             if !waited {
-                // Nobody joins it: it is as good as gone.
+                // No thread joins it: it counts as ended.
                 state.threads[number] = None;
                 break;
             }
@@ -166,7 +166,7 @@ impl Threads {
         }
     }
 
-    /// Takes no more jobs, drops those that wait, and calls every idle thread.
+    /// Takes no more jobs, drops the waiting jobs, and wakes every idle thread.
     pub(super) fn close(&self) {
         let mut state = self.lock();
         state.closed = true;

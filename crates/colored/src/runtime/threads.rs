@@ -25,7 +25,7 @@ pub(super) struct Threads {
     launch: Launch,
 }
 
-/// Lets the threads start together or not at all, and counts those that live.
+/// Lets the threads start together or not at all, and counts the threads that live.
 #[derive(Default)]
 pub(super) struct Gate {
     state: Mutex<GateState>,
@@ -190,7 +190,7 @@ fn run_worker(mut worker: Worker, driver: Arc<Driver>) {
 fn wake_all(worker: &mut Worker, wakers: &mut Vec<Waker>) {
     worker.batch(wakers.len(), || {
         for waker in wakers.drain(..) {
-            // A waker may be anybody's code; the worker must outlive its panic.
+            // A waker may be foreign code; the worker must outlive its panic.
             contain(|| waker.wake());
         }
     });

@@ -167,7 +167,7 @@ impl Climb {
         }
     }
 
-    /// Who has won goes on in the same direction.
+    /// A direction that has won is tried further.
     fn decide(&mut self) {
         let Some(Trial { upward, wins, .. }) = self.trial.take() else { return };
         match (wins >= WINS, upward) {
@@ -242,7 +242,7 @@ mod tests {
             let mut sim = Sim::new(1024);
             sim.run(20_000, dispatch, event);
             let mean = sim.run(100_000, dispatch, event);
-            // What an event costs, beside what it would cost in the largest batch.
+            // The cost of an event, beside its cost in the largest batch.
             let cost = |size: f64| dispatch as f64 / size + event as f64;
             let waste = cost(mean) / cost(1024.0);
             assert!(waste < 1.2, "{dispatch}/{event}: {mean} events, {waste}");

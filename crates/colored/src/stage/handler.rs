@@ -49,7 +49,7 @@ where
 /// A handler that calls `f` with one event after another, and does not await. It is the cheapest
 /// handler. The closure may own state.
 pub fn each<E, F: FnMut(E) + Send + 'static>(f: F) -> Each<F> {
-    // The type of the events is that of the stage; here it only tells the compiler about `f`.
+    // The stage determines the type of the events; here it only tells the compiler the type of `f`.
     Each(f)
 }
 
@@ -73,7 +73,7 @@ impl<F> fmt::Debug for Each<F> {
 pub struct Events<E>(VecDeque<E>);
 
 impl<E> Events<E> {
-    /// Takes the first `count` events of a queue, or all. What was in here is gone already.
+    /// Takes the first `count` events of a queue, or all. The earlier events have been dropped already.
     pub(super) fn refill(&mut self, queue: &mut VecDeque<E>, count: usize) {
         debug_assert!(self.0.is_empty(), "the batch before is over");
         if count >= queue.len() {

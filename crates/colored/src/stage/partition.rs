@@ -126,7 +126,7 @@ impl<E> Partition<E> {
         event: E,
         waker: &Waker,
     ) -> Result<(), (E, Option<WaiterId>)> {
-        // Cloned before the lock: it is anybody's code.
+        // Cloned before the lock: the clone may run foreign code.
         let waker = waker.clone();
         let mut state = self.lock();
         if state.closed {
@@ -195,7 +195,7 @@ impl<E> Partition<E> {
             if state.closed && state.reserved == 0 {
                 return Poll::Ready(false);
             }
-            // The task's own waker: nobody else polls this.
+            // The task's own waker: no other task polls this.
             let old = state.sleeper.replace(cx.waker().clone());
             drop(state);
             drop(old);
@@ -229,7 +229,7 @@ impl<E> Partition<E> {
         dismissed.into_iter().chain(sleeper).for_each(Waker::wake);
     }
 
-    /// The task is gone: what is left goes with it.
+    /// The task is gone: the remaining events go with it.
     pub(super) fn end(&self, last: Option<Outcome>) {
         self.close();
         let mut left = Events::default();

@@ -1,4 +1,4 @@
-//! [`MissedTickBehavior`]: what an interval does when its task is late.
+//! [`MissedTickBehavior`]: the behavior of an interval whose task is late.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Limits: the tasks inside, and those that wait in line.
+//! Limits: the tasks inside, and the tasks that wait in line.
 
 use super::{Hue, Oracle};
 use crate::slab::Key;

@@ -12,7 +12,7 @@ use super::waiters::Waiters;
 ///
 /// No event is lost between the two: the poller first writes the readiness and then takes the
 /// wakers under the lock; a task first leaves its waker under the lock and then, still under it,
-/// reads the readiness. Whoever gets the lock second sees what the other did.
+/// reads the readiness. The second thread to get the lock sees what the first one did.
 pub(crate) struct Entry {
     readiness: Readiness,
     waiters: Mutex<Waiters>,

@@ -50,9 +50,9 @@ pub(super) struct Levels {
     /// Every timer up to this tick is in the list `DUE` or gone.
     elapsed: u64,
     /// The slot at which the last `advance` ran out of steps. While it is set,
-    /// `elapsed` is one tick before its start. So a timer that is inserted now
-    /// joins the tail of that slot, behind those that were there before it, and
-    /// the levels below hold nothing but what comes from that slot.
+    /// `elapsed` is one tick before its start. So a timer that is inserted now joins the tail of
+    /// that slot, behind the timers that were there before it, and the levels below hold only
+    /// timers that come from that slot.
     emptying: Option<Slot>,
 }
 
@@ -288,8 +288,8 @@ impl Levels {
     }
 }
 
-/// The first tick of a slot: the digits above the level are those of `elapsed`,
-/// those below it are zero.
+/// The first tick of a slot: the digits above the level are the digits of `elapsed`, and the digits
+/// below it are zero.
 fn start_of(elapsed: u64, level: u32, slot: u32) -> u64 {
     let shift = level * DIGIT_BITS;
     let above = elapsed >> shift >> DIGIT_BITS;

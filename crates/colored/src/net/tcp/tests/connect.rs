@@ -13,7 +13,7 @@ use crate::io::{AsyncReadExt, AsyncWriteExt};
 use crate::net::testing::{listen, run};
 use crate::net::{ConnectOptions, ListenOptions, TcpStream, lookup_host};
 
-/// An address where nobody listens.
+/// An address without a listener.
 async fn closed() -> SocketAddr {
     listen().await.1
 }
