@@ -249,7 +249,7 @@ fn room_that_may_come_from_elsewhere_is_waited_for() {
         told.await.unwrap();
         not_told(limit, || go.send(()).unwrap()).await;
         task.unwrap().await.unwrap();
-        // A call that has not been made.
+        // A caller holds the permit for a call that it has not made.
         let limit = Limit::new(RED, 1);
         let call = limit.cell(0).try_call(|value| *value += 1).unwrap();
         not_told(limit, || drop(call)).await;

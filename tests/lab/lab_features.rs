@@ -1,4 +1,4 @@
-//! What is built on colors, and G9 to G12, under every policy of the papers.
+//! The features that are built on colors, and G9 to G12, under every policy of the papers.
 
 use crate::support::attempts::within;
 use crate::support::choice::{Choice, of_all, of_all_alone};
@@ -168,7 +168,8 @@ fn a_section_keeps_its_color_across_awaits() {
     });
 }
 
-/// Holds a color, meets who holds the other one, and wants that: what it is told.
+/// Holds a color, meets the task that holds the other color, and then calls a cell of that color.
+/// Returns the error, if there is one.
 async fn cross(
     other: ColorCell<u32>,
     inside: Sender<()>,
@@ -349,7 +350,7 @@ impl Client {
     }
 }
 
-/// Where no work is conserved, what lies with a stuck worker waits for it.
+/// Where G6 does not hold, lanes in a stuck worker's queue wait for it.
 #[test]
 fn g10_sockets_and_timers_beside_stuck_workers() {
     of_all_alone(|choice| {

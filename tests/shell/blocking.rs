@@ -18,7 +18,7 @@ fn a_blocking_call_spawns_calls_and_waits() {
             handle.block_on(async move {
                 sleep(Duration::from_millis(1)).await;
                 called.call(|value| *value += 1).await;
-                // One more thread deep.
+                // A blocking call inside a blocking call.
                 spawn_blocking(move || Handle::current().block_on(called.call(|value| *value)))
                     .await
             })

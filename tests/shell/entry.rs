@@ -150,7 +150,7 @@ fn a_local_task_stays_on_its_thread_wherever_its_color_goes() {
             }
             Rc::strong_count(&shared)
         };
-        // Each in the middle of others that want the same colors and the same worker.
+        // Each local task runs among others that want the same colors and the same worker.
         runtime.run(async move {
             let noise: Vec<_> = (0..16).map(|_| spawn_unique(wander(2_000))).collect();
             let makers: Vec<_> = (0..8)
@@ -238,7 +238,7 @@ fn what_is_local_to_a_worker_ends_there_with_the_runtime() {
                 .map(|number| {
                     let (tell, guard) = (tell.clone(), drops.under(number % 3));
                     runtime.handle().spawn_colored(number % 3, async move {
-                        // Made here: the shutdown may come before the first poll.
+                        // The value is made here, because the shutdown may come before the first poll.
                         let held = (guard, Note(here(), tell), Rc::new(()));
                         drop(spawn_local(async move {
                             let _held = held;

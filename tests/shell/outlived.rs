@@ -1,5 +1,5 @@
-//! Wakers that outlive their tasks, their runtimes and the threads that had them: they are woken and
-//! dropped by whoever has them, whenever that is.
+//! Wakers that outlive their tasks, their runtimes and the threads that had them: any thread can wake and drop them at
+//! any time.
 
 use crate::support::polls::poll_once;
 use crate::support::{runtime, shared, wait_until};
@@ -120,7 +120,7 @@ fn a_waker_outlives_its_runtime() {
     shared(|| {
         let (runtime, token) = (runtime(2), Arc::new(()));
         let (to, from) = channel();
-        // These end with the runtime.
+        // These tasks end with the runtime.
         for color in 0..10 {
             let (token, future) = (Arc::clone(&token), give_waker(to.clone(), 0));
             drop(runtime.spawn_colored(color, async move {
@@ -243,7 +243,7 @@ fn a_complete_task_has_no_waker_of_its_joiner() {
     });
 }
 
-/// Whoever joins from outside leaves a waker in the task; the task ends when that waker's thread has gone.
+/// A foreign thread that polls a handle leaves a waker in the task; the task ends after that thread.
 #[test]
 fn a_task_outlives_who_waited_for_it() {
     shared(|| {

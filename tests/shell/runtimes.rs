@@ -23,7 +23,7 @@ use std::thread::{self, ThreadId};
 /// The color of what the target has.
 const RED: u64 = 1;
 const LONG: Duration = Duration::from_secs(60);
-/// Workers, by which a runtime is known: of the caller's, and of the other one.
+/// The numbers of workers, which identify a runtime: the caller's, and the other one.
 const OWN: usize = 2;
 const OTHER: usize = 3;
 
@@ -31,7 +31,7 @@ const OTHER: usize = 3;
 enum State {
     Own,
     Other,
-    /// Its shutdown has begun, and a poll that does not end keeps it from going on.
+    /// Its shutdown has begun, and waits for a poll that does not end.
     Closing,
     Gone,
 }
@@ -75,7 +75,7 @@ fn target(state: State, to: &Handle) -> Target {
     }
 }
 
-/// Says on which thread a future is dropped.
+/// Records the thread on which a future is dropped.
 struct Dropped(Sender<ThreadId>);
 
 impl Drop for Dropped {
@@ -84,7 +84,7 @@ impl Drop for Dropped {
     }
 }
 
-/// Whether a shutdown has told everything to end: from then on a spawn cancels its task.
+/// Whether the shutdown cancels tasks by now: if so, a spawn cancels its task.
 fn is_told(to: &Handle) -> bool {
     let (sends, dropped) = mpsc::channel();
     let guard = Dropped(sends);
@@ -132,7 +132,7 @@ where
                 }
                 Closing => {
                     ends = Some(close(other, held));
-                    // All else has ended, and the color is idle.
+                    // All other tasks have ended, and the color is idle.
                     wait_until(|| target.to.metrics().parked == OTHER - 1);
                     wait_until(|| own.block_on(target.cell.try_call(|_| ())).is_ok());
                 }
@@ -174,7 +174,7 @@ fn spawns() {
     });
 }
 
-/// As if they had been called by name, while the guard lives.
+/// While the guard lives, the free functions use its runtime.
 #[test]
 fn what_names_no_runtime_goes_to_the_one_entered_last() {
     in_each_state(|target| async move {
@@ -185,7 +185,7 @@ fn what_names_no_runtime_goes_to_the_one_entered_last() {
             assert_eq!(whose(), workers);
             let tasks = [spawn(async { whose() }), spawn_unique(async { whose() })];
             let cell = ColorCell::new(Color::new(77), ());
-            // By the color that runs, which is the caller's.
+            // `spawn_here` uses the color that runs, which is the caller's.
             (tasks, spawn_blocking(whose), cell, spawn_here(async { whose() }))
         };
         assert_eq!(whose(), OWN);
@@ -221,7 +221,7 @@ fn calls_and_reads() {
     });
 }
 
-/// Beside a cell of the caller's.
+/// A `when` over a cell of each runtime.
 #[test]
 fn whens() {
     in_each_state(|target| async move {
@@ -237,7 +237,7 @@ fn whens() {
             });
             assert_eq!(all.await, 11);
         }
-        // In a section of the caller's, too.
+        // Also in a section of the caller's.
         exclusive(async {
             assert_eq!(when((cell, &own), |n: &mut i32, own: &mut i32| *own + *n).await, 11);
             assert_eq!(cell.call(|n| *n).await, 1);
@@ -246,7 +246,7 @@ fn whens() {
     });
 }
 
-/// Who stands in line in a runtime that is shut down is told, and their own cells go on.
+/// Tasks that wait in the lines of a runtime that is shut down get an error, and the cells of their own runtime go on.
 #[test]
 fn what_waits_when_the_other_one_ends_is_told() {
     shared(|| {
@@ -270,7 +270,7 @@ fn what_waits_when_the_other_one_ends_is_told() {
             sends_after(end);
             assert_eq!(call.await, Err(CallError::ShutDown));
             assert_eq!(read.await, Err(CallError::ShutDown));
-            // They have all colors by then, and may run, if the last one is of the runtime that lives.
+            // These `when`s have all colors by then, and may run, if the last color belongs to the runtime that lives.
             for when in [both.await, turned.await] {
                 assert!(matches!(when, Ok(()) | Err(CallError::ShutDown)), "{when:?}");
             }
@@ -360,7 +360,7 @@ fn stages() {
     });
 }
 
-/// A timer is one of the runtime in which it is polled first.
+/// A timer belongs to the runtime in which it is polled first.
 #[test]
 fn timers() {
     in_each_state(|target| async move {
@@ -396,7 +396,7 @@ fn timers() {
     });
 }
 
-/// A timer whose runtime goes away while it waits is one of the runtime that polls it next.
+/// A timer whose runtime ends while it waits belongs to the runtime that polls it next.
 #[test]
 fn a_timer_survives_the_runtime_in_which_it_began() {
     shared(|| {
@@ -412,7 +412,7 @@ fn a_timer_survives_the_runtime_in_which_it_began() {
     });
 }
 
-/// A socket is one of the runtime in which it was made.
+/// A socket belongs to the runtime in which it was made.
 #[test]
 fn sockets() {
     in_each_state(|target| async move {
@@ -486,7 +486,7 @@ fn a_task_stays_in_its_runtime() {
             assert_eq!(whose(), OWN);
         }
         try_hop(RED).await.unwrap();
-        // The same color of another runtime is another one.
+        // The same number is another color in another runtime.
         assert_eq!(target.cell.try_with(|n| *n).ok(), (target.state == Own).then_some(1));
         colored::color_local! {
             static SEEN: std::cell::Cell<u32> = std::cell::Cell::new(0);
@@ -542,7 +542,7 @@ fn a_closure_is_in_the_runtime_of_its_cell_wherever_it_runs() {
             assert_eq!(own.block_on(here).unwrap(), OTHER);
             listeners.push(listener);
         };
-        // On a thread that works for nobody, in `block_on`, on a worker; in line, and in the end.
+        // On a thread that has entered no runtime, in `block_on`, on a worker; from a line, and when the runtime ends.
         let mut call = pin!(red.call(|()| look()));
         let mut cx = Context::from_waker(Waker::noop());
         match call.as_mut().poll(&mut cx) {
@@ -580,7 +580,7 @@ fn a_closure_is_in_the_runtime_of_its_cell_wherever_it_runs() {
         let ends = other.handle().cell(RED, Looks(sends));
         own.run(async move { drop(ends) });
         assert_eq!(seen.recv().unwrap(), (OTHER, Some(Color::new(RED))));
-        // All of them are sockets of the other one.
+        // All these sockets belong to the other runtime.
         drop(other);
         for listener in listeners {
             assert!(own.block_on(listener.accept()).is_err());
@@ -604,7 +604,7 @@ fn what_stays_on_a_thread_is_of_the_runtime_of_that() {
                 .await;
             assert_eq!(seen.await.unwrap(), (OWN, Some(Color::DEFAULT)));
             assert_eq!(pinned.call(|n| **n).await, 7);
-            // And waits for it are for its color: this one would not end.
+            // A wait for it is a wait for its color: this wait would not end.
             let error = exclusive(async { pinned.try_call(|n| **n).await }).await.unwrap_err();
             assert!(error.to_string().contains("would never end"), "{error}");
             let _entered = to.enter();
@@ -616,7 +616,7 @@ fn what_stays_on_a_thread_is_of_the_runtime_of_that() {
     });
 }
 
-/// A transfer is one step for both runtimes, from whichever it comes.
+/// A transfer is one step for both runtimes, whichever of them starts it.
 #[test]
 fn transfers_between_runtimes_are_exact() {
     const ACCOUNTS: u64 = 4;
@@ -665,7 +665,7 @@ fn transfers_between_runtimes_are_exact() {
     });
 }
 
-/// Not even where it holds a color of another one: it would wait for itself.
+/// The drop does not wait even if the thread holds a color of another runtime: it would wait for itself.
 #[test]
 fn a_runtime_that_is_dropped_by_a_thread_of_its_own_does_not_wait_for_it() {
     shared(|| {

@@ -71,7 +71,7 @@ struct Last;
 
 impl Drop for Last {
     fn drop(&mut self) {
-        // Whoever does not wait for the threads returns long before this.
+        // A shutdown that does not wait for the threads would return long before this.
         block(Duration::from_millis(20));
         ENDED.fetch_add(1, Ordering::Relaxed);
     }
@@ -129,7 +129,7 @@ fn each_thread_calls_the_hooks_before_and_after_all_that_it_runs() {
         });
         let builder = builder.on_thread_stop(move || {
             assert!(Handle::try_current().is_none() && BEGUN.get());
-            // Who does not wait for the threads is back before this.
+            // A shutdown that does not wait for the threads would return before this.
             block(Duration::from_millis(20));
             count_stop.fetch_add(1, Ordering::SeqCst);
         });

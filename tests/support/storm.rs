@@ -63,7 +63,7 @@ pub(crate) fn rage(runtime: &Runtime, events: u64) {
     let of_each = events / PRODUCERS as u64;
     runtime.run(async move {
         let cells: Arc<[_]> = (0..COLORS).map(|i| ColorCell::new(Color::new(i), ())).collect();
-        // One worker makes all producers: the others have to get them somehow.
+        // One worker spawns all producers: the others have to steal them.
         let producers: Vec<_> = (0..PRODUCERS)
             .map(|i| spawn_unique(produce(Arc::clone(&ours), Arc::clone(&cells), i, of_each)))
             .collect();

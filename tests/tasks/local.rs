@@ -52,8 +52,8 @@ fn an_endless_local_task_does_not_keep_a_guest() {
     });
 }
 
-/// Futures of two workers under one color, and the first to be cancelled is slow: the other worker
-/// has nothing to do meanwhile, and must not be taken for done.
+/// Futures of two workers under one color, and the first to be cancelled is slow: the other worker has nothing to do
+/// meanwhile, and must not count as ended.
 #[test]
 fn local_tasks_of_two_workers_are_dropped_at_shutdown() {
     shared(|| {
@@ -72,7 +72,7 @@ fn local_tasks_of_two_workers_are_dropped_at_shutdown() {
                                 pending::<()>().await;
                             }));
                         }
-                        // Moves the color about: the worker that is done last wakes it, and runs it.
+                        // Moves the color between the workers: the worker that is done last wakes it, and runs it.
                         let busy = [spawn_unique(sleepy()), spawn_unique(sleepy())];
                         for busy in busy {
                             busy.await.unwrap();

@@ -27,7 +27,7 @@ fn it_keeps_its_place_among_calls_and_posts() {
         assert!(poll_once(one.as_mut()).is_pending());
         let mut call = Box::pin(log.call(|log| log.push(2)));
         assert!(poll_once(call.as_mut()).is_pending());
-        // Two cells, one of them only looked at, and one color.
+        // Two cells of one color, one of them only read.
         let mut both = Box::pin(when((other.shared(), &log), |other, log| log.push(3 + *other)));
         assert!(poll_once(both.as_mut()).is_pending());
         log.post(|log| log.push(4));
@@ -117,7 +117,7 @@ fn shutdown_drops_the_closures_that_wait_and_tells_their_futures() {
 }
 
 /// A section waits for a task that needs the section's color by `when`: the wait that closes the cycle gets the
-/// error. Also if the `when` stood in line before there was a section at all.
+/// error. Also if the `when` was in the line before the first section.
 #[test]
 fn a_cycle_through_it_is_an_error_that_names_both() {
     for stands_before in [false, true] {

@@ -160,7 +160,7 @@ fn overload_costs_no_goodput_and_late_work_never_begins() {
     }
 }
 
-/// Senders who do not mind: the delay still comes to the target, and little is admitted in vain.
+/// Senders that ignore refusals: the delay still approaches the target, and little is admitted in vain.
 #[test]
 fn the_delay_comes_to_the_target() {
     // Sixty-four that all take 64 ms go in step, and nothing begins for most of that time.

@@ -63,8 +63,8 @@ impl Clock {
         self.nanos(at).div_ceil(TICK)
     }
 
-    /// When `tick` comes: until when a worker may sleep whose wheel's next deadline
-    /// this is. `None` if the platform's `Instant` cannot say.
+    /// The time of `tick`: a worker may sleep until then if it is its wheel's next deadline. `None`
+    /// if the platform's `Instant` cannot say.
     pub(crate) fn at(&self, tick: u64) -> Option<Instant> {
         self.origin.checked_add(Duration::from_nanos(tick.saturating_mul(TICK)))
     }
