@@ -290,7 +290,7 @@ fn two_colors_may_use_each_others_cells() {
 }
 
 #[test]
-fn a_post_that_panics_harms_neither_the_cell_nor_what_comes_next() {
+fn a_post_that_panics_harms_neither_the_cell_nor_later_accesses() {
     run(2, async {
         let cell = ColorCell::new(RED, 0);
         for _ in 0..100 {
@@ -306,7 +306,7 @@ fn a_post_that_panics_harms_neither_the_cell_nor_what_comes_next() {
 }
 
 #[test]
-fn the_last_owner_may_be_anybody_and_the_value_goes_under_its_color() {
+fn the_value_is_dropped_under_its_color_whichever_owner_is_last() {
     shared(|| {
         let (runtime, other, drops) = (runtime(2), runtime(1), Drops::default());
         let cell = || runtime.handle().cell(RED, drops.under(RED));

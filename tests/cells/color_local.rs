@@ -29,7 +29,7 @@ fn count() -> u64 {
 }
 
 #[test]
-fn whatever_runs_under_a_color_has_the_same_value() {
+fn all_work_under_a_color_has_the_same_value() {
     struct Counts;
     impl Drop for Counts {
         fn drop(&mut self) {

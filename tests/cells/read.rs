@@ -52,7 +52,7 @@ fn from_its_own_color_it_runs_at_once_unless_the_cell_is_in_use() {
 
 /// Each reader waits inside until all are inside.
 #[test]
-fn readers_are_inside_together_those_who_come_at_once_and_those_who_waited() {
+fn readers_that_come_at_once_and_readers_that_waited_run_together() {
     const READERS: usize = 4;
     shared(|| {
         let runtime = runtime(READERS);
@@ -220,7 +220,7 @@ fn reads_and_writes_of_one_producer_keep_their_order() {
 /// A queue of writers and readers behind a held color: they run in the order of arrival, and
 /// neighbouring readers run together.
 #[test]
-fn what_waits_comes_in_its_order() {
+fn waiting_readers_and_writers_run_in_their_order() {
     shared(|| {
         let runtime = runtime(4);
         let cell = runtime.handle().cell(RED, 0_u32);

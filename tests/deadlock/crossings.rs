@@ -155,7 +155,7 @@ fn a_chain_of_whens_is_followed() {
 /// Waits that end get no error: a call before the `when` in the line, also on a second poll, and from another task; a
 /// reader beside a `when` that reads.
 #[test]
-fn who_goes_first_is_not_told() {
+fn work_before_the_when_gets_no_error() {
     run(3, async {
         let [red, blue] = cells([RED, BLUE]);
         let Keeper { end: release, task: keeper } = Keeper::of(RED).await;
@@ -344,7 +344,7 @@ fn a_call_before_a_when_is_not_behind_it() {
 
 /// A `when` that has run blocks nothing, also while its future is kept.
 #[test]
-fn a_when_that_has_run_is_in_nobodys_way() {
+fn a_when_that_has_run_blocks_no_wait() {
     run(3, async {
         let [red, blue] = cells([RED, BLUE]);
         let mut both = pin!(when((&red, &blue), add));

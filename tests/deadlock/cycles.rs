@@ -272,7 +272,7 @@ fn three_sections_in_a_ring() {
     });
 }
 
-/// A `when` over the section's own color and one that is busy: its claim would wait behind the section.
+/// A `when` over the section's own color and a busy one: its claim would wait behind the section.
 #[test]
 fn a_when_that_waits_for_its_own_section_is_told() {
     run(3, async {
@@ -474,7 +474,7 @@ fn the_main_future_is_told_too() {
 
 /// A handle in a combinator that polls only woken futures: the handle's own waker is woken.
 #[test]
-fn a_wait_in_a_combinator_that_polls_only_what_was_woken_is_told() {
+fn a_wait_in_a_combinator_that_polls_only_woken_futures_gets_the_error() {
     run(2, async {
         spawn_colored(
             RED,
@@ -490,7 +490,7 @@ fn a_wait_in_a_combinator_that_polls_only_what_was_woken_is_told() {
 
 /// A wait that began in one task and was moved to another one belongs to the second task.
 #[test]
-fn a_wait_that_has_moved_belongs_to_who_polls_it() {
+fn a_wait_that_has_moved_belongs_to_the_task_that_polls_it() {
     run(3, async {
         let (give, given) = oneshot::channel();
         let (go, gone) = oneshot::channel();

@@ -21,7 +21,7 @@ const YELLOW: u64 = 4;
 
 /// All these waits end by themselves, and must not get an error.
 #[test]
-fn what_ends_is_no_deadlock() {
+fn waits_that_end_are_no_deadlock() {
     run(4, async {
         let blue = ColorCell::new(Color::new(BLUE), 0);
         let red = ColorCell::new(Color::new(RED), 0);

@@ -127,7 +127,7 @@ fn a_task_that_was_ready_before_a_when() {
     });
 }
 
-/// The section joins, after the `when`, one that joined a task before it.
+/// The section joins, after the `when`, a task that joined another task before it.
 #[test]
 fn a_joiner_that_is_joined_later() {
     run(3, async {
@@ -333,7 +333,7 @@ fn room_under_a_color_that_a_when_has() {
 /// A task holds a permit, and uses it under a color that a `when` has. A section that joins a task that waits for room
 /// then gets the error.
 #[test]
-fn room_that_comes_home_to_a_color_that_a_when_has() {
+fn a_permit_used_under_a_color_that_a_when_has() {
     run(3, async {
         watch().await;
         let [red, blue] = cells([RED, BLUE]);
@@ -367,8 +367,8 @@ fn a_pinned_cell_under_a_color_that_a_when_has() {
             let [red, blue] = cells([RED, BLUE]);
             let cell = PinnedCell::on_worker(1, RED, || 0).unwrap();
             cell.call(|value| *value += 1).await;
-            // Behind the task that owns it, which waits for the next call by then: also if it was woken
-            // while it ran, and stood in line once more.
+            // Behind the task that owns it, which waits for the next call by then: also if it was woken while it ran,
+            // and joined the line once more.
             for _ in 0..2 {
                 spawn_colored(RED, async {}).await.unwrap();
             }
@@ -448,7 +448,7 @@ fn a_reader_behind_a_writer_behind_a_when_that_reads() {
 /// Waits that are not blocked get no error: a reader beside the `when`, also when a writer is behind both; a task
 /// before the `when`; and a wait for a `when` that gets all its colors.
 #[test]
-fn what_goes_on_is_not_told() {
+fn waits_that_are_not_blocked_get_no_error() {
     run(3, async {
         watch().await;
         for _ in 0..20 {
@@ -480,7 +480,7 @@ fn what_goes_on_is_not_told() {
 
 /// A `when` has green and lacks blue; under red it stands behind a task, which a section over blue awaits.
 #[test]
-fn who_is_before_a_when_that_has_another_color_is_not_told() {
+fn a_task_before_a_when_that_has_another_color_gets_no_error() {
     run(3, async {
         watch().await;
         let ([red, blue], green) = (cells([RED, BLUE]), ColorCell::new(GREEN, 0));

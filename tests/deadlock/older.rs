@@ -16,7 +16,7 @@ const RED: Color = Color::new(1);
 const BLUE: Color = Color::new(2);
 const GREEN: Color = Color::new(3);
 
-/// A task that waits in the line of blue, and will open the first section: it awaits the given future.
+/// A task that waits in the line of blue. Its section is the runtime's first, and awaits the given task.
 struct First {
     go: mpsc::Sender<()>,
     give: oneshot::Sender<JoinHandle<()>>,
@@ -42,7 +42,7 @@ impl First {
     }
 }
 
-/// Blocks a color's line without a section, until it is told.
+/// Blocks a color's line without a section, until the sender is used.
 async fn block(color: Color) -> mpsc::Sender<()> {
     let (go, blocked) = mpsc::channel::<()>();
     let (stuck, is_stuck) = oneshot::channel();
@@ -208,7 +208,7 @@ fn one_that_writes_is_behind_one_that_reads() {
 
 /// Work before the `when` in the line of red gets no error, and neither does work that needs none of its colors.
 #[test]
-fn what_goes_on_is_not_told() {
+fn waits_that_are_not_blocked_get_no_error() {
     run(3, async {
         let [red, green, blue] = cells([RED, GREEN, BLUE]);
         let (go, go_red) = (block(BLUE).await, block(RED).await);

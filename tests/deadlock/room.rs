@@ -100,7 +100,7 @@ fn block_until(mut told: oneshot::Receiver<bool>) {
 }
 
 #[test]
-fn who_joins_one_that_waits_for_room_is_told() {
+fn a_join_of_a_task_that_waits_for_room_gets_the_error() {
     run(3, async {
         spawn_colored(GREEN, exclusive(yield_now())).await.unwrap();
         for item in Item::ALL {
@@ -161,7 +161,7 @@ fn a_wait_for_room_closes_the_cycle() {
 /// A task that waits for room in a section gets the error if the cycle has no younger wait in a section. The line is
 /// then as if the task had never joined it.
 #[test]
-fn who_waits_for_room_in_a_section_is_told() {
+fn a_wait_for_room_in_a_section_gets_the_error() {
     run(3, async {
         spawn_unique(exclusive(yield_now())).await.unwrap();
         let limit = Limit::new(RED, 1);
@@ -271,7 +271,7 @@ fn room_that_is_about_to_come_from_elsewhere_is_waited_for() {
 
 /// An admitted task no longer waits for room, whatever else it waits for.
 #[test]
-fn who_was_let_in_waits_no_more() {
+fn an_admitted_task_waits_no_more() {
     run(3, async {
         spawn_unique(exclusive(yield_now())).await.unwrap();
         let limit = Limit::new(RED, 1);
@@ -310,7 +310,7 @@ fn who_was_let_in_waits_no_more() {
 /// A held permit is used, or given back while there are too many permits: from then on room can come only under the
 /// color, and the waiting task gets the error.
 #[test]
-fn what_comes_home_closes_the_cycle() {
+fn a_permit_used_under_the_color_closes_the_cycle() {
     run(3, async {
         spawn_unique(exclusive(yield_now())).await.unwrap();
         for over in [false, true] {
@@ -346,7 +346,7 @@ fn what_comes_home_closes_the_cycle() {
 
 /// An admitted waiter is dropped while too many are inside: from then on all items inside are under the color.
 #[test]
-fn who_was_called_and_goes_away_closes_the_cycle() {
+fn an_admitted_waiter_that_is_dropped_closes_the_cycle() {
     run(3, async {
         spawn_unique(exclusive(yield_now())).await.unwrap();
         let limit = Limit::new(RED, 1);
@@ -393,7 +393,7 @@ async fn waits_for_room(limit: &Limit, color: Color) -> JoinHandle<()> {
 /// The only permit is given to a task that cannot use it, because a section that waits for the next task in the line
 /// holds its color. The permit is given before the section begins to wait, and after that.
 #[test]
-fn who_was_called_and_cannot_run_gives_no_room() {
+fn an_admitted_task_that_cannot_run_makes_no_room() {
     run(3, async {
         spawn_unique(exclusive(yield_now())).await.unwrap();
         for is_first in [false, true] {
@@ -440,7 +440,7 @@ fn who_was_called_and_cannot_run_gives_no_room() {
 
 /// Any item inside can make room: one of them cannot run, the other one can.
 #[test]
-fn one_who_goes_on_is_enough() {
+fn one_running_item_is_enough() {
     run(3, async {
         spawn_unique(exclusive(yield_now())).await.unwrap();
         let limit = Limit::new(RED, 2);
@@ -472,7 +472,7 @@ fn one_who_goes_on_is_enough() {
 
 /// A task that is admitted inside its own section can run, whatever else that section waits for.
 #[test]
-fn who_was_called_in_its_own_section_goes_on() {
+fn a_task_admitted_in_its_own_section_goes_on() {
     run(1, async {
         spawn_unique(exclusive(yield_now())).await.unwrap();
         let limit = Limit::new(RED, 1);

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 const RED: Color = Color::new(1);
 
 #[test]
-fn what_waits_for_too_long_is_shed_unpolled() {
+fn work_that_waits_for_too_long_is_shed_unpolled() {
     shared(|| {
         let runtime = runtime(2);
         let admission = Admission::new(Duration::from_millis(5));
@@ -80,7 +80,7 @@ fn the_time_before_the_offer_counts() {
 }
 
 #[test]
-fn what_goes_away_is_not_counted_as_waiting_or_running() {
+fn abandoned_work_is_not_counted_as_waiting_or_running() {
     run(2, async {
         let admission = Admission::new(Duration::from_secs(1));
         drop(admission.admit().unwrap());

@@ -52,7 +52,7 @@ async fn ask(address: SocketAddr) -> String {
 }
 
 #[test]
-fn whoever_connects_is_answered_also_when_it_is_shed() {
+fn every_client_gets_an_answer_also_when_it_is_shed() {
     shared(|| {
         let runtime = runtime(2);
         let admission = Admission::new(TARGET);

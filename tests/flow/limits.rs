@@ -46,7 +46,7 @@ fn so_many_come_in_and_the_next_one_is_given_back() {
 }
 
 #[test]
-fn who_waits_is_admitted_in_order_and_nobody_overtakes() {
+fn waiting_senders_are_admitted_in_order() {
     run(4, async {
         let limit = Limit::new(RED, 1);
         let trace = Trace::new();
@@ -107,7 +107,7 @@ fn a_color_that_sends_to_itself_does_not_wait() {
 }
 
 #[test]
-fn who_hops_to_the_color_while_it_waits_is_admitted() {
+fn a_task_that_hops_to_the_color_while_it_waits_is_admitted() {
     run(2, async {
         let limit = Limit::new(RED, 1);
         let permit = limit.try_reserve().unwrap();
@@ -267,7 +267,7 @@ fn every_end_of_an_item_gives_its_permit_back() {
 }
 
 #[test]
-fn a_shutdown_gives_permits_back_and_wakes_who_waits_elsewhere() {
+fn a_shutdown_gives_permits_back_and_wakes_waiters_in_other_runtimes() {
     shared(|| {
         let (home, other) = (runtime(1), runtime(1));
         let gate = Gate::close(home.handle(), RED);
@@ -328,7 +328,7 @@ fn the_delay_of_the_color_can_be_read() {
 }
 
 #[test]
-fn what_is_dropped_unbegun_is_not_queued() {
+fn items_dropped_before_they_begin_are_not_queued() {
     shared(|| {
         let runtime = runtime(1);
         let limit = runtime.handle().limit(RED, 8);

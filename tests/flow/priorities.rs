@@ -155,7 +155,7 @@ fn an_urgent_task_takes_its_urgency_along() {
 
 /// A wait of an urgent task in another color's line makes that color urgent while it lasts.
 #[test]
-fn whoever_is_waited_for_by_an_urgent_one_is_urgent() {
+fn a_color_that_an_urgent_task_waits_for_is_urgent() {
     type Ask = fn(ColorCell<()>, ColorCell<()>, Trace<u64>) -> BoxFuture;
     type BoxFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
     let asks: [(&str, Ask); 5] = [
@@ -207,7 +207,7 @@ fn whoever_is_waited_for_by_an_urgent_one_is_urgent() {
 
 /// The same for a behavior whose reader is let in beside another that is inside: no urgency is left.
 #[test]
-fn who_is_let_in_beside_others_takes_its_urgency_back() {
+fn a_behavior_admitted_beside_others_takes_its_urgency_back() {
     shared(|| {
         let runtime = runtime(3);
         let (handle, trace) = (runtime.handle(), Trace::new());
@@ -414,7 +414,7 @@ fn priorities_hold_under_every_policy() {
 }
 
 #[test]
-fn shutdown_runs_and_drops_whatever_its_class() {
+fn shutdown_drops_tasks_of_every_class() {
     shared(|| {
         for workers in [1, 3] {
             let runtime = runtime(workers);

@@ -41,7 +41,7 @@ impl Drop for Slow {
 }
 
 #[test]
-fn close_gives_back_what_waits_and_handles_what_was_accepted() {
+fn close_gives_waiting_events_back_and_handles_accepted_ones() {
     shared(|| {
         let runtime = runtime(2);
         let _entered = runtime.handle().enter();
@@ -160,7 +160,7 @@ fn a_panic_before_the_future_is_made_costs_one_batch() {
 
 /// A destructor that panics, in what a panicking handler leaves behind.
 #[test]
-fn what_a_panic_leaves_behind_may_panic_too() {
+fn the_remains_of_a_panic_may_panic_too() {
     struct Poison;
     impl Drop for Poison {
         fn drop(&mut self) {

@@ -92,7 +92,7 @@ fn a_runtime_that_ends_drains_its_stages_first() {
 
 /// No task has a handle any more when the main future ends.
 #[test]
-fn the_end_of_main_drains_what_it_has_left() {
+fn the_end_of_main_drains_the_stages_that_are_left() {
     let handled = Arc::new(AtomicU64::new(0));
     let count = Arc::clone(&handled);
     run(2, async move {
@@ -111,7 +111,7 @@ fn the_end_of_main_drains_what_it_has_left() {
 }
 
 #[test]
-fn when_the_time_is_over_what_is_left_is_lost_and_counted() {
+fn events_left_after_the_timeout_are_lost_and_counted() {
     const TIMEOUT: Duration = Duration::from_millis(30);
     alone(|| {
         within(TIMEOUT + Duration::from_millis(30), || {

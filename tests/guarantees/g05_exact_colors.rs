@@ -94,7 +94,7 @@ fn colors_that_share_a_hash_overlap_in_time() {
 }
 
 #[test]
-fn a_color_has_one_lane_whoever_names_it() {
+fn a_color_has_one_lane_for_all_threads_that_name_it() {
     run(4, async {
         let unique = spawn_unique(async { Color::current().unwrap() }).await.unwrap();
         let witness = Arc::new(Witness::default());

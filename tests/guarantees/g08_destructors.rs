@@ -197,7 +197,7 @@ fn shutdown_drops_the_future_under_its_color_in_every_state() {
 }
 
 #[test]
-fn what_is_spawned_after_shutdown_is_dropped_under_its_color() {
+fn a_task_spawned_after_shutdown_is_dropped_under_its_color() {
     shared(|| {
         let (runtime, drops) = (runtime(2), Drops::default());
         let handle = runtime.handle().clone();
@@ -217,7 +217,7 @@ fn what_is_spawned_after_shutdown_is_dropped_under_its_color() {
 }
 
 #[test]
-fn an_output_that_nobody_wants_is_dropped_under_the_color() {
+fn an_unused_output_is_dropped_under_the_color() {
     shared(|| {
         let (runtime, drops) = (runtime(2), Drops::default());
         let guard = drops.under(RED);

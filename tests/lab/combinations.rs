@@ -76,7 +76,7 @@ fn no_wake_up_is_lost_between_threads_and_workers() {
 }
 
 #[test]
-fn g7_an_endless_task_starves_nobody() {
+fn g7_an_endless_task_starves_no_other() {
     of_all(|choice| {
         let runtime = choice.runtime(1);
         let (polls, over) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
@@ -109,7 +109,7 @@ fn g7_an_endless_task_starves_nobody() {
 }
 
 #[test]
-fn g8_shutdown_drops_what_waits_under_its_color() {
+fn g8_shutdown_drops_waiting_tasks_under_their_colors() {
     of_all(|choice| {
         let runtime = choice.runtime(3);
         let drops = Drops::default();
@@ -150,7 +150,7 @@ fn guests_and_local_tasks_take_their_turns() {
 }
 
 #[test]
-fn who_has_nothing_to_do_sleeps() {
+fn idle_threads_sleep() {
     of_all(|choice| {
         let runtime = choice.runtime(3);
         storm::rage(&runtime, 640);

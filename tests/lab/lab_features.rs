@@ -63,7 +63,7 @@ fn when_makes_and_loses_no_money() {
 
 /// Sets of cells that overlap run in the order in which they were scheduled.
 #[test]
-fn when_keeps_its_order_behind_who_holds_a_color() {
+fn when_keeps_its_order_behind_a_held_color() {
     of_all(|choice| {
         let order = choice.runtime(3).run(async {
             let keeper = Keeper::of(RED).await;
@@ -184,7 +184,7 @@ async fn cross(
 }
 
 #[test]
-fn g12_one_of_two_sections_that_wait_for_each_other_is_told() {
+fn g12_one_of_two_sections_that_wait_for_each_other_gets_the_error() {
     of_all(|choice| {
         choice.runtime(3).run(async {
             let [red, blue] = [RED, BLUE].map(|color| ColorCell::new(Color::new(color), 7));

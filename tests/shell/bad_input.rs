@@ -48,7 +48,7 @@ fn settings_out_of_range_name_themselves_and_the_range() {
 }
 
 #[test]
-fn addresses_that_are_none_say_what_one_looks_like() {
+fn invalid_addresses_get_an_example_of_a_valid_one() {
     run(1, async {
         for (text, wrong) in [
             ("localhost", "there is no port"),

@@ -47,12 +47,12 @@ fn wakers_of_the_dead(runtime: &Runtime, token: &Arc<()>) -> Vec<Waker> {
     let mut wakers: Vec<Waker> = (0..3).map(|_| from.recv().unwrap()).collect();
     aborted.abort();
     assert!(runtime.block_on(aborted).unwrap_err().is_cancelled());
-    // The main future, one that a guest runs, and one that cannot leave its worker.
+    // The main future, a guest's future, and a future that cannot leave its worker.
     runtime.run(own(1, &to));
     runtime.block_on(own(1, &to));
     let local = own(1, &to);
     runtime.run(async move { spawn_local(local).await.unwrap() });
-    // One inside a section, one that hops, one of a stage.
+    // A task inside a section, a task that hops, and a stage's task.
     runtime.run(colored::exclusive(own(1, &to)));
     let hops = own(1, &to);
     runtime.run(async move {
@@ -245,7 +245,7 @@ fn a_complete_task_has_no_waker_of_its_joiner() {
 
 /// A foreign thread that polls a handle leaves a waker in the task; the task ends after that thread.
 #[test]
-fn a_task_outlives_who_waited_for_it() {
+fn a_task_outlives_the_thread_that_waited_for_it() {
     shared(|| {
         let (runtime, (tell, told)) = (runtime(2), channel::<()>());
         let task = runtime.spawn_blocking(move || told.recv().is_ok());

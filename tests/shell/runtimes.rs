@@ -1,5 +1,5 @@
-//! Two runtimes in one program: each operation, from a task of one, on one that is its own, another, on its way
-//! down, or gone. The table of `colored::runtime` says the same.
+//! Two runtimes in one program: each operation, by a task of one runtime, on its own runtime, and on another one that
+//! runs, shuts down or has ended. The table of `colored::runtime` says the same.
 
 use crate::support::{block, message, panic_of, runtime, shared, wait_until};
 use colored::cell::SeveralShared;
@@ -176,7 +176,7 @@ fn spawns() {
 
 /// While the guard lives, the free functions use its runtime.
 #[test]
-fn what_names_no_runtime_goes_to_the_one_entered_last() {
+fn free_functions_use_the_runtime_entered_last() {
     in_each_state(|target| async move {
         let Target { state, to, .. } = &target;
         let workers = if *state == Own { OWN } else { OTHER };
@@ -248,7 +248,7 @@ fn whens() {
 
 /// Tasks that wait in the lines of a runtime that is shut down get an error, and the cells of their own runtime go on.
 #[test]
-fn what_waits_when_the_other_one_ends_is_told() {
+fn waits_in_a_runtime_that_ends_get_an_error() {
     shared(|| {
         let (own, other) = (runtime(OWN), runtime(OTHER));
         let red = other.handle().cell(RED, 1);
@@ -590,7 +590,7 @@ fn a_closure_is_in_the_runtime_of_its_cell_wherever_it_runs() {
 
 /// A future or value that cannot leave its thread belongs to the runtime of the thread.
 #[test]
-fn what_stays_on_a_thread_is_of_the_runtime_of_that() {
+fn values_that_stay_on_a_thread_belong_to_its_runtime() {
     shared(|| {
         let (own, other) = (runtime(OWN), runtime(OTHER));
         let red = other.handle().cell(RED, ());

@@ -69,7 +69,7 @@ fn shutdown_in_the_middle_of_everything_drops_each_future_once() {
 }
 
 #[test]
-fn what_foreign_threads_spawn_during_shutdown_is_dropped_too() {
+fn tasks_that_foreign_threads_spawn_during_shutdown_are_dropped_too() {
     shared(|| {
         for _ in 0..20 {
             let (runtime, drops) = (runtime(4), Drops::default());
@@ -133,7 +133,7 @@ fn stuck(runtime: &Runtime, drops: &Drops, blocking: bool) -> Sender<()> {
 }
 
 #[test]
-fn what_is_stuck_delays_shutdown_for_the_timeout_and_no_more() {
+fn stuck_work_delays_shutdown_for_the_timeout_and_no_more() {
     const TIMEOUT: Duration = Duration::from_millis(50);
     alone(|| {
         for blocking in [false, true] {
@@ -164,7 +164,7 @@ fn what_is_stuck_delays_shutdown_for_the_timeout_and_no_more() {
 }
 
 #[test]
-fn shutdown_background_waits_for_nobody() {
+fn shutdown_background_waits_for_no_thread() {
     alone(|| {
         within(Duration::from_millis(20), || {
             let (runtime, drops) = (runtime(2), Drops::default());
@@ -227,7 +227,7 @@ fn blocking_calls_that_have_not_begun_are_cancelled() {
 }
 
 #[test]
-fn who_waits_for_the_runtime_is_told() {
+fn waits_for_the_runtime_end_with_an_error() {
     shared(|| {
         let (runtime, waits) = (runtime(2), mpsc::channel());
         let (handle, begun) = (runtime.handle().clone(), waits.0.clone());

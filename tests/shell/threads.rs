@@ -171,7 +171,7 @@ fn a_panic_of_a_hook_stops_nothing() {
 
 #[test]
 fn stacks_are_as_large_as_was_said() {
-    /// More than a thread has unless it is told.
+    /// More than a thread has by default.
     #[inline(never)]
     fn deep() -> u64 {
         let mut large = [0_u8; 6 << 20];

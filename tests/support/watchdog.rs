@@ -132,7 +132,7 @@ fn cpu_times() -> Vec<(u32, String)> {
 }
 
 #[test]
-fn the_report_names_who_waits_and_where() {
+fn the_report_names_the_waiting_tests_and_their_places() {
     let place = Place::enter();
     let sleeper = thread::Builder::new().name("a sleeper".into()).spawn(thread::park).unwrap();
     let text = report();

@@ -206,7 +206,7 @@ fn a_hop_arrives_inside_a_combinator_with_wakers_of_its_own() {
 }
 
 #[test]
-fn who_yields_goes_on_inside_a_combinator_with_wakers_of_its_own() {
+fn a_yield_goes_on_inside_a_combinator_with_wakers_of_its_own() {
     let yields = async {
         for _ in 0..100 {
             yield_now().await;

@@ -15,7 +15,7 @@ use std::thread;
 
 /// The worker that calls holds the other runtime's lane, whose workers are other threads.
 #[test]
-fn what_is_spawned_in_a_call_to_another_runtime_stays_here() {
+fn a_task_spawned_in_a_call_to_another_runtime_stays_here() {
     shared(|| {
         let (ours, other) = (runtime(1), runtime(1));
         let cell = other.handle().cell(Color::new(3), ());
@@ -107,7 +107,7 @@ impl Drop for Slow {
 
 /// A guest whose runtime shuts down runs its pinned tasks, and then its `block_on` panics.
 #[test]
-fn a_guest_with_local_tasks_is_let_go_at_shutdown() {
+fn a_guest_with_local_tasks_returns_at_shutdown() {
     shared(|| {
         let (runtime, drops) = (runtime(1), Drops::default());
         let handle = runtime.handle().clone();

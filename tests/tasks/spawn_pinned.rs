@@ -134,7 +134,7 @@ fn aborts_panics_and_shutdown_end_it_on_its_worker() {
 }
 
 #[test]
-fn what_was_not_made_when_the_runtime_ends_is_dropped_unmade() {
+fn a_future_not_made_when_the_runtime_ends_is_dropped_unmade() {
     shared(|| {
         for round in 0..200 {
             let (runtime, own) = (runtime(2), std::sync::Arc::new(()));

@@ -168,7 +168,7 @@ fn use_all(handle: &Handle, is_running: bool) {
     blocks(handle, is_running, io, 7);
 }
 
-/// Blocks on a future that gives `expected`, or is told that the runtime has ended.
+/// Blocks on a future that gives `expected`, or gets the error that the runtime has ended.
 fn blocks(handle: &Handle, is_running: bool, f: impl Future<Output = u32>, expected: u32) {
     if is_running {
         assert_eq!(handle.block_on(f), expected);

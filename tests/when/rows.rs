@@ -63,7 +63,7 @@ fn shared_rows_in_every_form_and_the_same_cell_twice() {
 
 /// Each behavior waits inside until all are inside, with a reader and a shared tuple.
 #[test]
-fn those_who_look_are_inside_together() {
+fn behaviors_that_only_read_run_together() {
     const WORKERS: usize = 4;
     shared(|| {
         let runtime = runtime(WORKERS);
@@ -100,7 +100,7 @@ fn those_who_look_are_inside_together() {
 }
 
 #[test]
-fn who_looks_has_a_place_in_the_order_of_each_color() {
+fn a_reading_behavior_has_a_place_in_the_order_of_each_color() {
     shared(|| {
         let runtime = runtime(3);
         let row = cells(&runtime, 2);
@@ -130,7 +130,7 @@ fn who_looks_has_a_place_in_the_order_of_each_color() {
 
 /// Money moves between accounts, by `when` over references, while others add all of it up.
 #[test]
-fn what_those_who_look_see_is_whole_beside_those_who_change_it() {
+fn reading_behaviors_see_whole_states_beside_writers() {
     const ACCOUNTS: u64 = 12;
     const ROUNDS: u64 = 2_000;
     shared(|| {
@@ -203,7 +203,7 @@ fn a_panic_gives_all_colors_back_whether_it_waited_or_not() {
 /// Shared and exclusive accesses of one cell never overlap. Both in one row are a mistake; inside an access the other
 /// one is refused; from elsewhere it waits.
 #[test]
-fn who_looks_and_who_changes_are_never_inside_together() {
+fn readers_and_writers_of_rows_never_run_together() {
     run(3, async {
         let (a, b) = (ColorCell::new(1, 1), ColorCell::new(2, 2));
         let said = panic_of(|| when((&a, a.shared()), |_, _| ()));

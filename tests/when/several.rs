@@ -287,7 +287,7 @@ fn philosophers_dine_without_deadlock_and_without_a_waiter() {
 
 /// Both workers are free while many behaviors wait for one color.
 #[test]
-fn who_waits_holds_no_worker_and_other_colors_go_on() {
+fn waiting_behaviors_hold_no_worker_and_other_colors_go_on() {
     shared(|| {
         let runtime = runtime(2);
         let (red, blue) = (runtime.handle().cell(RED, 0), runtime.handle().cell(BLUE, 0));

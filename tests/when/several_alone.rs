@@ -1,4 +1,4 @@
-//! `when` over one color that is busy: it stands in line there as a call does.
+//! `when` over one busy color: it waits in the line as a call does.
 
 use crate::support::drops::Drops;
 use crate::support::ending::end_while_held;
@@ -86,7 +86,7 @@ fn given_up_it_never_runs_and_its_closure_and_cells_go_at_its_turn() {
         assert_eq!(drops.count(), 0, "red is busy");
         gate.open();
         settle(&runtime, RED);
-        // The value goes behind what stood in line when its last cell went.
+        // The value is dropped behind the work that was in the line when its last cell was dropped.
         settle(&runtime, RED);
         drops.assert_exact(2);
     });

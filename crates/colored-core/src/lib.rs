@@ -33,7 +33,7 @@
 //! | **behavior** | a closure that needs several lanes at once ([`when()`]), and runs when it has them |
 //! | **claim** | a behavior's node in the chain of one lane: its turn gives the lane to the behavior |
 //! | **gate** | the node at the head of a lane while readers are inside ([`ColorCell::read`]) |
-//! | **admitter** | the thread that lets in readers which had to wait, while the gate is open |
+//! | **admitter** | the thread that admits readers that had to wait, while the gate is open |
 //! | **section** | the time in which a task keeps its lane across its awaits ([`exclusive()`]) |
 //! | **park** | a worker sleeps because nothing is runnable |
 //!

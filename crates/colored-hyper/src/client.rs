@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_plain_http_is_refused() {
+    fn anything_but_plain_http_is_refused() {
         let refused = "cannot connect to https://a/: this connector speaks plain HTTP only; \
                        expected http://HOST[:PORT]/...";
         assert_eq!(of("https://a/"), refused);

@@ -1,10 +1,9 @@
 //! The driver: everything that wakes tasks from outside, and how workers sleep on it.
 //!
-//! k reactor shards and one timer wheel a worker. A worker with nothing to run takes the turn of
-//! its shard and sleeps inside the poll; if a neighbour has the turn it sleeps on a condition
-//! variable ([`park`]). It wakes up in time for its timers, though not for each of many ([`coalesce`]). A
-//! busy worker looks without blocking now and then. The [`backstop`] thread does both for workers
-//! that are stuck.
+//! k reactor shards and one timer wheel a worker. A worker with nothing to run takes the turn of its shard and sleeps
+//! inside the poll; if another worker has the turn it sleeps on a condition variable ([`park`]). It wakes up in time
+//! for its timers, though not for each of many ([`coalesce`]). A busy worker looks without blocking now and then. The
+//! [`backstop`] thread does both for workers that are stuck.
 
 pub(crate) mod backstop;
 pub(crate) mod clock;

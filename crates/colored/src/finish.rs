@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_is_first_and_those_that_are_gone_are_passed_over() {
+    fn the_last_member_is_first_and_dropped_members_are_skipped() {
         let (all, mut members, closed) = list(&[0; 4]);
         drop(members.remove(2));
         assert_eq!(all.finish(None), 0);
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_stuck_is_not_waited_for_longer_and_the_rest_is_counted() {
+    fn a_stuck_member_is_not_waited_for_longer_and_the_rest_is_counted() {
         let (all, _members, closed) = list(&[7, 0, 5, 0]);
         assert_eq!(all.left(), 12);
         let deadline = Instant::now() + Duration::from_millis(5);
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn those_that_are_gone_do_not_pile_up() {
+    fn dropped_members_do_not_pile_up() {
         let all = Finishers::default();
         let (_other, members, closed) = list(&[0; 100]);
         for number in 0..10_000 {

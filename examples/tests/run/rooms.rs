@@ -87,7 +87,7 @@ fn all_hear_the_same_in_the_same_order() {
 }
 
 #[test]
-fn who_does_not_read_is_put_out() {
+fn a_member_that_does_not_read_is_removed() {
     // Far more than the sockets and the room keep for one member.
     const LINES: usize = 20_000;
     let (_rooms, addr) = start();

@@ -340,8 +340,8 @@ unsafe fn admit(node: NonNull<Node>) {
     claim.gets();
     // SAFETY: a claim is admitted once.
     if unsafe { take(behavior, 1) } {
-        // The admitter has other readers to let in, so another thread may run the behavior.
-        // SAFETY: the behavior keeps the lane.
+        // The admitter has other readers to admit, so another thread may run the behavior. SAFETY: the behavior keeps
+        // the lane.
         let spare = unsafe { lane.get() }.spare();
         let complete = Complete(Some(behavior), spare.clone());
         callback::post_urged(&spare, urgent, move || complete.run());

@@ -16,8 +16,8 @@
 //! * **Leave**: from n to n - 1. The reader that leaves 0 behind is the lane's holder from then on: it takes the node
 //!   out, and hands on what is behind it.
 //!
-//! A leave takes no count but its own: a reader is counted before it is told, and the admitter is counted as long as it
-//! has the role.
+//! A leave takes no count but its own: a reader is counted before it is woken, and the admitter is counted as long as
+//! it has the role.
 //!
 //! So the right to run the lane has at most one owner at any time: while the gate is open no thread has it, and the one
 //! exchange that leaves 0 gives it to one thread again (G1).
@@ -32,7 +32,7 @@
 //! A writer that has not queued yet may [look](super::alone) at the lane for a moment. Readers that come meanwhile let
 //! it go first: a hint, and only for a moment.
 //!
-//! The admitter lets in the readers that had to wait ([`admit`]). Two more bits of the word say whether there is one,
+//! The admitter admits the readers that had to wait ([`admit`]). Two more bits of the word say whether there is one,
 //! and whether it was asked to look again.
 
 pub(in crate::lane) mod admit;

@@ -122,8 +122,8 @@ fn leave_against_push() {
     });
 }
 
-/// Readers that wait are let in together, while another one comes, and a writer behind all of them:
-/// it comes last, and each sees what was written before it.
+/// Waiting readers are admitted together, while another reader comes, and a writer behind all of
+/// them: the writer runs last, and each reader sees all earlier writes.
 #[test]
 fn let_in_against_push() {
     check_within(2, || {
@@ -192,9 +192,9 @@ fn enter_the_next_time() {
     });
 }
 
-/// Readers that were let in are on two threads when the gate closes.
+/// Admitted readers are on two threads when the gate closes.
 #[test]
-fn two_who_waited_leave() {
+fn two_admitted_readers_leave_together() {
     check_within(2, || {
         let port = Port::new();
         let cell = ColorCell::on_lane(lane(&port), ());

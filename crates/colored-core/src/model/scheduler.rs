@@ -39,10 +39,10 @@ fn a_stuck_worker_is_robbed() {
     });
 }
 
-/// One of two workers that could come for a lane rests, and may have been woken in the place of the other: the other is
-/// woken after all.
+/// One of two workers that could come for a lane begins to rest, and may have been woken in the place of the other: it
+/// wakes the other one.
 #[test]
-fn who_rests_wakes_another() {
+fn a_searcher_that_begins_to_rest_wakes_another_worker() {
     check_within(1, || {
         let (handle, mut workers, beds) = pool(3);
         let (mut third, mut resting) = (workers.remove(2), workers.remove(1));

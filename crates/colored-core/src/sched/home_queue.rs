@@ -129,7 +129,7 @@ impl HomeQueue {
         all.len()
     }
 
-    /// Moves all lanes, or only those that have come home, to `deque`, which the caller owns.
+    /// Moves all lanes, or only the lanes that have come home, to `deque`, which the caller owns.
     fn empty_into(&self, deque: &Deque<ReadyLane>, all_of_it: bool) {
         let mut all = self.lanes.lock();
         all.home.drain(..).for_each(|lane| deque.push(lane));

@@ -255,7 +255,7 @@ impl World {
         result
     }
 
-    /// The time without those polls during which the others had to wait for the one real thread.
+    /// The time without the polls during which the other workers had to wait for the one real thread.
     fn fair(&self) -> u64 {
         now() - self.unfair.get()
     }

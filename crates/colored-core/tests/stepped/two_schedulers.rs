@@ -132,7 +132,7 @@ fn a_task_that_waits_for_cells_of_other_schedulers_leaves_no_record() {
     assert_eq!(sums.into_iter().map(output).collect::<Vec<_>>(), [10; 3]);
 }
 
-/// The look finds a `when` that stood in line before the scheduler recorded waits, and passes it over.
+/// The search finds a `when` that was in the line before the scheduler recorded waits, and skips it.
 #[test]
 fn a_when_over_cells_of_two_schedulers_that_is_older_than_the_first_section() {
     let ((one, mut ones), (two, mut twos)) = (scheduler(1), scheduler(1));
@@ -370,7 +370,7 @@ fn a_worker_that_hands_out_events_works_for_its_own_scheduler() {
 
 /// A guest that steps a worker is that worker meanwhile.
 #[test]
-fn what_a_stepped_worker_spawns_locally_stays_with_it_and_not_with_the_guest() {
+fn a_local_task_of_a_stepped_worker_stays_with_it_and_not_with_the_guest() {
     let ((one, mut ones), (two, mut twos)) = (scheduler(1), scheduler(1));
     let mut worker = twos.pop().unwrap();
     // A worker on another thread gives the guest its turns.

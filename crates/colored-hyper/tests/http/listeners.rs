@@ -67,7 +67,7 @@ fn named(
 }
 
 #[colored::test(workers = 2)]
-async fn a_handshake_comes_first_and_keeps_nobody_else_waiting() {
+async fn a_handshake_comes_first_and_delays_no_other_connection() {
     let server = start(|listener| {
         let coloring = Coloring::Peer(|&peer| Color::new(peer + 40));
         serve_with(greeted(listener), named).coloring(coloring)

@@ -183,7 +183,7 @@ fn the_delay_comes_to_the_target() {
 /// A receiver takes arrivals once in half a target, and once a second pauses for three targets; the time until then
 /// counts.
 #[test]
-fn what_waits_before_it_is_offered_does_not_begin_late_either() {
+fn work_that_waits_before_its_offer_does_not_begin_late_either() {
     for (seed, servers, service) in worlds() {
         let mut sim = Sim::new(seed, servers, service);
         let (mut arrived, mut late) = (0, 0);
@@ -274,7 +274,7 @@ fn a_standstill_bounds_the_queue() {
 }
 
 #[test]
-fn what_goes_away_does_not_wait() {
+fn abandoned_work_does_not_count_as_waiting() {
     let mut control = Control::new(TARGET, INTERVAL);
     for now in 0..100 {
         assert_eq!(control.arrive(now, now), Ok(()));

@@ -297,7 +297,7 @@ mod tests {
     /// thread must not go to sleep then, and calls the worker with its next look. Otherwise no thread would ever see
     /// the events of the shard.
     #[test]
-    fn who_parks_beside_a_poll_of_this_thread_is_called_for_the_shard() {
+    fn a_worker_that_parks_beside_a_poll_of_this_thread_is_called_for_the_shard() {
         let driver = Arc::new(Driver::with_clock(Clock::manual().0, 1));
         let (handle, mut workers) = Scheduler::with_workers(1, 1, Box::new(Nobody));
         let mut watch = Watch {

@@ -1,4 +1,4 @@
-//! A timer that lies in a wheel, and the one that this worker let go of last.
+//! A timer that lies in a wheel, and the timer that this worker released last.
 //!
 //! A task often drops a sleep and makes another one in the same poll: a time-out of each message, or
 //! of each request. So a worker keeps the timer that was dropped last, in its wheel, and the next one

@@ -59,8 +59,8 @@ fn receive<S: Socket>(socket: &S, buf: &mut [MaybeUninit<u8>], mode: Mode) -> io
         Mode::Take if S::HAS_ANCILLARY => {
             let (bytes, flags) =
                 socket.system().recv_vectored(&mut [MaybeUninitSlice::new(buf)])?;
-            // A message that found no room, as here, is told by a flag. So are other reasons to end a
-            // read early.
+            // A flag reports a message that found no room, as here. Flags also report other reasons to end a read
+            // early.
             Ok(Moved { bytes, is_all: flags == MsgHdrMut::new().flags() })
         }
         Mode::Take => Ok(Moved { bytes: socket.system().recv(buf)?, is_all: true }),

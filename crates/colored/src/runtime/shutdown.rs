@@ -1,6 +1,6 @@
 //! How a runtime ends.
 //!
-//! 1. Stages are closed and drained, the one that was built last first, while all else goes on.
+//! 1. Stages are closed and drained, the last one built first, while all other work goes on.
 //! 2. The scheduler cancels every task, each under its color, and the workers stop.
 //! 3. Sockets and timers that are still held somewhere fail from now on.
 //! 4. The reactor thread ends.

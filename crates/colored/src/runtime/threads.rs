@@ -48,7 +48,7 @@ impl Gate {
         self.changed.notify_all();
     }
 
-    /// A thread waits to be let in.
+    /// Waits until the threads may start. False if they must not.
     fn pass(&self) -> bool {
         let waiting = self.changed.wait_while(self.lock(), |state| state.open.is_none());
         waiting.unwrap_or_else(PoisonError::into_inner).open == Some(true)

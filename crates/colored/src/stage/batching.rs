@@ -215,7 +215,7 @@ mod tests {
                 let limit = self.batching.limit();
                 let now = self.now;
                 self.batching.took(limit, 1_000_000, || now);
-                // A percent or two of noise, and now and then a neighbour on the machine.
+                // A percent or two of noise, and now and then another process on the machine.
                 self.noise = self.noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 let time = dispatch + event * limit as u64;
                 let late = if self.noise >> 56 == 0 { 20 * time } else { 0 };
@@ -276,7 +276,7 @@ mod tests {
 
     /// The queue is saturated for some fifty batches, then empty, and never holds more than 64.
     #[test]
-    fn a_queue_that_fills_in_bursts_is_enough_and_what_it_cannot_hold_is_not_tried_for_long() {
+    fn a_queue_that_fills_in_bursts_is_enough_and_batches_beyond_it_are_not_tried_for_long() {
         let mut batching = Batching::new(Batch::Adaptive { max: 1024 });
         let (mut now, mut events, mut batches) = (0, 0, 0);
         for _ in 0..20_000 {

@@ -77,7 +77,7 @@ impl<E> Events<E> {
     pub(super) fn refill(&mut self, queue: &mut VecDeque<E>, count: usize) {
         debug_assert!(self.0.is_empty(), "the batch before is over");
         if count >= queue.len() {
-            // The buffers go to and fro.
+            // The two buffers alternate.
             std::mem::swap(&mut self.0, queue);
         } else {
             self.0.extend(queue.drain(..count));

@@ -18,7 +18,7 @@ pub(super) struct Timer(Registered);
 enum Found {
     /// That its deadline has been reached.
     Due,
-    /// The one that was let go of last, which it has taken over.
+    /// The timer that was released last, which this one has taken over.
     Last,
     /// A wheel, and its tick there.
     Wheel(Arc<Context>, usize, u64),

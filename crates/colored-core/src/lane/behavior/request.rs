@@ -104,8 +104,8 @@ unsafe fn gather_many(wants: &mut [Request]) -> usize {
 }
 
 /// Runs `run` now and on this thread, if all lanes are idle, this thread's own, or open for readers where that is
-/// enough. `run` gets `given`, which comes back otherwise, and is told which lane was this thread's own. `color` is the
-/// lane under whose color it runs: one of the lanes, wanted exclusively.
+/// enough. `run` gets `given`, which comes back otherwise, and the lane that was this thread's own, if one was. `color`
+/// is the lane under whose color it runs: one of the lanes, wanted exclusively.
 ///
 /// # Safety
 ///

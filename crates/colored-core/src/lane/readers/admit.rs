@@ -10,7 +10,7 @@
 //!
 //! A reader in the line has looked at the gate before. The gate may have been shut then, and be open now, held open by
 //! a behavior that waits for other lanes. A section may hold one of these lanes and await this very reader. So no
-//! reader may wait without need: if the gate is open, and only readers are before it in the line, it is let in.
+//! reader may wait without need: if the gate is open, and only readers are before it in the line, it is admitted.
 //!
 //! * A thread that has put a reader into the line looks once more. If the gate is open, the thread becomes the
 //!   admitter, or asks the present one to look again. The present admitter cannot miss it: the exchange that ends its
@@ -23,10 +23,10 @@
 //!
 //! An inline read opens the gate, and looks at the line afterwards without a fence. So a reader that comes within the
 //! same few nanoseconds may wait for that read. A reader that came while the thread had lost its core does not. The
-//! inline read itself waits for nothing, and before a reader is let in beside it, an admitter has looked at the line.
+//! inline read itself waits for nothing, and before a reader is admitted beside it, an admitter has looked at the line.
 //!
 //! The closure of a reader that was abandoned in the line is dropped under the lane, and so not while others are
-//! inside. The reader's node stays where it is, and the readers behind it are let in past it.
+//! inside. The reader's node stays where it is, and the readers behind it are admitted past it.
 
 use crate::lane::current::Hold;
 use crate::lane::readers;
@@ -37,7 +37,7 @@ use crate::sync::{Ordering, fence};
 use std::mem;
 use std::ptr::NonNull;
 
-/// How many readers are let in at once. As many as a slice has polls.
+/// How many readers are admitted at once. As many as a slice has polls.
 const GROUP: usize = 64;
 
 /// The head of every node that waits to read: a queued read or a claim.
@@ -185,7 +185,7 @@ pub(in crate::lane) unsafe fn let_in(ready: ReadyLane, hold: &Hold, closing: boo
     LetIn::Open
 }
 
-/// Each thread that has just queued a reader calls this: it lets in the readers that an open gate would have left
+/// Each thread that has just queued a reader calls this: it admits the readers that an open gate would have left
 /// behind, perhaps its own.
 ///
 /// # Safety
@@ -205,7 +205,7 @@ pub(in crate::lane) unsafe fn look_again(ptr: LanePtr) {
     }
 }
 
-/// As the admitter of an open gate: lets in the readers that need not wait, then calls `f` with the node behind which
+/// As the admitter of an open gate: admits the readers that need not wait, then calls `f` with the node behind which
 /// the others are queued. True if the first of them is a writer, and so keeps out readers behind it. `None`, and no
 /// call, if there is another admitter, or something is half done.
 ///
@@ -260,7 +260,7 @@ impl Admitter {
         Self { admitting: Admitting(lane.ptr()), lane }
     }
 
-    /// Lets in all readers that need not wait, and leaves.
+    /// Admits all readers that need not wait, and leaves.
     fn go(mut self) {
         let mut last = NonNull::from(&self.lane.inline);
         for _ in 0..GROUP {
@@ -281,7 +281,7 @@ impl Admitter {
         callback::post(&spare, move || self.go());
     }
 
-    /// Lets in the first reader behind `last` that wants in, and moves `last` past those that do not.
+    /// Admits the first reader behind `last` that is not abandoned, and moves `last` past the abandoned ones.
     fn next(&self, last: &mut NonNull<Node>) -> Next {
         let chain = &self.lane.chain;
         while let Some((node, kind)) = chain.next(*last) {

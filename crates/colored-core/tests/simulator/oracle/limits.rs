@@ -107,7 +107,7 @@ impl Oracle {
         if limit.inside <= limit.capacity
             && let Some(next) = limit.line.pop_front()
         {
-            // The clone of the one that leaves goes, and the next one has another.
+            // The leaving task's clone is dropped, and the next task has another clone.
             limit.called.push((next, Answer::Inside));
             self.tally.admitted += 1;
             self.wake(next);
@@ -117,7 +117,7 @@ impl Oracle {
         self.limit_clone_gone(key);
     }
 
-    /// The limit closes: no task comes in any more, and it sends away those in line.
+    /// The limit closes: it admits no task any more, and the waiting tasks get an error.
     pub(crate) fn limit_close(&mut self, key: LimitKey) {
         let limit = self.limit(key);
         limit.closed = true;

@@ -24,7 +24,7 @@ impl Entry {
         Entry { readiness: Readiness::new(ready), waiters: Mutex::default() }
     }
 
-    /// Waits in the slot of one direction: the last task to poll is the one that is woken.
+    /// Waits in the slot of one direction: only the last task to poll is woken.
     pub(crate) fn poll_slot(
         &self,
         cx: &mut Context<'_>,

@@ -7,7 +7,7 @@ use socket2::SockRef;
 
 use super::limits;
 
-/// The one that counts for a socket with this address.
+/// The limit that counts for a socket with this address.
 pub(super) fn get(socket: &SockRef<'_>, local: SocketAddr) -> io::Result<u32> {
     if is_v4(local) { socket.ttl_v4() } else { socket.unicast_hops_v6() }
 }

@@ -111,7 +111,7 @@ fn a_connection_is_made_as_the_options_say() {
 }
 
 #[test]
-fn what_cannot_be_bound_is_named() {
+fn an_address_that_cannot_be_bound_is_named() {
     run(async {
         let (_listener, addr) = listen().await;
         let (_other, taken) = listen().await;

@@ -41,7 +41,7 @@ fn a_large_transfer_blocks_and_goes_on() {
 }
 
 #[test]
-fn a_short_read_does_not_lose_what_comes_next() {
+fn a_short_read_does_not_lose_the_next_bytes() {
     run(async {
         let (mut client, mut server) = pair().await;
         let mut buf = [0; 64];
