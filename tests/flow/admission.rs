@@ -29,13 +29,13 @@ fn work_that_waits_for_too_long_is_shed_unpolled() {
         assert_eq!((admission.metrics().waiting, admission.metrics().admitted), (10, 10));
         block(Duration::from_millis(25));
         assert!(admission.delay() >= Duration::from_millis(25), "seen while nothing moves");
-        let door = admission.admit().map(drop).unwrap_err();
-        assert!(!door.was_admitted() && door.to_string().contains("refused"), "{door}");
+        let refused = admission.admit().map(drop).unwrap_err();
+        assert!(!refused.was_admitted() && refused.to_string().contains("refused"), "{refused}");
         gate.open();
         for task in tasks {
-            let valve: Overloaded = runtime.block_on(task).unwrap().unwrap_err();
-            assert!(valve.was_admitted() && valve.delay() >= Duration::from_millis(25));
-            assert!(valve.to_string().contains("shed"), "{valve}");
+            let shed: Overloaded = runtime.block_on(task).unwrap().unwrap_err();
+            assert!(shed.was_admitted() && shed.delay() >= Duration::from_millis(25));
+            assert!(shed.to_string().contains("shed"), "{shed}");
         }
         let metrics = admission.metrics();
         assert_eq!((metrics.shed, metrics.rejected, metrics.begun), (10, 1, 0));
@@ -61,8 +61,8 @@ fn the_time_before_the_offer_counts() {
         .unwrap();
         // Too late at its turn, counted from its arrival and not from the offer.
         block(WAIT);
-        let valve = permit.begin().map(drop).unwrap_err();
-        assert!(valve.was_admitted() && valve.delay() >= 2 * WAIT, "{valve}");
+        let shed = permit.begin().map(drop).unwrap_err();
+        assert!(shed.was_admitted() && shed.delay() >= 2 * WAIT, "{shed}");
         // Too late when it is offered.
         let late = admission.admit_since(arrived).map(drop).unwrap_err();
         assert!(!late.was_admitted() && late.delay() >= 2 * WAIT, "{late}");

@@ -222,14 +222,14 @@ fn a_waker_lies_in_a_local_of_a_thread_that_ends_last() {
 /// A complete task does not keep the task that joined it alive, even if its handle lives on.
 #[test]
 fn a_complete_task_has_no_waker_of_its_joiner() {
-    struct Nobody;
-    impl Wake for Nobody {
+    struct NoopWake;
+    impl Wake for NoopWake {
         fn wake(self: Arc<Self>) {}
     }
     shared(|| {
         let (runtime, (tell, told)) = (runtime(1), oneshot::channel::<()>());
         let task = runtime.spawn_colored(RED, async move { told.await.is_ok() });
-        let (kept, joiner) = (task.abort_handle(), Arc::new(Nobody));
+        let (kept, joiner) = (task.abort_handle(), Arc::new(NoopWake));
         let mut task = Box::pin(task);
         let waker = Waker::from(Arc::clone(&joiner));
         assert!(task.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());

@@ -85,7 +85,7 @@ pub(in crate::lane) fn try_enter(lane: &LaneRef) -> bool {
                 // Ordering: Release hands what this thread has acquired with the lane to the readers that enter.
                 lane.readers.store(1, Ordering::Release);
                 if !std::ptr::eq(lane.chain.last(), own.as_ptr()) {
-                    look_for_who_came(lane);
+                    look_for_new_nodes(lane);
                 }
                 return true;
             }
@@ -102,7 +102,7 @@ pub(in crate::lane) fn try_enter(lane: &LaneRef) -> bool {
 /// This thread has opened the gate, and a node is in the line already, perhaps since before. A thread may lose its core
 /// between the claim and the opening; a reader that came meanwhile would wait for all that this one does.
 #[cold]
-fn look_for_who_came(lane: &LaneRef) {
+fn look_for_new_nodes(lane: &LaneRef) {
     admit::look_again_soon(lane.clone());
 }
 

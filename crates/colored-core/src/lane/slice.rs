@@ -123,7 +123,7 @@ impl ReadyLane {
         // head.
         match unsafe { admit::let_in(self, hold, closing) } {
             LetIn::Open => Turned::Taken,
-            LetIn::Nobody(lane) => Turned::Over(lane, After::InlineCounted),
+            LetIn::None(lane) => Turned::Over(lane, After::InlineCounted),
             LetIn::Stalled(lane) => Turned::NotYet(lane),
         }
     }

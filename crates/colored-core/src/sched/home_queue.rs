@@ -46,7 +46,7 @@ const BEHIND_NANOS: u64 = 1_000_000;
 
 /// Lanes that others have left for one worker, and lanes that it runs behind all others.
 pub(super) struct HomeQueue {
-    lanes: Mutex<Letters>,
+    lanes: Mutex<Lanes>,
     /// How many lanes of both kinds there are.
     len: AtomicUsize,
     /// How many lanes have come home.
@@ -55,12 +55,12 @@ pub(super) struct HomeQueue {
 
 /// The lanes of each kind, oldest first.
 #[derive(Default)]
-struct Letters {
+struct Lanes {
     home: VecDeque<ReadyLane>,
     behind: VecDeque<ReadyLane>,
 }
 
-impl Letters {
+impl Lanes {
     fn len(&self) -> usize {
         self.home.len() + self.behind.len()
     }
@@ -73,11 +73,11 @@ impl Letters {
 impl HomeQueue {
     pub(super) fn new() -> Self {
         let (len, home) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Self { lanes: Mutex::new(Letters::default()), len, home }
+        Self { lanes: Mutex::new(Lanes::default()), len, home }
     }
 
     /// To be called under the lock, after a change.
-    fn count(&self, all: &Letters) {
+    fn count(&self, all: &Lanes) {
         // Ordering: Release pairs with the Acquire in `is_empty`; the worker that should find an added lane is
         // called or notified afterwards (`idle.rs`).
         self.len.store(all.len(), Ordering::Release);

@@ -162,7 +162,7 @@ fn poll(hands: &Hands, act: &Act, waker: Option<&Waker>) {
     };
     let foreign = match woken {
         Woken::Task => None,
-        Woken::Nobody => Some(Waker::noop().clone()),
+        Woken::Noop => Some(Waker::noop().clone()),
         Woken::Foreign(woken, dropped) => Some(Foreign::waker(hands, woken, dropped)),
     };
     let waker = foreign.as_ref().or(waker).unwrap_or(Waker::noop());

@@ -106,7 +106,7 @@ pub(crate) enum End {
 pub(crate) enum Woken {
     /// The waker of the task that polls, or none outside a task.
     Task,
-    Nobody,
+    Noop,
     /// A waker of foreign code, which runs on a wake and on the drop.
     Foreign(Acts, Acts),
 }

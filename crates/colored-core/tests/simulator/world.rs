@@ -92,7 +92,7 @@ pub(crate) fn now() -> u64 {
     CLOCK.get()
 }
 
-/// The scheduler's door to this thread's world.
+/// The scheduler's access to this thread's world.
 struct Port;
 
 impl Park for Port {

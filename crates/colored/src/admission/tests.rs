@@ -1,7 +1,7 @@
 //! The controller in virtual time, before servers that take what they are given first-in first-out.
 
 use super::control::Control;
-use super::overloaded::Gate;
+use super::overloaded::Check;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -282,7 +282,11 @@ fn abandoned_work_does_not_count_as_waiting() {
     }
     assert_eq!(control.arrive(100, 100), Ok(()));
     assert!(control.turn(100, 100 + 2 * TARGET), "two targets are in time");
-    assert_eq!(control.arrive(99, 100 + 2 * TARGET), Err(Gate::Late), "it is late already");
+    assert_eq!(
+        control.arrive(99, 100 + 2 * TARGET),
+        Err(Check::AgeAtArrival),
+        "it is late already"
+    );
     assert_eq!(control.arrive(100, 100 + 2 * TARGET), Ok(()), "it is not yet");
     assert!(!control.turn(99, 100 + 2 * TARGET), "and no more");
     let counts = control.counts;

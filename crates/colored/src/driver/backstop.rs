@@ -283,9 +283,9 @@ mod tests {
     use std::sync::Arc;
     use std::time::Duration;
 
-    struct Nobody;
+    struct NoPark;
 
-    impl Park for Nobody {
+    impl Park for NoPark {
         fn unpark(&self, _worker: usize) {}
 
         fn now(&self) -> u64 {
@@ -299,7 +299,7 @@ mod tests {
     #[test]
     fn a_worker_that_parks_beside_a_poll_of_this_thread_is_called_for_the_shard() {
         let driver = Arc::new(Driver::with_clock(Clock::manual().0, 1));
-        let (handle, mut workers) = Scheduler::with_workers(1, 1, Box::new(Nobody));
+        let (handle, mut workers) = Scheduler::with_workers(1, 1, Box::new(NoPark));
         let mut watch = Watch {
             handle,
             driver: Arc::clone(&driver),

@@ -57,7 +57,7 @@ pub(in crate::lane) struct Vtable {
     /// As `begin`, but readers are inside, the caller is the admitter and the node is still in the chain. Nothing is
     /// dropped. After the answer true, later calls answer true again.
     pub(in crate::lane) begin_beside: unsafe fn(NonNull<Node>) -> bool,
-    /// The reader did not want in. Takes the node.
+    /// The reader was not admitted. Takes the node.
     pub(in crate::lane) free: unsafe fn(NonNull<Node>),
     pub(in crate::lane) admit: Admit,
 }
@@ -108,8 +108,8 @@ pub(in crate::lane) unsafe fn is_claim(node: NonNull<Node>) -> bool {
 pub(in crate::lane) enum LetIn {
     /// The gate is open; the thread does not hold the lane any more.
     Open,
-    /// No reader wanted in any more: the lane's own node is at the head, has had its turn, and owns a reference.
-    Nobody(ReadyLane),
+    /// No reader was admitted: the lane's own node is at the head, has had its turn, and owns a reference.
+    None(ReadyLane),
     /// A producer behind the reader is half done.
     Stalled(ReadyLane),
 }
@@ -152,7 +152,7 @@ pub(in crate::lane) unsafe fn let_in(ready: ReadyLane, hold: &Hold, closing: boo
     if wanted == 0 {
         // The owners that kept the lane may have gone with the readers just freed.
         hold.owe(1);
-        return LetIn::Nobody(ready);
+        return LetIn::None(ready);
     }
     // SAFETY: the hold is of this lane, which the readers in the group keep alive.
     unsafe { ptr.settle(hold) };
@@ -226,7 +226,7 @@ pub(in crate::lane) unsafe fn survey(ptr: LanePtr, f: impl FnOnce(NonNull<Node>)
     let found = (0..GROUP).map(|_| admitter.next(&mut last)).find(|next| *next != Next::Admitted);
     let is_shut = match found {
         Some(Next::Writer) => Some(true),
-        Some(Next::Nobody) => Some(false),
+        Some(Next::None) => Some(false),
         _ => None,
     };
     if is_shut.is_some() {
@@ -270,7 +270,7 @@ impl Admitter {
             match self.next(&mut last) {
                 Next::Admitted => continue,
                 Next::Stalled => break,
-                Next::Writer | Next::Nobody => {}
+                Next::Writer | Next::None => {}
             }
             match self.admitting.end() {
                 Ok(()) => return,
@@ -313,11 +313,11 @@ impl Admitter {
             }
             return Next::Admitted;
         }
-        Next::Nobody
+        Next::None
     }
 }
 
-/// The next node behind the readers that do not want in.
+/// The next node behind the abandoned readers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
     Admitted,
@@ -325,7 +325,8 @@ enum Next {
     Stalled,
     /// A node that does not read.
     Writer,
-    Nobody,
+    /// The end of the line.
+    None,
 }
 
 /// The role, and a count of the gate. Given up when this is dropped; the lane outlives it.
