@@ -368,7 +368,7 @@ fn calls_that_run_on_their_callers_thread_exclude_tasks() {
 
 /// Inside a section one can await a call of the same cell: the value is there already.
 #[test]
-fn a_call_inside_an_access_to_its_cell_is_told_so_with_its_line() {
+fn a_call_inside_an_access_to_its_cell_gets_an_error_with_its_line() {
     run(2, async {
         let cell = ColorCell::new(7, 1);
         let limited = colored::Limit::new(7, 1).cell(1);

@@ -95,7 +95,7 @@ fn a_value_on_a_worker_is_made_used_and_dropped_there() {
 }
 
 #[test]
-fn the_main_thread_can_be_its_home() {
+fn the_main_thread_can_own_the_value() {
     let log = Log::new();
     shared(|| {
         let runtime = runtime(2);

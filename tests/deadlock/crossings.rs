@@ -64,7 +64,7 @@ where
 }
 
 #[test]
-fn a_call_behind_a_when_is_told() {
+fn a_call_behind_a_when_gets_the_error() {
     // Also if no task awaits the `when`: it has its colors all the same.
     for forget in [false, true] {
         run(3, async move {
@@ -86,7 +86,7 @@ fn a_call_behind_a_when_is_told() {
 }
 
 #[test]
-fn a_read_and_a_when_behind_a_when_are_told() {
+fn a_read_and_a_when_behind_a_when_get_the_error() {
     run(3, async {
         for reads in [true, false] {
             let (told, line) = crossed(false, move |red| async move {
@@ -107,7 +107,7 @@ fn a_read_and_a_when_behind_a_when_are_told() {
 
 /// The section joins a task that hops behind the `when`.
 #[test]
-fn a_hop_behind_a_when_is_told() {
+fn a_hop_behind_a_when_gets_the_error() {
     run(3, async {
         let (told, line) = crossed(false, |_| async {
             let hopper = spawn_colored(GREEN, hop(Color::new(RED)));
@@ -218,7 +218,7 @@ async fn waits_under_red() -> (JoinHandle<()>, oneshot::Sender<()>) {
 
 /// A task that is in no line comes behind a `when` that is there, whenever it is woken.
 #[test]
-fn a_join_of_a_task_behind_a_when_is_told() {
+fn a_join_of_a_task_behind_a_when_gets_the_error() {
     run(3, async {
         spawn_colored(GREEN, exclusive(async {})).await.unwrap();
         let (mut task, go) = waits_under_red().await;
@@ -270,7 +270,7 @@ fn a_when_before_a_task_that_a_section_joins_closes_the_cycle() {
 
 /// A task that was in the line before the `when` is not behind it.
 #[test]
-fn a_join_of_a_task_before_a_when_is_not_told() {
+fn a_join_of_a_task_before_a_when_gets_no_error() {
     run(3, async {
         spawn_colored(GREEN, exclusive(async {})).await.unwrap();
         for joins_first in [false, true] {

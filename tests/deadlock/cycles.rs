@@ -44,7 +44,7 @@ async fn until(condition: impl Fn() -> bool) {
 }
 
 #[test]
-fn a_section_that_awaits_its_own_color_is_told() {
+fn a_section_that_awaits_its_own_color_gets_the_error() {
     run(2, async {
         let spawned = line!() + 1;
         let task = spawn_colored(RED, async {
@@ -149,7 +149,7 @@ fn a_call_closes_a_cycle_through_a_join() {
 
 /// A call in a section that another section waits for. The closure is dropped, and the color goes on.
 #[test]
-fn a_call_in_a_section_is_told() {
+fn a_call_in_a_section_gets_the_error() {
     run(3, async {
         for panics in [false, true] {
             let drops = Drops::default();
@@ -274,7 +274,7 @@ fn three_sections_in_a_ring() {
 
 /// A `when` over the section's own color and a busy one: its claim would wait behind the section.
 #[test]
-fn a_when_that_waits_for_its_own_section_is_told() {
+fn a_when_that_waits_for_its_own_section_gets_the_error() {
     run(3, async {
         let [red, blue] = [RED, BLUE].map(|color| ColorCell::new(Color::new(color), 0));
         let Keeper { end: go, task: holder } = Keeper::of(BLUE).await;
@@ -329,7 +329,7 @@ fn a_read_closes_a_cycle() {
 
 /// The value is used by a task of the color, which the section keeps waiting.
 #[test]
-fn a_call_of_a_pinned_cell_is_told() {
+fn a_call_of_a_pinned_cell_gets_the_error() {
     run(3, async {
         let cell = PinnedCell::on_worker(1, RED, || Rc::new(Cell::new(0))).unwrap();
         let add = |value: &mut Rc<Cell<u32>>| value.set(value.get() + 1);
@@ -462,7 +462,7 @@ fn waits_older_than_the_first_section_count() {
 
 /// On the thread of a guest, and for the main future.
 #[test]
-fn the_main_future_is_told_too() {
+fn the_main_future_gets_the_error_too() {
     shared(|| {
         let runtime = runtime(1);
         let told = runtime.block_on(async {

@@ -63,7 +63,7 @@ impl<T: Send + 'static> Section<T> {
     }
 }
 
-async fn is_told<T: Send + 'static>(told: JoinHandle<Result<T, JoinError>>) {
+async fn gets_the_error<T: Send + 'static>(told: JoinHandle<Result<T, JoinError>>) {
     let Err(error) = told.await.unwrap() else { panic!("it was not told") };
     let said = error.deadlock().expect("a deadlock").to_string();
     assert!(said.contains("goes first to the `when` at tests/deadlock/kept.rs"), "{said}");
@@ -86,7 +86,7 @@ fn a_task_that_was_ready_behind_a_when() {
             if let Some(keeper) = keeper {
                 keeper.release().await;
             }
-            is_told(told).await;
+            gets_the_error(told).await;
             both.await;
             assert_eq!(red.call(|red| *red).await, 1);
         }
@@ -121,7 +121,7 @@ fn a_task_that_was_ready_before_a_when() {
         let mut both = pin!(when((&red, &blue), add));
         assert!(waits(both.as_mut()).await);
         keeper.release().await;
-        is_told(told).await;
+        gets_the_error(told).await;
         both.await;
         two.send(()).unwrap();
     });
@@ -145,7 +145,7 @@ fn a_joiner_that_is_joined_later() {
         let section = Section::begin().await;
         let mut both = pin!(when((&red, &blue), add));
         assert!(waits(both.as_mut()).await);
-        is_told(section.awaits(between).await).await;
+        gets_the_error(section.awaits(between).await).await;
         both.await;
         one.send(()).unwrap();
         two.send(()).unwrap();
@@ -228,7 +228,7 @@ fn a_when_that_was_forgotten_before_the_first_section() {
         in_blue.0.send(()).unwrap();
         joins.await.unwrap();
         in_red.0.send(()).unwrap();
-        is_told(told).await;
+        gets_the_error(told).await;
         assert_eq!(red.call(|red| *red).await, 0);
     });
 }
@@ -294,7 +294,7 @@ fn a_hop_on_its_way() {
         let mut both = pin!(when((&red, &blue), add));
         assert!(waits(both.as_mut()).await);
         block.send(()).unwrap();
-        is_told(told).await;
+        gets_the_error(told).await;
         both.await;
     });
 }
@@ -324,7 +324,7 @@ fn room_under_a_color_that_a_when_has() {
             if let Some(keeper) = keeper {
                 keeper.release().await;
             }
-            is_told(told).await;
+            gets_the_error(told).await;
             both.await;
         }
     });
@@ -529,7 +529,7 @@ fn whens_that_read_beside_each_other_do_not_wait_for_each_other() {
 
 /// A reader that was dropped in line behind an open gate blocks no task.
 #[test]
-fn a_reader_past_an_abandoned_one_is_not_told() {
+fn a_reader_past_an_abandoned_one_gets_no_error() {
     run(3, async {
         watch().await;
         let [red, blue] = cells([RED, BLUE]);

@@ -206,7 +206,7 @@ fn a_wait_for_room_older_than_the_first_section_counts() {
 }
 
 /// Joins, in a section over the limit's color, a task that waits for room; `comes` then ends the wait.
-async fn not_told(limit: Limit, comes: impl FnOnce() + Send + 'static) {
+async fn gets_no_error(limit: Limit, comes: impl FnOnce() + Send + 'static) {
     let (begin, begun) = oneshot::channel();
     let ours = limit.clone();
     let holder = spawn_colored(
@@ -236,7 +236,7 @@ fn room_that_may_come_from_elsewhere_is_waited_for() {
         // A task of another color holds the permit.
         let limit = Limit::new(RED, 1);
         let permit = limit.try_reserve().unwrap();
-        not_told(limit, || drop(permit)).await;
+        gets_no_error(limit, || drop(permit)).await;
         // The admitted task is under another color by now.
         let limit = Limit::new(RED, 1);
         let (go, gone) = oneshot::channel::<()>();
@@ -247,12 +247,12 @@ fn room_that_may_come_from_elsewhere_is_waited_for() {
             gone.await.unwrap();
         });
         told.await.unwrap();
-        not_told(limit, || go.send(()).unwrap()).await;
+        gets_no_error(limit, || go.send(()).unwrap()).await;
         task.unwrap().await.unwrap();
         // A caller holds the permit for a call that it has not made.
         let limit = Limit::new(RED, 1);
         let call = limit.cell(0).try_call(|value| *value += 1).unwrap();
-        not_told(limit, || drop(call)).await;
+        gets_no_error(limit, || drop(call)).await;
     });
 }
 
@@ -264,7 +264,7 @@ fn room_that_is_about_to_come_from_elsewhere_is_waited_for() {
         let limit = Limit::new(RED, 1);
         let Keeper { end: release, task: keeper } = Keeper::of(GREEN).await;
         drop(limit.try_spawn(hop(GREEN)).unwrap());
-        not_told(limit, || release.send(()).unwrap()).await;
+        gets_no_error(limit, || release.send(()).unwrap()).await;
         keeper.await.unwrap();
     });
 }

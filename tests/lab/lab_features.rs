@@ -209,7 +209,7 @@ fn g12_one_of_two_sections_that_wait_for_each_other_gets_the_error() {
 }
 
 #[test]
-fn limits_let_in_as_many_as_fit() {
+fn limits_admit_as_many_as_fit() {
     of_all(|choice| {
         choice.runtime(3).run(async {
             let limit = Limit::new(Color::new(RED), 2);

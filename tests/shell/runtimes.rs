@@ -85,7 +85,7 @@ impl Drop for Dropped {
 }
 
 /// Whether the shutdown cancels tasks by now: if so, a spawn cancels its task.
-fn is_told(to: &Handle) -> bool {
+fn cancels_spawns(to: &Handle) -> bool {
     let (sends, dropped) = mpsc::channel();
     let guard = Dropped(sends);
     drop(to.spawn_unique(async move { drop(guard) }));
@@ -104,7 +104,7 @@ fn close(runtime: Runtime, held: mpsc::Receiver<()>) -> thread::JoinHandle<()> {
     begun.recv().unwrap();
     let handle = runtime.handle().clone();
     let ends = thread::spawn(move || runtime.shutdown_timeout(LONG).unwrap());
-    wait_until(|| is_told(&handle));
+    wait_until(|| cancels_spawns(&handle));
     ends
 }
 

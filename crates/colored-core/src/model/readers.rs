@@ -125,7 +125,7 @@ fn leave_against_push() {
 /// Waiting readers are admitted together, while another reader comes, and a writer behind all of
 /// them: the writer runs last, and each reader sees all earlier writes.
 #[test]
-fn let_in_against_push() {
+fn admission_against_push() {
     check_within(2, || {
         let port = Port::new();
         let cell = ColorCell::on_lane(lane(&port), ());
@@ -220,7 +220,7 @@ fn two_admitted_readers_leave_together() {
 
 /// A read is dropped while its turn comes.
 #[test]
-fn drop_against_let_in() {
+fn drop_against_admission() {
     check(|| {
         let port = Port::new();
         let cell = ColorCell::on_lane(lane(&port), ());

@@ -33,7 +33,7 @@ fn two_workers_for_two_lanes() {
 /// A worker makes two lanes runnable and stays in its poll until one of them has run: the other
 /// worker is asleep, or about to be, and must come for it.
 #[test]
-fn a_stuck_worker_is_robbed() {
+fn the_lanes_of_a_stuck_worker_are_stolen() {
     check_within(2, || {
         stay_stuck(pool(2));
     });

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn idleness_forgets_and_a_standstill_lets_one_wait() {
+    fn an_idle_gate_forgets_and_a_stopped_queue_lets_one_wait() {
         let mut gate = busy(200);
         gate.nothing_waits();
         gate.something_waits(205);

@@ -259,7 +259,7 @@ fn a_burst_that_fits_is_neither_refused_nor_shed() {
 
 /// The servers stop: no more is admitted than arrives in two targets.
 #[test]
-fn a_standstill_bounds_the_queue() {
+fn stopped_servers_bound_the_queue() {
     let mut sim = Sim::new(1, 0, Service::Always);
     sim.load(2.0, 60 * SECOND);
     let arrivals = (2.0 * (2 * TARGET / SERVICE) as f64) as usize;

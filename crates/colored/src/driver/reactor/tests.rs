@@ -142,7 +142,7 @@ fn an_event_wakes_slot_and_list_of_its_direction_once() {
 /// A peer that reads makes room that no task waits for.
 #[test]
 #[cfg(unix)]
-fn room_is_told_of_only_where_it_is_watched_for() {
+fn room_is_reported_only_where_it_is_watched() {
     use std::os::fd::AsRawFd;
 
     let shard = Shard::new().unwrap();
