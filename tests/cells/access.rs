@@ -330,7 +330,7 @@ fn the_value_is_dropped_under_its_color_whichever_owner_is_last() {
         assert_eq!(drops.count(), 3, "the color is busy");
         gate.open();
         settle(&runtime, RED);
-        // And when the runtime has gone.
+        // The last owner is dropped after the end of the runtime.
         let late = cell();
         drop(runtime);
         drop(late);

@@ -168,8 +168,8 @@ fn values_are_dropped_once_while_colors_come_and_go() {
     });
 }
 
-/// Each of the colors has a reason to stay: a task that waits, a cell, a handle. The values go all the
-/// same, after the tasks of their colors.
+/// Each of the colors has a reason to stay: a task that waits, a cell, a handle. The values are still dropped, after
+/// the tasks of their colors.
 #[test]
 fn shutdown_drops_the_values_after_the_tasks() {
     struct Ends(Trace<(Color, Option<Color>)>, Color);

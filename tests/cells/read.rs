@@ -70,7 +70,7 @@ fn readers_that_come_at_once_and_readers_that_waited_run_together() {
                 })
                 .collect();
             if let Some(gate) = gate {
-                // All stand behind it.
+                // All readers wait behind the held color.
                 settle(&runtime, BLUE);
                 gate.open();
             }

@@ -65,7 +65,7 @@ where
 
 #[test]
 fn a_call_behind_a_when_gets_the_error() {
-    // Also if no task awaits the `when`: it has its colors all the same.
+    // Also if no task awaits the `when`: it still has its colors.
     for forget in [false, true] {
         run(3, async move {
             let (told, line) = crossed(forget, |red| async move {
@@ -124,7 +124,7 @@ fn a_hop_behind_a_when_gets_the_error() {
     });
 }
 
-/// The `when` that is in the way waits behind another one.
+/// The blocking `when` waits behind another one.
 #[test]
 fn a_chain_of_whens_is_followed() {
     run(3, async {

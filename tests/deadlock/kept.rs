@@ -152,8 +152,8 @@ fn a_joiner_that_is_joined_later() {
     });
 }
 
-/// A `when` that has red since before the runtime's first section, over blue. Its task says so when that
-/// begins, before the section awaits a task behind it or after that.
+/// A `when` that has red since before the runtime's first section, over blue. Its task records the wait when that
+/// section begins, before or after the section begins to await a task behind the `when`.
 #[test]
 fn a_when_older_than_the_first_section() {
     for round in 0..8 {
@@ -478,7 +478,7 @@ fn waits_that_are_not_blocked_get_no_error() {
     });
 }
 
-/// A `when` has green and lacks blue; under red it stands behind a task, which a section over blue awaits.
+/// A `when` has green and lacks blue. Under red it is behind a task that a section over blue awaits.
 #[test]
 fn a_task_before_a_when_that_has_another_color_gets_no_error() {
     run(3, async {

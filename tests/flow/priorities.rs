@@ -205,7 +205,7 @@ fn a_color_that_an_urgent_task_waits_for_is_urgent() {
     });
 }
 
-/// The same for a behavior whose reader is let in beside another that is inside: no urgency is left.
+/// The same for a behavior whose reader is admitted beside another reader: no urgency is left.
 #[test]
 fn a_behavior_admitted_beside_others_takes_its_urgency_back() {
     shared(|| {

@@ -225,7 +225,7 @@ fn a_drained_graph_leaves_nothing_to_drain() {
     });
 }
 
-/// The graph says so where the order is wrong: the senders get events back, and they are counted.
+/// Where the order of a graph is wrong, the senders get events back, and the graph counts them.
 #[test]
 fn a_graph_in_the_wrong_order_refuses_and_says_so() {
     run(2, async {

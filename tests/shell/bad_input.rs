@@ -269,7 +269,7 @@ async fn exhaust() {
     assert_eq!(client.read(&mut [0; 2]).await.unwrap(), 1);
 }
 
-/// A runtime that cannot have its selector says so, and leaves nothing behind.
+/// A runtime that cannot get its selector returns an error, and leaves nothing behind.
 #[test]
 fn a_runtime_without_descriptors_does_not_start() {
     shared(|| {

@@ -467,7 +467,7 @@ fn priorities_and_metrics() {
     });
 }
 
-/// A task moves among the colors of its own runtime, wherever its thread has been let in.
+/// A task moves among the colors of its own runtime, whichever runtimes its thread has entered.
 #[test]
 fn a_task_stays_in_its_runtime() {
     in_each_state(|target| async move {

@@ -20,12 +20,12 @@ impl Witness {
         (0..count).map(|_| Self::default()).collect()
     }
 
-    /// Goes in, counts, and comes out.
+    /// Enters, counts, and leaves.
     pub(crate) fn touch(&self) {
         self.enter(|| ());
     }
 
-    /// Goes in, counts, runs `f`, and comes out.
+    /// Enters, counts, runs `f`, and leaves.
     pub(crate) fn enter<R>(&self, f: impl FnOnce() -> R) -> R {
         if self.inside.load(Ordering::Relaxed) {
             self.overlaps.fetch_add(1, Ordering::Relaxed);

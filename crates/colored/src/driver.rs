@@ -97,7 +97,7 @@ impl Driver {
         }
     }
 
-    /// The shard for what this worker opens; other threads take turns.
+    /// The shard for the sockets that this worker opens; other threads take turns.
     pub(crate) fn home_shard(&self, worker: Option<usize>) -> usize {
         worker.unwrap_or_else(|| self.next()) % self.shards.len()
     }

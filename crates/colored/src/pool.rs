@@ -1,4 +1,4 @@
-//! Threads for what cannot be awaited.
+//! Threads for blocking calls.
 //!
 //! Threads are made when a job finds none idle, and retire when they have been
 //! idle for a while. How many there are is bounded; how many jobs wait is not,

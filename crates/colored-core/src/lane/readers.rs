@@ -14,7 +14,7 @@
 //! * **Enter**: from n > 0 to n + 1, and only while the lane's own node is also the last of the
 //!   chain.
 //! * **Leave**: from n to n - 1. The reader that leaves 0 behind is the lane's holder from then on: it takes the node
-//!   out, and hands on what is behind it.
+//!   out, and hands on the nodes behind it.
 //!
 //! A leave takes no count but its own: a reader is counted before it is woken, and the admitter is counted as long as
 //! it has the role.

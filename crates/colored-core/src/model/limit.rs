@@ -128,7 +128,7 @@ fn wait_against_close_and_release() {
     });
 }
 
-/// A waiter goes away while it is called: the permit goes on to the next.
+/// A waiter is dropped while it is called: the permit goes to the next waiter.
 #[test]
 fn a_waiter_that_goes_against_its_call() {
     check_within(2, || {

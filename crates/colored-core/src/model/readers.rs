@@ -170,8 +170,8 @@ fn write_and_read_beside_a_reader() {
     });
 }
 
-/// A reader finds the gate open, and goes in when it is open the next time, after a writer: it sees
-/// that writer's mark.
+/// A reader finds the gate open, and enters when it is open the next time, after a writer: the
+/// reader sees the writer's mark.
 #[test]
 fn enter_the_next_time() {
     check(|| {

@@ -12,12 +12,12 @@
 //! count. The worker takes lanes of the injector one by one, when they run. Until then all workers share them, and idle
 //! workers take them in batches.
 //!
-//! # What is ahead of a lane
+//! # The lanes ahead of a lane
 //!
 //! Let a lane become runnable, and look at one worker that goes on stepping. *Ahead* of the lane are
 //!
 //! * if it is in the injector: the lanes before it there, and the lanes in that worker's deque at that moment. The rest
-//!   of the round takes no more than those, and the next round counts the lane itself;
+//!   of the round takes no more than these lanes, and the next round counts the lane itself;
 //! * if it is in the deque: the lanes before it there, and the lanes in the injector when the next round begins. A
 //!   round that began before the lane came does not count it, and the next one does.
 //!

@@ -76,7 +76,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
     }
 }
 
-/// Does what a transition of the state demands.
+/// Takes the action that a transition of the state demands.
 ///
 /// # Safety
 ///

@@ -13,7 +13,7 @@ pub(super) struct Control {
     target: u64,
     codel: CoDel,
     gate: Gate,
-    /// When the last turn was, or something began to wait.
+    /// The time of the last turn, or of the moment when work began to wait.
     last_move: u64,
     last_sojourn: u64,
     pub(super) counts: Counts,
@@ -65,7 +65,7 @@ impl Control {
         Ok(())
     }
 
-    /// The turn has come for what arrived at `arrived`; whether it may begin.
+    /// The turn has come for the work that arrived at `arrived`. Returns whether it may begin.
     pub(super) fn turn(&mut self, arrived: u64, now: u64) -> bool {
         let sojourn = now.saturating_sub(arrived);
         let begins = !self.is_late(arrived, now);
@@ -91,7 +91,7 @@ impl Control {
         now.saturating_sub(arrived) > self.target.saturating_mul(MAX_AGE)
     }
 
-    /// Something that waited has gone away.
+    /// Waiting work was abandoned.
     pub(super) fn abandon(&mut self) {
         self.counts.waiting -= 1;
         self.counts.abandoned += 1;
@@ -100,7 +100,7 @@ impl Control {
         }
     }
 
-    /// The delay of what began last; if something waits and nothing has moved for longer, that.
+    /// The delay of the work that began last; or, if work waits and nothing has moved for longer, that time.
     pub(super) fn delay(&self, now: u64) -> u64 {
         match self.counts.waiting {
             0 => self.last_sojourn,

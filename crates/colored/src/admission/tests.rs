@@ -1,4 +1,4 @@
-//! The controller in virtual time, before servers that take what they are given first-in first-out.
+//! The controller in virtual time, before servers that take work first-in first-out.
 
 use super::control::Control;
 use super::overloaded::Check;
@@ -108,7 +108,7 @@ impl Sim {
         self.now = time;
     }
 
-    /// Arrivals at random, `load` times what the servers can do, for so long.
+    /// Arrivals at random, `load` times the capacity of the servers, for `time`.
     fn load(&mut self, load: f64, time: u64) {
         let end = self.now + time;
         loop {

@@ -6,8 +6,8 @@
 //! * a shard that no thread has polled since the last look gets a parked worker, or, if there is none, is polled right
 //!   here;
 //! * a wheel that is overdue is advanced here;
-//! * if a worker has been inside one slice since the last look, the thread gets a parked worker to
-//!   take what is stranded in the stuck one's `next` slot;
+//! * if a worker has been inside one slice since the last look, the thread gets a parked worker to take the lane that
+//!   is stranded in the stuck worker's `next` slot;
 //! * if there are sections, the thread looks whether they wait for ever (`deadlocks.rs`).
 //!
 //! A worker that parks while this thread polls a shard finds the turn taken, and sleeps on its condition
@@ -258,7 +258,7 @@ impl Watch {
         }
     }
 
-    /// Advances what is overdue. True if some wheel was, or may be before the next slow tick.
+    /// Advances the overdue wheels. True if some wheel was, or may be before the next slow tick.
     fn look_at_wheels(&mut self) -> bool {
         let now = self.driver.clock.now_tick();
         let mut near = false;

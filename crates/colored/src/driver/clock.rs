@@ -10,7 +10,7 @@ use std::sync::{
 };
 use std::time::{Duration, Instant};
 
-/// The nanoseconds of a tick: 1/64 ms, a fraction of what the system takes to wake a
+/// The nanoseconds of a tick: 1/64 ms, a fraction of the time that the system takes to wake a
 /// thread.
 pub(crate) const TICK: u64 = 15_625;
 

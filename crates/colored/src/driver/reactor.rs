@@ -181,8 +181,8 @@ impl Shard {
         self.registry.reregister(&mut SourceFd(&socket), key.token(), everything)
     }
 
-    /// Ends what [`register`](Shard::register) began. When it returns, no event reaches the entry
-    /// any more, also if another thread is inside a poll that has fetched one.
+    /// Ends the registration that [`register`](Shard::register) began. When it returns, no event reaches the entry any
+    /// more, also if another thread is inside a poll that has fetched one.
     ///
     /// # Errors
     ///

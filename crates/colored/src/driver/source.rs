@@ -29,7 +29,7 @@ pub(crate) struct Registered<S: Source> {
     room: Room,
 }
 
-/// mio has epoll here, or kqueue. Elsewhere it asks again for what a socket was registered for.
+/// mio has epoll here, or kqueue. Elsewhere it asks again for the events for which a socket was registered.
 #[cfg(unix)]
 const CAN_WATCH_LATER: bool = cfg!(any(
     target_os = "linux",
@@ -145,7 +145,7 @@ impl<S: Source> Registered<S> {
         poll_fn(|cx| self.drive(cx, interest, |cx| place.poll(cx), &mut operation)).await
     }
 
-    /// Waits until the socket is ready for part of `interest` and tells for what. Cancel safe.
+    /// Waits until the socket is ready for part of `interest`, and returns that part. Cancel safe.
     pub(crate) async fn ready(&self, interest: Interest) -> io::Result<Ready> {
         let mut place = Place::new(&self.entry, interest);
         let seen = poll_fn(|cx| metered(cx, |cx| place.poll(cx))).await?;

@@ -2,8 +2,8 @@
 //!
 //! Each worker has one and advances it between slices. It is a lock and no part
 //! of the worker, so any thread may insert and cancel, and any thread may advance
-//! the wheel of a worker that is stuck in a poll. No waker is cloned, dropped or
-//! woken while the lock is held: those run the code of others.
+//! the wheel of a worker that is stuck in a poll. No waker is cloned, dropped or woken while the
+//! lock is held: these calls run foreign code.
 
 mod levels;
 mod slab;

@@ -21,7 +21,7 @@ pub(super) enum Mode {
     Peek,
 }
 
-/// Reads once into the unfilled part of `buf`, and marks what arrived as filled.
+/// Reads once into the unfilled part of `buf`, and marks the new bytes as filled.
 pub(super) fn read(socket: &impl Socket, buf: &mut ReadBuf<'_>, mode: Mode) -> io::Result<Moved> {
     // SAFETY: the caller of `unfilled_mut` must not make initialized bytes uninitialized: `receive`
     // writes initialized bytes only.
@@ -34,7 +34,7 @@ pub(super) fn read(socket: &impl Socket, buf: &mut ReadBuf<'_>, mode: Mode) -> i
     Ok(moved)
 }
 
-/// Reads once into the unfilled part of the buffer of hyper, and marks what arrived as filled.
+/// Reads once into the unfilled part of the buffer of hyper, and marks the new bytes as filled.
 #[cfg(feature = "hyper")]
 pub(super) fn read_cursor(
     socket: &impl Socket,

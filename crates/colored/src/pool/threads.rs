@@ -27,8 +27,8 @@ pub(super) struct Threads {
 
 struct State {
     queue: VecDeque<Job>,
-    /// The threads that wait for a job; the last one is called first, so that
-    /// those at the bottom come to retire.
+    /// The threads that wait for a job; the last one is called first, so that the threads at the
+    /// bottom come to retire.
     idle: Vec<Idle>,
     /// The threads by number. A number is free when its place is empty.
     threads: Vec<Option<JoinHandle<()>>>,
@@ -178,9 +178,8 @@ impl Threads {
         jobs.into_iter().for_each(|job| contain(|| drop(job)));
     }
 
-    /// Waits for the threads of a closed threads, without a deadline only for those
-    /// that its class is worth it ([`Class::is_waited_for`]). True when there are
-    /// none.
+    /// Waits for the threads of a closed pool. Without a deadline it does not wait for busy threads
+    /// of a class that [`Class::is_waited_for`] excludes. True when there are none.
     pub(super) fn join(&self, deadline: Option<Instant>) -> bool {
         let me = thread::current().id();
         let is_me = |thread: &Option<JoinHandle<()>>| {

@@ -84,7 +84,7 @@ impl<E> Events<E> {
         }
     }
 
-    /// Drops what is left, one by one: a destructor that panics costs itself only.
+    /// Drops the remaining events, one by one: a destructor that panics harms no other event.
     pub(super) fn clear(&mut self) {
         while let Some(event) = self.0.pop_front() {
             colored_core::contain(|| drop(event));

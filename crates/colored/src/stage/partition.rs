@@ -167,7 +167,7 @@ impl<E> Partition<E> {
         Ok(())
     }
 
-    /// A sender that waits goes away.
+    /// A waiting sender is dropped.
     pub(super) fn give_up(&self, waiter: WaiterId) {
         let mut state = self.lock();
         let (standing, unused) = state.waiters.leave(waiter);
@@ -268,7 +268,7 @@ impl<E> State<E> {
         self.sleeper.take()
     }
 
-    /// Reserves what room there is for the first of the line.
+    /// Reserves the free room for the first waiters of the line.
     fn call(&mut self, capacity: usize) -> Vec<Waker> {
         let mut called = Vec::new();
         while self.queue.len() + self.reserved < capacity

@@ -12,7 +12,7 @@ pub(crate) struct LimitModel {
     capacity: usize,
     inside: usize,
     line: VecDeque<Key>,
-    /// The tasks that the limit has called, and that have yet to come in or to learn that it is closed.
+    /// The tasks that the limit has called, and that have yet to enter or to get the error of a closed limit.
     called: Vec<(Key, Answer)>,
     closed: bool,
     /// How many clones of the limit there are. Its color has a lane as long as there is one.
@@ -101,7 +101,7 @@ impl Oracle {
         }
     }
 
-    /// An occupant leaves, and the task that has waited longest comes in.
+    /// An occupant leaves, and the task that has waited longest enters.
     pub(crate) fn limit_leave(&mut self, key: LimitKey) {
         let limit = self.limit(key);
         if limit.inside <= limit.capacity

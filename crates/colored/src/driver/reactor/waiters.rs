@@ -26,13 +26,13 @@ struct Listed {
 }
 
 impl Waiters {
-    /// Puts `waker` in the slot of the direction of `interest`; hands back what it replaced.
+    /// Puts `waker` in the slot of the direction of `interest`; returns the replaced waker.
     pub(super) fn set_slot(&mut self, interest: Interest, waker: Waker) -> Option<Waker> {
         let slot = if interest.is_readable() { &mut self.reader } else { &mut self.writer };
         slot.replace(waker)
     }
 
-    /// Lists `waker` under `key`, or under a new one; hands back what it replaced.
+    /// Lists `waker` under `key`, or under a new one; returns the replaced waker.
     pub(super) fn list(
         &mut self,
         key: &mut Option<usize>,

@@ -153,8 +153,8 @@ impl Levels {
         slot.start
     }
 
-    /// Moves time to `now`, in order, and appends the wakers of what is due.
-    /// Moves `steps` timers at most; true when it stopped for that.
+    /// Moves time to `now`, in order, and appends the wakers of the due timers. Moves `steps`
+    /// timers at most; true when it stopped for that.
     pub(super) fn advance(&mut self, now: u64, wakers: &mut Vec<Waker>, mut steps: usize) -> bool {
         loop {
             while let Some(index) = self.first(DUE) {
@@ -234,8 +234,8 @@ impl Levels {
         self.link(index, (level * SLOTS as u32 + slot) as u16);
         self.occupied[level as usize] |= 1 << slot;
         self.levels |= 1 << level;
-        // A slot of level 1 holds what is due within one turn of level 0: it can cascade
-        // when its first timer is due. Higher ones may hold too many for that.
+        // A slot of level 1 holds the timers that are due within one turn of level 0: it can
+        // cascade when its first timer is due. Higher ones may hold too many for that.
         if level <= 1 { tick } else { start_of(elapsed, level, slot) }
     }
 

@@ -146,7 +146,7 @@ fn a_buffer_out_of_its_range_is_refused() {
     });
 }
 
-/// A listener whose queue is full: the system of Linux drops what else comes, so that a connect waits.
+/// A listener whose queue is full: Linux drops further connects, so that a connect waits.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_connect_ends_with_its_time_limit_and_can_be_dropped() {
