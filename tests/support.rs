@@ -47,7 +47,8 @@ pub(crate) fn alone<R>(body: impl FnOnce() -> R) -> R {
     body()
 }
 
-/// Runs a test that leaves the machine alone, beside others and beside those that measure time.
+/// Runs a test that uses little of the machine, beside other tests, also beside tests that measure
+/// time.
 #[track_caller]
 pub(crate) fn watched<R>(body: impl FnOnce() -> R) -> R {
     quiet();
@@ -84,7 +85,7 @@ pub(crate) fn wait_until(condition: impl Fn() -> bool) {
     }
 }
 
-/// Blocks this thread, and with it its worker and its color, as a thoughtless call would.
+/// Blocks this thread, and with it its worker and its color, as a blocking system call would.
 pub(crate) fn block(time: Duration) {
     thread::sleep(time);
 }

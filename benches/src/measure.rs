@@ -168,7 +168,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// This entry's rate over that of another entry of the same case, likewise.
+    /// This entry's rate over another entry's rate in the same case, likewise.
     #[must_use]
     pub fn gain_over(&self, other: &Self) -> f64 {
         let pairs = self.samples.iter().zip(&other.samples);

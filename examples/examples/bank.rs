@@ -68,7 +68,7 @@ async fn run(bank: &Bank, by: By) {
 /// Moves `coins`; whether there were enough.
 async fn by_hop(from: &Account, to: &Account, coins: u64) -> bool {
     hop(from.color()).await;
-    // Nobody else is at this account until the next `.await`.
+    // No other task uses this account until the next `.await`.
     let enough = from.with(|balance| withdraw(balance, coins));
     if enough {
         // On the way the coins are in no account, only here.

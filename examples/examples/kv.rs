@@ -1,8 +1,7 @@
 //! A key-value store: a color for each key, so that keys are independent and none has a lock. A few keys
 //! are asked for most of the time (Zipf's law), by readers who look at one key at the same time.
 //!
-//! Two keys that belong together are written by one `when`, and four are read by another: nobody ever
-//! sees one half of a write.
+//! One `when` writes two keys that belong together, and another reads four: no reader ever sees half of a write.
 //!
 //! ```text
 //! cargo run --release --example kv -- [--writes PERCENT]
@@ -16,7 +15,7 @@ use std::time::Instant;
 const KEYS: usize = 10_000;
 const CLIENTS: usize = 64;
 const OPERATIONS: usize = 1_000;
-/// Near that of requests to web servers.
+/// Close to the skew of requests to web servers.
 const SKEW: f64 = 0.99;
 
 /// How often a key was written, and its last value.

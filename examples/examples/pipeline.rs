@@ -18,7 +18,7 @@ async fn main() -> Result<(), Failure> {
     Args::from_command_line("pipeline").end()?;
     let start = Instant::now();
     let mut graph = Graph::new();
-    // The end first: a stage is made before those that send to it.
+    // The last stage first: a stage is made before the stages that send to it.
     let (report, reported) = colored::sync::oneshot::channel();
     let count = graph.add("count", counter(report));
     let factor = graph.add("factor", factorizer(count));
@@ -65,7 +65,7 @@ struct Counter {
 impl Drop for Counter {
     fn drop(&mut self) {
         if let Some(report) = self.report.take() {
-            // Nobody waits if the program failed before.
+            // No task waits if the program failed before.
             let _ = report.send(std::mem::take(&mut self.counts));
         }
     }

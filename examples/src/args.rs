@@ -62,7 +62,7 @@ impl Args {
         }
     }
 
-    /// The value of the option `name`, one of those that are `allowed` by the word before them.
+    /// The value of the option `name`, which must be one that the word before it has `allowed`.
     ///
     /// # Errors
     ///

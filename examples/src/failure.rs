@@ -1,4 +1,4 @@
-//! [`Failure`]: what an example ends with.
+//! [`Failure`]: the error with which an example ends.
 
 use std::error::Error;
 use std::fmt;

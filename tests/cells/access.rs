@@ -135,13 +135,13 @@ fn a_second_access_further_up_the_stack_is_refused() {
             assert!(
                 panic_of(|| poll_once(pin!(again.call(|_| ())))).contains("further up the stack")
             );
-            // Not now, but as soon as the color is free again.
+            // The post runs as soon as the color is free again.
             again.post(|value| *value *= 10);
             *value += 1;
         });
         yield_now().await;
         assert_eq!(cell.with(|value| *value), 20);
-        // Another cell of the same color is another value.
+        // Another cell of the same color has another value.
         let other = ColorCell::new(Color::DEFAULT, 5);
         assert_eq!(cell.with(|value| other.with(|other| *value + *other)), 25);
     });
@@ -200,7 +200,7 @@ fn a_call_dropped_before_its_turn_never_runs() {
         gate.open();
         settle(&runtime, RED);
         drops.assert_exact(1);
-        // One that was never polled was never handed over.
+        // A call that was never polled was never scheduled.
         let unpolled = Drops::default();
         runtime.run({
             let call = cell.call({
@@ -237,7 +237,7 @@ fn a_call_dropped_while_it_runs_goes_on() {
         drop(call);
         end.send(()).unwrap();
         assert_eq!(runtime.run(async move { cell.call(|value| *value).await }), 7);
-        // Nobody takes the result: it goes under the color too.
+        // No task takes the result: it is dropped under the color too.
         drops.assert_exact(1);
     });
 }
@@ -260,8 +260,7 @@ fn an_aborted_caller_gives_its_call_up() {
     });
 }
 
-/// A calls B's cell, whose closure posts to A's: nobody waits inside a closure, so nobody waits for
-/// oneself.
+/// A task of A calls B's cell, whose closure posts to A's cell. A closure does not wait, so no task waits for itself.
 #[test]
 fn two_colors_may_use_each_others_cells() {
     run(2, async {
@@ -291,7 +290,7 @@ fn two_colors_may_use_each_others_cells() {
 }
 
 #[test]
-fn a_post_that_panics_harms_neither_the_cell_nor_what_comes_next() {
+fn a_post_that_panics_harms_neither_the_cell_nor_later_accesses() {
     run(2, async {
         let cell = ColorCell::new(RED, 0);
         for _ in 0..100 {
@@ -307,7 +306,7 @@ fn a_post_that_panics_harms_neither_the_cell_nor_what_comes_next() {
 }
 
 #[test]
-fn the_last_owner_may_be_anybody_and_the_value_goes_under_its_color() {
+fn the_value_is_dropped_under_its_color_whichever_owner_is_last() {
     shared(|| {
         let (runtime, other, drops) = (runtime(2), runtime(1), Drops::default());
         let cell = || runtime.handle().cell(RED, drops.under(RED));
@@ -331,7 +330,7 @@ fn the_last_owner_may_be_anybody_and_the_value_goes_under_its_color() {
         assert_eq!(drops.count(), 3, "the color is busy");
         gate.open();
         settle(&runtime, RED);
-        // And when the runtime has gone.
+        // The last owner is dropped after the end of the runtime.
         let late = cell();
         drop(runtime);
         drop(late);
@@ -339,7 +338,7 @@ fn the_last_owner_may_be_anybody_and_the_value_goes_under_its_color() {
     });
 }
 
-/// Two callers and a task of the color race for it while it is idle: one thread at a time runs it.
+/// Two callers and a task of an idle color race for it: one thread at a time runs the color.
 #[test]
 fn calls_that_run_on_their_callers_thread_exclude_tasks() {
     let witness = Arc::new(Witness::default());
@@ -369,7 +368,7 @@ fn calls_that_run_on_their_callers_thread_exclude_tasks() {
 
 /// Inside a section one can await a call of the same cell: the value is there already.
 #[test]
-fn a_call_inside_an_access_to_its_cell_is_told_so_with_its_line() {
+fn a_call_inside_an_access_to_its_cell_gets_an_error_with_its_line() {
     run(2, async {
         let cell = ColorCell::new(7, 1);
         let limited = colored::Limit::new(7, 1).cell(1);

@@ -29,7 +29,7 @@ fn count() -> u64 {
 }
 
 #[test]
-fn whatever_runs_under_a_color_has_the_same_value() {
+fn all_work_under_a_color_has_the_same_value() {
     struct Counts;
     impl Drop for Counts {
         fn drop(&mut self) {
@@ -109,12 +109,12 @@ fn a_value_survives_a_thousand_migrations() {
     });
 }
 
-/// Waits for something that ends on another worker, which then runs the caller: most times.
+/// Waits for a task that usually ends on another worker, which then runs the caller.
 async fn wait_for_another_worker() {
     let (begin, begun) = mpsc::channel();
     let elsewhere = spawn_unique(async move {
         begin.send(()).unwrap();
-        // The caller shall be waiting when this ends.
+        // The caller must be waiting when this ends.
         block(Duration::from_micros(50));
     });
     // The lane made runnable last is kept for this worker. So the one above can be stolen, and is,
@@ -190,7 +190,7 @@ fn outside_a_color_there_is_none() {
     });
 }
 
-/// Two runtimes, and one color of that number in each.
+/// Two runtimes, each with a color of the same number.
 #[test]
 fn each_runtime_has_its_own() {
     shared(|| {

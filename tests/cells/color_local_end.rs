@@ -145,7 +145,7 @@ fn values_are_dropped_once_while_colors_come_and_go() {
                     LIFE.with(|life| assert!(life.inside.replace(false)));
                 };
                 drop(handle.spawn_colored(10 + number % COLORS, async move {
-                    // One at a time, or `inside` would be two tasks'.
+                    // One task at a time, or `inside` would count two.
                     if TURN.with(|turn| turn.replace(true)) {
                         return;
                     }
@@ -168,8 +168,8 @@ fn values_are_dropped_once_while_colors_come_and_go() {
     });
 }
 
-/// Each of the colors has a reason to stay: a task that waits, a cell, a handle. The values go all the
-/// same, after the tasks of their colors.
+/// Each of the colors has a reason to stay: a task that waits, a cell, a handle. The values are still dropped, after
+/// the tasks of their colors.
 #[test]
 fn shutdown_drops_the_values_after_the_tasks() {
     struct Ends(Trace<(Color, Option<Color>)>, Color);
@@ -218,7 +218,7 @@ fn shutdown_drops_the_values_after_the_tasks() {
 }
 
 #[test]
-fn what_a_value_owns_of_its_own_color_does_not_keep_it_past_the_runtime() {
+fn a_value_that_owns_handles_of_its_own_color_does_not_outlive_the_runtime() {
     colored::color_local!(static CYCLE: RefCell<Option<(ColorCell<Counted>, Handle)>> = RefCell::new(None));
     struct Counted(Arc<AtomicU64>);
     impl Drop for Counted {
@@ -247,7 +247,7 @@ fn what_a_value_owns_of_its_own_color_does_not_keep_it_past_the_runtime() {
 
 /// The order, and what the destructor of a value finds of the others.
 #[test]
-fn destructors_find_what_has_not_been_dropped() {
+fn destructors_find_the_values_that_are_not_yet_dropped() {
     struct Says(&'static str);
     impl Drop for Says {
         fn drop(&mut self) {
@@ -286,7 +286,7 @@ fn destructors_find_what_has_not_been_dropped() {
 }
 
 #[test]
-fn a_destructor_that_panics_harms_nobody() {
+fn a_destructor_that_panics_harms_no_other_value() {
     struct Panics;
     impl Drop for Panics {
         fn drop(&mut self) {

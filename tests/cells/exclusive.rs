@@ -18,7 +18,7 @@ const RED: u64 = 1;
 const BLUE: u64 = 2;
 
 #[test]
-fn nobody_of_the_color_runs_between_ten_thousand_awaits() {
+fn no_other_task_of_the_color_runs_between_ten_thousand_awaits() {
     shared(|| {
         let (runtime, trace) = (runtime(4), Trace::new());
         let gate = Gate::close(runtime.handle(), RED);
@@ -85,7 +85,7 @@ fn the_color_goes_on_in_order() {
     });
 }
 
-/// Ends only if one worker runs other colors while a section yields, and while one waits.
+/// Ends only if a worker runs other colors while a section yields, and while a section waits.
 #[test]
 fn other_colors_run_meanwhile() {
     run(1, async {
@@ -160,7 +160,7 @@ fn every_end_gives_the_color_back() {
 
 /// A shutdown finds tasks that keep their lane, and what waits behind them.
 #[test]
-fn shutdown_releases_sections_and_what_waits_behind() {
+fn shutdown_releases_sections_and_the_work_behind_them() {
     shared(|| {
         let drops = Drops::default();
         let runtime = runtime(3);
@@ -320,7 +320,7 @@ fn colors_exclude_each_other_in_a_storm_of_sections() {
     });
 }
 
-/// Somebody of the color is in the middle of a section.
+/// A task of the color is inside a section.
 struct Inside<'a>(&'a AtomicBool);
 
 impl<'a> Inside<'a> {

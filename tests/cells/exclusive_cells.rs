@@ -37,7 +37,8 @@ fn a_cell_gives_its_value_across_awaits() {
     });
 }
 
-/// The section keeps other tasks out, the mark the branches of this one, also those that only ask.
+/// The section excludes other tasks. The mark excludes other branches of this task, also those that
+/// only read it.
 #[test]
 fn a_value_in_use_across_an_await_is_in_use() {
     run(2, async {
@@ -76,7 +77,8 @@ fn a_value_in_use_across_an_await_is_in_use() {
     });
 }
 
-/// The borrow and the mark go with the future, wherever that is; until then nobody gets in.
+/// The borrow and the mark end with the future, wherever it is dropped; until then no other access
+/// succeeds.
 #[test]
 fn an_access_that_was_taken_away_ends_where_it_is_dropped() {
     type Access = Pin<Box<dyn Future<Output = ()> + Send>>;

@@ -51,7 +51,7 @@ fn a_section_that_was_taken_away_ends_where_it_is_dropped() {
     });
 }
 
-/// One that outlives its task holds nothing any more.
+/// A section that outlives its task holds nothing any more.
 #[test]
 fn a_section_that_was_taken_away_ends_with_its_task() {
     run(2, async {
@@ -115,7 +115,7 @@ fn a_section_stays_under_its_color() {
 }
 
 #[test]
-fn what_is_no_section_says_so() {
+fn a_misused_section_says_so() {
     watched(|| {
         let mut section = pin!(exclusive(async {}));
         let poll = || section.as_mut().poll(&mut Context::from_waker(Waker::noop()));

@@ -95,7 +95,7 @@ fn a_value_on_a_worker_is_made_used_and_dropped_there() {
 }
 
 #[test]
-fn the_main_thread_can_be_its_home() {
+fn the_main_thread_can_own_the_value() {
     let log = Log::new();
     shared(|| {
         let runtime = runtime(2);
@@ -232,7 +232,7 @@ fn panics_reach_their_callers_and_leave_the_value() {
         cell.post(|_| panic!("{ON_PURPOSE}"));
         let dropped = PanicsOnDrop;
         cell.post(move |_| drop(dropped));
-        // A result that nobody takes, and that panics when it is dropped.
+        // A result that no task takes, and that panics when it is dropped.
         let mut call = Box::pin(cell.call(|_| PanicsOnDrop));
         poll_fn(|cx| Poll::Ready(_ = call.as_mut().poll(cx))).await;
         drop(call);
@@ -262,7 +262,7 @@ fn a_value_that_cannot_be_made_is_gone() {
     });
 }
 
-/// One that has been sent is dropped in its turn; one that has begun goes on.
+/// A closure that was sent is dropped in its turn; a closure that has begun goes on.
 #[test]
 fn a_call_that_is_dropped_does_not_run() {
     shared(|| {
@@ -278,7 +278,7 @@ fn a_call_that_is_dropped_does_not_run() {
         drop(call);
         assert_eq!(drops.count(), 0);
         gate.open();
-        // This one goes where it is.
+        // This closure is dropped where it is.
         let never = cell.call(move |_| drop(unsent));
         let value = runtime.run(async move {
             let value = cell.call(|value| value.take()).await;
@@ -315,7 +315,7 @@ fn the_end_of_block_on_ends_its_cells() {
                         }
                     })
                 });
-                // Lets some run, and leaves while more are on their way.
+                // Lets some calls run, and returns while more are on their way.
                 while begins.try_recv().is_err() {
                     yield_now().await;
                 }
@@ -335,8 +335,8 @@ fn the_end_of_block_on_ends_its_cells() {
     });
 }
 
-/// The value, and what has been sent to it, go on its thread, under its color; who waits is told, if
-/// it waits elsewhere.
+/// The value and the closures that were sent to it are dropped on its thread, under its color. A caller in another
+/// runtime gets an error.
 #[test]
 fn shutdown_drops_value_and_closures_on_their_thread() {
     let log = Log::new();

@@ -50,9 +50,9 @@ fn from_its_own_color_it_runs_at_once_unless_the_cell_is_in_use() {
     });
 }
 
-/// Each waits inside until all are: so they are inside at the same time.
+/// Each reader waits inside until all are inside.
 #[test]
-fn readers_are_inside_together_those_who_come_at_once_and_those_who_waited() {
+fn readers_that_come_at_once_and_readers_that_waited_run_together() {
     const READERS: usize = 4;
     shared(|| {
         let runtime = runtime(READERS);
@@ -70,7 +70,7 @@ fn readers_are_inside_together_those_who_come_at_once_and_those_who_waited() {
                 })
                 .collect();
             if let Some(gate) = gate {
-                // All stand behind it.
+                // All readers wait behind the held color.
                 settle(&runtime, BLUE);
                 gate.open();
             }
@@ -131,8 +131,8 @@ fn writers_are_alone_and_what_readers_see_is_whole() {
     });
 }
 
-/// There is always a reader inside; a writer gets through nevertheless, and before those who come
-/// after it.
+/// There is always a reader inside. A writer is admitted nevertheless, and before the readers that
+/// come after it.
 #[test]
 fn endless_readers_do_not_starve_a_writer() {
     shared(|| {
@@ -149,8 +149,8 @@ fn endless_readers_do_not_starve_a_writer() {
                         let (inside, stop) = (Arc::clone(&inside), Arc::clone(&stop));
                         let overlap = move |_: &u64| {
                             let all = inside.fetch_add(1, Ordering::SeqCst);
-                            // Not before another one has come in, or somebody waits who keeps it
-                            // out.
+                            // A reader leaves when another one has come in, or when a waiting
+                            // writer keeps the others out.
                             for _ in 0..2_000 {
                                 if inside.load(Ordering::SeqCst) != all + 1
                                     || stop.load(Ordering::Relaxed)
@@ -217,10 +217,10 @@ fn reads_and_writes_of_one_producer_keep_their_order() {
     });
 }
 
-/// A queue of writers and readers behind a held color: the order is that in which they came,
-/// whatever is read together.
+/// A queue of writers and readers behind a held color: they run in the order of arrival, and
+/// neighbouring readers run together.
 #[test]
-fn what_waits_comes_in_its_order() {
+fn waiting_readers_and_writers_run_in_their_order() {
     shared(|| {
         let runtime = runtime(4);
         let cell = runtime.handle().cell(RED, 0_u32);
@@ -311,8 +311,8 @@ impl Access {
     }
 }
 
-/// Behaviors that share one cell and have another one for themselves are inside together, also
-/// those who had to wait.
+/// Behaviors that share one cell and have exclusive access to another one are inside together, also
+/// behaviors that had to wait.
 #[test]
 fn behaviors_that_share_a_cell_run_together() {
     const SIDES: usize = 3;

@@ -123,8 +123,8 @@ fn shutdown_drops_the_readers_that_wait_and_tells_their_futures() {
     });
 }
 
-/// A thread that reads has no color by that: a drop of the runtime would wait for a worker that waits for
-/// the color, and so for the read.
+/// A read does not give its thread a color. If it did, dropping the runtime would wait for a worker that waits for the
+/// color, and so for the read.
 #[test]
 fn a_runtime_can_be_given_up_inside_a_read() {
     shared(|| {

@@ -27,8 +27,8 @@ fn place(line: u32) -> String {
     format!("tests/deadlock/crossings.rs:{line}:")
 }
 
-/// What a section over `BLUE` does while a `when` over `RED` and `BLUE`, scheduled before it, has
-/// `RED`. Its result, and the line of the `when`; which has run afterwards.
+/// Runs `section` as a section over `BLUE` while a `when` over `RED` and `BLUE`, scheduled before it, has `RED`.
+/// Returns the result, and the line of the `when`, which has run by then.
 async fn crossed<F, R>(
     forget: bool,
     section: impl FnOnce(Cell) -> F + Send + 'static,
@@ -64,8 +64,8 @@ where
 }
 
 #[test]
-fn a_call_behind_a_when_is_told() {
-    // Also if nobody waits for the `when`: it has its colors all the same.
+fn a_call_behind_a_when_gets_the_error() {
+    // Also if no task awaits the `when`: it still has its colors.
     for forget in [false, true] {
         run(3, async move {
             let (told, line) = crossed(forget, |red| async move {
@@ -86,7 +86,7 @@ fn a_call_behind_a_when_is_told() {
 }
 
 #[test]
-fn a_read_and_a_when_behind_a_when_are_told() {
+fn a_read_and_a_when_behind_a_when_get_the_error() {
     run(3, async {
         for reads in [true, false] {
             let (told, line) = crossed(false, move |red| async move {
@@ -107,7 +107,7 @@ fn a_read_and_a_when_behind_a_when_are_told() {
 
 /// The section joins a task that hops behind the `when`.
 #[test]
-fn a_hop_behind_a_when_is_told() {
+fn a_hop_behind_a_when_gets_the_error() {
     run(3, async {
         let (told, line) = crossed(false, |_| async {
             let hopper = spawn_colored(GREEN, hop(Color::new(RED)));
@@ -124,7 +124,7 @@ fn a_hop_behind_a_when_is_told() {
     });
 }
 
-/// The `when` that is in the way waits behind another one.
+/// The blocking `when` waits behind another one.
 #[test]
 fn a_chain_of_whens_is_followed() {
     run(3, async {
@@ -152,10 +152,10 @@ fn a_chain_of_whens_is_followed() {
     });
 }
 
-/// Nothing is told of waits that end: a call before the `when` in the line, also when it is looked at
-/// again, and from another task; a reader beside a `when` that reads.
+/// Waits that end get no error: a call before the `when` in the line, also on a second poll, and from another task; a
+/// reader beside a `when` that reads.
 #[test]
-fn who_goes_first_is_not_told() {
+fn work_before_the_when_gets_no_error() {
     run(3, async {
         let [red, blue] = cells([RED, BLUE]);
         let Keeper { end: release, task: keeper } = Keeper::of(RED).await;
@@ -218,7 +218,7 @@ async fn waits_under_red() -> (JoinHandle<()>, oneshot::Sender<()>) {
 
 /// A task that is in no line comes behind a `when` that is there, whenever it is woken.
 #[test]
-fn a_join_of_a_task_behind_a_when_is_told() {
+fn a_join_of_a_task_behind_a_when_gets_the_error() {
     run(3, async {
         spawn_colored(GREEN, exclusive(async {})).await.unwrap();
         let (mut task, go) = waits_under_red().await;
@@ -235,7 +235,7 @@ fn a_join_of_a_task_behind_a_when_is_told() {
     });
 }
 
-/// The join is first. It is told when the `when` has the task's color, and lacks the section's.
+/// The join comes first. It gets the error when the `when` has the task's color, and lacks the section's.
 #[test]
 fn a_when_before_a_task_that_a_section_joins_closes_the_cycle() {
     run(3, async {
@@ -270,7 +270,7 @@ fn a_when_before_a_task_that_a_section_joins_closes_the_cycle() {
 
 /// A task that was in the line before the `when` is not behind it.
 #[test]
-fn a_join_of_a_task_before_a_when_is_not_told() {
+fn a_join_of_a_task_before_a_when_gets_no_error() {
     run(3, async {
         spawn_colored(GREEN, exclusive(async {})).await.unwrap();
         for joins_first in [false, true] {
@@ -301,8 +301,8 @@ fn a_join_of_a_task_before_a_when_is_not_told() {
     });
 }
 
-/// A call that stood in the line before the `when` does not wait for it, whoever awaits it now: the
-/// section itself, or a task that the section joins.
+/// A call that is in the line before the `when` does not wait for the `when`, whether the section itself or a task that
+/// it joins awaits the call.
 #[test]
 fn a_call_before_a_when_is_not_behind_it() {
     run(3, async {
@@ -342,9 +342,9 @@ fn a_call_before_a_when_is_not_behind_it() {
     });
 }
 
-/// A `when` that has run is in nobody's way, also while it is kept.
+/// A `when` that has run blocks nothing, also while its future is kept.
 #[test]
-fn a_when_that_has_run_is_in_nobodys_way() {
+fn a_when_that_has_run_blocks_no_wait() {
     run(3, async {
         let [red, blue] = cells([RED, BLUE]);
         let mut both = pin!(when((&red, &blue), add));

@@ -44,7 +44,7 @@ async fn until(condition: impl Fn() -> bool) {
 }
 
 #[test]
-fn a_section_that_awaits_its_own_color_is_told() {
+fn a_section_that_awaits_its_own_color_gets_the_error() {
     run(2, async {
         let spawned = line!() + 1;
         let task = spawn_colored(RED, async {
@@ -84,7 +84,7 @@ fn a_wait_behind_an_inner_section_is_in_the_outer_one() {
     });
 }
 
-/// The section is told, whichever of the two waits comes last: here the join.
+/// The section gets the error, whichever of the two waits comes last: here the join.
 #[test]
 fn a_join_closes_a_cycle_through_a_call() {
     run(3, async {
@@ -119,7 +119,7 @@ fn a_join_closes_a_cycle_through_a_call() {
     });
 }
 
-/// The same, when the join comes first. The call goes on.
+/// The same, but the join comes first. The call goes on.
 #[test]
 fn a_call_closes_a_cycle_through_a_join() {
     run(3, async {
@@ -149,13 +149,13 @@ fn a_call_closes_a_cycle_through_a_join() {
 
 /// A call in a section that another section waits for. The closure is dropped, and the color goes on.
 #[test]
-fn a_call_in_a_section_is_told() {
+fn a_call_in_a_section_gets_the_error() {
     run(3, async {
         for panics in [false, true] {
             let drops = Drops::default();
             let cell = ColorCell::new(Color::new(RED), 0);
             let (go, gone) = oneshot::channel();
-            // Where it stood in line.
+            // The line of the call.
             let token = drops.under(RED);
             let ours = cell.clone();
             let caller = exclusive(async move {
@@ -222,7 +222,7 @@ fn a_hop_closes_a_cycle() {
     });
 }
 
-/// Sections that each hold a color and want the next one: one of them is told, all end.
+/// Sections that each hold a color and want the next one: one of them gets the error, and all end.
 async fn ring(colors: u64) {
     let cells: Arc<[ColorCell<u64>]> =
         (1..=colors).map(|color| ColorCell::new(Color::new(color), 0)).collect();
@@ -272,9 +272,9 @@ fn three_sections_in_a_ring() {
     });
 }
 
-/// A `when` over the section's own color and one that is busy: its claim would wait behind the section.
+/// A `when` over the section's own color and a busy one: its claim would wait behind the section.
 #[test]
-fn a_when_that_waits_for_its_own_section_is_told() {
+fn a_when_that_waits_for_its_own_section_gets_the_error() {
     run(3, async {
         let [red, blue] = [RED, BLUE].map(|color| ColorCell::new(Color::new(color), 0));
         let Keeper { end: go, task: holder } = Keeper::of(BLUE).await;
@@ -329,7 +329,7 @@ fn a_read_closes_a_cycle() {
 
 /// The value is used by a task of the color, which the section keeps waiting.
 #[test]
-fn a_call_of_a_pinned_cell_is_told() {
+fn a_call_of_a_pinned_cell_gets_the_error() {
     run(3, async {
         let cell = PinnedCell::on_worker(1, RED, || Rc::new(Cell::new(0))).unwrap();
         let add = |value: &mut Rc<Cell<u32>>| value.set(value.get() + 1);
@@ -462,7 +462,7 @@ fn waits_older_than_the_first_section_count() {
 
 /// On the thread of a guest, and for the main future.
 #[test]
-fn the_main_future_is_told_too() {
+fn the_main_future_gets_the_error_too() {
     shared(|| {
         let runtime = runtime(1);
         let told = runtime.block_on(async {
@@ -472,9 +472,9 @@ fn the_main_future_is_told_too() {
     });
 }
 
-/// A handle in a combinator that polls only what was woken: its own waker is woken.
+/// A handle in a combinator that polls only woken futures: the handle's own waker is woken.
 #[test]
-fn a_wait_in_a_combinator_that_polls_only_what_was_woken_is_told() {
+fn a_wait_in_a_combinator_that_polls_only_woken_futures_gets_the_error() {
     run(2, async {
         spawn_colored(
             RED,
@@ -488,9 +488,9 @@ fn a_wait_in_a_combinator_that_polls_only_what_was_woken_is_told() {
     });
 }
 
-/// A wait that began in one task, and was moved to another one: it belongs to that one then.
+/// A wait that began in one task and was moved to another one belongs to the second task.
 #[test]
-fn a_wait_that_has_moved_belongs_to_who_polls_it() {
+fn a_wait_that_has_moved_belongs_to_the_task_that_polls_it() {
     run(3, async {
         let (give, given) = oneshot::channel();
         let (go, gone) = oneshot::channel();
@@ -518,7 +518,7 @@ fn a_wait_that_has_moved_belongs_to_who_polls_it() {
     });
 }
 
-/// Waits that were forgotten, and the tasks that forgot them: nothing is told of those.
+/// Forgotten waits, and the tasks that forgot them, get no error.
 #[test]
 fn forgotten_waits_do_no_harm() {
     run(3, async {
@@ -568,8 +568,8 @@ fn the_delay_is_the_runtimes() {
     });
 }
 
-/// A cycle through a task that never rests, for something else wakes it in each of its polls: it is found
-/// when that is over. (As long as it lasts, the task runs, and its waits are not looked at.)
+/// A cycle through a task that is woken in each of its polls is found when the wakes stop. (Until then the task runs,
+/// and the search does not look at its waits.)
 #[test]
 fn a_cycle_through_a_task_that_does_not_rest_is_found_when_it_does() {
     run(3, async {

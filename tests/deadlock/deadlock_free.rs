@@ -19,9 +19,9 @@ const BLUE: u64 = 2;
 const GREEN: u64 = 3;
 const YELLOW: u64 = 4;
 
-/// Everything here ends by itself, and must not be told otherwise.
+/// All these waits end by themselves, and must not get an error.
 #[test]
-fn what_ends_is_no_deadlock() {
+fn waits_that_end_are_no_deadlock() {
     run(4, async {
         let blue = ColorCell::new(Color::new(BLUE), 0);
         let red = ColorCell::new(Color::new(RED), 0);
@@ -88,8 +88,8 @@ fn a_turn_that_is_over_is_no_wait(how: u32) {
         runtime.run(async move {
             spawn_colored(GREEN, exclusive(yield_now())).await.unwrap();
             let (block, blocked) = mpsc::channel::<()>();
-            // Holds RED, so that the call is queued; then BLUE, so that its caller is not polled. Whoever
-            // serves the pinned cell may stand in line before this.
+            // Holds RED, so that the call is queued; then BLUE, so that its caller is not polled. The task that serves
+            // the pinned cell may be in the line before this task.
             let (hold_red, red_held) = oneshot::channel();
             let gate = spawn_colored(RED, async move {
                 hold_red.send(()).unwrap();
@@ -133,7 +133,7 @@ fn a_turn_that_is_over_is_no_wait(how: u32) {
     });
 }
 
-/// A handle was polled in a section that is over: tasks that need the color may have it.
+/// A handle was polled in a section that has ended: tasks that need the color can get it.
 #[test]
 fn a_section_that_has_ended_holds_nothing() {
     run(3, async {

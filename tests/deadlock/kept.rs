@@ -55,7 +55,7 @@ impl<T: Send + 'static> Section<T> {
         Self { give, waits: waiting, told }
     }
 
-    /// It awaits the task from now on; what comes to it.
+    /// The section awaits the task from now on. Returns the handle for the result.
     async fn awaits(self, task: JoinHandle<T>) -> JoinHandle<Result<T, JoinError>> {
         self.give.send(task).map_err(drop).unwrap();
         self.waits.await.unwrap();
@@ -63,7 +63,7 @@ impl<T: Send + 'static> Section<T> {
     }
 }
 
-async fn is_told<T: Send + 'static>(told: JoinHandle<Result<T, JoinError>>) {
+async fn gets_the_error<T: Send + 'static>(told: JoinHandle<Result<T, JoinError>>) {
     let Err(error) = told.await.unwrap() else { panic!("it was not told") };
     let said = error.deadlock().expect("a deadlock").to_string();
     assert!(said.contains("goes first to the `when` at tests/deadlock/kept.rs"), "{said}");
@@ -86,7 +86,7 @@ fn a_task_that_was_ready_behind_a_when() {
             if let Some(keeper) = keeper {
                 keeper.release().await;
             }
-            is_told(told).await;
+            gets_the_error(told).await;
             both.await;
             assert_eq!(red.call(|red| *red).await, 1);
         }
@@ -121,13 +121,13 @@ fn a_task_that_was_ready_before_a_when() {
         let mut both = pin!(when((&red, &blue), add));
         assert!(waits(both.as_mut()).await);
         keeper.release().await;
-        is_told(told).await;
+        gets_the_error(told).await;
         both.await;
         two.send(()).unwrap();
     });
 }
 
-/// The section joins, after the `when`, one that joined a task before it.
+/// The section joins, after the `when`, a task that joined another task before it.
 #[test]
 fn a_joiner_that_is_joined_later() {
     run(3, async {
@@ -145,15 +145,15 @@ fn a_joiner_that_is_joined_later() {
         let section = Section::begin().await;
         let mut both = pin!(when((&red, &blue), add));
         assert!(waits(both.as_mut()).await);
-        is_told(section.awaits(between).await).await;
+        gets_the_error(section.awaits(between).await).await;
         both.await;
         one.send(()).unwrap();
         two.send(()).unwrap();
     });
 }
 
-/// A `when` that has red since before the runtime's first section, over blue. Its task says so when that
-/// begins, before the section awaits a task behind it or after that.
+/// A `when` that has red since before the runtime's first section, over blue. Its task records the wait when that
+/// section begins, before or after the section begins to await a task behind the `when`.
 #[test]
 fn a_when_older_than_the_first_section() {
     for round in 0..8 {
@@ -203,7 +203,7 @@ async fn block(color: Color) -> (mpsc::Sender<()>, JoinHandle<()>) {
     (block, busy)
 }
 
-/// A `when` of before the first section, which nobody awaits: known as soon as it gets a color.
+/// A `when` from before the first section, which no task awaits, is recorded as soon as it gets a color.
 #[test]
 fn a_when_that_was_forgotten_before_the_first_section() {
     run(4, async {
@@ -228,12 +228,12 @@ fn a_when_that_was_forgotten_before_the_first_section() {
         in_blue.0.send(()).unwrap();
         joins.await.unwrap();
         in_red.0.send(()).unwrap();
-        is_told(told).await;
+        gets_the_error(told).await;
         assert_eq!(red.call(|red| *red).await, 0);
     });
 }
 
-/// As [`a_reader_behind_a_writer_behind_a_when_that_reads`], if the `when` is older than the first section.
+/// As [`a_reader_behind_a_writer_behind_a_when_that_reads`], but the `when` is older than the first section.
 #[test]
 fn a_reader_behind_a_writer_behind_an_older_when() {
     for _ in 0..8 {
@@ -294,12 +294,12 @@ fn a_hop_on_its_way() {
         let mut both = pin!(when((&red, &blue), add));
         assert!(waits(both.as_mut()).await);
         block.send(()).unwrap();
-        is_told(told).await;
+        gets_the_error(told).await;
         both.await;
     });
 }
 
-/// Room that comes by red only, which a `when` has, or gets.
+/// Room can only come under red, which a `when` has, or gets.
 #[test]
 fn room_under_a_color_that_a_when_has() {
     run(3, async {
@@ -324,16 +324,16 @@ fn room_under_a_color_that_a_when_has() {
             if let Some(keeper) = keeper {
                 keeper.release().await;
             }
-            is_told(told).await;
+            gets_the_error(told).await;
             both.await;
         }
     });
 }
 
-/// A permit in somebody's hands is used under a color that a `when` has: the section that joins one who waits
-/// for room is told.
+/// A task holds a permit, and uses it under a color that a `when` has. A section that joins a task that waits for room
+/// then gets the error.
 #[test]
-fn room_that_comes_home_to_a_color_that_a_when_has() {
+fn a_permit_used_under_a_color_that_a_when_has() {
     run(3, async {
         watch().await;
         let [red, blue] = cells([RED, BLUE]);
@@ -367,8 +367,8 @@ fn a_pinned_cell_under_a_color_that_a_when_has() {
             let [red, blue] = cells([RED, BLUE]);
             let cell = PinnedCell::on_worker(1, RED, || 0).unwrap();
             cell.call(|value| *value += 1).await;
-            // Behind the task that owns it, which waits for the next call by then: also if it was woken
-            // while it ran, and stood in line once more.
+            // Behind the task that owns it, which waits for the next call by then: also if it was woken while it ran,
+            // and joined the line once more.
             for _ in 0..2 {
                 spawn_colored(RED, async {}).await.unwrap();
             }
@@ -445,16 +445,16 @@ fn a_reader_behind_a_writer_behind_a_when_that_reads() {
     });
 }
 
-/// What is not shut in is not told: a reader beside the `when`, also when a writer stands behind both;
-/// a task before the `when`; and who waits for a `when` that gets all it wants.
+/// Waits that are not blocked get no error: a reader beside the `when`, also when a writer is behind both; a task
+/// before the `when`; and a wait for a `when` that gets all its colors.
 #[test]
-fn what_goes_on_is_not_told() {
+fn waits_that_are_not_blocked_get_no_error() {
     run(3, async {
         watch().await;
         for _ in 0..20 {
             let [red, blue] = cells([RED, BLUE]);
             let keeper = Keeper::of(RED).await;
-            // In the line of red: a task, the `when`, a reader, a writer.
+            // The line of red has a task, the `when`, a reader and a writer.
             let first = spawn_colored(RED, async { 1 });
             let last = Keeper::of(BLUE).await;
             let mut both = pin!(when((red.shared(), &blue), |red, blue| *blue = *red));
@@ -478,9 +478,9 @@ fn what_goes_on_is_not_told() {
     });
 }
 
-/// A `when` has green and lacks blue; under red it stands behind a task, which a section over blue awaits.
+/// A `when` has green and lacks blue. Under red it is behind a task that a section over blue awaits.
 #[test]
-fn who_is_before_a_when_that_has_another_color_is_not_told() {
+fn a_task_before_a_when_that_has_another_color_gets_no_error() {
     run(3, async {
         watch().await;
         let ([red, blue], green) = (cells([RED, BLUE]), ColorCell::new(GREEN, 0));
@@ -496,7 +496,7 @@ fn who_is_before_a_when_that_has_another_color_is_not_told() {
     });
 }
 
-/// Two that look at red at once, and a writer behind them: neither waits for the other.
+/// Two behaviors that read red at once, and a writer behind them: neither behavior waits for the other.
 #[test]
 fn whens_that_read_beside_each_other_do_not_wait_for_each_other() {
     run(4, async {
@@ -514,7 +514,7 @@ fn whens_that_read_beside_each_other_do_not_wait_for_each_other() {
         waiting.await.unwrap();
         let mut other = pin!(when((red.shared(), &blue), |_, blue| *blue += 1));
         assert!(waits(other.as_mut()).await);
-        // The gate is open, and then shut.
+        // The gate opens, and then closes.
         red.read(|_| ()).await;
         red.post(|red| *red += 1);
         let mut behind = pin!(red.read(|red| *red));
@@ -527,9 +527,9 @@ fn whens_that_read_beside_each_other_do_not_wait_for_each_other() {
     });
 }
 
-/// A reader that was dropped in line behind an open gate keeps nobody out.
+/// A reader that was dropped in line behind an open gate blocks no task.
 #[test]
-fn a_reader_past_an_abandoned_one_is_not_told() {
+fn a_reader_past_an_abandoned_one_gets_no_error() {
     run(3, async {
         watch().await;
         let [red, blue] = cells([RED, BLUE]);
@@ -545,7 +545,7 @@ fn a_reader_past_an_abandoned_one_is_not_told() {
         held.await.unwrap();
         let mut both = pin!(when((red.shared(), &blue), |_, blue| *blue += 1));
         assert!(waits(both.as_mut()).await);
-        // More than are let in together: the last one is met by the usher, beside readers.
+        // More readers than a batch admits: the last one is admitted beside running readers.
         let mut readers: Vec<_> = (0..80).map(|_| Box::pin(red.read(|_| ()))).collect();
         for reader in &mut readers {
             assert!(waits(reader.as_mut()).await);

@@ -1,5 +1,5 @@
-//! A `when` that has a color since before the runtime's first section, and that nobody polls any more:
-//! who needs that color inside a section over one that it lacks is told.
+//! A `when` that has a color since before the runtime's first section, and that no task polls any more: a task that
+//! needs this color inside a section over a color that the `when` lacks gets the error.
 
 use crate::support::cells::{add, cells};
 use crate::support::polls::waits;
@@ -16,7 +16,7 @@ const RED: Color = Color::new(1);
 const BLUE: Color = Color::new(2);
 const GREEN: Color = Color::new(3);
 
-/// A task that waits in the line of blue, and will open the first section: it awaits the given future.
+/// A task that waits in the line of blue. Its section is the runtime's first, and awaits the given task.
 struct First {
     go: mpsc::Sender<()>,
     give: oneshot::Sender<JoinHandle<()>>,
@@ -31,8 +31,8 @@ impl First {
         Self { go, give, told }
     }
 
-    /// It begins, awaits that task, and is told: it would wait for a `when` of this file.
-    async fn ends_told_of(self, task: JoinHandle<()>) {
+    /// The task begins its section, awaits `task`, and gets the error, which names a `when` of this file.
+    async fn ends_in_error(self, task: JoinHandle<()>) {
         assert!(self.give.send(task).is_ok());
         self.go.send(()).unwrap();
         let error = self.told.await.unwrap().expect_err("it is behind the `when`");
@@ -42,7 +42,7 @@ impl First {
     }
 }
 
-/// Blocks a color's line without a section, until it is told.
+/// Blocks a color's line without a section, until the sender is used.
 async fn block(color: Color) -> mpsc::Sender<()> {
     let (go, blocked) = mpsc::channel::<()>();
     let (stuck, is_stuck) = oneshot::channel();
@@ -58,7 +58,7 @@ async fn begin(future: &mut Pin<Box<impl Future<Output = ()>>>) {
     assert!(waits(future.as_mut()).await);
 }
 
-/// It stands behind its own `when`, which has its color: so it cannot say that it waits.
+/// The task is behind its own `when`, which has its color: so the task is not polled, and cannot record its wait.
 #[test]
 fn its_task_is_under_a_color_that_it_has() {
     for _ in 0..4 {
@@ -76,7 +76,7 @@ fn its_task_is_under_a_color_that_it_has() {
             told.await.unwrap();
             // The poll ends, and the `when` gets red.
             sleep(Duration::from_millis(3)).await;
-            first.ends_told_of(spawn_colored(RED, async {})).await;
+            first.ends_in_error(spawn_colored(RED, async {})).await;
             waiter.await.unwrap();
             assert_eq!(red.call(|red| *red).await, 1);
         });
@@ -91,12 +91,12 @@ fn its_future_is_gone() {
         let mut both = Box::pin(when((&red, &blue), add));
         begin(&mut both).await;
         drop(both);
-        first.ends_told_of(spawn_colored(RED, async {})).await;
+        first.ends_in_error(spawn_colored(RED, async {})).await;
         assert_eq!(red.call(|red| *red).await, 0);
     });
 }
 
-/// By a thread that the runtime does not know, which looks once.
+/// A foreign thread polls the `when` once.
 #[test]
 fn no_task_polls_it() {
     run(3, async {
@@ -107,7 +107,7 @@ fn no_task_polls_it() {
             let poll = || both.as_mut().poll(&mut Context::from_waker(Waker::noop()));
             assert!(scope.spawn(poll).join().unwrap().is_pending());
         });
-        first.ends_told_of(spawn_colored(RED, async {})).await;
+        first.ends_in_error(spawn_colored(RED, async {})).await;
         both.await;
         assert_eq!(red.call(|red| *red).await, 1);
     });
@@ -121,12 +121,12 @@ fn it_only_reads_what_the_section_holds() {
         let mut both = Box::pin(when((&red, blue.shared()), |red, blue| *red += *blue));
         begin(&mut both).await;
         drop(both);
-        first.ends_told_of(spawn_colored(RED, async {})).await;
+        first.ends_in_error(spawn_colored(RED, async {})).await;
         assert_eq!(red.call(|red| *red).await, 0);
     });
 }
 
-/// One waits for a color that another one has, and that one for the section.
+/// A `when` waits for a color that another `when` has, which waits for the section.
 #[test]
 fn one_behind_another() {
     run(3, async {
@@ -137,7 +137,7 @@ fn one_behind_another() {
         let mut both = Box::pin(when((&red, &green), add));
         begin(&mut both).await;
         drop((both, later));
-        first.ends_told_of(spawn_colored(RED, async {})).await;
+        first.ends_in_error(spawn_colored(RED, async {})).await;
         assert_eq!(red.call(|red| *red).await, 0);
     });
 }
@@ -154,7 +154,7 @@ fn it_reads_and_a_writer_is_behind_it() {
             let told = spawn_colored(BLUE, read);
             let mut both = Box::pin(when((red.shared(), &blue), |red, blue| *blue = *red));
             begin(&mut both).await;
-            // Its gate is opened.
+            // The gate of red opens.
             red.read(|_| ()).await;
             drop(both);
             red.post(|red| *red += 1);
@@ -179,7 +179,7 @@ fn it_reads_and_the_section_reads_beside_it() {
             let told = spawn_colored(BLUE, read);
             let mut both = Box::pin(when((red.shared(), &blue), |red, blue| *blue = *red + 1));
             begin(&mut both).await;
-            // Its gate is opened.
+            // The gate of red opens.
             red.read(|_| ()).await;
             go.send(()).unwrap();
             assert_eq!(told.await.unwrap(), 0);
@@ -201,14 +201,14 @@ fn one_that_writes_is_behind_one_that_reads() {
         let mut both = Box::pin(when((&red, &green), add));
         begin(&mut both).await;
         drop((both, later));
-        first.ends_told_of(spawn_colored(RED, async {})).await;
+        first.ends_in_error(spawn_colored(RED, async {})).await;
         assert_eq!(red.call(|red| *red).await, 0);
     });
 }
 
-/// What is before it in the line of red is waited for, and what needs nothing that it has.
+/// Work before the `when` in the line of red gets no error, and neither does work that needs none of its colors.
 #[test]
-fn what_goes_on_is_not_told() {
+fn waits_that_are_not_blocked_get_no_error() {
     run(3, async {
         let [red, green, blue] = cells([RED, GREEN, BLUE]);
         let (go, go_red) = (block(BLUE).await, block(RED).await);

@@ -19,7 +19,7 @@ const RED: Color = Color::new(1);
 const BLUE: Color = Color::new(2);
 const GREEN: Color = Color::new(3);
 
-/// Reserves, and says when it waits.
+/// Reserves, and reports when it waits.
 fn reserving(limit: &Limit) -> (JoinHandle<Permit>, oneshot::Receiver<u32>) {
     let ((tell, told), limit) = (oneshot::channel(), limit.clone());
     let task = spawn_colored(BLUE, async move {
@@ -89,7 +89,7 @@ impl Item {
     }
 }
 
-/// Keeps the color meanwhile, which no await would.
+/// Blocks the thread, and so keeps the color; an await would release it.
 fn block_until(mut told: oneshot::Receiver<bool>) {
     loop {
         match told.try_recv() {
@@ -100,7 +100,7 @@ fn block_until(mut told: oneshot::Receiver<bool>) {
 }
 
 #[test]
-fn who_joins_one_that_waits_for_room_is_told() {
+fn a_join_of_a_task_that_waits_for_room_gets_the_error() {
     run(3, async {
         spawn_colored(GREEN, exclusive(yield_now())).await.unwrap();
         for item in Item::ALL {
@@ -143,7 +143,7 @@ fn a_wait_for_room_closes_the_cycle() {
             let spawn = ours.spawn(async {});
             drop(spawn.await);
         });
-        // The section's own task is the one that is inside.
+        // The section's own task has the permit.
         let section = exclusive(async move {
             let mut task = task;
             assert!(waits(Pin::new(&mut task)).await);
@@ -158,10 +158,10 @@ fn a_wait_for_room_closes_the_cycle() {
     });
 }
 
-/// Who waits for room in a section is told if the cycle has no younger wait in one. The line is as if it had
-/// not come.
+/// A task that waits for room in a section gets the error if the cycle has no younger wait in a section. The line is
+/// then as if the task had never joined it.
 #[test]
-fn who_waits_for_room_in_a_section_is_told() {
+fn a_wait_for_room_in_a_section_gets_the_error() {
     run(3, async {
         spawn_unique(exclusive(yield_now())).await.unwrap();
         let limit = Limit::new(RED, 1);
@@ -172,7 +172,7 @@ fn who_waits_for_room_in_a_section_is_told() {
             drop(ours.spawn(async {}).await);
         });
         let task = spawn_colored(BLUE, section);
-        // The section's own task is the one that is inside.
+        // The section's own task has the permit.
         let section = exclusive(async move {
             let mut task = pin!(task);
             assert!(waits(task.as_mut()).await);
@@ -206,7 +206,7 @@ fn a_wait_for_room_older_than_the_first_section_counts() {
 }
 
 /// Joins, in a section over the limit's color, a task that waits for room; `comes` then ends the wait.
-async fn not_told(limit: Limit, comes: impl FnOnce() + Send + 'static) {
+async fn gets_no_error(limit: Limit, comes: impl FnOnce() + Send + 'static) {
     let (begin, begun) = oneshot::channel();
     let ours = limit.clone();
     let holder = spawn_colored(
@@ -233,11 +233,11 @@ async fn not_told(limit: Limit, comes: impl FnOnce() + Send + 'static) {
 fn room_that_may_come_from_elsewhere_is_waited_for() {
     run(3, async {
         spawn_colored(GREEN, exclusive(yield_now())).await.unwrap();
-        // In somebody's hands.
+        // A task of another color holds the permit.
         let limit = Limit::new(RED, 1);
         let permit = limit.try_reserve().unwrap();
-        not_told(limit, || drop(permit)).await;
-        // Under another color by now.
+        gets_no_error(limit, || drop(permit)).await;
+        // The admitted task is under another color by now.
         let limit = Limit::new(RED, 1);
         let (go, gone) = oneshot::channel::<()>();
         let (tell, told) = oneshot::channel();
@@ -247,16 +247,16 @@ fn room_that_may_come_from_elsewhere_is_waited_for() {
             gone.await.unwrap();
         });
         told.await.unwrap();
-        not_told(limit, || go.send(()).unwrap()).await;
+        gets_no_error(limit, || go.send(()).unwrap()).await;
         task.unwrap().await.unwrap();
-        // A call that has not been made.
+        // A caller holds the permit for a call that it has not made.
         let limit = Limit::new(RED, 1);
         let call = limit.cell(0).try_call(|value| *value += 1).unwrap();
-        not_told(limit, || drop(call)).await;
+        gets_no_error(limit, || drop(call)).await;
     });
 }
 
-/// On its way to another color, in whose line it is, when the section begins.
+/// The admitted task is in the line of another color when the section begins.
 #[test]
 fn room_that_is_about_to_come_from_elsewhere_is_waited_for() {
     run(3, async {
@@ -264,14 +264,14 @@ fn room_that_is_about_to_come_from_elsewhere_is_waited_for() {
         let limit = Limit::new(RED, 1);
         let Keeper { end: release, task: keeper } = Keeper::of(GREEN).await;
         drop(limit.try_spawn(hop(GREEN)).unwrap());
-        not_told(limit, || release.send(()).unwrap()).await;
+        gets_no_error(limit, || release.send(()).unwrap()).await;
         keeper.await.unwrap();
     });
 }
 
 /// An admitted task no longer waits for room, whatever else it waits for.
 #[test]
-fn who_was_let_in_waits_no_more() {
+fn an_admitted_task_waits_no_more() {
     run(3, async {
         spawn_unique(exclusive(yield_now())).await.unwrap();
         let limit = Limit::new(RED, 1);
@@ -307,10 +307,10 @@ fn who_was_let_in_waits_no_more() {
     });
 }
 
-/// A permit that was in somebody's hands is used, or given back by one too many: from then on room comes
-/// by the color only, and who waits is told.
+/// A held permit is used, or given back while there are too many permits: from then on room can come only under the
+/// color, and the waiting task gets the error.
 #[test]
-fn what_comes_home_closes_the_cycle() {
+fn a_permit_used_under_the_color_closes_the_cycle() {
     run(3, async {
         spawn_unique(exclusive(yield_now())).await.unwrap();
         for over in [false, true] {
@@ -322,7 +322,7 @@ fn what_comes_home_closes_the_cycle() {
             let holder = spawn_colored(
                 RED,
                 exclusive(async move {
-                    // The color's own goes in past the line.
+                    // The color's own task is admitted before the line.
                     let own = over.then(|| mine.try_reserve().unwrap());
                     let own = own.map(|own| own.spawn(async {}));
                     let mut task = pin!(task);
@@ -344,9 +344,9 @@ fn what_comes_home_closes_the_cycle() {
     });
 }
 
-/// One who was called goes away while there are too many inside: from then on all of them are at home.
+/// An admitted waiter is dropped while too many are inside: from then on all items inside are under the color.
 #[test]
-fn who_was_called_and_goes_away_closes_the_cycle() {
+fn an_admitted_waiter_that_is_dropped_closes_the_cycle() {
     run(3, async {
         spawn_unique(exclusive(yield_now())).await.unwrap();
         let limit = Limit::new(RED, 1);
@@ -361,7 +361,7 @@ fn who_was_called_and_goes_away_closes_the_cycle() {
         let holder = spawn_colored(
             RED,
             exclusive(async move {
-                // The color's own goes in past the line.
+                // The color's own task is admitted before the line.
                 let own = mine.try_spawn(async {}).unwrap();
                 let mut task = pin!(task);
                 assert!(waits(task.as_mut()).await, "who was called may go");
@@ -377,7 +377,7 @@ fn who_was_called_and_goes_away_closes_the_cycle() {
     });
 }
 
-/// Reserves, under a color; when it waits.
+/// Reserves, under a color; returns when it waits.
 async fn waits_for_room(limit: &Limit, color: Color) -> JoinHandle<()> {
     let (ours, (tell, told)) = (limit.clone(), oneshot::channel());
     let task = spawn_colored(color, async move {
@@ -390,10 +390,10 @@ async fn waits_for_room(limit: &Limit, color: Color) -> JoinHandle<()> {
     task
 }
 
-/// The one permit is given to a task that cannot use it, for its color is held: by a section that waits for
-/// the next in the line. Before the section begins to wait, and after that.
+/// The only permit is given to a task that cannot use it, because a section that waits for the next task in the line
+/// holds its color. The permit is given before the section begins to wait, and after that.
 #[test]
-fn who_was_called_and_cannot_run_gives_no_room() {
+fn an_admitted_task_that_cannot_run_makes_no_room() {
     run(3, async {
         spawn_unique(exclusive(yield_now())).await.unwrap();
         for is_first in [false, true] {
@@ -438,9 +438,9 @@ fn who_was_called_and_cannot_run_gives_no_room() {
     });
 }
 
-/// Room comes by any of those inside: one of them cannot run, the other one can.
+/// Any item inside can make room: one of them cannot run, the other one can.
 #[test]
-fn one_who_goes_on_is_enough() {
+fn one_running_item_is_enough() {
     run(3, async {
         spawn_unique(exclusive(yield_now())).await.unwrap();
         let limit = Limit::new(RED, 2);
@@ -470,9 +470,9 @@ fn one_who_goes_on_is_enough() {
     });
 }
 
-/// A task that was called in a section of its own can run, whatever else that section waits for.
+/// A task that is admitted inside its own section can run, whatever else that section waits for.
 #[test]
-fn who_was_called_in_its_own_section_goes_on() {
+fn a_task_admitted_in_its_own_section_goes_on() {
     run(1, async {
         spawn_unique(exclusive(yield_now())).await.unwrap();
         let limit = Limit::new(RED, 1);
@@ -505,7 +505,7 @@ fn who_was_called_in_its_own_section_goes_on() {
         let next = waits_for_room(&limit, Color::new(4)).await;
         give.send(next).map_err(drop).unwrap();
         yield_now().await;
-        // There is one worker: so the holder, which is woken last, runs before the task that was called.
+        // There is one worker, so the holder, which is woken last, runs before the admitted task.
         let wakes = async move {
             drop(permit);
             go.send(()).unwrap();
@@ -516,7 +516,7 @@ fn who_was_called_in_its_own_section_goes_on() {
     });
 }
 
-/// Sections under two colors that wait for room under each other's, and for those who do: all end.
+/// Sections under two colors that wait for room under each other's color, and for tasks that do: all end.
 #[test]
 fn nothing_hangs_in_a_storm_of_limits() {
     run(4, async {

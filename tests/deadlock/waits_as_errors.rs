@@ -13,7 +13,8 @@ use colored::{
 };
 use std::pin::pin;
 
-/// Two sections: one calls a cell of the other's color, and that one reads, or wants by `when`, the first one's.
+/// Two sections: one calls a cell of the other's color, and the other one accesses a cell of the first one's color, by
+/// `read` or by `when`.
 #[test]
 fn a_read_and_a_when_in_a_cycle_are_errors() {
     run(3, async {
@@ -47,7 +48,7 @@ fn a_read_and_a_when_in_a_cycle_are_errors() {
             let does = if which == 0 { "reads" } else { "wants, by `when`," };
             assert!(text.contains(does) && text.contains(file!()), "{text}");
             assert_eq!(calls.await.unwrap(), 6, "it goes on");
-            // Afterwards all of it goes.
+            // Afterwards all accesses succeed.
             assert_eq!(cell.try_read(|value| *value).await, Ok(5));
             assert_eq!(try_when((&cell,), |value| *value).await, Ok(5));
         }
@@ -82,7 +83,7 @@ fn a_when_over_its_own_section_is_an_error() {
 fn inside_an_access_a_read_and_a_when_are_errors_that_name_their_line() {
     run(2, async {
         let (cell, other) = (ColorCell::new(7, 1), ColorCell::new(8, 1));
-        // The first section of a runtime asks every color who waits there: that is over.
+        // The runtime's first section is over by now.
         exclusive(async {}).await;
         other.call(|_| ()).await;
         hop(7).await;
@@ -122,7 +123,7 @@ fn at_shutdown_they_are_errors_too() {
         let both = second
             .handle()
             .spawn(async move { try_when((&cell, &other), |one, other| *one + *other).await });
-        // Both stand in line.
+        // Both are in the line.
         second.run(async { colored::spawn(async {}).await.unwrap() });
         end_while_held(first, move || gate.open());
         assert_eq!(second.run(read).unwrap(), Err(CallError::ShutDown));
@@ -135,7 +136,7 @@ fn at_shutdown_they_are_errors_too() {
 #[test]
 fn room_that_never_comes_is_an_error() {
     run(3, async {
-        // Who was let in before the first section is not known.
+        // A task that was admitted before the first section is not known.
         spawn_colored(1, exclusive(yield_now())).await.unwrap();
         let (limit, cell) = (Limit::new(2, 1), ColorCell::new(1, 0));
         let ((begin, begun), (go, gone)) = (oneshot::channel(), oneshot::channel());
@@ -144,7 +145,7 @@ fn room_that_never_comes_is_an_error() {
             begin.send(()).unwrap();
             gone.await.unwrap();
             let error = ours.try_wait().await.map(drop).unwrap_err();
-            // It has left the line, and is told again.
+            // It has left the line, and gets the error again.
             let depths = (ours.depth(), ours.waiting());
             let again = ours.try_wait().await.map(drop).unwrap_err();
             (error, depths, again)
@@ -176,7 +177,7 @@ fn room_that_never_comes_is_an_error() {
         let ours = limit.clone();
         let permit = ours.try_wait().await.unwrap();
         assert_eq!(ours.depth(), 1);
-        // One waits, and is let in; another is told of the end.
+        // One task waits, and is admitted; another one gets an error at the shutdown.
         let mut first = pin!(ours.try_wait());
         assert!(poll_once(first.as_mut()).is_pending());
         drop(permit);

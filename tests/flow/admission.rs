@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 const RED: Color = Color::new(1);
 
 #[test]
-fn what_waits_for_too_long_is_shed_unpolled() {
+fn work_that_waits_for_too_long_is_shed_unpolled() {
     shared(|| {
         let runtime = runtime(2);
         let admission = Admission::new(Duration::from_millis(5));
@@ -29,18 +29,18 @@ fn what_waits_for_too_long_is_shed_unpolled() {
         assert_eq!((admission.metrics().waiting, admission.metrics().admitted), (10, 10));
         block(Duration::from_millis(25));
         assert!(admission.delay() >= Duration::from_millis(25), "seen while nothing moves");
-        let door = admission.admit().map(drop).unwrap_err();
-        assert!(!door.was_admitted() && door.to_string().contains("refused"), "{door}");
+        let refused = admission.admit().map(drop).unwrap_err();
+        assert!(!refused.was_admitted() && refused.to_string().contains("refused"), "{refused}");
         gate.open();
         for task in tasks {
-            let valve: Overloaded = runtime.block_on(task).unwrap().unwrap_err();
-            assert!(valve.was_admitted() && valve.delay() >= Duration::from_millis(25));
-            assert!(valve.to_string().contains("shed"), "{valve}");
+            let shed: Overloaded = runtime.block_on(task).unwrap().unwrap_err();
+            assert!(shed.was_admitted() && shed.delay() >= Duration::from_millis(25));
+            assert!(shed.to_string().contains("shed"), "{shed}");
         }
         let metrics = admission.metrics();
         assert_eq!((metrics.shed, metrics.rejected, metrics.begun), (10, 1, 0));
         assert_eq!(polled.load(Ordering::Relaxed), 0);
-        // Idle again: everything comes in.
+        // Idle again: everything is admitted.
         assert!(admission.admit().unwrap().begin().is_ok());
     });
 }
@@ -51,7 +51,7 @@ fn the_time_before_the_offer_counts() {
         const TARGET: Duration = Duration::from_millis(5);
         const WAIT: Duration = Duration::from_millis(6);
         let admission = Admission::new(TARGET);
-        // A machine that stands still in between makes it too late: again.
+        // A pause of the machine in between makes it too late: the test tries again.
         let (arrived, permit) = iter::repeat_with(|| {
             let arrived = Instant::now();
             block(WAIT);
@@ -59,10 +59,10 @@ fn the_time_before_the_offer_counts() {
         })
         .find_map(|admitted| admitted)
         .unwrap();
-        // Too late at its turn, though it was not since its offer.
+        // Too late at its turn, counted from its arrival and not from the offer.
         block(WAIT);
-        let valve = permit.begin().map(drop).unwrap_err();
-        assert!(valve.was_admitted() && valve.delay() >= 2 * WAIT, "{valve}");
+        let shed = permit.begin().map(drop).unwrap_err();
+        assert!(shed.was_admitted() && shed.delay() >= 2 * WAIT, "{shed}");
         // Too late when it is offered.
         let late = admission.admit_since(arrived).map(drop).unwrap_err();
         assert!(!late.was_admitted() && late.delay() >= 2 * WAIT, "{late}");
@@ -80,7 +80,7 @@ fn the_time_before_the_offer_counts() {
 }
 
 #[test]
-fn what_goes_away_is_not_counted_as_waiting_or_running() {
+fn abandoned_work_is_not_counted_as_waiting_or_running() {
     run(2, async {
         let admission = Admission::new(Duration::from_secs(1));
         drop(admission.admit().unwrap());
@@ -103,8 +103,8 @@ fn what_goes_away_is_not_counted_as_waiting_or_running() {
     });
 }
 
-/// A color is given some four times what it can do: what it begins has not waited for longer than
-/// two targets, everything is accounted for, and the color stays busy.
+/// A color gets some four times the work that it can do: no work begins that has waited for longer than two targets,
+/// all work is accounted for, and the color stays busy.
 #[test]
 fn an_overloaded_color_begins_nothing_late_and_loses_nothing() {
     shared(|| {

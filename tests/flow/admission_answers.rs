@@ -52,7 +52,7 @@ async fn ask(address: SocketAddr) -> String {
 }
 
 #[test]
-fn whoever_connects_is_answered_also_when_it_is_shed() {
+fn every_client_gets_an_answer_also_when_it_is_shed() {
     shared(|| {
         let runtime = runtime(2);
         let admission = Admission::new(TARGET);
@@ -65,7 +65,7 @@ fn whoever_connects_is_answered_also_when_it_is_shed() {
         wait_until(|| admission.metrics().waiting == 1 && admission.delay() > 3 * TARGET);
         gate.open();
         assert_eq!(runtime.block_on(late).unwrap(), "503 late");
-        // More than it can do: each of them hears something.
+        // More than it can do: each client gets an answer.
         let clients: Vec<_> =
             (0..200).map(|_| runtime.handle().spawn_unique(ask(address))).collect();
         let mut answers: Vec<_> =

@@ -46,7 +46,7 @@ fn so_many_come_in_and_the_next_one_is_given_back() {
 }
 
 #[test]
-fn who_waits_is_admitted_in_order_and_nobody_overtakes() {
+fn waiting_senders_are_admitted_in_order() {
     run(4, async {
         let limit = Limit::new(RED, 1);
         let trace = Trace::new();
@@ -54,7 +54,7 @@ fn who_waits_is_admitted_in_order_and_nobody_overtakes() {
         let mut waiting = Vec::new();
         for mark in 0..100 {
             let (limit, trace) = (limit.clone(), trace.clone());
-            // They come one after another, each under a color of its own.
+            // The senders arrive one after another, each under a color of its own.
             let before = limit.waiting();
             let counter = limit.clone();
             waiting.push(spawn_unique(async move {
@@ -89,7 +89,7 @@ fn a_color_that_sends_to_itself_does_not_wait() {
             }
             assert!(inner.try_spawn(async {}).is_ok() && own.try_post(|_| ()).is_ok());
             assert_eq!(inner.depth(), 1 + 10 + 10 + 2, "counted, over the capacity");
-            // Others have to wait for all of them.
+            // Other senders have to wait for all of them.
             let outside = inner.clone();
             let refused =
                 spawn_colored(BLUE, async move { outside.try_reserve().is_err() }).await.unwrap();
@@ -107,7 +107,7 @@ fn a_color_that_sends_to_itself_does_not_wait() {
 }
 
 #[test]
-fn who_hops_to_the_color_while_it_waits_is_admitted() {
+fn a_task_that_hops_to_the_color_while_it_waits_is_admitted() {
     run(2, async {
         let limit = Limit::new(RED, 1);
         let permit = limit.try_reserve().unwrap();
@@ -149,7 +149,7 @@ fn a_waiter_that_goes_away_gives_its_permit_on() {
     });
 }
 
-/// A future that says what became of it.
+/// A future that records whether it was run or dropped.
 struct Item(Arc<AtomicUsize>);
 
 impl Future for Item {
@@ -230,7 +230,7 @@ fn close_gives_every_kind_of_item_back() {
         let own = limit.clone();
         let from_inside = spawn_colored(RED, async move { own.spawn(async {}).await.is_err() });
         assert!(from_inside.await.unwrap(), "also for the color itself");
-        // Who was admitted before goes on.
+        // Items that were admitted before go on.
         assert_eq!(permit.spawn(async { 9 }).await.unwrap(), 9);
         assert_eq!(limit.depth(), 0);
         cell.try_with(|_| ()).unwrap_err();
@@ -267,7 +267,7 @@ fn every_end_of_an_item_gives_its_permit_back() {
 }
 
 #[test]
-fn a_shutdown_gives_permits_back_and_wakes_who_waits_elsewhere() {
+fn a_shutdown_gives_permits_back_and_wakes_waiters_in_other_runtimes() {
     shared(|| {
         let (home, other) = (runtime(1), runtime(1));
         let gate = Gate::close(home.handle(), RED);
@@ -300,7 +300,7 @@ fn the_delay_of_the_color_can_be_read() {
         let task = limit.try_spawn(async move { (seen.queued(), seen.waited()) }).unwrap();
         let last = limit.try_spawn(async move { (later.queued(), later.depth()) }).unwrap();
         let permit = limit.try_reserve().unwrap();
-        // While the color is stuck, and not only afterwards.
+        // The delay can be read while the color is stuck, and not only afterwards.
         wait_until(|| limit.waited() >= LONG);
         assert_eq!((limit.queued(), limit.depth()), (2, 3), "a permit is not queued");
         gate.open();
@@ -328,7 +328,7 @@ fn the_delay_of_the_color_can_be_read() {
 }
 
 #[test]
-fn what_is_dropped_unbegun_is_not_queued() {
+fn items_dropped_before_they_begin_are_not_queued() {
     shared(|| {
         let runtime = runtime(1);
         let limit = runtime.handle().limit(RED, 8);
@@ -345,7 +345,7 @@ fn what_is_dropped_unbegun_is_not_queued() {
         gate.open();
         wait_until(|| limit.depth() == 0);
         assert_eq!(limit.queued(), 0);
-        // Nor what a shutdown catches.
+        // Items that a shutdown drops are not queued either.
         let gate = Gate::close(runtime.handle(), RED);
         drop(limit.try_spawn(async {}).unwrap());
         cell.try_post(|count| *count += 1).unwrap();
@@ -357,7 +357,8 @@ fn what_is_dropped_unbegun_is_not_queued() {
     });
 }
 
-/// Many senders, small limits: nobody is lost, nobody runs beside another, never too many inside.
+/// Many senders, small limits: no item is lost, no item runs beside another of its color, and there
+/// are never too many inside.
 #[test]
 fn a_storm_of_senders_never_exceeds_the_capacity() {
     run(8, async {
@@ -411,7 +412,7 @@ fn a_loop_of_sends_leaves_its_poll_now_and_then() {
         for _ in 0..10_000 {
             limit.spawn(Item(Arc::clone(&ran))).await.unwrap();
         }
-        // One at least for each time that the budget was spent; a slice may be short.
+        // At least one turn for each time that the budget was spent; a slice may be short.
         let ran = ran.load(Ordering::Relaxed);
         assert!(ran > 50, "{ran}: the only worker got away from this loop");
     });

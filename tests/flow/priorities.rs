@@ -1,5 +1,5 @@
-//! Priorities between colors: which color is next, what raises one that waits, and that neither the
-//! order within a color nor the lowest class suffers.
+//! Priorities between colors: they choose the next color, and urgent work raises a waiting color. The order within a
+//! color stays, and the lowest class gets its turns.
 
 use crate::support::choice::{by, policies};
 use crate::support::gate::Gate;
@@ -69,7 +69,7 @@ fn a_color_that_waits_is_raised_at_once() {
         let (handle, trace) = (runtime.handle(), Trace::new());
         let gate = Gate::close(handle, BUSY);
         (0..10).for_each(|color| note(handle, &trace, color));
-        // Both wait in the queue of the normal ones, seventh and ninth.
+        // Both wait in the queue of the normal class, seventh and ninth.
         handle.set_priority(6u64, Priority::High);
         alarm(handle, &trace, 8, 80);
         gate.open();
@@ -80,7 +80,7 @@ fn a_color_that_waits_is_raised_at_once() {
     });
 }
 
-/// The urgent task raises its color by its place in the queue only: it overtakes nobody there.
+/// The urgent task raises its color only while it is queued, and overtakes no other task of the color.
 #[test]
 fn within_a_color_the_order_stays() {
     shared(|| {
@@ -155,7 +155,7 @@ fn an_urgent_task_takes_its_urgency_along() {
 
 /// A wait of an urgent task in another color's line makes that color urgent while it lasts.
 #[test]
-fn whoever_is_waited_for_by_an_urgent_one_is_urgent() {
+fn a_color_that_an_urgent_task_waits_for_is_urgent() {
     type Ask = fn(ColorCell<()>, ColorCell<()>, Trace<u64>) -> BoxFuture;
     type BoxFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
     let asks: [(&str, Ask); 5] = [
@@ -205,9 +205,9 @@ fn whoever_is_waited_for_by_an_urgent_one_is_urgent() {
     });
 }
 
-/// The same for a behavior whose reader is let in beside another that is inside: no urgency is left.
+/// The same for a behavior whose reader is admitted beside another reader: no urgency is left.
 #[test]
-fn who_is_let_in_beside_others_takes_its_urgency_back() {
+fn a_behavior_admitted_beside_others_takes_its_urgency_back() {
     shared(|| {
         let runtime = runtime(3);
         let (handle, trace) = (runtime.handle(), Trace::new());
@@ -225,7 +225,7 @@ fn who_is_let_in_beside_others_takes_its_urgency_back() {
             read.await;
         });
         is_inside.recv().unwrap();
-        // It gets the one, and lacks the other.
+        // The behavior has one color, and lacks the other.
         let beside = a.clone();
         let both = async move { when((beside.shared(), &b), |(), ()| ()).await };
         let asker = handle.spawn_colored(500, both);
@@ -290,7 +290,7 @@ fn turns_beside_an_endless_high_color(workers: usize) -> [u64; 3] {
     runtime.handle().set_priority(BUSY, Priority::High);
     let gates: Vec<_> =
         (0..workers).map(|i| Gate::close(runtime.handle(), BUSY + i as u64)).collect();
-    // Endless, and more of each than there are workers.
+    // The tasks are endless, and each class has more of them than there are workers.
     let tasks = (0..3 * 4).map(|number| {
         let class = number % 3;
         let color = 10 + number as u64;
@@ -414,7 +414,7 @@ fn priorities_hold_under_every_policy() {
 }
 
 #[test]
-fn shutdown_runs_and_drops_whatever_its_class() {
+fn shutdown_drops_tasks_of_every_class() {
     shared(|| {
         for workers in [1, 3] {
             let runtime = runtime(workers);
@@ -425,7 +425,7 @@ fn shutdown_runs_and_drops_whatever_its_class() {
                 handle.set_priority(color, class);
                 let value = drops.under(color);
                 let _entered = handle.enter();
-                // A task is urgent or says nothing.
+                // A task can raise its color, and cannot lower it.
                 let own = if class == Priority::High { class } else { Priority::Normal };
                 drop(task::Builder::new().color(color).priority(own).spawn(async move {
                     std::future::pending::<()>().await;
@@ -434,7 +434,7 @@ fn shutdown_runs_and_drops_whatever_its_class() {
             }
             runtime.shutdown_timeout(Duration::from_secs(60)).unwrap();
             drops.assert_exact(90);
-            // It is too late, and does nothing.
+            // The call is too late, and does nothing.
             handle.set_priority(1u64, Priority::High);
             assert_eq!(handle.priority(1u64), Priority::Normal);
             assert_eq!(handle.metrics().colors, 1);

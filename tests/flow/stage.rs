@@ -51,7 +51,7 @@ fn a_parallel_stage_handles_as_many_batches_at_once_as_it_has_partitions() {
     run(4, async {
         let barrier = Arc::new(Barrier::new(4));
         let meets = Arc::clone(&barrier);
-        // Nobody gets through before all four are inside, each on a worker of its own.
+        // No handler goes on before all four are inside, each on a worker of its own.
         let stage = Builder::new().parallel(4, |event: &u32| *event).batch(Batch::Fixed(1)).build(
             each(move |_event: u32| {
                 meets.wait();
@@ -79,7 +79,7 @@ fn a_parallel_stage_handles_as_many_batches_at_once_as_it_has_partitions() {
     });
 }
 
-/// Where a key goes, seen from outside: the partition whose handler gets it.
+/// The partition of a key, seen from outside: the one whose handler gets it.
 fn partition_of(key: u32, partitions: usize) -> usize {
     let (sent, came) = std::sync::mpsc::channel();
     let stage = Builder::new().parallel(partitions, |key: &u32| *key).build_with(|number| {
@@ -167,7 +167,7 @@ fn no_more_is_queued_than_the_capacity_and_the_rest_waits_in_line() {
     });
 }
 
-/// Room that a waiter was given and does not want is the next one's.
+/// Room that was given to a dropped waiter goes to the next waiter.
 #[test]
 fn a_sender_that_goes_away_gives_its_room_on() {
     run(2, async {
@@ -320,7 +320,7 @@ fn parallel_by_reaches_each_partition_and_names_a_wrong_number() {
             for shard in 0..SHARDS {
                 stage.send(10 * round + shard).await.unwrap();
             }
-            // Neither is accepted, and nothing is stuck afterwards.
+            // Neither event is accepted, and nothing is stuck afterwards.
             for said in [panic_of(|| stage.try_send(14)), panic_of(|| stage.send(14))] {
                 assert!(said.contains("partition 4") && said.contains("4 partitions"), "{said}");
                 let site = format!("{}:{line}:", file!());

@@ -41,7 +41,7 @@ impl Drop for Slow {
 }
 
 #[test]
-fn close_gives_back_what_waits_and_handles_what_was_accepted() {
+fn close_gives_waiting_events_back_and_handles_accepted_ones() {
     shared(|| {
         let runtime = runtime(2);
         let _entered = runtime.handle().enter();
@@ -102,7 +102,7 @@ fn the_last_sender_closes() {
         drop(stage);
         yield_now().await;
         assert!(!clone.is_closed());
-        // With the first stage its handler goes, and with that all but one sender of the second.
+        // The first stage drops its handler, and with it all but one sender of the second stage.
         drop(clone);
         while trace.len() < 100 {
             yield_now().await;
@@ -160,7 +160,7 @@ fn a_panic_before_the_future_is_made_costs_one_batch() {
 
 /// A destructor that panics, in what a panicking handler leaves behind.
 #[test]
-fn what_a_panic_leaves_behind_may_panic_too() {
+fn the_remains_of_a_panic_may_panic_too() {
     struct Poison;
     impl Drop for Poison {
         fn drop(&mut self) {
@@ -204,7 +204,7 @@ fn close_at_any_moment_loses_nothing() {
                         let mut dice = Dice::new(round * 6 + seed);
                         let (mut accepted, mut refused) = (0, 0);
                         for event in 0..20 {
-                            // `None`: it was full.
+                            // `None`: the stage was full.
                             let sent = match dice.below(4) {
                                 0 => match stage.try_send(event) {
                                     Err(TrySendError::Full(_)) => None,

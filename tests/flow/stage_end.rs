@@ -1,5 +1,4 @@
-//! Stages at the end of their runtime: drained in order, in the time there is, and every event is
-//! accounted for.
+//! Stages at the end of their runtime are drained in order, within the given time, and every event is accounted for.
 
 use crate::support::attempts::within;
 use crate::support::gate::Gate;
@@ -91,9 +90,9 @@ fn a_runtime_that_ends_drains_its_stages_first() {
     });
 }
 
-/// Nobody has a handle any more when the main future ends.
+/// No task has a handle any more when the main future ends.
 #[test]
-fn the_end_of_main_drains_what_it_has_left() {
+fn the_end_of_main_drains_the_stages_that_are_left() {
     let handled = Arc::new(AtomicU64::new(0));
     let count = Arc::clone(&handled);
     run(2, async move {
@@ -112,7 +111,7 @@ fn the_end_of_main_drains_what_it_has_left() {
 }
 
 #[test]
-fn when_the_time_is_over_what_is_left_is_lost_and_counted() {
+fn events_left_after_the_timeout_are_lost_and_counted() {
     const TIMEOUT: Duration = Duration::from_millis(30);
     alone(|| {
         within(TIMEOUT + Duration::from_millis(30), || {
@@ -174,8 +173,7 @@ fn an_end_that_must_not_wait_does_not() {
     });
 }
 
-/// A batch that has been taken waits once for its turn behind what else the color has. The runtime ends
-/// meanwhile.
+/// A batch that has been taken waits once for its turn behind the color's other work. The runtime ends meanwhile.
 #[test]
 fn a_batch_that_waits_for_its_turn_is_counted_when_the_runtime_ends() {
     shared(|| {
@@ -227,7 +225,7 @@ fn a_drained_graph_leaves_nothing_to_drain() {
     });
 }
 
-/// The graph says so where the order is wrong: the senders get events back, and they are counted.
+/// Where the order of a graph is wrong, the senders get events back, and the graph counts them.
 #[test]
 fn a_graph_in_the_wrong_order_refuses_and_says_so() {
     run(2, async {
@@ -268,7 +266,7 @@ fn stages_that_are_built_while_others_drain_are_drained_too() {
         let closed = Arc::new(AtomicBool::new(false));
         let is_closed = Arc::clone(&closed);
         let outer = Builder::new().batch(Batch::Fixed(1)).build(each(move |event: u64| {
-            // One that is built before the end begins would be closed first.
+            // A stage that is built before the end begins would be closed first.
             wait_until(|| is_closed.load(Ordering::Relaxed));
             let count = Arc::clone(&count);
             let slow = move |events: Events<u64>| {

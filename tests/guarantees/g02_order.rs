@@ -27,7 +27,7 @@ fn spawns_wakes_posts_and_hops_share_one_order() {
             };
             sleepers.push((wake, handle.spawn_colored(HELD, sleeper)));
         }
-        // By this very guarantee, all of them wait when a later task has run.
+        // By G2, all of them wait when a later task has run.
         runtime.run(async { spawn_colored(HELD, async {}).await.unwrap() });
         let gate = Gate::close(handle, HELD);
         let mut expected = Vec::new();
@@ -121,7 +121,7 @@ async fn rounds(count: usize) {
 }
 
 #[test]
-fn who_yields_goes_behind_who_waits() {
+fn a_task_that_yields_goes_behind_the_waiting_ones() {
     shared(|| {
         let runtime = runtime(4);
         let trace = Trace::new();
@@ -172,7 +172,7 @@ fn posts_of_two_threads_keep_their_causal_order() {
 }
 
 #[test]
-fn calls_wait_behind_what_was_posted_before_them() {
+fn calls_wait_behind_earlier_posts() {
     run(4, async {
         let cell = ColorCell::new(Color::new(HELD), 0);
         for round in 1..=2_000 {

@@ -1,4 +1,4 @@
-//! G3: what names no color runs as if there were one thread.
+//! G3: tasks that name no color run as if there were one thread.
 
 use crate::support::witness::Witness;
 use crate::support::{run, runtime, shared};
@@ -43,7 +43,7 @@ fn a_hundred_thousand_uncolored_tasks_share_state_without_a_lock() {
         }
         let joined = move || threads.into_iter().for_each(|thread| thread.join().unwrap());
         handle.spawn_blocking(joined).await.unwrap();
-        // Behind the first poll of each; the second one is behind this task's next.
+        // This runs behind the first poll of each; the second poll is behind this task's next poll.
         spawn(async {}).await.unwrap();
         spawn(yield_now()).await.unwrap();
     });

@@ -14,7 +14,7 @@ async fn color() -> Option<Color> {
 }
 
 #[test]
-fn only_who_asks_inherits_the_color() {
+fn only_spawn_here_and_spawn_local_inherit_the_color() {
     run(2, async {
         let colored = spawn_colored(RED, async {
             assert_eq!(spawn(color()).await.unwrap(), Some(Color::DEFAULT));
@@ -65,7 +65,7 @@ fn inside_a_call_here_is_the_cell_and_afterwards_it_is_not() {
 }
 
 #[test]
-fn a_waker_does_not_carry_the_color_of_who_wakes() {
+fn a_waker_does_not_carry_the_color_of_the_waking_task() {
     run(2, async {
         let (wake, woken) = colored::sync::oneshot::channel();
         let sleeper = spawn_colored(RED, async {

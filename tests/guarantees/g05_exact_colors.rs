@@ -27,9 +27,9 @@ fn millions_of_colors() {
     let before = process::resident();
     visit(&runtime, WARM_UP..WARM_UP + colors);
     let grown = process::resident().saturating_sub(before);
-    // A lane a color would be a hundred million at the least.
+    // One lane for each color would take a hundred million bytes at the least.
     assert!(grown < 4 << 20, "{colors} colors left {grown} bytes behind");
-    // The default one; the last of the others goes when its slice ends.
+    // The default color stays; the last of the others retires when its slice ends.
     wait_until(|| runtime.metrics().colors == 1);
 }
 
@@ -65,8 +65,8 @@ async fn line(colors: std::ops::Range<u64>) {
     }
 }
 
-/// All of them are inside their polls at once, so no two share a lane; and there are more than any
-/// table of up to 128 places has places, so some share whatever hash there is.
+/// All tasks are inside their polls at once, so no two share a lane. There are more of them than a
+/// table of up to 128 places can hold apart, so some colors share a place, whatever the hash is.
 #[test]
 fn colors_that_share_a_hash_overlap_in_time() {
     const COLORS: usize = 129;
@@ -94,7 +94,7 @@ fn colors_that_share_a_hash_overlap_in_time() {
 }
 
 #[test]
-fn a_color_has_one_lane_whoever_names_it() {
+fn a_color_has_one_lane_for_all_threads_that_name_it() {
     run(4, async {
         let unique = spawn_unique(async { Color::current().unwrap() }).await.unwrap();
         let witness = Arc::new(Witness::default());
@@ -145,7 +145,7 @@ fn a_unique_color_can_be_joined_while_its_task_lives() {
     });
 }
 
-/// iroh#4272: a lane that retires while somebody spawns on its color is revived, not lost.
+/// iroh#4272: a lane that retires while a thread spawns on its color is revived, not lost.
 #[test]
 fn a_lane_that_retires_is_revived_by_a_racing_spawn() {
     shared(|| {
@@ -171,7 +171,7 @@ fn a_lane_that_retires_is_revived_by_a_racing_spawn() {
     });
 }
 
-/// asio#147, icinga2#10825: a stuck color holds up nobody whose key shares a bucket with it.
+/// asio#147, icinga2#10825: a stuck color delays no color whose key shares a bucket with it.
 #[test]
 fn a_hundred_thousand_live_colors_do_not_wait_for_a_stuck_one() {
     const COLORS: u64 = 100_000;

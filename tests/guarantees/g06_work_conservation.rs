@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// How long the last of `lanes` lanes waits that a worker queues on itself before it gets stuck.
 fn last_start(workers: usize, lanes: usize) -> Duration {
     let runtime = runtime(workers);
-    // Everybody is parked and has been for a while.
+    // All workers have been parked for a while.
     crate::support::wait_until(|| runtime.metrics().parked == workers);
     thread::sleep(Duration::from_millis(20));
     let (started, starts) = mpsc::channel();

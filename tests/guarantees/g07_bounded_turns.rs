@@ -1,4 +1,4 @@
-//! G7: a turn is bounded, so an endless task starves nobody, nor sockets, nor timers.
+//! G7: a turn is bounded, so an endless task starves no task, no socket and no timer.
 
 use crate::support::attempts::{percentile, within};
 use crate::support::{Trace, alone, block, echo, run, runtime};
@@ -102,7 +102,7 @@ fn an_endless_chain_of_hops_lets_others_run() {
     assert!(longest <= 2 * SLICE as u64, "{longest} hops in a row");
 }
 
-/// Hops to where the task is already end no poll by themselves.
+/// A hop to the task's own color ends no poll by itself.
 #[test]
 fn a_long_chain_of_hops_that_go_nowhere_lets_others_run() {
     let longest = neighbour_of(|polls, over| {
@@ -170,7 +170,7 @@ fn an_endless_chain_of_spawns_lets_others_run() {
     assert!(longest <= 2 * SLICE as u64, "{longest} tasks in a row");
 }
 
-/// Everything endless at once.
+/// Starts all kinds of endless tasks at once.
 fn saturate(runtime: &Runtime) {
     let handle = runtime.handle();
     drop(handle.spawn_unique(async {
@@ -215,7 +215,7 @@ fn a_ticker_and_a_socket_live_beside_everything_endless() {
     });
 }
 
-/// nearcore#2983: timers run while a color is saturated, also those of that very color.
+/// nearcore#2983: timers run while a color is saturated, also this color's timers.
 #[test]
 fn a_timer_fires_under_a_saturated_color() {
     alone(|| {

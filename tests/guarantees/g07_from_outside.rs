@@ -1,5 +1,4 @@
-//! G7: what comes from a foreign thread, the blocking pool, a timer or a socket has its turn beside
-//! tasks that never end.
+//! G7: work from a foreign thread, the blocking pool, a timer or a socket has its turn beside tasks that never end.
 
 use crate::support::attempts::{percentile, within};
 use crate::support::{Trace, alone, block, echo, runtime, shared, wait_until};
@@ -49,7 +48,7 @@ impl Drop for Busy {
     }
 }
 
-/// Four, two for each worker.
+/// Four colors, two for each worker.
 const BUSY: usize = 4;
 
 /// Waits until so many have ended, and returns how often the busy ones were polled meanwhile.
@@ -82,8 +81,8 @@ fn five_hundred_spawns_from_outside_beside_tasks_that_never_end() {
     });
 }
 
-/// Each of 300 tasks is woken by a blocking thread. Those take turns for some milliseconds; each
-/// result waits for a round.
+/// A blocking thread wakes each of 300 tasks. The blocking threads take turns for some milliseconds; each result waits
+/// for a round.
 #[test]
 fn results_of_blocking_calls_beside_tasks_that_never_end() {
     shared(|| {
@@ -105,8 +104,8 @@ fn results_of_blocking_calls_beside_tasks_that_never_end() {
     });
 }
 
-/// A busy worker looks for events and due timers by the clock, not by the number of its slices: those
-/// are 200 us long here, so a round of two is 0.4 ms.
+/// A busy worker looks for events and due timers by the clock, not by the number of its slices: a slice is 200 us long
+/// here, so a round of two is 0.4 ms.
 #[test]
 fn timers_and_sockets_beside_full_slices() {
     alone(|| {
@@ -153,7 +152,7 @@ fn a_turn_of_slow_polls_has_few_where_a_thread_blocks_on_them() {
             }
         });
         let trace = trace.take();
-        // When one has ended the other one is alone.
+        // When one task has ended the other one is alone.
         let last = *trace.last().expect("there are events");
         let end = trace.iter().rposition(|color| *color != last).map_or(0, |at| at + 1);
         let longest = trace[..end].chunk_by(|a, b| a == b).map(<[_]>::len).max().unwrap_or(0);

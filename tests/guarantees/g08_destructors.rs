@@ -156,7 +156,7 @@ fn shutdown_drops_the_future_under_its_color_in_every_state() {
         ];
         let own = drops.clone();
         tasks.push(handle.spawn_unique(async move {
-            // Nobody else can name this color, so shutdown has to find the lane by itself.
+            // No other task can name this color, so the shutdown has to find the lane by itself.
             let _guard = own.under(Color::current().unwrap());
             pending::<()>().await;
         }));
@@ -175,7 +175,7 @@ fn shutdown_drops_the_future_under_its_color_in_every_state() {
             settle(&runtime, color);
         }
         wait_until(|| runtime.metrics().parked == 3);
-        // Running, and queued behind it.
+        // A running task, and a task that is queued behind it.
         let (begun, begins) = mpsc::channel();
         let guard = drops.under(3);
         tasks.push(handle.spawn_colored(3, async move {
@@ -197,7 +197,7 @@ fn shutdown_drops_the_future_under_its_color_in_every_state() {
 }
 
 #[test]
-fn what_is_spawned_after_shutdown_is_dropped_under_its_color() {
+fn a_task_spawned_after_shutdown_is_dropped_under_its_color() {
     shared(|| {
         let (runtime, drops) = (runtime(2), Drops::default());
         let handle = runtime.handle().clone();
@@ -217,11 +217,11 @@ fn what_is_spawned_after_shutdown_is_dropped_under_its_color() {
 }
 
 #[test]
-fn an_output_that_nobody_wants_is_dropped_under_the_color() {
+fn an_unused_output_is_dropped_under_the_color() {
     shared(|| {
         let (runtime, drops) = (runtime(2), Drops::default());
         let guard = drops.under(RED);
-        // One that is there already would be dropped with the handle, here.
+        // An output that is there already would be dropped with the handle, here.
         let gate = Gate::close(runtime.handle(), RED);
         drop(runtime.handle().spawn_colored(RED, async move { guard }));
         gate.open();
@@ -235,7 +235,7 @@ fn a_cell_drops_its_value_under_its_color() {
     shared(|| {
         let (runtime, drops) = (runtime(2), Drops::default());
         let handle = runtime.handle();
-        // By a thread that the runtime does not know, the color idle, and busy.
+        // A foreign thread drops the cell, with the color idle, and busy.
         drop(handle.cell(RED, drops.under(RED)));
         drops.assert_exact(1);
         let gate = Gate::close(handle, RED);
@@ -244,7 +244,7 @@ fn a_cell_drops_its_value_under_its_color() {
         gate.open();
         settle(&runtime, RED);
         drops.assert_exact(2);
-        // By a task of another color, of its own color, and by its own closure.
+        // A task of another color, a task of its own color, and its own closure drop it.
         let (other, own, last) = (drops.under(RED), drops.under(RED), drops.under(RED));
         runtime.run(async {
             let cell = ColorCell::new(Color::new(RED), other);
@@ -336,7 +336,7 @@ fn a_destructor_may_spawn_wake_and_abort() {
     });
 }
 
-/// The last reference may go anywhere; the future has gone before, under its color.
+/// The last reference may be dropped anywhere; the future was dropped before, under its color.
 #[test]
 fn a_waker_that_outlives_everything_drops_no_future() {
     shared(|| {

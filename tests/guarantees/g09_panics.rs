@@ -62,7 +62,7 @@ fn run_and_block_on_pass_the_panic_on() {
     });
 }
 
-/// Everything that is user code and may panic, all on two workers; then they are asked to work.
+/// All user code that may panic does so on two workers; then the workers get work.
 #[test]
 fn the_color_and_the_worker_go_on() {
     struct Bomb;
@@ -74,7 +74,7 @@ fn the_color_and_the_worker_go_on() {
     shared(|| {
         child::run(module_path!(), "the_color_and_the_worker_go_on", || {
             let runtime = runtime(2);
-            // By number: a thread gives itself its name, and may not have come to it yet.
+            // By number: a thread names itself, and may not have done so yet.
             let threads = || process::threads().into_keys().collect::<Vec<_>>();
             let before = threads();
             let cell = runtime.handle().cell(RED, 0);
@@ -145,7 +145,7 @@ fn an_access_that_panics_leaves_the_cell_usable() {
     });
 }
 
-/// The waker of a timer or a socket may be anybody's code, and the reactor thread may be who calls it.
+/// The waker of a timer or a socket may be foreign code, and the reactor thread may call it.
 #[test]
 fn the_reactor_thread_survives_a_waker_that_panics() {
     alone(|| {

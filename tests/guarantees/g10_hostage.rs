@@ -1,4 +1,4 @@
-//! G10: sockets and timers are nobody's hostage.
+//! G10: no stuck worker delays sockets or timers.
 
 use crate::support::attempts::{percentile, within};
 use crate::support::{alone, block, echo, runtime};
@@ -23,7 +23,7 @@ fn spin(time: Duration) {
     }
 }
 
-/// The worst of a hundred round trips, but one, while `disturb` runs again and again.
+/// The second worst of a hundred round trips, while `disturb` runs again and again.
 fn disturbed(
     clients: &Runtime,
     streams: Vec<TcpStream>,
@@ -157,7 +157,7 @@ fn a_timer_fires_while_its_worker_is_stuck() {
                 })
             });
             let late = runtime.run(late).unwrap();
-            // The next attempt has its own meeting: a worker in each would wait for ever.
+            // The next attempt has a rendezvous of its own: a worker that stayed in each would wait for ever.
             stuck.into_iter().for_each(|stuck| runtime.run(stuck).unwrap());
             late
         });
@@ -170,7 +170,7 @@ fn all_is_delivered_when_all_workers_have_been_stuck() {
         let (server, clients) = (runtime(2), runtime(1));
         let address = echo::serve(server.handle());
         let streams = echo::connect(&clients, address, SOCKETS);
-        // Nobody can answer while they block; nothing is lost by it.
+        // No worker can answer while all block; nothing is lost by it.
         let worst = disturbed(&clients, streams, 5, || {
             let stuck = [(); 2].map(|()| server.handle().spawn_unique(async { block(BUSY) }));
             stuck.into_iter().for_each(|stuck| clients.run(stuck).unwrap());

@@ -44,7 +44,7 @@ fn a_task_may_await_another_of_its_own_color() {
     });
 }
 
-/// orleans#8984, kameo: a call to oneself does not wait for oneself.
+/// orleans#8984, kameo: a call to the caller's own color does not wait for the caller.
 #[test]
 fn a_call_from_its_own_color_runs_at_once() {
     run(2, async {

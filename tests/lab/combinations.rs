@@ -76,7 +76,7 @@ fn no_wake_up_is_lost_between_threads_and_workers() {
 }
 
 #[test]
-fn g7_an_endless_task_starves_nobody() {
+fn g7_an_endless_task_starves_no_other() {
     of_all(|choice| {
         let runtime = choice.runtime(1);
         let (polls, over) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
@@ -98,7 +98,7 @@ fn g7_an_endless_task_starves_nobody() {
             longest
         });
         let longest = runtime.run(longest).unwrap();
-        // What is pinned has its turns beside what never ends.
+        // A pinned task has its turns beside a task that never ends.
         let pinned = runtime.handle().spawn_pinned(0, Color::unique(), || async {}).unwrap();
         runtime.run(pinned).unwrap();
         over.store(true, Ordering::Relaxed);
@@ -109,7 +109,7 @@ fn g7_an_endless_task_starves_nobody() {
 }
 
 #[test]
-fn g8_shutdown_drops_what_waits_under_its_color() {
+fn g8_shutdown_drops_waiting_tasks_under_their_colors() {
     of_all(|choice| {
         let runtime = choice.runtime(3);
         let drops = Drops::default();
@@ -150,7 +150,7 @@ fn guests_and_local_tasks_take_their_turns() {
 }
 
 #[test]
-fn who_has_nothing_to_do_sleeps() {
+fn idle_threads_sleep() {
     of_all(|choice| {
         let runtime = choice.runtime(3);
         storm::rage(&runtime, 640);
@@ -263,8 +263,7 @@ fn surplus_lanes_are_pushed_to_the_worker_that_has_least() {
     });
 }
 
-/// Two colors on two workers that wake each other for ever would follow their wakers; at home they
-/// stay.
+/// Two colors that wake each other for ever on two workers would follow their wakers; with homes they stay.
 #[test]
 fn a_lane_at_home_comes_back_to_where_it_ran() {
     shared(|| {
@@ -345,7 +344,7 @@ fn a_slice_takes_no_more_time_than_it_was_given() {
         wait_until(|| trace.len() == 120);
         let events = trace.take();
         let longest = events.chunk_by(|a, b| a == b).map(<[u64]>::len).take(4).max().unwrap();
-        // Of the first ones some may come before the worker has seen that polls are slow.
+        // Some of the first slices may come before the worker has seen that polls are slow.
         assert!(longest <= 16, "{longest} polls in a slice");
     });
 }
@@ -369,7 +368,7 @@ fn a_slice_out_of_range_says_what_was_given_and_what_is_allowed() {
     }
 }
 
-/// The value of each color is dropped once, under its color, and that of a pinned cell on its thread.
+/// Each color's value is dropped once, under its color, and the value of a pinned cell on its thread.
 #[test]
 fn values_of_colors_and_of_threads_end_where_they_belong() {
     colored::color_local!(static DROPS: RefCell<Vec<OnColor>> = RefCell::new(Vec::new()));

@@ -1,4 +1,4 @@
-//! What is built on colors, and G9 to G12, under every policy of the papers.
+//! The features that are built on colors, and G9 to G12, under every policy of the papers.
 
 use crate::support::attempts::within;
 use crate::support::choice::{Choice, of_all, of_all_alone};
@@ -63,7 +63,7 @@ fn when_makes_and_loses_no_money() {
 
 /// Sets of cells that overlap run in the order in which they were scheduled.
 #[test]
-fn when_keeps_its_order_behind_who_holds_a_color() {
+fn when_keeps_its_order_behind_a_held_color() {
     of_all(|choice| {
         let order = choice.runtime(3).run(async {
             let keeper = Keeper::of(RED).await;
@@ -168,7 +168,8 @@ fn a_section_keeps_its_color_across_awaits() {
     });
 }
 
-/// Holds a color, meets who holds the other one, and wants that: what it is told.
+/// Holds a color, meets the task that holds the other color, and then calls a cell of that color.
+/// Returns the error, if there is one.
 async fn cross(
     other: ColorCell<u32>,
     inside: Sender<()>,
@@ -183,7 +184,7 @@ async fn cross(
 }
 
 #[test]
-fn g12_one_of_two_sections_that_wait_for_each_other_is_told() {
+fn g12_one_of_two_sections_that_wait_for_each_other_gets_the_error() {
     of_all(|choice| {
         choice.runtime(3).run(async {
             let [red, blue] = [RED, BLUE].map(|color| ColorCell::new(Color::new(color), 7));
@@ -208,7 +209,7 @@ fn g12_one_of_two_sections_that_wait_for_each_other_is_told() {
 }
 
 #[test]
-fn limits_let_in_as_many_as_fit() {
+fn limits_admit_as_many_as_fit() {
     of_all(|choice| {
         choice.runtime(3).run(async {
             let limit = Limit::new(Color::new(RED), 2);
@@ -349,7 +350,7 @@ impl Client {
     }
 }
 
-/// Where no work is conserved, what lies with a stuck worker waits for it.
+/// Where G6 does not hold, lanes in a stuck worker's queue wait for it.
 #[test]
 fn g10_sockets_and_timers_beside_stuck_workers() {
     of_all_alone(|choice| {

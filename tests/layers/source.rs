@@ -59,7 +59,7 @@ impl Source {
         self.0.iter().find(|token| token.text == word).map(|token| token.line)
     }
 
-    /// Every path, those of `use` trees written out.
+    /// Every path, with `use` trees expanded.
     pub(crate) fn paths(&self) -> Vec<UsePath> {
         let (mut paths, mut at) = (Vec::new(), 0);
         // Modules of this file that are open, with the depth of braces outside them.

@@ -1,5 +1,5 @@
-//! What users get wrong: each mistake is an error that says what was wrong and what is allowed, and
-//! nothing is lost or spins because of it.
+//! Mistakes of users: each is an error that names the mistake and the allowed values, and no
+//! mistake loses work or makes a thread spin.
 
 use crate::support::process::CpuTime;
 use crate::support::{alone, child, panic_of, run, runtime, shared};
@@ -48,7 +48,7 @@ fn settings_out_of_range_name_themselves_and_the_range() {
 }
 
 #[test]
-fn addresses_that_are_none_say_what_one_looks_like() {
+fn invalid_addresses_get_an_example_of_a_valid_one() {
     run(1, async {
         for (text, wrong) in [
             ("localhost", "there is no port"),
@@ -68,7 +68,7 @@ fn addresses_that_are_none_say_what_one_looks_like() {
     });
 }
 
-/// `.invalid` is nobody's, by RFC 2606.
+/// RFC 2606 reserves `.invalid`: the name does not exist.
 #[test]
 fn an_unknown_host_is_named() {
     run(2, async {
@@ -84,7 +84,7 @@ fn an_unknown_host_is_named() {
 #[test]
 fn a_refused_connect_names_every_address_that_was_tried() {
     run(2, async {
-        // Ports of the reserved range, where nobody listens.
+        // Ports of the reserved range, which have no listeners.
         let closed = ["127.0.0.1:1", "127.0.0.1:2"];
         let addrs = closed.map(|addr| addr.parse::<SocketAddr>().unwrap());
         let error = TcpStream::connect(addrs).await.unwrap_err();
@@ -118,7 +118,7 @@ fn blocking_on_a_worker_says_what_to_do_instead() {
                 let texts = [
                     panic_of(|| inner.run(async {})),
                     panic_of(|| inner.block_on(async {})),
-                    // Another runtime's workers are as blocked as one's own.
+                    // Blocking another runtime's worker is the same mistake.
                     panic_of(|| handle.block_on(async {})),
                 ];
                 drop(inner);
@@ -182,7 +182,7 @@ fn outside_a_runtime_everything_says_where_it_belongs() {
     assert!(colored::Handle::try_current().is_none() && Color::current().is_none());
 }
 
-/// Where the program would be looked at: not in the library.
+/// The reported line is the program's, and not one in the library.
 #[test]
 fn a_mistake_is_reported_at_its_line() {
     thread_local!(static PLACE: RefCell<String> = const { RefCell::new(String::new()) });
@@ -213,7 +213,7 @@ fn a_mistake_is_reported_at_its_line() {
     });
 }
 
-/// The listener says so, waits longer each time, and takes everybody in when it can again.
+/// The listener reports it, waits longer each time, and accepts all connections when it can again.
 #[test]
 fn accept_without_descriptors_backs_off_and_recovers() {
     shared(|| {
@@ -260,7 +260,7 @@ async fn exhaust() {
         stream.write_all(b"welcome").await.unwrap();
         drop(client);
     }
-    // And the pause is over: the next one is let in at once.
+    // The pause is over: the next connection is accepted at once.
     let mut client = TcpStream::connect(addr).await.unwrap();
     let begin = Instant::now();
     let (mut stream, _) = listener.accept().await.unwrap();
@@ -269,7 +269,7 @@ async fn exhaust() {
     assert_eq!(client.read(&mut [0; 2]).await.unwrap(), 1);
 }
 
-/// A runtime that cannot have its selector says so, and leaves nothing behind.
+/// A runtime that cannot get its selector returns an error, and leaves nothing behind.
 #[test]
 fn a_runtime_without_descriptors_does_not_start() {
     shared(|| {

@@ -18,7 +18,7 @@ fn a_blocking_call_spawns_calls_and_waits() {
             handle.block_on(async move {
                 sleep(Duration::from_millis(1)).await;
                 called.call(|value| *value += 1).await;
-                // One more thread deep.
+                // A blocking call inside a blocking call.
                 spawn_blocking(move || Handle::current().block_on(called.call(|value| *value)))
                     .await
             })
@@ -79,7 +79,7 @@ fn a_blocking_call_in_a_section_is_serial_with_its_color() {
 
 /// The target of a blocking call's wait ends with the runtime, and so does the call.
 #[test]
-fn shutdown_ends_what_a_blocking_call_waits_for() {
+fn shutdown_ends_the_waits_of_blocking_calls() {
     shared(|| {
         let runtime = runtime(2);
         let (tell, told) = std::sync::mpsc::channel();
@@ -96,7 +96,7 @@ fn shutdown_ends_what_a_blocking_call_waits_for() {
 }
 
 #[test]
-fn what_is_awaited_in_a_blocking_call_may_time_out() {
+fn a_wait_in_a_blocking_call_may_time_out() {
     run(2, async {
         hop(7).await;
         let waits = spawn_blocking(|| {

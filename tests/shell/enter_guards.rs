@@ -1,5 +1,5 @@
-//! Guards of `enter`, dropped in every order: the last one made that is left counts, and none keeps its
-//! runtime longer.
+//! Guards of `enter`, dropped in every order: the latest guard that is left counts, and no guard keeps its runtime
+//! alive.
 
 use crate::support::{child, shared};
 use colored::{Handle, Runtime, spawn_blocking, spawn_unique, time};
@@ -17,7 +17,7 @@ fn runtimes() -> [Runtime; 3] {
     })
 }
 
-/// Which of them this thread is in: spawns on, and uses the blocking threads of.
+/// The index of the runtime that this thread has entered, by its workers and by the name of its blocking threads.
 fn current() -> Option<usize> {
     let number = Handle::try_current()?.metrics().workers.len();
     let name = spawn_blocking(|| thread::current().name().map(str::to_owned));

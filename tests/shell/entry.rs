@@ -51,7 +51,7 @@ fn run_makes_the_main_future_a_task_of_the_workers() {
 }
 
 #[test]
-fn a_runtime_spawns_and_shows_what_it_is() {
+fn a_runtime_spawns_and_describes_itself() {
     shared(|| {
         let runtime = runtime(2);
         let color = async { Color::current().unwrap() };
@@ -122,7 +122,7 @@ fn block_on_takes_a_future_that_borrows_and_stays_on_its_thread() {
 
 /// The guest runs only its pinned tasks, even if it is idle.
 #[test]
-fn a_guest_runs_only_what_is_its_own() {
+fn a_guest_runs_only_its_own_tasks() {
     shared(|| {
         let runtime = runtime(1);
         let caller = here();
@@ -150,7 +150,7 @@ fn a_local_task_stays_on_its_thread_wherever_its_color_goes() {
             }
             Rc::strong_count(&shared)
         };
-        // Each in the middle of others that want the same colors and the same worker.
+        // Each local task runs among others that want the same colors and the same worker.
         runtime.run(async move {
             let noise: Vec<_> = (0..16).map(|_| spawn_unique(wander(2_000))).collect();
             let makers: Vec<_> = (0..8)
@@ -194,7 +194,7 @@ fn spawn_rc(trace: Trace<u64>, number: u64) -> colored::JoinHandle<()> {
 }
 
 #[test]
-fn what_is_local_to_a_guest_ends_with_it() {
+fn local_tasks_of_a_guest_end_with_it() {
     shared(|| {
         let (runtime, drops) = (runtime(2), Drops::default());
         let caller = here();
@@ -223,7 +223,7 @@ fn what_is_local_to_a_guest_ends_with_it() {
 
 /// A local future is dropped on its own thread, under its color, although the color may be busy elsewhere.
 #[test]
-fn what_is_local_to_a_worker_ends_there_with_the_runtime() {
+fn local_tasks_of_a_worker_end_there_with_the_runtime() {
     struct Note(ThreadId, mpsc::Sender<bool>);
     impl Drop for Note {
         fn drop(&mut self) {
@@ -238,7 +238,7 @@ fn what_is_local_to_a_worker_ends_there_with_the_runtime() {
                 .map(|number| {
                     let (tell, guard) = (tell.clone(), drops.under(number % 3));
                     runtime.handle().spawn_colored(number % 3, async move {
-                        // Made here: the shutdown may come before the first poll.
+                        // The value is made here, because the shutdown may come before the first poll.
                         let held = (guard, Note(here(), tell), Rc::new(()));
                         drop(spawn_local(async move {
                             let _held = held;
@@ -265,10 +265,9 @@ async fn wander_at_home(steps: usize) {
     pending::<()>().await;
 }
 
-/// A guest that comes while the runtime ends gets its answer, or is told that there is none; it does
-/// not wait for ever.
+/// A guest that comes while the runtime ends gets its output or an error; it does not wait for ever.
 #[test]
-fn guests_that_race_with_shutdown_are_let_go() {
+fn guests_that_race_with_shutdown_return() {
     shared(|| {
         for round in 0..50 {
             let runtime = runtime(2);
@@ -324,7 +323,7 @@ fn many_guests_and_a_main_future_take_turns() {
 }
 
 #[test]
-fn who_has_entered_may_spawn_and_make_timers_but_runs_nothing() {
+fn an_entered_thread_may_spawn_and_make_timers_but_runs_nothing() {
     shared(|| {
         let (outer, inner) = (runtime(1), runtime(1));
         let tells = |text: &'static str| async move { text };

@@ -1,7 +1,7 @@
-//! Who has nothing to do does nothing.
+//! An idle runtime runs no instruction.
 //!
-//! A thread that the system has not given a CPU between two looks has run no instruction, and so made
-//! no system call. Linux counts the nanoseconds and the switches of every thread.
+//! A thread that got no CPU between two looks has run no instruction, and so made no system call. Linux counts the
+//! nanoseconds and the switches of every thread.
 
 use crate::support::process::{self, Thread};
 use crate::support::{block, child, echo, runtime, wait_until, watched};

@@ -1,4 +1,4 @@
-//! Runtimes inside runtimes: what works, and what says why it does not.
+//! Runtimes inside runtimes: the uses that work, and the errors of those that do not.
 
 use crate::support::{message, panic_of, runtime, shared, wait_until};
 use colored::stage::{Builder, each};
@@ -25,7 +25,7 @@ fn count(dropped: &Arc<AtomicU64>) -> u64 {
     dropped.load(Ordering::Relaxed)
 }
 
-/// One in a blocking call of another, some deep: each is built, used in every way and dropped there.
+/// Runtimes in blocking calls of runtimes, several levels deep: each is built, used in every way and dropped there.
 #[test]
 fn a_blocking_call_has_a_runtime_of_its_own() {
     fn deep(depth: u64) -> u64 {
@@ -75,7 +75,7 @@ fn a_task_has_a_runtime_of_its_own() {
     });
 }
 
-/// Waiting for another runtime would block the worker: it says so, and both go on.
+/// Waiting for another runtime would block the worker: the call panics and says so, and both runtimes go on.
 #[test]
 fn a_task_must_not_block_on_a_runtime_of_its_own() {
     shared(|| {
@@ -94,7 +94,7 @@ fn a_task_must_not_block_on_a_runtime_of_its_own() {
     });
 }
 
-/// Whoever waits for a runtime that is dropped in one of its own tasks is told; the rest is cancelled.
+/// A task drops its own runtime: waits for the runtime end with an error, and its other tasks are cancelled.
 #[test]
 fn a_runtime_is_dropped_inside_its_own_task() {
     shared(|| {
@@ -157,7 +157,7 @@ fn a_runtime_is_dropped_wherever_it_runs_something() {
     });
 }
 
-/// A task of one runtime owns another, whose task owns a third: the end of the first ends all.
+/// A task of one runtime owns a second runtime, whose task owns a third: the end of the first ends all.
 #[test]
 fn runtimes_that_own_each_other_in_a_row_end_together() {
     shared(|| {

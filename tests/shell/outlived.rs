@@ -1,5 +1,5 @@
-//! Wakers that outlive their tasks, their runtimes and the threads that had them: they are woken and
-//! dropped by whoever has them, whenever that is.
+//! Wakers that outlive their tasks, their runtimes and the threads that had them: any thread can wake and drop them at
+//! any time.
 
 use crate::support::polls::poll_once;
 use crate::support::{runtime, shared, wait_until};
@@ -47,12 +47,12 @@ fn wakers_of_the_dead(runtime: &Runtime, token: &Arc<()>) -> Vec<Waker> {
     let mut wakers: Vec<Waker> = (0..3).map(|_| from.recv().unwrap()).collect();
     aborted.abort();
     assert!(runtime.block_on(aborted).unwrap_err().is_cancelled());
-    // The main future, one that a guest runs, and one that cannot leave its worker.
+    // The main future, a guest's future, and a future that cannot leave its worker.
     runtime.run(own(1, &to));
     runtime.block_on(own(1, &to));
     let local = own(1, &to);
     runtime.run(async move { spawn_local(local).await.unwrap() });
-    // One inside a section, one that hops, one of a stage.
+    // A task inside a section, a task that hops, and a stage's task.
     runtime.run(colored::exclusive(own(1, &to)));
     let hops = own(1, &to);
     runtime.run(async move {
@@ -120,7 +120,7 @@ fn a_waker_outlives_its_runtime() {
     shared(|| {
         let (runtime, token) = (runtime(2), Arc::new(()));
         let (to, from) = channel();
-        // These end with the runtime.
+        // These tasks end with the runtime.
         for color in 0..10 {
             let (token, future) = (Arc::clone(&token), give_waker(to.clone(), 0));
             drop(runtime.spawn_colored(color, async move {
@@ -222,14 +222,14 @@ fn a_waker_lies_in_a_local_of_a_thread_that_ends_last() {
 /// A complete task does not keep the task that joined it alive, even if its handle lives on.
 #[test]
 fn a_complete_task_has_no_waker_of_its_joiner() {
-    struct Nobody;
-    impl Wake for Nobody {
+    struct NoopWake;
+    impl Wake for NoopWake {
         fn wake(self: Arc<Self>) {}
     }
     shared(|| {
         let (runtime, (tell, told)) = (runtime(1), oneshot::channel::<()>());
         let task = runtime.spawn_colored(RED, async move { told.await.is_ok() });
-        let (kept, joiner) = (task.abort_handle(), Arc::new(Nobody));
+        let (kept, joiner) = (task.abort_handle(), Arc::new(NoopWake));
         let mut task = Box::pin(task);
         let waker = Waker::from(Arc::clone(&joiner));
         assert!(task.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
@@ -243,9 +243,9 @@ fn a_complete_task_has_no_waker_of_its_joiner() {
     });
 }
 
-/// Whoever joins from outside leaves a waker in the task; the task ends when that waker's thread has gone.
+/// A foreign thread that polls a handle leaves a waker in the task; the task ends after that thread.
 #[test]
-fn a_task_outlives_who_waited_for_it() {
+fn a_task_outlives_the_thread_that_waited_for_it() {
     shared(|| {
         let (runtime, (tell, told)) = (runtime(2), channel::<()>());
         let task = runtime.spawn_blocking(move || told.recv().is_ok());

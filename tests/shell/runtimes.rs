@@ -1,5 +1,5 @@
-//! Two runtimes in one program: each operation, from a task of one, on one that is its own, another, on its way
-//! down, or gone. The table of `colored::runtime` says the same.
+//! Two runtimes in one program: each operation, by a task of one runtime, on its own runtime, and on another one that
+//! runs, shuts down or has ended. The table of `colored::runtime` says the same.
 
 use crate::support::{block, message, panic_of, runtime, shared, wait_until};
 use colored::cell::SeveralShared;
@@ -23,7 +23,7 @@ use std::thread::{self, ThreadId};
 /// The color of what the target has.
 const RED: u64 = 1;
 const LONG: Duration = Duration::from_secs(60);
-/// Workers, by which a runtime is known: of the caller's, and of the other one.
+/// The numbers of workers, which identify a runtime: the caller's, and the other one.
 const OWN: usize = 2;
 const OTHER: usize = 3;
 
@@ -31,7 +31,7 @@ const OTHER: usize = 3;
 enum State {
     Own,
     Other,
-    /// Its shutdown has begun, and a poll that does not end keeps it from going on.
+    /// Its shutdown has begun, and waits for a poll that does not end.
     Closing,
     Gone,
 }
@@ -75,7 +75,7 @@ fn target(state: State, to: &Handle) -> Target {
     }
 }
 
-/// Says on which thread a future is dropped.
+/// Records the thread on which a future is dropped.
 struct Dropped(Sender<ThreadId>);
 
 impl Drop for Dropped {
@@ -84,8 +84,8 @@ impl Drop for Dropped {
     }
 }
 
-/// Whether a shutdown has told everything to end: from then on a spawn cancels its task.
-fn is_told(to: &Handle) -> bool {
+/// Whether the shutdown cancels tasks by now: if so, a spawn cancels its task.
+fn cancels_spawns(to: &Handle) -> bool {
     let (sends, dropped) = mpsc::channel();
     let guard = Dropped(sends);
     drop(to.spawn_unique(async move { drop(guard) }));
@@ -104,7 +104,7 @@ fn close(runtime: Runtime, held: mpsc::Receiver<()>) -> thread::JoinHandle<()> {
     begun.recv().unwrap();
     let handle = runtime.handle().clone();
     let ends = thread::spawn(move || runtime.shutdown_timeout(LONG).unwrap());
-    wait_until(|| is_told(&handle));
+    wait_until(|| cancels_spawns(&handle));
     ends
 }
 
@@ -132,7 +132,7 @@ where
                 }
                 Closing => {
                     ends = Some(close(other, held));
-                    // All else has ended, and the color is idle.
+                    // All other tasks have ended, and the color is idle.
                     wait_until(|| target.to.metrics().parked == OTHER - 1);
                     wait_until(|| own.block_on(target.cell.try_call(|_| ())).is_ok());
                 }
@@ -174,9 +174,9 @@ fn spawns() {
     });
 }
 
-/// As if they had been called by name, while the guard lives.
+/// While the guard lives, the free functions use its runtime.
 #[test]
-fn what_names_no_runtime_goes_to_the_one_entered_last() {
+fn free_functions_use_the_runtime_entered_last() {
     in_each_state(|target| async move {
         let Target { state, to, .. } = &target;
         let workers = if *state == Own { OWN } else { OTHER };
@@ -185,7 +185,7 @@ fn what_names_no_runtime_goes_to_the_one_entered_last() {
             assert_eq!(whose(), workers);
             let tasks = [spawn(async { whose() }), spawn_unique(async { whose() })];
             let cell = ColorCell::new(Color::new(77), ());
-            // By the color that runs, which is the caller's.
+            // `spawn_here` uses the color that runs, which is the caller's.
             (tasks, spawn_blocking(whose), cell, spawn_here(async { whose() }))
         };
         assert_eq!(whose(), OWN);
@@ -221,7 +221,7 @@ fn calls_and_reads() {
     });
 }
 
-/// Beside a cell of the caller's.
+/// A `when` over a cell of each runtime.
 #[test]
 fn whens() {
     in_each_state(|target| async move {
@@ -237,7 +237,7 @@ fn whens() {
             });
             assert_eq!(all.await, 11);
         }
-        // In a section of the caller's, too.
+        // Also in a section of the caller's.
         exclusive(async {
             assert_eq!(when((cell, &own), |n: &mut i32, own: &mut i32| *own + *n).await, 11);
             assert_eq!(cell.call(|n| *n).await, 1);
@@ -246,9 +246,9 @@ fn whens() {
     });
 }
 
-/// Who stands in line in a runtime that is shut down is told, and their own cells go on.
+/// Tasks that wait in the lines of a runtime that is shut down get an error, and the cells of their own runtime go on.
 #[test]
-fn what_waits_when_the_other_one_ends_is_told() {
+fn waits_in_a_runtime_that_ends_get_an_error() {
     shared(|| {
         let (own, other) = (runtime(OWN), runtime(OTHER));
         let red = other.handle().cell(RED, 1);
@@ -270,7 +270,7 @@ fn what_waits_when_the_other_one_ends_is_told() {
             sends_after(end);
             assert_eq!(call.await, Err(CallError::ShutDown));
             assert_eq!(read.await, Err(CallError::ShutDown));
-            // They have all colors by then, and may run, if the last one is of the runtime that lives.
+            // These `when`s have all colors by then, and may run, if the last color belongs to the runtime that lives.
             for when in [both.await, turned.await] {
                 assert!(matches!(when, Ok(()) | Err(CallError::ShutDown)), "{when:?}");
             }
@@ -360,7 +360,7 @@ fn stages() {
     });
 }
 
-/// A timer is one of the runtime in which it is polled first.
+/// A timer belongs to the runtime in which it is polled first.
 #[test]
 fn timers() {
     in_each_state(|target| async move {
@@ -396,7 +396,7 @@ fn timers() {
     });
 }
 
-/// A timer whose runtime goes away while it waits is one of the runtime that polls it next.
+/// A timer whose runtime ends while it waits belongs to the runtime that polls it next.
 #[test]
 fn a_timer_survives_the_runtime_in_which_it_began() {
     shared(|| {
@@ -412,7 +412,7 @@ fn a_timer_survives_the_runtime_in_which_it_began() {
     });
 }
 
-/// A socket is one of the runtime in which it was made.
+/// A socket belongs to the runtime in which it was made.
 #[test]
 fn sockets() {
     in_each_state(|target| async move {
@@ -467,7 +467,7 @@ fn priorities_and_metrics() {
     });
 }
 
-/// A task moves among the colors of its own runtime, wherever its thread has been let in.
+/// A task moves among the colors of its own runtime, whichever runtimes its thread has entered.
 #[test]
 fn a_task_stays_in_its_runtime() {
     in_each_state(|target| async move {
@@ -486,7 +486,7 @@ fn a_task_stays_in_its_runtime() {
             assert_eq!(whose(), OWN);
         }
         hop(RED).await;
-        // The same color of another runtime is another one.
+        // The same number is another color in another runtime.
         assert_eq!(target.cell.try_with(|n| *n).ok(), (target.state == Own).then_some(1));
         colored::color_local! {
             static SEEN: std::cell::Cell<u32> = std::cell::Cell::new(0);
@@ -542,7 +542,7 @@ fn a_closure_is_in_the_runtime_of_its_cell_wherever_it_runs() {
             assert_eq!(own.block_on(here).unwrap(), OTHER);
             listeners.push(listener);
         };
-        // On a thread that works for nobody, in `block_on`, on a worker; in line, and in the end.
+        // On a thread that has entered no runtime, in `block_on`, on a worker; from a line, and when the runtime ends.
         let mut call = pin!(red.call(|()| look()));
         let mut cx = Context::from_waker(Waker::noop());
         match call.as_mut().poll(&mut cx) {
@@ -580,7 +580,7 @@ fn a_closure_is_in_the_runtime_of_its_cell_wherever_it_runs() {
         let ends = other.handle().cell(RED, Looks(sends));
         own.run(async move { drop(ends) });
         assert_eq!(seen.recv().unwrap(), (OTHER, Some(Color::new(RED))));
-        // All of them are sockets of the other one.
+        // All these sockets belong to the other runtime.
         drop(other);
         for listener in listeners {
             assert!(own.block_on(listener.accept()).is_err());
@@ -590,7 +590,7 @@ fn a_closure_is_in_the_runtime_of_its_cell_wherever_it_runs() {
 
 /// A future or value that cannot leave its thread belongs to the runtime of the thread.
 #[test]
-fn what_stays_on_a_thread_is_of_the_runtime_of_that() {
+fn values_that_stay_on_a_thread_belong_to_its_runtime() {
     shared(|| {
         let (own, other) = (runtime(OWN), runtime(OTHER));
         let red = other.handle().cell(RED, ());
@@ -604,7 +604,7 @@ fn what_stays_on_a_thread_is_of_the_runtime_of_that() {
                 .await;
             assert_eq!(seen.await.unwrap(), (OWN, Some(Color::DEFAULT)));
             assert_eq!(pinned.call(|n| **n).await, 7);
-            // And waits for it are for its color: this one would not end.
+            // A wait for it is a wait for its color: this wait would not end.
             let error = exclusive(async { pinned.try_call(|n| **n).await }).await.unwrap_err();
             assert!(error.to_string().contains("would never end"), "{error}");
             let _entered = to.enter();
@@ -616,7 +616,7 @@ fn what_stays_on_a_thread_is_of_the_runtime_of_that() {
     });
 }
 
-/// A transfer is one step for both runtimes, from whichever it comes.
+/// A transfer is one step for both runtimes, whichever of them starts it.
 #[test]
 fn transfers_between_runtimes_are_exact() {
     const ACCOUNTS: u64 = 4;
@@ -665,7 +665,7 @@ fn transfers_between_runtimes_are_exact() {
     });
 }
 
-/// Not even where it holds a color of another one: it would wait for itself.
+/// The drop does not wait even if the thread holds a color of another runtime: it would wait for itself.
 #[test]
 fn a_runtime_that_is_dropped_by_a_thread_of_its_own_does_not_wait_for_it() {
     shared(|| {

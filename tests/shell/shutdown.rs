@@ -1,5 +1,5 @@
-//! How a runtime ends, from whatever state: what is there is dropped, who waits is told, and what is
-//! stuck holds up nobody for longer than was allowed.
+//! The end of a runtime, from any state: its tasks are dropped, waits end with an error, and stuck work delays the
+//! shutdown no longer than the time-out.
 
 use crate::support::attempts::within;
 use crate::support::drops::Drops;
@@ -32,8 +32,8 @@ fn a_runtime_that_did_nothing_ends() {
     });
 }
 
-/// A shutdown must miss no task, whatever the workers are doing: colors known and unique, tasks that move, that
-/// make others, that post.
+/// A shutdown must miss no task, whatever the workers are doing: with known and unique colors, and tasks that hop,
+/// spawn and post.
 #[test]
 fn shutdown_in_the_middle_of_everything_drops_each_future_once() {
     async fn roam(drops: Drops, seed: u64) {
@@ -69,7 +69,7 @@ fn shutdown_in_the_middle_of_everything_drops_each_future_once() {
 }
 
 #[test]
-fn what_foreign_threads_spawn_during_shutdown_is_dropped_too() {
+fn tasks_that_foreign_threads_spawn_during_shutdown_are_dropped_too() {
     shared(|| {
         for _ in 0..20 {
             let (runtime, drops) = (runtime(4), Drops::default());
@@ -88,7 +88,8 @@ fn what_foreign_threads_spawn_during_shutdown_is_dropped_too() {
                             if over.load(Ordering::Acquire) {
                                 return task;
                             }
-                            // Ahead by no more than this; the first wait ends when the shutdown begins.
+                            // The spawners are ahead by no more than this; the first wait ends when the shutdown
+                            // begins.
                             while number % 64 == 63 && !task.is_finished() {
                                 thread::yield_now();
                             }
@@ -100,7 +101,7 @@ fn what_foreign_threads_spawn_during_shutdown_is_dropped_too() {
             thread::sleep(Duration::from_millis(2));
             shut_down(runtime);
             over.store(true, Ordering::Release);
-            // One may have left its task to another that had the color.
+            // A spawner may have left its task to another thread that held the color.
             let last: Vec<_> =
                 spawners.into_iter().map(|spawner| spawner.join().unwrap()).collect();
             assert!(last.iter().all(|task| task.is_finished()));
@@ -109,7 +110,7 @@ fn what_foreign_threads_spawn_during_shutdown_is_dropped_too() {
     });
 }
 
-/// A task, or a blocking call, that does not end before it is told to.
+/// A task, or a blocking call, that ends only when `over` is set.
 fn stuck(runtime: &Runtime, drops: &Drops, blocking: bool) -> Sender<()> {
     let (end, ended) = mpsc::channel::<()>();
     let (begun, begins) = mpsc::channel();
@@ -132,7 +133,7 @@ fn stuck(runtime: &Runtime, drops: &Drops, blocking: bool) -> Sender<()> {
 }
 
 #[test]
-fn what_is_stuck_delays_shutdown_for_the_timeout_and_no_more() {
+fn stuck_work_delays_shutdown_for_the_timeout_and_no_more() {
     const TIMEOUT: Duration = Duration::from_millis(50);
     alone(|| {
         for blocking in [false, true] {
@@ -163,7 +164,7 @@ fn what_is_stuck_delays_shutdown_for_the_timeout_and_no_more() {
 }
 
 #[test]
-fn shutdown_background_waits_for_nobody() {
+fn shutdown_background_waits_for_no_thread() {
     alone(|| {
         within(Duration::from_millis(20), || {
             let (runtime, drops) = (runtime(2), Drops::default());
@@ -226,7 +227,7 @@ fn blocking_calls_that_have_not_begun_are_cancelled() {
 }
 
 #[test]
-fn who_waits_for_the_runtime_is_told() {
+fn waits_for_the_runtime_end_with_an_error() {
     shared(|| {
         let (runtime, waits) = (runtime(2), mpsc::channel());
         let (handle, begun) = (runtime.handle().clone(), waits.0.clone());
@@ -238,7 +239,7 @@ fn who_waits_for_the_runtime_is_told() {
                 });
             })
         });
-        // A task that waits for one of the runtime that ends, on another one.
+        // A task on another runtime, which waits for a task of the runtime that ends.
         let task = runtime.handle().spawn_colored(RED, async move {
             waits.0.send(()).unwrap();
             pending::<()>().await;
@@ -322,7 +323,7 @@ fn sockets_and_timers_outlive_the_runtime_and_say_so() {
     });
 }
 
-/// Nothing of a runtime refers to itself: what its tasks share is free afterwards.
+/// A runtime has no cycle of references: the values that its tasks share are freed.
 #[test]
 fn a_runtime_whose_tasks_hold_its_handle_is_freed() {
     shared(|| {

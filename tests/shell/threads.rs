@@ -71,7 +71,7 @@ struct Last;
 
 impl Drop for Last {
     fn drop(&mut self) {
-        // Whoever does not wait for the threads returns long before this.
+        // A shutdown that does not wait for the threads would return long before this.
         block(Duration::from_millis(20));
         ENDED.fetch_add(1, Ordering::Relaxed);
     }
@@ -129,7 +129,7 @@ fn each_thread_calls_the_hooks_before_and_after_all_that_it_runs() {
         });
         let builder = builder.on_thread_stop(move || {
             assert!(Handle::try_current().is_none() && BEGUN.get());
-            // Who does not wait for the threads is back before this.
+            // A shutdown that does not wait for the threads would return before this.
             block(Duration::from_millis(20));
             count_stop.fetch_add(1, Ordering::SeqCst);
         });
@@ -171,7 +171,7 @@ fn a_panic_of_a_hook_stops_nothing() {
 
 #[test]
 fn stacks_are_as_large_as_was_said() {
-    /// More than a thread has unless it is told.
+    /// More than a thread has by default.
     #[inline(never)]
     fn deep() -> u64 {
         let mut large = [0_u8; 6 << 20];

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 const ATTEMPTS: usize = 8;
 
-/// So many at least, so that there is a median.
+/// The least number of attempts, so that there is a median.
 const FEWEST: usize = 3;
 
-/// So many times the bound the median may be.
+/// The largest median, in multiples of the bound.
 const FAR: u32 = 10;
 
 /// Measures until one result is within `bound` and the median of all is not far off. A neighbour spoils some
@@ -15,7 +15,7 @@ const FAR: u32 = 10;
 ///
 /// # Panics
 ///
-/// If that never comes.
+/// If no attempt achieves this.
 #[track_caller]
 pub(crate) fn within(bound: Duration, mut measure: impl FnMut() -> Duration) {
     let mut seen = Vec::new();

@@ -3,7 +3,7 @@
 use colored::sync::oneshot::{self, Sender};
 use colored::{Color, JoinHandle, exclusive, spawn_colored};
 
-/// Holds a color until it is told to end.
+/// Holds a color until its end is requested.
 pub(crate) struct Keeper {
     /// Ends the section.
     pub(crate) end: Sender<()>,

@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 
-/// Polls once, on this thread, for nobody.
+/// Polls once, on this thread, with a waker that does nothing.
 pub(crate) fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
-/// Polls once, for the task that runs; whether it waits.
+/// Polls once, for the task that runs; returns whether the future waits.
 pub(crate) async fn waits<F: Future + ?Sized>(future: Pin<&mut F>) -> bool {
     once(future).await.is_pending()
 }

@@ -10,9 +10,10 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Thread {
     pub(crate) name: String,
-    /// Nanoseconds on a CPU, nanoseconds waiting for one, times it got one.
+    /// Nanoseconds on a CPU, nanoseconds of waiting for a CPU, and the number of times that it got
+    /// one.
     pub(crate) ran: String,
-    /// How often it was taken from a CPU, by its own will or not.
+    /// Its context switches, voluntary and involuntary.
     pub(crate) switches: Vec<String>,
 }
 

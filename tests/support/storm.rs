@@ -30,7 +30,7 @@ impl Place {
     }
 }
 
-/// Makes events by every way there is: a task, a callback, a hop, a yield.
+/// Makes events in every way: by a task, a callback, a hop and a yield.
 async fn produce(places: Arc<[Place]>, cells: Arc<[ColorCell<()>]>, producer: usize, events: u64) {
     let mut dice = Dice::new(producer as u64 + 1);
     for number in 1..=events {
@@ -55,15 +55,15 @@ async fn produce(places: Arc<[Place]>, cells: Arc<[ColorCell<()>]>, producer: us
     }
 }
 
-/// Runs so many events, and asserts G1 (none overlaps another of its color) and G2 (per producer and
-/// color they come in the order of their making).
+/// Runs that many events, and asserts G1 (no event overlaps another of its color) and G2 (the events of a producer and
+/// a color run in the order of their making).
 pub(crate) fn rage(runtime: &Runtime, events: u64) {
     let places: Arc<[Place]> = (0..COLORS).map(|_| Place::default()).collect();
     let ours = Arc::clone(&places);
     let of_each = events / PRODUCERS as u64;
     runtime.run(async move {
         let cells: Arc<[_]> = (0..COLORS).map(|i| ColorCell::new(Color::new(i), ())).collect();
-        // One worker makes all producers: the others have to get them somehow.
+        // One worker spawns all producers: the others have to steal them.
         let producers: Vec<_> = (0..PRODUCERS)
             .map(|i| spawn_unique(produce(Arc::clone(&ours), Arc::clone(&cells), i, of_each)))
             .collect();

@@ -1,6 +1,5 @@
-//! Ends the process when a test hangs: a hang is a lost wake-up, or a condition that never comes, and must
-//! not look like patience. It says what is known: which waits of tests have not ended, and what the system
-//! knows of every thread.
+//! Ends the process when a test hangs: a hang is a lost wake-up, or a condition that never becomes true. The report
+//! names the waits of tests that have not ended, and the system's figures of every thread.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -65,7 +64,7 @@ pub(super) fn arm() -> Guard {
     let (done, over) = mpsc::channel::<()>();
     let watch = move || {
         if over.recv_timeout(LIMIT) == Err(RecvTimeoutError::Timeout) {
-            // Not by `eprintln`: the harness captures that of a test's threads, and would lose it.
+            // Not by `eprintln`: the harness captures the output of a test's threads, and would lose the report.
             let text = format!("watchdog: `{test}` has not ended after {LIMIT:?}\n{}", report());
             let _ = std::io::stderr().write_all(text.as_bytes());
             std::process::abort();
@@ -119,7 +118,7 @@ fn report() -> String {
     text
 }
 
-/// Of every thread its state, and the ticks that it has run.
+/// The state of every thread, and the ticks that it has run.
 fn cpu_times() -> Vec<(u32, String)> {
     let Ok(tasks) = fs::read_dir("/proc/self/task") else { return Vec::new() };
     let numbers = tasks.filter_map(|task| task.ok()?.file_name().to_str()?.parse().ok());
@@ -133,7 +132,7 @@ fn cpu_times() -> Vec<(u32, String)> {
 }
 
 #[test]
-fn the_report_names_who_waits_and_where() {
+fn the_report_names_the_waiting_tests_and_their_places() {
     let place = Place::enter();
     let sleeper = thread::Builder::new().name("a sleeper".into()).spawn(thread::park).unwrap();
     let text = report();

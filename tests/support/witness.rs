@@ -1,12 +1,12 @@
-//! Detects that two parties are inside at once.
+//! Detects that two users are inside at once.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// State that is exact only if its users exclude each other: every access is a load and a store
-/// apart, so of two at once one is lost.
+/// State that is exact only if its users exclude each other: an access loads and stores separately, so two accesses at
+/// once lose one count.
 ///
 /// The accesses are relaxed atomics, so that a failure is a wrong count and not undefined behaviour.
-/// They do not hide a missing ordering between two polls of one color: that is the models' business.
+/// They do not test the ordering between two polls of one color: the models do.
 #[derive(Debug, Default)]
 pub(crate) struct Witness {
     inside: AtomicBool,
@@ -15,17 +15,17 @@ pub(crate) struct Witness {
 }
 
 impl Witness {
-    /// So many.
+    /// Returns `count` witnesses.
     pub(crate) fn many(count: usize) -> Box<[Self]> {
         (0..count).map(|_| Self::default()).collect()
     }
 
-    /// Goes in, counts, and comes out.
+    /// Enters, counts, and leaves.
     pub(crate) fn touch(&self) {
         self.enter(|| ());
     }
 
-    /// Goes in, counts, runs `f`, and comes out.
+    /// Enters, counts, runs `f`, and leaves.
     pub(crate) fn enter<R>(&self, f: impl FnOnce() -> R) -> R {
         if self.inside.load(Ordering::Relaxed) {
             self.overlaps.fetch_add(1, Ordering::Relaxed);
@@ -42,11 +42,11 @@ impl Witness {
         result
     }
 
-    /// How often somebody has been inside.
+    /// The number of visits.
     ///
     /// # Panics
     ///
-    /// If two were at once.
+    /// If two users were inside at once.
     pub(crate) fn count(&self) -> u64 {
         let overlaps = self.overlaps.load(Ordering::Relaxed);
         assert_eq!(overlaps, 0, "two polls of one color at once");

@@ -1,6 +1,6 @@
 //! Futures that are dropped in every state that they have: unpolled, pending, woken, on another thread,
-//! inside a task, in a `select!`, while the runtime ends, and after that. Nothing of them stays, neither
-//! their wakers nor what their closures own, and what they had waited for works for whoever comes next.
+//! inside a task, in a `select!`, while the runtime ends, and after that. Nothing of them stays, neither their wakers
+//! nor the values of their closures, and the target of each wait works for its next user.
 
 mod subjects;
 
@@ -34,7 +34,7 @@ impl Alarm {
     }
 }
 
-/// Waits for what comes by itself, and not late.
+/// Waits for a condition that becomes true by itself, and soon.
 #[track_caller]
 fn soon<T: PartialEq + Debug>(expected: &T, what: &str, mut found: impl FnMut() -> T) {
     let begin = Instant::now();
@@ -58,7 +58,8 @@ struct Case {
 }
 
 impl Case {
-    /// Ends well: it is gone by now, except for what a color has yet to drop, and all goes on without it.
+    /// Checks the end: the future is gone, except for values that a color has yet to drop, and its target goes on
+    /// without it.
     fn end(self) {
         let Self { name, runtime, subject: Subject { future, ready, check, .. }, token } = self;
         drop(future);
@@ -68,7 +69,7 @@ impl Case {
         assert_eq!(runtime.shutdown_timeout(LONG), Ok(()), "{name}");
     }
 
-    /// Polls it here. True if it waits.
+    /// Polls the future here. True if it waits.
     #[track_caller]
     fn poll(&mut self, alarm: &Arc<Alarm>) -> bool {
         let _entered = self.runtime.handle().enter();
@@ -78,12 +79,12 @@ impl Case {
         poll.is_pending()
     }
 
-    /// Its future; a dead one stays.
+    /// Takes the future, and leaves a dummy.
     fn take(&mut self) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         std::mem::replace(&mut self.subject.future, Box::pin(async {}))
     }
 
-    /// Drops the future, and sees that nobody has its waker any more.
+    /// Drops the future, and checks that its waker is gone.
     fn drop_here(&mut self, alarm: &Arc<Alarm>) {
         drop(self.take());
         self.is_forgotten(alarm);
@@ -94,7 +95,7 @@ impl Case {
     }
 }
 
-/// Does the same with each of these.
+/// Does the same with each subject.
 fn each(subjects: &[(&'static str, subjects::Make)], body: impl Fn(Case)) {
     shared(|| {
         for (name, make) in subjects {
@@ -221,7 +222,7 @@ fn the_other_branch_of_a_select_is_ready() {
     });
 }
 
-/// Polls its future, and says so when it waits.
+/// Polls its future, and reports when it waits.
 struct Says {
     future: Pin<Box<dyn Future<Output = ()> + Send>>,
     polled: Arc<AtomicBool>,

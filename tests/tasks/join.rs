@@ -72,7 +72,7 @@ fn a_hop_that_loses_a_race_still_moves_the_task_or_does_not() {
         })
         .await
         .unwrap();
-        // Dropped after it: the task is on its way, and goes on there.
+        // Dropped after its first poll: the task is on its way, and goes on under the new color.
         spawn_colored(RED, async {
             let mut hop = Some(hop(BLUE));
             poll_fn(|cx| match hop.take() {
@@ -187,7 +187,8 @@ fn runtimes_in_one_process_have_colors_of_their_own() {
     });
 }
 
-/// Whether both branches end of a task that polls one when the waker made for it has been called.
+/// Whether both branches of a task end, if the task polls a branch only when the branch's own waker
+/// was called.
 async fn ends(one: impl Future<Output = ()> + Send + 'static) -> bool {
     let task = spawn_colored(RED, both(Child::new(one), Child::new(yield_now())));
     timeout(Duration::from_secs(10), task).await.is_ok_and(|ended| ended.is_ok())
@@ -205,7 +206,7 @@ fn a_hop_arrives_inside_a_combinator_with_wakers_of_its_own() {
 }
 
 #[test]
-fn who_yields_goes_on_inside_a_combinator_with_wakers_of_its_own() {
+fn a_yield_goes_on_inside_a_combinator_with_wakers_of_its_own() {
     let yields = async {
         for _ in 0..100 {
             yield_now().await;

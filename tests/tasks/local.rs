@@ -15,7 +15,7 @@ use std::thread;
 
 /// The worker that calls holds the other runtime's lane, whose workers are other threads.
 #[test]
-fn what_is_spawned_in_a_call_to_another_runtime_stays_here() {
+fn a_task_spawned_in_a_call_to_another_runtime_stays_here() {
     shared(|| {
         let (ours, other) = (runtime(1), runtime(1));
         let cell = other.handle().cell(Color::new(3), ());
@@ -52,8 +52,8 @@ fn an_endless_local_task_does_not_keep_a_guest() {
     });
 }
 
-/// Futures of two workers under one color, and the first to be cancelled is slow: the other worker
-/// has nothing to do meanwhile, and must not be taken for done.
+/// Futures of two workers under one color, and the first to be cancelled is slow: the other worker has nothing to do
+/// meanwhile, and must not count as ended.
 #[test]
 fn local_tasks_of_two_workers_are_dropped_at_shutdown() {
     shared(|| {
@@ -72,7 +72,7 @@ fn local_tasks_of_two_workers_are_dropped_at_shutdown() {
                                 pending::<()>().await;
                             }));
                         }
-                        // Moves the color about: the worker that is done last wakes it, and runs it.
+                        // Moves the color between the workers: the worker that is done last wakes it, and runs it.
                         let busy = [spawn_unique(sleepy()), spawn_unique(sleepy())];
                         for busy in busy {
                             busy.await.unwrap();
@@ -107,7 +107,7 @@ impl Drop for Slow {
 
 /// A guest whose runtime shuts down runs its pinned tasks, and then its `block_on` panics.
 #[test]
-fn a_guest_with_local_tasks_is_let_go_at_shutdown() {
+fn a_guest_with_local_tasks_returns_at_shutdown() {
     shared(|| {
         let (runtime, drops) = (runtime(1), Drops::default());
         let handle = runtime.handle().clone();

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// A group of tasks.
 const GROUP: u64 = 250_000;
 
-/// Much more than it takes, on a busy machine without optimization.
+/// Much more time than the end takes, even on a busy machine without optimization.
 const SOON: Duration = Duration::from_secs(120);
 
 const RED: Color = Color::new(1);
@@ -30,7 +30,7 @@ async fn wait_for_ever(_counted: Counted) {
     pending::<()>().await;
 }
 
-/// Stacks are small: what ends one task inside the end of another would overflow them.
+/// Stacks are small: ending one task inside the end of another would overflow them.
 fn runtime() -> Runtime {
     Runtime::builder().workers(2).thread_stack_size(1 << 18).build().unwrap()
 }
@@ -70,14 +70,14 @@ fn a_million_tasks_are_dropped_at_shutdown() {
             std::thread::sleep(Duration::from_millis(1));
         }
         println!("dropped after {:?}", begin.elapsed());
-        // Time for one that is dropped twice.
+        // Time for a second drop to show.
         std::thread::sleep(Duration::from_millis(20));
         assert_eq!(dropped.load(Ordering::Relaxed), 4 * GROUP);
         assert_eq!(Arc::strong_count(&dropped), 1);
     });
 }
 
-/// Each waits for the next one. The end of the last is told to all of them.
+/// Each task joins the next one. The end of the last task ends all joins.
 #[test]
 fn a_long_chain_of_joins_ends_with_the_runtime() {
     async fn wait_for(next: JoinHandle<()>, _counted: Counted) {

@@ -1,4 +1,4 @@
-//! Futures that need not be `Send`, on the worker of one's choice.
+//! Futures that need not be `Send`, on a chosen worker.
 
 use crate::support::gate::Gate;
 use crate::support::{ON_PURPOSE, Trace, message, panic_of, run, runtime, shared, wait_until};
@@ -21,7 +21,7 @@ fn threads(runtime: &colored::Runtime, workers: usize) -> Vec<ThreadId> {
     (0..workers).map(|worker| runtime.run(ask(worker)).unwrap()).collect()
 }
 
-/// Not `Send`; says where it goes.
+/// Not `Send`; records where it is dropped.
 struct Resident(Rc<RefCell<u32>>, Trace<(ThreadId, Option<Color>)>);
 
 impl Drop for Resident {
@@ -117,7 +117,7 @@ fn aborts_panics_and_shutdown_end_it_on_its_worker() {
         assert_eq!(message(&*error.into_panic()), ON_PURPOSE);
         told.recv().unwrap();
 
-        // Before its first turn it is what makes it, and goes there too.
+        // Before the first turn the closure that makes the future is dropped, on the same worker.
         let gate = Gate::close(runtime.handle(), 7);
         let task = spawn(false);
         task.abort();
@@ -134,7 +134,7 @@ fn aborts_panics_and_shutdown_end_it_on_its_worker() {
 }
 
 #[test]
-fn what_was_not_made_when_the_runtime_ends_is_dropped_unmade() {
+fn a_future_not_made_when_the_runtime_ends_is_dropped_unmade() {
     shared(|| {
         for round in 0..200 {
             let (runtime, own) = (runtime(2), std::sync::Arc::new(()));
@@ -202,14 +202,14 @@ fn settle(runtime: &colored::Runtime, dropped: &Trace<(ThreadId, Option<Color>)>
     let cell = handle.pinned_cell(1, 7, move || Resident(Rc::default(), log)).unwrap();
     runtime.run(async move {
         cell.call(|_| ()).await;
-        // It lives as long as its handle.
+        // The value lives as long as its handle.
         std::mem::forget(cell);
     });
     made.1.recv().unwrap();
     home
 }
 
-/// A thread that is none of the runtime's holds the color when everything is told to cancel.
+/// A foreign thread holds the color when the runtime cancels its tasks.
 #[test]
 fn its_worker_stays_until_its_color_comes() {
     shared(|| {
@@ -235,7 +235,7 @@ fn its_worker_stays_until_its_color_comes() {
     });
 }
 
-/// Whoever holds the color drops the runtime: it waits for nobody, and the worker ends by itself.
+/// The thread that holds the color drops the runtime: the drop waits for no thread, and the worker ends by itself.
 #[test]
 fn a_runtime_that_is_dropped_under_the_color_does_not_wait_for_it() {
     shared(|| {

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 colored::task_local! {
     static NUMBER: u32;
-    /// A second one, of a type that is not `Clone`.
+    /// A second key, of a type that is not `Clone`.
     static TEXT: Box<str>;
 }
 
@@ -107,7 +107,7 @@ fn a_spawned_task_does_not_inherit_it() {
     });
 }
 
-/// Notes what the key says where it is dropped.
+/// Records the key's value at its drop.
 struct Sees(Trace<Option<u32>>);
 
 impl Drop for Sees {
@@ -152,7 +152,7 @@ fn the_future_is_dropped_inside_its_scope_however_it_ends() {
             begins.await.unwrap();
         });
         drop(runtime);
-        // One that was never polled, on a thread that is no worker.
+        // A scope that was never polled, on a thread that is no worker.
         let never = sees();
         drop(NUMBER.scope(5, async move { drop(never) }));
     });

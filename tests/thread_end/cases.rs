@@ -168,7 +168,7 @@ fn use_all(handle: &Handle, is_running: bool) {
     blocks(handle, is_running, io, 7);
 }
 
-/// Blocks on a future that gives `expected`, or is told that the runtime has ended.
+/// Blocks on a future that gives `expected`, or gets the error that the runtime has ended.
 fn blocks(handle: &Handle, is_running: bool, f: impl Future<Output = u32>, expected: u32) {
     if is_running {
         assert_eq!(handle.block_on(f), expected);
@@ -189,7 +189,7 @@ fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
-/// Polls it once, in the task that prepares: it waits.
+/// Polls the future once, in the task that prepares: it waits.
 async fn polled<F: Future + Unpin>(mut future: F) -> F {
     poll_fn(|cx| {
         assert!(Pin::new(&mut future).poll(cx).is_pending());
@@ -218,7 +218,7 @@ async fn reset(_: Handle) -> End {
     })
 }
 
-/// Each is dropped inside the other runtime.
+/// Each sleep is dropped inside the other runtime.
 fn sleep_in(runtime: Runtime) {
     let mut own = sleep(LONG);
     {
@@ -288,7 +288,7 @@ async fn with_output(_: Handle) -> End {
     keep(task)
 }
 
-/// Asks where it is when it is dropped.
+/// Asks for the current runtime and color when it is dropped.
 struct Asks<T>(T);
 
 impl<T> Drop for Asks<T> {
@@ -342,7 +342,7 @@ async fn cell(handle: Handle) -> End {
     })
 }
 
-/// Its color is held by another task.
+/// Another task holds the cell's color.
 async fn call(_: Handle) -> End {
     let (tell, told) = oneshot::channel();
     drop(spawn_colored(

@@ -1,9 +1,9 @@
-//! Destructors of thread-locals may use and drop the runtime's values when a thread ends. One that panics
-//! aborts the process, so each case has a process of its own. This binary has no harness: a test of the usual
-//! one never runs on the main thread.
+//! Destructors of thread-locals may use and drop the runtime's values when a thread ends. A destructor that panics
+//! aborts the process, so each case has a process of its own. This binary has no harness: a test of the usual one never
+//! runs on the main thread.
 //!
-//! Every case of `cases.rs` runs on every kind of thread, and its thread-local is made before those that
-//! the runtime makes on the thread, or after them: they are dropped in an order that follows.
+//! Every case of `cases.rs` runs on every kind of thread. Its thread-local is made before the runtime's thread-locals,
+//! or after them, which determines the order of the drops.
 
 mod cases;
 

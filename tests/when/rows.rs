@@ -1,4 +1,4 @@
-//! `when` over rows of references, and over rows that are only looked at.
+//! `when` over rows of references, and over rows that are only read.
 
 use crate::support::gate::Gate;
 use crate::support::polls::poll_once;
@@ -61,9 +61,9 @@ fn shared_rows_in_every_form_and_the_same_cell_twice() {
     });
 }
 
-/// Each waits inside until all are: so they are inside at the same time, with a reader and a shared tuple.
+/// Each behavior waits inside until all are inside, with a reader and a shared tuple.
 #[test]
-fn those_who_look_are_inside_together() {
+fn behaviors_that_only_read_run_together() {
     const WORKERS: usize = 4;
     shared(|| {
         let runtime = runtime(WORKERS);
@@ -100,7 +100,7 @@ fn those_who_look_are_inside_together() {
 }
 
 #[test]
-fn who_looks_has_a_place_in_the_order_of_each_color() {
+fn a_reading_behavior_has_a_place_in_the_order_of_each_color() {
     shared(|| {
         let runtime = runtime(3);
         let row = cells(&runtime, 2);
@@ -130,7 +130,7 @@ fn who_looks_has_a_place_in_the_order_of_each_color() {
 
 /// Money moves between accounts, by `when` over references, while others add all of it up.
 #[test]
-fn what_those_who_look_see_is_whole_beside_those_who_change_it() {
+fn reading_behaviors_see_whole_states_beside_writers() {
     const ACCOUNTS: u64 = 12;
     const ROUNDS: u64 = 2_000;
     shared(|| {
@@ -154,7 +154,7 @@ fn what_those_who_look_see_is_whole_beside_those_who_change_it() {
                             })
                             .await;
                         } else if dice.below(4) == 0 {
-                            // Of one cell alone, and of one at two places.
+                            // A row of one cell, and a row with one cell at two places.
                             let seen = when(look([from, to, from]), |some| (some[0], some[2]));
                             let (one, other) = seen.await;
                             exact += usize::from(one == other);
@@ -192,7 +192,7 @@ fn a_panic_gives_all_colors_back_whether_it_waited_or_not() {
             }
             let error = runtime.run(task).unwrap_err();
             assert!(message(&*error.into_panic()).contains(ON_PURPOSE));
-            // To be changed, at once: nobody is inside any more.
+            // Exclusive access succeeds at once: no reader is inside any more.
             let all = row.clone();
             let sum = runtime.run(async move { when(&all, |all| all.iter().sum::<i64>()).await });
             assert_eq!(sum, 3);
@@ -200,10 +200,10 @@ fn a_panic_gives_all_colors_back_whether_it_waited_or_not() {
     });
 }
 
-/// The same cell, shared and not: never at once. In one row that is no choice; inside an access it is
-/// refused; from elsewhere it waits.
+/// Shared and exclusive accesses of one cell never overlap. Both in one row are a mistake; inside an access the other
+/// one is refused; from elsewhere it waits.
 #[test]
-fn who_looks_and_who_changes_are_never_inside_together() {
+fn readers_and_writers_of_rows_never_run_together() {
     run(3, async {
         let (a, b) = (ColorCell::new(1, 1), ColorCell::new(2, 2));
         let said = panic_of(|| when((&a, a.shared()), |_, _| ()));
@@ -211,7 +211,7 @@ fn who_looks_and_who_changes_are_never_inside_together() {
         hop(1).await;
         let text = a.with(|_| panic_of(|| poll_once(pin!(when(look([&b, &a]), |_| ())))));
         assert!(text.contains("is in use"), "{text}");
-        // That has given the other color back.
+        // The refused `when` has released the other color.
         b.call(|value| *value += 1).await;
         let looked = spawn_unique({
             let (a, b) = (a.clone(), b.clone());

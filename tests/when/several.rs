@@ -191,7 +191,7 @@ fn overlapping_sets_run_in_the_order_in_which_they_were_scheduled() {
         let mut dice = Dice::new(7);
         let mut behaviors = Vec::new();
         for number in 0..2_000 {
-            // One of those that are held is in every set.
+            // Every set has one of the held colors.
             let mut set = vec![logs[dice.below(3) as usize].clone()];
             set.extend((0..dice.below(4)).map(|_| logs[dice.below(6) as usize].clone()));
             let behavior = when(set, move |mut logs| {
@@ -263,7 +263,7 @@ fn philosophers_dine_without_deadlock_and_without_a_waiter() {
             (0..SEATS).map(|seat| ColorCell::new(Color::new(seat as u64), ())).collect();
         let tasks: Vec<_> = (0..SEATS)
             .map(|seat| {
-                // Each reaches for the left one first.
+                // Each philosopher names the left fork first.
                 let (left, right) = (cells[seat].clone(), cells[(seat + 1) % SEATS].clone());
                 let forks = Arc::clone(&ours);
                 spawn_unique(async move {
@@ -287,7 +287,7 @@ fn philosophers_dine_without_deadlock_and_without_a_waiter() {
 
 /// Both workers are free while many behaviors wait for one color.
 #[test]
-fn who_waits_holds_no_worker_and_other_colors_go_on() {
+fn waiting_behaviors_hold_no_worker_and_other_colors_go_on() {
     shared(|| {
         let runtime = runtime(2);
         let (red, blue) = (runtime.handle().cell(RED, 0), runtime.handle().cell(BLUE, 0));
@@ -304,7 +304,7 @@ fn who_waits_holds_no_worker_and_other_colors_go_on() {
                 })
             })
             .collect();
-        // One worker is in the gate; the other one does all this.
+        // One worker is in the gate; the other one runs all these tasks.
         for _ in 0..1_000 {
             settle(&runtime, GREEN);
         }

@@ -1,4 +1,4 @@
-//! `when` over one color that is busy: it stands in line there as a call does.
+//! `when` over one busy color: it waits in the line as a call does.
 
 use crate::support::drops::Drops;
 use crate::support::ending::end_while_held;
@@ -27,7 +27,7 @@ fn it_keeps_its_place_among_calls_and_posts() {
         assert!(poll_once(one.as_mut()).is_pending());
         let mut call = Box::pin(log.call(|log| log.push(2)));
         assert!(poll_once(call.as_mut()).is_pending());
-        // Two cells, one of them only looked at, and one color.
+        // Two cells of one color, one of them only read.
         let mut both = Box::pin(when((other.shared(), &log), |other, log| log.push(3 + *other)));
         assert!(poll_once(both.as_mut()).is_pending());
         log.post(|log| log.push(4));
@@ -86,7 +86,7 @@ fn given_up_it_never_runs_and_its_closure_and_cells_go_at_its_turn() {
         assert_eq!(drops.count(), 0, "red is busy");
         gate.open();
         settle(&runtime, RED);
-        // The value goes behind what stood in line when its last cell went.
+        // The value is dropped behind the work that was in the line when its last cell was dropped.
         settle(&runtime, RED);
         drops.assert_exact(2);
     });
@@ -117,7 +117,7 @@ fn shutdown_drops_the_closures_that_wait_and_tells_their_futures() {
 }
 
 /// A section waits for a task that needs the section's color by `when`: the wait that closes the cycle gets the
-/// error. Also if the `when` stood in line before there was a section at all.
+/// error. Also if the `when` was in the line before the first section.
 #[test]
 fn a_cycle_through_it_is_an_error_that_names_both() {
     for stands_before in [false, true] {

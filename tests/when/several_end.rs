@@ -57,7 +57,7 @@ fn a_when_dropped_before_it_has_its_colors_never_runs_and_drops_its_closure_unde
         settle(&runtime, BLUE);
         settle(&runtime, RED);
         drops.assert_exact(1);
-        // One that was never polled was never handed over.
+        // A `when` that was never polled was never scheduled.
         let unpolled = Drops::default();
         let guard = unpolled.under(GREEN);
         let call = when([red.clone(), blue.clone()], move |_| drop(guard));
@@ -69,7 +69,8 @@ fn a_when_dropped_before_it_has_its_colors_never_runs_and_drops_its_closure_unde
     });
 }
 
-/// Nobody has a color for itself then: the closure goes under a fresh one, while the others wait.
+/// A `when` that only reads has no color exclusively: its closure is dropped under a fresh color,
+/// while the others wait.
 #[test]
 fn a_when_that_only_reads_and_is_given_up_drops_its_closure_beside_the_colors() {
     shared(|| {
@@ -92,7 +93,7 @@ fn a_when_that_only_reads_and_is_given_up_drops_its_closure_beside_the_colors() 
     });
 }
 
-/// Says under which color it is dropped.
+/// Reports the color under which it is dropped.
 struct Says(Sender<Option<Color>>);
 
 impl Drop for Says {

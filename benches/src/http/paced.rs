@@ -28,7 +28,7 @@ const RATE: u32 = 40_000;
 
 const KINDS: [Kind; 3] = [Kind::Colored, Kind::TokioMt, Kind::Floor];
 
-/// The compared delay at the last step: that of this share of the responses.
+/// The percentile of the delays that is compared at the last step.
 const SHARE: f64 = 0.99;
 
 const fn window(mode: Mode) -> Duration {

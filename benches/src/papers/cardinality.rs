@@ -93,8 +93,8 @@ impl Load {
     }
 }
 
-/// The least time of any scheduler, by the time slept under each key: that of the longest key, or that of
-/// all sleeps over the places.
+/// The least time of any scheduler, by the time slept under each key: the longest key's time, or the sum of all sleeps
+/// over the places.
 fn bound(keys: &[Duration]) -> f64 {
     let longest = keys.iter().max().copied().unwrap_or_default();
     let all: Duration = keys.iter().sum();

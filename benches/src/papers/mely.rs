@@ -39,9 +39,8 @@ const CYCLES_A_STEP: u64 = 6;
 /// The compared ways; the first is the default.
 const WAYS: [&str; 4] = ["ours", "ours, no stealing", "naive stealing", "naive, no stealing"];
 
-/// The required work of ours over that of naive stealing, in the same time. Not over TCP, where the
-/// server also does the clients' half of the network stack: there even scheduling without cost would
-/// hardly reach it.
+/// The required ratio of our work to the work of naive stealing, in the same time. Not over TCP, where the server also
+/// does the clients' half of the network stack: there even scheduling without cost would hardly reach it.
 const OVER_NAIVE: f64 = 1.25;
 
 /// The index of naive stealing in [`WAYS`].
@@ -81,7 +80,7 @@ pub fn run(plan: &Plan) -> Report {
     report
 }
 
-/// The work of each way in the same time, over that of the last way.
+/// The work of each way in the same time, over the last way's work.
 fn over_base(outcomes: &[Outcome]) -> [Option<f64>; 4] {
     [0, 1, 2, 3].map(|index| Some(outcomes[3].cost / outcomes[index].cost))
 }
@@ -163,7 +162,7 @@ fn unbalanced(on: Serial, costs: &'static [u64]) -> impl FnMut() -> Sample {
 fn unbalanced_flat(on: &'static Events, costs: &'static [u64]) -> impl FnMut() -> Sample {
     let latch = Latch::leaked();
     let handled: &'static [AtomicU64] = Vec::leak((0..COLORS).map(|_| AtomicU64::new(0)).collect());
-    // The colors after that of the task.
+    // The colors after the task's color.
     let color = |index: usize| (1 + index % COLORS) as u16;
     let mut expected = 0;
     move || {

@@ -2,8 +2,8 @@
 //!
 //! Every sleeper sleeps again and again, for random times. A sleep is late by the time from its
 //! deadline to its task's next instruction. Its cost is the CPU time of the whole process over the
-//! number of sleeps: that of the timers, of the threads that wake for them, and of the tasks'
-//! turns. A single sleeper pays for waking a thread each time; many sleepers share this cost.
+//! number of sleeps: it includes the timers, the threads that wake for them, and the tasks' turns.
+//! A single sleeper pays for waking a thread each time; many sleepers share this cost.
 
 use super::{Goal, Plan, Report};
 use crate::chart::number;

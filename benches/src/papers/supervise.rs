@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// The interval between two looks at a child.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Runs `program`, whose output goes to that of this process.
+/// Runs `program` with the output of this process.
 ///
 /// # Errors
 ///

@@ -58,7 +58,7 @@ pub fn unlimited<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// Sets what is left of this thread's budget: for tests of leaves outside a runtime.
+/// Sets the rest of this thread's budget: for tests of leaves outside a runtime.
 #[doc(hidden)]
 pub fn set(units: u32) {
     LEFT.with(|left| left.set(units));

@@ -56,7 +56,7 @@ impl<T> Entries<T> {
             }
         };
         if list.outer.is_empty() {
-            // Nobody frees it when the thread ends.
+            // Nothing frees it when the thread ends.
             list.outer = Vec::new();
         }
         left.map(|(_, entry)| entry)

@@ -26,14 +26,14 @@
 //! | **inbox** | lanes whose next task is pinned to that one thread |
 //! | **home queue** | lanes that another worker, with a batch of many events, has left for the worker that ran them last; and lanes that a worker runs behind all others |
 //! | **rest** | a worker whose thefts were not worth it steals nothing for a while, as if it were in a slice |
-//! | **guest** | a thread inside [`Handle::block_on`]: it runs only what is pinned to it |
+//! | **guest** | a thread inside [`Handle::block_on`]: it runs only lanes that are pinned to it |
 //! | **ticket** | an entry of a queue in which a lane may be more than once. The right to run the lane is then *left* in the lane |
-//! | **class** | how urgent a lane is: the priority of its color, or the highest while an urgent task, or what an urgent color waits for, is scheduled in it |
+//! | **class** | how urgent a lane is: the priority of its color, or the highest while an urgent task, or work that an urgent color waits for, is scheduled in it |
 //! | **hop** | a task moves to another color ([`hop`]) |
 //! | **behavior** | a closure that needs several lanes at once ([`when()`]), and runs when it has them |
 //! | **claim** | a behavior's node in the chain of one lane: its turn gives the lane to the behavior |
 //! | **gate** | the node at the head of a lane while readers are inside ([`ColorCell::read`]) |
-//! | **admitter** | the thread that lets in readers which had to wait, while the gate is open |
+//! | **admitter** | the thread that admits readers that had to wait, while the gate is open |
 //! | **section** | the time in which a task keeps its lane across its awaits ([`exclusive()`]) |
 //! | **park** | a worker sleeps because nothing is runnable |
 //!
@@ -126,19 +126,19 @@
 //! | **G3** serial by default | Every task has a lane; without a named color it is the lane of [`Color::DEFAULT`]. A guest's future is a pinned task on it | `sched/guest.rs` | `scheduler` |
 //! | **G4** no leak of color | The color is an argument of the spawn. Only [`spawn_here`] and [`spawn_local`] read the lane that runs | | none: nothing interleaves |
 //! | **G5** exact colors | The table compares whole colors. A published lane's count reaches zero only under its shard's lock, under which look-ups add to it; one word holds the count and whether the table has the lane | [`table`], `lane/count.rs` | `table`, `retire` |
-//! | **G6** work conservation | Who publishes a lane then looks for sleepers; who goes to sleep announces it, then looks at the queues. A fence stands between the two steps of each. A `next` slot is exempt: it may be stolen once its worker is late, and [`Scheduler::rescue`] finds it. Who rests counts as busy, and looks again in time | `sched/idle.rs`, `sched/worker/backoff.rs`, `sched/policy.rs`, `sched/classes.rs` | `scheduler`, `policy`, `classes` |
-//! | **G7** bounded turns | A worker ends a slice after 64 polls or 200 µs and puts the lane behind all others. At most 3 lanes in a row come from the `next` slot, where a lane that has filled its slice stays for as many turns as a theft has freed; what is in the injector when a round of a worker's deque begins comes before that round; an inbox has every other step | `sched/worker/round.rs`, `sched/worker.rs`, `lane/slice.rs`, [`budget`] | none: tests and the simulator count slices |
-//! | **G8** destructors on color | Only the holder drops a future, so a cancellation waits for its turn. A waiting task is on the list of its lane; a lane with such a list is in the table, where a shutdown finds it; one that keeps its lane is in a list of such tasks. A worker stays until what is pinned to it has been dropped; what it leaves behind if it is thrown away before is leaked: no other thread may drop it | `sched/shutdown.rs`, `sched/local_tasks.rs`, `sched/parked_sections.rs`, `task/live.rs`, `lane/locals.rs` | `shutdown`, `pinned`, `task`, `turn`, `join`, `exclusive`, `locals` |
+//! | **G6** work conservation | A thread publishes a lane, then looks for sleepers. A worker announces its sleep, then looks at the queues. A fence stands between the two steps of each. A `next` slot is exempt: it may be stolen once its worker is late, and [`Scheduler::rescue`] finds it. A resting worker counts as busy, and looks again in time | `sched/idle.rs`, `sched/worker/backoff.rs`, `sched/policy.rs`, `sched/classes.rs` | `scheduler`, `policy`, `classes` |
+//! | **G7** bounded turns | A worker ends a slice after 64 polls or 200 µs and puts the lane behind all others. At most 3 lanes in a row come from the `next` slot, where a lane that has filled its slice stays for as many turns as a theft has freed; the lanes that are in the injector when a round of a worker's deque begins come before that round; an inbox has every other step | `sched/worker/round.rs`, `sched/worker.rs`, `lane/slice.rs`, [`budget`] | none: tests and the simulator count slices |
+//! | **G8** destructors on color | Only the holder drops a future, so a cancellation waits for its turn. A waiting task is on the list of its lane; a lane with such a list is in the table, where a shutdown finds it; a task that keeps its lane is in a list of such tasks. A worker stays until all that is pinned to it has been dropped. If the worker is dropped before, these values leak: no other thread may drop them | `sched/shutdown.rs`, `sched/local_tasks.rs`, `sched/parked_sections.rs`, `task/live.rs`, `lane/locals.rs` | `shutdown`, `pinned`, `task`, `turn`, `join`, `exclusive`, `locals` |
 //! | **G9** panic isolation | Polls, callbacks and destructors run inside `catch_unwind`; foreign wakers inside [`contain()`] | `task/cell.rs` | none |
 //! | **G11** color per poll | The hold ends with the slice, and thread-locals record what the thread holds. A [`ColorCell`] gives its value to a closure, never across an await. A section is a count in the task's state: while it is not zero, a poll that ends leaves lane and node where they are | `lane/current.rs`, `lane/section.rs`, [`cell`] | `cell`, `inline`, `exclusive` |
 //! | **G12** diagnosed waits | The thread that polls a task records the waits of the task in it. The search for deadlocks takes the right to run the sections that have waited long, and the tasks that it reaches, for its duration: so the records do not change meanwhile. It ends the youngest wait of a cycle that is inside a section with an error | `task/record.rs`, `wait.rs`, `deadlock.rs`, `lane/behavior/line.rs` | `record`, `exclusive`, `waits` |
 //!
-//! The shell above this crate provides G10 (I/O is nobody's hostage).
+//! The shell above this crate provides G10 (no stuck worker delays I/O).
 //!
 //! The models run the code that ships, with `std` exchanged for loom in `sync` and the deques for
-//! locked ones. `model/canary.rs` holds models that must fail. What loom cannot explore (many
-//! workers, long runs, real deques) is left to `tests/simulator/`, which steps up to 64 workers in
-//! virtual time from a seed, to `tests/storm.rs`, and to the workspace's `tests/`.
+//! locked ones. `model/canary.rs` holds models that must fail. Loom cannot explore many workers, long runs and real
+//! deques. These are left to `tests/simulator/`, which steps up to 64 workers in virtual time from a seed, to
+//! `tests/storm.rs`, and to the workspace's `tests/`.
 //!
 //! # Memory order
 //!
@@ -183,7 +183,7 @@
 //! | head leaves the chain | 0 if its successor can be seen, else 1 |
 //! | yield, or a wake of the polled task by itself | 0, or 1 with others behind: the tail |
 //! | hop | the target lane (as for a spawn), the push there |
-//! | section | 2, a record, and for the first wait in it a lock, twice. A wait in a section costs what others cost, a wake there no push: it dispatches the lane |
+//! | section | 2, a record, and for the first wait in it a lock, twice. A wait in a section costs the same as other waits; a wake there costs no push: it dispatches the lane |
 //! | the record of a wait | 0, if it ends in a poll of its task: a block from the worker's free lists, and a place in the task's list. 1 more if it ends elsewhere |
 //! | lane taken from the `next` slot, or the own deque | 1 |
 //! | lane taken from the injector by a worker that has others | 2; and at the begin of each round a load that says whether there is one |
@@ -206,7 +206,7 @@
 //! * The chain is the queue lock of Mellor-Crummey and Scott (1991), with a run queue in place of
 //!   the waiting threads.
 //! * Deques and injector come from `crossbeam-deque`, after Chase and Lev (2005).
-//! * Magazines and depot are those of Bonwick and Adams (2001).
+//! * Magazines and depot follow Bonwick and Adams (2001).
 //! * The sleep protocol is Dekker's: each side writes its own word, then reads the other's.
 //! * Claims are enqueued as in Behaviour-Oriented Concurrency (Cheeseman and others, OOPSLA 2023):
 //!   two-phase locking of the enqueueing only.

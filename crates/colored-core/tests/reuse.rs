@@ -74,14 +74,14 @@ fn of_tasks_after_others(reuse: bool) -> (usize, usize) {
 }
 
 #[test]
-fn what_is_kept_is_neither_allocated_nor_freed() {
+fn reused_memory_is_neither_allocated_nor_freed() {
     let (allocated, freed) = of_tasks_after_others(true);
     // The task that spawns has its memory from outside the worker.
     assert!(allocated <= 4 && freed <= 4, "{allocated} allocated, {freed} freed");
 }
 
 #[test]
-fn what_is_not_kept_is_allocated_and_freed_for_each_task_and_lane() {
+fn without_reuse_each_task_and_lane_is_allocated_and_freed() {
     let (allocated, freed) = of_tasks_after_others(false);
     // Each task allocates itself and a lane, and each that is awaited allocates the record of a wait.
     let blocks = 2 * (TASKS + 1) + TASKS;

@@ -81,7 +81,7 @@ impl Pool {
     }
 }
 
-/// State without a lock, and a witness that nobody else is inside.
+/// State without a lock, and a witness that no other task is inside.
 struct Witness {
     inside: AtomicBool,
     count: UnsafeCell<u64>,

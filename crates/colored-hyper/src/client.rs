@@ -44,7 +44,7 @@ where
 #[must_use]
 pub fn client_builder(executor: ColoredExecutor) -> Builder {
     let mut builder = Client::builder(executor);
-    // Without the second, idle connections are closed only when somebody looks for one.
+    // Without the second, the client closes idle connections only when a request looks for one.
     builder.timer(ColoredTimer).pool_timer(ColoredTimer);
     builder
 }
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_plain_http_is_refused() {
+    fn anything_but_plain_http_is_refused() {
         let refused = "cannot connect to https://a/: this connector speaks plain HTTP only; \
                        expected http://HOST[:PORT]/...";
         assert_eq!(of("https://a/"), refused);

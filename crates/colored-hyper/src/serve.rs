@@ -62,7 +62,7 @@ where
 /// hyper's own default.
 const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What supervisors commonly grant before they kill.
+/// The time that supervisors commonly grant before they kill a process.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The settings of a server; `.await` runs it. Made by [`serve`](crate::serve()) and [`serve_with`].

@@ -193,7 +193,7 @@ fn no_wake_up_is_lost() {
 /// Events that have not run when the executor is dropped are dropped with it, together with its waiting
 /// tasks.
 #[test]
-fn what_has_not_run_is_dropped() {
+fn events_that_have_not_run_are_dropped() {
     for kind in KINDS {
         let alive = Arc::new(());
         let (flat, events) = start(1, kind);

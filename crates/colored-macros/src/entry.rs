@@ -13,7 +13,7 @@ use crate::options::Options;
 /// this name, so the name has to carry the message.
 const PRIVATE: &str = "__private_of_colored_rt_a_renamed_runtime_needs_the_crate_option";
 
-/// Which attribute.
+/// The attribute that is expanded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Kind {
     /// `#[colored::main]`

@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_what_was_meant() {
+    fn the_intended_option_is_found() {
         for (word, name) in [
             ("worker", "workers"),
             ("wrokers", "workers"),

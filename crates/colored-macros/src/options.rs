@@ -91,7 +91,7 @@ impl Options {
             let value = value::pin(value::of(&name, input, value::PIN)?)?;
             self.setters.push((name, value));
         } else if name == "local" {
-            // A wrong value still shows what is wanted, and spares the complaint about `Send`.
+            // A wrong value still shows the intention, and avoids a second error about `Send`.
             self.local = true;
             self.local = value::flag(&name, input)?;
         } else {

@@ -1,4 +1,4 @@
-//! What the compiler says of each mistake, word for word, and what it accepts.
+//! The compiler's message for each mistake, word for word, and programs that it accepts.
 
 #[test]
 fn mistakes_are_explained() {

@@ -151,7 +151,7 @@
 mod admitted;
 mod codel;
 mod control;
-mod door;
+mod gate;
 mod metrics;
 mod overloaded;
 mod run;
@@ -165,7 +165,7 @@ pub use self::overloaded::Overloaded;
 pub use self::run::Run;
 
 use self::control::Control;
-use self::overloaded::Gate;
+use self::overloaded::Check;
 use self::shared::{Shared, YEAR};
 use std::fmt;
 use std::sync::atomic::Ordering;
@@ -267,12 +267,12 @@ impl Admission {
                 drop(control);
                 Ok(Admitted::new(Arc::clone(&self.shared), arrived))
             }
-            Err(gate) => {
-                let delay = match gate {
-                    Gate::Door => control.delay(now),
-                    Gate::Late | Gate::Valve => now.saturating_sub(arrived),
+            Err(check) => {
+                let delay = match check {
+                    Check::Queue => control.delay(now),
+                    Check::AgeAtArrival | Check::AgeAtTurn => now.saturating_sub(arrived),
                 };
-                Err(Overloaded::new(gate, delay))
+                Err(Overloaded::new(check, delay))
             }
         }
     }

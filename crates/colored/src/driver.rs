@@ -1,10 +1,9 @@
 //! The driver: everything that wakes tasks from outside, and how workers sleep on it.
 //!
-//! k reactor shards and one timer wheel a worker. A worker with nothing to run takes the turn of
-//! its shard and sleeps inside the poll; if a neighbour has the turn it sleeps on a condition
-//! variable ([`park`]). It wakes up in time for its timers, though not for each of many ([`coalesce`]). A
-//! busy worker looks without blocking now and then. The [`backstop`] thread does both for workers
-//! that are stuck.
+//! k reactor shards and one timer wheel a worker. A worker with nothing to run takes the turn of its shard and sleeps
+//! inside the poll; if another worker has the turn it sleeps on a condition variable ([`park`]). It wakes up in time
+//! for its timers, though not for each of many ([`coalesce`]). A busy worker looks without blocking now and then. The
+//! [`backstop`] thread does both for workers that are stuck.
 
 pub(crate) mod backstop;
 pub(crate) mod clock;
@@ -98,7 +97,7 @@ impl Driver {
         }
     }
 
-    /// The shard for what this worker opens; other threads take turns.
+    /// The shard for the sockets that this worker opens; other threads take turns.
     pub(crate) fn home_shard(&self, worker: Option<usize>) -> usize {
         worker.unwrap_or_else(|| self.next()) % self.shards.len()
     }
@@ -124,8 +123,8 @@ impl Driver {
         self.parkers[worker].unpark(&self.shards[worker % self.shards.len()]);
     }
 
-    /// Sleeps until this worker is unparked, one of its sockets or timers wants to wake somebody, or
-    /// `limit` is over. Appends whom to wake.
+    /// Sleeps until this worker is unparked, one of its sockets or timers has an event, or `limit` is over. Appends the
+    /// wakers to call.
     pub(crate) fn park(&self, worker: usize, limit: Option<Duration>, wakers: &mut Vec<Waker>) {
         registered::drop_last();
         let wheel = &self.wheels[worker];
@@ -143,7 +142,7 @@ impl Driver {
         }
     }
 
-    /// Looks for events and due timers without sleeping. Appends whom to wake.
+    /// Looks for events and due timers without sleeping. Appends the wakers to call.
     pub(crate) fn glance(&self, worker: usize, wakers: &mut Vec<Waker>) {
         registered::drop_last();
         if let Some(mut turn) = self.shards[worker % self.shards.len()].try_turn() {

@@ -18,26 +18,26 @@ pub(crate) trait Finish: Send + Sync {
     /// Waits until it is closed, and all work that it has accepted is done.
     fn drained(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
 
-    /// How much it has taken that is not done.
+    /// The number of accepted items that are not done.
     fn left(&self) -> u64;
 }
 
-/// The list of those in a runtime, in the order in which they were built. It keeps none of them.
+/// The list of the members in a runtime, in the order in which they were built. The list holds weak references.
 #[derive(Default)]
 pub(crate) struct Finishers(Mutex<List>);
 
 #[derive(Default)]
 struct List {
     members: Vec<Weak<dyn Finish>>,
-    /// At this length, those that are gone are taken out: half of it or more has come since.
+    /// At this length, the dropped members are removed: half of the list or more was added since the last time.
     sweep_at: usize,
 }
 
-/// Below this length nobody is taken out.
+/// Below this length no member is removed.
 const SHORT: usize = 16;
 
 impl Finishers {
-    /// Adds the one that was built last.
+    /// Adds the member that was built last.
     pub(crate) fn add(&self, member: Weak<dyn Finish>) {
         let mut list = self.lock();
         if list.members.len() >= list.sweep_at {
@@ -91,7 +91,7 @@ mod tests {
     use std::sync::{Arc, Mutex, Weak};
     use std::time::{Duration, Instant};
 
-    /// The numbers of those that were closed, in order.
+    /// The numbers of the members that were closed, in order.
     type Order = Arc<Mutex<Vec<u64>>>;
 
     /// Notes its number when it is closed; one with something left never drains.
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_is_first_and_those_that_are_gone_are_passed_over() {
+    fn the_last_member_is_first_and_dropped_members_are_skipped() {
         let (all, mut members, closed) = list(&[0; 4]);
         drop(members.remove(2));
         assert_eq!(all.finish(None), 0);
@@ -137,18 +137,18 @@ mod tests {
     }
 
     #[test]
-    fn who_is_stuck_is_not_waited_for_longer_and_the_rest_is_counted() {
+    fn a_stuck_member_is_not_waited_for_longer_and_the_rest_is_counted() {
         let (all, _members, closed) = list(&[7, 0, 5, 0]);
         assert_eq!(all.left(), 12);
         let deadline = Instant::now() + Duration::from_millis(5);
         assert_eq!(all.finish(Some(deadline)), 12);
         assert!(Instant::now() >= deadline);
-        // What the stuck one might still send to stays open.
+        // The members to which the stuck one might still send stay open.
         assert_eq!(*closed.lock().unwrap(), [3, 2]);
     }
 
     #[test]
-    fn those_that_are_gone_do_not_pile_up() {
+    fn dropped_members_do_not_pile_up() {
         let all = Finishers::default();
         let (_other, members, closed) = list(&[0; 100]);
         for number in 0..10_000 {

@@ -11,7 +11,7 @@ pub(crate) type Hook = Arc<dyn Fn() + Send + Sync>;
 /// The settings that all threads of a runtime share.
 #[derive(Clone, Default)]
 pub(crate) struct Launch {
-    /// In bytes; none is what the standard library gives.
+    /// In bytes; none is the standard library's default.
     pub(crate) stack_size: Option<usize>,
     pub(crate) on_start: Option<Hook>,
     pub(crate) on_stop: Option<Hook>,

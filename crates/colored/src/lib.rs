@@ -87,8 +87,8 @@
 //! * A value that was read before an await may have changed after it: read it again, or keep read
 //!   and write in one piece of code without an await.
 //! * State that must not change across an await needs an owner: a local variable of the task, or
-//!   the guard of a [`sync::Mutex`]. A guard held across an await delays only those tasks of the
-//!   color that need the same lock.
+//!   the guard of a [`sync::Mutex`]. A guard held across an await delays only the tasks of the color that need the same
+//!   lock.
 //! * [`exclusive`] holds the color across awaits: nothing else of the color runs until the section
 //!   is done or dropped. [`ColorCell::exclusive`] gives `&mut T` in such a section.
 //!

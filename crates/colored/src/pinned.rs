@@ -231,9 +231,9 @@ impl<T: 'static> PinnedCell<T> {
         let (cell, site) = (self.clone(), Location::caller());
         async move {
             let waker = poll_fn(|cx| Poll::Ready(cx.waker().clone())).await;
-            let (mut call, errand) = RemoteCallWait::new(f, waker);
-            // What is given back goes, and so ends the wait.
-            drop(cell.sender.send(Box::new(move |value| errand.run(|f| f(value)))));
+            let (mut call, remote) = RemoteCallWait::new(f, waker);
+            // The message that is given back is dropped, which ends the wait.
+            drop(cell.sender.send(Box::new(move |value| remote.run(|f| f(value)))));
             let home = || cell.sender.home();
             let ended = poll_fn(|cx| call.poll(cx, site, home)).await;
             match ended {
@@ -260,7 +260,7 @@ impl<T: 'static> PinnedCell<T> {
     }
 }
 
-/// Its fields are dropped in this order: what is left in the mailbox goes while the value is still
+/// Its fields are dropped in this order: the messages that are left in the mailbox are dropped while the value is still
 /// there.
 struct Owner<T> {
     receiver: Receiver<T>,

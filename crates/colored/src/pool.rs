@@ -1,9 +1,9 @@
-//! Threads for what cannot be awaited.
+//! Threads for blocking calls.
 //!
 //! Threads are made when a job finds none idle, and retire when they have been
 //! idle for a while. How many there are is bounded; how many jobs wait is not,
 //! because a job comes from a task, which can neither block here nor do anything
-//! about a refusal. Whoever makes many jobs bounds them where they are made.
+//! about a refusal. A program that makes many jobs bounds them where it makes them.
 
 mod class;
 mod name;
@@ -95,9 +95,9 @@ impl Pool {
     ///
     /// # Errors
     ///
-    /// [`Refused::ShutDown`] after [`shutdown`](Self::shutdown). When the system
-    /// gives no new thread the job waits for one of those that are there; if there
-    /// is none in its class, it is [`Refused::NoThread`].
+    /// [`Refused::ShutDown`] after [`shutdown`](Self::shutdown). When the system gives no new
+    /// thread the job waits for one of the existing threads; if there is none in its class, it is
+    /// [`Refused::NoThread`].
     pub(crate) fn submit(&self, class: Class, job: Job) -> Result<(), Refused> {
         self.groups[class as usize].submit(job)
     }

@@ -258,8 +258,8 @@ impl Runtime {
 
 impl Drop for Runtime {
     fn drop(&mut self) {
-        // On a thread of the runtime's own, waiting would be waiting for oneself; and what is still to be
-        // dropped by a worker may need the color that this thread holds.
+        // On a thread of the runtime's own, the drop would wait for its own thread; and values that a worker has yet to
+        // drop may need the color that this thread holds.
         let timeout = self.handle.runs_here().then_some(Duration::ZERO);
         // Nor must a panic wait for others, or a task for what may need its color.
         let drains = !std::thread::panicking() && Color::current().is_none();

@@ -98,7 +98,7 @@ pub use tokio::sync::{
 mod tests {
     /// The list for users is the list of this workspace: clippy checks that its names exist.
     #[test]
-    fn the_list_of_what_blocks_is_the_one_of_this_workspace() {
+    fn the_list_of_blocking_methods_is_the_workspaces() {
         let list = |text: &str, comment: &str| {
             let lines = text.lines().map(|line| line.strip_prefix(comment).unwrap_or(line).trim());
             let mut lines = lines.skip_while(|line| *line != "disallowed-methods = [");

@@ -1,15 +1,15 @@
-//! Which rooms there are. The list is state of the default color; each room has a color of its own.
+//! The list of the rooms. The list is state of the default color; each room has a color of its own.
 
 use super::room::{Line, Room};
 use colored::sync::mpsc::UnboundedReceiver;
 use colored::{Color, ColorCell, Limit};
 use std::collections::HashMap;
 
-/// How many lines of a room may be on their way to its members. Who wants to say more waits, and so
-/// does its client, whose socket is not read meanwhile.
+/// How many lines of a room may be on their way to its members. A member that sends more waits, and so does its client,
+/// since the server does not read its socket meanwhile.
 const LINES: usize = 256;
 
-/// All rooms with somebody in them.
+/// All rooms that have members.
 #[derive(Clone)]
 pub(crate) struct Hotel {
     rooms: ColorCell<HashMap<String, Entry>>,

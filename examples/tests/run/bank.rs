@@ -19,7 +19,7 @@ fn it_keeps_every_coin() {
 
 /// As `pipeline` does, which has no options either.
 #[test]
-fn what_it_does_not_know_is_an_error() {
+fn an_unknown_option_is_an_error() {
     for name in ["bank", "pipeline"] {
         let text = error(name, "--accounts 5");
         assert_eq!(

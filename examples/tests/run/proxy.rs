@@ -21,7 +21,7 @@ fn each_relays_refuses_and_reports() {
         let (head, body) = send(addr, "GET /hello HTTP/1.1\r\n\r\n");
         assert_eq!(head, "HTTP/1.0 400 Bad Request");
         assert_eq!(body, "expected GET http://HOST/PATH HTTP/1.1\n");
-        // Nobody listens on port 1.
+        // No server listens on port 1.
         let (head, body) = get(addr, "http://127.0.0.1:1/");
         assert_eq!(head, "HTTP/1.0 502 Bad Gateway");
         assert!(body.starts_with("cannot connect to 127.0.0.1:1: "), "{body}");

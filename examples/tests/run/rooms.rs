@@ -55,7 +55,7 @@ fn all_hear_the_same_in_the_same_order() {
     let mut members: Vec<_> =
         (0..8).map(|n| Client::enter(addr, "kitchen", &format!("cook{n}"))).collect();
     let mut alone = Client::enter(addr, "cellar", "ghost");
-    // Who came first has seen all others come.
+    // The first member has seen all others enter.
     for (n, member) in members.iter_mut().enumerate() {
         for later in n + 1..8 {
             assert_eq!(member.line(), format!("* cook{later} is here"));
@@ -87,8 +87,8 @@ fn all_hear_the_same_in_the_same_order() {
 }
 
 #[test]
-fn who_does_not_read_is_put_out() {
-    // Far more than the sockets and the room keep for anybody.
+fn a_member_that_does_not_read_is_removed() {
+    // Far more than the sockets and the room keep for one member.
     const LINES: usize = 20_000;
     let (_rooms, addr) = start();
     let mut speaker = Client::enter(addr, "hall", "speaker");

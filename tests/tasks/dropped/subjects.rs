@@ -34,13 +34,13 @@ pub(super) struct Subject {
     pub(super) waits: bool,
 }
 
-/// Makes one in a runtime that has been entered. Its future, and closures that it hands on, own the token.
+/// Makes a subject in a runtime that has been entered. Its future, and the closures that it hands on, own the token.
 pub(super) type Make = fn(&Runtime, Arc<()>) -> Subject;
 
 const RED: Color = Color::new(1);
 const BLUE: Color = Color::new(2);
 
-/// Long enough to be polled and dropped before, on a machine with neighbours most of the time.
+/// Long enough for a poll and a drop before, usually also on a busy machine.
 const SHORT: Duration = Duration::from_millis(30);
 
 impl Subject {
@@ -59,7 +59,7 @@ impl Subject {
         Self { future: Box::pin(future), ready, check, waits: true }
     }
 
-    /// It need not wait: that is up to the system, or to the time.
+    /// The future need not wait: that depends on the system, or on the time.
     fn perhaps(self) -> Self {
         Self { waits: false, ..self }
     }
@@ -227,7 +227,7 @@ where
     Subject::waits(token, around(told), ready, |_| ())
 }
 
-/// A task that nobody waits for any more is detached, and ends.
+/// A task whose handle was dropped is detached, and ends.
 fn joined(_: &Runtime, token: Arc<()>) -> Subject {
     let (tell, told) = oneshot::channel();
     let done = Arc::new(AtomicU64::new(0));
@@ -281,7 +281,7 @@ fn tcp_accept(_: &Runtime, token: Arc<()>) -> Subject {
     Subject::waits(token, accept, move || drop(net::TcpStream::connect(addr)), check)
 }
 
-/// To a listener that nobody accepts from.
+/// A connect to a listener that does not accept.
 fn tcp_connect(_: &Runtime, token: Arc<()>) -> Subject {
     let listener = net::TcpListener::bind("127.0.0.1:0").unwrap();
     let addr = listener.local_addr().unwrap();
@@ -345,16 +345,16 @@ fn until_empty(stream: &mut impl Read) {
     let _gone = stream.read_to_end(&mut Vec::new());
 }
 
-/// There is nobody at the other end.
+/// The other end is closed.
 fn is_closed(stream: &mut impl Read) {
-    // Messages that were sent before may be lost with it.
+    // Data that was sent before may be lost with it.
     match stream.read_to_end(&mut Vec::new()) {
         Ok(_) => {}
         Err(error) => assert_eq!(error.kind(), io::ErrorKind::ConnectionReset),
     }
 }
 
-/// Somebody else has the stream, and goes on with it.
+/// The stream has another owner, which goes on with it.
 fn tcp_readable(_: &Runtime, token: Arc<()>) -> Subject {
     let (ours, mut theirs) = tcp_pair();
     let ours = Arc::new(ours);
@@ -479,7 +479,7 @@ fn at_pinned<F: Future + Send + 'static>(
     Subject::waits(token, future, move || gate.open(), check)
 }
 
-/// A way into a limit that is full.
+/// A wait for room in a full limit.
 fn at_limit<F: Future + Send + 'static>(
     runtime: &Runtime,
     token: Arc<()>,

@@ -59,8 +59,8 @@ impl<F, R> RemoteCallWait<F, R> {
     #[must_use]
     pub fn new(f: F, waker: Waker) -> (Self, RemoteCall<F, R>) {
         let slot = Arc::new(Slot::new(f, waker));
-        let errand = RemoteCall(Some(Arc::clone(&slot)));
-        (Self { wait: WaitSlot::default(), home: None, slot }, errand)
+        let remote = RemoteCall(Some(Arc::clone(&slot)));
+        (Self { wait: WaitSlot::default(), home: None, slot }, remote)
     }
 
     /// Polls for the result or the panic of the closure. Until the closure begins, the calling task

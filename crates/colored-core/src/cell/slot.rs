@@ -12,7 +12,7 @@ use std::ptr::{self, NonNull};
 use std::task::Waker;
 use std::{mem, thread};
 
-/// A closure on its way to where it runs, and its result on the way back.
+/// A closure on its way to the thread that runs it, and its result on the way back.
 pub(super) struct Slot<F, R>(Mutex<State<F, R>>);
 
 enum State<F, R> {

@@ -4,8 +4,8 @@ use crate::lane::Lane;
 use crate::sync::{Ordering, spin_loop};
 use std::ptr::NonNull;
 
-/// How often a thread looks again at a lane that an inline call or readers have, some 5 µs in all: about what it costs
-/// to queue, with the others that come meanwhile. Of 16, 32, 64 and 128 the last was the best for reads of a
+/// How often a thread looks again at a lane that an inline call or readers have, some 5 µs in all: about the cost of
+/// queueing, including the others that come meanwhile. Of 16, 32, 64 and 128 the last was the best for reads of a
 /// microsecond with a write among 20, and none was better for transfers between two accounts.
 #[cfg(not(colored_loom))]
 const LOOKS: u32 = 128;
@@ -28,7 +28,8 @@ pub(super) fn try_alone(lane: &Lane) -> bool {
 
 /// As [`try_alone`], again and again for a moment, while the lane's own node is alone there: an inline call, another
 /// set's closure, or a few readers, are soon over as a rule. A thread that queues instead forces all to queue that come
-/// before the lane has been run empty. If it wants other lanes too, it keeps those until a worker comes to this one.
+/// before the lane has been run empty. If it wants other lanes too, it keeps these lanes until a worker comes to this
+/// one.
 ///
 /// No thread spins at a lane that others are queued on, so few of the threads that contend for it spin.
 #[cold]

@@ -9,7 +9,7 @@
 //! So a behavior waits as nodes of chains, never as a thread, and a node behind a claim waits as behind any other node.
 //! A fixed order, not a timeout, keeps two behaviors from waiting for each other: [`order`].
 //!
-//! # What is pending
+//! # Pending work
 //!
 //! A word counts the lanes that are pending, and one for the thread that enqueues. The exchange that takes the last one
 //! acquires what all others released: all lanes, as their holders left them. The thread that made it is the holder of
@@ -275,7 +275,7 @@ unsafe fn run(behavior: NonNull<Header>, kept: Option<LanePtr>, cancel: bool) ->
 ///
 /// # Safety
 ///
-/// A node of [`Kind::Claim`] is at the head of the lane; this thread has settled what it owes.
+/// A node of [`Kind::Claim`] is at the head of the lane; this thread has settled the references that it owes.
 #[cold]
 pub(in crate::lane) unsafe fn grant(
     ready: ReadyLane,
@@ -340,8 +340,8 @@ unsafe fn admit(node: NonNull<Node>) {
     claim.gets();
     // SAFETY: a claim is admitted once.
     if unsafe { take(behavior, 1) } {
-        // The admitter has other readers to let in, so another thread may run the behavior.
-        // SAFETY: the behavior keeps the lane.
+        // The admitter has other readers to admit, so another thread may run the behavior. SAFETY: the behavior keeps
+        // the lane.
         let spare = unsafe { lane.get() }.spare();
         let complete = Complete(Some(behavior), spare.clone());
         callback::post_urged(&spare, urgent, move || complete.run());

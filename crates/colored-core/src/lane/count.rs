@@ -131,7 +131,7 @@ mod tests {
     use super::{Count, GivenBack};
 
     #[test]
-    fn the_bit_decides_how_the_last_reference_is_given_back() {
+    fn a_release_takes_the_last_reference_only_where_it_may() {
         let count = Count::new(false);
         count.retain(2);
         assert_eq!(count.release_unpublished(1), GivenBack::NotLast);

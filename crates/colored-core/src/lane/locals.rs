@@ -274,7 +274,7 @@ impl Lane {
         }
     }
 
-    /// Whether there is a reference beside that of the calling callback.
+    /// Whether there is a reference beside the calling callback's.
     fn has_other_owners(&self) -> bool {
         // A reference that this misses was not there when the holder before this turn ended, so it comes from the
         // table. Work that its owner schedules comes behind this turn, as if it had looked the lane up later.

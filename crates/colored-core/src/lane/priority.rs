@@ -79,7 +79,7 @@ impl PriorityWord {
         needed(before, class(before))
     }
 
-    /// Changes the word; returns what it was before.
+    /// Changes the word; returns its old value.
     fn update(&self, order: Ordering, change: impl Fn(u32) -> u32) -> u32 {
         // Ordering: the caller's: Release pairs with the Acquire in `redeem`, since the lane's content comes with the
         // right. Else only this word decides.

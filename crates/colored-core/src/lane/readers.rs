@@ -14,10 +14,10 @@
 //! * **Enter**: from n > 0 to n + 1, and only while the lane's own node is also the last of the
 //!   chain.
 //! * **Leave**: from n to n - 1. The reader that leaves 0 behind is the lane's holder from then on: it takes the node
-//!   out, and hands on what is behind it.
+//!   out, and hands on the nodes behind it.
 //!
-//! A leave takes no count but its own: a reader is counted before it is told, and the admitter is counted as long as it
-//! has the role.
+//! A leave takes no count but its own: a reader is counted before it is woken, and the admitter is counted as long as
+//! it has the role.
 //!
 //! So the right to run the lane has at most one owner at any time: while the gate is open no thread has it, and the one
 //! exchange that leaves 0 gives it to one thread again (G1).
@@ -32,7 +32,7 @@
 //! A writer that has not queued yet may [look](super::alone) at the lane for a moment. Readers that come meanwhile let
 //! it go first: a hint, and only for a moment.
 //!
-//! The admitter lets in the readers that had to wait ([`admit`]). Two more bits of the word say whether there is one,
+//! The admitter admits the readers that had to wait ([`admit`]). Two more bits of the word say whether there is one,
 //! and whether it was asked to look again.
 
 pub(in crate::lane) mod admit;
@@ -77,7 +77,7 @@ pub(in crate::lane) fn try_enter(lane: &LaneRef) -> bool {
             if unsafe { lane.chain.try_claim(own) } {
                 lane.readers.open(1);
                 if !std::ptr::eq(lane.chain.last(), own.as_ptr()) {
-                    look_for_who_came(lane);
+                    look_for_new_nodes(lane);
                 }
                 return true;
             }
@@ -94,7 +94,7 @@ pub(in crate::lane) fn try_enter(lane: &LaneRef) -> bool {
 /// This thread has opened the gate, and a node is in the line already, perhaps since before. A thread may lose its core
 /// between the claim and the opening; a reader that came meanwhile would wait for all that this one does.
 #[cold]
-fn look_for_who_came(lane: &LaneRef) {
+fn look_for_new_nodes(lane: &LaneRef) {
     admit::look_again_soon(lane.clone());
 }
 

@@ -127,8 +127,8 @@ fn dispatch_from_outside(port: &(impl Dispatch + ?Sized), lane: ReadyLane, pin: 
 }
 
 impl ReadyLane {
-    /// Hands the lane to a thread that may run what is pinned to `pin`. That thread may free the lane before this
-    /// returns, so no argument of this, or of what it calls, is a reference into the lane.
+    /// Hands the lane to a thread that may run tasks that are pinned to `pin`. That thread may free the lane before
+    /// this returns, so no argument of this, or of what it calls, is a reference into the lane.
     #[inline(always)]
     pub(super) fn dispatch(self, pin: u32) {
         // SAFETY: the right to run keeps the lane up to the hand-over.

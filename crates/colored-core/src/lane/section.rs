@@ -5,8 +5,8 @@
 //! That thread dispatches the lane, whose first turn is the task's again. A node that is pushed meanwhile finds the
 //! chain held, and waits behind.
 //!
-//! A shutdown cannot reach such a lane from behind, for the node that it pushes has no turn. So the scheduler is told
-//! of the task before it waits with its lane for the first time in a section. If the scheduler is shutting down
+//! A shutdown cannot reach such a lane from behind, for the node that it pushes has no turn. So the task is registered
+//! with the scheduler before it waits with its lane for the first time in a section. If the scheduler is shutting down
 //! already, the task is aborted here.
 
 pub(crate) mod inside;

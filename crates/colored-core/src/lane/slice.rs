@@ -123,7 +123,7 @@ impl ReadyLane {
         // head.
         match unsafe { admit::let_in(self, hold, closing) } {
             LetIn::Open => Turned::Taken,
-            LetIn::Nobody(lane) => Turned::Over(lane, After::InlineCounted),
+            LetIn::None(lane) => Turned::Over(lane, After::InlineCounted),
             LetIn::Stalled(lane) => Turned::NotYet(lane),
         }
     }
@@ -148,7 +148,7 @@ impl Lane {
         })
     }
 
-    /// The turn of the head: runs it, and returns what remains to be done.
+    /// The turn of the head: runs it, and returns the remaining work.
     ///
     /// # Safety
     ///
@@ -177,8 +177,8 @@ impl Lane {
             Kind::Close => {
                 // SAFETY: the caller promises that it holds the lane.
                 unsafe { self.abort_waiting() };
-                // The values are dropped behind those tasks.
-                // SAFETY: the caller promises that it holds the lane.
+                // The values are dropped behind these tasks. SAFETY: the caller promises that it
+                // holds the lane.
                 unsafe { self.end_locals() };
                 After::Free
             }

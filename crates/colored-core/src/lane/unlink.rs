@@ -1,4 +1,4 @@
-//! The end of a turn: the head leaves the chain, and what remains to be done with it is done.
+//! The end of a turn: the head leaves the chain, and its remaining work is done.
 //!
 //! The exchange that takes the last node out ends the hold, and from then on another thread may run the lane. So all
 //! that needs the hold comes before it: the references taken are counted, and waiting tasks are made known to the
@@ -16,7 +16,7 @@ use crate::task::{Ended, Kept, Schedule, TaskRef};
 use std::ptr::NonNull;
 
 impl Lane {
-    /// Takes what remains to be done with a head that has had its turn and is still in the chain.
+    /// Takes the remaining work of a head that has had its turn and is still in the chain.
     ///
     /// # Safety
     ///
@@ -38,7 +38,7 @@ impl Lane {
 }
 
 impl LanePtr {
-    /// Takes the head out of the chain and does what remains.
+    /// Takes the head out of the chain and does its remaining work.
     ///
     /// # Safety
     ///

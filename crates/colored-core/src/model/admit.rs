@@ -106,8 +106,8 @@ fn a_shared_claim_against_the_opening() {
     });
 }
 
-/// Two readers, and a writer behind one of them: that reader goes in, wherever the other one is queued; and no reader
-/// is beside the writer.
+/// Two readers, and a writer behind one of them: that reader is admitted, wherever the other one is queued; and no
+/// reader runs beside the writer.
 #[test]
 fn two_readers_and_a_writer_against_the_opening() {
     check_within(2, || {
@@ -253,10 +253,10 @@ impl QueuedRead for Reader {
     fn cancel(&mut self) {}
 }
 
-/// A reader is let in beside another one, which leaves, and runs on that reader's thread before its admitter has gone
-/// on: it was counted before it was told, and takes no count from the admitter when it leaves.
+/// A reader is admitted beside another one, which leaves, and runs on that reader's thread before its admitter has gone
+/// on. The reader was counted before it was woken, and takes no count from the admitter when it leaves.
 #[test]
-fn a_reader_that_runs_against_its_usher() {
+fn a_reader_that_runs_against_its_admitter() {
     let uncounted = std::sync::Arc::new(AtomicBool::new(false));
     let seen = std::sync::Arc::clone(&uncounted);
     check(move || {

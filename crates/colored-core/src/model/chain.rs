@@ -71,7 +71,7 @@ fn shared() -> (Arc<Shared>, Arc<Nodes>) {
 /// Each node is taken once, in its producer's order, and freed at once: no producer may still be
 /// writing into it.
 #[test]
-fn two_pushers_and_whoever_holds() {
+fn two_producers_against_the_holder() {
     check(|| {
         let (shared, nodes) = shared();
         let (shared_too, nodes_too) = (Arc::clone(&shared), Arc::clone(&nodes));
@@ -87,7 +87,7 @@ fn two_pushers_and_whoever_holds() {
 
 /// With three producers the holder meets links that are not there yet.
 #[test]
-fn three_pushers() {
+fn three_producers() {
     check(|| {
         let (shared, nodes) = shared();
         let threads = [0, 1].map(|index| {

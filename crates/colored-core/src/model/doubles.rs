@@ -226,27 +226,27 @@ impl Witness {
 }
 
 /// Opens once; wakes the task that waits.
-pub(crate) struct Gate(Arc<Mutex<Door>>);
+pub(crate) struct Gate(Arc<Mutex<GateState>>);
 
 /// Waits for the gate. Owns a tracked allocation: a future that is not dropped fails the model.
-pub(crate) struct Wait(Arc<Mutex<Door>>);
+pub(crate) struct Wait(Arc<Mutex<GateState>>);
 
-struct Door {
+struct GateState {
     open: bool,
     waker: Option<Waker>,
 }
 
 pub(crate) fn gate() -> (Gate, Wait) {
-    let door = Arc::new(Mutex::new(Door { open: false, waker: None }));
-    (Gate(Arc::clone(&door)), Wait(door))
+    let state = Arc::new(Mutex::new(GateState { open: false, waker: None }));
+    (Gate(Arc::clone(&state)), Wait(state))
 }
 
 impl Gate {
     pub(crate) fn open(&self) {
         let waker = {
-            let mut door = self.0.lock();
-            door.open = true;
-            door.waker.take()
+            let mut state = self.0.lock();
+            state.open = true;
+            state.waker.take()
         };
         if let Some(waker) = waker {
             waker.wake();
@@ -260,11 +260,11 @@ impl Future for Wait {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let waker = cx.waker().clone();
         let old = {
-            let mut door = self.0.lock();
-            if door.open {
+            let mut state = self.0.lock();
+            if state.open {
                 return Poll::Ready(());
             }
-            door.waker.replace(waker)
+            state.waker.replace(waker)
         };
         drop(old);
         Poll::Pending

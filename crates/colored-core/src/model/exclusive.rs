@@ -267,7 +267,7 @@ fn run_and_look(handle: &Handle, workers: &mut Vec<Worker>) {
     workers.iter_mut().for_each(step_until_idle);
 }
 
-/// Two sections that call each other's colors: one is told at most, and both end.
+/// Two sections that call each other's colors: at most one gets the error, and both end.
 #[test]
 fn crossing_calls() {
     let ever = std::sync::Arc::new(AtomicBool::new(false));
@@ -296,7 +296,7 @@ fn crossing_calls() {
 }
 
 /// A section calls a color that a `when` has or gets, and the `when` wants the section's color too. Both end, whichever
-/// is first in the line, and the section is told only if it is behind.
+/// is first in the line, and the section gets the error only if it is behind.
 #[test]
 fn section_against_when() {
     let ever = std::sync::Arc::new([AtomicBool::new(false), AtomicBool::new(false)]);

@@ -32,7 +32,7 @@ fn home_queue_against_sleep() {
 /// Two lanes are left for their home, which is awake. The first cannot end before the second has run. They go from the
 /// home queue to the deque while the sender goes to sleep, or is a thief.
 #[test]
-fn two_letters_against_a_thief() {
+fn two_lanes_sent_home_against_a_thief() {
     check_within(1, || {
         let (handle, mut workers, beds) = pool(2);
         let (done, came) = (Flag::new(), Flag::new());
@@ -79,14 +79,14 @@ fn home_queue_that_is_fetched_against_sleep() {
     check(|| {
         let meanwhile = Meanwhile(Arc::new(Mutex::new(None)));
         let (handle, mut workers) = Scheduler::with_workers(3, 7, Box::new(meanwhile.clone()));
-        let letters = [(), ()].map(|()| at_home(&handle, &mut workers[1], || ()));
+        let lanes = [(), ()].map(|()| at_home(&handle, &mut workers[1], || ()));
         wake_up(&handle, &mut workers[1]);
         let (mut third, mut home) = (workers.remove(2), workers.remove(1));
         let mut sender = workers.remove(0);
         let left = Flag::new();
         let set = Arc::clone(&left);
         *meanwhile.0.lock() = Some(Box::new(move || {
-            sender.batch(MANY, || letters.each_ref().map(Gate::open));
+            sender.batch(MANY, || lanes.each_ref().map(Gate::open));
             set.set();
             // Not a preemption, since the model allows few.
             thread::yield_now();

@@ -52,7 +52,7 @@ fn push_against_the_last_reference() {
 /// Two threads push. A third runs one turn at a time and puts the lane back, and the first thread
 /// that comes takes it from there: exclusion, and the order of each producer.
 #[test]
-fn two_pushers_one_runner_one_thief() {
+fn two_producers_one_runner_one_thief() {
     check_within(2, || {
         let port = Port::new();
         let lane = lane(&port);

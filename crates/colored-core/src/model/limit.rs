@@ -107,7 +107,7 @@ fn wait_against_two_releases() {
     });
 }
 
-/// A waiter is let in or dismissed, and in either case woken; no waiter is counted that has not come in.
+/// A waiter is admitted or dismissed, and in either case woken; no waiter is counted before it is admitted.
 #[test]
 fn wait_against_close_and_release() {
     check_within(2, || {
@@ -128,7 +128,7 @@ fn wait_against_close_and_release() {
     });
 }
 
-/// A waiter goes away while it is called: the permit goes on to the next.
+/// A waiter is dropped while it is called: the permit goes to the next waiter.
 #[test]
 fn a_waiter_that_goes_against_its_call() {
     check_within(2, || {
@@ -151,7 +151,7 @@ fn a_waiter_that_goes_against_its_call() {
     });
 }
 
-/// A holder that was let in over the capacity leaves: its permit goes to no waiter, until there is room.
+/// A holder that was admitted over the capacity leaves: its permit goes to no waiter until there is room.
 #[test]
 fn over_the_capacity() {
     check_within(2, || {

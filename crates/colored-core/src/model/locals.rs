@@ -102,8 +102,8 @@ fn a_task_keeps_the_values() {
     });
 }
 
-/// A thread that runs nothing gives the last reference back. A worker drops the values all the same, or, at shutdown, a
-/// thread that comes too late for a worker.
+/// A thread that runs nothing gives the last reference back. A worker still drops the values, or, at shutdown, a thread
+/// that comes too late for a worker.
 #[test]
 fn a_foreign_thread_ends_the_color() {
     check_within(2, || {

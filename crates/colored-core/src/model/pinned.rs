@@ -52,8 +52,8 @@ fn spawn_against_stop() {
     });
 }
 
-/// The future has been made, and a thread that is no worker holds its color while all is told to cancel: the worker
-/// stays until it has dropped it.
+/// The future has been made, and a thread that is no worker holds its color while the tasks are cancelled: the worker
+/// stays until it has dropped the future.
 #[test]
 fn stop_against_a_color_that_is_held() {
     check_within(2, || {

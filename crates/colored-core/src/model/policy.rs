@@ -1,5 +1,5 @@
-//! Policies: a worker finds the lanes that are left for it, some worker finds those in the queue for all, and none is
-//! left over at the end. A lost wake-up is a deadlock here.
+//! Policies: a worker finds the lanes that are left for it, some worker finds the lanes in the queue for all, and none
+//! is left over at the end. A lost wake-up is a deadlock here.
 
 use super::check_within;
 use super::doubles::gate;

@@ -58,7 +58,7 @@ impl Park for Port {
     }
 }
 
-/// A scheduler, its workers, and where those sleep.
+/// A scheduler, its workers, and the places where the workers sleep.
 pub(crate) type Pool = (Handle, Vec<Worker>, Arc<Beds>);
 
 pub(crate) fn pool(workers: usize) -> Pool {

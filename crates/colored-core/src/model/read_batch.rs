@@ -14,7 +14,7 @@ type Pending = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// Each reader reads once, and sees all that was written before. The next writer writes when all
 /// have read.
 #[test]
-fn three_visitors_on_two_lanes() {
+fn three_readers_of_a_batch_on_two_lanes() {
     check_within(2, || {
         let port = Port::new();
         let cell = ColorCell::on_lane(lane(&port), ());

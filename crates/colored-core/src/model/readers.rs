@@ -122,10 +122,10 @@ fn leave_against_push() {
     });
 }
 
-/// Readers that wait are let in together, while another one comes, and a writer behind all of them:
-/// it comes last, and each sees what was written before it.
+/// Waiting readers are admitted together, while another reader comes, and a writer behind all of
+/// them: the writer runs last, and each reader sees all earlier writes.
 #[test]
-fn let_in_against_push() {
+fn admission_against_push() {
     check_within(2, || {
         let port = Port::new();
         let cell = ColorCell::on_lane(lane(&port), ());
@@ -170,8 +170,8 @@ fn write_and_read_beside_a_reader() {
     });
 }
 
-/// A reader finds the gate open, and goes in when it is open the next time, after a writer: it sees
-/// that writer's mark.
+/// A reader finds the gate open, and enters when it is open the next time, after a writer: the
+/// reader sees the writer's mark.
 #[test]
 fn enter_the_next_time() {
     check(|| {
@@ -192,9 +192,9 @@ fn enter_the_next_time() {
     });
 }
 
-/// Readers that were let in are on two threads when the gate closes.
+/// Admitted readers are on two threads when the gate closes.
 #[test]
-fn two_who_waited_leave() {
+fn two_admitted_readers_leave_together() {
     check_within(2, || {
         let port = Port::new();
         let cell = ColorCell::on_lane(lane(&port), ());
@@ -220,7 +220,7 @@ fn two_who_waited_leave() {
 
 /// A read is dropped while its turn comes.
 #[test]
-fn drop_against_let_in() {
+fn drop_against_admission() {
     check(|| {
         let port = Port::new();
         let cell = ColorCell::on_lane(lane(&port), ());

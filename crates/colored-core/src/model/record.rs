@@ -156,8 +156,8 @@ fn the_end_of_a_section_against_a_look() {
     });
 }
 
-/// A section awaits a task of its own color, and is woken for another reason while a thread looks: it is told, now or
-/// with the next look.
+/// A section awaits a task of its own color, and is woken for another reason while a thread searches: it gets the error
+/// from this search or the next one.
 #[test]
 fn a_deadlock_against_a_wake() {
     check_within(2, || {

@@ -23,7 +23,7 @@ static PUBLISHES: ColorLocal<Publishes> = ColorLocal::__new("PUBLISHES", Publish
 /// a shutdown tells that lane to cancel its tasks. The values of the color end on one of the two, and publish the lane.
 /// The thread that takes the last reference sees the publication.
 #[test]
-fn a_late_publication_is_seen_by_who_gives_the_last_reference_back() {
+fn a_late_publication_is_seen_by_the_release_of_the_last_reference() {
     check_within(2, || {
         let (handle, mut workers, _beds) = pool(2);
         let (gate, wait) = gate();

@@ -33,16 +33,16 @@ fn two_workers_for_two_lanes() {
 /// A worker makes two lanes runnable and stays in its poll until one of them has run: the other
 /// worker is asleep, or about to be, and must come for it.
 #[test]
-fn a_stuck_worker_is_robbed() {
+fn the_lanes_of_a_stuck_worker_are_stolen() {
     check_within(2, || {
         stay_stuck(pool(2));
     });
 }
 
-/// One of two workers that could come for a lane rests, and may have been woken in the place of the other: the other is
-/// woken after all.
+/// One of two workers that could come for a lane begins to rest, and may have been woken in the place of the other: it
+/// wakes the other one.
 #[test]
-fn who_rests_wakes_another() {
+fn a_searcher_that_begins_to_rest_wakes_another_worker() {
     check_within(1, || {
         let (handle, mut workers, beds) = pool(3);
         let (mut third, mut resting) = (workers.remove(2), workers.remove(1));

@@ -151,7 +151,7 @@ fn stop_against_send() {
     });
 }
 
-/// Another thread wakes a task that waits while the task is told to cancel.
+/// Another thread wakes a waiting task while the task is cancelled.
 #[test]
 fn close_against_wake() {
     check(|| {

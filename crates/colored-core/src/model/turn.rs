@@ -29,7 +29,7 @@ impl Signals {
     }
 
     fn give(&self, signal: usize, waker: &Waker) {
-        // Ordering: the model tests that of the wake.
+        // Ordering: the model tests the ordering of the wake.
         self.given[signal].store(true, Ordering::Relaxed);
         waker.wake_by_ref();
     }

@@ -21,7 +21,7 @@ fn look(handle: &Handle) {
 }
 
 /// A call and a `when` come to one line at once. A section over the color that the `when` lacks joins the caller
-/// afterwards: it is told exactly if the `when` is first.
+/// afterwards: it gets the error exactly if the `when` is first.
 #[test]
 fn a_call_against_a_when() {
     let ever = std::sync::Arc::new([AtomicBool::new(false), AtomicBool::new(false)]);
@@ -81,7 +81,7 @@ fn a_call_against_a_when() {
 }
 
 /// A `when` gets a lane that it was in line for, while a section over the color that it lacks begins to await a task
-/// behind it: the section is told, whichever is first.
+/// behind it: the section gets the error, whichever is first.
 #[test]
 fn a_lane_that_is_got_against_a_join() {
     check_within(2, || {

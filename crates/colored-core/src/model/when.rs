@@ -178,7 +178,7 @@ fn behavior_against_hop_and_abort() {
         let (from, to) = (lane_of(&port, 1), lane_of(&port, 2));
         let (a, b) = (ColorCell::on_lane(from.clone(), ()), ColorCell::on_lane(to.clone(), ()));
         let witness = Arc::new(Witness::new());
-        let (door, wait) = gate();
+        let (gate, wait) = gate();
         let seen = Arc::clone(&witness);
         let mut join = spawn(&from, async move {
             seen.touch();
@@ -200,7 +200,7 @@ fn behavior_against_hop_and_abort() {
         port.run_all();
         assert_done(behavior);
         assert!(join.try_take().expect("the abort was lost").is_err());
-        drop(door);
+        drop(gate);
     });
 }
 

@@ -24,7 +24,7 @@
 //! and `rescue` finds it.
 //!
 //! The flag is set before the first ticket is made. A worker that parks looks at the queues whether it has seen the
-//! flag or not. Its fence, and that of the thread that put a ticket there, show it both the flag and the ticket.
+//! flag or not. Its fence, and the fence of the thread that put a ticket there, show it both the flag and the ticket.
 
 mod set;
 

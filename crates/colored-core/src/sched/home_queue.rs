@@ -32,7 +32,7 @@ use std::collections::VecDeque;
 
 /// Lanes that others have left for one worker, and lanes that it runs behind all others.
 pub(super) struct HomeQueue {
-    lanes: Mutex<Letters>,
+    lanes: Mutex<Lanes>,
     /// How many lanes of both kinds there are.
     len: AtomicUsize,
     /// How many lanes have come home.
@@ -41,12 +41,12 @@ pub(super) struct HomeQueue {
 
 /// The lanes of each kind, oldest first.
 #[derive(Default)]
-struct Letters {
+struct Lanes {
     home: VecDeque<ReadyLane>,
     behind: VecDeque<ReadyLane>,
 }
 
-impl Letters {
+impl Lanes {
     fn len(&self) -> usize {
         self.home.len() + self.behind.len()
     }
@@ -59,11 +59,11 @@ impl Letters {
 impl HomeQueue {
     pub(super) fn new() -> Self {
         let (len, home) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Self { lanes: Mutex::new(Letters::default()), len, home }
+        Self { lanes: Mutex::new(Lanes::default()), len, home }
     }
 
     /// To be called under the lock, after a change.
-    fn count(&self, all: &Letters) {
+    fn count(&self, all: &Lanes) {
         // Ordering: Release pairs with the Acquire in `is_empty`; the worker that should find an added lane is
         // called or notified afterwards (`idle.rs`).
         self.len.store(all.len(), Ordering::Release);
@@ -115,7 +115,7 @@ impl HomeQueue {
         all.len()
     }
 
-    /// Moves all lanes, or only those that have come home, to `deque`, which the caller owns.
+    /// Moves all lanes, or only the lanes that have come home, to `deque`, which the caller owns.
     pub(super) fn empty_into(&self, deque: &Deque<ReadyLane>, all_of_it: bool) {
         let mut all = self.lanes.lock();
         all.home.drain(..).for_each(|lane| deque.push(lane));

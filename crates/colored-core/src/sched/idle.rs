@@ -1,4 +1,4 @@
-//! Which workers sleep, which search, and which one to wake.
+//! The workers that sleep, the workers that search, and the choice of a worker to wake.
 //!
 //! A worker is *busy*, *searching* (looks for lanes in the injector and in other workers' deques) or
 //! *parked*. One word counts the searching and the parked workers. So a producer learns in one load

@@ -138,7 +138,7 @@ impl Worker {
     ///
     /// # Panics
     ///
-    /// If the thread differs from that of a [`spawn_local`](crate::spawn_local) under this worker.
+    /// If a [`spawn_local`](crate::spawn_local) under this worker ran on another thread.
     pub fn step(&mut self) -> Step {
         self.local.assert_at_home();
         self.wake_up();
@@ -191,8 +191,8 @@ impl Worker {
         }
     }
 
-    /// Looks at this worker's lanes, and at those from outside that precede the next round
-    /// (`worker/round.rs`). Pinned lanes take turns with the rest.
+    /// Looks at this worker's lanes, and at the lanes from outside that precede the next round (`worker/round.rs`). Pinned
+    /// lanes take turns with the rest.
     #[inline(always)]
     pub(super) fn find_here(&mut self) -> Option<ReadyLane> {
         let remote = self.local.remote();

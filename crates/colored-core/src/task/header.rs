@@ -55,7 +55,7 @@ impl<S: Schedule> Links<S> {
     }
 }
 
-/// Does what a transition of the state demands.
+/// Takes the action that a transition of the state demands.
 ///
 /// # Safety
 ///

@@ -128,7 +128,7 @@ impl State {
         }
     }
 
-    /// The word after a wake that finds this one, and what the wake must do.
+    /// The word after a wake that finds this one, and the action that the wake must take.
     #[inline]
     fn woken(before: usize) -> (usize, Woken) {
         match (before & PLACED == 0, before & KEPT == 0) {
@@ -152,8 +152,8 @@ impl State {
         if word & ABORTED == 0 { Begun::Poll } else { Begun::Cancel }
     }
 
-    /// What the task wants after its poll. Only the holder calls this. The answer may be out of date: the task may have
-    /// been woken, or its last section ended, meanwhile.
+    /// The action that the task needs after its poll. Only the holder calls this. The answer may be out of date: the
+    /// task may have been woken, or its last section ended, meanwhile.
     #[inline]
     pub(crate) fn wants(&self) -> Wants {
         // Ordering: hint only, `end` and `end_keeping` decide.
@@ -230,8 +230,8 @@ impl State {
         None
     }
 
-    /// Gives the right of [`claim`](Self::claim) back. Unless the task waits on, the caller still has it, and must do
-    /// with it what the answer says.
+    /// Gives the right of [`claim`](Self::claim) back. Unless the task waits on, the caller still has it, and must act
+    /// as the answer says.
     pub(crate) fn unclaim(&self) -> Woken {
         // Ordering: hint only, the exchange decides; a `NOTIFIED` that it sees stays set.
         let mut before = self.0.load(Ordering::Relaxed);

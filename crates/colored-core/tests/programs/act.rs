@@ -22,7 +22,7 @@ pub(crate) fn all(hands: &mut Hands, acts: &Acts, waker: Option<&Waker>) {
     }
 }
 
-/// Does an act. `waker` is that of the task that does it.
+/// Does an act. `waker` belongs to the task that does it.
 pub(crate) fn one(hands: &mut Hands, act: &Act, waker: Option<&Waker>) {
     let world = Arc::clone(&hands.world);
     match act {
@@ -162,7 +162,7 @@ fn poll(hands: &Hands, act: &Act, waker: Option<&Waker>) {
     };
     let foreign = match woken {
         Woken::Task => None,
-        Woken::Nobody => Some(Waker::noop().clone()),
+        Woken::Noop => Some(Waker::noop().clone()),
         Woken::Foreign(woken, dropped) => Some(Foreign::waker(hands, woken, dropped)),
     };
     let waker = foreign.as_ref().or(waker).unwrap_or(Waker::noop());

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Wake, Waker};
 
-/// A waker that runs code of the program when somebody wakes it for the first time, and when it is dropped.
+/// A waker that runs code of the program on its first wake, and when it is dropped.
 pub(crate) struct Foreign {
     hands: Hands,
     acts: Acts,

@@ -133,7 +133,7 @@ pub(crate) fn begin_stash() {
     STASH.with_borrow(|_| ());
 }
 
-/// Drops the things that are stashed here, and those that their destructors stash.
+/// Drops the things that are stashed here, and the things that their destructors stash.
 pub(crate) fn empty_stash() {
     while let Some(thing) = STASH.with_borrow_mut(Vec::pop) {
         drop(thing);

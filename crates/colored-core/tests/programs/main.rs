@@ -131,7 +131,7 @@ fn run_alone(seed: u64) -> Result<(), String> {
             let panic = thread.join().expect_err("it has ended without a result");
             Err(text_of(&*panic).into())
         }
-        // Nobody can end its threads, so they stay.
+        // Its threads cannot be ended, so they stay.
         Err(RecvTimeoutError::Timeout) => Err(format!("{}\nit hangs", run::text(seed))),
     }
 }

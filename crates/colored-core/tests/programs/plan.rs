@@ -106,8 +106,8 @@ pub(crate) enum End {
 pub(crate) enum Woken {
     /// The waker of the task that polls, or none outside a task.
     Task,
-    Nobody,
-    /// Foreign code, which runs when somebody wakes it, and when it is dropped.
+    Noop,
+    /// A waker of foreign code, which runs on a wake and on the drop.
     Foreign(Acts, Acts),
 }
 

@@ -176,9 +176,9 @@ impl Program {
     }
 }
 
-/// Steps the workers that have no thread, looks for deadlocks, and uses the things in the chest, so that tasks which
-/// wait for those go on. Ends a program that is not quiet, for its main thread may wait in `block_on` for an event that never comes.
-/// Nothing that blocks may run here.
+/// Steps the workers that have no thread, looks for deadlocks, and uses the things in the chest, so that tasks that
+/// wait for these things go on. Ends a program that is not quiet, for its main thread may wait in `block_on` for an
+/// event that never comes. Nothing that blocks may run here.
 fn keep(world: &Arc<World>, handles: Vec<Handle>, is_over: &AtomicBool) {
     let mut patience = (!world.plan.is_quiet).then_some(world.plan.patience);
     let mut handles = Some(handles);

@@ -26,7 +26,7 @@ pub(crate) struct Task {
     /// The thread on which the task must stay, once it is there.
     home: Option<ThreadId>,
     stays: bool,
-    /// Whether the task is in its lane, and so is dropped under its color although nobody has polled it.
+    /// Whether the task is in its lane, and so is dropped under its color although it was never polled.
     is_in: bool,
     token: Option<Token>,
 }
@@ -84,7 +84,7 @@ impl Task {
                 }
                 Some(hue.clone())
             }
-            // Without a handle nobody can say where the task is now.
+            // Without a handle the program cannot know where the task is now.
             Where::Somewhere(Some(own)) if self.hands.handles[own.runtime].is_none() => None,
             // A task hops within its runtime.
             Where::Somewhere(Some(own)) => {

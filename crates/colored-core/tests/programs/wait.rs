@@ -93,8 +93,8 @@ async fn run(mut hands: Hands, wait: &Wait) -> Option<()> {
             let visit = Visit::new(&hands, acts, None);
             let job = move || here::under(Some(hue), || visit.act());
             let waker = poll_fn(|cx| Poll::Ready(cx.waker().clone())).await;
-            let (mut call, errand) = RemoteCallWait::new(job, waker);
-            let there = Going(Some(errand));
+            let (mut call, remote) = RemoteCallWait::new(job, waker);
+            let there = Going(Some(remote));
             let sent = handle.post_to_worker(*worker, color, move || there.run());
             assert!(sent.is_ok(), "there is such a worker");
             let site = Location::caller();
@@ -151,23 +151,23 @@ async fn run(mut hands: Hands, wait: &Wait) -> Option<()> {
     Some(())
 }
 
-/// The half of an errand that the color runs.
+/// The half of a remote call that the color runs.
 struct Going<F: FnOnce() -> R, R>(Option<RemoteCall<F, R>>);
 
 impl<F: FnOnce() -> R, R> Going<F, R> {
     fn run(mut self) {
-        if let Some(errand) = self.0.take() {
-            errand.run(|f| f());
+        if let Some(remote) = self.0.take() {
+            remote.run(|f| f());
         }
     }
 }
 
 impl<F: FnOnce() -> R, R> Drop for Going<F, R> {
     fn drop(&mut self) {
-        // A worker that has stopped refuses the errand at once, under the color to which it was sent. That is not
+        // A worker that has stopped refuses the remote call at once, under the color to which it was sent. That is not
         // the caller's color.
-        if let Some(errand) = self.0.take() {
-            here::under(None, || drop(errand));
+        if let Some(remote) = self.0.take() {
+            here::under(None, || drop(remote));
         }
     }
 }

@@ -221,7 +221,7 @@ pub(crate) struct Hands {
 }
 
 impl Hands {
-    /// Hands for another part, with those cells that `keep` names.
+    /// Hands for another part, with the cells that `keep` names.
     pub(crate) fn give(&self, keep: u32) -> Self {
         let kept = |index: usize| keep >> (index % 32) & 1 == 1;
         let some = |cells: &[Option<Cell>]| {

@@ -258,7 +258,7 @@ fn every_fault_is_found() {
     let faults: [(Fault, &[&str]); 13] = [
         (Fault::Unscheduled, &["G1", "G2", "G7"]),
         (Fault::SwappedPosts, &["G2"]),
-        // G8: of the two, the task gives up the one that runs.
+        // G8: of the two `when`s, the task drops the running one.
         (Fault::SwappedWhens, &["G2", "G8"]),
         (Fault::ReaderBesideWriter, &["G1"]),
         (Fault::LostWake, &["G6", "G8", "G2", "progress"]),

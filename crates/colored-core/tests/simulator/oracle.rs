@@ -55,7 +55,7 @@ impl fmt::Display for Violation {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) spawned: u64,
-    /// The tasks among those that stay on one worker.
+    /// The number of these tasks that stay on one worker.
     pub(crate) pinned: u64,
     pub(crate) finished: u64,
     pub(crate) panicked: u64,
@@ -79,7 +79,7 @@ pub(crate) struct Tally {
     /// Values of colors that were made.
     pub(crate) locals: u64,
     pub(crate) locals_dropped: u64,
-    /// Entries into limits, and those that had to wait for room.
+    /// Entries into limits, and the number of them that had to wait for room.
     pub(crate) admitted: u64,
     pub(crate) lined_up: u64,
     /// The largest number of readers of one color at once.

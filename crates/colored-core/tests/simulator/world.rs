@@ -7,9 +7,9 @@
 //! progress at the same time, and a second one of the same color would be a violation of G1. That is sound because
 //! a worker's step puts back all that it keeps in the thread: the worker, the task that it polls, its free lists
 //! and its budget are saved and restored in the manner of a stack (`Local::enter`, `Hold`, `Cache::enter`,
-//! `budget::fresh`), and no lock is held during a poll. One mark is not restored, that of a thread that is inside
-//! the future of an `exclusive`. It does no harm, for nothing else happens while one is polled ([`World::alone`]).
-//! Such a stack cannot show a poll that ends before one that began inside it.
+//! `budget::fresh`), and no lock is held during a poll. One mark is not restored: the mark of a thread that is inside
+//! the future of an `exclusive`. It does no harm, for nothing else happens while one is polled ([`World::alone`]). Such
+//! a stack cannot show a poll that ends before one that began inside it.
 //!
 //! A thread that is no worker is a task of another scheduler: its worker is entered and left like
 //! the others, and it holds no color of ours.
@@ -92,7 +92,7 @@ pub(crate) fn now() -> u64 {
     CLOCK.get()
 }
 
-/// The scheduler's door to this thread's world.
+/// The scheduler's access to this thread's world.
 struct Port;
 
 impl Park for Port {
@@ -255,7 +255,7 @@ impl World {
         result
     }
 
-    /// The time without those polls during which the others had to wait for the one real thread.
+    /// The time without the polls during which the other workers had to wait for the one real thread.
     fn fair(&self) -> u64 {
         now() - self.unfair.get()
     }

@@ -100,8 +100,8 @@ impl Bank {
 
 const CLIENTS: usize = 32;
 
-/// If each client that is woken stood in the line again at once, the line would stay, and each transfer of each
-/// client would be a poll.
+/// If each woken client joined the line again at once, the line would stay, and each transfer of each client would be a
+/// poll.
 fn line_ends(mut bank: Bank) {
     const TRANSFERS: u64 = if cfg!(miri) { 5 } else { 50 };
     bank.open_queue(1, CLIENTS, TRANSFERS, 10);
@@ -110,24 +110,24 @@ fn line_ends(mut bank: Bank) {
     while bank.workers[0].step() == Step::Ran {}
     let polls = bank.polls();
     assert_eq!(bank.close(), CLIENTS as u64 * TRANSFERS);
-    // Some clients stand in the line once more: now and then the lane behind has its turn all the same.
+    // Some clients join the line once more: now and then the lane behind still has its turn.
     assert!(polls < 3 * CLIENTS, "{polls} polls");
 }
 
 #[test]
-fn a_line_ends_before_those_go_on_who_stood_in_it() {
+fn a_line_ends_before_the_tasks_that_waited_in_it_go_on() {
     line_ends(Bank::new());
 }
 
 #[test]
-fn with_priorities_a_line_ends_before_those_go_on_who_stood_in_it() {
+fn with_priorities_a_line_ends_before_the_tasks_that_waited_in_it_go_on() {
     let bank = Bank::new();
     bank.handle.set_priority(Color::new(8), Priority::Low);
     line_ends(bank);
 }
 
-/// Two tasks that never wait are always runnable. A task that has stood in a line comes behind them, and does come.
-/// Each of their polls takes `nanos`.
+/// Two tasks that never wait are always runnable. A task that has waited in a line runs behind them, and does run. Each
+/// of their polls takes `nanos`.
 fn has_its_turn(mut bank: Bank, nanos: u64, most: usize) {
     let over = Arc::new(AtomicBool::new(false));
     for _ in 0..2 {
@@ -160,21 +160,21 @@ fn has_its_turn(mut bank: Bank, nanos: u64, most: usize) {
 }
 
 #[test]
-fn who_stood_in_a_line_has_its_turn_beside_what_never_ends() {
+fn a_task_that_waited_in_a_line_has_its_turn_beside_endless_tasks() {
     has_its_turn(Bank::new(), 0, 64);
 }
 
 #[test]
-fn with_priorities_who_stood_in_a_line_has_its_turn_beside_what_never_ends() {
+fn with_priorities_a_task_that_waited_in_a_line_has_its_turn_beside_endless_tasks() {
     let bank = Bank::new();
     bank.handle.set_priority(Color::new(8), Priority::Low);
     has_its_turn(bank, 0, 64);
 }
 
-/// Full slices are long. The task is behind for a millisecond of them at most, and for those that the clock has not
-/// seen yet.
+/// Full slices are long. The task is behind for at most a millisecond of them, and for the slices that ran since the
+/// clock was read last.
 #[test]
-fn who_stood_in_a_line_is_not_behind_for_long() {
+fn a_task_that_waited_in_a_line_is_not_behind_for_long() {
     has_its_turn(Bank::new(), 200_000, 16);
     let bank = Bank::new();
     bank.handle.set_priority(Color::new(8), Priority::Low);
@@ -215,7 +215,7 @@ fn a_thief_of_clients_that_work_does_not_rest() {
 }
 
 #[test]
-fn who_rests_runs_what_is_its_own() {
+fn a_resting_worker_runs_its_own_lanes() {
     let mut bank = Bank::new();
     bank.open_queue(0, CLIENTS, 1, 10);
     assert_eq!(bank.steal(), Some(200_000));

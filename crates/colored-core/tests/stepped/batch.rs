@@ -40,7 +40,7 @@ impl Pair {
         assert!(catch_unwind(AssertUnwindSafe(batch)).is_err());
     }
 
-    /// The first worker makes three lanes runnable at once, in a poll. Returns the count of those that have run.
+    /// The first worker makes three lanes runnable at once, in a poll. Returns the number of lanes that have run.
     fn fill(&mut self) -> Arc<AtomicUsize> {
         let (handle, ran) = (self.handle.clone(), Arc::new(AtomicUsize::new(0)));
         let count = Arc::clone(&ran);
@@ -77,7 +77,7 @@ fn others_are_woken_after_it() {
 
 /// A batch of many events collects the lanes that go to others, and hands them out at its end.
 #[test]
-fn what_goes_home_comes_home() {
+fn lanes_of_a_batch_are_sent_home_at_its_end() {
     const MANY: u64 = 20;
     let mut pair = Pair::new();
     let (wakers, done) = (Arc::new(Mutex::new(Vec::<Waker>::new())), Arc::new(AtomicUsize::new(0)));

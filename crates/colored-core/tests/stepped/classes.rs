@@ -61,9 +61,9 @@ fn steps_until(worker: &mut Worker, flag: &AtomicBool, most: u32) {
     assert!(steps.is_some(), "not within {most} steps");
 }
 
-/// Lanes that were queued before the first priority are older than those that are queued by class.
+/// Lanes that were queued before the first priority are older than lanes that are queued by class.
 #[test]
-fn what_is_left_over_from_before_the_first_priority_has_its_turn() {
+fn lanes_from_before_the_first_priority_have_their_turns() {
     for options in [
         Options::default(),
         by(&Places { place: Place::Home, steals: true }),
@@ -79,7 +79,7 @@ fn what_is_left_over_from_before_the_first_priority_has_its_turn() {
 
 /// A worker to which something is always pinned comes to every class.
 #[test]
-fn what_is_pinned_leaves_the_lower_classes_their_turns() {
+fn pinned_lanes_leave_the_lower_classes_their_turns() {
     let (handle, mut worker) = one_worker(Options::default());
     handle.set_priority(Color::new(1), Priority::Low);
     play(&handle, 10);
@@ -118,7 +118,7 @@ fn a_lane_behind_one_that_is_left_over_wakes_a_sleeper() {
 /// Lanes that are always in the worker's own queue, and lanes that are always pinned to it, leave the injector all
 /// its turns.
 #[test]
-fn what_comes_from_outside_has_its_turn_beside_what_is_pinned() {
+fn lanes_from_outside_have_their_turns_beside_pinned_lanes() {
     let (handle, mut worker) = one_worker(Options::default());
     for color in [1, 2, 3] {
         handle.set_priority(Color::new(color), Priority::High);
@@ -135,7 +135,7 @@ fn what_comes_from_outside_has_its_turn_beside_what_is_pinned() {
 /// A task that becomes urgent after everything was told to cancel is cancelled too, with all tasks that wait before
 /// it. Its lane, which waited as one of the lowest class, has a ticket of the highest.
 #[test]
-fn what_becomes_urgent_in_a_shutdown_is_cancelled() {
+fn a_task_that_becomes_urgent_in_a_shutdown_is_cancelled() {
     let (handle, mut worker) = one_worker(Options { slice_polls: 1, ..Options::default() });
     let color = Color::new(1);
     handle.set_priority(color, Priority::Low);
@@ -167,7 +167,7 @@ fn on(handle: &Handle, worker: &mut Worker, f: impl FnOnce() + Send + 'static) {
 
 /// A worker with a queue of its own first takes the high lanes from another one's queue.
 #[test]
-fn what_is_high_is_stolen_first() {
+fn high_lanes_are_stolen_first() {
     let (handle, mut here, mut there) = two_workers(&Bells::default());
     handle.set_priority(Color::new(9), Priority::High);
     let busy = handle.clone();
@@ -182,7 +182,7 @@ fn what_is_high_is_stolen_first() {
 /// A worker that runs something else wakes another for a high lane that is alone, and for no other lane that is
 /// alone.
 #[test]
-fn what_is_high_wakes_a_sleeper() {
+fn a_high_lane_wakes_a_sleeper() {
     for (priority, wakes) in [(Priority::High, 1), (Priority::Normal, 0), (Priority::Low, 0)] {
         let bells = Bells::default();
         let (handle, mut here, mut there) = two_workers(&bells);
@@ -230,13 +230,13 @@ fn a_color_is_urgent_as_long_as_its_task_waits() {
 /// The color lets a reader in for which an urgent task waits. The reader then runs beside the color, under a fresh
 /// one, which is urgent too. So is the fresh color of a behavior that only looks.
 #[test]
-fn who_looks_for_somebody_urgent_is_urgent_to_the_end() {
+fn a_reader_for_an_urgent_task_is_urgent_to_the_end() {
     for several in [false, true] {
         let (handle, mut worker) = one_worker(Options::default());
         handle.set_priority(Color::new(1), Priority::High);
         let [a, b] = [30, 31].map(|color| ColorCell::new_in(&handle, Color::new(color), ()));
         let busy = handle.clone();
-        // These lanes are in the worker's own queue, as those that it schedules itself.
+        // These lanes are in the worker's own queue, like lanes that it schedules itself.
         on(&handle, &mut worker, move || {
             saturate(&busy, 2..26);
             [30, 31].into_iter().for_each(|color| drop(flag(&busy, color)));
@@ -257,7 +257,7 @@ fn who_looks_for_somebody_urgent_is_urgent_to_the_end() {
 
 /// Twenty tasks that wait to read the same cell came before the urgent one, and the color lets them in with it.
 #[test]
-fn an_urgent_reader_is_read_before_those_who_are_let_in_with_it() {
+fn an_urgent_reader_runs_before_the_readers_admitted_with_it() {
     let (handle, mut worker) = one_worker(Options::default());
     handle.set_priority(Color::new(1), Priority::High);
     let cell = ColorCell::new_in(&handle, Color::new(30), ());

@@ -1,10 +1,10 @@
-//! Doubles of the shell: what a test gives a scheduler as its [`Park`].
+//! Test doubles of the shell: a [`Park`] and a clock for schedulers under test.
 
 use colored_core::{Options, Park, Policy};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// Wakes nobody, for the test steps every worker. Its clock stands still, so a slice ends by its polls.
+/// Wakes no worker, for the test steps every worker. Its clock does not advance, so a slice ends by its polls.
 pub(crate) struct NeverParks;
 
 impl Park for NeverParks {
@@ -15,7 +15,7 @@ impl Park for NeverParks {
     }
 }
 
-/// A clock that goes on when somebody spends time. Clones are one clock.
+/// A clock that advances when a test spends time. Clones are one clock.
 #[derive(Clone, Default)]
 pub(crate) struct Clock(Arc<AtomicU64>);
 
@@ -33,7 +33,7 @@ impl Park for Clock {
     }
 }
 
-/// Wakes nobody. The test keeps a reference of its own, whose count falls when the scheduler is freed.
+/// Wakes no worker. The test keeps a reference of its own, whose count falls when the scheduler is freed.
 pub(crate) struct Counted(#[expect(dead_code, reason = "owned, not read")] pub(crate) Arc<()>);
 
 impl Park for Counted {

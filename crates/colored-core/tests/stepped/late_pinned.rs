@@ -16,7 +16,7 @@ impl Drop for Count {
 
 /// The guest sends the color on to a worker that no longer comes for it.
 #[test]
-fn a_task_that_was_to_stay_on_a_worker_is_dropped_when_the_guest_goes_on_last() {
+fn a_task_for_a_worker_is_dropped_when_the_guest_ends_last() {
     let (handle, mut workers) = Scheduler::with_workers(1, 1, Box::new(NeverParks));
     let mut worker = workers.remove(0);
     let drops = Arc::new(AtomicUsize::new(0));

@@ -66,7 +66,7 @@ fn entries_of_a_color_with_nothing_to_run_are_forgotten() {
 
 /// Also where the workers of a scheduler have never run anything.
 #[test]
-fn what_comes_after_the_end_is_forgotten() {
+fn work_after_the_end_is_freed() {
     for options in policies() {
         let (handle, mut worker, witness) = one_worker(options);
         handle.scheduler().shut_down();

@@ -2,8 +2,8 @@
 //! in which the task makes them, whether all cells are under the task's own color or each has its own.
 //!
 //! A seed makes a program in which only one task uses each cell, so that the guarantees leave nothing about its
-//! answers open. The program runs under several assignments of colors, and the test compares the answers with those
-//! of a reference that executes one request after the other.
+//! answers open. The program runs under several assignments of colors, and the test compares the answers with a
+//! reference that executes one request after the other.
 
 use crate::doubles::NeverParks;
 use colored_core::{Color, ColorCell, Handle, Scheduler, Step, hop, shared, when, yield_now};

@@ -72,7 +72,7 @@ fn all_is_over_before(schedule: impl FnOnce(&Handle)) {
 }
 
 #[test]
-fn what_is_scheduled_outside_is_over_before_that_returns() {
+fn work_scheduled_outside_ends_before_the_call_returns() {
     all_is_over_before(|handle| drop(handle.spawn_alone(async {})));
     all_is_over_before(|handle| drop(handle.spawn_colored(Color::new(1), async {})));
     all_is_over_before(|handle| {

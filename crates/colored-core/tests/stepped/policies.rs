@@ -22,7 +22,7 @@ fn run_slices(worker: &mut Worker, count: u32) {
 /// A color follows a local task to another worker, and that worker leaves it at home again. Then the home's worker
 /// must come.
 #[test]
-fn a_color_that_comes_home_from_a_pinned_task_wakes_its_worker() {
+fn a_color_that_returns_from_a_pinned_task_wakes_its_home_worker() {
     let options = Options { slice_polls: 1, ..by(&Places { place: Place::Number, steals: false }) };
     let bells = Bells::default();
     let (handle, mut workers) = Scheduler::with_options(2, 1, Box::new(bells.clone()), options);

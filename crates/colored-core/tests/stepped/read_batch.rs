@@ -1,4 +1,4 @@
-//! Readers that have waited, and that the color lets in together, stepped by hand.
+//! Readers that had to wait and are admitted together, stepped by hand.
 
 use crate::doubles::Clock;
 use crate::stopping::stop;
@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Waker};
 
 /// The cell's color.
 const RED: Color = Color::new(1);
-/// Readers in a party.
+/// Readers in a batch.
 const READERS: usize = 20;
 
 /// The order of the runs: a reader's number, or `None` for a task of another color.
@@ -178,7 +178,7 @@ fn long_readers_take_turns_with_others() {
 
 /// There are as many lanes as workers, so both workers read at the same time.
 #[test]
-fn another_worker_reads_of_the_same_party() {
+fn another_worker_runs_readers_of_the_same_batch() {
     let mut scene = Scene::new(2);
     let readers = scene.readers(1_000_000);
     assert_eq!(scene.workers[0].step(), Step::Ran);
@@ -191,7 +191,7 @@ fn another_worker_reads_of_the_same_party() {
 }
 
 #[test]
-fn who_has_not_begun_at_shutdown_is_told() {
+fn readers_that_have_not_begun_at_shutdown_get_an_error() {
     let mut scene = Scene::new(1);
     let readers = scene.readers(1_000_000);
     for _ in 0..3 {
@@ -212,9 +212,9 @@ fn who_has_not_begun_at_shutdown_is_told() {
     assert_eq!(Arc::strong_count(&trace), 1);
 }
 
-/// A lane that is dropped takes the whole party along: a reader that runs may wait for another one of it.
+/// A lane that is dropped drops the whole batch: a running reader may wait for another reader of the batch.
 #[test]
-fn a_lane_that_is_dropped_at_shutdown_drops_all_who_have_not_begun() {
+fn a_lane_that_is_dropped_at_shutdown_drops_all_readers_that_have_not_begun() {
     let mut scene = Scene::new(2);
     let cell = ColorCell::new_in(&scene.handle, RED, ());
     cell.post(|()| ());

@@ -76,7 +76,7 @@ fn places(ran: &[usize], numbers: usize) -> Vec<usize> {
     (0..numbers).map(place).collect()
 }
 
-fn those_from_outside_wait_for_each_lane_once(options: Options) {
+fn lanes_from_outside_wait_for_each_lane_once(options: Options) {
     let mut bench = Bench::new(2, options);
     bench.keep_busy(0, 4, 0);
     // The worker stops in the middle of a round.
@@ -94,17 +94,17 @@ fn those_from_outside_wait_for_each_lane_once(options: Options) {
 
 #[test]
 fn five_hundred_from_outside_wait_for_each_lane_once() {
-    those_from_outside_wait_for_each_lane_once(Options::default());
+    lanes_from_outside_wait_for_each_lane_once(Options::default());
 }
 
 /// Likewise by a policy that leaves lanes from outside where they are.
 #[test]
-fn five_hundred_from_outside_wait_for_each_lane_once_where_nobody_steals() {
+fn five_hundred_from_outside_wait_for_each_lane_once_without_stealing() {
     for places in [
         &Places { place: Place::Usual, steals: false },
         &Places { place: Place::Least(8), steals: false },
     ] {
-        those_from_outside_wait_for_each_lane_once(by(places));
+        lanes_from_outside_wait_for_each_lane_once(by(places));
     }
 }
 
@@ -130,7 +130,7 @@ fn a_stream_from_outside_lets_the_others_run() {
 
 /// The batch that an idle worker takes is older than the lanes that come from outside while it runs the batch.
 #[test]
-fn a_batch_from_outside_comes_before_what_is_still_there() {
+fn a_batch_from_outside_runs_before_later_lanes() {
     let mut bench = Bench::new(1, Options::default());
     (0..200).for_each(|number| bench.spawn(number));
     let ran = bench.run(0, 200);
@@ -169,8 +169,8 @@ fn three_of_the_next_slot_come_before_one_from_outside() {
 /// As many events as a batch needs to send lanes home.
 const MANY: usize = 1_000;
 
-/// Makes a lane that has run last on the first worker, waits for a letter, and notes its turn then.
-fn stranger(bench: &mut Bench) -> Waker {
+/// Makes a lane that has run last on the first worker. Its task waits for a wake, and then records its turn.
+fn waiting_lane(bench: &mut Bench) -> Waker {
     let (waker, ran) = (Arc::new(Mutex::new(None)), bench.ran.clone());
     let left = waker.clone();
     let mut polls = AtomicUsize::new(0);
@@ -187,11 +187,11 @@ fn stranger(bench: &mut Bench) -> Waker {
     waker.lock().unwrap().take().expect("it has been polled")
 }
 
-/// A busy worker's mail stands behind its lanes, not behind a number of steps.
+/// A lane that is sent home to a busy worker is behind the worker's lanes, and not behind a number of steps.
 #[test]
-fn who_comes_home_waits_for_each_lane_once() {
+fn a_lane_sent_home_waits_for_each_lane_once() {
     let mut bench = Bench::new(2, Options::default());
-    let waker = stranger(&mut bench);
+    let waker = waiting_lane(&mut bench);
     bench.keep_busy(0, 4, 0);
     bench.run(0, 2);
     bench.workers[1].batch(MANY, || waker.wake());
@@ -200,11 +200,11 @@ fn who_comes_home_waits_for_each_lane_once() {
     bench.close();
 }
 
-/// Mail that came before the first priority is as old as the lanes that were in the deque then.
+/// Lanes that were sent home before the first priority are as old as the lanes that were in the deque then.
 #[test]
-fn a_letter_from_before_there_were_priorities_has_its_turn() {
+fn a_lane_sent_home_before_the_first_priority_has_its_turn() {
     let mut bench = Bench::new(2, Options::default());
-    let waker = stranger(&mut bench);
+    let waker = waiting_lane(&mut bench);
     bench.keep_busy(0, 4, 0);
     bench.workers[1].batch(MANY, || waker.wake());
     bench.handle.set_priority(Color::new(9), Priority::Low);

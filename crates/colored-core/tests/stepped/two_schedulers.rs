@@ -28,7 +28,7 @@ fn output<T>(mut task: JoinHandle<T>) -> T {
     task.try_take().expect("the task has ended").expect("and has an output")
 }
 
-/// A future that is ready when somebody has opened it.
+/// A future that is ready when its gate is open.
 #[derive(Clone, Default)]
 struct Gate(Arc<Mutex<(bool, Option<Waker>)>>);
 
@@ -132,7 +132,7 @@ fn a_task_that_waits_for_cells_of_other_schedulers_leaves_no_record() {
     assert_eq!(sums.into_iter().map(output).collect::<Vec<_>>(), [10; 3]);
 }
 
-/// The look finds a `when` that stood in line before the scheduler recorded waits, and passes it over.
+/// The search finds a `when` that was in the line before the scheduler recorded waits, and skips it.
 #[test]
 fn a_when_over_cells_of_two_schedulers_that_is_older_than_the_first_section() {
     let ((one, mut ones), (two, mut twos)) = (scheduler(1), scheduler(1));
@@ -145,7 +145,7 @@ fn a_when_over_cells_of_two_schedulers_that_is_older_than_the_first_section() {
         let mut both = pin!(when((&b, &a), |b: &mut i32, a: &mut i32| *a + *b));
         let mut cx = Context::from_waker(Waker::noop());
         assert!(both.as_mut().poll(&mut cx).is_pending());
-        run(&mut ones[0]); // The section keeps the color, and whoever stands in its line.
+        run(&mut ones[0]); // The section keeps the color, and blocks its line.
         gate.open();
         run(&mut ones[0]); // It has `a`, and lacks `b`.
         run(&mut twos[0]);
@@ -295,8 +295,8 @@ fn the_innermost_scheduler_is_the_current_one() {
     assert!(Handle::with_current(|current| current.is_none()));
     let foreign = ColorCell::new_in(&two, Color::new(2), ());
     let own = ColorCell::new_in(&one, Color::new(2), ());
-    // The call runs at once, on a thread that works for nobody; and then on one that has entered the other
-    // scheduler.
+    // The call runs at once, first on a thread that has entered no scheduler, and then on one that has entered the
+    // other scheduler.
     let (a, b) = (one.clone(), two.clone());
     let mut cx = Context::from_waker(Waker::noop());
     let mut call = pin!(foreign.call(move |()| assert!(is_current(&b))));
@@ -352,7 +352,7 @@ fn the_innermost_scheduler_is_the_current_one() {
     assert!(Handle::with_current(|current| current.is_none()));
 }
 
-/// What a thread has entered outside does not count inside a worker, also where that runs no task.
+/// A scheduler that the thread entered outside is not current inside a worker, also where the worker runs no task.
 #[test]
 fn a_worker_that_hands_out_events_works_for_its_own_scheduler() {
     let ((one, mut ones), (two, _twos)) = (scheduler(1), scheduler(1));
@@ -370,7 +370,7 @@ fn a_worker_that_hands_out_events_works_for_its_own_scheduler() {
 
 /// A guest that steps a worker is that worker meanwhile.
 #[test]
-fn what_a_stepped_worker_spawns_locally_stays_with_it_and_not_with_the_guest() {
+fn a_local_task_of_a_stepped_worker_stays_with_it_and_not_with_the_guest() {
     let ((one, mut ones), (two, mut twos)) = (scheduler(1), scheduler(1));
     let mut worker = twos.pop().unwrap();
     // A worker on another thread gives the guest its turns.

@@ -19,8 +19,8 @@ fn step_until_idle(worker: &mut Worker) {
     while worker.step() == Step::Ran {}
 }
 
-/// A task holds the color of one cell of the row, and another worker runs all lanes that it can, while a `when`
-/// over the whole row stands in line.
+/// A task holds the color of one cell of the row, and another worker runs all lanes that it can, while a `when` over
+/// the whole row waits in the lines.
 fn one_is_held(width: usize, held: usize, is_shared: bool) {
     let (handle, mut workers) = Scheduler::with_workers(2, 7, Box::new(NeverParks));
     let color = |n: usize| Color::new(1 + n as u64);
@@ -65,7 +65,7 @@ fn one_is_held(width: usize, held: usize, is_shared: bool) {
 }
 
 #[test]
-fn a_row_of_any_length_excludes_whoever_holds_one_of_its_colors() {
+fn a_row_of_any_length_excludes_the_holders_of_its_colors() {
     for width in WIDTHS {
         for held in if cfg!(miri) { vec![64] } else { vec![0, width - 1] } {
             one_is_held(*width, held, true);
@@ -76,8 +76,8 @@ fn a_row_of_any_length_excludes_whoever_holds_one_of_its_colors() {
     }
 }
 
-/// A row names each color several times, and the `when` stands in the line of each color once: a `when` that stood
-/// twice in one line would wait for itself.
+/// A row names each color several times, and the `when` is in the line of each color once: a `when` that was twice in
+/// one line would wait for itself.
 #[test]
 fn a_row_with_several_cells_of_each_color_has_each_color_once() {
     let (handle, mut workers) = Scheduler::with_workers(1, 7, Box::new(NeverParks));

@@ -109,7 +109,7 @@ where
 }
 
 impl<P> Settings<P> {
-    /// What connections need, once the coloring is known.
+    /// The parts that connections need, once the coloring is known.
     fn into_protocol(self) -> Protocol<P> {
         let mut http2 = http2::Builder::new(self.coloring.of_streams());
         http2.timer(ColoredTimer);

@@ -39,7 +39,7 @@ struct Shared {
 #[derive(Default)]
 struct Table {
     connections: Slab<Option<Waker>>,
-    /// Who waits until there are fewer connections than that.
+    /// The task that waits until there are fewer connections than this number.
     fewer: Option<(usize, Waker)>,
 }
 
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_phase_wakes_those_who_have_polled() {
+    fn a_change_of_phase_wakes_the_connections_that_have_polled() {
         let drain = Drain::new();
         let (mut polled, mut idle) = (drain.open(), drain.open());
         let (wakes, waker) = counter();
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_waits_for_fewer_is_woken_once_and_not_before() {
+    fn a_waiter_for_fewer_connections_is_woken_once_and_not_before() {
         let drain = Drain::new();
         let (wakes, waker) = counter();
         let mut cx = Context::from_waker(&waker);

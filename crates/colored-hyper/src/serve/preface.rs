@@ -78,7 +78,7 @@ impl<T: Read + Unpin> Prefaced<T> {
         Ok(Some(Version::Http2))
     }
 
-    /// Reads behind what has been read.
+    /// Reads behind the bytes that have been read.
     async fn read_more(&mut self) -> io::Result<usize> {
         poll_fn(|cx| {
             let mut buf = ReadBuf::new(&mut self.bytes[self.end..]);

@@ -58,7 +58,7 @@ async fn idle_connections_are_closed_in_the_background() {
     exchange(&mut stream, "", "\r\n\r\n").await;
     stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok").await.unwrap();
     assert_eq!(within(request).await.unwrap(), "ok");
-    // Nobody uses the client, and yet it closes.
+    // The client is not used, and yet it closes the connection.
     assert_eq!(rest(&mut stream).await, "");
     drop(client);
 }

@@ -1,4 +1,4 @@
-//! Which color a request runs under, and what overlaps what.
+//! The color that a request runs under, and the requests that may overlap.
 
 use crate::support::*;
 use colored::Color;

@@ -45,7 +45,7 @@ impl Gate {
 }
 
 #[colored::test(workers = 2)]
-async fn what_is_under_way_finishes_and_what_is_idle_is_closed() {
+async fn requests_under_way_finish_and_idle_connections_are_closed() {
     let gate = Gate::default();
     let server = start(|listener| serve(listener, gate.service())).await;
     let addr = server.addr;
@@ -69,7 +69,7 @@ async fn what_is_under_way_finishes_and_what_is_idle_is_closed() {
 }
 
 #[colored::test(workers = 2)]
-async fn what_is_kept_alive_is_closed() {
+async fn kept_alive_connections_are_closed() {
     let server = start(|listener| serve(listener, service_fn(echo)).drain_timeout(None)).await;
     let (mut http1, mut http2) = (raw(&server).await, http2(&server).await);
     let request = "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\nok";
@@ -136,7 +136,7 @@ async fn an_upgraded_connection_is_no_longer_the_servers() {
     let server = start(|listener| serve(listener, service).drain_timeout(None)).await;
     let mut stream = raw(&server).await;
     let head = "GET / HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: echo\r\n\r\n";
-    // What follows the head at once is not lost.
+    // Bytes that follow the head at once are not lost.
     let answer = exchange(&mut stream, &format!("{head}first"), "first").await;
     assert!(answer.starts_with("HTTP/1.1 101 "), "{answer}");
     exchange(&mut stream, "second", "second").await;

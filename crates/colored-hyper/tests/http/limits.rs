@@ -21,7 +21,7 @@ async fn logged(timeout: Duration, http2_only: bool) -> (Server, Log) {
 }
 
 #[colored::test(workers = 2)]
-async fn a_client_that_says_nothing_or_too_little_is_let_go() {
+async fn a_client_that_sends_nothing_or_too_little_is_disconnected() {
     for http2_only in [false, true] {
         for word in ["", "P", "PRI * HTTP/2.0"] {
             let (server, log) = logged(SHORT, http2_only).await;
@@ -89,7 +89,7 @@ async fn half_a_second_request_is_an_error() {
 }
 
 #[colored::test(workers = 2)]
-async fn an_http2_client_that_answers_no_ping_is_let_go() {
+async fn an_http2_client_that_answers_no_ping_is_disconnected() {
     let server = start(|listener| {
         serve(listener, service_fn(echo)).http2(|http2| {
             http2.keep_alive_interval(SHORT).keep_alive_timeout(SHORT);

@@ -49,7 +49,7 @@ fn greeted(inner: TcpListener) -> Greeted {
     Greeted { inner, clients: 0 }
 }
 
-/// What the service of these tests is told of a peer.
+/// The service of these tests; the listener has given `peer` to the connection.
 fn named(
     peer: u64,
 ) -> impl hyper::service::Service<
@@ -67,7 +67,7 @@ fn named(
 }
 
 #[colored::test(workers = 2)]
-async fn a_handshake_comes_first_and_keeps_nobody_else_waiting() {
+async fn a_handshake_comes_first_and_delays_no_other_connection() {
     let server = start(|listener| {
         let coloring = Coloring::Peer(|&peer| Color::new(peer + 40));
         serve_with(greeted(listener), named).coloring(coloring)

@@ -23,7 +23,7 @@ pub(crate) type Pool = Client<Connector, Full<Bytes>>;
 
 /// Far longer than any wait in these tests should be.
 pub(crate) const LONG: Duration = Duration::from_secs(20);
-/// What a test waits for something to time out.
+/// The time that a test waits for a time-out.
 pub(crate) const SHORT: Duration = Duration::from_millis(100);
 
 /// A server that runs until it is told to stop.
@@ -168,7 +168,7 @@ pub(crate) struct Inside {
 }
 
 impl Inside {
-    /// Stays inside, without awaiting, until somebody else comes or the time is over.
+    /// Stays inside, without awaiting, until another request comes or the time is over.
     pub(crate) fn stay(&self, limit: Duration) {
         let now = self.now.fetch_add(1, Ordering::SeqCst) + 1;
         self.most.fetch_max(now, Ordering::SeqCst);

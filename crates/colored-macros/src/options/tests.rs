@@ -115,7 +115,7 @@ fn a_count_that_the_builder_refuses_is_caught() {
 }
 
 #[test]
-fn the_most_workers_are_those_of_the_builder() {
+fn the_largest_number_of_workers_is_the_builders() {
     let builder = include_str!("../../../colored/src/runtime/builder.rs");
     let line = format!("const MAX_WORKERS: usize = {};", value::MAX_WORKERS);
     assert!(builder.contains(&line), "the builder does not say {line:?}");
@@ -147,7 +147,7 @@ fn an_unknown_option_gets_a_hint() {
 }
 
 #[test]
-fn what_follows_a_mistake_is_still_read() {
+fn options_after_a_mistake_are_still_read() {
     let (options, errors) = parse(quote!(4, worker = [1, 2] + , workers = 0, pin = true local; x));
     assert_eq!(setters(&options), ["pin (true)"]);
     assert!(options.local);

@@ -93,7 +93,7 @@ fn says(name: &Ident, takes: &str) -> String {
     format!("`{name}` takes {takes}")
 }
 
-/// What is inside parentheses, written ones and those of a macro's fragment.
+/// The tokens inside parentheses, written ones or the invisible ones of a macro's fragment.
 fn bare(value: &Expr) -> &Expr {
     match value {
         Expr::Group(group) => bare(&group.expr),

@@ -1,6 +1,6 @@
 //! [`Admitted`] work, and [`Running`] work.
 
-use super::overloaded::{Gate, Overloaded};
+use super::overloaded::{Check, Overloaded};
 use super::run::Run;
 use super::shared::Shared;
 use std::fmt;
@@ -32,7 +32,7 @@ impl Admitted {
         let begins = control.turn(self.arrived, now);
         drop(control);
         if !begins {
-            return Err(Overloaded::new(Gate::Valve, now.saturating_sub(self.arrived)));
+            return Err(Overloaded::new(Check::AgeAtTurn, now.saturating_sub(self.arrived)));
         }
         // Ordering: a figure, not a signal.
         self.shared.running.fetch_add(1, Ordering::Relaxed);

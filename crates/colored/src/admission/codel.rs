@@ -8,7 +8,7 @@
 //! target, it ends; if it begins again soon, it goes on from the rate that sufficed.
 //!
 //! The original drops from the head when it dequeues. Work that has been accepted should be done, so
-//! this one refuses at arrival, as in SEDA; it learns the delay from what begins.
+//! this one refuses at arrival, as in SEDA; it learns the delay from the work that begins.
 
 /// A standing queue that returns within so many intervals is the same one.
 ///

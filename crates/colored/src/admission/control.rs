@@ -1,19 +1,19 @@
-//! The controller: a function of what happened when. It knows no clock.
+//! The controller: a function of events and their times. It knows no clock.
 
 use super::codel::CoDel;
-use super::door::Door;
-use super::overloaded::Gate;
+use super::gate::Gate;
+use super::overloaded::Check;
 
-/// How long something that runs may have waited at most, in targets.
-const VALVE: u64 = 2;
+/// The longest wait of work that may still begin, in targets.
+const MAX_AGE: u64 = 2;
 
 /// All times in nanoseconds of one clock, which does not go back.
 #[derive(Debug)]
 pub(super) struct Control {
     target: u64,
     codel: CoDel,
-    door: Door,
-    /// When the last turn was, or something began to wait.
+    gate: Gate,
+    /// The time of the last turn, or of the moment when work began to wait.
     last_move: u64,
     last_sojourn: u64,
     pub(super) counts: Counts,
@@ -34,38 +34,38 @@ impl Control {
         Self {
             target,
             codel: CoDel::new(target, interval),
-            door: Door::new(target, interval),
+            gate: Gate::new(target, interval),
             last_move: 0,
             last_sojourn: 0,
             counts: Counts::default(),
         }
     }
 
-    /// Something is offered that arrived at `arrived`; which gate refuses it, if any. If none,
+    /// Work is offered that arrived at `arrived`. An error is the check that refuses it. After `Ok`,
     /// [`turn`](Self::turn) or [`abandon`](Self::abandon) follows.
-    pub(super) fn arrive(&mut self, arrived: u64, now: u64) -> Result<(), Gate> {
+    pub(super) fn arrive(&mut self, arrived: u64, now: u64) -> Result<(), Check> {
         let waiting = self.counts.waiting;
-        let gate = if self.is_late(arrived, now) {
-            Some(Gate::Late)
-        } else if self.door.refuses(now, waiting) || self.codel.refuses(now) {
-            Some(Gate::Door)
+        let check = if self.is_late(arrived, now) {
+            Some(Check::AgeAtArrival)
+        } else if self.gate.refuses(now, waiting) || self.codel.refuses(now) {
+            Some(Check::Queue)
         } else {
             None
         };
-        if let Some(gate) = gate {
+        if let Some(check) = check {
             self.counts.rejected += 1;
-            return Err(gate);
+            return Err(check);
         }
         if waiting == 0 {
             self.last_move = now;
         }
-        self.door.somebody_waits(now);
+        self.gate.something_waits(now);
         self.counts.waiting += 1;
         self.counts.admitted += 1;
         Ok(())
     }
 
-    /// The turn has come for what arrived at `arrived`; whether it may begin.
+    /// The turn has come for the work that arrived at `arrived`. Returns whether it may begin.
     pub(super) fn turn(&mut self, arrived: u64, now: u64) -> bool {
         let sojourn = now.saturating_sub(arrived);
         let begins = !self.is_late(arrived, now);
@@ -73,34 +73,34 @@ impl Control {
         self.counts.waiting -= 1;
         if begins {
             self.counts.begun += 1;
-            self.door.begins(now);
+            self.gate.begins(now);
         } else {
             self.counts.shed += 1;
         }
         let others_wait = self.counts.waiting > 0;
         if self.codel.turn(now, sojourn, others_wait) {
-            self.door.stands(now);
+            self.gate.stands(now);
         }
         if !others_wait {
-            self.door.nobody_waits();
+            self.gate.nothing_waits();
         }
         begins
     }
 
     fn is_late(&self, arrived: u64, now: u64) -> bool {
-        now.saturating_sub(arrived) > self.target.saturating_mul(VALVE)
+        now.saturating_sub(arrived) > self.target.saturating_mul(MAX_AGE)
     }
 
-    /// Something that waited has gone away.
+    /// Waiting work was abandoned.
     pub(super) fn abandon(&mut self) {
         self.counts.waiting -= 1;
         self.counts.abandoned += 1;
         if self.counts.waiting == 0 {
-            self.door.nobody_waits();
+            self.gate.nothing_waits();
         }
     }
 
-    /// The delay of what began last; if something waits and nothing has moved for longer, that.
+    /// The delay of the work that began last; or, if work waits and nothing has moved for longer, that time.
     pub(super) fn delay(&self, now: u64) -> u64 {
         match self.counts.waiting {
             0 => self.last_sojourn,

@@ -6,31 +6,31 @@ use std::time::Duration;
 /// The work was refused because of overload, and has not begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overloaded {
-    gate: Gate,
+    check: Check,
     delay: Duration,
 }
 
-/// Where work was refused.
+/// The check that refused the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Gate {
-    /// Too much waits, by the door or by CoDel.
-    Door,
-    /// It has waited for too long when it arrives.
-    Late,
-    /// It has waited for too long when its turn comes.
-    Valve,
+pub(super) enum Check {
+    /// Too much work waits, by the gate or by CoDel.
+    Queue,
+    /// The work has waited for too long when it arrives.
+    AgeAtArrival,
+    /// The work has waited for too long when its turn comes.
+    AgeAtTurn,
 }
 
 impl Overloaded {
-    /// Refused at `gate`, with a delay in nanoseconds.
-    pub(super) const fn new(gate: Gate, delay: u64) -> Self {
-        Self { gate, delay: Duration::from_nanos(delay) }
+    /// Refused by `check`, with a delay in nanoseconds.
+    pub(super) const fn new(check: Check, delay: u64) -> Self {
+        Self { check, delay: Duration::from_nanos(delay) }
     }
 
     /// Whether the work had been admitted, and then waited too long.
     #[must_use]
     pub fn was_admitted(&self) -> bool {
-        self.gate == Gate::Valve
+        self.check == Check::AgeAtTurn
     }
 
     /// How long the work had waited, if that was too long; otherwise the delay of other work at
@@ -43,10 +43,14 @@ impl Overloaded {
 
 impl fmt::Display for Overloaded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.gate {
-            Gate::Door => write!(f, "overloaded: refused while others wait for {:?}", self.delay),
-            Gate::Late => write!(f, "overloaded: refused after it had waited for {:?}", self.delay),
-            Gate::Valve => write!(f, "overloaded: shed after it had waited for {:?}", self.delay),
+        match self.check {
+            Check::Queue => write!(f, "overloaded: refused while others wait for {:?}", self.delay),
+            Check::AgeAtArrival => {
+                write!(f, "overloaded: refused after it had waited for {:?}", self.delay)
+            }
+            Check::AgeAtTurn => {
+                write!(f, "overloaded: shed after it had waited for {:?}", self.delay)
+            }
         }
     }
 }

@@ -24,15 +24,15 @@ impl Shared {
         Self { control, running, origin, target, interval }
     }
 
-    /// The controller, and what time it is. The clock is read under the lock, so that the controller
-    /// never sees it go back.
+    /// The controller, and the present time. The clock is read under the lock, so that the controller never sees it go
+    /// back.
     pub(super) fn lock(&self) -> (MutexGuard<'_, Control>, u64) {
         let control = self.control.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.time(Instant::now());
         (control, now)
     }
 
-    /// Time begins a year before this was made: what came before has a time, too.
+    /// Time begins a year before this was made, so that earlier arrivals have a time, too.
     pub(super) fn time(&self, moment: Instant) -> u64 {
         let after = moment.saturating_duration_since(self.origin);
         let before = self.origin.saturating_duration_since(moment);

@@ -1,7 +1,7 @@
-//! The controller in virtual time, before servers that take what they are given first-in first-out.
+//! The controller in virtual time, before servers that take work first-in first-out.
 
 use super::control::Control;
-use super::overloaded::Gate;
+use super::overloaded::Check;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -9,7 +9,7 @@ const MICRO: u64 = 1_000;
 const MILLI: u64 = 1_000 * MICRO;
 const SECOND: u64 = 1_000 * MILLI;
 
-/// What one piece of work takes on average, and what it may wait.
+/// The average duration of a piece of work, and the time that it may wait.
 const SERVICE: u64 = MILLI;
 const TARGET: u64 = 20 * MILLI;
 const INTERVAL: u64 = 10 * TARGET;
@@ -108,7 +108,7 @@ impl Sim {
         self.now = time;
     }
 
-    /// Arrivals at random, `load` times what the servers can do, for so long.
+    /// Arrivals at random, `load` times the capacity of the servers, for `time`.
     fn load(&mut self, load: f64, time: u64) {
         let end = self.now + time;
         loop {
@@ -121,8 +121,8 @@ impl Sim {
         }
     }
 
-    /// What has begun since the last call, as a part of what the servers can do in `time`; and the
-    /// sojourn that 99 % of it did not exceed.
+    /// The work that has begun since the last call, as a share of the servers' capacity in `time`; and the sojourn time
+    /// that 99 % of it did not exceed.
     fn take(&mut self, time: u64) -> (f64, u64) {
         let mut sojourns = std::mem::take(&mut self.sojourns);
         sojourns.sort_unstable();
@@ -153,14 +153,14 @@ fn overload_costs_no_goodput_and_late_work_never_begins() {
             let what = format!("seed {seed}, {servers} servers, {service:?}, load {load}");
             assert!(goodput >= 0.9, "{what}: goodput {goodput}");
             assert!(p99 <= 2 * TARGET, "{what}: p99 {p99}");
-            // What arrives in two targets or begins in four, and by chance somewhat more.
+            // The work that arrives in two targets or begins in four, and by chance somewhat more.
             let bound = ((2.0 * load).max(4.0) * (TARGET / SERVICE) as f64 * 1.5) as usize;
             assert!(sim.longest <= bound, "{what}: {} waited", sim.longest);
         }
     }
 }
 
-/// Senders who do not mind: the delay still comes to the target, and little is admitted in vain.
+/// Senders that ignore refusals: the delay still approaches the target, and little is admitted in vain.
 #[test]
 fn the_delay_comes_to_the_target() {
     // Sixty-four that all take 64 ms go in step, and nothing begins for most of that time.
@@ -180,10 +180,10 @@ fn the_delay_comes_to_the_target() {
     }
 }
 
-/// What arrives is looked at once in half a target, and once a second not for three targets; the time
-/// until then counts.
+/// A receiver takes arrivals once in half a target, and once a second pauses for three targets; the time until then
+/// counts.
 #[test]
-fn what_waits_before_it_is_offered_does_not_begin_late_either() {
+fn work_that_waits_before_its_offer_does_not_begin_late_either() {
     for (seed, servers, service) in worlds() {
         let mut sim = Sim::new(seed, servers, service);
         let (mut arrived, mut late) = (0, 0);
@@ -257,15 +257,15 @@ fn a_burst_that_fits_is_neither_refused_nor_shed() {
     }
 }
 
-/// The servers stand still: no more comes in than what arrives in two targets.
+/// The servers stop: no more is admitted than arrives in two targets.
 #[test]
-fn a_standstill_bounds_the_queue() {
+fn stopped_servers_bound_the_queue() {
     let mut sim = Sim::new(1, 0, Service::Always);
     sim.load(2.0, 60 * SECOND);
     let arrivals = (2.0 * (2 * TARGET / SERVICE) as f64) as usize;
     assert!(sim.longest <= arrivals * 3 / 2, "{} waited", sim.longest);
     assert_eq!(sim.control.delay(sim.now) / SECOND, 59, "the delay is seen");
-    // They go on: what has waited for a minute is shed, and what comes then is done.
+    // They go on: work that has waited for a minute is shed, and work that arrives then is done.
     sim.servers = 1;
     sim.serve();
     assert_eq!(sim.control.counts.shed as usize, sim.longest);
@@ -274,7 +274,7 @@ fn a_standstill_bounds_the_queue() {
 }
 
 #[test]
-fn what_goes_away_does_not_wait() {
+fn abandoned_work_does_not_count_as_waiting() {
     let mut control = Control::new(TARGET, INTERVAL);
     for now in 0..100 {
         assert_eq!(control.arrive(now, now), Ok(()));
@@ -282,7 +282,11 @@ fn what_goes_away_does_not_wait() {
     }
     assert_eq!(control.arrive(100, 100), Ok(()));
     assert!(control.turn(100, 100 + 2 * TARGET), "two targets are in time");
-    assert_eq!(control.arrive(99, 100 + 2 * TARGET), Err(Gate::Late), "it is late already");
+    assert_eq!(
+        control.arrive(99, 100 + 2 * TARGET),
+        Err(Check::AgeAtArrival),
+        "it is late already"
+    );
     assert_eq!(control.arrive(100, 100 + 2 * TARGET), Ok(()), "it is not yet");
     assert!(!control.turn(99, 100 + 2 * TARGET), "and no more");
     let counts = control.counts;

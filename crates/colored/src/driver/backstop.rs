@@ -1,24 +1,24 @@
-//! The reactor thread: it sees that I/O and timers are nobody's hostage (G10), and that no lane
-//! waits behind a stuck worker (G6).
+//! The reactor thread: it sees that no stuck worker delays I/O or timers (G10), and that no lane waits behind a stuck
+//! worker (G6).
 //!
 //! It looks at every shard, wheel and worker once a tick:
 //!
-//! * a shard that nobody has polled since the last look gets a parked worker, or, if there is none,
-//!   is polled right here;
+//! * a shard that no thread has polled since the last look gets a parked worker, or, if there is none, is polled right
+//!   here;
 //! * a wheel that is overdue is advanced here;
-//! * if a worker has been inside one slice since the last look, the thread gets a parked worker to
-//!   take what is stranded in the stuck one's `next` slot;
+//! * if a worker has been inside one slice since the last look, the thread gets a parked worker to take the lane that
+//!   is stranded in the stuck worker's `next` slot;
 //! * if there are sections, the thread looks whether they wait for ever (`deadlocks.rs`).
 //!
 //! A worker that parks while this thread polls a shard finds the turn taken, and sleeps on its condition
-//! variable: then nobody is inside the poll of that shard. So this thread does not count a poll of its
-//! own as care by somebody else, and looks again before it sleeps.
+//! variable: then no worker is inside the poll of that shard. So this thread does not count a poll of its own as care
+//! by another thread, and looks again before it sleeps.
 //!
 //! A tick costs 10 to 30 µs. It is fast while a worker is stuck and something depends on this thread:
-//! a shard that nobody else looks after, a timer that is due soon, or a worker that is parked and is
-//! not told of what gets stranded. When the thread finds everybody parked twice in a row it goes to
-//! sleep: an idle process makes no system call. The worker that wakes up next rings the [`Bell`]. With
-//! sections it sleeps only if it has looked for deadlocks since a worker or a guest ran last.
+//! a shard that no other thread polls, a timer that is due soon, or a parked worker, which is not woken for a stranded
+//! lane. When the thread finds all workers parked twice in a row it goes to sleep: an idle process makes no system
+//! call. The worker that wakes up next rings the [`Bell`]. With sections it sleeps only if it has looked for deadlocks
+//! since a worker or a guest ran last.
 
 mod deadlocks;
 
@@ -59,9 +59,9 @@ impl Bell {
     /// A worker has left the parked ones.
     #[inline]
     pub(crate) fn ring(&self) {
-        // Ordering: the worker has left the parked ones, then looks here; the thread has said that
-        // it sleeps, then looks who is parked. One of the two fences is first, so either the thread
-        // sees a worker awake, or this sees it asleep.
+        // Ordering: the worker has left the parked workers, then looks here; the thread has announced its sleep, then
+        // looks for parked workers. One of the two fences is first, so either the thread sees a worker awake, or this
+        // sees it asleep.
         fence(Ordering::SeqCst);
         if self.asleep.load(Ordering::Relaxed) {
             self.wake();
@@ -85,10 +85,10 @@ impl Bell {
         }
     }
 
-    /// From now on [`is_stirred`](Self::is_stirred) is about what comes.
+    /// From now on [`is_stirred`](Self::is_stirred) reports later events only.
     fn calm_down(&self) {
-        // Ordering: what was done before is seen by the look that follows: it takes the locks under which it was
-        // done, or reads what was released then.
+        // Ordering: the look that follows sees all that was done before: it takes the locks under which that was done,
+        // or reads values that were released then.
         self.stirred.swap(false, Ordering::AcqRel);
     }
 
@@ -110,8 +110,7 @@ impl Bell {
         !*slept.unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// Sleeps until somebody rings, unless `awake` says that it is too late; false if the thread is
-    /// to end.
+    /// Sleeps until a worker rings, unless `awake` reports one that is awake; false if the thread is to end.
     fn sleep(&self, awake: impl FnOnce() -> bool) -> bool {
         // Ordering: see `ring`.
         self.asleep.store(true, Ordering::Relaxed);
@@ -127,14 +126,14 @@ impl Bell {
     }
 }
 
-/// Who looks after a shard.
+/// The care that a shard has had since the last look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Care {
-    /// Somebody did, without this thread.
+    /// Another thread has polled it.
     Taken,
     /// A worker has been called for it, or has just taken the turn.
     Called,
-    /// This thread did: whoever came meanwhile has found the turn taken.
+    /// This thread has polled it; a worker that came meanwhile has found the turn taken.
     Own,
 }
 
@@ -207,10 +206,10 @@ impl Watch {
             watched &= care != Care::Own;
         }
         depends |= self.look_at_wheels();
-        // Who is parked would take what a stuck worker makes runnable, but is not told of it.
+        // A parked worker would take the lanes that a stuck worker makes runnable, but is not woken for them.
         depends |= self.handle.scheduler().parked() > 0;
         self.fast = if stuck && depends { CALM } else { self.fast.saturating_sub(1) };
-        // A waker may be anybody's code; the thread must outlive its panic.
+        // A waker may be foreign code; the thread must outlive its panic.
         self.wakers.drain(..).for_each(|waker| contain(|| waker.wake()));
         self.due = self.lookout.look(self.handle.scheduler());
         watched
@@ -259,7 +258,7 @@ impl Watch {
         }
     }
 
-    /// Advances what is overdue. True if some wheel was, or may be before the next slow tick.
+    /// Advances the overdue wheels. True if some wheel was, or may be before the next slow tick.
     fn look_at_wheels(&mut self) -> bool {
         let now = self.driver.clock.now_tick();
         let mut near = false;
@@ -284,9 +283,9 @@ mod tests {
     use std::sync::Arc;
     use std::time::Duration;
 
-    struct Nobody;
+    struct NoPark;
 
-    impl Park for Nobody {
+    impl Park for NoPark {
         fn unpark(&self, _worker: usize) {}
 
         fn now(&self) -> u64 {
@@ -295,12 +294,12 @@ mod tests {
     }
 
     /// A worker that parks while the reactor thread polls finds the turn taken, and sleeps elsewhere. The
-    /// thread must not go to sleep then, and calls the worker with its next look: or nobody would ever
-    /// see the events of the shard.
+    /// thread must not go to sleep then, and calls the worker with its next look. Otherwise no thread would ever see
+    /// the events of the shard.
     #[test]
-    fn who_parks_beside_a_poll_of_this_thread_is_called_for_the_shard() {
+    fn a_worker_that_parks_beside_a_poll_of_this_thread_is_called_for_the_shard() {
         let driver = Arc::new(Driver::with_clock(Clock::manual().0, 1));
-        let (handle, mut workers) = Scheduler::with_workers(1, 1, Box::new(Nobody));
+        let (handle, mut workers) = Scheduler::with_workers(1, 1, Box::new(NoPark));
         let mut watch = Watch {
             handle,
             driver: Arc::clone(&driver),

@@ -1,7 +1,7 @@
 //! Where time comes from.
 //!
-//! A runtime asks its [`Clock`] and nothing else. The clock is a value that the
-//! driver owns, so that a clock which stands still can take its place.
+//! A runtime asks its [`Clock`] and nothing else. The clock is a value that the driver owns, so
+//! that tests can replace it by a stopped clock.
 
 #[cfg(test)]
 use std::sync::{
@@ -10,7 +10,7 @@ use std::sync::{
 };
 use std::time::{Duration, Instant};
 
-/// The nanoseconds of a tick: 1/64 ms, a fraction of what the system takes to wake a
+/// The nanoseconds of a tick: 1/64 ms, a fraction of the time that the system takes to wake a
 /// thread.
 pub(crate) const TICK: u64 = 15_625;
 
@@ -48,7 +48,7 @@ impl Clock {
         }
     }
 
-    /// The last tick that is over at the present: what a wheel is advanced to.
+    /// The last tick that is over at the present: a wheel is advanced to it.
     pub(crate) fn now_tick(&self) -> u64 {
         self.elapsed_tick(self.now())
     }
@@ -63,8 +63,8 @@ impl Clock {
         self.nanos(at).div_ceil(TICK)
     }
 
-    /// When `tick` comes: until when a worker may sleep whose wheel's next deadline
-    /// this is. `None` if the platform's `Instant` cannot say.
+    /// The time of `tick`: a worker may sleep until then if it is its wheel's next deadline. `None`
+    /// if the platform's `Instant` cannot say.
     pub(crate) fn at(&self, tick: u64) -> Option<Instant> {
         self.origin.checked_add(Duration::from_nanos(tick.saturating_mul(TICK)))
     }
@@ -77,7 +77,7 @@ impl Clock {
     }
 }
 
-/// Moves a clock that stands still otherwise.
+/// Advances a stopped clock.
 #[cfg(test)]
 #[derive(Clone, Debug)]
 pub(crate) struct Hand(Arc<AtomicU64>);

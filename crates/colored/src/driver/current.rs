@@ -8,7 +8,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct Context {
     pub(crate) driver: Arc<Driver>,
-    /// Which worker this thread is, if it is one.
+    /// The worker that this thread is, if it is one.
     pub(crate) worker: Option<usize>,
 }
 

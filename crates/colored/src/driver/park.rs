@@ -1,7 +1,7 @@
 //! How one worker sleeps: inside its shard's poll if the turn is free, else on a condition variable.
 //!
-//! The state word is a token with a return address. An unpark swaps the token in; what it finds says
-//! how to reach the sleeper:
+//! The state word is a token with a return address. An unpark swaps the token in; the old value says how to reach the
+//! sleeper:
 //!
 //! | it finds | it must |
 //! |---|---|

@@ -43,8 +43,8 @@ const WAKE: Token = Token(usize::MAX);
 /// The token of the [`Alarm`]. No socket has it either.
 const ALARM: Token = Token(usize::MAX >> 1);
 
-/// How many events one poll fetches. It bounds how long the table is locked; what does not fit
-/// comes with the next poll. The value is out of thin air.
+/// How many events one poll fetches. It bounds how long the table is locked; the remaining events come with the next
+/// poll. The value is out of thin air.
 const EVENTS: usize = 1024;
 
 /// One mio `Poll` and the sockets registered with it.
@@ -56,7 +56,7 @@ pub(crate) struct Shard {
     /// A wake is on its way that no poll has answered yet; more of them would be the same.
     woken: AtomicBool,
     sockets: Mutex<Sockets>,
-    /// Somebody is inside [`Turn::poll`].
+    /// A thread is inside [`Turn::poll`].
     polled: AtomicBool,
     /// How many polls have ended.
     polls: AtomicU64,
@@ -102,7 +102,7 @@ impl Shard {
         })
     }
 
-    /// Takes the right to poll, or answers at once that somebody else has it.
+    /// Takes the right to poll, or answers at once that another thread has it.
     pub(crate) fn try_turn(&self) -> Option<Turn<'_>> {
         let poller = match self.poller.try_lock() {
             Ok(poller) => poller,
@@ -115,8 +115,8 @@ impl Shard {
 
     /// Ends the poll that is under way; if there is none, the next one ends at once.
     ///
-    /// What the caller wrote before is visible to whoever polls when that poll has ended. Costs an
-    /// atomic operation, and a system call unless an earlier wake has not been answered yet.
+    /// The caller's earlier writes are visible to the polling thread when its poll has ended. Costs an atomic
+    /// operation, and a system call unless an earlier wake has not been answered yet.
     pub(crate) fn wake(&self) {
         // Ordering: Release pairs with the Acquire of the swap in `Turn::poll`, also when an
         // earlier wake makes the system call; Acquire keeps the swaps of several wakers in a row.
@@ -128,14 +128,14 @@ impl Shard {
         }
     }
 
-    /// How many polls have ended: if it stands still, nobody looks after the shard, or somebody is
-    /// blocked in it.
+    /// The number of polls that have ended. If it does not change, no thread polls the shard, or a thread is blocked in
+    /// it.
     pub(crate) fn polls(&self) -> u64 {
         // Ordering: hint only.
         self.polls.load(Ordering::Relaxed)
     }
 
-    /// True while somebody is inside [`Turn::poll`].
+    /// True while a thread is inside [`Turn::poll`].
     pub(crate) fn is_polled(&self) -> bool {
         // Ordering: hint only.
         self.polled.load(Ordering::Relaxed)
@@ -181,8 +181,8 @@ impl Shard {
         self.registry.reregister(&mut SourceFd(&socket), key.token(), everything)
     }
 
-    /// Ends what [`register`](Shard::register) began. When it returns, no event reaches the entry
-    /// any more, also if another thread is inside a poll that has fetched one.
+    /// Ends the registration that [`register`](Shard::register) began. When it returns, no event reaches the entry any
+    /// more, also if another thread is inside a poll that has fetched one.
     ///
     /// # Errors
     ///
@@ -218,7 +218,7 @@ impl Turn<'_> {
     ///
     /// # Errors
     ///
-    /// What the selector of the system answers; none is known from a selector in good order.
+    /// Errors of the system's selector; a selector in good order has none that are known.
     pub(crate) fn poll(
         &mut self,
         timeout: Option<Duration>,
@@ -299,7 +299,7 @@ fn refused(error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), text)
 }
 
-/// What the system is to tell of a socket.
+/// The events of a socket that the system reports.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Watched {
     /// Everything, once and for all: a change costs a system call.

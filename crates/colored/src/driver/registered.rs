@@ -1,10 +1,10 @@
-//! A timer that lies in a wheel, and the one that this worker let go of last.
+//! A timer that lies in a wheel, and the timer that this worker released last.
 //!
 //! A task often drops a sleep and makes another one in the same poll: a time-out of each message, or
 //! of each request. So a worker keeps the timer that was dropped last, in its wheel, and the next one
 //! of the same task takes it over and moves it: one lock instead of two, and no waker or count is
-//! touched. What nobody has taken over when the worker looks at its timers or parks is cancelled
-//! then. If it comes due before, it wakes its task once for nothing.
+//! touched. A timer that no future has taken over when the worker looks at its timers or parks is cancelled then. If it
+//! comes due before, it wakes its task once for nothing.
 
 use super::current::{self, Context};
 use super::wheel::Key;
@@ -29,8 +29,8 @@ impl Registered {
             context.worker == Some(self.wheel) && Arc::ptr_eq(context, &self.home)
         };
         if current::on_thread(at_home).unwrap_or(false) {
-            // What was there is dropped when it is out of the cell: its waker may be anybody's.
-            // A thread that ends drops its thread-locals in any order.
+            // The old value is dropped when it is out of the cell: its waker may be foreign code. A thread that ends
+            // drops its thread-locals in any order.
             drop(LAST.try_with(|last| last.replace(Some(self))));
         }
     }
@@ -47,7 +47,7 @@ pub(crate) fn take_last() -> Option<Registered> {
     LAST.try_with(Cell::take).ok().flatten()
 }
 
-/// Drops it. A waker's destructor may be anybody's code, and its panic ends here.
+/// Drops it. A waker's destructor may be foreign code, and its panic ends here.
 pub(crate) fn drop_last() {
     if let Some(last) = take_last() {
         contain(|| drop(last));

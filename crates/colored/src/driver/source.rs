@@ -29,7 +29,7 @@ pub(crate) struct Registered<S: Source> {
     room: Room,
 }
 
-/// mio has epoll here, or kqueue. Elsewhere it asks again for what a socket was registered for.
+/// mio has epoll here, or kqueue. Elsewhere it asks again for the events for which a socket was registered.
 #[cfg(unix)]
 const CAN_WATCH_LATER: bool = cfg!(any(
     target_os = "linux",
@@ -145,7 +145,7 @@ impl<S: Source> Registered<S> {
         poll_fn(|cx| self.drive(cx, interest, |cx| place.poll(cx), &mut operation)).await
     }
 
-    /// Waits until the socket is ready for part of `interest` and tells for what. Cancel safe.
+    /// Waits until the socket is ready for part of `interest`, and returns that part. Cancel safe.
     pub(crate) async fn ready(&self, interest: Interest) -> io::Result<Ready> {
         let mut place = Place::new(&self.entry, interest);
         let seen = poll_fn(|cx| metered(cx, |cx| place.poll(cx))).await?;
@@ -189,7 +189,7 @@ impl<S: Source> Registered<S> {
         }
     }
 
-    /// Nothing more will be written: whoever waits for room need not.
+    /// Nothing more will be written: a task that waits for room is woken.
     pub(crate) fn end_writing(&self) {
         let mut wakers = Vec::new();
         self.entry.end_writing(&mut wakers);
@@ -202,12 +202,12 @@ impl<S: Source> Registered<S> {
         Ok(())
     }
 
-    /// Before anybody waits for `interest`. Several may come here at once, and then ask the system the
-    /// same; an event that one of them gets concerns all.
+    /// Before a task waits for `interest`. Several may come here at once, and then ask the system the same; an event
+    /// that one of them gets concerns all.
     #[cfg(unix)]
     fn watch_room(&self, interest: Interest) -> io::Result<()> {
         if let (true, Room::Later { socket, told }) = (interest.is_writable(), &self.room)
-            // Ordering: Acquire pairs with the Release below: whoever need not ask comes after the answer.
+            // Ordering: Acquire pairs with the Release below: a thread that need not ask comes after the answer.
             && !told.load(Ordering::Acquire)
         {
             self.shard().watch_room(*socket, self.key)?;

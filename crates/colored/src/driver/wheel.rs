@@ -2,8 +2,8 @@
 //!
 //! Each worker has one and advances it between slices. It is a lock and no part
 //! of the worker, so any thread may insert and cancel, and any thread may advance
-//! the wheel of a worker that is stuck in a poll. No waker is cloned, dropped or
-//! woken while the lock is held: those run the code of others.
+//! the wheel of a worker that is stuck in a poll. No waker is cloned, dropped or woken while the
+//! lock is held: these calls run foreign code.
 
 mod levels;
 mod slab;
@@ -57,7 +57,7 @@ pub(crate) struct Inserted {
     pub(crate) earliest: bool,
 }
 
-/// The wheel is closed: the runtime has shut down, and nobody advances it.
+/// The wheel is closed: the runtime has shut down, and no thread advances it.
 #[derive(Debug)]
 pub(crate) struct Closed;
 
@@ -98,7 +98,7 @@ impl Wheel {
         Ok(Inserted { key, earliest: self.look_at(event, next) })
     }
 
-    /// Moves a timer to another deadline, behind those that are there already.
+    /// Moves a timer to another deadline, behind the timers that are there already.
     pub(crate) fn reset(&self, key: Key, deadline: u64) -> Reset {
         let mut state = self.lock();
         match state.levels.reset(key, deadline) {
@@ -195,8 +195,8 @@ impl Wheel {
         self.lock().levels.len()
     }
 
-    /// Ends the wheel: it takes no more timers. Gives the wakers of all that are
-    /// left; the caller wakes them, so that whoever waits learns of the end.
+    /// Ends the wheel: it takes no more timers. Returns the wakers of all timers that are left; the
+    /// caller wakes them, so that their tasks learn of the end.
     pub(crate) fn close(&self) -> Vec<Waker> {
         let mut wakers = Vec::new();
         let mut state = self.lock();

@@ -109,7 +109,7 @@ impl<L: Listener> Acceptor<L> {
 }
 
 /// True for an error that was waiting on the connection at the head of the queue, which is now
-/// gone. Linux passes those of the network on through accept: accept(2), section "Error handling".
+/// gone. Linux passes network errors on through accept: accept(2), section "Error handling".
 fn concerns_one_connection(error: &io::Error) -> bool {
     matches!(
         error.kind(),

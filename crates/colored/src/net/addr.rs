@@ -244,7 +244,7 @@ mod tests {
         assert_eq!(named(&[][..]), "[]");
     }
 
-    /// Whatever can be named can be named by reference, as a generic caller that keeps its address has it.
+    /// A reference to an address names the address, since a generic caller that keeps its address has only a reference.
     #[test]
     fn references_name_what_they_refer_to() {
         fn by_reference<A: ToSocketAddrs>(addr: A) -> String {

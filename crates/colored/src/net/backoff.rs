@@ -46,7 +46,7 @@ impl Backoff {
             pause.length = (pause.length * 2).clamp(FIRST, LONGEST);
             pause.end = Some(now + pause.length);
         }
-        // Ordering: hint only. Whoever misses it fails once more and takes the lock.
+        // Ordering: hint only. A thread that misses it fails once more and takes the lock.
         self.pausing.store(true, Ordering::Relaxed);
         pause.length
     }

@@ -30,7 +30,7 @@ pub(super) fn explained(text: String, source: io::Error) -> io::Error {
 }
 
 /// The error of an operation named `what` on `target` that failed at every one of its addresses.
-/// Its kind and source are those of the last attempt.
+/// It has the kind and the source of the last attempt's error.
 pub(super) fn all_failed(
     what: &str,
     target: &str,

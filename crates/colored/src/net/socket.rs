@@ -15,7 +15,7 @@ pub(super) struct Moved {
     pub(super) is_all: bool,
 }
 
-/// A connected socket of mio. What differs between families is here; the rest is written once.
+/// A connected socket of mio. The differences between address families are here; the rest is written once.
 pub(super) trait Socket: Source {
     /// Whether messages of the system may pass beside the bytes. A read ends behind bytes that came with
     /// one, though more bytes are there, of which no event tells any more.

@@ -53,7 +53,7 @@ impl World {
     }
 }
 
-/// Waits for events and timers once, as a worker does, and wakes whom they concern.
+/// Waits for events and timers once, as a worker does, and calls their wakers.
 fn turn(driver: &Driver) {
     let mut wakers = Vec::new();
     driver.park(0, None, &mut wakers);

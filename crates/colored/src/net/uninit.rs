@@ -21,7 +21,7 @@ pub(super) enum Mode {
     Peek,
 }
 
-/// Reads once into the unfilled part of `buf`, and marks what arrived as filled.
+/// Reads once into the unfilled part of `buf`, and marks the new bytes as filled.
 pub(super) fn read(socket: &impl Socket, buf: &mut ReadBuf<'_>, mode: Mode) -> io::Result<Moved> {
     // SAFETY: the caller of `unfilled_mut` must not make initialized bytes uninitialized: `receive`
     // writes initialized bytes only.
@@ -34,7 +34,7 @@ pub(super) fn read(socket: &impl Socket, buf: &mut ReadBuf<'_>, mode: Mode) -> i
     Ok(moved)
 }
 
-/// Reads once into the unfilled part of the buffer of hyper, and marks what arrived as filled.
+/// Reads once into the unfilled part of the buffer of hyper, and marks the new bytes as filled.
 #[cfg(feature = "hyper")]
 pub(super) fn read_cursor(
     socket: &impl Socket,
@@ -59,8 +59,8 @@ fn receive<S: Socket>(socket: &S, buf: &mut [MaybeUninit<u8>], mode: Mode) -> io
         Mode::Take if S::HAS_ANCILLARY => {
             let (bytes, flags) =
                 socket.system().recv_vectored(&mut [MaybeUninitSlice::new(buf)])?;
-            // A message that found no room, as here, is told by a flag. So are other reasons to end a
-            // read early.
+            // A flag reports a message that found no room, as here. Flags also report other reasons to end a read
+            // early.
             Ok(Moved { bytes, is_all: flags == MsgHdrMut::new().flags() })
         }
         Mode::Take => Ok(Moved { bytes: socket.system().recv(buf)?, is_all: true }),

@@ -1,8 +1,7 @@
 //! The queue between the handles of a cell and the task that owns the value.
 //!
 //! Closing it and emptying it are one step under the lock: so the owner takes out or drops every
-//! closure that is put in, or the late sender gets it back. Nothing stays behind for somebody to wait
-//! for.
+//! closure that is put in, or the late sender gets it back. No closure stays behind for a caller to wait for.
 
 use colored_core::Address;
 use std::collections::VecDeque;
@@ -41,7 +40,7 @@ pub(super) fn mailbox<T>(home: Option<Address>) -> (Sender<T>, Receiver<T>) {
 }
 
 impl<T> Sender<T> {
-    /// Puts a message behind the others, or gives it back if nobody will take it.
+    /// Puts a message behind the others, or gives it back if the receiver is gone.
     pub(super) fn send(&self, message: Message<T>) -> Result<(), Message<T>> {
         let owner = {
             let mut state = lock(&self.0);
@@ -115,7 +114,7 @@ impl<T> Drop for Receiver<T> {
             state.closed = true;
             (std::mem::take(&mut state.queue), state.owner.take(), state.home.take())
         };
-        // Who waits for one of these is recorded to wait for its color until it is gone.
+        // A task that waits for one of these messages is recorded to wait for its color until the message is dropped.
         drop((queue, owner));
         drop(home);
     }

@@ -20,8 +20,8 @@ use std::panic::Location;
 /// for the thread that holds the color, up to its timeout. On a runtime that has shut down the task is
 /// cancelled at once, and the future is never made.
 ///
-/// Costs what a spawn costs, one more allocation, and a lock and a wake-up of that worker for each turn that is dispatched
-/// from elsewhere.
+/// Costs as much as a spawn, one more allocation, and a lock and a wake-up of that worker for each turn that is
+/// dispatched from elsewhere.
 ///
 /// ```
 /// use colored::{Color, spawn_pinned};

@@ -155,7 +155,7 @@ fn jobs_and_retiring_threads_do_not_miss_each_other() {
 }
 
 #[test]
-fn shutdown_drops_what_waits_and_waits_for_what_runs() {
+fn shutdown_drops_waiting_jobs_and_waits_for_running_ones() {
     let pool = Arc::new(pool(1, LONG));
     let (is_running, release) = submit_held(&pool, Class::Work);
     is_running.recv().unwrap();

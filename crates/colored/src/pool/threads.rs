@@ -27,8 +27,8 @@ pub(super) struct Threads {
 
 struct State {
     queue: VecDeque<Job>,
-    /// The threads that wait for a job; the last one is called first, so that
-    /// those at the bottom come to retire.
+    /// The threads that wait for a job; the last one is called first, so that the threads at the
+    /// bottom come to retire.
     idle: Vec<Idle>,
     /// The threads by number. A number is free when its place is empty.
     threads: Vec<Option<JoinHandle<()>>>,
@@ -36,7 +36,7 @@ struct State {
     running: usize,
     /// How many of them run a job.
     busy: usize,
-    /// Those that have left the threads since it was closed.
+    /// The threads that have ended since the pool was closed.
     gone: Vec<JoinHandle<()>>,
     closed: bool,
 }
@@ -96,8 +96,8 @@ impl Threads {
         }
     }
 
-    /// Makes a thread. That happens under the lock: it is rare, and so nobody
-    /// relies on a thread that then cannot be made.
+    /// Makes a thread. That happens under the lock: it is rare, and so no job relies on a thread
+    /// that then cannot be made.
     fn hire(self: &Arc<Self>, state: &mut State) -> std::io::Result<()> {
         let free = state.threads.iter().position(Option::is_none);
         let number = free.unwrap_or(state.threads.len());
@@ -113,7 +113,7 @@ impl Threads {
         Ok(())
     }
 
-    /// What a thread does from its first job until it retires.
+    /// The loop of a thread from its first job until it retires.
     fn work(&self, number: usize) {
         let call = Arc::new(Condvar::new());
         let mut state = self.lock();
@@ -131,7 +131,7 @@ impl Threads {
             let waited;
             (state, waited) = self.wait(state, number, &call);
             if !waited {
-                // Nobody joins it: it is as good as gone.
+                // No thread joins it: it counts as ended.
                 state.threads[number] = None;
                 break;
             }
@@ -166,7 +166,7 @@ impl Threads {
         }
     }
 
-    /// Takes no more jobs, drops those that wait, and calls every idle thread.
+    /// Takes no more jobs, drops the waiting jobs, and wakes every idle thread.
     pub(super) fn close(&self) {
         let mut state = self.lock();
         state.closed = true;
@@ -178,9 +178,8 @@ impl Threads {
         jobs.into_iter().for_each(|job| contain(|| drop(job)));
     }
 
-    /// Waits for the threads of a closed threads, without a deadline only for those
-    /// that its class is worth it ([`Class::is_waited_for`]). True when there are
-    /// none.
+    /// Waits for the threads of a closed pool. Without a deadline it does not wait for busy threads
+    /// of a class that [`Class::is_waited_for`] excludes. True when there are none.
     pub(super) fn join(&self, deadline: Option<Instant>) -> bool {
         let me = thread::current().id();
         let is_me = |thread: &Option<JoinHandle<()>>| {

@@ -189,7 +189,7 @@ impl Builder {
         self
     }
 
-    /// Where runnable colors go, in place of what the scheduler does: for comparisons with other schedulers.
+    /// The policy that places runnable colors, in place of the scheduler's own: for comparisons with other schedulers.
     #[doc(hidden)]
     pub fn policy(mut self, policy: &'static dyn Policy) -> Self {
         self.options.policy = Some(policy);

@@ -240,7 +240,7 @@ impl Handle {
     }
 }
 
-// What a panic leaves behind in tasks and cells, others see in any case: see `ColorCell`.
+// Other tasks see the state that a panic leaves behind in tasks and cells in any case: see `ColorCell`.
 impl UnwindSafe for Handle {}
 impl RefUnwindSafe for Handle {}
 

@@ -1,10 +1,10 @@
 //! How a runtime ends.
 //!
-//! 1. Stages are closed and drained, the one that was built last first, while all else goes on.
+//! 1. Stages are closed and drained, the last one built first, while all other work goes on.
 //! 2. The scheduler cancels every task, each under its color, and the workers stop.
 //! 3. Sockets and timers that are still held somewhere fail from now on.
 //! 4. The reactor thread ends.
-//! 5. The blocking pool takes no more calls, cancels those that wait, and its threads end.
+//! 5. The blocking pool takes no more calls, cancels the waiting calls, and its threads end.
 //!
 //! Step 2 comes before step 3 so that a destructor can still use sockets and timers. A shutdown that
 //! does not wait skips step 1: one without any time, and a drop that must not take long (see

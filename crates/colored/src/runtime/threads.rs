@@ -25,7 +25,7 @@ pub(super) struct Threads {
     launch: Launch,
 }
 
-/// Lets the threads start together or not at all, and counts those that live.
+/// Lets the threads start together or not at all, and counts the threads that live.
 #[derive(Default)]
 pub(super) struct Gate {
     state: Mutex<GateState>,
@@ -48,7 +48,7 @@ impl Gate {
         self.changed.notify_all();
     }
 
-    /// A thread waits to be let in.
+    /// Waits until the threads may start. False if they must not.
     fn pass(&self) -> bool {
         let waiting = self.changed.wait_while(self.lock(), |state| state.open.is_none());
         waiting.unwrap_or_else(PoisonError::into_inner).open == Some(true)
@@ -190,7 +190,7 @@ fn run_worker(mut worker: Worker, driver: Arc<Driver>) {
 fn wake_all(worker: &mut Worker, wakers: &mut Vec<Waker>) {
     worker.batch(wakers.len(), || {
         for waker in wakers.drain(..) {
-            // A waker may be anybody's code; the worker must outlive its panic.
+            // A waker may be foreign code; the worker must outlive its panic.
             contain(|| waker.wake());
         }
     });

@@ -167,7 +167,7 @@ impl Climb {
         }
     }
 
-    /// Who has won goes on in the same direction.
+    /// A direction that has won is tried further.
     fn decide(&mut self) {
         let Some(Trial { upward, wins, .. }) = self.trial.take() else { return };
         match (wins >= WINS, upward) {
@@ -215,7 +215,7 @@ mod tests {
                 let limit = self.batching.limit();
                 let now = self.now;
                 self.batching.took(limit, 1_000_000, || now);
-                // A percent or two of noise, and now and then a neighbour on the machine.
+                // A percent or two of noise, and now and then another process on the machine.
                 self.noise = self.noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 let time = dispatch + event * limit as u64;
                 let late = if self.noise >> 56 == 0 { 20 * time } else { 0 };
@@ -242,7 +242,7 @@ mod tests {
             let mut sim = Sim::new(1024);
             sim.run(20_000, dispatch, event);
             let mean = sim.run(100_000, dispatch, event);
-            // What an event costs, beside what it would cost in the largest batch.
+            // The cost of an event, beside its cost in the largest batch.
             let cost = |size: f64| dispatch as f64 / size + event as f64;
             let waste = cost(mean) / cost(1024.0);
             assert!(waste < 1.2, "{dispatch}/{event}: {mean} events, {waste}");
@@ -276,7 +276,7 @@ mod tests {
 
     /// The queue is saturated for some fifty batches, then empty, and never holds more than 64.
     #[test]
-    fn a_queue_that_fills_in_bursts_is_enough_and_what_it_cannot_hold_is_not_tried_for_long() {
+    fn a_queue_that_fills_in_bursts_is_enough_and_batches_beyond_it_are_not_tried_for_long() {
         let mut batching = Batching::new(Batch::Adaptive { max: 1024 });
         let (mut now, mut events, mut batches) = (0, 0, 0);
         for _ in 0..20_000 {

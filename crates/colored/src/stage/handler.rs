@@ -49,7 +49,7 @@ where
 /// A handler that calls `f` with one event after another, and does not await. It is the cheapest
 /// handler. The closure may own state.
 pub fn each<E, F: FnMut(E) + Send + 'static>(f: F) -> Each<F> {
-    // The type of the events is that of the stage; here it only tells the compiler about `f`.
+    // The stage determines the type of the events; here it only tells the compiler the type of `f`.
     Each(f)
 }
 
@@ -73,18 +73,18 @@ impl<F> fmt::Debug for Each<F> {
 pub struct Events<E>(VecDeque<E>);
 
 impl<E> Events<E> {
-    /// Takes the first `count` events of a queue, or all. What was in here is gone already.
+    /// Takes the first `count` events of a queue, or all. The earlier events have been dropped already.
     pub(super) fn refill(&mut self, queue: &mut VecDeque<E>, count: usize) {
         debug_assert!(self.0.is_empty(), "the batch before is over");
         if count >= queue.len() {
-            // The buffers go to and fro.
+            // The two buffers alternate.
             std::mem::swap(&mut self.0, queue);
         } else {
             self.0.extend(queue.drain(..count));
         }
     }
 
-    /// Drops what is left, one by one: a destructor that panics costs itself only.
+    /// Drops the remaining events, one by one: a destructor that panics harms no other event.
     pub(super) fn clear(&mut self) {
         while let Some(event) = self.0.pop_front() {
             colored_core::contain(|| drop(event));

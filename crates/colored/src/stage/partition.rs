@@ -126,7 +126,7 @@ impl<E> Partition<E> {
         event: E,
         waker: &Waker,
     ) -> Result<(), (E, Option<WaiterId>)> {
-        // Cloned before the lock: it is anybody's code.
+        // Cloned before the lock: the clone may run foreign code.
         let waker = waker.clone();
         let mut state = self.lock();
         if state.closed {
@@ -167,7 +167,7 @@ impl<E> Partition<E> {
         Ok(())
     }
 
-    /// A sender that waits goes away.
+    /// A waiting sender is dropped.
     pub(super) fn give_up(&self, waiter: WaiterId) {
         let mut state = self.lock();
         let (standing, unused) = state.waiters.leave(waiter);
@@ -195,7 +195,7 @@ impl<E> Partition<E> {
             if state.closed && state.reserved == 0 {
                 return Poll::Ready(false);
             }
-            // The task's own waker: nobody else polls this.
+            // The task's own waker: no other task polls this.
             let old = state.sleeper.replace(cx.waker().clone());
             drop(state);
             drop(old);
@@ -229,7 +229,7 @@ impl<E> Partition<E> {
         dismissed.into_iter().chain(sleeper).for_each(Waker::wake);
     }
 
-    /// The task is gone: what is left goes with it.
+    /// The task is gone: the remaining events go with it.
     pub(super) fn end(&self, last: Option<Outcome>) {
         self.close();
         let mut left = Events::default();
@@ -268,7 +268,7 @@ impl<E> State<E> {
         self.sleeper.take()
     }
 
-    /// Reserves what room there is for the first of the line.
+    /// Reserves the free room for the first waiters of the line.
     fn call(&mut self, capacity: usize) -> Vec<Waker> {
         let mut called = Vec::new();
         while self.queue.len() + self.reserved < capacity

@@ -50,8 +50,7 @@ struct Work<E, H> {
 
 async fn run<E: Send + 'static, H: Handler<E>>(mut work: Work<E, H>) {
     let mut events = Events::default();
-    // Batches that have been waited for are handled in the poll that takes them, others behind what
-    // else is scheduled under the color.
+    // Batches that have been waited for are handled in the poll that takes them, others behind the color's other work.
     let mut waited = false;
     loop {
         let taken = poll_fn(|cx| {

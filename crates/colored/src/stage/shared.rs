@@ -65,7 +65,7 @@ impl<E> Shared<E> {
     }
 
     pub(super) fn partition_has_ended(&self) {
-        // Ordering: what the handlers did happens before the return of `drained`: Release here,
+        // Ordering: all that the handlers did happens before the return of `drained`: Release here,
         // Acquire there.
         if self.live.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.drained.notify_waiters();

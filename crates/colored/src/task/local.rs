@@ -206,8 +206,7 @@ impl From<AccessError> for Refused {
     }
 }
 
-/// The value of a scope is in the thread's slot, and that of the slot in the scope, until this is
-/// dropped.
+/// Until this is dropped, the thread's slot has the scope's value, and the scope has the slot's earlier value.
 struct Exchanged<'a, T: 'static> {
     key: &'static LocalKey<T>,
     value: &'a mut Option<T>,

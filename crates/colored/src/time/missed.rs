@@ -1,4 +1,4 @@
-//! [`MissedTickBehavior`]: what an interval does when its task is late.
+//! [`MissedTickBehavior`]: the behavior of an interval whose task is late.
 
 use std::time::{Duration, Instant};
 
@@ -32,8 +32,7 @@ pub enum MissedTickBehavior {
 }
 
 impl MissedTickBehavior {
-    /// When the tick comes after the one that was due at `due` and taken at `now`,
-    /// not before it.
+    /// The time of the next tick, after a tick that was due at `due` and taken at `now`.
     pub(super) fn next(self, due: Instant, now: Instant, period: Duration) -> Instant {
         let late = now.saturating_duration_since(due);
         match self {

@@ -18,7 +18,7 @@ pub(super) struct Timer(Registered);
 enum Found {
     /// That its deadline has been reached.
     Due,
-    /// The one that was let go of last, which it has taken over.
+    /// The timer that was released last, which this one has taken over.
     Last,
     /// A wheel, and its tick there.
     Wheel(Arc<Context>, usize, u64),
@@ -33,8 +33,8 @@ impl Timer {
     ///
     /// Outside a runtime.
     pub(super) fn new(deadline: Instant, waker: &Waker) -> Result<Option<Timer>, Closed> {
-        // Of this worker, if it is of this context. Wakers are anybody's code, and so are cloned and
-        // dropped outside `with`.
+        // Of this worker, if it is of this context. Wakers are foreign code, and so are cloned and dropped outside
+        // `with`.
         let last = registered::take_last();
         let found = current::with(|context| {
             let driver = &context.driver;

@@ -97,7 +97,7 @@ impl LanePtr {
     }
 
     /// As [`line`](Self::line), of a lane whose gate is held open by a blocked behavior. Readers that need not wait are
-    /// let in first. True if a writer keeps out the nodes that are left; `None` if that cannot be said now.
+    /// admitted first. True if a writer keeps out the nodes that are left; `None` if that cannot be said now.
     ///
     /// # Safety
     ///

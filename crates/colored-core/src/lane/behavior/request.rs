@@ -1,9 +1,9 @@
 //! Wanting several lanes, and taking them at once if they are idle.
 //!
 //! [`run_now`] takes each lane by its own node, as an inline call does, or enters its gate. It never waits: if one lane
-//! cannot be taken, the lanes before it are given back, and what was pushed meanwhile is handed on. So it can neither
-//! be part of a cycle nor overtake another: a behavior that runs this way has found no other before it on any of its
-//! lanes.
+//! cannot be taken, the lanes before it are given back, and nodes that were pushed meanwhile are handed on. So it can
+//! neither be part of a cycle nor overtake another: a behavior that runs this way has found no other before it on any
+//! of its lanes.
 
 use crate::lane::alone::{try_alone, try_alone_soon};
 use crate::lane::current::{self, Hold};
@@ -104,8 +104,8 @@ unsafe fn gather_many(wants: &mut [Request]) -> usize {
 }
 
 /// Runs `run` now and on this thread, if all lanes are idle, this thread's own, or open for readers where that is
-/// enough. `run` gets `given`, which comes back otherwise, and is told which lane was this thread's own. `color` is the
-/// lane under whose color it runs: one of the lanes, wanted exclusively.
+/// enough. `run` gets `given`, which comes back otherwise, and the lane that was this thread's own, if one was. `color`
+/// is the lane under whose color it runs: one of the lanes, wanted exclusively.
 ///
 /// # Safety
 ///

@@ -96,7 +96,7 @@ impl LanePtr {
 pub(in crate::lane) struct Risen(LaneRef);
 
 impl Risen {
-    /// Makes the ticket. This may run foreign code: in a shutdown, the destructors of what is queued.
+    /// Makes the ticket. This may run foreign code: in a shutdown, the destructors of queued work.
     pub(in crate::lane) fn tell(self) {
         let port = Arc::clone(&self.0.port);
         port.rise(self.0.into_counted(), Priority::High);

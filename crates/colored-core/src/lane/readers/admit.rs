@@ -10,7 +10,7 @@
 //!
 //! A reader in the line has looked at the gate before. The gate may have been shut then, and be open now, held open by
 //! a behavior that waits for other lanes. A section may hold one of these lanes and await this very reader. So no
-//! reader may wait without need: if the gate is open, and only readers are before it in the line, it is let in.
+//! reader may wait without need: if the gate is open, and only readers are before it in the line, it is admitted.
 //!
 //! * A thread that has put a reader into the line looks once more. If the gate is open, the thread becomes the
 //!   admitter, or asks the present one to look again. The present admitter cannot miss it: the exchange that ends its
@@ -23,10 +23,10 @@
 //!
 //! An inline read opens the gate, and looks at the line afterwards without a fence. So a reader that comes within the
 //! same few nanoseconds may wait for that read. A reader that came while the thread had lost its core does not. The
-//! inline read itself waits for nothing, and before a reader is let in beside it, an admitter has looked at the line.
+//! inline read itself waits for nothing, and before a reader is admitted beside it, an admitter has looked at the line.
 //!
 //! The closure of a reader that was abandoned in the line is dropped under the lane, and so not while others are
-//! inside. The reader's node stays where it is, and the readers behind it are let in past it.
+//! inside. The reader's node stays where it is, and the readers behind it are admitted past it.
 
 use crate::lane::current::Hold;
 use crate::lane::readers;
@@ -37,7 +37,7 @@ use crate::sync::{Ordering, fence};
 use std::mem;
 use std::ptr::NonNull;
 
-/// How many readers are let in at once. As many as a slice has polls.
+/// How many readers are admitted at once. As many as a slice has polls.
 const GROUP: usize = 64;
 
 /// The head of every node that waits to read: a queued read or a claim.
@@ -57,7 +57,7 @@ pub(in crate::lane) struct Vtable {
     /// As `begin`, but readers are inside, the caller is the admitter and the node is still in the chain. Nothing is
     /// dropped. After the answer true, later calls answer true again.
     pub(in crate::lane) begin_beside: unsafe fn(NonNull<Node>) -> bool,
-    /// The reader did not want in. Takes the node.
+    /// The reader was not admitted. Takes the node.
     pub(in crate::lane) free: unsafe fn(NonNull<Node>),
     pub(in crate::lane) admit: Admit,
 }
@@ -108,8 +108,8 @@ pub(in crate::lane) unsafe fn is_claim(node: NonNull<Node>) -> bool {
 pub(in crate::lane) enum LetIn {
     /// The gate is open; the thread does not hold the lane any more.
     Open,
-    /// No reader wanted in any more: the lane's own node is at the head, has had its turn, and owns a reference.
-    Nobody(ReadyLane),
+    /// No reader was admitted: the lane's own node is at the head, has had its turn, and owns a reference.
+    None(ReadyLane),
     /// A producer behind the reader is half done.
     Stalled(ReadyLane),
 }
@@ -152,7 +152,7 @@ pub(in crate::lane) unsafe fn let_in(ready: ReadyLane, hold: &Hold, closing: boo
     if wanted == 0 {
         // The owners that kept the lane may have gone with the readers just freed.
         hold.owe(1);
-        return LetIn::Nobody(ready);
+        return LetIn::None(ready);
     }
     // SAFETY: the hold is of this lane, which the readers in the group keep alive.
     unsafe { ptr.settle(hold) };
@@ -185,7 +185,7 @@ pub(in crate::lane) unsafe fn let_in(ready: ReadyLane, hold: &Hold, closing: boo
     LetIn::Open
 }
 
-/// Each thread that has just queued a reader calls this: it lets in the readers that an open gate would have left
+/// Each thread that has just queued a reader calls this: it admits the readers that an open gate would have left
 /// behind, perhaps its own.
 ///
 /// # Safety
@@ -205,7 +205,7 @@ pub(in crate::lane) unsafe fn look_again(ptr: LanePtr) {
     }
 }
 
-/// As the admitter of an open gate: lets in the readers that need not wait, then calls `f` with the node behind which
+/// As the admitter of an open gate: admits the readers that need not wait, then calls `f` with the node behind which
 /// the others are queued. True if the first of them is a writer, and so keeps out readers behind it. `None`, and no
 /// call, if there is another admitter, or something is half done.
 ///
@@ -226,7 +226,7 @@ pub(in crate::lane) unsafe fn survey(ptr: LanePtr, f: impl FnOnce(NonNull<Node>)
     let found = (0..GROUP).map(|_| admitter.next(&mut last)).find(|next| *next != Next::Admitted);
     let is_shut = match found {
         Some(Next::Writer) => Some(true),
-        Some(Next::Nobody) => Some(false),
+        Some(Next::None) => Some(false),
         _ => None,
     };
     if is_shut.is_some() {
@@ -260,7 +260,7 @@ impl Admitter {
         Self { admitting: Admitting(lane.ptr()), lane }
     }
 
-    /// Lets in all readers that need not wait, and leaves.
+    /// Admits all readers that need not wait, and leaves.
     fn go(mut self) {
         let mut last = NonNull::from(&self.lane.inline);
         for _ in 0..GROUP {
@@ -270,7 +270,7 @@ impl Admitter {
             match self.next(&mut last) {
                 Next::Admitted => continue,
                 Next::Stalled => break,
-                Next::Writer | Next::Nobody => {}
+                Next::Writer | Next::None => {}
             }
             match self.admitting.end() {
                 Ok(()) => return,
@@ -281,7 +281,7 @@ impl Admitter {
         callback::post(&spare, move || self.go());
     }
 
-    /// Lets in the first reader behind `last` that wants in, and moves `last` past those that do not.
+    /// Admits the first reader behind `last` that is not abandoned, and moves `last` past the abandoned ones.
     fn next(&self, last: &mut NonNull<Node>) -> Next {
         let chain = &self.lane.chain;
         while let Some((node, kind)) = chain.next(*last) {
@@ -313,11 +313,11 @@ impl Admitter {
             }
             return Next::Admitted;
         }
-        Next::Nobody
+        Next::None
     }
 }
 
-/// The next node behind the readers that do not want in.
+/// The next node behind the abandoned readers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
     Admitted,
@@ -325,7 +325,8 @@ enum Next {
     Stalled,
     /// A node that does not read.
     Writer,
-    Nobody,
+    /// The end of the line.
+    None,
 }
 
 /// The role, and a count of the gate. Given up when this is dropped; the lane outlives it.

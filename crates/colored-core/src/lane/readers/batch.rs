@@ -1,4 +1,4 @@
-//! Readers that are let in together, and run on few lanes.
+//! Readers that are admitted together, and run on few lanes.
 //!
 //! A lane for each reader would cost more than many a read: it is made, queued, found, run and retired. So the readers
 //! run as a batch: as many lanes as there are workers, each under a fresh color, take readers from the batch, one after

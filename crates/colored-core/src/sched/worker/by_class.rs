@@ -1,4 +1,4 @@
-//! Which lane a worker takes when there are priorities.
+//! The choice of a worker's next lane when there are priorities.
 
 use super::Worker;
 use crate::lane::{Priority, ReadyLane};

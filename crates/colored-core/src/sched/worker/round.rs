@@ -2,9 +2,9 @@
 //!
 //! A lane that another thread makes runnable waits in the injector, where every worker finds it: a
 //! foreign thread has spawned a task, a blocking thread has finished a call, the reactor thread has
-//! found an event. A worker that is never out of lanes of its own must look there too, and how often decides how
-//! long those lanes wait. A fixed interval is wrong for any number of them: with one look in 61 steps, 500 lanes wait
-//! for 30,000 slices of other lanes.
+//! found an event. A worker that is never out of lanes of its own must look there too, and how often it looks decides
+//! how long the lanes in the injector wait. A fixed interval is wrong for any number of them: with one look in 61
+//! steps, 500 lanes wait for 30,000 slices of other lanes.
 //!
 //! So a worker works in rounds. A **round** is two counts, taken when it begins: the number of lanes in the injector,
 //! which come first, and the number of lanes in the worker's deque. When both counts are used up, or the worker finds a
@@ -12,12 +12,12 @@
 //! count. The worker takes lanes of the injector one by one, when they run. Until then all workers share them, and idle
 //! workers take them in batches.
 //!
-//! # What is ahead of a lane
+//! # The lanes ahead of a lane
 //!
 //! Let a lane become runnable, and look at one worker that goes on stepping. *Ahead* of the lane are
 //!
 //! * if it is in the injector: the lanes before it there, and the lanes in that worker's deque at that moment. The rest
-//!   of the round takes no more than those, and the next round counts the lane itself;
+//!   of the round takes no more than these lanes, and the next round counts the lane itself;
 //! * if it is in the deque: the lanes before it there, and the lanes in the injector when the next round begins. A
 //!   round that began before the lane came does not count it, and the next one does.
 //!
@@ -46,9 +46,9 @@ use crate::lane::ReadyLane;
 /// The rest of a worker's round.
 #[derive(Debug, Default)]
 pub(super) struct Round {
-    /// Lanes of the injector.
+    /// The lanes of the injector that are left in this round.
     outside: usize,
-    /// Lanes of the deque, which come after those of the injector.
+    /// The lanes of the deque that are left in this round; the injector's lanes come first.
     own: usize,
 }
 

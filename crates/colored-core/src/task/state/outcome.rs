@@ -1,4 +1,4 @@
-//! The answers of the transitions of a task's state: what their caller must do now.
+//! The results of the transitions of a task's state: the action that the caller must take.
 
 /// The action that a wake must take.
 #[must_use]

@@ -52,7 +52,7 @@ impl Make {
 
     fn woken(&mut self) -> Woken {
         match self.chance.below(4) {
-            0 => Woken::Nobody,
+            0 => Woken::Noop,
             1 => Woken::Foreign(self.acts(1), self.acts(1)),
             _ => Woken::Task,
         }

@@ -9,7 +9,7 @@ pub(crate) type CallKey = Key;
 #[derive(Debug)]
 pub(crate) struct CellModel {
     pub(crate) hue: Hue,
-    /// How many clones of the cell there are, with those inside calls.
+    /// The number of clones of the cell, including the clones inside calls.
     owners: u32,
     /// How many accesses have begun. The cell's value must be this number.
     accesses: u64,

@@ -57,7 +57,7 @@ impl Class {
 }
 
 impl Classes {
-    /// Counts one more that is high, one that is high no more, or both.
+    /// Counts a lane that becomes high, a lane that is high no more, or both.
     pub(super) fn count_high(&mut self, comes: bool, goes: bool) {
         self.high = self.high + u64::from(comes) - u64::from(goes);
         self.most_high = self.most_high.max(self.high);

@@ -1,4 +1,4 @@
-//! Limits: the tasks inside, and those that wait in line.
+//! Limits: the tasks inside, and the tasks that wait in line.
 
 use super::{Hue, Oracle};
 use crate::slab::Key;
@@ -12,7 +12,7 @@ pub(crate) struct LimitModel {
     capacity: usize,
     inside: usize,
     line: VecDeque<Key>,
-    /// The tasks that the limit has called, and that have yet to come in or to learn that it is closed.
+    /// The tasks that the limit has called, and that have yet to enter or to get the error of a closed limit.
     called: Vec<(Key, Answer)>,
     closed: bool,
     /// How many clones of the limit there are. Its color has a lane as long as there is one.
@@ -101,13 +101,13 @@ impl Oracle {
         }
     }
 
-    /// An occupant leaves, and the task that has waited longest comes in.
+    /// An occupant leaves, and the task that has waited longest enters.
     pub(crate) fn limit_leave(&mut self, key: LimitKey) {
         let limit = self.limit(key);
         if limit.inside <= limit.capacity
             && let Some(next) = limit.line.pop_front()
         {
-            // The clone of the one that leaves goes, and the next one has another.
+            // The leaving task's clone is dropped, and the next task has another clone.
             limit.called.push((next, Answer::Inside));
             self.tally.admitted += 1;
             self.wake(next);
@@ -117,7 +117,7 @@ impl Oracle {
         self.limit_clone_gone(key);
     }
 
-    /// The limit closes: no task comes in any more, and it sends away those in line.
+    /// The limit closes: it admits no task any more, and the waiting tasks get an error.
     pub(crate) fn limit_close(&mut self, key: LimitKey) {
         let limit = self.limit(key);
         limit.closed = true;

@@ -1,7 +1,7 @@
 //! Tasks and closures that can never go on, found by their waits and by the order of the queues (G12).
 //!
 //! A set of tasks and of closures is stuck if none of them can go on before another one of the set does. At first
-//! the oracle takes all that wait to be stuck. It takes out those that can go on, until there are none: the rest is
+//! the oracle takes all that wait to be stuck. It removes the waits that can go on, until there are none: the rest is
 //! the largest such set.
 
 use super::{Entry, Hue, Oracle, Over, Task};
@@ -23,8 +23,8 @@ struct Stuck {
 pub(crate) type Silent = Vec<(Key, Over, u64)>;
 
 impl Oracle {
-    /// Whether the scheduler may tell this wait that it will never end: the wait was one of those when the
-    /// scheduler looked.
+    /// Whether the scheduler may tell this wait that it will never end: the wait was in this set when the scheduler
+    /// looked.
     pub(crate) fn may_be_told(&self, task: Key, over: Over) -> bool {
         self.silent.iter().any(|(key, of, _)| (*key, *of) == (task, over))
     }

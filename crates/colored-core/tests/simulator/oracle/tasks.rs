@@ -134,7 +134,7 @@ impl Oracle {
         self.tasks.get(key).is_none_or(Task::is_complete)
     }
 
-    /// Somebody wakes a waker of the task.
+    /// A waker of the task is woken.
     pub(crate) fn wake(&mut self, key: Key) {
         let closing = self.closing;
         let Some(task) = self.tasks.get_mut(key) else { return };

@@ -42,17 +42,17 @@ pub(super) struct Admission {
     limit: LimitKey,
     task: Arc<Mutex<Option<Task>>>,
     /// The cell to which the post or the call goes.
-    errand: Option<(CellKey, RemoteCall)>,
+    remote: Option<(CellKey, RemoteCall)>,
     future: Pin<Box<dyn Future<Output = Result<Inside, Closed<()>>> + Send>>,
 }
 
 /// A post or a call whose token is there only when the limit lets it in.
 enum RemoteCall {
-    Post(Letter<PostToken>),
-    Call(Letter<CallToken>),
+    Post(TokenSlot<PostToken>),
+    Call(TokenSlot<CallToken>),
 }
 
-type Letter<T> = Arc<Mutex<Option<T>>>;
+type TokenSlot<T> = Arc<Mutex<Option<T>>>;
 
 enum Inside {
     Posted,
@@ -196,43 +196,43 @@ pub(super) fn let_go(world: &World, most: usize) {
 }
 
 /// Begins to wait for room for a post, or a call.
-fn begin_errand(world: &World) -> Option<Admission> {
+fn begin_remote_call(world: &World) -> Option<Admission> {
     let (limit, key, cell) = limited::some(world)?;
     world.oracle(|oracle| oracle.limit_clone_made(limit));
-    let (errand, future): (_, Pin<Box<dyn Future<Output = _> + Send>>) = if world.chance.one_in(2) {
-        let letter = Letter::default();
-        let read = open(&letter, PostToken::run);
+    let (remote, future): (_, Pin<Box<dyn Future<Output = _> + Send>>) = if world.chance.one_in(2) {
+        let slot = TokenSlot::default();
+        let read = open(&slot, PostToken::run);
         let post = async move { cell.post(read).await.map(|()| Inside::Posted) };
-        (RemoteCall::Post(letter), Box::pin(async { post.await.map_err(|_| Closed(())) }))
+        (RemoteCall::Post(slot), Box::pin(async { post.await.map_err(|_| Closed(())) }))
     } else {
-        let letter = Letter::default();
-        let read = open(&letter, CallToken::run);
+        let slot = TokenSlot::default();
+        let read = open(&slot, CallToken::run);
         let call = async move { cell.call(read).await.map(|()| Inside::Called) };
-        (RemoteCall::Call(letter), Box::pin(async { call.await.map_err(|_| Closed(())) }))
+        (RemoteCall::Call(slot), Box::pin(async { call.await.map_err(|_| Closed(())) }))
     };
-    Some(Admission { limit, task: Arc::default(), errand: Some((key, errand)), future })
+    Some(Admission { limit, task: Arc::default(), remote: Some((key, remote)), future })
 }
 
-/// A closure that runs the token in the letter.
+/// A closure that runs the token in the slot.
 fn open<T: Send + 'static>(
-    letter: &Letter<T>,
+    slot: &TokenSlot<T>,
     run: fn(T, &mut Value),
 ) -> impl FnOnce(&mut Value) + Send + use<T> {
-    let letter = Arc::clone(letter);
+    let slot = Arc::clone(slot);
     move |value| {
-        let token = letter.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let token = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
         run(token.expect("it was let in"), value);
     }
 }
 
-fn seal<T>(letter: &Letter<T>, token: T) {
-    *letter.lock().unwrap_or_else(PoisonError::into_inner) = Some(token);
+fn seal<T>(slot: &TokenSlot<T>, token: T) {
+    *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(token);
 }
 
 /// Begins to wait at some limit, if there is one.
 pub(super) fn begin(world: &World) -> Option<Admission> {
     if world.chance.one_in(3) {
-        return begin_errand(world);
+        return begin_remote_call(world);
     }
     let (key, limit) = some_limit(world)?;
     let (late, task) = Late::new();
@@ -244,7 +244,7 @@ pub(super) fn begin(world: &World) -> Option<Admission> {
             spawned.map(Inside::Spawned).map_err(|_| Closed(()))
         })
     };
-    Some(Admission { limit: key, task, errand: None, future })
+    Some(Admission { limit: key, task, remote: None, future })
 }
 
 /// Polls a wait in line. False if it is over.
@@ -261,13 +261,13 @@ pub(super) fn waits(
     let spawns = Arc::strong_count(place) > 1;
     let child = (spawns && expected == Answer::Inside).then(|| make(world, key, place));
     if expected == Answer::Inside {
-        match &admission.errand {
-            Some((cell, RemoteCall::Post(letter))) => {
-                seal(letter, limited::scheduled(world, key, *cell));
+        match &admission.remote {
+            Some((cell, RemoteCall::Post(slot))) => {
+                seal(slot, limited::scheduled(world, key, *cell));
             }
-            Some((cell, RemoteCall::Call(letter))) => {
+            Some((cell, RemoteCall::Call(slot))) => {
                 let call = limited::called(world, *cell, task.key);
-                seal(letter, CallToken::inside(call, Some(key)));
+                seal(slot, CallToken::inside(call, Some(key)));
                 return goes_on_as_call(task, (call, *cell), admission, world, cx);
             }
             None => {}

@@ -29,7 +29,7 @@ pub(super) enum Wait {
     Section(Section),
     Admission(Admission),
     Pending(Pending),
-    /// The task has a seat among those that wake each other for ever.
+    /// The task is one of the tasks that wake each other for ever.
     Rally(Seat),
 }
 

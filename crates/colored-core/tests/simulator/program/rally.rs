@@ -9,7 +9,7 @@ use crate::world::{Phase, World};
 use std::collections::VecDeque;
 use std::task::Context;
 
-/// The number of players, and those that wait for the ball.
+/// The number of players, and the players that wait for the ball.
 #[derive(Default)]
 pub(super) struct Rally {
     players: usize,

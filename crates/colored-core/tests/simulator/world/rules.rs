@@ -131,7 +131,7 @@ impl World {
         let metrics = (0..scheduler.workers()).map(|worker| scheduler.worker_metrics(worker));
         let counted = metrics
             .fold((0, 0, 0), |sum, of| (sum.0 + of.polls, sum.1 + of.parks, sum.2 + of.steals));
-        // The program does not see the turns of claims and readers, nor those of the ends of values.
+        // The program does not see the turns in which a lane runs a claim or a reader, or drops its values.
         let unseen = self.oracle(|oracle| oracle.tally.behaviors + oracle.tally.locals) > 0;
         let turns = if unseen { counted.0 } else { turns };
         let steals = if self.profile.policy.steals() { counted.2 } else { 0 };

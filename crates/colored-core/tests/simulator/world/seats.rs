@@ -1,4 +1,4 @@
-//! The workers: those that are awake, sleep, or have stopped.
+//! The workers: awake, asleep or stopped.
 
 use super::{Actor, World, now};
 use crate::agenda::Event;

@@ -12,7 +12,7 @@ pub use runtime::Builder;
 #[doc(hidden)]
 #[path = "../../../../colored/src/__private.rs"]
 pub mod __private;
-// The attributes use this name, for the sake of who renamed the runtime and has another crate called
-// `colored`: it is what the compiler then does not find there, and so the message.
+// The attributes use this name for users who renamed the runtime and have another crate called `colored`: the compiler
+// does not find the name there, and its message shows the name.
 #[doc(hidden)]
 pub use __private as __private_of_colored_rt_a_renamed_runtime_needs_the_crate_option;

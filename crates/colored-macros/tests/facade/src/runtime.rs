@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
-/// Collects options and does nothing with them, except to refuse what the real one refuses.
+/// Collects options and does nothing with them, except to refuse the values that the real one
+/// refuses.
 #[derive(Debug)]
 #[must_use]
 pub struct Builder {

@@ -1,4 +1,4 @@
-//! Names of the user's are not mistaken for those of the runtime, nor the other way round.
+//! The user's names are not mistaken for the runtime's names, nor the other way round.
 
 #![no_implicit_prelude]
 #![allow(dead_code)]

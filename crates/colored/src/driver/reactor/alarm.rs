@@ -23,8 +23,7 @@ mod system {
 
     /// A timer that the selector watches.
     ///
-    /// It is edge-triggered and never read: what an edge leaves behind is cleared when the timer is
-    /// set again.
+    /// It is edge-triggered and never read: setting the timer again clears the expirations.
     pub(in super::super) struct Alarm {
         descriptor: OwnedFd,
         /// Until then no poll sleeps. `None` if it is not set, or has rung.

@@ -12,7 +12,7 @@ use super::waiters::Waiters;
 ///
 /// No event is lost between the two: the poller first writes the readiness and then takes the
 /// wakers under the lock; a task first leaves its waker under the lock and then, still under it,
-/// reads the readiness. Whoever gets the lock second sees what the other did.
+/// reads the readiness. The second thread to get the lock sees what the first one did.
 pub(crate) struct Entry {
     readiness: Readiness,
     waiters: Mutex<Waiters>,
@@ -24,7 +24,7 @@ impl Entry {
         Entry { readiness: Readiness::new(ready), waiters: Mutex::default() }
     }
 
-    /// Waits in the slot of one direction: the last task to poll is the one that is woken.
+    /// Waits in the slot of one direction: only the last task to poll is woken.
     pub(crate) fn poll_slot(
         &self,
         cx: &mut Context<'_>,

@@ -1,9 +1,9 @@
 //! The readiness word of one registered socket.
 //!
 //! epoll is edge-triggered: it tells once that a socket became ready, so the word remembers it
-//! until an operation finds the socket exhausted. Three parties change it:
+//! until an operation finds the socket exhausted. Four calls change it:
 //!
-//! | event | who | flags | tick |
+//! | call | caller | flags | tick |
 //! |---|---|---|---|
 //! | `mark` | the thread that polls the shard | adds what the event says | + 1 |
 //! | `exhausted` | an operation that met `WouldBlock` | drops direction and closed flag | same |

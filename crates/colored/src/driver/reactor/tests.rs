@@ -1,4 +1,4 @@
-//! What the reactor promises, on real sockets.
+//! The reactor's promises, on real sockets.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -139,10 +139,10 @@ fn an_event_wakes_slot_and_list_of_its_direction_once() {
     assert_eq!(entry.listed(), 0);
 }
 
-/// A peer that reads makes room, which nobody has asked about.
+/// A peer that reads makes room that no task waits for.
 #[test]
 #[cfg(unix)]
-fn room_is_told_of_only_where_it_is_watched_for() {
+fn room_is_reported_only_where_it_is_watched() {
     use std::os::fd::AsRawFd;
 
     let shard = Shard::new().unwrap();

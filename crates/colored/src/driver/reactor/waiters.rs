@@ -1,4 +1,4 @@
-//! Who waits for one socket.
+//! The tasks that wait for one socket.
 
 use std::task::Waker;
 
@@ -6,8 +6,8 @@ use slab::Slab;
 
 use super::ready::{Interest, Ready};
 
-/// The wakers of one socket. It is kept behind a lock; nothing here wakes, clones or drops a waker
-/// of somebody else, because each of these can run a destructor that comes back for the lock.
+/// The wakers of one socket. It is kept behind a lock; nothing here wakes, clones or drops a
+/// foreign waker, because each of these can run a destructor that takes the lock again.
 #[derive(Default)]
 pub(super) struct Waiters {
     /// The last task that polled for reading.
@@ -26,13 +26,13 @@ struct Listed {
 }
 
 impl Waiters {
-    /// Puts `waker` in the slot of the direction of `interest`; hands back what it replaced.
+    /// Puts `waker` in the slot of the direction of `interest`; returns the replaced waker.
     pub(super) fn set_slot(&mut self, interest: Interest, waker: Waker) -> Option<Waker> {
         let slot = if interest.is_readable() { &mut self.reader } else { &mut self.writer };
         slot.replace(waker)
     }
 
-    /// Lists `waker` under `key`, or under a new one; hands back what it replaced.
+    /// Lists `waker` under `key`, or under a new one; returns the replaced waker.
     pub(super) fn list(
         &mut self,
         key: &mut Option<usize>,
@@ -53,7 +53,7 @@ impl Waiters {
         self.listed.remove(key).waker
     }
 
-    /// Moves the wakers of all whom `ready` answers to the end of `wakers`.
+    /// Moves the wakers of all waiters that `ready` satisfies to the end of `wakers`.
     pub(super) fn take(&mut self, ready: Ready, wakers: &mut Vec<Waker>) {
         let answers = |interest: Interest| !interest.answered_by().and(ready).is_empty();
         if answers(Interest::READABLE) {

@@ -50,9 +50,9 @@ pub(super) struct Levels {
     /// Every timer up to this tick is in the list `DUE` or gone.
     elapsed: u64,
     /// The slot at which the last `advance` ran out of steps. While it is set,
-    /// `elapsed` is one tick before its start. So a timer that is inserted now
-    /// joins the tail of that slot, behind those that were there before it, and
-    /// the levels below hold nothing but what comes from that slot.
+    /// `elapsed` is one tick before its start. So a timer that is inserted now joins the tail of
+    /// that slot, behind the timers that were there before it, and the levels below hold only
+    /// timers that come from that slot.
     emptying: Option<Slot>,
 }
 
@@ -153,8 +153,8 @@ impl Levels {
         slot.start
     }
 
-    /// Moves time to `now`, in order, and appends the wakers of what is due.
-    /// Moves `steps` timers at most; true when it stopped for that.
+    /// Moves time to `now`, in order, and appends the wakers of the due timers. Moves `steps`
+    /// timers at most; true when it stopped for that.
     pub(super) fn advance(&mut self, now: u64, wakers: &mut Vec<Waker>, mut steps: usize) -> bool {
         loop {
             while let Some(index) = self.first(DUE) {
@@ -234,8 +234,8 @@ impl Levels {
         self.link(index, (level * SLOTS as u32 + slot) as u16);
         self.occupied[level as usize] |= 1 << slot;
         self.levels |= 1 << level;
-        // A slot of level 1 holds what is due within one turn of level 0: it can cascade
-        // when its first timer is due. Higher ones may hold too many for that.
+        // A slot of level 1 holds the timers that are due within one turn of level 0: it can
+        // cascade when its first timer is due. Higher ones may hold too many for that.
         if level <= 1 { tick } else { start_of(elapsed, level, slot) }
     }
 
@@ -288,8 +288,8 @@ impl Levels {
     }
 }
 
-/// The first tick of a slot: the digits above the level are those of `elapsed`,
-/// those below it are zero.
+/// The first tick of a slot: the digits above the level are the digits of `elapsed`, and the digits
+/// below it are zero.
 fn start_of(elapsed: u64, level: u32, slot: u32) -> u64 {
     let shift = level * DIGIT_BITS;
     let above = elapsed >> shift >> DIGIT_BITS;

@@ -212,7 +212,7 @@ fn a_few_timers_wake_their_worker_once_each() {
 fn a_timer_filed_while_a_slot_waits_for_its_first_keeps_the_order() {
     let timers = Timers::new();
     timers.insert(0, 100, 0);
-    // The slot begins at 64, and nobody has looked at it.
+    // The slot begins at 64, and the wheel has not looked at it.
     timers.insert(90, 95, 1);
     timers.insert(90, 100, 2);
     timers.insert(90, 300, 3);

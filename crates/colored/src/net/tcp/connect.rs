@@ -78,10 +78,9 @@ impl ConnectOptions {
     ///
     /// # Errors
     ///
-    /// When the name cannot be resolved or no address answers. The error names every address that
-    /// was tried with its error; its kind is that of the last, and
-    /// [`TimedOut`](io::ErrorKind::TimedOut) if the time limit was over.
-    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if an option is out of its range.
+    /// When the name cannot be resolved or no address answers. The error names every address that was tried with its
+    /// error. It has the kind of the last of these errors, or [`TimedOut`](io::ErrorKind::TimedOut) if the time limit
+    /// was over. [`InvalidInput`](io::ErrorKind::InvalidInput) if an option is out of its range.
     ///
     /// # Panics
     ///

@@ -7,7 +7,7 @@ use socket2::SockRef;
 
 use super::limits;
 
-/// The one that counts for a socket with this address.
+/// The limit that counts for a socket with this address.
 pub(super) fn get(socket: &SockRef<'_>, local: SocketAddr) -> io::Result<u32> {
     if is_v4(local) { socket.ttl_v4() } else { socket.unicast_hops_v6() }
 }
@@ -23,7 +23,7 @@ pub(super) fn set(
     if is_v4(local) { socket.set_ttl_v4(hops) } else { socket.set_unicast_hops_v6(hops) }
 }
 
-/// Sets it for what a listener accepts, by either protocol where it listens for both.
+/// Sets it for the connections that a listener accepts, by either protocol where it listens for both.
 pub(super) fn set_for_accepted(
     name: &str,
     listener: &SockRef<'_>,

@@ -77,9 +77,9 @@ impl ListenOptions {
         self
     }
 
-    /// The time to live of what accepted connections send, 1 to 255 hops; default: the system's. On
-    /// an IPv6 address that takes IPv4 connections too it is theirs as well on Linux and Windows; the
-    /// BSDs and macOS leave them the system's.
+    /// The time to live of the packets that accepted connections send, 1 to 255 hops; default: the system's. On an IPv6
+    /// address that takes IPv4 connections too it is theirs as well on Linux and Windows; the BSDs and macOS leave them
+    /// the system's.
     pub const fn ttl(mut self, hops: u32) -> ListenOptions {
         self.ttl = Some(hops);
         self

@@ -39,7 +39,7 @@ impl TcpStream {
         }
     }
 
-    /// What happens to unsent data on close. See [`set_linger`](TcpStream::set_linger).
+    /// The treatment of unsent data on close. See [`set_linger`](TcpStream::set_linger).
     pub fn linger(&self) -> io::Result<Option<Duration>> {
         SockRef::from(self.socket()).linger()
     }

@@ -16,8 +16,8 @@ use crate::net::transfer::Stream;
 /// [`AsyncWrite`](crate::io::AsyncWrite). `&TcpStream` implements them as well: two tasks may share one
 /// connection, one to read and the other to write, without splitting it.
 ///
-/// Its options are those that the system gives to a new socket; in particular Nagle's algorithm is on.
-/// A program that answers small messages needs [`set_nodelay(true)`](TcpStream::set_nodelay).
+/// It has the system's default options; in particular Nagle's algorithm is on. A program that answers small messages
+/// needs [`set_nodelay(true)`](TcpStream::set_nodelay).
 ///
 /// Dropping it closes the connection, after the system has sent all written data.
 pub struct TcpStream {

@@ -1,4 +1,4 @@
-//! What TCP promises, over loopback.
+//! The promises of the TCP types, over loopback.
 
 mod accept;
 mod connect;

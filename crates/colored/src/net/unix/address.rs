@@ -21,7 +21,7 @@ pub(super) fn of_peer(peer: &SockAddr) -> io::Result<SocketAddr> {
         use std::os::linux::net::SocketAddrExt;
         return SocketAddr::from_abstract_name(name);
     }
-    // What has no name.
+    // Addresses without a name.
     SocketAddr::from_pathname("")
 }
 

@@ -44,14 +44,14 @@ pub struct UnixListener {
 impl UnixListener {
     /// Makes a socket at `path`, and listens there.
     ///
-    /// The permissions of the file, which the umask determines, and those of its directory decide who
-    /// may connect.
+    /// The permissions of the file and of its directory decide which processes may connect. The umask determines the
+    /// file's permissions.
     ///
     /// # Errors
     ///
     /// When there is already a file at the path ([`AddrInUse`](io::ErrorKind::AddrInUse)), with or
-    /// without a listener; when its directory is missing or may not be written; or when the path cannot
-    /// be that of a socket ([`InvalidInput`](io::ErrorKind::InvalidInput)). The error names the path.
+    /// without a listener; when its directory is missing or may not be written; or when the path is no valid path of a
+    /// socket ([`InvalidInput`](io::ErrorKind::InvalidInput)). The error names the path.
     ///
     /// # Panics
     ///
@@ -69,7 +69,7 @@ impl UnixListener {
         let socket = bound.map_err(|error| address::failed(LISTEN, address, error))?;
         let inner = Acceptor::new(socket).inspect_err(|_| {
             if let Some(path) = address.as_pathname() {
-                // Made here, for nobody.
+                // This call has made the file, and no socket uses it.
                 let _ = fs::remove_file(path);
             }
         })?;

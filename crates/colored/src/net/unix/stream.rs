@@ -47,8 +47,8 @@ impl UnixStream {
     /// # Errors
     ///
     /// When there is no such file ([`NotFound`](io::ErrorKind::NotFound)), there is no listener
-    /// ([`ConnectionRefused`](io::ErrorKind::ConnectionRefused)), or the path cannot be that of a
-    /// socket ([`InvalidInput`](io::ErrorKind::InvalidInput)). The error names the path.
+    /// ([`ConnectionRefused`](io::ErrorKind::ConnectionRefused)), or the path is no valid path of a socket
+    /// ([`InvalidInput`](io::ErrorKind::InvalidInput)). The error names the path.
     ///
     /// # Panics
     ///

@@ -1,4 +1,4 @@
-//! What sockets of one machine promise.
+//! The promises of Unix sockets.
 
 mod address;
 mod listener;
@@ -16,7 +16,7 @@ struct Place(PathBuf);
 impl Place {
     fn new() -> Place {
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        // Ordering: a number that nobody else has is all that is asked for.
+        // Ordering: the number only has to be unique.
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let place = Place(env::temp_dir().join(format!("colored-{}-{number}", process::id())));
         // Of a process that had this number, and was killed.
@@ -27,7 +27,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // It may have been nobody's.
+        // The file may not exist.
         let _ = fs::remove_file(&self.0);
     }
 }

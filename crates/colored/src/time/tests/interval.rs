@@ -19,7 +19,7 @@ fn an_interval_ticks_at_once_and_then_on_its_grid() {
 }
 
 #[test]
-fn missed_ticks_are_treated_as_told() {
+fn missed_ticks_follow_the_chosen_behavior() {
     use MissedTickBehavior::{Burst, Delay, Skip};
     let expected: [(_, &[u64]); 3] =
         [(Burst, &[20, 30, 40, 50]), (Delay, &[45, 55]), (Skip, &[40, 50])];

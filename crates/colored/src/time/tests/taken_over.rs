@@ -76,7 +76,7 @@ fn a_timer_is_taken_over_within_its_runtime_only() {
     assert_eq!(inner.timers(), [0, 0]);
 }
 
-/// The waker of the timer that is not taken over goes, and its destructor is anybody's code.
+/// The waker of the timer that is not taken over is dropped, and its destructor is foreign code.
 #[test]
 fn the_last_waker_may_enter_a_runtime_when_it_is_dropped() {
     struct Enters(Arc<Driver>, Arc<Counter>);

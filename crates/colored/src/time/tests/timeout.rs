@@ -1,4 +1,4 @@
-//! Timeouts, and how they share the budget with what they wait for.
+//! Timeouts, and how they share the budget with the futures that they wait for.
 
 use std::{
     future::{pending, ready},

@@ -141,9 +141,9 @@ impl Oracle {
     /// How long a lane is ready, and for how many slices it may wait (`sched/worker/round.rs`).
     ///
     /// The count is of the slices of the worker that comes to the lane, if the lane can have been in no other
-    /// worker's queues. Ahead of it are the lanes with entries at the moment at which it becomes ready. If the lane
-    /// is in a worker's own queue, and not in the one for all, those lanes come before it too that arrive from
-    /// outside before its round begins.
+    /// worker's queues. Ahead of it are the lanes with entries at the moment at which it becomes ready. If the lane is
+    /// in a worker's own queue, and not in the queue for all, the lanes that arrive from outside before its round
+    /// begins come before it too.
     fn wait_of(&self, hue: Hue, entry: Entry) -> Wait {
         let since = self.lanes.get(hue).ready;
         let (now, one) = (since.now, self.policy.workers == 1);

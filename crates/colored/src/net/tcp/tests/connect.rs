@@ -13,7 +13,7 @@ use crate::io::{AsyncReadExt, AsyncWriteExt};
 use crate::net::testing::{listen, run};
 use crate::net::{ConnectOptions, ListenOptions, TcpStream, lookup_host};
 
-/// An address where nobody listens.
+/// An address without a listener.
 async fn closed() -> SocketAddr {
     listen().await.1
 }
@@ -111,7 +111,7 @@ fn a_connection_is_made_as_the_options_say() {
 }
 
 #[test]
-fn what_cannot_be_bound_is_named() {
+fn an_address_that_cannot_be_bound_is_named() {
     run(async {
         let (_listener, addr) = listen().await;
         let (_other, taken) = listen().await;
@@ -146,7 +146,7 @@ fn a_buffer_out_of_its_range_is_refused() {
     });
 }
 
-/// A listener whose queue is full: the system of Linux drops what else comes, so that a connect waits.
+/// A listener whose queue is full: Linux drops further connects, so that a connect waits.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_connect_ends_with_its_time_limit_and_can_be_dropped() {

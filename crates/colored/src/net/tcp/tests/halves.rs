@@ -33,7 +33,7 @@ fn halves_are_borrowed_or_owned() {
 }
 
 #[test]
-fn halves_have_what_their_direction_has() {
+fn halves_have_the_methods_of_their_direction() {
     run(async {
         let (mut client, mut server) = pair().await;
         let (addr, peer) = (client.local_addr().unwrap(), client.peer_addr().unwrap());

@@ -41,7 +41,7 @@ fn a_large_transfer_blocks_and_goes_on() {
 }
 
 #[test]
-fn a_short_read_does_not_lose_what_comes_next() {
+fn a_short_read_does_not_lose_the_next_bytes() {
     run(async {
         let (mut client, mut server) = pair().await;
         let mut buf = [0; 64];
@@ -269,7 +269,7 @@ fn an_operation_of_ones_own_is_run_when_the_connection_is_ready() {
             let mut buf = [MaybeUninit::uninit(); 8];
             socket.recv(&mut buf)
         };
-        // A new socket counts as ready until somebody has asked.
+        // A new socket counts as ready until it has been asked.
         let nothing = server.try_io(Interest::READABLE, &mut read).unwrap_err();
         assert_eq!(nothing.kind(), ErrorKind::WouldBlock);
         let nothing = server.try_io(Interest::READABLE, &mut read).unwrap_err();

@@ -96,7 +96,7 @@ fn a_peer_whose_path_fills_its_address_is_accepted() {
 }
 
 #[test]
-fn a_peer_with_a_name_is_told_by_it() {
+fn a_named_peer_is_identified_by_its_name() {
     use socket2::{Domain, SockAddr, Socket, Type};
     run(async {
         let (place, own) = (Place::new(), Place::new());

@@ -73,7 +73,7 @@ fn a_short_read_is_not_all_there_is() {
             sendmsg(&client, &bufs, &mut ancillary, SendFlags::empty()).unwrap();
         };
         let mut buf = [0; 64];
-        // The reader has waited once: what the system says counts from here on.
+        // The reader has waited once: from here on the system's answer counts.
         assert_eq!(server.try_read(&mut buf).unwrap_err().kind(), ErrorKind::WouldBlock);
         send(b"first", true);
         send(b"second", false);

@@ -1,16 +1,15 @@
-//! How many may wait: no more than will begin in time.
+//! The admission gate: it lets no more work wait than will begin in time.
 //!
-//! CoDel is slow with senders who do not mind being refused: it needs `(interval · r)²` refusals to
-//! reach a rate `r` of them. The door is what holds those. While something has been waiting
-//! without a break, what began in the last two targets of time says what can begin in the next ones.
-//! If the queue stands, as many may wait as will begin in one target. If it may yet turn out to be a
-//! burst, four targets are the limit: two are what may wait at all, and service that is slow by chance
-//! for a moment must not look like overload. For the first two targets nothing is known, and
-//! everything comes in.
+//! CoDel is slow with senders that ignore refusals: it needs `(interval · r)²` refusals to
+//! reach a rate `r` of refusals. The gate bounds these senders. While something has been waiting without a break, the
+//! gate expects as much work to begin in the next two targets of time as in the last two. If the queue stands, as much
+//! may wait as will begin in one target. If it may yet turn out to be a burst, four targets are the limit: no work may
+//! wait for more than two, and service that is slow by chance for a moment must not look like overload. For the first
+//! two targets nothing is known, and everything is admitted.
 
 /// All times in nanoseconds of one clock.
 #[derive(Debug)]
-pub(super) struct Door {
+pub(super) struct Gate {
     target: u64,
     interval: u64,
     /// While something waits.
@@ -24,12 +23,12 @@ pub(super) struct Door {
 struct Window {
     ends: u64,
     begun: u64,
-    /// What began in the window before, and in the one before that, if something has waited
+    /// The counts of the window before, and of the window before that, if something has waited
     /// throughout.
     before: [Option<u64>; 2],
 }
 
-impl Door {
+impl Gate {
     pub(super) fn new(target: u64, interval: u64) -> Self {
         Self { target, interval, window: None, strict_until: 0 }
     }
@@ -40,7 +39,7 @@ impl Door {
     }
 
     /// Something waits now, or goes on to.
-    pub(super) fn somebody_waits(&mut self, now: u64) {
+    pub(super) fn something_waits(&mut self, now: u64) {
         let ends = now.saturating_add(self.target);
         self.window
             .get_or_insert(Window { ends, begun: 0, before: [None; 2] })
@@ -48,7 +47,7 @@ impl Door {
     }
 
     /// Nothing waits now.
-    pub(super) fn nobody_waits(&mut self) {
+    pub(super) fn nothing_waits(&mut self) {
         self.window = None;
     }
 
@@ -95,51 +94,51 @@ impl Window {
 
 #[cfg(test)]
 mod tests {
-    use super::Door;
+    use super::Gate;
 
     const TARGET: u64 = 100;
     const INTERVAL: u64 = 1_000;
 
-    /// A door behind which something has waited from 0, and one began every 10 until `now`.
-    fn busy(now: u64) -> Door {
-        let mut door = Door::new(TARGET, INTERVAL);
-        door.somebody_waits(0);
+    /// A gate where something has waited since 0, and work began every 10 until `now`.
+    fn busy(now: u64) -> Gate {
+        let mut gate = Gate::new(TARGET, INTERVAL);
+        gate.something_waits(0);
         for time in (0..now).step_by(10) {
-            door.begins(time);
+            gate.begins(time);
         }
-        door
+        gate
     }
 
     #[test]
     fn for_two_targets_everything_comes_in() {
-        let mut door = Door::new(TARGET, INTERVAL);
-        assert!(!door.refuses(0, 1_000_000));
+        let mut gate = Gate::new(TARGET, INTERVAL);
+        assert!(!gate.refuses(0, 1_000_000));
         assert!(!busy(190).refuses(199, 1_000_000));
         assert!(busy(200).refuses(200, 1_000_000));
     }
 
     #[test]
     fn as_many_wait_as_begin_in_four_targets_or_in_one_if_the_queue_stands() {
-        let mut door = busy(200);
-        assert!(!door.refuses(200, 39) && door.refuses(200, 40));
-        door.stands(200);
-        assert!(!door.refuses(210, 9) && door.refuses(210, 10));
+        let mut gate = busy(200);
+        assert!(!gate.refuses(200, 39) && gate.refuses(200, 40));
+        gate.stands(200);
+        assert!(!gate.refuses(210, 9) && gate.refuses(210, 10));
         // Each refusal is a sign that it still stands; an interval without one is one that it does
         // not.
         for time in (210..1_300).step_by(10) {
-            door.begins(time);
+            gate.begins(time);
         }
-        assert!(!door.refuses(1_300, 39) && door.refuses(1_300, 40));
+        assert!(!gate.refuses(1_300, 39) && gate.refuses(1_300, 40));
     }
 
     #[test]
-    fn idleness_forgets_and_a_standstill_lets_one_wait() {
-        let mut door = busy(200);
-        door.nobody_waits();
-        door.somebody_waits(205);
-        assert!(!door.refuses(206, 1_000_000));
-        let mut door = busy(100);
-        assert!(!door.refuses(299, 19) && door.refuses(299, 20), "none began in the last window");
-        assert!(!door.refuses(500, 0) && door.refuses(500, 1), "nor in those before");
+    fn an_idle_gate_forgets_and_a_stopped_queue_lets_one_wait() {
+        let mut gate = busy(200);
+        gate.nothing_waits();
+        gate.something_waits(205);
+        assert!(!gate.refuses(206, 1_000_000));
+        let mut gate = busy(100);
+        assert!(!gate.refuses(299, 19) && gate.refuses(299, 20), "none began in the last window");
+        assert!(!gate.refuses(500, 0) && gate.refuses(500, 1), "nor in those before");
     }
 }
