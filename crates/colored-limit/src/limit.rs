@@ -1,6 +1,6 @@
 //! [`Limit`]: a limit on the work of a color.
 //!
-//! The limit counts [`Permit`]s. A [`semaphore`] grants a permit, which moves into the admitted
+//! The limit counts [`Permit`]s. A [`semaphore`](crate::semaphore) grants a permit, which moves into the admitted
 //! task or callback and is released when that is dropped, also by an abort, a panic or a shutdown.
 //! The limit is in front of the lane and does not change the lane: a color without a limit pays
 //! nothing.
@@ -160,7 +160,7 @@ impl Limit {
     ///
     /// # Errors
     ///
-    /// [`Closed`], with the future, if the limit is closed before there is room.
+    /// [`Closed`](crate::Closed), with the future, if the limit is closed before there is room.
     ///
     /// # Panics
     ///
@@ -199,7 +199,7 @@ impl Limit {
     ///
     /// # Errors
     ///
-    /// [`Closed`] if the limit is closed before there is room.
+    /// [`Closed`](crate::Closed) if the limit is closed before there is room.
     ///
     /// # Panics
     ///
@@ -214,7 +214,7 @@ impl Limit {
     ///
     /// # Errors
     ///
-    /// [`RoomError`]: the limit is closed before there is room, or there would never be any.
+    /// [`RoomError`](crate::RoomError): the limit is closed before there is room, or there would never be any.
     ///
     /// # Examples
     ///
