@@ -59,9 +59,9 @@ use std::task::{Context, Poll};
 /// legal, and a handle that was polled counts until it is ready or dropped, or the section is over.
 /// A [`hop`](crate::hop()) counts too, but never gets the error, because it is never inside a
 /// section. The runtime does not know waits for locks, channels and other primitives, and waits for
-/// a color of another runtime. It does not know a wait for room under a `Limit`
-/// while an item inside may run under another color, is an unused `Permit`, or was
-/// admitted before the runtime's first section. If a task of the cycle is woken in each of its
+/// a color of another runtime. It does not know a wait for room under a `Limit` while an item
+/// inside may run under another color, is an unused `Permit`, or was admitted before the runtime's
+/// first section. If a task of the cycle is woken in each of its
 /// polls, the search finds the cycle only when these wakes stop.
 ///
 /// A [`yield_now`](crate::yield_now()) inside a section lets other colors run, but no other work of

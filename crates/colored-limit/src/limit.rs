@@ -1,8 +1,8 @@
 //! [`Limit`]: a limit on the work of a color.
 //!
-//! The limit counts [`Permit`]s. A [`semaphore`](crate::semaphore) grants a permit, which moves into the admitted
-//! task or callback and is released when that is dropped, also by an abort, a panic or a shutdown.
-//! The limit is in front of the lane and does not change the lane: a color without a limit pays
+//! The limit counts [`Permit`]s. A [`semaphore`](crate::semaphore) grants a permit, which moves
+//! into the admitted task or callback and is released when that is dropped, also by an abort, a
+//! panic or a shutdown. The limit is in front of the lane and does not change the lane: a color without a limit pays
 //! nothing.
 
 mod cell;
