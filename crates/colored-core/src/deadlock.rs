@@ -14,7 +14,7 @@
 //!
 //! In a blocked lane all waiters wait for the holder of the lane: their order in the line does not matter. The search
 //! ignores acts from outside that would end a wait, because they may never happen: an abort of an awaited task, the
-//! [`close`](crate::Limit::close) of a limit.
+//! close of a limit.
 //!
 //! # Why every cycle found is real
 //!
@@ -38,7 +38,7 @@
 //!
 //! * a cycle through a task that is always being polled: the search reads its records between its polls;
 //! * a wait for room while an item inside was admitted, or called, before the first section, or while the program holds
-//!   an unused [`Permit`](crate::Permit);
+//!   an unused permit;
 //! * a cycle that leads through a lane of another scheduler;
 //! * waits without a record: for permits, locks and channels; a post; and a wait of a thread that polls no task.
 
@@ -49,7 +49,7 @@ use crate::lane::{Behavior, LanePtr, LaneRef, Wanted};
 use crate::sched::Scheduler;
 use crate::sync::Arc;
 use crate::task::{Abort, Cause, Deadlock, Id, Link, Named, Record, TaskRef};
-use crate::wait::room::{Called, Room};
+use crate::wait::room::{Called, Room, WaitId};
 use crate::wait::{Kind, Target};
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -401,8 +401,7 @@ impl Search {
                     .collect()
             }
             Some(Target::Room(room)) => {
-                // SAFETY: the room keeps its lane.
-                let color = unsafe { room.lane().get() }.color();
+                let color = room.address().color();
                 self.rooms.insert(wait, room);
                 let mut ways = self.ways(wait);
                 match ways.pop() {
@@ -429,9 +428,9 @@ impl Search {
         }
         let called = ways.called.iter();
         let called = called.map(|called| step(Link::Called { task: called.task }, called.lane));
-        // SAFETY: the room keeps its lane.
-        let color = unsafe { room.lane().get() }.color();
-        let by_color = ways.by_color.then(|| step(Link::Inside { color }, room.lane()));
+        let home = room.address();
+        let inside = || step(Link::Inside { color: home.color() }, home.lane().ptr());
+        let by_color = ways.by_color.then(inside);
         by_color.into_iter().chain(called).collect()
     }
 
@@ -512,7 +511,7 @@ impl Search {
         // SAFETY: the task is claimed.
         unsafe { wait.tell(deadlock) };
         let waker = match self.rooms.get(&wait) {
-            Some(room) => room.take_waker(wait.0),
+            Some(room) => room.take_waker(WaitId::of(wait.0)),
             None => wait.waker(),
         };
         self.wakers.extend(waker);

@@ -52,16 +52,16 @@ use std::task::{Context, Poll};
 /// | a [`JoinHandle`](crate::JoinHandle) | an error with [`JoinError::deadlock`](crate::JoinError::deadlock); it may be awaited again later |
 /// | [`ColorCell::try_call`](crate::ColorCell::try_call), `try_read`, [`try_when`](crate::try_when()) | [`CallError::Deadlock`](crate::CallError); the closure is dropped when its turn comes |
 /// | `try_call` of a `PinnedCell` | `PinnedError::Deadlock`; the same |
-/// | [`ColorCell::call`](crate::ColorCell::call), [`read`](crate::ColorCell::read), [`when`](crate::when()), the call of a `PinnedCell`, and a task that waits for room in a [`Limit`](crate::Limit) | a panic with the same text |
+/// | [`ColorCell::call`](crate::ColorCell::call), [`read`](crate::ColorCell::read), [`when`](crate::when()), the call of a `PinnedCell`, and a task that waits for room in a `Limit` | a panic with the same text |
 ///
 /// The text lists every wait of the cycle and its place in the source. All waits of a task count
 /// together, and so do all waits in a section: a `select!` with a time-out does not make a cycle
 /// legal, and a handle that was polled counts until it is ready or dropped, or the section is over.
 /// A [`hop`](crate::hop()) counts too, but never gets the error, because it is never inside a
 /// section. The runtime does not know waits for locks, channels and other primitives, and waits for
-/// a color of another runtime. It does not know a wait for room under a [`Limit`](crate::Limit)
-/// while an item inside may run under another color, is an unused [`Permit`](crate::Permit), or was
-/// admitted before the runtime's first section. If a task of the cycle is woken in each of its
+/// a color of another runtime. It does not know a wait for room under a `Limit` while an item
+/// inside may run under another color, is an unused `Permit`, or was admitted before the runtime's
+/// first section. If a task of the cycle is woken in each of its
 /// polls, the search finds the cycle only when these wakes stop.
 ///
 /// A [`yield_now`](crate::yield_now()) inside a section lets other colors run, but no other work of

@@ -48,6 +48,7 @@
 //! The chain is first-in first-out in the order of the swaps on its tail, and it belongs to the
 //! lane, not to a worker: stealing the lane moves it unchanged.
 
+mod address;
 mod after;
 mod alone;
 pub(crate) mod behavior;
@@ -75,6 +76,7 @@ pub(crate) use self::section::port::{Closing, SectionKey};
 pub(crate) use self::slice::{Runner, Slice};
 pub(crate) use self::ticket::Ticket;
 
+pub use self::address::Address;
 pub use self::priority::Priority;
 
 use self::count::Count;

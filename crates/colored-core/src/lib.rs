@@ -109,10 +109,10 @@
 //! | [`lane`] | exclusion and order; slices; callbacks; the values of a color | `Dispatch`: a lane is runnable |
 //! | [`table`] | the exact map from colors to lanes | |
 //! | [`sched`] | workers, stealing, sleep, guests, shutdown | [`Park`]: nothing to run; [`Policy`]: where a lane goes |
-//! | [`wait`](look_for_deadlocks) | records of waits; the search for deadlocks | `Kind`, `Room`: the target of a wait |
+//! | [`wait`](look_for_deadlocks) | records of waits; the search for deadlocks | `Kind`, [`Room`](port::Room): the target of a wait |
 //! | `exclusive` | sections | |
 //! | [`cell`], [`spawn`] | the functions that users call | |
-//! | [`limit`](Limit) | limits on the work of a color | |
+//! | [`port`] | the port to the crates above, such as `colored-limit` | |
 //! | `model` | the loom models | |
 //!
 //! # Invariants
@@ -222,10 +222,11 @@ mod entries;
 mod exclusive;
 mod join;
 mod lane;
-mod limit;
 mod memory;
 #[cfg(all(test, colored_loom))]
 mod model;
+#[doc(hidden)]
+pub mod port;
 mod queue;
 mod rng;
 mod sched;
@@ -238,9 +239,8 @@ mod wait;
 #[doc(hidden)]
 pub use self::cell::sets;
 pub use self::cell::{
-    AccessError, Address, AllShared, Call, CallError, Cells, ColorCell, Read, RemoteCall,
-    RemoteCallWait, Several, SeveralShared, Shared, TryCall, TryRead, TryWhen, When, shared,
-    try_when, when,
+    AccessError, AllShared, Call, CallError, Cells, ColorCell, Read, RemoteCall, RemoteCallWait,
+    Several, SeveralShared, Shared, TryCall, TryRead, TryWhen, When, shared, try_when, when,
 };
 pub use self::color::Color;
 pub use self::contain::contain;
@@ -248,12 +248,8 @@ pub use self::deadlock::look_for_deadlocks;
 pub use self::entries::Entries;
 pub use self::exclusive::{Exclusive, exclusive};
 pub use self::join::{AbortHandle, JoinHandle};
-pub use self::lane::Priority;
 pub use self::lane::locals::{ColorLocal, ColorLocalError};
-pub use self::limit::{
-    Closed, Limit, LimitedCell, Permit, Post, Reserve, RoomError, Spawn, TrySendError,
-    TrySpawnError, TryWait, WaitQueue, WaiterId, WaiterState,
-};
+pub use self::lane::{Address, Priority};
 pub use self::sched::{
     Destination, Entered, Handle, Nested, Options, Park, Policy, Runnable, Scheduler, Step,
     Unsuitable, Worker, WorkerMetrics, spawn_here, spawn_local,

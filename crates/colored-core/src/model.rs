@@ -28,7 +28,6 @@ mod home_queue;
 mod inline;
 mod join;
 mod lane;
-mod limit;
 mod locals;
 mod pinned;
 mod policy;

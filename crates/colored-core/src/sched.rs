@@ -16,6 +16,7 @@
 //! | the end of a behavior that it waited for | the worker's own home queue |
 //! | any of these, with a [`Policy`] | where the policy says: as above, the home queue of a worker, or the injector |
 
+mod address;
 mod classes;
 mod dispatch;
 mod enter;
@@ -44,8 +45,6 @@ pub use self::guest::{Nested, spawn_local};
 pub use self::handle::{Handle, spawn_here};
 
 pub(crate) use self::enter::with_handle_of_task;
-pub(crate) use self::guest::local_lane;
-pub(crate) use self::handle::spawn_on_lane;
 pub(crate) use self::local::has_to_wait;
 
 use self::classes::Classes;
@@ -239,7 +238,8 @@ impl Scheduler {
     }
 
     /// The time: nanoseconds of [`Park::now`].
-    pub(crate) fn now(&self) -> u64 {
+    #[must_use]
+    pub fn now(&self) -> u64 {
         self.park.now()
     }
 
@@ -252,8 +252,7 @@ impl Scheduler {
         self.sections.load(Ordering::Relaxed)
     }
 
-    /// A section has begun, or will: from now on each [`Limit`](crate::Limit) records the items that have its
-    /// permits.
+    /// A section has begun, or will: from now on each [`Room`](crate::port::Room) records its holders.
     pub fn expect_sections(&self) {
         if !self.has_had_sections() {
             // Ordering: as in `has_had_sections`.
@@ -266,8 +265,9 @@ impl Scheduler {
         self.parked_sections.all()
     }
 
-    /// A thread that may be no worker has changed the target of a wait.
-    pub(crate) fn stir(&self) {
+    /// To be called by a thread that may be no worker, after it has changed the target of a wait in a way that may have
+    /// closed a cycle.
+    pub fn stir(&self) {
         if self.has_had_sections() {
             self.park.stir();
         }

@@ -12,8 +12,8 @@ mod imp;
 #[path = "sync/real.rs"]
 mod imp;
 
+pub use self::imp::{Arc, AtomicU64, AtomicUsize, Mutex, MutexGuard, Ordering};
 pub(crate) use self::imp::{
-    Arc, AtomicBool, AtomicPtr, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Condvar, Mutex,
-    MutexGuard, Ordering, ThreadId, UnsafeCell, arc_dyn, fence, spin_loop, this_thread,
-    thread_slot,
+    AtomicBool, AtomicPtr, AtomicU16, AtomicU32, Condvar, ThreadId, UnsafeCell, arc_dyn, fence,
+    spin_loop, this_thread, thread_slot,
 };

@@ -36,6 +36,7 @@ mod waker;
 pub use self::deadlock::Deadlock;
 pub use self::error::JoinError;
 pub use self::id::Id;
+pub use self::record::How;
 
 pub(crate) use self::cell::Cell;
 pub(crate) use self::deadlock::{Link, Named};
@@ -44,7 +45,7 @@ pub(crate) use self::join::{Abort, Join};
 pub(crate) use self::live::LiveList;
 #[cfg(all(test, colored_loom))]
 pub(crate) use self::record::Records;
-pub(crate) use self::record::{Cause, How, Record};
+pub(crate) use self::record::{Cause, Record};
 pub(crate) use self::section::Section;
 pub(crate) use self::state::{Begun, Ended, Kept, Wants};
 pub(crate) use self::waker::table as waker_table;

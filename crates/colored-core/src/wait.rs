@@ -12,7 +12,7 @@
 //! | a call, a read, a `when` over one color, the call of a pinned cell | the slot of its result | the color, until the closure begins |
 //! | a `when` over several colors | its behavior | the colors that this lacks |
 //! | a hop to a color where something is scheduled | nothing | the task's own color, from then on |
-//! | room under a color | the limit | the tasks that can give room ([`room`]) |
+//! | room under a color, of a crate above | the room | the holders that can give room ([`room`]) |
 //!
 //! # Deadlocks
 //!

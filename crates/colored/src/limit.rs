@@ -35,7 +35,7 @@
 //! [`admission`](crate::admission).
 
 #[doc(inline)]
-pub use colored_core::{
+pub use colored_limit::{
     Closed, Limit, LimitedCell, Permit, Post, Reserve, RoomError, Spawn, TrySendError,
     TrySpawnError, TryWait,
 };

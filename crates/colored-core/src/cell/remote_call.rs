@@ -6,10 +6,8 @@
 
 use super::access::CallError;
 use super::slot::{Outcome, Slot};
-use crate::color::Color;
 use crate::contain::contain;
-use crate::lane::LaneRef;
-use crate::sched::{self, Handle};
+use crate::lane::Address;
 use crate::sync::Arc;
 use crate::task::How;
 use crate::wait::{Turn, WaitSlot};
@@ -17,30 +15,6 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::task::{Context, Poll, Waker};
 use std::thread;
-
-/// A color of a runtime. It keeps the color's lane.
-#[derive(Clone)]
-pub struct Address(LaneRef);
-
-impl Address {
-    /// A color in the runtime of `handle`.
-    #[must_use]
-    pub fn new(handle: &Handle, color: Color) -> Self {
-        Self(handle.lane(color))
-    }
-
-    /// The color under which [`spawn_local`](crate::spawn_local) spawns here; `None` where it does not.
-    #[must_use]
-    pub fn local() -> Option<Self> {
-        sched::local_lane().map(Self)
-    }
-}
-
-impl fmt::Debug for Address {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Address").field(&self.0.color()).finish()
-    }
-}
 
 /// A closure that is sent to a color. Its receiver runs or drops it.
 pub struct RemoteCall<F, R>(Option<Arc<Slot<F, R>>>);
@@ -85,8 +59,8 @@ impl<F, R> RemoteCallWait<F, R> {
             (None, Some(deadlock)) => Err(CallError::Deadlock(deadlock)),
             (None, None) => {
                 self.home = self.home.take().or_else(home);
-                if let Some(Address(lane)) = &self.home {
-                    let turn = Turn { lane, how: HOW, site };
+                if let Some(home) = &self.home {
+                    let turn = Turn { lane: home.lane(), how: HOW, site };
                     // SAFETY: the record is dropped before the slot and the lane.
                     unsafe { self.wait.waits(|| self.slot.cause(turn)) };
                 }

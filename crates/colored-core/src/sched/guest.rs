@@ -219,7 +219,7 @@ fn here_or_default(handle: &Handle) -> LaneRef {
 }
 
 /// A counted reference to the lane on which [`spawn_local`] would spawn here.
-pub(crate) fn local_lane() -> Option<LaneRef> {
+pub(super) fn local_lane() -> Option<LaneRef> {
     let as_worker = local::with(|local| local.map(|local| local.handle().clone()));
     let handle = as_worker.or_else(|| with_handle(|handle| handle.cloned()))?;
     let Some(lane) = here(&handle) else { return Some(handle.lane(Color::DEFAULT)) };

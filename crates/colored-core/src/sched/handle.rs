@@ -216,7 +216,7 @@ where
 
 /// Spawns a task on a lane to which the caller has a reference.
 #[track_caller]
-pub(crate) fn spawn_on_lane<F>(lane: &LaneRef, future: F) -> JoinHandle<F::Output>
+pub(super) fn spawn_on_lane<F>(lane: &LaneRef, future: F) -> JoinHandle<F::Output>
 where
     F: Future + Send + 'static,
     F::Output: Send + 'static,

@@ -3,8 +3,9 @@
 use loom::alloc::Track;
 pub(crate) use loom::cell::UnsafeCell;
 pub(crate) use loom::hint::spin_loop;
-pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU16, Ordering, fence};
-pub(crate) use loom::sync::{Arc, MutexGuard};
+pub use loom::sync::atomic::Ordering;
+pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU16, fence};
+pub use loom::sync::{Arc, MutexGuard};
 pub(crate) use loom::thread::ThreadId;
 use std::ops::Deref;
 use std::thread;
@@ -17,16 +18,18 @@ use std::thread;
 /// exists when the model ends is a leak. An atomic of one word then fails the model, because reference counts are
 /// such atomics.
 macro_rules! freed_exclusively {
-    ($name:ident $(<$t:ident>)?, $inner:ty, $value:ty, $track:expr => $tracked:ty) => {
+    ($vis:vis $name:ident $(<$t:ident>)?, $inner:ty, $value:ty, $track:expr => $tracked:ty) => {
+        /// An atomic that the model checker sees.
         #[derive(Debug)]
-        pub(crate) struct $name$(<$t>)?(
+        $vis struct $name$(<$t>)?(
             $inner,
             #[allow(dead_code, reason = "loom looks for it when the model ends")] $tracked,
         );
 
         impl$(<$t>)? $name$(<$t>)? {
+            /// An atomic with this value.
             #[track_caller]
-            pub(crate) fn new(value: $value) -> Self {
+            $vis fn new(value: $value) -> Self {
                 Self(<$inner>::new(value), $track)
             }
         }
@@ -50,10 +53,10 @@ macro_rules! freed_exclusively {
     };
 }
 
-freed_exclusively!(AtomicPtr<T>, loom::sync::atomic::AtomicPtr<T>, *mut T, () => ());
-freed_exclusively!(AtomicU32, loom::sync::atomic::AtomicU32, u32, () => ());
-freed_exclusively!(AtomicU64, loom::sync::atomic::AtomicU64, u64, () => ());
-freed_exclusively!(AtomicUsize, loom::sync::atomic::AtomicUsize, usize, Track::new(()) => Track<()>);
+freed_exclusively!(pub(crate) AtomicPtr<T>, loom::sync::atomic::AtomicPtr<T>, *mut T, () => ());
+freed_exclusively!(pub(crate) AtomicU32, loom::sync::atomic::AtomicU32, u32, () => ());
+freed_exclusively!(pub AtomicU64, loom::sync::atomic::AtomicU64, u64, () => ());
+freed_exclusively!(pub AtomicUsize, loom::sync::atomic::AtomicUsize, usize, Track::new(()) => Track<()>);
 
 impl Default for AtomicU64 {
     fn default() -> Self {
@@ -63,14 +66,16 @@ impl Default for AtomicU64 {
 
 /// See `real.rs`.
 #[derive(Debug, Default)]
-pub(crate) struct Mutex<T>(loom::sync::Mutex<T>);
+pub struct Mutex<T>(loom::sync::Mutex<T>);
 
 impl<T> Mutex<T> {
-    pub(crate) fn new(value: T) -> Self {
+    /// A lock that is free.
+    pub fn new(value: T) -> Self {
         Self(loom::sync::Mutex::new(value))
     }
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
+    /// Waits for the lock.
+    pub fn lock(&self) -> MutexGuard<'_, T> {
         self.0.lock().expect("no model panics under a lock")
     }
 }

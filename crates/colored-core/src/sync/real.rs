@@ -1,12 +1,10 @@
 //! The product's side: `std`.
 
 pub(crate) use std::hint::spin_loop;
-pub(crate) use std::sync::Arc;
-pub(crate) use std::sync::MutexGuard;
 use std::sync::PoisonError;
-pub(crate) use std::sync::atomic::{
-    AtomicBool, AtomicPtr, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
-};
+pub(crate) use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU16, AtomicU32, fence};
+pub use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+pub use std::sync::{Arc, MutexGuard};
 pub(crate) use std::thread::ThreadId;
 
 /// `core::cell::UnsafeCell` with loom's interface: access by closure, so the model can see when an
@@ -34,15 +32,17 @@ impl<T> UnsafeCell<T> {
 /// A lock that ignores poisoning: the only user code that runs under one is the clone or drop of a
 /// foreign waker, and a panic there leaves nothing half done.
 #[derive(Debug, Default)]
-pub(crate) struct Mutex<T>(std::sync::Mutex<T>);
+pub struct Mutex<T>(std::sync::Mutex<T>);
 
 impl<T> Mutex<T> {
-    pub(crate) const fn new(value: T) -> Self {
+    /// A lock that is free.
+    pub const fn new(value: T) -> Self {
         Self(std::sync::Mutex::new(value))
     }
 
     #[inline]
-    pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
+    /// Waits for the lock.
+    pub fn lock(&self) -> MutexGuard<'_, T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -39,11 +39,19 @@ const LONE: u32 = 3;
 
 /// How a task uses the color that it waits for.
 #[derive(Debug)]
-pub(crate) struct How {
+pub struct How {
     /// For the text of a [`Deadlock`]: the words between the task and the color.
     pub(crate) text: &'static str,
     /// The task enters together with other readers.
     pub(crate) is_shared: bool,
+}
+
+impl How {
+    /// A wait that a [`Deadlock`] describes by `text`: the words between the task and the color.
+    #[must_use]
+    pub const fn new(text: &'static str) -> Self {
+        Self { text, is_shared: false }
+    }
 }
 
 /// The target of a wait, as the layer above knows it.

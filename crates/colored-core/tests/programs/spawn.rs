@@ -61,7 +61,7 @@ fn is_roaming(world: &World, runtime: usize, worker: usize) -> bool {
     worker + runtime.roaming >= runtime.workers
 }
 
-pub(crate) fn limit_hue(hands: &Hands, limit: &colored_core::LimitedCell<Value>) -> Option<Hue> {
+pub(crate) fn limit_hue(hands: &Hands, limit: &colored_limit::LimitedCell<Value>) -> Option<Hue> {
     let index = hands
         .limits
         .iter()

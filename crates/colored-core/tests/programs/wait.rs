@@ -9,9 +9,10 @@ use crate::value::Value;
 use crate::visit::{Place, Visit};
 use crate::world::{Cell, Hands, Later, Thing};
 use colored_core::{
-    Address, Closed, RemoteCall, RemoteCallWait, Several, SeveralShared, blocking, exclusive, hop,
-    shared, try_when, when, yield_now,
+    Address, RemoteCall, RemoteCallWait, Several, SeveralShared, blocking, exclusive, hop, shared,
+    try_when, when, yield_now,
 };
+use colored_limit::Closed;
 use std::future::poll_fn;
 use std::panic::Location;
 use std::pin::Pin;

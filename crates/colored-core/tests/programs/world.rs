@@ -5,9 +5,8 @@ use crate::plan::Plan;
 use crate::value::Value;
 use crate::wait::Future as Waiting;
 use crate::witness::Witness;
-use colored_core::{
-    AbortHandle, Color, ColorCell, Handle, Job, JoinHandle, LimitedCell, Permit, Worker,
-};
+use colored_core::{AbortHandle, Color, ColorCell, Handle, Job, JoinHandle, Worker};
+use colored_limit::{LimitedCell, Permit};
 use std::any::Any;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -11,7 +11,7 @@
 
 use super::batching::{Batch, Batching};
 use super::handler::Events;
-use colored_core::{WaitQueue, WaiterId, WaiterState};
+use colored_limit::{WaitQueue, WaiterId, WaiterState};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};

@@ -7,7 +7,7 @@ use crate::oracle::{Answer, CallKey, CellKey, Hue, LimitKey};
 use crate::slab::Key;
 use crate::trace::What;
 use crate::world::World;
-use colored_core::{LimitedCell, TrySendError};
+use colored_limit::{LimitedCell, TrySendError};
 
 /// How many of them the program keeps, up to the end.
 const KEPT: usize = 3;

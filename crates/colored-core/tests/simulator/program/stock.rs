@@ -7,7 +7,8 @@ use super::task::Output;
 use crate::chance::Chance;
 use crate::oracle::{CellKey, Hue, LimitKey};
 use crate::slab::{Key, Slab};
-use colored_core::{AbortHandle, ColorCell, JoinHandle, Limit, Permit};
+use colored_core::{AbortHandle, ColorCell, JoinHandle};
+use colored_limit::{Limit, Permit};
 use std::cell::{Cell, RefCell};
 use std::task::Waker;
 

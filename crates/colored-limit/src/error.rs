@@ -1,6 +1,6 @@
 //! Errors of limits; they return the refused item.
 
-use crate::task::Deadlock;
+use colored_core::Deadlock;
 use std::fmt;
 
 /// The limit or the stage is closed; the error returns the item.
@@ -16,17 +16,17 @@ pub enum TrySendError<T> {
     Closed(T),
 }
 
-/// The error of [`Limit::try_spawn`](super::Limit::try_spawn), which returns the future.
+/// The error of [`Limit::try_spawn`](crate::Limit::try_spawn), which returns the future.
 pub type TrySpawnError<F> = TrySendError<F>;
 
-/// Why waiting for room failed: the error of [`Limit::try_wait`](super::Limit::try_wait).
+/// Why waiting for room failed: the error of [`Limit::try_wait`](crate::Limit::try_wait).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RoomError {
     /// The limit or the stage is closed.
     Closed,
     /// The wait would never end: all items inside can go on only after a section
-    /// ([`exclusive`](crate::exclusive())) that waits, directly or through other waits, for the
+    /// ([`exclusive`](colored_core::exclusive())) that waits, directly or through other waits, for the
     /// caller.
     Deadlock(Deadlock),
 }

@@ -1,12 +1,9 @@
 //! [`Permit`]: room for one item under a limit; and the items that hold a permit.
 
-use super::items::Key;
-use super::semaphore::Semaphore;
 use super::{Inner, Limit};
-use crate::join::JoinHandle;
-use crate::lane::current;
-use crate::sched;
-use crate::sync::Arc;
+use crate::semaphore::{Key, Semaphore};
+use colored_core::JoinHandle;
+use colored_core::port::sync::Arc;
 use pin_project_lite::pin_project;
 use std::fmt;
 use std::pin::Pin;
@@ -34,7 +31,7 @@ impl Permit {
     {
         let inner = Arc::clone(&self.0);
         let item = self.scheduled(true);
-        sched::spawn_on_lane(&inner.lane, CountedTask { future, item })
+        inner.address.spawn(CountedTask { future, item })
     }
 
     /// The limit.
@@ -71,7 +68,7 @@ impl Drop for Permit {
 
 impl fmt::Debug for Permit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Permit").field(&self.0.lane.color()).finish()
+        f.debug_tuple("Permit").field(&self.0.address.color()).finish()
     }
 }
 
@@ -112,8 +109,7 @@ impl Item {
     #[cold]
     fn looks_where_it_is(&mut self, key: Key) {
         let inner = &self.permit.0;
-        let on_color = current::hops_to()
-            .map_or_else(|| inner.lane.is_current(), |to| to == inner.lane.color());
+        let on_color = inner.address.is_next();
         if on_color != self.on_color {
             self.on_color = on_color;
             inner.semaphore.items().set(key, on_color);

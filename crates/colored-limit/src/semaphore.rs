@@ -1,25 +1,26 @@
 //! A counting semaphore with a first-in first-out wait queue. It knows no lane.
 //!
-//! The state word ([`state`](super::state)) decides everything. The wait queue changes under its
+//! The state word ([`state`]) decides everything. The wait queue changes under its
 //! lock, and `WAITS` is set exactly while the queue is not empty and the lock is free. So one
 //! exchange suffices to enter or leave while nothing waits. A thread that leaves and finds `WAITS`
 //! takes the lock and passes its permit to the first waiter, which is inside before it notices. A
 //! waiter must not lose such a permit: so a waiter that gives up checks whether it was called, and
 //! then leaves as any other item does.
 //!
-//! The wait queue keeps the record of a wait ([`wait`](crate::wait)), so the record ends when the
-//! waiter is called or dismissed, before the waiter learns of it.
+//! The wait queue keeps the record of a wait ([`RoomWait`]), so the record ends when the waiter is
+//! called or dismissed, before the waiter learns of it.
 
-use super::items::Items;
-use super::state::{Entry, Exit, MAX_CAPACITY, State};
-use super::wait_queue::{WaitQueue, WaiterId, WaiterState};
-use crate::contain::contain;
-use crate::sync::{Arc, Mutex};
-use crate::task::{Deadlock, Record};
-use crate::wait::WaitSlot;
-use crate::wait::room::{Caller, Room, Ways};
+mod items;
+mod state;
+
+pub(crate) use self::items::{Items, Key};
+
+use self::state::{Entry, Exit, MAX_CAPACITY, State};
+use crate::wait_queue::{WaitQueue, WaiterId, WaiterState};
+use colored_core::port::sync::Mutex;
+use colored_core::port::{RoomWait, WaitId, WaitingTask, Ways};
+use colored_core::{Deadlock, contain};
 use std::mem;
-use std::ptr::NonNull;
 use std::task::Waker;
 
 pub(crate) struct Semaphore {
@@ -32,18 +33,9 @@ pub(crate) struct Semaphore {
 /// A waiter in the queue.
 struct Waiting {
     waker: Waker,
-    /// Dropped before the target of the wait.
-    wait: WaitSlot,
-    kept: Kept,
-}
-
-/// The values that are kept for a recorded wait.
-#[derive(Default)]
-pub(crate) struct Kept {
-    /// Set from the first section on.
-    pub(crate) caller: Option<Caller>,
-    /// The room to which the record points.
-    pub(crate) _room: Option<Arc<dyn Room>>,
+    wait: RoomWait,
+    /// The task that waits. Set from the first section on.
+    task: Option<WaitingTask>,
 }
 
 /// Why the semaphore admits nothing right now.
@@ -134,9 +126,9 @@ impl Semaphore {
             Entry::Inside => Waited::Entered,
             Entry::Closed => Waited::Closed,
             Entry::Full => {
-                let mut wait = WaitSlot::default();
-                let kept = waits(&mut wait);
-                Waited::Waits(waiters.join(Waiting { waker, wait, kept }))
+                let mut wait = RoomWait::default();
+                let task = waits(&mut wait);
+                Waited::Waits(waiters.join(Waiting { waker, wait, task }))
             }
         }
     }
@@ -146,11 +138,11 @@ impl Semaphore {
     pub(crate) fn look(&self, waiter: WaiterId, waker: &Waker, waits: impl Recorder) -> Waited {
         // A waker is foreign code, so it is cloned before the lock, and dropped after it.
         let mut waker = waker.clone();
-        let (_left, _caller, _before);
+        let (_left, _task, _before);
         let mut waiters = self.waiters.lock();
         let state = waiters.state(&waiter);
         let Some(waiting) = waiters.waiting(&waiter) else {
-            _caller = self.items.notices(waiter.number());
+            _task = self.items.notices(waiter.number());
             return if state == WaiterState::Called { Waited::Entered } else { Waited::Closed };
         };
         mem::swap(&mut waiting.waker, &mut waker);
@@ -159,16 +151,16 @@ impl Semaphore {
             self.has_left(&waiters);
             return Waited::Deadlock(deadlock);
         }
-        let kept = waits(&mut waiting.wait);
-        _before = mem::replace(&mut waiting.kept, kept);
+        let task = waits(&mut waiting.wait);
+        _before = mem::replace(&mut waiting.task, task);
         Waited::Waits(waiter)
     }
 
-    /// Takes the waker of the wait with this record, if it is in the queue. The caller must wake
-    /// it, because no other thread will.
-    pub(crate) fn take_waker(&self, record: NonNull<Record>) -> Option<Waker> {
+    /// Takes the waker of this wait, if it is in the queue. The caller must wake it, because no
+    /// other thread will.
+    pub(crate) fn take_waker(&self, wait: WaitId) -> Option<Waker> {
         let mut waiters = self.waiters.lock();
-        let waiting = waiters.iter_mut().find(|waiting| waiting.wait.record() == Some(record))?;
+        let waiting = waiters.iter_mut().find(|waiting| waiting.wait.is(wait))?;
         Some(mem::replace(&mut waiting.waker, Waker::noop().clone()))
     }
 
@@ -184,14 +176,14 @@ impl Semaphore {
     pub(crate) fn cancel(&self, waiter: WaiterId) -> bool {
         let (unused, called, waiting) = {
             let mut waiters = self.waiters.lock();
-            let caller = self.items.notices(waiter.number());
+            let task = self.items.notices(waiter.number());
             let (state, waiting) = waiters.leave(waiter);
             if state == WaiterState::Waiting {
                 self.has_left(&waiters);
             }
             let owns_permit = state == WaiterState::Called;
             let called = owns_permit.then(|| self.hand_on(&mut waiters)).flatten();
-            ((waiting, caller), called, owns_permit && !waiters.is_empty())
+            ((waiting, task), called, owns_permit && !waiters.is_empty())
         };
         drop(unused);
         wake(called);
@@ -228,9 +220,10 @@ impl Semaphore {
         let called = waiters.call();
         debug_assert!(called.is_some(), "`WAITS` is set while there is a line");
         self.has_left(waiters);
-        let Waiting { waker, kept, .. } = called?;
-        if let Some((waiter, caller)) = waiter.zip(kept.caller) {
-            self.items.call(waiter, caller);
+        let Waiting { waker, wait, task } = called?;
+        drop(wait);
+        if let Some((waiter, task)) = waiter.zip(task) {
+            self.items.call(waiter, task);
         }
         Some(waker)
     }
@@ -242,16 +235,17 @@ impl Semaphore {
             self.state.close();
             waiters.dissolve()
         };
-        for Waiting { waker, .. } in dismissed {
+        for Waiting { waker, wait, .. } in dismissed {
+            drop(wait);
             wake(Some(waker));
         }
     }
 }
 
-/// Records that the calling task waits, and returns the values to keep for the wait.
-pub(crate) trait Recorder: FnOnce(&mut WaitSlot) -> Kept {}
+/// Records that the calling task waits, and returns the task if the search for deadlocks needs it.
+pub(crate) trait Recorder: FnOnce(&mut RoomWait) -> Option<WaitingTask> {}
 
-impl<F: FnOnce(&mut WaitSlot) -> Kept> Recorder for F {}
+impl<F: FnOnce(&mut RoomWait) -> Option<WaitingTask>> Recorder for F {}
 
 fn wake(waker: Option<Waker>) {
     if let Some(waker) = waker {

@@ -135,7 +135,7 @@ impl<W> WaitQueue<W> {
 #[cfg(all(test, not(colored_loom)))]
 mod tests {
     use super::{WaitQueue, WaiterState};
-    use crate::sync::Arc;
+    use colored_core::port::sync::Arc;
     use std::task::{Wake, Waker};
 
     struct Nothing;

@@ -1,38 +1,25 @@
 //! [`Limit`]: a limit on the work of a color.
 //!
-//! The limit counts [`Permit`]s. A [`semaphore`] grants a permit, which moves into the admitted
-//! task or callback and is released when that is dropped, also by an abort, a panic or a shutdown.
-//! The limit is in front of the lane and does not change the lane: a color without a limit pays
+//! The limit counts [`Permit`]s. A [`semaphore`](crate::semaphore) grants a permit, which moves
+//! into the admitted task or callback and is released when that is dropped, also by an abort, a
+//! panic or a shutdown. The limit is in front of the lane and does not change the lane: a color without a limit pays
 //! nothing.
 
 mod cell;
-pub(crate) mod delay;
-mod error;
 mod futures;
-mod items;
 mod permit;
-pub(crate) mod semaphore;
-mod state;
-mod wait_queue;
 
 pub use self::cell::LimitedCell;
-pub use self::error::{Closed, RoomError, TrySendError, TrySpawnError};
 pub use self::futures::{Post, Reserve, Spawn, TryWait};
 pub use self::permit::Permit;
-pub use self::wait_queue::{WaitQueue, WaiterId, WaiterState};
 
-use self::delay::Delay;
-use self::semaphore::{Refused, Semaphore};
-use crate::color::Color;
-use crate::join::JoinHandle;
-use crate::lane::{LanePtr, LaneRef};
-use crate::sched::Handle;
-use crate::sync::{Arc, arc_dyn};
-use crate::task::{Cause, Record};
-use crate::wait::room::{Room, Ways};
-use crate::wait::{Kind, Target};
+use crate::delay::Delay;
+use crate::error::{TrySendError, TrySpawnError};
+use crate::semaphore::{Refused, Semaphore};
+use colored_core::port::sync::Arc;
+use colored_core::port::{Room, WaitId, Ways};
+use colored_core::{Address, Color, Handle, JoinHandle};
 use std::fmt;
-use std::ptr::NonNull;
 use std::task::Waker;
 use std::time::Duration;
 
@@ -73,8 +60,8 @@ use std::time::Duration;
 /// an empty task under it.
 ///
 /// ```
-/// # use colored_core::{Limit, Color, TrySpawnError};
-/// # use colored_core::{Park, Scheduler, Step};
+/// # use colored_core::{Color, Park, Scheduler, Step};
+/// # use colored_limit::{Limit, TrySpawnError};
 /// # struct NoPark;
 /// # impl Park for NoPark { fn unpark(&self, _: usize) {} fn now(&self) -> u64 { 0 } }
 /// # let (handle, mut workers) = Scheduler::with_workers(1, 1, Box::new(NoPark));
@@ -97,39 +84,27 @@ pub struct Limit {
 
 struct Inner {
     semaphore: Semaphore,
-    lane: LaneRef,
+    address: Address,
     delay: Delay,
     /// The handle of the scheduler, for its clock.
     handle: Handle,
 }
 
 impl Room for Inner {
+    fn address(&self) -> &Address {
+        &self.address
+    }
+
     fn ways(&self) -> Option<Ways> {
         self.semaphore.ways()
     }
 
-    fn lane(&self) -> LanePtr {
-        self.lane.ptr()
-    }
-
-    fn take_waker(&self, record: NonNull<Record>) -> Option<Waker> {
-        self.semaphore.take_waker(record)
+    fn take_waker(&self, wait: WaitId) -> Option<Waker> {
+        self.semaphore.take_waker(wait)
     }
 }
 
 impl Inner {
-    /// The target of a wait for room, for the search for deadlocks.
-    const KIND: &Kind = &Kind { target: Self::target, waker: |_| None };
-
-    unsafe fn target(cause: &Cause) -> Option<Target> {
-        let inner: *const Self = cause.what.cast();
-        // SAFETY: `TryWait::waits` made the pointer from an `Arc` that is kept beside the record.
-        unsafe { Arc::increment_strong_count(inner) };
-        // SAFETY: the reference was just counted.
-        let inner = unsafe { Arc::from_raw(inner) };
-        Some(Target::Room(arc_dyn!(inner => dyn Room)))
-    }
-
     /// Releases a permit by `leave`, which returns true if other senders wait.
     #[inline]
     fn has_left(&self, leave: impl FnOnce(&Semaphore) -> bool) {
@@ -173,8 +148,8 @@ impl Limit {
     #[track_caller]
     pub fn new_in(handle: &Handle, color: impl Into<Color>, capacity: usize) -> Self {
         let semaphore = Semaphore::new(capacity);
-        let (lane, handle) = (handle.lane(color.into()), handle.clone());
-        Self { inner: Arc::new(Inner { semaphore, lane, delay: Delay::new(), handle }) }
+        let (address, handle) = (Address::new(handle, color.into()), handle.clone());
+        Self { inner: Arc::new(Inner { semaphore, address, delay: Delay::new(), handle }) }
     }
 
     /// Waits for room, then spawns a task under the color. From under the color itself, spawns at
@@ -185,12 +160,12 @@ impl Limit {
     ///
     /// # Errors
     ///
-    /// [`Closed`], with the future, if the limit is closed before there is room.
+    /// [`Closed`](crate::Closed), with the future, if the limit is closed before there is room.
     ///
     /// # Panics
     ///
-    /// When it is polled, if there would never be room ([`Deadlock`](crate::Deadlock)): all items
-    /// inside can go on only under the color, and a section ([`exclusive`](crate::exclusive()))
+    /// When it is polled, if there would never be room ([`Deadlock`](colored_core::Deadlock)): all items
+    /// inside can go on only under the color, and a section ([`exclusive`](colored_core::exclusive()))
     /// holds the color and waits, directly or through other waits, for the caller.
     /// [`try_wait`](Self::try_wait) returns an error instead.
     #[track_caller]
@@ -224,7 +199,7 @@ impl Limit {
     ///
     /// # Errors
     ///
-    /// [`Closed`] if the limit is closed before there is room.
+    /// [`Closed`](crate::Closed) if the limit is closed before there is room.
     ///
     /// # Panics
     ///
@@ -239,12 +214,12 @@ impl Limit {
     ///
     /// # Errors
     ///
-    /// [`RoomError`]: the limit is closed before there is room, or there would never be any.
+    /// [`RoomError`](crate::RoomError): the limit is closed before there is room, or there would never be any.
     ///
     /// # Examples
     ///
     /// ```
-    /// # use colored_core::{Limit, RoomError};
+    /// # use colored_limit::{Limit, RoomError};
     /// # async fn example(disk: Limit) {
     /// match disk.try_wait().await {
     ///     Ok(permit) => drop(permit.spawn(async { /* reads a block */ })),
@@ -277,7 +252,7 @@ impl Limit {
     /// The color.
     #[must_use]
     pub fn color(&self) -> Color {
-        self.inner.lane.color()
+        self.inner.address.color()
     }
 
     /// How many items may be inside at a time.

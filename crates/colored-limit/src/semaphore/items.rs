@@ -4,7 +4,7 @@
 //! An item is *on the color* from the moment at which it is scheduled under the color, or asks to
 //! hop there, until it ends there, or asks to hop away. Nothing that happens elsewhere ends it: an
 //! aborted task is dropped at its turn under the color, and so is an abandoned call. An unused
-//! [`Permit`](super::Permit), a call that has not been scheduled yet, and a task under another
+//! [`Permit`](crate::Permit), a call that has not been scheduled yet, and a task under another
 //! color may release their room at any time.
 //!
 //! Hence, **if all items inside are on the color, no item enters before the color runs again**. The
@@ -16,8 +16,8 @@
 //! The semaphore keeps the table from the runtime's first section on. Items that entered before are
 //! unknown, and count as not on the color.
 
-use crate::sync::Mutex;
-use crate::wait::room::{Caller, Ways};
+use colored_core::port::sync::Mutex;
+use colored_core::port::{WaitingTask, Ways};
 use std::collections::HashMap;
 use std::num::NonZeroU64;
 
@@ -36,7 +36,7 @@ struct Known {
     items: HashMap<u64, bool>,
     on_color: usize,
     /// Waiters that have been called and have not noticed, by the numbers of their ids.
-    called: HashMap<u64, Caller>,
+    called: HashMap<u64, WaitingTask>,
 }
 
 impl Items {
@@ -67,13 +67,13 @@ impl Items {
     }
 
     /// The waiter with this number has been called.
-    pub(crate) fn call(&self, waiter: u64, caller: Caller) {
-        self.0.lock().called.insert(waiter, caller);
+    pub(crate) fn call(&self, waiter: u64, task: WaitingTask) {
+        self.0.lock().called.insert(waiter, task);
     }
 
     /// The called waiter now holds its permit, or is about to release it. The caller drops the
     /// result after all locks.
-    pub(crate) fn notices(&self, waiter: u64) -> Option<Caller> {
+    pub(crate) fn notices(&self, waiter: u64) -> Option<WaitingTask> {
         self.0.lock().called.remove(&waiter)
     }
 
@@ -82,9 +82,10 @@ impl Items {
     pub(crate) fn ways(&self, inside: impl FnOnce() -> usize) -> Option<Ways> {
         let known = self.0.lock();
         let leave_known = known.on_color + known.called.len();
-        let called = known.called.values().map(Caller::called).collect::<Option<_>>()?;
-        (leave_known > 0 && leave_known >= inside())
-            .then(|| Ways { by_color: known.on_color > 0, called })
+        if leave_known == 0 || leave_known < inside() {
+            return None;
+        }
+        Ways::new(known.on_color > 0, known.called.values())
     }
 
     /// How many items are on the color.

@@ -1,20 +1,15 @@
 //! The futures that wait for room.
 
-use super::error::{Closed, RoomError};
 use super::permit::Permit;
-use super::semaphore::{Kept, Refused, Waited};
-use super::wait_queue::WaiterId;
-use super::{Inner, Limit, LimitedCell};
-use crate::budget;
-use crate::join::JoinHandle;
-use crate::sync::{Arc, arc_dyn};
-use crate::task::{Cause, How};
-use crate::wait::WaitSlot;
-use crate::wait::room::{Caller, Room};
+use super::{Limit, LimitedCell};
+use crate::error::{Closed, RoomError};
+use crate::semaphore::{Refused, Waited};
+use crate::wait_queue::WaiterId;
+use colored_core::port::{How, RoomWait, WaitingTask};
+use colored_core::{JoinHandle, budget};
 use std::fmt;
 use std::panic::Location;
 use std::pin::Pin;
-use std::ptr;
 use std::task::{Context, Poll, ready};
 
 /// The future of [`Limit::reserve`].
@@ -42,19 +37,13 @@ impl<'a> TryWait<'a> {
         Self { limit, waiter: None, site: Location::caller() }
     }
 
-    /// Records the wait of this task.
-    fn waits(&self, wait: &mut WaitSlot) -> Kept {
-        const HOW: &How = &How { text: "waits for room in a limit of", is_shared: false };
+    /// Records the wait of this task. Returns the task from the first section on.
+    fn waits(&self, wait: &mut RoomWait) -> Option<WaitingTask> {
+        const HOW: &How = &How::new("waits for room in a limit of");
         let inner = &self.limit.inner;
-        let what = Arc::as_ptr(inner).cast();
-        let cause =
-            || Cause { how: HOW, site: self.site, kind: Inner::KIND, what, beside: ptr::null() };
-        // SAFETY: the limit is kept beside the record.
-        unsafe { wait.waits(cause) };
+        wait.waits(HOW, self.site, inner);
         let is_known = inner.handle.scheduler().has_had_sections();
-        let caller = is_known.then(Caller::current).flatten();
-        let _room = wait.record().map(|_| arc_dyn!(Arc::clone(inner) => dyn Room));
-        Kept { caller, _room }
+        is_known.then(WaitingTask::current).flatten()
     }
 
     fn give_up(&mut self) {
@@ -86,7 +75,7 @@ impl Future for TryWait<'_> {
         ready!(budget::poll_proceed(cx));
         let this = &mut *self;
         let inner = &this.limit.inner;
-        if inner.lane.is_current() {
+        if inner.address.is_current() {
             // The task may have begun to wait elsewhere, and hopped here.
             this.give_up();
             return Poll::Ready(match inner.semaphore.enter_over() {
@@ -133,7 +122,7 @@ impl Limit {
     /// Enters without waiting.
     pub(super) fn enter(&self) -> Result<Permit, Refused> {
         let inner = &self.inner;
-        if inner.lane.is_current() {
+        if inner.address.is_current() {
             inner.semaphore.enter_over()
         } else {
             inner.semaphore.try_enter()

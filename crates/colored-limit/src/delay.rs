@@ -10,7 +10,7 @@
 //! An empty queue is not stuck, however long ago its last move is. Hence an item that enters an
 //! empty queue first records the move, and then that the queue is not empty.
 
-use crate::sync::{AtomicU64, AtomicUsize, Ordering};
+use colored_core::port::sync::{AtomicU64, AtomicUsize, Ordering};
 
 /// All times are nanoseconds of one clock.
 pub(crate) struct Delay {

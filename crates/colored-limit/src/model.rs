@@ -1,16 +1,127 @@
-//! A semaphore with a line: no task waits while there is room, and none waits for ever.
+//! The models: every interleaving of two or three threads, through the code that ships.
+//!
+//! ```text
+//! RUSTFLAGS="--cfg colored_loom" LOOM_MAX_PREEMPTIONS=3 \
+//!     CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true cargo test -p colored-limit --release --lib model
+//! ```
+//!
+//! A semaphore with a queue: no task waits while there is room, and none waits for ever. A lost wake-up is reported as
+//! a deadlock, a missing order or exclusion as a [`Witness`] that counts too little, a reference that is never given
+//! back as a leaked `Arc`. The models named `..._is_found` must fail.
 
-use super::doubles::Witness;
-use super::pool::{Flag, pool, start};
-use super::{check, check_within};
-use crate::color::Color;
+use crate::delay::Delay;
 use crate::limit::Limit;
-use crate::limit::delay::Delay;
-use crate::limit::semaphore::{Kept, Semaphore, Waited};
-use crate::sync::Arc;
+use crate::semaphore::{Semaphore, Waited};
+use colored_core::port::sync::{Arc, AtomicUsize, Ordering};
+use colored_core::{Color, Park, Scheduler, Step, Worker};
+use loom::model::Builder;
+use loom::sync::{Condvar, Mutex};
 use loom::thread;
 use std::pin::pin;
 use std::task::{Context, Poll, Wake, Waker};
+
+/// Runs `model` in every interleaving with at most three preemptions, or as many as
+/// `LOOM_MAX_PREEMPTIONS` says.
+fn check(model: impl Fn() + Send + Sync + 'static) {
+    check_within(3, model);
+}
+
+/// As [`check`], for a model that is too large for three.
+fn check_within(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
+    let executions = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let counter = std::sync::Arc::clone(&executions);
+    let mut builder = Builder::new();
+    let bound = builder.preemption_bound.map_or(preemptions, |bound| bound.min(preemptions));
+    builder.preemption_bound = Some(bound);
+    builder.max_branches = 20_000;
+    builder.check(move || {
+        counter.fetch_add(1, Ordering::Relaxed);
+        model();
+    });
+    let executions = executions.load(Ordering::Relaxed);
+    eprintln!("{executions} interleavings");
+    assert!(executions > 1, "loom saw one interleaving only: it does not see the threads");
+}
+
+/// Counts by a load and a store. The count is too low if two threads count at once, or if one does not see what the
+/// other has counted before.
+struct Witness(AtomicUsize);
+
+impl Witness {
+    fn new() -> Self {
+        Self(AtomicUsize::new(0))
+    }
+
+    fn touch(&self) {
+        // Ordering: none, because the code under test has to order the calls.
+        let seen = self.0.load(Ordering::Relaxed);
+        self.0.store(seen + 1, Ordering::Relaxed);
+    }
+
+    /// To be called when all threads have ended.
+    fn assert_touched(&self, times: usize) {
+        assert_eq!(self.0.load(Ordering::Relaxed), times, "an access is not ordered");
+    }
+}
+
+/// An event that one thread waits for.
+struct Flag {
+    set: Mutex<bool>,
+    came: Condvar,
+}
+
+impl Flag {
+    fn new() -> Arc<Self> {
+        Arc::new(Self { set: Mutex::new(false), came: Condvar::new() })
+    }
+
+    fn set(&self) {
+        *self.set.lock().expect("no model panics under a lock") = true;
+        self.came.notify_one();
+    }
+
+    /// Waits, and clears it.
+    fn wait(&self) {
+        let mut set = self.set.lock().expect("no model panics under a lock");
+        while !*set {
+            set = self.came.wait(set).expect("no model panics under a lock");
+        }
+        *set = false;
+    }
+}
+
+/// Where the only worker of a scheduler sleeps.
+struct Bed(Arc<Flag>);
+
+impl Park for Bed {
+    fn unpark(&self, _: usize) {
+        self.0.set();
+    }
+
+    fn now(&self) -> u64 {
+        0
+    }
+}
+
+/// A scheduler with one worker, and where that worker sleeps.
+fn scheduler() -> (colored_core::Handle, Worker, Arc<Flag>) {
+    let flag = Flag::new();
+    let (handle, mut workers) = Scheduler::with_workers(1, 7, Box::new(Bed(Arc::clone(&flag))));
+    (handle, workers.remove(0), flag)
+}
+
+/// Runs a worker on a thread of its own until its scheduler has shut down.
+fn start(mut worker: Worker, bed: Arc<Flag>) -> thread::JoinHandle<()> {
+    thread::spawn(move || {
+        loop {
+            match worker.step() {
+                Step::Ran => {}
+                Step::Park(_) => bed.wait(),
+                Step::Stopped => return,
+            }
+        }
+    })
+}
 
 /// Wakes a thread.
 struct Signal(Arc<Flag>);
@@ -29,7 +140,7 @@ fn signal() -> (Arc<Flag>, Waker) {
 /// Waits until it is inside; false if the semaphore was closed before.
 fn enter(semaphore: &Semaphore) -> bool {
     let (flag, waker) = signal();
-    let mut waited = semaphore.enter_or_wait(&waker, |_| Kept::default());
+    let mut waited = semaphore.enter_or_wait(&waker, |_| None);
     loop {
         match waited {
             Waited::Entered => return true,
@@ -37,7 +148,7 @@ fn enter(semaphore: &Semaphore) -> bool {
             Waited::Deadlock(_) => unreachable!("nothing is recorded"),
             Waited::Waits(waiter) => {
                 flag.wait();
-                waited = semaphore.look(waiter, &waker, |_| Kept::default());
+                waited = semaphore.look(waiter, &waker, |_| None);
             }
         }
     }
@@ -53,21 +164,21 @@ fn assert_empty(semaphore: &Semaphore) {
 fn three_through_one_permit() {
     check_within(2, || {
         let (semaphore, witness) = (Arc::new(Semaphore::new(1)), Arc::new(Witness::new()));
-        let threads = [1, 2].map(|mark| {
+        let threads = [(); 2].map(|()| {
             let (semaphore, witness) = (Arc::clone(&semaphore), Arc::clone(&witness));
             thread::spawn(move || {
                 assert!(enter(&semaphore));
-                witness.note(mark);
+                witness.touch();
                 semaphore.leave();
             })
         });
         assert!(enter(&semaphore));
-        witness.note(3);
+        witness.touch();
         semaphore.leave();
         for thread in threads {
             thread.join().unwrap();
         }
-        assert_eq!(witness.marks().len(), 3);
+        witness.assert_touched(3);
         assert_empty(&semaphore);
     });
 }
@@ -134,8 +245,7 @@ fn a_waiter_that_goes_against_its_call() {
     check_within(2, || {
         let semaphore = Arc::new(Semaphore::new(1));
         assert!(semaphore.try_enter().is_ok());
-        let Waited::Waits(waiter) = semaphore.enter_or_wait(Waker::noop(), |_| Kept::default())
-        else {
+        let Waited::Waits(waiter) = semaphore.enter_or_wait(Waker::noop(), |_| None) else {
             panic!("it is full")
         };
         let (waits, goes) = (Arc::clone(&semaphore), Arc::clone(&semaphore));
@@ -171,6 +281,7 @@ fn over_the_capacity() {
         inside.touch();
         semaphore.leave();
         waiter.join().unwrap();
+        witness.assert_touched(2);
         assert_empty(&semaphore);
     });
 }
@@ -199,10 +310,10 @@ fn a_queue_that_begins_is_not_as_old_as_the_last() {
 #[test]
 fn a_task_that_ends_against_a_spawn_that_waits() {
     check_within(2, || {
-        let (handle, mut workers, beds) = pool(1);
+        let (handle, worker, bed) = scheduler();
         let limit = Limit::new_in(&handle, Color::new(1), 1);
         assert!(limit.try_spawn(async {}).is_ok());
-        let worker = start(workers.remove(0), &beds);
+        let worker = start(worker, bed);
         let (flag, waker) = signal();
         let done = Flag::new();
         let set = Arc::clone(&done);
@@ -222,12 +333,12 @@ fn a_task_that_ends_against_a_spawn_that_waits() {
 #[test]
 fn an_end_under_the_color_against_who_comes_in() {
     check_within(2, || {
-        let (handle, mut workers, beds) = pool(1);
+        let (handle, worker, bed) = scheduler();
         handle.scheduler().expect_sections();
         let limit = Limit::new_in(&handle, Color::new(1), 1);
         assert!(limit.try_spawn(async {}).is_ok());
         assert!(limit.ways().is_some_and(|ways| ways.by_color));
-        let worker = start(workers.remove(0), &beds);
+        let worker = start(worker, bed);
         let (flag, waker) = signal();
         let mut reserve = pin!(limit.reserve());
         let permit = loop {
@@ -241,5 +352,41 @@ fn an_end_under_the_color_against_who_comes_in() {
         handle.scheduler().shut_down();
         worker.join().unwrap();
         assert_eq!(limit.depth(), 0);
+    });
+}
+
+/// Two threads that no permit excludes from each other.
+#[test]
+#[should_panic(expected = "an access is not ordered")]
+fn two_at_once_is_found() {
+    check(|| {
+        let witness = Arc::new(Witness::new());
+        let other = Arc::clone(&witness);
+        let thread = thread::spawn(move || other.touch());
+        witness.touch();
+        thread.join().unwrap();
+        witness.assert_touched(2);
+    });
+}
+
+/// A signal that excludes two threads from each other, and does not publish what the first has done.
+#[test]
+#[should_panic(expected = "an access is not ordered")]
+fn an_order_that_is_missing_is_found() {
+    check(|| {
+        let (witness, left) = (Arc::new(Witness::new()), Arc::new(AtomicUsize::new(0)));
+        let (other, leaves) = (Arc::clone(&witness), Arc::clone(&left));
+        let thread = thread::spawn(move || {
+            other.touch();
+            // Ordering: seeded: `State::change` has Release here.
+            leaves.store(1, Ordering::Relaxed);
+        });
+        // Ordering: seeded: `State::change` has Acquire here.
+        let entered = left.load(Ordering::Relaxed) == 1;
+        if entered {
+            witness.touch();
+        }
+        thread.join().unwrap();
+        witness.assert_touched(1 + usize::from(entered));
     });
 }

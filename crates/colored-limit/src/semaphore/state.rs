@@ -13,7 +13,7 @@
 //! capacity only in an exchange that finds no queue. So no wake-up can be lost: an item that would
 //! free room while others wait passes its permit on instead.
 
-use crate::sync::{AtomicUsize, Ordering};
+use colored_core::port::sync::{AtomicUsize, Ordering};
 use std::convert::Infallible;
 
 const WAITS: usize = 1;

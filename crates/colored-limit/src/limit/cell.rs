@@ -1,10 +1,10 @@
 //! [`LimitedCell`]: a cell behind a [`Limit`].
 
 use super::Limit;
-use super::error::{Closed, TrySendError};
 use super::futures::{Post, Reserve};
 use super::permit::{CountedCall, Permit};
-use crate::cell::{AccessError, ColorCell};
+use crate::error::{Closed, TrySendError};
+use colored_core::{AccessError, ColorCell, port};
 use std::fmt;
 use std::future::poll_fn;
 use std::panic::Location;
@@ -20,8 +20,8 @@ use std::pin::Pin;
 /// [`cell`](Self::cell).
 ///
 /// ```
-/// # use colored_core::{Limit, Color, TrySendError};
-/// # use colored_core::{Park, Scheduler, Step};
+/// # use colored_core::{Color, Park, Scheduler, Step};
+/// # use colored_limit::{Limit, TrySendError};
 /// # struct NoPark;
 /// # impl Park for NoPark { fn unpark(&self, _: usize) {} fn now(&self) -> u64 { 0 } }
 /// # let (handle, mut workers) = Scheduler::with_workers(1, 1, Box::new(NoPark));
@@ -42,7 +42,7 @@ pub struct LimitedCell<T: Send + 'static> {
 impl<T: Send + 'static> LimitedCell<T> {
     #[track_caller]
     pub(super) fn new(limit: Limit, value: T) -> Self {
-        Self { cell: ColorCell::on_lane(limit.inner.lane.clone(), value), limit }
+        Self { cell: ColorCell::new_in(&limit.inner.handle, limit.color(), value), limit }
     }
 
     /// The limit of the cell.
@@ -55,7 +55,8 @@ impl<T: Send + 'static> LimitedCell<T> {
     /// [`Permit`] during such an access; an access without a permit is not counted.
     ///
     /// ```
-    /// use colored_core::{LimitedCell, Closed, ColorCell, when};
+    /// use colored_core::{ColorCell, when};
+    /// use colored_limit::{Closed, LimitedCell};
     ///
     /// async fn sum(stock: &LimitedCell<Vec<u64>>) -> Result<u64, Closed<()>> {
     ///     let _permit = stock.limit().reserve().await?; // room, for as long as it is kept
@@ -207,7 +208,7 @@ impl<T: Send + 'static> LimitedCell<T> {
     {
         // A closure that runs at once has not waited, so it reads no clock.
         let mut idle = Some((permit, f));
-        let at_once = self.cell.call_now(|value| {
+        let at_once = port::call_now(&self.cell, |value| {
             let (permit, f) = idle.take().expect("run once");
             CountedCall::new(f, permit.begins_at_once()).run(value)
         });
@@ -229,11 +230,11 @@ impl<T: Send + 'static> LimitedCell<T> {
         let item = permit.scheduled(false);
         let mut untold = item.key();
         let counted = CountedCall::new(f, item);
-        let mut call = self.cell.call_from(site, move |value| counted.run(value));
+        let mut call = port::call_from(&self.cell, site, move |value| counted.run(value));
         poll_fn(|cx| {
             let polled = Pin::new(&mut call).poll(cx);
             if polled.is_pending()
-                && let Some(key) = untold.take_if(|_| call.is_scheduled())
+                && let Some(key) = untold.take_if(|_| port::is_scheduled(&call))
             {
                 self.limit.inner.semaphore.items().set(key, true);
                 self.limit.inner.has_changed();

@@ -1,0 +1,61 @@
+//! The port to the crates above the core, for features that the scheduler need not know.
+//!
+//! | item | purpose | implemented by | used by |
+//! |---|---|---|---|
+//! | [`Room`] | answers the search for deadlocks: how can there be room? | each kind of room | the core |
+//! | [`RoomWait`], [`How`] | the record of a wait for room, in the task that waits | the core | the queue of a room |
+//! | [`WaitId`] | the argument of [`Room::take_waker`] | the core | the queue of a room |
+//! | [`Ways`], [`WaitingTask`] | the answer of [`Room::ways`] | the core | each kind of room |
+//! | [`call_now`], [`call_from`], [`is_scheduled`] | a call of a cell, with a difference between a closure that runs at once and one that waits for its turn | the core | a cell with a limit |
+//! | [`sync`] | atomics and locks that the models see: `std`'s or loom's | the core | everything above that has models |
+//!
+//! The port is safe. A kind of wait that is added here owns what its record points to, as [`RoomWait`] does, so that the
+//! crates above need no `unsafe`.
+//!
+//! [`Address`](crate::Address) and [`Scheduler`](crate::Scheduler) belong to the public interface of the core: a color of
+//! a scheduler, and its clock.
+
+pub use crate::task::How;
+pub use crate::wait::room::{Room, RoomWait, WaitId, WaitingTask, Ways};
+
+use crate::cell::{AccessError, Call, ColorCell};
+use std::panic::Location;
+
+/// The types of `crate::sync` that the crates above use.
+pub mod sync {
+    pub use crate::sync::{Arc, AtomicU64, AtomicUsize, Mutex, MutexGuard, Ordering};
+}
+
+/// Runs `f` at once, as [`ColorCell::call`] does if nothing is scheduled under the color and it is idle or the caller's
+/// own.
+///
+/// # Errors
+///
+/// `f`, if it would have to wait. The inner error is [`AccessError::InUse`].
+#[inline]
+pub fn call_now<T, R, F>(cell: &ColorCell<T>, f: F) -> Result<Result<R, AccessError>, F>
+where
+    T: Send + 'static,
+    F: FnOnce(&mut T) -> R,
+{
+    cell.call_now(f).map(|result| result.map_err(AccessError::from))
+}
+
+/// As [`ColorCell::call`], for a caller at `site`.
+pub fn call_from<T, R, F>(
+    cell: &ColorCell<T>,
+    site: &'static Location<'static>,
+    f: F,
+) -> Call<T, F, R>
+where
+    T: Send + 'static,
+    F: FnOnce(&mut T) -> R + Send + 'static,
+    R: Send + 'static,
+{
+    cell.call_from(site, f)
+}
+
+/// Whether the closure of a call is scheduled under the color, or has had its turn.
+pub fn is_scheduled<T: Send + 'static, F, R>(call: &Call<T, F, R>) -> bool {
+    call.is_scheduled()
+}

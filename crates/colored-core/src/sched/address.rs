@@ -1,0 +1,30 @@
+//! The colors of a scheduler, as [`Address`]es.
+
+use super::{Handle, guest, handle};
+use crate::color::Color;
+use crate::join::JoinHandle;
+use crate::lane::Address;
+
+impl Address {
+    /// A color in the runtime of `handle`.
+    #[must_use]
+    pub fn new(handle: &Handle, color: Color) -> Self {
+        Self::of(handle.lane(color))
+    }
+
+    /// The color under which [`spawn_local`](crate::spawn_local) spawns here; `None` where it does not.
+    #[must_use]
+    pub fn local() -> Option<Self> {
+        guest::local_lane().map(Self::of)
+    }
+
+    /// Spawns a task under the color, without a look-up of the color.
+    #[track_caller]
+    pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        handle::spawn_on_lane(self.lane(), future)
+    }
+}
