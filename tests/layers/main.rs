@@ -103,7 +103,6 @@ const UNSEEN_BY_THE_MODELS: [&str; 5] = [
 const UNSAFE: &[&str] = &[
     "benches/src/counting.rs",
     "crates/colored-core/src/cell.rs",
-    "crates/colored-core/src/cell/remote_call.rs",
     "crates/colored-core/src/cell/exclusive.rs",
     "crates/colored-core/src/cell/inner.rs",
     "crates/colored-core/src/cell/queued.rs",
@@ -175,6 +174,7 @@ const UNSAFE: &[&str] = &[
     "crates/colored-core/src/wait.rs",
     "crates/colored-core/src/wait/room.rs",
     "crates/colored-core/src/deadlock.rs",
+    "crates/colored-core/src/deadlock/records.rs",
     "crates/colored-core/tests/programs/witness.rs",
     "crates/colored-core/tests/reuse.rs",
     "crates/colored-core/tests/storm.rs",

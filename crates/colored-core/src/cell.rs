@@ -14,8 +14,9 @@ mod when;
 
 pub use self::access::{AccessError, CallError};
 pub use self::call::{Call, TryCall};
+pub use self::queued::RemoteCall;
 pub use self::read::{Read, TryRead};
-pub use self::remote_call::{RemoteCall, RemoteCallWait};
+pub use self::remote_call::RemoteCallWait;
 pub use self::set::{Cells, Shared};
 pub use self::several::{AllShared, Several, SeveralShared, shared};
 pub use self::when::{TryWhen, When, try_when, when};

@@ -42,18 +42,23 @@
 //! * a cycle that leads through a lane of another scheduler;
 //! * waits without a record: for permits, locks and channels; a post; and a wait of a thread that polls no task.
 
+mod graph;
+mod kept;
+mod records;
+
+use self::graph::Graph;
+use self::kept::Kept;
+use self::records::{Claim, Seen, records, waits_inside};
 use crate::color::Color;
 use crate::contain::contain;
 use crate::lane::behavior::Header;
 use crate::lane::{Behavior, LanePtr, LaneRef, Wanted};
 use crate::sched::Scheduler;
 use crate::sync::Arc;
-use crate::task::{Abort, Cause, Deadlock, Id, Link, Named, Record, TaskRef};
+use crate::task::{Abort, Cause, Deadlock, Id, Link, Named, TaskRef};
+use crate::wait::Target;
 use crate::wait::room::{Called, Room, WaitId};
-use crate::wait::{Kind, Target};
 use std::collections::{HashMap, HashSet};
-use std::hash::Hash;
-use std::ops::{Deref, Index};
 use std::ptr::NonNull;
 use std::task::Waker;
 
@@ -76,11 +81,12 @@ pub fn look_for_deadlocks(scheduler: &Scheduler, delay: u64) -> Option<u64> {
     search.walk_lines();
     let now = scheduler.now();
     let (starts, due) = search.starts(now, delay);
-    starts.iter().for_each(|start| search.reach(*start));
+    let mut graph = Graph::default();
+    starts.iter().for_each(|start| graph.reach(*start, |key| search.needs(key)));
     let mut told = HashSet::new();
     for start in starts {
         // Each search leaves out the waits that have been told: in the end every cycle has one of them.
-        while let Some(cycle) = search.cycle(start, &told) {
+        while let Some(cycle) = graph.cycle(start, &told) {
             search.tell(cycle, &mut told);
         }
     }
@@ -91,65 +97,10 @@ pub fn look_for_deadlocks(scheduler: &Scheduler, delay: u64) -> Option<u64> {
     due
 }
 
-/// The right to run a waiting task, for as long as the search examines it.
-struct Claim(Abort<LanePtr>);
-
-impl Claim {
-    /// Returns the claim, and whether the task keeps its lane.
-    fn of(task: &Abort<LanePtr>) -> Option<(Self, bool)> {
-        // SAFETY: the caller's reference keeps the task, and then the claim's.
-        let keeps = unsafe { task.task().claim() }?;
-        Some((Self(task.clone()), keeps))
-    }
-}
-
-impl Drop for Claim {
-    fn drop(&mut self) {
-        // SAFETY: `of` claimed the task, and the reference keeps it.
-        unsafe { self.0.task().unclaim() };
-    }
-}
-
 /// A behavior that has a lane.
 struct Had {
     behavior: NonNull<Header>,
     is_shared: bool,
-}
-
-/// Values that can be looked up by key, and are dropped in the order of their insertion.
-struct Kept<K, V> {
-    places: HashMap<K, usize>,
-    things: Vec<V>,
-}
-
-impl<K, V> Default for Kept<K, V> {
-    fn default() -> Self {
-        Self { places: HashMap::new(), things: Vec::new() }
-    }
-}
-
-impl<K: Eq + Hash, V> Kept<K, V> {
-    /// Returns false, and drops `thing`, if the key has a value already.
-    fn insert(&mut self, key: K, thing: V) -> bool {
-        let place = self.things.len();
-        let is_new = *self.places.entry(key).or_insert(place) == place;
-        if is_new {
-            self.things.push(thing);
-        }
-        is_new
-    }
-
-    fn get(&self, key: &K) -> Option<&V> {
-        self.places.get(key).map(|place| &self.things[*place])
-    }
-}
-
-impl<K: Eq + Hash, V> Index<K> for Kept<K, V> {
-    type Output = V;
-
-    fn index(&self, key: K) -> &V {
-        self.get(&key).expect("it is kept")
-    }
 }
 
 /// A task that waits in sections.
@@ -164,7 +115,7 @@ struct Search {
     /// The holders, by the lanes that they hold.
     held: HashMap<LanePtr, Holder>,
     /// The lanes that sections hold.
-    stand_still: Vec<LanePtr>,
+    blocked: Vec<LanePtr>,
     /// The task of each section.
     sections: HashMap<Seen, TaskRef<LanePtr>>,
     had: HashMap<LanePtr, Vec<Had>>,
@@ -172,7 +123,6 @@ struct Search {
     shut: HashSet<LanePtr>,
     behaviors: Kept<NonNull<Header>, Behavior>,
     rooms: Kept<Seen, Arc<dyn Room>>,
-    nodes: HashMap<Key, Needs>,
     wakers: Vec<Waker>,
     claims: Vec<Claim>,
     /// The tasks that are claimed, so that none is claimed twice.
@@ -193,21 +143,8 @@ enum Key {
     Room(Seen),
 }
 
-/// The nodes that one node needs.
-#[derive(Default)]
-struct Needs {
-    /// One of the steps is enough.
-    any: bool,
-    steps: Vec<Step>,
-}
-
-#[derive(Clone, Copy)]
-struct Step {
-    link: Link,
-    to: Key,
-    /// The wait that the step follows, if it is one.
-    wait: Option<Seen>,
-}
+type Step = graph::Step<Key, Seen, Link>;
+type Needs = graph::Needs<Key, Seen, Link>;
 
 impl Search {
     fn claim_section(&mut self, task: Abort<LanePtr>) {
@@ -217,7 +154,7 @@ impl Search {
         let sections = records(view).filter(|record| record.is_section()).collect();
         let holder = Holder { task: view, sections };
         self.sections.extend(holder.sections.iter().map(|section| (*section, view)));
-        self.stand_still.push(view.lane());
+        self.blocked.push(view.lane());
         self.held.insert(view.lane(), holder);
         self.claimed.insert(view.id());
         self.claims.push(claim);
@@ -229,7 +166,7 @@ impl Search {
         let mut found = Vec::new();
         // SAFETY: the section is claimed, and so this thread holds its lane.
         let each = |lane: &LanePtr| unsafe { lane.line(|behavior| found.push(behavior)) };
-        self.stand_still.iter().for_each(each);
+        self.blocked.iter().for_each(each);
         while let Some(behavior) = found.pop() {
             let address = behavior.address();
             if !self.behaviors.insert(address, behavior) {
@@ -258,7 +195,7 @@ impl Search {
     /// The sections in which a wait has lasted for `delay`, and the time until the next one has.
     fn starts(&self, now: u64, delay: u64) -> (Vec<Key>, Option<u64>) {
         let (mut starts, mut due) = (Vec::new(), None::<u64>);
-        let holders = self.stand_still.iter().map(|lane| &self.held[lane]);
+        let holders = self.blocked.iter().map(|lane| &self.held[lane]);
         let sections = holders.flat_map(|of| of.sections.iter().map(|section| (of.task, section)));
         for (task, section) in sections {
             let waits = waits_inside(task, *section);
@@ -273,19 +210,7 @@ impl Search {
         (starts, due)
     }
 
-    /// Notes the needs of all nodes that can be reached.
-    fn reach(&mut self, start: Key) {
-        let mut rest = vec![start];
-        while let Some(key) = rest.pop() {
-            if self.nodes.contains_key(&key) {
-                continue;
-            }
-            let needs = self.needs(key);
-            rest.extend(needs.steps.iter().map(|step| step.to));
-            self.nodes.insert(key, needs);
-        }
-    }
-
+    /// The nodes that a node needs, to which the search may add others on the way.
     fn needs(&mut self, key: Key) -> Needs {
         let any = matches!(key, Key::Room(_));
         let steps = match key {
@@ -348,13 +273,13 @@ impl Search {
         }
         let (lane, named) = (view.lane(), view.named());
         let holds = self.held.get(&lane).is_some_and(|holder| holder.task == view);
-        let stands_still = self.held.contains_key(&lane) || self.had.contains_key(&lane);
-        if view.is_complete() || !(self.claimed.contains(&named.id) || stands_still) {
+        let is_blocked = self.held.contains_key(&lane) || self.had.contains_key(&lane);
+        if view.is_complete() || !(self.claimed.contains(&named.id) || is_blocked) {
             return Vec::new();
         }
         let waits: Vec<_> = records(view).filter(|wait| !wait.is_section()).collect();
         let mut steps = Vec::new();
-        if stands_still && !holds {
+        if is_blocked && !holds {
             // SAFETY: its holder keeps the lane.
             let color = unsafe { lane.get() }.color();
             // The cause of a hop points to nothing.
@@ -434,66 +359,6 @@ impl Search {
         by_color.into_iter().chain(called).collect()
     }
 
-    /// A cycle through this section that uses none of the waits in `told`.
-    fn cycle(&self, start: Key, told: &HashSet<Seen>) -> Option<Vec<Step>> {
-        let stuck = self.stuck(start, told);
-        let goes = |step: &Step| stuck.contains(&step.to) && is_left(step, told);
-        let steps_from = |key: Key| self.nodes[&key].steps.iter().copied().filter(goes);
-        if !stuck.contains(&start) {
-            return None;
-        }
-        let mut seen = HashSet::new();
-        // The way so far, and the untried steps at each of its points.
-        let mut way: Vec<Step> = Vec::new();
-        let mut rest: Vec<Vec<Step>> = vec![steps_from(start).collect()];
-        while let Some(steps) = rest.last_mut() {
-            let Some(step) = steps.pop() else {
-                rest.pop();
-                way.pop();
-                continue;
-            };
-            if step.to == start {
-                way.push(step);
-                return Some(way);
-            }
-            if seen.insert(step.to) {
-                rest.push(steps_from(step.to).collect());
-                way.push(step);
-            }
-        }
-        None
-    }
-
-    /// The nodes that cannot go on, of all that can be reached from `start`. All count as stuck at first; nodes with a
-    /// way out are removed until nothing changes. A node that needs all of its steps goes on when all of them do, a
-    /// wait for room as soon as one does.
-    fn stuck(&self, start: Key, told: &HashSet<Seen>) -> HashSet<Key> {
-        let mut stuck = HashSet::new();
-        let mut rest = vec![start];
-        while let Some(key) = rest.pop() {
-            if stuck.insert(key) {
-                let steps = self.nodes[&key].steps.iter().filter(|step| is_left(step, told));
-                rest.extend(steps.map(|step| step.to));
-            }
-        }
-        loop {
-            let waits = |key: &Key| {
-                let Needs { any, steps } = &self.nodes[key];
-                let mut steps = steps.iter().filter(|step| is_left(step, told)).peekable();
-                if *any {
-                    steps.peek().is_some() && steps.all(|step| stuck.contains(&step.to))
-                } else {
-                    steps.any(|step| stuck.contains(&step.to))
-                }
-            };
-            let left: HashSet<Key> = stuck.iter().copied().filter(waits).collect();
-            if left.len() == stuck.len() {
-                return left;
-            }
-            stuck = left;
-        }
-    }
-
     /// Gives the error to one wait of a cycle. If a wait of the cycle is over by now, the search leaves it out from
     /// here on.
     fn tell(&mut self, mut cycle: Vec<Step>, told: &mut HashSet<Seen>) {
@@ -519,56 +384,6 @@ impl Search {
         self.wakers.push(unsafe { task.waker() });
         told.insert(wait);
     }
-}
-
-/// Whether a step still counts.
-fn is_left(step: &Step, told: &HashSet<Seen>) -> bool {
-    step.wait.is_none_or(|wait| !told.contains(&wait))
-}
-
-/// The records of the futures of a task that no thread polls.
-fn records(task: TaskRef<LanePtr>) -> impl Iterator<Item = Seen> {
-    // SAFETY: the callers have claimed the task, or a section that they have claimed blocks its lane.
-    let records = unsafe { task.records() };
-    records.into_iter().map(Seen).filter(|record| record.is_listed())
-}
-
-fn waits_inside(task: TaskRef<LanePtr>, section: Seen) -> impl Iterator<Item = Seen> {
-    records(task).filter(move |wait| !wait.is_section() && wait.section() == Some(section))
-}
-
-/// A record in the list of a task that no thread polls before the search is over, so the record is not freed.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Seen(NonNull<Record>);
-
-impl Deref for Seen {
-    type Target = Record;
-
-    fn deref(&self) -> &Record {
-        // SAFETY: no thread polls the task, so no thread frees the record.
-        unsafe { self.0.as_ref() }
-    }
-}
-
-impl Seen {
-    fn section(self) -> Option<Self> {
-        // SAFETY: no thread polls the task.
-        unsafe { Record::section(&self) }.map(Self)
-    }
-
-    fn target(self) -> Option<Target> {
-        // SAFETY: the record is pinned, and its cause was made for this kind.
-        self.pinned(|cause| unsafe { (kind(cause).target)(cause) }).flatten()
-    }
-
-    fn waker(self) -> Option<Waker> {
-        // SAFETY: as in `target`.
-        self.pinned(|cause| unsafe { (kind(cause).waker)(cause) }).flatten()
-    }
-}
-
-fn kind(cause: &Cause) -> &'static Kind {
-    cause.kind.downcast_ref().expect("a wait has a kind")
 }
 
 fn color_of(behavior: &Behavior, lane: LanePtr) -> Color {

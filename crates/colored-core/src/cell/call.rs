@@ -25,7 +25,7 @@ pub struct TryCall<T: Send + 'static, F, R> {
 
 enum Stage<F, R> {
     Unstarted(F),
-    Queued(Queued<F, R>),
+    Queued(Queued<F, Result<R, InUse>>),
     Done,
 }
 
@@ -98,9 +98,9 @@ where
                     this.stage = Stage::Queued(queued);
                 }
             },
-            Stage::Queued(queued) => match queued.poll(cx.waker(), || this.turn())? {
-                Ok(outcome) => return Poll::Ready(outcome.into_result()),
-                Err(queued) => this.stage = Stage::Queued(queued),
+            Stage::Queued(mut queued) => match queued.poll(cx.waker(), || Some(this.turn()))? {
+                Poll::Ready(outcome) => return Poll::Ready(outcome.into_result()),
+                Poll::Pending => this.stage = Stage::Queued(queued),
             },
             Stage::Done => panic!("a call was polled again after it had given the result"),
         }

@@ -1,23 +1,22 @@
 //! [`Queued`]: a closure in the line of one color, and the future that waits for its result: for calls,
-//! reads, and `when` over one color.
+//! reads, `when` over one color, and the calls of types with a queue of their own ([`RemoteCall`]).
 
-use super::access::{CallError, InUse};
+use super::access::CallError;
 use super::slot::{Outcome, Slot};
 use crate::contain::contain;
 use crate::lane::callback;
 use crate::sync::Arc;
 use crate::wait::{Turn, WaitSlot};
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::task::Waker;
-
-/// The part that the waiting future and the color's half share.
-pub(super) type Shared<F, R> = Arc<Slot<F, Result<R, InUse>>>;
+use std::task::{Poll, Waker};
 
 /// The waiting future's half. When it is dropped, a closure that has not begun is dropped at its turn.
 pub(super) struct Queued<F, R> {
     /// Dropped before the slot.
     wait: WaitSlot,
-    slot: Option<Shared<F, R>>,
+    /// `None` once the outcome has been returned.
+    slot: Option<Arc<Slot<F, R>>>,
 }
 
 impl<F: Send + 'static, R: Send + 'static> Queued<F, R> {
@@ -27,93 +26,120 @@ impl<F: Send + 'static, R: Send + 'static> Queued<F, R> {
         turn: Turn<'_>,
         f: F,
         waker: &Waker,
-        run: impl Fn(F) -> Result<R, InUse> + Send + 'static,
+        run: impl Fn(F) -> R + Send + 'static,
     ) -> Self {
-        Self::push(turn, f, waker, |slot| {
-            let posted = Posted { slot, has_come: false, run };
-            callback::post_awaited(turn.lane, move || posted.run());
-        })
+        let (mut queued, slot) = Self::new(f, waker.clone());
+        let posted = Posted { call: RemoteCall::new(slot), run };
+        callback::post_awaited(turn.lane, move || posted.run());
+        queued.waits(turn);
+        queued
     }
 }
 
 impl<F, R> Queued<F, R> {
-    /// Calls `push` to put the color's half into the line of the turn's lane.
-    pub(super) fn push(
-        turn: Turn<'_>,
-        f: F,
-        waker: &Waker,
-        push: impl FnOnce(Shared<F, R>),
-    ) -> Self {
-        let slot = Arc::new(Slot::new(f, waker.clone()));
-        push(Arc::clone(&slot));
-        let mut wait = WaitSlot::default();
-        // SAFETY: the slot outlives the record, and the half in the line keeps the lane.
-        unsafe { wait.waits(|| slot.cause(turn)) };
-        Self { wait, slot: Some(slot) }
+    /// The future's half and the slot for the half that runs the closure.
+    pub(super) fn new(f: F, waker: Waker) -> (Self, Arc<Slot<F, R>>) {
+        let slot = Arc::new(Slot::new(f, waker));
+        (Self { wait: WaitSlot::default(), slot: Some(Arc::clone(&slot)) }, slot)
+    }
+
+    /// Records that the task waits for that turn. The closure, or the caller, keeps the lane until the closure begins.
+    pub(super) fn waits(&mut self, turn: Turn<'_>) {
+        if let Some(slot) = &self.slot {
+            // SAFETY: this keeps the slot, and drops the record first; the lane is kept until the closure begins.
+            unsafe { self.wait.waits(|| slot.cause(turn)) };
+        }
     }
 
     /// Returns the outcome, once, or stores `waker` to be woken when it is there. `turn` names the awaited
-    /// turn again.
+    /// turn again, if there is one.
     ///
     /// # Errors
     ///
     /// If the wait would never end.
     pub(super) fn poll<'a>(
-        mut self,
+        &mut self,
         waker: &Waker,
-        turn: impl FnOnce() -> Turn<'a>,
-    ) -> Result<Result<Outcome<Result<R, InUse>>, Self>, CallError> {
+        turn: impl FnOnce() -> Option<Turn<'a>>,
+    ) -> Poll<Result<Outcome<R>, CallError>> {
         let told = self.wait.begins_poll();
         let slot = self.slot.as_ref().expect("it has no outcome yet");
         match (slot.poll(waker), told) {
             (Some(outcome), _) => {
                 self.wait.end();
                 self.slot = None;
-                Ok(Ok(outcome))
+                Poll::Ready(Ok(outcome))
             }
-            (None, Some(deadlock)) => Err(CallError::Deadlock(deadlock)),
+            (None, Some(deadlock)) => Poll::Ready(Err(CallError::Deadlock(deadlock))),
             (None, None) => {
-                // SAFETY: as in `push`.
-                unsafe { self.wait.waits(|| slot.cause(turn())) };
-                Ok(Err(self))
+                if let Some(turn) = turn() {
+                    self.waits(turn);
+                }
+                Poll::Pending
             }
+        }
+    }
+
+    /// No future waits any more.
+    pub(super) fn abandon(&mut self) {
+        self.wait.end();
+        if let Some(slot) = self.slot.take() {
+            slot.abandon();
         }
     }
 }
 
 impl<F, R> Drop for Queued<F, R> {
     fn drop(&mut self) {
-        if let Some(slot) = &self.slot {
-            slot.abandon();
+        self.abandon();
+    }
+}
+
+/// A closure that is sent to a color. Its receiver runs or drops it.
+pub struct RemoteCall<F, R>(Option<Arc<Slot<F, R>>>);
+
+impl<F, R> RemoteCall<F, R> {
+    pub(super) fn new(slot: Arc<Slot<F, R>>) -> Self {
+        Self(Some(slot))
+    }
+
+    /// Runs the closure by `run`, unless its caller is gone. Its turn has come.
+    pub fn run(mut self, run: impl FnOnce(F) -> R) {
+        if let Some(slot) = self.0.take()
+            && let Some(f) = slot.begin()
+        {
+            slot.settle(catch_unwind(AssertUnwindSafe(|| run(f))).into());
         }
+    }
+}
+
+impl<F, R> Drop for RemoteCall<F, R> {
+    fn drop(&mut self) {
+        if let Some(slot) = self.0.take()
+            && let Some(f) = slot.begin()
+        {
+            contain(|| drop(f));
+            slot.settle(Outcome::Cancelled);
+        }
+    }
+}
+
+impl<F, R> fmt::Debug for RemoteCall<F, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RemoteCall").finish_non_exhaustive()
     }
 }
 
 /// The half that waits in the color's line. A shutdown drops it without running it.
 struct Posted<F, R, Q> {
-    slot: Shared<F, R>,
-    has_come: bool,
+    call: RemoteCall<F, R>,
     /// It may keep the last clones of cells, so it is dropped after the caller has been told.
     run: Q,
 }
 
-impl<F, R, Q: Fn(F) -> Result<R, InUse>> Posted<F, R, Q> {
-    fn run(mut self) {
-        self.has_come = true;
-        if let Some(f) = self.slot.begin() {
-            let result = catch_unwind(AssertUnwindSafe(|| (self.run)(f)));
-            self.slot.settle(result.into());
-        }
-    }
-}
-
-impl<F, R, Q> Drop for Posted<F, R, Q> {
-    fn drop(&mut self) {
-        if !self.has_come
-            && let Some(f) = self.slot.begin()
-        {
-            contain(|| drop(f));
-            self.slot.settle(Outcome::Cancelled);
-        }
+impl<F, R, Q: Fn(F) -> R> Posted<F, R, Q> {
+    fn run(self) {
+        let Self { call, run } = self;
+        call.run(&run);
     }
 }

@@ -1,13 +1,14 @@
 //! [`ColorCell::read`] and [`ColorCell::try_read`]: reading a value in parallel with other readers.
 
 use super::access::CallError;
-use super::queued::{Queued, Shared};
-use super::slot::Outcome;
+use super::queued::Queued;
+use super::slot::{Outcome, Slot};
 use super::{ColorCell, InUse};
 use crate::budget;
 use crate::contain::contain;
 use crate::lane::readers;
 use crate::lane::readers::queued::{self, QueuedRead};
+use crate::sync::Arc;
 use crate::task::How;
 use crate::wait::Turn;
 use std::fmt;
@@ -29,7 +30,7 @@ pub struct TryRead<'a, T: Send + 'static, F, R> {
 
 enum Stage<F, R> {
     Unstarted(F),
-    Queued(Queued<F, R>),
+    Queued(Queued<F, Result<R, InUse>>),
     Done,
 }
 
@@ -174,16 +175,16 @@ where
                 Ok(result) => return Poll::Ready(Ok(result?)),
                 Err(f) => {
                     let cell = this.cell;
-                    let queued = Queued::push(this.turn(), f, cx.waker(), |slot| {
-                        let queued = Reading { cell: cell.clone(), slot, f: None };
-                        queued::post(cell.inner.lane(), queued);
-                    });
+                    let (mut queued, slot) = Queued::new(f, cx.waker().clone());
+                    let reading = Reading { cell: cell.clone(), slot, f: None };
+                    queued::post(cell.inner.lane(), reading);
+                    queued.waits(this.turn());
                     this.stage = Stage::Queued(queued);
                 }
             },
-            Stage::Queued(queued) => match queued.poll(cx.waker(), || this.turn())? {
-                Ok(outcome) => return Poll::Ready(outcome.into_result()),
-                Err(queued) => this.stage = Stage::Queued(queued),
+            Stage::Queued(mut queued) => match queued.poll(cx.waker(), || Some(this.turn()))? {
+                Poll::Ready(outcome) => return Poll::Ready(outcome.into_result()),
+                Poll::Pending => this.stage = Stage::Queued(queued),
             },
             Stage::Done => panic!("a read was polled again after it had given the result"),
         }
@@ -206,7 +207,7 @@ impl<T: Send + 'static, F, R> fmt::Debug for TryRead<'_, T, F, R> {
 
 /// The half that waits in the color's line.
 struct Reading<T: Send + 'static, F, R> {
-    slot: Shared<F, R>,
+    slot: Arc<Slot<F, Result<R, InUse>>>,
     f: Option<F>,
     cell: ColorCell<T>,
 }

@@ -3,7 +3,7 @@
 mod behavior;
 
 use self::behavior::{Behavior, HOW, Scheduled, schedule};
-use super::access::CallError;
+use super::access::{CallError, InUse};
 use super::queued::Queued;
 use super::set::{Cells, Set};
 use super::slot::Slot;
@@ -128,7 +128,7 @@ pub struct TryWhen<S, F, R> {
 enum Stage<S, F, R> {
     Unstarted(S, F),
     /// The set needs one lane exclusively: the closure waits in its line as a call does.
-    Queued(Queued<F, R>, LanePtr),
+    Queued(Queued<F, Result<R, InUse>>, LanePtr),
     /// The set needs several lanes, or shares one.
     Scheduled(Scheduled<F, R>),
     Done,
@@ -180,13 +180,13 @@ where
                     },
                 }
             }
-            Stage::Queued(queued, lane) => {
+            Stage::Queued(mut queued, lane) => {
                 // SAFETY: this is called while the closure has not begun, and the closure keeps the
                 // lane.
                 let lane = unsafe { LaneRef::borrowed(lane) };
-                match queued.poll(cx.waker(), || turn(&lane, this.site))? {
-                    Ok(outcome) => return Poll::Ready(outcome.into_result()),
-                    Err(queued) => this.stage = Stage::Queued(queued, lane.ptr()),
+                match queued.poll(cx.waker(), || Some(turn(&lane, this.site)))? {
+                    Poll::Ready(outcome) => return Poll::Ready(outcome.into_result()),
+                    Poll::Pending => this.stage = Stage::Queued(queued, lane.ptr()),
                 }
             }
             Stage::Scheduled(mut scheduled) => match scheduled.poll(cx.waker(), this.site)? {
