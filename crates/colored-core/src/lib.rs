@@ -106,11 +106,12 @@
 //! | `sync` | atomics, cells and locks: `std`'s or loom's | |
 //! | [`budget`], `color`, [`contain`](mod@contain), `entries`, [`memory`], [`queue`], `rng` | the leaves: keys, chains, deques, free lists | |
 //! | [`task`] | state word, cell, waker, handle | `Schedule`: a task is ready |
-//! | [`lane`] | exclusion and order; slices; callbacks; the values of a color | `Dispatch`: a lane is runnable |
+//! | [`lane`] | exclusion and order; slices; callbacks; the values of a color | `Dispatch`: a lane is runnable; `Observe`: the time; one small trait for each optional feature, in the folder of the feature |
 //! | [`table`] | the exact map from colors to lanes | |
-//! | [`sched`] | workers, stealing, sleep, guests, shutdown | [`Park`]: nothing to run; [`Policy`]: where a lane goes |
-//! | [`wait`](look_for_deadlocks) | records of waits; the search for deadlocks | `Kind`, [`Room`](port::Room): the target of a wait |
-//! | `exclusive` | sections | |
+//! | `wait` | records of waits | `Kind`, [`Room`](port::Room): the target of a wait |
+//! | `join` | [`JoinHandle`], [`AbortHandle`] | |
+//! | [`sched`] | workers, stealing, sleep, guests, shutdown; spawning | [`Park`]: nothing to run; [`Policy`]: where a lane goes |
+//! | [`deadlock`](look_for_deadlocks), `exclusive` | the search for deadlocks; sections | |
 //! | [`cell`], [`spawn`] | the functions that users call | |
 //! | [`port`] | the port to the crates above, such as `colored-limit` | |
 //! | `model` | the loom models | |

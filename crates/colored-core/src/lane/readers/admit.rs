@@ -21,6 +21,11 @@
 //! * Where a producer is half done, or a group is full, a callback under a fresh color continues the admission.
 //! * The search for deadlocks looks as the admitter ([`survey`]): a reader that it finds in the line does have to wait.
 //!
+//! A plainer design admits readers only as the batch that the holder finds when their turn comes. Six models of
+//! `model/admit.rs` fail then: a reader that loses the race against the opening waits for all readers inside. Where one
+//! of these is a behavior that lacks a color, and a section that has that color awaits the reader, the race decides
+//! whether the program gets a [`Deadlock`](crate::Deadlock).
+//!
 //! An inline read opens the gate, and looks at the line afterwards without a fence. So a reader that comes within the
 //! same few nanoseconds may wait for that read. A reader that came while the thread had lost its core does not. The
 //! inline read itself waits for nothing, and before a reader is admitted beside it, an admitter has looked at the line.
