@@ -123,7 +123,8 @@ struct Inner {
 // SAFETY: only the holder uses `inner`, and the right to hold moves between threads with the chain's release and
 // acquire. The tasks behind it are made to move (`Cell::allocate`).
 unsafe impl Send for Lane {}
-// SAFETY: as for `Send`.
+// SAFETY: a shared reference reaches `inner` and `stalled` only in unsafe functions for the holder; every other field
+// is atomic, or never changes while the lane is shared.
 unsafe impl Sync for Lane {}
 
 /// Whether the table knows a lane.
@@ -160,7 +161,7 @@ impl Lane {
         // Ordering: exclusive access.
         self.home.store(0, Ordering::Relaxed);
         self.inner.with_mut(|inner| {
-            // SAFETY: exclusive access.
+            // SAFETY: `&mut self` keeps every other access out.
             let inner = unsafe { &mut *inner };
             debug_assert!(inner.live.is_empty());
             debug_assert!(inner.section.is_none() && inner.locals.is_none());
@@ -235,7 +236,7 @@ pub(crate) struct LanePtr(NonNull<Lane>);
 
 // SAFETY: a lane is `Send` and `Sync`, and the pointer makes no claim about the lane's lifetime.
 unsafe impl Send for LanePtr {}
-// SAFETY: as for `Send`.
+// SAFETY: a shared reference gives no more than a copy of the pointer, and `get` is unsafe.
 unsafe impl Sync for LanePtr {}
 
 impl LanePtr {
@@ -269,7 +270,7 @@ impl LanePtr {
 /// The color that this thread runs under; look-ups can find it from now on.
 pub(crate) fn current_color() -> Option<Color> {
     let lane = current::lane()?;
-    // SAFETY: this thread holds the lane.
+    // SAFETY: `current::lane` returns the lane that this thread holds, and a held lane is alive.
     let lane_ref = unsafe { lane.get() };
     lane_ref.publish(lane);
     Some(lane_ref.color())
@@ -283,7 +284,7 @@ pub(crate) struct ReadyLane(LanePtr);
 impl ReadyLane {
     /// The lane. It is alive: it is runnable, so its chain has a node, which keeps it.
     pub(crate) fn lane(&self) -> &Lane {
-        // SAFETY: the lane is alive, since its chain has a node, which keeps it.
+        // SAFETY: the chain has a node while the right to run the lane exists, and that node keeps the lane.
         unsafe { self.0.get() }
     }
 

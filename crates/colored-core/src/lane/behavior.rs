@@ -169,11 +169,11 @@ unsafe fn take(behavior: NonNull<Header>, granted: usize) -> bool {
 ///
 /// The caller has one, and does not use it again.
 pub(crate) unsafe fn release(behavior: NonNull<Header>) {
-    // SAFETY: the caller's reference.
+    // SAFETY: the caller owns a reference, which keeps the behavior alive up to the exchange.
     let header = unsafe { behavior.as_ref() };
     // Ordering: Release orders this owner's use before the free, Acquire the others'.
     if header.refs.fetch_sub(1, Ordering::AcqRel) == 1 {
-        // SAFETY: it was the last one.
+        // SAFETY: the exchange took the last reference, and the function is the behavior's own.
         unsafe { (header.vtable.free)(behavior) };
     }
 }
@@ -186,13 +186,13 @@ pub(crate) unsafe fn release(behavior: NonNull<Header>) {
 /// The behavior is fresh and its claims belong to it; the caller keeps the future's reference, and
 /// the behavior keeps the lanes.
 pub(crate) unsafe fn enqueue(behavior: NonNull<Header>) -> bool {
-    // SAFETY: the caller's reference.
+    // SAFETY: the caller keeps the future's reference, and so the behavior, up to the end of this call.
     let claims = unsafe { claims(behavior) };
     let mut granted = 1;
     let push = |claim: &Claim| {
         // SAFETY: the behavior keeps the lane.
         let lane = unsafe { claim.want.lane.get() };
-        // SAFETY: the claim is in no chain, and the behavior keeps claim and lane until it is out again.
+        // SAFETY: the claim is in no chain, and the behavior keeps claim and lane until the claim is out again.
         let pushed = unsafe { lane.chain.push(NonNull::from(claim).cast()) };
         match (pushed, claim.want.mode) {
             (Pushed::Behind, _) => {}
@@ -217,7 +217,7 @@ pub(crate) unsafe fn enqueue(behavior: NonNull<Header>) -> bool {
             // A worker opens the gate.
             ReadyLane(lane).dispatch(0);
         } else {
-            // SAFETY: the behavior keeps the lane.
+            // SAFETY: the caller's reference keeps the behavior, and the behavior the lane, up to the end of this call.
             unsafe { admit::look_again(lane) };
         }
     }
@@ -225,7 +225,7 @@ pub(crate) unsafe fn enqueue(behavior: NonNull<Header>) -> bool {
     if !unsafe { take(behavior, granted) } {
         return false;
     }
-    // SAFETY: the last pending one was taken, so no other thread runs it.
+    // SAFETY: `take` took the last pending lane, so nothing is pending, and no other thread runs the behavior.
     drop(unsafe { run(behavior, None, false) });
     true
 }
@@ -254,11 +254,13 @@ unsafe fn run(behavior: NonNull<Header>, kept: Option<LanePtr>, cancel: bool) ->
             Mode::Exclusive => {
                 // SAFETY: the behavior keeps the lane.
                 let closing = unsafe { lane.get() }.port.is_closing();
-                // SAFETY: held, with the claim at the head; the run's reference keeps the lane.
+                // SAFETY: this thread has the lane, with the claim, whose turn is over, at its head; the run's
+                // reference keeps the lane.
                 unsafe { lane.end_hold(After::Claim, Hold::begin(*lane), Some(closing)) };
             }
             Mode::Shared => {
-                // SAFETY: counted in, and the run's reference keeps the lane.
+                // SAFETY: an admitter counted the claim in, this is its one leave, and the run's reference keeps the
+                // lane.
                 unsafe { readers::leave(*lane) };
                 // SAFETY: the reference is the claim's, whose node was taken out when it was let in.
                 unsafe { release(behavior) };
@@ -282,16 +284,16 @@ pub(in crate::lane) unsafe fn grant(
     node: NonNull<Node>,
     closing: bool,
 ) -> Option<ReadyLane> {
-    // SAFETY: the claim is in a chain, and so alive.
+    // SAFETY: the claim is at the head of the chain, and its reference keeps the behavior and the claim.
     let claim = unsafe { node.cast::<Claim>().as_ref() };
     let behavior = claim.behavior;
     claim.gets();
-    // SAFETY: its turn comes once.
+    // SAFETY: the claim's lane has been pending, and the turn of a claim comes once.
     if !unsafe { take(behavior, 1) } {
         let _granted = ready.into_raw();
         return None;
     }
-    // SAFETY: the last pending lane was taken, so no other thread runs it.
+    // SAFETY: `take` took the last pending lane, so nothing is pending, and no other thread runs the behavior.
     if let Some(waker) = unsafe { run(behavior, Some(ready.0), closing) } {
         // The lanes that the behavior has given back come first, or their lines would never end.
         ready.lane().port.wake_behind(waker);
@@ -338,7 +340,7 @@ unsafe fn admit(node: NonNull<Node>) {
     let claim = unsafe { node.cast::<Claim>().as_ref() };
     let (behavior, lane, urgent) = (claim.behavior, claim.want.lane, claim.waiting.is_urgent());
     claim.gets();
-    // SAFETY: a claim is admitted once.
+    // SAFETY: the claim's lane has been pending, and a claim is admitted once.
     if unsafe { take(behavior, 1) } {
         // The admitter has other readers to admit, so another thread may run the behavior. SAFETY: the behavior keeps
         // the lane.
@@ -351,7 +353,7 @@ unsafe fn admit(node: NonNull<Node>) {
 /// A behavior for which nothing is pending. It is cancelled if this is dropped.
 struct Complete(Option<NonNull<Header>>, LaneRef);
 
-// SAFETY: a behavior may run on any thread.
+// SAFETY: the set, the closure and the result of a behavior are `Send`, and only the one owner of this value runs it.
 unsafe impl Send for Complete {}
 
 impl Complete {

@@ -99,10 +99,11 @@ where
 }
 
 unsafe fn run_closure<F: FnOnce()>(node: NonNull<Node>, cancel: bool) {
-    // SAFETY: the node begins a callback of this type.
+    // SAFETY: `push_urged` put this function into the header of a `Callback<F>`, which `node` begins and the lane still
+    // keeps.
     let callback = unsafe { node.cast::<Callback<F>>().as_ref() };
     let closure = callback.closure.with_mut(|closure| {
-        // SAFETY: only the holder uses the closure.
+        // SAFETY: only the holder of the lane uses the closure, and the caller is the holder.
         unsafe { (*closure).take() }
     });
     if let Some(closure) = closure {
@@ -113,12 +114,12 @@ unsafe fn run_closure<F: FnOnce()>(node: NonNull<Node>, cancel: bool) {
 
 unsafe fn free_block<F>(node: NonNull<Node>) {
     // The closure has been taken out; the rest needs no destructor.
-    // SAFETY: allocated with this layout, and out of its chain.
+    // SAFETY: `push_urged` took the block from `allocate` with this layout, and the caller's node is out of its chain.
     unsafe { memory::release(node.cast(), Layout::new::<Callback<F>>()) };
 }
 
 unsafe fn free_short_lived(node: NonNull<Node>) {
-    // SAFETY: as in `free_block`.
+    // SAFETY: `push_urged` took the block from `allocate_short_lived`, and the caller's node is out of its chain.
     unsafe { memory::release_short_lived(node.cast()) };
 }
 
@@ -130,7 +131,7 @@ unsafe fn free_short_lived(node: NonNull<Node>) {
 pub(super) unsafe fn run(node: NonNull<Node>, cancel: bool) {
     // SAFETY: the caller promises that `node` begins a callback, in a lane that this thread holds.
     let run = unsafe { node.cast::<Header>().as_ref() }.run;
-    // SAFETY: the node's own function, and this thread holds its lane.
+    // SAFETY: the function is the node's own, and the caller promises that it holds the lane.
     unsafe { run(node, cancel) };
 }
 
@@ -156,7 +157,7 @@ pub(crate) fn run_inline<F: FnOnce() -> R, R>(lane: &LaneRef, f: F) -> Result<R,
     if !try_alone(lane) {
         return Err(f);
     }
-    // SAFETY: taken just now.
+    // SAFETY: `try_alone` has just taken the lane, by its own node.
     Ok(unsafe { run_alone(lane, f) })
 }
 
@@ -174,7 +175,7 @@ where
     if !try_alone(lane) && !try_alone_soon(lane) {
         return Err(given);
     }
-    // SAFETY: taken just now.
+    // SAFETY: `try_alone` or `try_alone_soon` has just taken the lane, by its own node.
     Ok(unsafe { run_alone(lane, || run(given)) })
 }
 
@@ -185,7 +186,8 @@ where
 unsafe fn run_alone<F: FnOnce() -> R, R>(lane: &LaneRef, f: F) -> R {
     let hold = Hold::begin(lane.ptr());
     let result = catch_unwind(AssertUnwindSafe(f));
-    // SAFETY: this thread holds the lane, the node at its head is the lane's own, and `lane` outlives this.
+    // SAFETY: this thread holds the lane, at whose head is the lane's own node, so no task of it has been polled;
+    // `lane` outlives this.
     unsafe { lane.ptr().end_inline(hold) };
     result.unwrap_or_else(|payload| resume_unwind(payload))
 }

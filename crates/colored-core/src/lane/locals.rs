@@ -120,9 +120,9 @@ impl<T: Send + 'static> ColorLocal<T> {
     pub fn try_with<R>(&'static self, f: impl FnOnce(&T) -> R) -> Result<R, ColorLocalError> {
         let error = |why| ColorLocalError { name: self.name, why };
         let lane = current::lane().ok_or(error(Why::NoColor))?;
-        // SAFETY: this thread holds the lane.
+        // SAFETY: `current::lane` returns the lane that this thread holds, and a held lane is alive.
         let lane = unsafe { lane.get() };
-        // SAFETY: as above.
+        // SAFETY: this thread holds that lane up to the end of this turn.
         let value = match unsafe { lane.with_inner(|inner| inner.local(self)) } {
             Found::Here(value) => value,
             Found::Dropped => return Err(error(Why::Dropped)),
@@ -150,7 +150,7 @@ impl<T: Send + 'static> ColorLocal<T> {
                 Found::Dropped | Found::Not => unreachable!("it has just been put there"),
             }
         };
-        // SAFETY: this thread holds the lane.
+        // SAFETY: the caller holds the lane, and goes on holding it while the initializer runs.
         unsafe { lane.with_inner(insert) }
     }
 
@@ -221,9 +221,10 @@ impl Last {
     ///
     /// The lane is unreferenced, and no thread finds it before this returns.
     pub(crate) unsafe fn of(ptr: LanePtr) -> Self {
-        // SAFETY: the lane is not freed yet.
+        // SAFETY: the caller frees the lane only after this, so it is alive.
         let lane = unsafe { ptr.get() };
-        // SAFETY: no thread holds an unreferenced lane.
+        // SAFETY: an unreferenced lane is idle, and the caller promises that no thread finds it: so this thread has it
+        // as a holder has.
         if !unsafe { lane.has_locals() } {
             return Self::Gone(ptr);
         }
@@ -246,12 +247,12 @@ struct End {
 impl Drop for End {
     fn drop(&mut self) {
         let lane = current::lane().expect("a callback runs, and is dropped, under its lane");
-        // SAFETY: this thread holds the lane.
+        // SAFETY: a callback runs, and is dropped, under the lane that its thread holds, and a held lane is alive.
         let lane = unsafe { lane.get() };
         if !self.in_any_case && lane.has_other_owners() {
             return;
         }
-        // SAFETY: as above.
+        // SAFETY: this thread holds the lane up to the end of the callback, also while values are dropped.
         while let Some(value) = unsafe { lane.with_inner(Inner::take_local) } {
             contain(|| drop(value));
         }

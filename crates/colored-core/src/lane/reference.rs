@@ -27,7 +27,7 @@ impl LanePtr {
         // worker, which keeps the scheduler.
         let port: &dyn Dispatch = &*lane.port;
         if !port.retire(self, refs, Owner::Worker) {
-            // SAFETY: the references are still the caller's.
+            // SAFETY: `retire` has refused, so the references are still the caller's.
             unsafe { self.retire_from_outside(refs) };
         }
     }
@@ -77,7 +77,8 @@ impl LanePtr {
     /// [`Kind::Uncounted`](crate::queue::Kind::Uncounted).
     #[inline(always)]
     pub(crate) unsafe fn push(self, node: NonNull<Node>) {
-        // SAFETY: the caller promises the same.
+        // SAFETY: the caller promises that the node is in no chain, stays until it has run, and owns a reference or
+        // needs none.
         unsafe { self.push_with(node, ReadyLane::dispatch) };
     }
 
@@ -94,7 +95,8 @@ impl LanePtr {
                 dispatch_from_outside(port, ready, pin);
             }
         };
-        // SAFETY: the caller promises the same as for `push`.
+        // SAFETY: the caller promises that the node is in no chain, stays until it has run, and owns a reference or
+        // needs none.
         unsafe { self.push_with(node, dispatch) };
     }
 
@@ -108,7 +110,8 @@ impl LanePtr {
         // SAFETY: the node is in no chain yet, so this thread may read it.
         let Node { pin, urgent, .. } = *unsafe { node.as_ref() };
         if urgent {
-            // SAFETY: the caller promises the same as for `push`; `pin` is the node's.
+            // SAFETY: the caller promises that the node is in no chain, stays, and owns a reference or needs none;
+            // `pin` is the node's.
             return unsafe { self.push_urgent(node, pin) };
         }
         // SAFETY: the caller promises that the node is in no chain, and stays until it has run.
@@ -131,7 +134,7 @@ impl ReadyLane {
     /// this returns, so no argument of this, or of what it calls, is a reference into the lane.
     #[inline(always)]
     pub(super) fn dispatch(self, pin: u32) {
-        // SAFETY: the right to run keeps the lane up to the hand-over.
+        // SAFETY: the chain has a node, which keeps the lane, up to the hand-over of the right to run it.
         let lane = unsafe { self.0.get() };
         // The reference is to the scheduler, not into the lane: a worker that takes the lane keeps its scheduler, and
         // otherwise the right to run comes back.
@@ -169,12 +172,14 @@ impl Schedule for LanePtr {
 
     #[inline]
     unsafe fn schedule(self, node: NonNull<Node>) {
-        // SAFETY: a task that is not complete owns a reference to its lane.
+        // SAFETY: the caller may move the task, so the node is in no chain; a task that is not complete owns a
+        // reference to its lane.
         unsafe { self.push(node) };
     }
 
     unsafe fn resume(self, node: NonNull<Node>) {
-        // SAFETY: the node is at the head of the chain of a lane that the caller may run.
+        // SAFETY: the task has kept its lane, so the node is at the head; the caller has the right to run the lane, so
+        // the node stays.
         let pin = unsafe { node.as_ref() }.pin;
         ReadyLane(self).dispatch(pin);
     }

@@ -25,12 +25,13 @@ impl LanePtr {
         if unlinked == Unlinked::Stalled && after == After::Inline {
             // The node stays in the chain for now, so like every node there it owns a reference.
             lane.retain(1);
-            // SAFETY: this thread holds the lane.
+            // SAFETY: the head is still in the chain, so this thread still holds the lane.
             unsafe { lane.set_stalled(After::InlineCounted) };
         }
-        // SAFETY: this thread holds the lane, which something else keeps alive.
+        // SAFETY: the caller promises that `hold` is of this lane, and that something that outlives this call keeps
+        // the lane.
         unsafe { self.settle(&hold) };
-        // SAFETY: the head is alive.
+        // SAFETY: the head is alive: it is in the chain of a lane that this thread holds.
         let pin = unsafe { lane.chain.head().as_ref() }.pin;
         hold.has_ended();
         ReadyLane(self).dispatch(pin);
@@ -47,7 +48,8 @@ impl LanePtr {
         // SAFETY: the caller promises that something that outlives this call keeps the lane alive.
         let lane = unsafe { self.get() };
         if hold.owed() != 0 || !lane.chain.try_release(NonNull::from(&lane.inline)) {
-            // SAFETY: the caller promises the same, and the own node is still at the head.
+            // SAFETY: the caller promises the hold, and that something keeps the lane alive. The own node is still
+            // at the head: the exchange was left out, or has failed.
             unsafe { self.end_crowded(hold) };
         }
     }
@@ -62,7 +64,8 @@ impl LanePtr {
         // SAFETY: the caller promises that something that outlives this call keeps the lane alive.
         let lane = unsafe { self.get() };
         if !lane.chain.try_release(NonNull::from(&lane.inline)) {
-            // SAFETY: the caller promises the same, the own node is still at the head, and the hold is of this lane.
+            // SAFETY: the exchange has failed, so this thread still holds the lane, by the hold that begins here.
+            // The caller promises that something keeps the lane alive.
             unsafe { self.end_crowded(Hold::begin(self)) };
         }
     }
@@ -72,7 +75,8 @@ impl LanePtr {
     /// As for [`end_inline`](Self::end_inline).
     #[cold]
     unsafe fn end_crowded(self, hold: Hold) {
-        // SAFETY: the caller promises the same, the own node has had its turn, and no task has been polled.
+        // SAFETY: the caller promises that the own node, which has had its turn, is at the head, that something
+        // keeps the lane alive, and that no task has been polled.
         unsafe { self.end_hold(After::Inline, hold, None) };
     }
 
@@ -87,7 +91,7 @@ impl LanePtr {
             // SAFETY: the caller promises that a reference keeps the lane alive.
             unsafe { self.get() }.retain(owed.unsigned_abs());
         } else if owed < 0 {
-            // SAFETY: the references were given to the holder.
+            // SAFETY: their owners gave these references to the holder, which gives them back here, once.
             unsafe { self.release(owed.unsigned_abs()) };
         }
     }

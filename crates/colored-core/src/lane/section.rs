@@ -26,28 +26,29 @@ impl LanePtr {
     /// The caller holds the lane, and `task` is at its head and has been polled.
     #[cold]
     pub(in crate::lane) unsafe fn keep(self, task: TaskRef<LanePtr>, hold: &Hold) -> Kept {
-        // SAFETY: the right to run keeps the lane alive.
+        // SAFETY: the caller holds the lane, and the node at its head keeps it.
         let lane = unsafe { self.get() };
         // This may be the end of the hold: the references taken must be counted before.
         if hold.owed() > 0 {
             lane.retain(hold.take_owed().unsigned_abs());
         }
         if !task.is_notified() {
-            // SAFETY: the lane is held.
+            // SAFETY: the caller promises that it holds the lane, and that `task` is at its head and has been polled.
             unsafe { lane.announce(task) };
         }
         // SAFETY: the caller promises that the lane is held, and that `task` is at its head and has been polled.
         let kept = unsafe { task.end_keeping() };
         match kept {
             Kept::Again => {}
-            // SAFETY: the lane is still held, and the task is about to leave it.
+            // SAFETY: after `Kept::Over` the caller still holds the lane, and the task, which has no section left, is
+            // about to leave it.
             Kept::Over => unsafe { lane.forget_section() },
             Kept::Waiting => {
                 hold.has_ended();
                 let owed = hold.take_owed();
                 debug_assert!(owed <= 0, "what was taken has been counted");
                 if owed < 0 {
-                    // SAFETY: the references were given to the holder.
+                    // SAFETY: their owners gave these references to the holder, which gives them back here, once.
                     unsafe { self.release(owed.unsigned_abs()) };
                 }
             }
@@ -61,14 +62,14 @@ impl Lane {
     ///
     /// The caller holds the lane, and `task` is at its head and has been polled.
     unsafe fn announce(&self, task: TaskRef<LanePtr>) {
-        // SAFETY: the lane is held.
+        // SAFETY: the caller promises that it holds the lane.
         if unsafe { self.with_inner(|inner| inner.section.is_some()) } {
             return;
         }
         match self.port.enter_section(task) {
-            // SAFETY: the lane is held.
+            // SAFETY: the caller promises that it holds the lane, and `enter_section` does not run it.
             Ok(section) => unsafe { self.with_inner(|inner| inner.section = Some(section)) },
-            // SAFETY: the task is at the head, and its next turn is this lane's next.
+            // SAFETY: the task at the head is not complete, so the runtime's reference keeps it until its next turn.
             Err(Closing) => unsafe { task.abort() },
         }
     }
@@ -78,7 +79,7 @@ impl Lane {
     /// The caller holds the lane, and the task at the head leaves it.
     #[cold]
     pub(in crate::lane) unsafe fn forget_section(&self) {
-        // SAFETY: the lane is held.
+        // SAFETY: the caller promises that it holds the lane.
         if let Some(section) = unsafe { self.with_inner(|inner| inner.section.take()) } {
             self.port.remove_section(section);
         }

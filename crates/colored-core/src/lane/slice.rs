@@ -48,21 +48,22 @@ impl ReadyLane {
     /// Runs the lane until it is idle, `runner` says stop, or the next turn is another thread's.
     pub(crate) fn run(mut self, runner: &mut impl Runner) -> Slice {
         let hold = Hold::begin(self.0);
-        // SAFETY: the right to run keeps the lane alive.
+        // SAFETY: the right to run is here, so the chain has a node, which keeps the lane.
         let lane = unsafe { self.0.get() };
         loop {
-            // SAFETY: this thread holds the lane.
+            // SAFETY: `self` is the right to run the lane, so this thread holds it.
             let stalled = unsafe { lane.take_stalled() };
             let after = match stalled {
                 Some(after) => after,
                 None => {
                     let node = lane.chain.head();
-                    // SAFETY: the head is alive.
+                    // SAFETY: this thread holds the lane, and so alone takes out the head, which is
+                    // alive.
                     let pin = unsafe { node.as_ref() }.pin;
                     // A closure that is only to be dropped is dropped on any thread: the thread
                     // that it is pinned to may have gone.
                     let dropped = || {
-                        // SAFETY: the head is alive.
+                        // SAFETY: this thread has not taken out the head, which is alive.
                         unsafe { node.as_ref() }.kind == Kind::Callback && runner.is_closing()
                     };
                     if !runner.may_run(pin) && !dropped() {
@@ -70,9 +71,10 @@ impl ReadyLane {
                         return Slice::Elsewhere(self, pin);
                     }
                     let closing = runner.is_closing();
-                    // SAFETY: the head is alive.
+                    // SAFETY: this thread has not taken out the head, which is alive.
                     match unsafe { node.as_ref() }.kind {
-                        // SAFETY: this thread holds the lane, by `hold`, and may run its head.
+                        // SAFETY: this thread holds the lane, by `hold`, and has just found a claim
+                        // or a reader at its head.
                         Kind::Claim | Kind::Read => match unsafe { self.share(&hold, closing) } {
                             Turned::Over(lane, after) => {
                                 self = lane;
@@ -84,7 +86,8 @@ impl ReadyLane {
                             }
                             Turned::Taken => return Slice::Taken,
                         },
-                        // SAFETY: this thread holds the lane, and may run its head.
+                        // SAFETY: this thread holds the lane, and was found to be one that may run
+                        // its head.
                         _ => unsafe { lane.turn(node, closing) },
                     }
                 }
@@ -109,7 +112,7 @@ impl ReadyLane {
     #[cold]
     unsafe fn share(self, hold: &Hold, closing: bool) -> Turned {
         let node = self.lane().chain.head();
-        // SAFETY: the head is alive.
+        // SAFETY: the caller holds the lane, and so alone takes out the head, which is alive.
         if unsafe { node.as_ref() }.kind == Kind::Claim {
             self.count_owed(hold);
             // SAFETY: the caller promises that the lane is held, and a claim is at its head; the
@@ -155,22 +158,25 @@ impl Lane {
     /// The caller holds the lane, `node` is its head, and this thread may run it.
     #[inline]
     unsafe fn turn(&self, node: NonNull<Node>, closing: bool) -> After {
-        // SAFETY: the head is alive.
+        // SAFETY: the caller holds the lane, and so alone takes out its head, which is alive.
         match unsafe { node.as_ref() }.kind {
             Kind::Task => {
-                // SAFETY: of that kind, and alive until it is unlinked.
+                // SAFETY: the node is of `Kind::Task`, and the task is alive until the node has
+                // been unlinked.
                 let task = unsafe { TaskRef::from_node(node) };
                 // SAFETY: the caller promises that the lane is held, the task at its head, and this
                 // the thread that may run it.
                 unsafe { self.turn_of_task(task, closing) }
             }
             Kind::Callback => {
-                // SAFETY: of that kind, and it has not run yet.
+                // SAFETY: a node of `Kind::Callback` begins a callback, and the caller holds the
+                // lane.
                 unsafe { callback::run(node, closing) };
                 After::Free
             }
             Kind::Uncounted => {
-                // SAFETY: as above.
+                // SAFETY: a node of `Kind::Uncounted` begins a callback, and the caller holds the
+                // lane.
                 unsafe { callback::run(node, closing) };
                 After::FreeUncounted
             }
@@ -192,39 +198,44 @@ impl Lane {
     /// As for [`Lane::turn`].
     #[inline]
     unsafe fn turn_of_task(&self, task: TaskRef<LanePtr>, closing: bool) -> After {
-        // SAFETY: the lane is held and the task at its head.
+        // SAFETY: the caller promises that it holds the lane, and that the task is at its head.
         let begun = unsafe { task.begin() };
         let (done, asked) = current::polling(task, || {
             if closing || begun == Begun::Cancel {
-                // SAFETY: as above.
+                // SAFETY: the caller holds the lane and is the thread that may run the task, whose
+                // turn has begun above.
                 unsafe { task.cancel() };
                 true
             } else {
-                // SAFETY: as above.
+                // SAFETY: the caller holds the lane and is the thread that may run the task, whose
+                // turn has begun above.
                 budget::fresh(|| unsafe { task.poll() })
             }
         });
-        // SAFETY: the task's hop left a reference, and this is the only use of it.
+        // SAFETY: the task's hop left a reference with the lane, and this is the only use of it.
         let hop = asked.hop.map(|lane| unsafe { LaneRef::from_counted(lane) });
         let list = |inner: &mut super::Inner| {
             if done || hop.is_some() {
-                // SAFETY: the lane is held, and the task alive and of this lane.
+                // SAFETY: the caller holds the task's lane, and the task is alive until `unlink`
+                // takes its node out.
                 unsafe { inner.live.remove(task) };
             } else {
-                // SAFETY: as above.
+                // SAFETY: the caller holds the task's lane. The task is not complete, so the
+                // runtime's reference keeps it in the list.
                 unsafe { inner.live.insert(task) };
             }
             inner.section.is_some()
         };
-        // SAFETY: the lane is held.
+        // SAFETY: the caller promises that it holds the lane.
         let has_kept = unsafe { self.with_inner(list) };
         let wants = if done { Wants::Wait } else { task.wants() };
         if has_kept && wants != Wants::Lane {
-            // SAFETY: the lane is held, and the task keeps it no longer.
+            // SAFETY: the caller holds the lane, and the task at its head does not want to keep it
+            // any longer.
             unsafe { self.forget_section() };
         }
         if done {
-            // SAFETY: the output has been stored.
+            // SAFETY: the caller holds the lane, and `poll` or `cancel` has stored the output.
             unsafe { task.complete() };
             return After::Release;
         }
@@ -237,7 +248,8 @@ impl Lane {
         match wants {
             Wants::Lane => {
                 if asked.yielded {
-                    // SAFETY: the task is at the head, and has the next turn.
+                    // SAFETY: the task is at the head of this lane and is not complete, so the
+                    // runtime's reference keeps it until its next turn.
                     unsafe { task.wake() };
                 }
                 After::Keep

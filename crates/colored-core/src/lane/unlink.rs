@@ -22,7 +22,7 @@ impl Lane {
     ///
     /// The caller holds the lane.
     pub(super) unsafe fn take_stalled(&self) -> Option<After> {
-        // SAFETY: only the holder uses it.
+        // SAFETY: only the holder uses this field, and the caller promises that it holds the lane.
         self.stalled.with_mut(|stalled| unsafe { (*stalled).take() })
     }
 
@@ -32,7 +32,7 @@ impl Lane {
     ///
     /// The caller holds the lane.
     pub(super) unsafe fn set_stalled(&self, after: After) {
-        // SAFETY: only the holder uses it.
+        // SAFETY: only the holder uses this field, and the caller promises that it holds the lane.
         self.stalled.with_mut(|stalled| unsafe { *stalled = Some(after) });
     }
 }
@@ -51,14 +51,15 @@ impl LanePtr {
         hold: &Hold,
         closing: Option<bool>,
     ) -> Unlinked {
-        // SAFETY: the right to run keeps the lane alive.
+        // SAFETY: the caller holds the lane, which the node at its head keeps, or for the lane's own node the
+        // caller.
         let lane = unsafe { self.get() };
         let head = lane.chain.head();
         let mut after = after;
         if after == After::Keep {
             // SAFETY: only tasks keep a lane, and a scheduled one is alive.
             let task = unsafe { TaskRef::<LanePtr>::from_node(head) };
-            // SAFETY: the lane is held, and the head has been polled.
+            // SAFETY: the caller holds the lane, and the task at its head has been polled.
             match unsafe { self.keep(task, hold) } {
                 Kept::Waiting => return Unlinked::Idle,
                 Kept::Again => return Unlinked::More,
@@ -77,11 +78,11 @@ impl LanePtr {
                     lane.retain(hold.take_owed().unsigned_abs());
                 }
                 if let Some(closing) = closing {
-                    // SAFETY: the lane is held.
+                    // SAFETY: this thread still holds the lane, whose head is still in the chain.
                     unsafe { lane.ensure_found(self, closing) };
                 }
             }
-            // SAFETY: the head is alive.
+            // SAFETY: the head is in the chain, and only this thread, the holder, takes it out.
             let urgent = unsafe { head.as_ref() }.urgent;
             if urgent {
                 lane.priority.lower();
@@ -99,22 +100,22 @@ impl LanePtr {
                     // SAFETY: the node lives in the lane, which is still held.
                     unsafe { head.as_ref() }.reset();
                 }
-                // SAFETY: the head is out.
+                // SAFETY: the head, which has had its turn, is out of the chain.
                 unsafe { after.settle(head, hold) };
             }
             Unlinked::Idle => {
                 // `settle` may drop a foreign waker, whose code must not see the color.
                 hold.has_ended();
-                // SAFETY: the head is out.
+                // SAFETY: the head, which has had its turn, was the last node, and is out of the chain.
                 unsafe { after.settle(head, hold) };
                 let owed = hold.take_owed();
                 debug_assert!(owed <= 0, "what was taken has been counted");
                 if owed < 0 {
-                    // SAFETY: the references were given to the holder.
+                    // SAFETY: their owners gave these references to the holder, which gives them back here, once.
                     unsafe { self.release(owed.unsigned_abs()) };
                 }
             }
-            // SAFETY: the lane is held.
+            // SAFETY: the head is still in the chain, so this thread still holds the lane.
             Unlinked::Stalled => unsafe { lane.set_stalled(after) },
         }
         unlinked
@@ -139,7 +140,7 @@ impl After {
             }
             After::Release => {
                 hold.owe(-1);
-                // SAFETY: complete and unlinked.
+                // SAFETY: the task is complete and its node in no chain; the runtime's reference ends here.
                 unsafe { task().release() };
             }
             After::Hop => {

@@ -10,10 +10,10 @@ impl Lane {
     /// The caller holds the lane.
     pub(super) unsafe fn abort_waiting(&self) {
         let next = |inner: &mut Inner| {
-            // SAFETY: the lane is held.
+            // SAFETY: the caller of `abort_waiting` holds the lane, whose list this is.
             unsafe { inner.live.pop() }
         };
-        // SAFETY: the lane is held.
+        // SAFETY: the caller promises that it holds the lane; an abort may add nodes to it, but does not run it.
         while let Some(task) = unsafe { self.with_inner(next) } {
             // SAFETY: a task in the list is not complete, so the runtime's reference exists.
             unsafe { task.abort() };
@@ -29,7 +29,7 @@ impl Lane {
     /// The caller holds the lane.
     #[inline]
     pub(super) unsafe fn ensure_found(&self, lane: LanePtr, mut closing: bool) {
-        // SAFETY: the lane is held.
+        // SAFETY: the caller promises that it holds the lane.
         if !unsafe { self.with_inner(|inner| !inner.live.is_empty()) } {
             return;
         }
@@ -38,7 +38,7 @@ impl Lane {
             closing = self.port.is_closing();
         }
         if closing {
-            // SAFETY: the lane is held.
+            // SAFETY: the caller still holds the lane: `publish` gives nothing away.
             unsafe { self.abort_waiting() };
         }
     }

@@ -129,7 +129,8 @@ pub(crate) struct Chain {
 // SAFETY: only the holder uses `head`, and the right to hold moves between threads by the release and acquire of `tail`
 // (module documentation).
 unsafe impl Send for Chain {}
-// SAFETY: as for `Send`.
+// SAFETY: any thread may use `tail`, which is atomic; a shared reference reaches `head` in the hands of the holder
+// only.
 unsafe impl Sync for Chain {}
 
 impl Chain {
@@ -299,7 +300,7 @@ impl Chain {
                 None => return false,
             }
         }
-        // SAFETY: alive, and in no chain that others can see.
+        // SAFETY: the caller promises that the node is alive and in no chain, so no other thread uses its link.
         let link = unsafe { &node.as_ref().next };
         // Ordering: only the holder reads the link, and hands it on with the chain.
         link.store(next, Ordering::Relaxed);
@@ -309,14 +310,15 @@ impl Chain {
 
     fn set_head(&self, node: *mut Node) {
         self.head.with_mut(|head| {
-            // SAFETY: the caller is the holder, and no other thread uses `head`.
+            // SAFETY: the caller is the holder, also after a push or a claim that found the chain idle; no other thread
+            // uses `head`.
             unsafe { *head = node }
         });
     }
 
     #[inline]
     fn next_of(node: NonNull<Node>) -> *mut Node {
-        // SAFETY: the head of a held chain is alive: only its holder unlinks it.
+        // SAFETY: the node is in the chain, and no other thread takes nodes out there meanwhile, so the node is alive.
         let next = unsafe { &node.as_ref().next };
         // Ordering: pairs with the Release store in `push`: the next node's contents are visible.
         next.load(Ordering::Acquire)

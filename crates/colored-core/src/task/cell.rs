@@ -102,82 +102,85 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         stage: *mut Stage<F>,
         output: Result<F::Output, JoinError>,
     ) {
-        // SAFETY: the holder's right to the future.
+        // SAFETY: the caller holds the lane and the stage is the future, so only this thread uses the stage.
         let dropped = catch_unwind(AssertUnwindSafe(|| unsafe { ptr::drop_in_place(stage) }));
         let output = match dropped {
             Ok(()) => output,
             Err(payload) => {
                 // The output's own destructor may panic as well; that second panic is dropped.
                 contain(|| drop(output));
-                // SAFETY: the task is alive.
+                // SAFETY: the task is not complete yet, so the runtime's reference keeps it alive.
                 Err(JoinError::panicked(unsafe { task.as_ref() }.id, payload))
             }
         };
-        // SAFETY: the place has just been vacated and is the holder's.
+        // SAFETY: `drop_in_place` has emptied the place, also if it has panicked, and the caller holds the lane.
         unsafe { stage.write(Stage::Output(output)) };
     }
 }
 
 unsafe fn poll<F: Future, S: Schedule>(task: NonNull<Header<S>>) -> bool {
     let poll = |stage: *mut Stage<F>| {
-        // SAFETY: the caller holds the lane and polls under its reference.
+        // SAFETY: the runtime's reference keeps the task alive during the poll, and the waker does not outlive the
+        // poll.
         let waker = unsafe { waker::borrowed(task) };
         let mut cx = Context::from_waker(&waker);
         let polled = catch_unwind(AssertUnwindSafe(|| {
-            // SAFETY: only the holder may use the future.
+            // SAFETY: only the holder of the lane uses the future, and the caller holds the lane.
             let Stage::Future(future) = (unsafe { &mut *stage }) else {
                 unreachable!("a task that is not complete has its future")
             };
-            // SAFETY: the future stays in its allocation until it is dropped.
+            // SAFETY: no code moves the future out of its allocation; `finish` drops it in its place.
             let future = unsafe { Pin::new_unchecked(future) };
             future.poll(&mut cx)
         }));
         let output = match polled {
             Ok(Poll::Pending) => return false,
             Ok(Poll::Ready(output)) => Ok(output),
-            // SAFETY: the task is alive.
+            // SAFETY: the task is not complete yet, so the runtime's reference keeps it alive.
             Err(payload) => Err(JoinError::panicked(unsafe { task.as_ref() }.id, payload)),
         };
-        // SAFETY: the stage is the future, and the holder's.
+        // SAFETY: the caller holds the lane, and the match above has found the future in the stage.
         unsafe { Cell::<F, S>::finish(task, stage, output) };
         true
     };
-    // SAFETY: the caller holds the lane.
+    // SAFETY: the caller holds the lane, and the task is not complete, so the stage is the caller's.
     unsafe { Cell::<F, S>::with_stage(task, poll) }
 }
 
 unsafe fn cancel<F: Future, S: Schedule>(task: NonNull<Header<S>>) {
     let cancel = |stage| {
-        // SAFETY: the task is alive.
+        // SAFETY: the task is not complete yet, so the runtime's reference keeps it alive.
         let error = JoinError::cancelled(unsafe { task.as_ref() }.id);
-        // SAFETY: the stage is the future, and the holder's.
+        // SAFETY: the caller holds the lane, and the stage of a task that is not complete is the future.
         unsafe { Cell::<F, S>::finish(task, stage, Err(error)) };
     };
-    // SAFETY: the caller holds the lane.
+    // SAFETY: the caller holds the lane, and the task is not complete, so the stage is the caller's.
     unsafe { Cell::<F, S>::with_stage(task, cancel) };
 }
 
 unsafe fn take_output<F: Future, S: Schedule>(task: NonNull<Header<S>>, into: *mut ()) {
     let take = |stage: *mut Stage<F>| {
-        // SAFETY: after completion the stage is the handle's.
+        // SAFETY: the task is complete and the caller is its handle, so only this thread uses the stage.
         let Stage::Output(output) = std::mem::replace(unsafe { &mut *stage }, Stage::Gone) else {
             panic!("a `JoinHandle` was polled again after it had given the output")
         };
         // SAFETY: the caller promises that `into` is a place for this type.
         unsafe { into.cast::<Result<F::Output, JoinError>>().write(output) };
     };
-    // SAFETY: the task is complete and the caller is its handle.
+    // SAFETY: the caller promises that the task is complete and that it is the handle, to which the output belongs.
     unsafe { Cell::<F, S>::with_stage(task, take) };
 }
 
 unsafe fn drop_output<F: Future, S: Schedule>(task: NonNull<Header<S>>) {
     let drop_it = |stage: *mut Stage<F>| {
-        // SAFETY: the caller has the right to the output.
+        // SAFETY: the caller is the handle, or the holder of a task without a handle, so only this thread uses the
+        // stage.
         let output = std::mem::replace(unsafe { &mut *stage }, Stage::Gone);
         // A destructor that panics must not stop the worker.
         contain(|| drop(output));
     };
-    // SAFETY: the task is complete and the caller is its handle, or its holder with no handle.
+    // SAFETY: the caller promises that the task is complete, and that it is the handle, or the holder if there is no
+    // handle.
     unsafe { Cell::<F, S>::with_stage(task, drop_it) };
 }
 
@@ -185,12 +188,13 @@ unsafe fn free_cell<F: Future, S: Schedule>(task: NonNull<Header<S>>) {
     struct Place(NonNull<u8>, Layout);
     impl Drop for Place {
         fn drop(&mut self) {
-            // SAFETY: allocated with this layout, and the last reference is gone.
+            // SAFETY: `Cell::allocate` made the place with this layout, and no thread has a reference any more.
             unsafe { memory::release(self.0, self.1) };
         }
     }
     // The place is freed also when a destructor (of a joiner's waker, say) panics.
     let _place = Place(task.cast(), Layout::new::<Cell<F, S>>());
-    // SAFETY: a cell of this type, whose last reference is gone.
+    // SAFETY: the vtable belongs to a cell of this type, and the caller promises that no thread has a reference any
+    // more.
     unsafe { ptr::drop_in_place(task.cast::<Cell<F, S>>().as_ptr()) };
 }

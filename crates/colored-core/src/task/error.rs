@@ -17,8 +17,8 @@ struct Payload(Box<dyn Any + Send>);
 /// Takes the place of a panic's payload, so that the error has room for it. No panic has this type.
 struct Diagnosed(Deadlock);
 
-// SAFETY: a shared reference to the payload gives access to nothing; only `into_panic`, by value,
-// takes it out.
+// SAFETY: only `into_panic`, by value, takes the payload out. A shared reference reaches it as a
+// `&str`, a `String` or a `Diagnosed` only, and these are `Sync`.
 unsafe impl Sync for Payload {}
 
 impl JoinError {

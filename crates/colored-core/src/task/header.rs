@@ -65,12 +65,14 @@ impl<S: Schedule> Links<S> {
 pub(super) unsafe fn act<S: Schedule>(task: NonNull<Header<S>>, woken: Woken) {
     let lane = || TaskRef(task).lane();
     match woken {
-        // SAFETY: the thread that made the task ready is the owner that may move it, and so uses its lane.
+        // SAFETY: the caller's transition has set `SCHEDULED`, so this thread is the owner that may move the task and
+        // read its lane.
         Woken::Schedule => unsafe { lane().schedule(task.cast()) },
-        // SAFETY: as above, and the task has kept its lane.
+        // SAFETY: the caller's transition has set `SCHEDULED` on a task with `KEPT`, so this thread may move the task
+        // and run its lane.
         Woken::Resume => unsafe { lane().resume(task.cast()) },
         Woken::Nothing => {}
-        // SAFETY: that was the last reference.
+        // SAFETY: the caller's transition has given back the last reference.
         Woken::Free => unsafe { free(task) },
     }
 }
@@ -82,9 +84,9 @@ pub(super) unsafe fn act<S: Schedule>(task: NonNull<Header<S>>, woken: Woken) {
 /// The caller owns a reference and does not use it again.
 #[inline]
 pub(super) unsafe fn release<S: Schedule>(task: NonNull<Header<S>>) {
-    // SAFETY: the caller's reference.
+    // SAFETY: the caller owns a reference, which keeps the task alive up to this transition.
     if unsafe { task.as_ref() }.state.release() {
-        // SAFETY: it was the last one.
+        // SAFETY: the transition has given back the last reference.
         unsafe { free(task) };
     }
 }
@@ -94,7 +96,7 @@ pub(super) unsafe fn release<S: Schedule>(task: NonNull<Header<S>>) {
 /// No thread holds a reference any more.
 #[cold]
 pub(super) unsafe fn free<S: Schedule>(task: NonNull<Header<S>>) {
-    // SAFETY: alive until the next line.
+    // SAFETY: the caller promises that no thread has a reference, so only the call below frees the task.
     let free = unsafe { task.as_ref() }.vtable.free;
     // SAFETY: the caller promises that no reference is left, and the function is the task's own.
     unsafe { free(task) };
@@ -224,7 +226,7 @@ impl<S: Schedule> TaskRef<S> {
     ///
     /// As for [`TaskRef::poll`].
     pub(crate) unsafe fn cancel(self) {
-        // SAFETY: the caller promises the same as for `poll`.
+        // SAFETY: the caller promises that it holds the lane, has begun the turn, and is on the right thread.
         unsafe { (self.header().vtable.cancel)(self.0) };
     }
 
@@ -236,15 +238,18 @@ impl<S: Schedule> TaskRef<S> {
     pub(crate) unsafe fn complete(self) {
         let header = self.header();
         header.records.with_mut(|records| {
-            // SAFETY: the future is gone, and the lane held: no other thread has a right to the task.
+            // SAFETY: the caller holds the lane, and the task is still `SCHEDULED`, so no other thread can poll or
+            // claim it.
             let records = unsafe { &mut *records };
             if !records.is_empty() {
-                // SAFETY: as above.
+                // SAFETY: the caller holds the lane and the future is gone, so only this thread has a right to the
+                // task.
                 unsafe { records.dissolve() };
             }
         });
         match header.state.complete() {
-            // SAFETY: there is no handle, so the output is the holder's.
+            // SAFETY: the exchange found no handle, so the output belongs to the holder of the lane, which is the
+            // caller.
             Completed::DropOutput => unsafe { (header.vtable.drop_output)(self.0) },
             Completed::Keep => {}
             Completed::WakeJoiner => {
@@ -301,7 +306,8 @@ impl<S: Schedule> TaskRef<S> {
     #[inline]
     pub(crate) unsafe fn insert_record(self, record: NonNull<Record>) {
         self.header().records.with_mut(|records| {
-            // SAFETY: only a poll of the task uses the list meanwhile, and this runs no foreign code.
+            // SAFETY: only a poll of the task uses the list meanwhile; the caller is inside it, and `insert` runs no
+            // foreign code.
             let records = unsafe { &mut *records };
             // SAFETY: the caller promises that it polls the task, and that the record is fresh.
             unsafe { records.insert(record) };
@@ -316,7 +322,8 @@ impl<S: Schedule> TaskRef<S> {
     #[inline]
     pub(crate) unsafe fn remove_record(self, record: NonNull<Record>) {
         self.header().records.with_mut(|records| {
-            // SAFETY: as in `insert_record`.
+            // SAFETY: the caller is inside the poll of the task, which has the list to itself, and `remove` runs no
+            // foreign code.
             let records = unsafe { &mut *records };
             // SAFETY: the caller promises that it polls the task and is the future of the record, which is in the list.
             unsafe { records.remove(record) };
@@ -332,7 +339,8 @@ impl<S: Schedule> TaskRef<S> {
         self.header().records.with(|records| {
             // SAFETY: the caller promises that no thread polls the task, so none changes them.
             let records = unsafe { &*records };
-            // SAFETY: as above.
+            // SAFETY: only turns of the task change the list, and the caller promises that no thread polls the task
+            // meanwhile.
             unsafe { records.iter() }.collect()
         })
     }

@@ -70,7 +70,7 @@ impl<T, S: Schedule> Join<T, S> {
         let mut output = MaybeUninit::<Result<T, JoinError>>::uninit();
         // SAFETY: the task is complete, and this is the handle of a task with this output.
         unsafe { header::take(self.task, output.as_mut_ptr().cast()) };
-        // SAFETY: written by `take`.
+        // SAFETY: `take` has written the output.
         Some(unsafe { output.assume_init() })
     }
 
@@ -84,7 +84,8 @@ impl<T, S: Schedule> Join<T, S> {
                     return false;
                 }
                 let same = self.header().joiner.with(|joiner| {
-                    // SAFETY: while `JOINER` is clear the waker is the handle's.
+                    // SAFETY: `unset_joiner` has cleared `JOINER`, so the waker belongs to the
+                    // handle, which is this one.
                     unsafe { &*joiner }.as_ref().is_some_and(|joiner| joiner.will_wake(waker))
                 });
                 if same {
@@ -99,7 +100,7 @@ impl<T, S: Schedule> Join<T, S> {
     /// Writes the joiner's waker; `JOINER` is clear.
     fn write_joiner(&self, waker: Option<Waker>) {
         let old = self.header().joiner.with_mut(|joiner| {
-            // SAFETY: while `JOINER` is clear the waker is the handle's.
+            // SAFETY: `JOINER` is clear, so the waker belongs to the handle, which is this one.
             std::mem::replace(unsafe { &mut *joiner }, waker)
         });
         drop(old);
@@ -145,7 +146,8 @@ pub(crate) struct Abort<S: Schedule>(NonNull<Header<S>>);
 // SAFETY: only atomic operations can be reached. The state decides where the future and the output
 // are freed, and a task that is freed through this reference has neither.
 unsafe impl<S: Schedule> Send for Abort<S> {}
-// SAFETY: as for `Send`.
+// SAFETY: a shared reference reaches only the state word, which is atomic, and fields that never
+// change.
 unsafe impl<S: Schedule> Sync for Abort<S> {}
 
 impl<S: Schedule> TaskRef<S> {

@@ -38,7 +38,8 @@ impl<S: Schedule> LiveList<S> {
         // SAFETY: the caller promises that the task is alive and of a lane that it holds.
         unsafe { with(task.0, |links| (links.previous, links.next) = (None, next)) };
         if let Some(next) = next {
-            // SAFETY: the tasks in the list are alive, and the holder's.
+            // SAFETY: a task in the list stays alive until it is removed (`insert`), and the caller
+            // holds its lane.
             unsafe { with(next, |links| links.previous = Some(task.0)) };
         }
     }
@@ -57,12 +58,14 @@ impl<S: Schedule> LiveList<S> {
         // SAFETY: the caller promises that the task is alive and of a lane that it holds.
         let Some((previous, next)) = (unsafe { with(task.0, take) }) else { return };
         match previous {
-            // SAFETY: the tasks in the list are alive, and the holder's.
+            // SAFETY: a task in the list stays alive until it is removed (`insert`), and the caller
+            // holds its lane.
             Some(previous) => unsafe { with(previous, |links| links.next = next) },
             None => self.first = next,
         }
         if let Some(next) = next {
-            // SAFETY: the tasks in the list are alive, and the holder's.
+            // SAFETY: a task in the list stays alive until it is removed (`insert`), and the caller
+            // holds its lane.
             unsafe { with(next, |links| links.previous = previous) };
         }
     }
@@ -74,7 +77,8 @@ impl<S: Schedule> LiveList<S> {
     /// The caller holds the lane.
     pub(crate) unsafe fn pop(&mut self) -> Option<TaskRef<S>> {
         let task = TaskRef(self.first?);
-        // SAFETY: the tasks in the list are alive, and the holder's.
+        // SAFETY: a task in the list stays alive until it is removed (`insert`), and the caller
+        // holds its lane.
         unsafe { self.remove(task) };
         Some(task)
     }
@@ -87,7 +91,8 @@ unsafe fn with<S: Schedule, R>(task: NonNull<Header<S>>, f: impl FnOnce(&mut Lin
     // SAFETY: the caller promises that the task is alive.
     let header = unsafe { task.as_ref() };
     header.live.with_mut(|links| {
-        // SAFETY: only the holder uses the links, and `f` cannot reach them again.
+        // SAFETY: the caller promises that it holds the lane, so no other thread uses the links;
+        // `f` cannot reach them again.
         f(unsafe { &mut *links })
     })
 }

@@ -142,7 +142,7 @@ impl Record {
     ///
     /// No thread polls the task meanwhile.
     pub(crate) unsafe fn section(&self) -> Option<NonNull<Self>> {
-        // SAFETY: only polls of the task change it.
+        // SAFETY: only polls of the task change the section, and the caller promises that none runs meanwhile.
         self.place.with(|place| unsafe { (*place).section })
     }
 
@@ -161,7 +161,8 @@ impl Record {
     ///
     /// The caller has claimed the task.
     pub(crate) unsafe fn tell(&self, deadlock: Deadlock) {
-        // SAFETY: the next poll reads it, after the claim is over.
+        // SAFETY: only a claim writes the error and only a poll reads it. The caller has claimed the task, so no poll
+        // runs yet.
         self.told.with_mut(|told| unsafe { *told = Some(deadlock) });
     }
 
@@ -172,9 +173,9 @@ impl Record {
     /// The caller polls the task.
     #[inline]
     pub(crate) unsafe fn take_told(&self) -> Option<Deadlock> {
-        // SAFETY: a claim, and so a `tell`, is over before a poll begins.
+        // SAFETY: only a claim writes the error. The caller polls the task, so every claim is over.
         let is_told = self.told.with(|told| unsafe { (*told).is_some() });
-        // SAFETY: as above.
+        // SAFETY: the caller still polls the task, so no claim has begun since, and only this thread uses the error.
         if is_told { self.told.with_mut(|told| unsafe { (*told).take() }) } else { None }
     }
 
@@ -203,14 +204,14 @@ impl Record {
     #[cold]
     pub(crate) unsafe fn leave(record: NonNull<Self>) {
         loop {
-            // SAFETY: the future still has the record.
+            // SAFETY: the caller is the future, which has the record until it gives it up below.
             let word = unsafe { &record.as_ref().word };
             // Ordering: Release orders the future's use before the list frees the record; Acquire takes what a reader,
             // or the end of the task, has done.
             match word.compare_exchange(LISTED, LEFT, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => return,
                 Err(PINNED) => spin_loop(),
-                // SAFETY: the list has released the record, so only the future has it.
+                // SAFETY: the word is `LONE`: the list has released the record, so only the future has it.
                 Err(_) => return unsafe { free(record) },
             }
         }
@@ -222,9 +223,9 @@ impl Record {
 /// Neither the future nor the list has the record any more.
 #[inline]
 unsafe fn free(record: NonNull<Record>) {
-    // SAFETY: the caller promises that nothing else has the record.
+    // SAFETY: the caller promises that neither the future nor the list has the record.
     unsafe { record.drop_in_place() };
-    // SAFETY: allocated with this layout, and dropped.
+    // SAFETY: `Record::allocate` made the place with this layout, and the line above dropped the record.
     unsafe { memory::release(record.cast(), Layout::new::<Record>()) };
 }
 
@@ -250,16 +251,18 @@ impl Records {
     /// The caller polls the task.
     #[inline]
     pub(crate) unsafe fn insert(&mut self, record: NonNull<Record>) {
-        // SAFETY: the records in the list are alive.
+        // SAFETY: the list frees no record before it is out of the list, so the first one is alive.
         while let Some(left) = self.first.filter(|first| !unsafe { first.as_ref() }.is_listed()) {
-            // SAFETY: the future has gone.
+            // SAFETY: the word is `LEFT`, so the future has gone; the record is in this list, and the caller polls the
+            // task.
             unsafe { self.remove(left) };
         }
         let next = self.first.replace(record);
-        // SAFETY: the records in the list are alive, and the caller, which polls the task, has them alone.
+        // SAFETY: the record is fresh, and the list belongs to the caller, which polls the task.
         unsafe { with_place(record, |place| place.next = next) };
         if let Some(next) = next {
-            // SAFETY: as above.
+            // SAFETY: `next` was first in the list, so it is alive; the list belongs to the caller, which polls the
+            // task.
             unsafe { with_place(next, |place| place.previous = Some(record)) };
         }
     }
@@ -271,22 +274,23 @@ impl Records {
     /// It is in this list, the caller polls the task, and the future has gone or is the caller.
     #[inline]
     pub(crate) unsafe fn remove(&mut self, record: NonNull<Record>) {
-        // SAFETY: the records in the list are alive, and the caller, which polls the task, has them alone.
+        // SAFETY: the caller promises that the record is in the list, which belongs to the caller while it polls the
+        // task.
         let (previous, next) = unsafe { with_place(record, |place| (place.previous, place.next)) };
         match previous {
-            // SAFETY: as above.
+            // SAFETY: `previous` is in the list, so it is alive; the list belongs to the caller, which polls the task.
             Some(previous) => unsafe { with_place(previous, |place| place.next = next) },
             None => self.first = next,
         }
         if let Some(next) = next {
-            // SAFETY: as above.
+            // SAFETY: `next` is in the list, so it is alive; the list belongs to the caller, which polls the task.
             unsafe { with_place(next, |place| place.previous = previous) };
         }
-        // SAFETY: as above.
+        // SAFETY: the record is alive: only the last line of this function frees it.
         if unsafe { record.as_ref() }.is_section {
             self.has_ended(record);
         }
-        // SAFETY: the record is in no list, and the future does not use it again.
+        // SAFETY: the record is in no list now, and the caller promises that the future has gone, or is the caller.
         unsafe { free(record) };
     }
 
@@ -296,9 +300,10 @@ impl Records {
         let inside = |place: &mut Place| {
             place.section.take_if(|own| *own == section);
         };
-        // SAFETY: the caller of `remove` polls the task.
+        // SAFETY: the caller of `remove` polls the task, so no other thread changes the list, and the loop changes only
+        // the places.
         for record in unsafe { self.iter() } {
-            // SAFETY: as above.
+            // SAFETY: the record is in the list, which belongs to the caller of `remove` while it polls the task.
             unsafe { with_place(record, inside) };
         }
     }
@@ -311,15 +316,18 @@ impl Records {
     #[cold]
     pub(crate) unsafe fn dissolve(&mut self) {
         while let Some(record) = self.first {
-            // SAFETY: the records in the list are alive, and only the caller has a right to the task.
+            // SAFETY: the record is in the list, and so alive; the caller promises that it alone has a right to the
+            // task.
             self.first = unsafe { with_place(record, |place| place.next) };
-            // SAFETY: as above.
+            // SAFETY: the future cannot free the record before the exchange below gives it away, so the record is
+            // alive.
             let word = unsafe { &record.as_ref().word };
             // Ordering: Release orders this thread's use before the future frees the record; Acquire takes
             // what the future has done.
             let lone = word.compare_exchange(LISTED, LONE, Ordering::AcqRel, Ordering::Acquire);
             if lone.is_err() {
-                // SAFETY: the future has gone, and no reader is left, for the task is complete.
+                // SAFETY: the word is `LEFT`, so the future has gone. It is not `PINNED`: only the caller has a right
+                // to the task.
                 unsafe { free(record) };
             }
         }

@@ -12,7 +12,8 @@ pub(crate) struct Section<S: Schedule>(NonNull<Header<S>>);
 // SAFETY: only atomic operations can be reached. The drop may schedule the task, as a wake does, or
 // free it, as an `Abort` does.
 unsafe impl<S: Schedule> Send for Section<S> {}
-// SAFETY: as for `Send`.
+// SAFETY: a shared reference reaches only the state word, which is atomic, and fields that never
+// change.
 unsafe impl<S: Schedule> Sync for Section<S> {}
 
 /// The task has as many open sections as can be counted.
@@ -32,7 +33,7 @@ impl<S: Schedule> Section<S> {
     ///
     /// The caller is inside a poll of `task`.
     pub(crate) unsafe fn enter(task: TaskRef<S>) -> Result<Self, TooMany> {
-        // SAFETY: a task that is polled is alive.
+        // SAFETY: the caller polls the task, so the runtime's reference keeps it alive.
         let entered = unsafe { task.0.as_ref() }.state.enter_section();
         if entered { Ok(Self(task.0)) } else { Err(TooMany) }
     }

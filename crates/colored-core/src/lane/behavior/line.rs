@@ -77,7 +77,7 @@ impl Behavior {
 
 impl Drop for Behavior {
     fn drop(&mut self) {
-        // SAFETY: this reference, not used again.
+        // SAFETY: this value owns the reference, and does not use it again.
         unsafe { behavior::release(self.0) };
     }
 }
@@ -89,7 +89,7 @@ impl LanePtr {
     ///
     /// The lane is held, and stays blocked up to the end of this call (module documentation).
     pub(crate) unsafe fn line(self, show: impl FnMut(Behavior)) {
-        // SAFETY: the nodes in its line keep the lane.
+        // SAFETY: the caller promises that the lane is held: so its chain has nodes, which keep it.
         let head = unsafe { self.get() }.chain.head();
         // SAFETY: the head is in the chain, and the caller promises that the lane stays blocked, so no thread takes
         // nodes out.
@@ -116,7 +116,8 @@ impl LanePtr {
         // SAFETY: the nodes in its chain keep the lane.
         let chain = &unsafe { self.get() }.chain;
         while let Some((next, kind)) = chain.next(node) {
-            // SAFETY: in the chain, and so alive.
+            // SAFETY: `chain.next` returned the node with its kind, and the caller promises that no thread takes it out
+            // of the chain.
             if let Some(behavior) = unsafe { behavior_of(next, kind) } {
                 // SAFETY: its claim is in the chain, and has a reference.
                 show(unsafe { Behavior::retain(behavior) });
@@ -134,7 +135,7 @@ impl LanePtr {
 unsafe fn behavior_of(node: NonNull<Node>, kind: Kind) -> Option<NonNull<Header>> {
     let is_claim = match kind {
         Kind::Claim => true,
-        // SAFETY: of that kind.
+        // SAFETY: the node is of `Kind::Read`, and alive, since the caller promises that it is in a chain.
         Kind::Read => unsafe { admit::is_claim(node) },
         _ => false,
     };

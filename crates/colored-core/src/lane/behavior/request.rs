@@ -146,7 +146,7 @@ where
     // SAFETY: the caller promises that the lanes are alive.
     let missed = wanted().position(|want| !unsafe { want.try_take() });
     if let Some(taken) = missed {
-        // SAFETY: these lanes were taken just now.
+        // SAFETY: `try_take` has just taken these lanes, and each is given back once.
         wanted().take(taken).for_each(|want| unsafe { want.give_back() });
         return Err(given);
     }
@@ -154,11 +154,12 @@ where
     let hold = color.map(Hold::begin);
     let result = catch_unwind(AssertUnwindSafe(|| run(given, own)));
     if let Some((color, hold)) = color.zip(hold) {
-        // SAFETY: taken exclusively above, by this thread. No task has been polled, since the lane was idle.
+        // SAFETY: `try_take` took the lane exclusively, for this thread. No task has been polled, since the lane was
+        // idle; the caller keeps the lane alive.
         unsafe { color.end_inline(hold) };
     }
     for want in wanted().filter(|want| color != Some(want.lane)) {
-        // SAFETY: taken above.
+        // SAFETY: `try_take` took the lane above; each is given back once, and the caller keeps it alive.
         unsafe { want.give_back() };
     }
     Ok(result.unwrap_or_else(|payload| resume_unwind(payload)))

@@ -22,7 +22,7 @@ use std::ptr::NonNull;
 /// Whether this thread holds a lane that lends urgency to a node that it makes now, and is going to wait for.
 pub(crate) fn lends_urgency() -> bool {
     current::lane().is_some_and(|own| {
-        // SAFETY: this thread holds it.
+        // SAFETY: `current::lane` returns the lane that this thread holds, and a held lane is alive.
         let own = unsafe { own.get() };
         own.priority.is_high() && own.port.has_classes()
     })

@@ -127,7 +127,7 @@ pub(in crate::lane) enum LetIn {
 #[cold]
 pub(in crate::lane) unsafe fn let_in(ready: ReadyLane, hold: &Hold, closing: bool) -> LetIn {
     let ptr = ready.0;
-    // SAFETY: the right to run keeps the lane alive.
+    // SAFETY: the right to run is here, so the chain has a node, which keeps the lane.
     let lane = unsafe { ptr.get() };
     let first = lane.chain.head();
     // SAFETY: the lane's own node is in no chain while a slice runs, and was reset when it left.
@@ -138,16 +138,17 @@ pub(in crate::lane) unsafe fn let_in(ready: ReadyLane, hold: &Hold, closing: boo
     let (mut wanted, mut taken) = (0_u32, 1);
     let mut next = Some(first);
     while let Some(node) = next {
-        // SAFETY: a reader, out of the chain.
+        // SAFETY: the node is of `Kind::Read`, which begins a `Waiting`; this thread took it out of the chain, and
+        // nothing else frees it.
         let vtable = unsafe { vtable(node) };
-        // SAFETY: as above.
+        // SAFETY: this thread has the node, out of its chain, and has not given it away yet.
         lane.has_let_in(unsafe { node.as_ref() }.urgent);
-        // SAFETY: the lane is held.
+        // SAFETY: this thread holds the lane, and the node is out of its chain.
         if unsafe { (vtable.begin)(node, closing) } {
             group[wanted as usize] = Some(node);
             wanted += 1;
         } else {
-            // SAFETY: it did not want in.
+            // SAFETY: the reader did not want in, so it is not admitted, and this thread gives its node away here.
             unsafe { (vtable.free)(node) };
         }
         let own = NonNull::from(&lane.inline);
@@ -164,18 +165,19 @@ pub(in crate::lane) unsafe fn let_in(ready: ReadyLane, hold: &Hold, closing: boo
     hold.has_ended();
     let _shared = ready.into_raw();
     lane.retain(1);
-    // SAFETY: counted just now.
+    // SAFETY: `retain` has just counted the reference.
     let admitter = Admitter::open(unsafe { LaneRef::from_counted(ptr) }, wanted);
     let mut batch = ReadBatch::new();
     for node in group.into_iter().flatten() {
-        // SAFETY: a reader, out of the chain.
+        // SAFETY: the node is of `Kind::Read`, out of its chain, and still this thread's.
         match unsafe { vtable(node) }.admit {
-            // SAFETY: counted in just now.
+            // SAFETY: the node begins a claim, is out of its chain, and `open` has counted it in.
             Admit::Claim(admit) => unsafe { admit(node) },
             Admit::QueuedRead(read) => {
-                // SAFETY: as above.
+                // SAFETY: the node is out of its chain, and still this thread's.
                 let urgent = unsafe { node.as_ref() }.urgent;
-                // SAFETY: as above.
+                // SAFETY: `read` is of the node's own vtable, `open` has counted the reader in, and this thread gives
+                // the node away here.
                 let admitted = unsafe { Admitted::new(node, read) };
                 if urgent {
                     admitted.read_elsewhere(&admitter.lane, true);
@@ -205,7 +207,7 @@ pub(in crate::lane) unsafe fn look_again(ptr: LanePtr) {
     fence(Ordering::SeqCst);
     if lane.readers.become_admitter() {
         lane.retain(1);
-        // SAFETY: counted just now.
+        // SAFETY: `retain` has just counted the reference.
         Admitter { admitting: Admitting(ptr), lane: unsafe { LaneRef::from_counted(ptr) } }.go();
     }
 }
@@ -224,7 +226,7 @@ pub(in crate::lane) unsafe fn survey(ptr: LanePtr, f: impl FnOnce(NonNull<Node>)
         return None;
     }
     lane.retain(1);
-    // SAFETY: counted just now.
+    // SAFETY: `retain` has just counted the reference.
     let lane_ref = unsafe { LaneRef::from_counted(ptr) };
     let admitter = Admitter { admitting: Admitting(ptr), lane: lane_ref };
     let mut last = NonNull::from(&lane.inline);
@@ -244,7 +246,7 @@ pub(in crate::lane) unsafe fn survey(ptr: LanePtr, f: impl FnOnce(NonNull<Node>)
 /// As [`look_again`], soon, on some worker.
 pub(in crate::lane) fn look_again_soon(lane: LaneRef) {
     let spare = lane.spare();
-    // SAFETY: the closure has a reference.
+    // SAFETY: the closure owns the reference `lane`, and drops it after the call.
     callback::post(&spare, move || unsafe { look_again(lane.ptr()) });
 }
 
@@ -293,9 +295,10 @@ impl Admitter {
             if kind != Kind::Read {
                 return Next::Writer;
             }
-            // SAFETY: a reader, in a chain whose admitter this thread is.
+            // SAFETY: the node is of `Kind::Read`, in a chain from which only this thread, the admitter, takes nodes
+            // now.
             let vtable = unsafe { vtable(node) };
-            // SAFETY: as above.
+            // SAFETY: readers are inside, this thread is the admitter, and the node is still in the chain.
             if !unsafe { (vtable.begin_beside)(node) } {
                 *last = node;
                 continue;
@@ -303,16 +306,17 @@ impl Admitter {
             if chain.take_behind(*last, Kind::Read).is_none() {
                 return Next::Stalled;
             }
-            // SAFETY: out of the chain, and not admitted yet.
+            // SAFETY: this thread took the node out of the chain, and has not admitted it yet.
             self.lane.has_let_in(unsafe { node.as_ref() }.urgent);
             self.lane.readers.count_beside();
             match vtable.admit {
-                // SAFETY: out of the chain, and counted in just now.
+                // SAFETY: the node begins a claim, is out of the chain, and `count_beside` has counted it in.
                 Admit::Claim(admit) => unsafe { admit(node) },
                 Admit::QueuedRead(read) => {
-                    // SAFETY: as above.
+                    // SAFETY: the node is out of the chain, and still this thread's.
                     let urgent = unsafe { node.as_ref() }.urgent;
-                    // SAFETY: as above.
+                    // SAFETY: `read` is of the node's own vtable, `count_beside` has counted it in, and this thread
+                    // gives the node away here.
                     unsafe { Admitted::new(node, read) }.read_elsewhere(&self.lane, urgent);
                 }
             }
@@ -340,11 +344,12 @@ struct Admitting(LanePtr);
 impl Admitting {
     /// Gives the role up, and leaves; unless it was asked to look again.
     fn end(self) -> Result<(), Self> {
-        // SAFETY: the lane outlives this.
+        // SAFETY: the admitter's reference, which is dropped after this value, keeps the lane.
         if !unsafe { self.0.get() }.readers.stop_admitting() {
             return Err(self);
         }
-        // SAFETY: the count is this one's, and the lane outlives it.
+        // SAFETY: the role's own count owes this leave, and `forget` prevents another; the admitter's reference keeps
+        // the lane.
         unsafe { readers::leave(self.0) };
         mem::forget(self);
         Ok(())
@@ -353,9 +358,10 @@ impl Admitting {
 
 impl Drop for Admitting {
     fn drop(&mut self) {
-        // SAFETY: the lane outlives this.
+        // SAFETY: the admitter's reference, which is dropped after this value, keeps the lane.
         unsafe { self.0.get() }.readers.abandon_admitting();
-        // SAFETY: the count is this one's, and the lane outlives it.
+        // SAFETY: the role's own count owes this leave, which `end` has not made; the admitter's reference keeps the
+        // lane.
         unsafe { readers::leave(self.0) };
     }
 }

@@ -162,7 +162,7 @@ impl Turn {
             }
             let Some(admitted) = batch.take() else { return };
             admitted.read(here);
-            // SAFETY: this thread holds the lane.
+            // SAFETY: this runs in a callback under `here`, so this thread holds that lane.
             let has_locals = unsafe { here.has_locals() };
             let is_known = has_locals || here.is_published() || here.chain.last() != callback;
             if is_known || here.port.now() > start + LONG_NANOS {

@@ -63,13 +63,15 @@ pub(crate) fn post<V: QueuedRead>(lane: &LaneRef, queued: V) {
 }
 
 unsafe fn begin<V: QueuedRead>(node: NonNull<Node>, closing: bool) -> bool {
-    // SAFETY: a node of this type, which is out of its chain, so no other thread uses it.
+    // SAFETY: this function is in the vtable of a `ReadNode<V>`, and the node is out of its chain, so no other thread
+    // uses it.
     let node = unsafe { &mut *node.cast::<ReadNode<V>>().as_ptr() };
     node.queued.begin(closing)
 }
 
 unsafe fn begin_beside<V: QueuedRead>(node: NonNull<Node>) -> bool {
-    // SAFETY: a node of this type, and the caller is the only thread that uses the queued read.
+    // SAFETY: this function is in the vtable of a `ReadNode<V>`, and only the caller, as the admitter, uses its
+    // queued read.
     let queued = unsafe { &mut (*node.cast::<ReadNode<V>>().as_ptr()).queued };
     queued.begin_beside()
 }
@@ -83,20 +85,20 @@ unsafe fn take<V>(node: NonNull<Node>) -> ReadNode<V> {
     let place = node.cast::<ReadNode<V>>();
     // SAFETY: the caller promises that `node` begins a node of this type, and does not use it again.
     let node = unsafe { place.read() };
-    // SAFETY: allocated with this layout, and moved out of.
+    // SAFETY: `post` made the place with this layout, and the line above moved the node out.
     unsafe { memory::release(place.cast(), Layout::new::<ReadNode<V>>()) };
     node
 }
 
 unsafe fn read<V: QueuedRead>(node: NonNull<Node>, cancel: bool) -> Option<Waker> {
-    // SAFETY: the caller gives the node.
+    // SAFETY: this function is in the vtable of a `ReadNode<V>`, and the caller gives the node, which is in no chain.
     let ReadNode { lane, queued, .. } = unsafe { take::<V>(node) };
     let admitted = Admitted(queued, lane);
     if cancel { None } else { admitted.run() }
 }
 
 unsafe fn free<V: QueuedRead>(node: NonNull<Node>) {
-    // SAFETY: the caller gives the node.
+    // SAFETY: this function is in the vtable of a `ReadNode<V>`, and the caller gives the node, which is in no chain.
     let node = unsafe { take::<V>(node) };
     // This may drop the last reference to the cell.
     contain(|| drop(node.queued));
@@ -115,7 +117,8 @@ impl<V: QueuedRead> Admitted<V> {
 impl<V: QueuedRead> Drop for Admitted<V> {
     fn drop(&mut self) {
         contain(|| self.0.cancel());
-        // SAFETY: counted in by `let_in`; the queued read, which is dropped after this, keeps the lane.
+        // SAFETY: an admitter or holder has counted this reader in, and this is its one leave. The queued read, which
+        // is dropped after this, keeps the lane.
         unsafe { readers::leave(self.1) };
     }
 }

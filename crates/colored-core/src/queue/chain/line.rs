@@ -25,7 +25,7 @@ impl Chain {
     /// Only the holder calls this, and `before` is in the chain.
     pub(crate) fn take_behind(&self, before: NonNull<Node>, kind: Kind) -> Option<NonNull<Node>> {
         let second = self.behind(before, kind)?;
-        // SAFETY: in the chain, and so alive.
+        // SAFETY: `before` is in the chain, from which only the caller takes nodes out, so it is alive.
         let link = unsafe { &before.as_ref().next };
         let mut third = Self::next_of(second);
         if third.is_null() {
@@ -59,7 +59,7 @@ impl Chain {
     /// thread takes out nodes behind `before`.
     pub(crate) fn next(&self, before: NonNull<Node>) -> Option<(NonNull<Node>, Kind)> {
         let node = NonNull::new(Self::next_of(before))?;
-        // SAFETY: the nodes in the chain are alive.
+        // SAFETY: the node is in the chain behind `before`, where no other thread takes nodes out, so it is alive.
         Some((node, unsafe { node.as_ref() }.kind))
     }
 }
