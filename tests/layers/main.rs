@@ -125,6 +125,7 @@ const UNSAFE: &[&str] = &[
     "crates/colored-core/src/lane/section.rs",
     "crates/colored-core/src/lane/priority/inherit.rs",
     "crates/colored-core/src/lane/behavior/line.rs",
+    "crates/colored-core/src/lane/held.rs",
     "crates/colored-core/src/lane/locals.rs",
     "crates/colored-core/src/lane/behavior/order.rs",
     "crates/colored-core/src/lane/readers/batch.rs",

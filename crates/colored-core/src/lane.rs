@@ -55,6 +55,7 @@ pub(crate) mod behavior;
 pub(crate) mod callback;
 mod count;
 pub(crate) mod current;
+mod held;
 pub(crate) mod locals;
 mod port;
 pub(crate) mod priority;
@@ -80,6 +81,7 @@ pub use self::address::Address;
 pub use self::priority::Priority;
 
 use self::count::Count;
+use self::held::Held;
 use self::priority::PriorityWord;
 use self::readers::count::ReaderCount;
 use crate::color::Color;
@@ -269,11 +271,18 @@ impl LanePtr {
 
 /// The color that this thread runs under; look-ups can find it from now on.
 pub(crate) fn current_color() -> Option<Color> {
-    let lane = current::lane()?;
-    // SAFETY: `current::lane` returns the lane that this thread holds, and a held lane is alive.
-    let lane_ref = unsafe { lane.get() };
-    lane_ref.publish(lane);
-    Some(lane_ref.color())
+    let ptr = current::lane()?;
+    Held::with_current(|lane| {
+        let lane = lane?;
+        lane.publish(ptr);
+        Some(lane.color())
+    })
+}
+
+/// The time in the scheduler of the lane that this thread holds; see [`Observe::noted_time`].
+#[inline]
+pub(crate) fn noted_time() -> Option<u64> {
+    Held::with_current(|lane| Some(lane?.port.noted_time()))
 }
 
 /// The right to run a lane. Its owner must run the lane or hand it on.

@@ -23,7 +23,7 @@ pub(crate) mod room;
 
 use self::room::Room;
 use crate::lane::section::inside;
-use crate::lane::{Behavior, LanePtr, LaneRef, current};
+use crate::lane::{self, Behavior, LanePtr, LaneRef, current};
 use crate::sync::Arc;
 use crate::task::{Abort, Cause, Deadlock, How, Record};
 use std::panic::Location;
@@ -76,11 +76,9 @@ impl Wait {
 
     #[inline]
     fn insert(cause: Cause, is_section: bool) -> Option<Self> {
-        let (task, lane) = (current::task()?, current::lane()?);
+        let (task, since) = (current::task()?, lane::noted_time()?);
         let section = inside::get().and_then(|inside| inside.record);
         let owner = task.as_ptr().cast::<()>();
-        // SAFETY: this thread holds the lane.
-        let since = unsafe { lane.get() }.port().noted_time();
         let record = Record::allocate(owner, cause, section, since, is_section);
         // SAFETY: this thread polls the task, and the record is fresh.
         unsafe { task.insert_record(record) };

@@ -21,7 +21,8 @@
 //! end that ignores the count is scheduled behind them.
 
 use crate::contain::contain;
-use crate::lane::{Inner, Lane, LanePtr, LaneRef, callback, current};
+use crate::lane::held::Held;
+use crate::lane::{Inner, LanePtr, LaneRef, callback, current};
 use std::any::Any;
 use std::error::Error;
 use std::fmt;
@@ -119,24 +120,23 @@ impl<T: Send + 'static> ColorLocal<T> {
     /// has been dropped. `f` is dropped unused.
     pub fn try_with<R>(&'static self, f: impl FnOnce(&T) -> R) -> Result<R, ColorLocalError> {
         let error = |why| ColorLocalError { name: self.name, why };
-        let lane = current::lane().ok_or(error(Why::NoColor))?;
-        // SAFETY: `current::lane` returns the lane that this thread holds, and a held lane is alive.
-        let lane = unsafe { lane.get() };
-        // SAFETY: this thread holds that lane up to the end of this turn.
-        let value = match unsafe { lane.with_inner(|inner| inner.local(self)) } {
-            Found::Here(value) => value,
-            Found::Dropped => return Err(error(Why::Dropped)),
-            Found::Not => self.make(lane),
-        };
+        let value = Held::with_current(|lane| {
+            let lane = lane.ok_or(error(Why::NoColor))?;
+            match lane.inner(|inner| inner.local(self)) {
+                Found::Here(value) => Ok(value),
+                Found::Dropped => Err(error(Why::Dropped)),
+                Found::Not => Ok(self.make(lane)),
+            }
+        })?;
         // SAFETY: a value is dropped in a turn of its own, or further down this stack when its entry
         // is empty; so it stays, in its box, for the rest of this turn. Only the holder reaches it,
         // and never for writing.
         Ok(f(unsafe { value.as_ref() }))
     }
 
-    /// The caller holds the lane. If an initializer uses its own key, it has made the value already: that value stays.
+    /// Makes the value. If an initializer uses its own key, it has made the value already: that value stays.
     #[cold]
-    fn make(&'static self, lane: &Lane) -> NonNull<T> {
+    fn make(&'static self, lane: Held<'_>) -> NonNull<T> {
         let mut value = Some(Box::new((self.init)()));
         let insert = |inner: &mut Inner| {
             if let Found::Here(there) = inner.local(self) {
@@ -150,8 +150,7 @@ impl<T: Send + 'static> ColorLocal<T> {
                 Found::Dropped | Found::Not => unreachable!("it has just been put there"),
             }
         };
-        // SAFETY: the caller holds the lane, and goes on holding it while the initializer runs.
-        unsafe { lane.with_inner(insert) }
+        lane.inner(insert)
     }
 
     fn key(&'static self) -> *const () {
@@ -204,15 +203,10 @@ pub(crate) enum Last {
     Kept(LaneRef),
 }
 
-impl Lane {
+impl Held<'_> {
     /// Whether its color has values.
-    ///
-    /// # Safety
-    ///
-    /// The caller holds the lane.
-    pub(super) unsafe fn has_locals(&self) -> bool {
-        // SAFETY: the caller promises that it holds the lane.
-        unsafe { self.with_inner(|inner| inner.locals.is_some()) }
+    pub(super) fn has_locals(self) -> bool {
+        self.inner(|inner| inner.locals.is_some())
     }
 }
 
@@ -221,11 +215,10 @@ impl Last {
     ///
     /// The lane is unreferenced, and no thread finds it before this returns.
     pub(crate) unsafe fn of(ptr: LanePtr) -> Self {
-        // SAFETY: the caller frees the lane only after this, so it is alive.
-        let lane = unsafe { ptr.get() };
-        // SAFETY: an unreferenced lane is idle, and the caller promises that no thread finds it: so this thread has it
-        // as a holder has.
-        if !unsafe { lane.has_locals() } {
+        // SAFETY: the caller frees the lane only after this, so it is alive. An unreferenced lane is idle, and the caller
+        // promises that no thread finds it: so this thread has it as a holder has.
+        let lane = unsafe { Held::new(ptr) };
+        if !lane.has_locals() {
             return Self::Gone(ptr);
         }
         lane.refs.revive();
@@ -246,28 +239,22 @@ struct End {
 
 impl Drop for End {
     fn drop(&mut self) {
-        let lane = current::lane().expect("a callback runs, and is dropped, under its lane");
-        // SAFETY: a callback runs, and is dropped, under the lane that its thread holds, and a held lane is alive.
-        let lane = unsafe { lane.get() };
-        if !self.in_any_case && lane.has_other_owners() {
-            return;
-        }
-        // SAFETY: this thread holds the lane up to the end of the callback, also while values are dropped.
-        while let Some(value) = unsafe { lane.with_inner(Inner::take_local) } {
-            contain(|| drop(value));
-        }
+        Held::with_current(|lane| {
+            let lane = lane.expect("a callback runs, and is dropped, under its lane");
+            if !self.in_any_case && lane.has_other_owners() {
+                return;
+            }
+            while let Some(value) = lane.inner(Inner::take_local) {
+                contain(|| drop(value));
+            }
+        });
     }
 }
 
-impl Lane {
+impl Held<'_> {
     /// Drops the values after all that is scheduled now, even if the lane has other owners.
-    ///
-    /// # Safety
-    ///
-    /// The caller holds the lane.
-    pub(super) unsafe fn end_locals(&self) {
-        // SAFETY: the caller promises that it holds the lane.
-        if unsafe { self.with_inner(|inner| inner.locals.is_some()) }
+    pub(super) fn end_locals(self) {
+        if self.has_locals()
             && let Some(lane) = LaneRef::of_holder()
         {
             let end = End { in_any_case: true };
@@ -276,7 +263,7 @@ impl Lane {
     }
 
     /// Whether there is a reference beside the calling callback's.
-    fn has_other_owners(&self) -> bool {
+    fn has_other_owners(self) -> bool {
         // A reference that this misses was not there when the holder before this turn ended, so it comes from the
         // table. Work that its owner schedules comes behind this turn, as if it had looked the lane up later.
         self.refs.get().checked_add_signed(current::owed()) != Some(1)

@@ -2,6 +2,7 @@
 
 use crate::lane::after::After;
 use crate::lane::current::Hold;
+use crate::lane::held::Held;
 use crate::lane::{LanePtr, ReadyLane};
 use crate::queue::Unlinked;
 use std::ptr::NonNull;
@@ -20,13 +21,13 @@ impl LanePtr {
         if unlinked == Unlinked::Idle {
             return;
         }
-        // SAFETY: the caller promises that something that outlives this call keeps the lane alive.
-        let lane = unsafe { self.get() };
+        // SAFETY: the head is still in the chain, or a node behind it is, so this thread still holds the lane. The caller
+        // promises that something that outlives this call keeps the lane alive.
+        let lane = unsafe { Held::new(self) };
         if unlinked == Unlinked::Stalled && after == After::Inline {
             // The node stays in the chain for now, so like every node there it owns a reference.
             lane.retain(1);
-            // SAFETY: the head is still in the chain, so this thread still holds the lane.
-            unsafe { lane.set_stalled(After::InlineCounted) };
+            lane.set_stalled(After::InlineCounted);
         }
         // SAFETY: the caller promises that `hold` is of this lane, and that something that outlives this call keeps
         // the lane.

@@ -12,9 +12,10 @@
 pub(crate) mod inside;
 pub(crate) mod port;
 
+use crate::lane::LanePtr;
 use crate::lane::current::Hold;
+use crate::lane::held::Held;
 use crate::lane::section::port::Closing;
-use crate::lane::{Lane, LanePtr};
 use crate::task::{Kept, TaskRef};
 
 impl LanePtr {
@@ -26,23 +27,21 @@ impl LanePtr {
     /// The caller holds the lane, and `task` is at its head and has been polled.
     #[cold]
     pub(in crate::lane) unsafe fn keep(self, task: TaskRef<LanePtr>, hold: &Hold) -> Kept {
-        // SAFETY: the caller holds the lane, and the node at its head keeps it.
-        let lane = unsafe { self.get() };
+        // SAFETY: the caller holds the lane, and the node at its head keeps it alive.
+        let lane = unsafe { Held::new(self) };
         // This may be the end of the hold: the references taken must be counted before.
         if hold.owed() > 0 {
             lane.retain(hold.take_owed().unsigned_abs());
         }
         if !task.is_notified() {
-            // SAFETY: the caller promises that it holds the lane, and that `task` is at its head and has been polled.
-            unsafe { lane.announce(task) };
+            lane.announce(task);
         }
         // SAFETY: the caller promises that the lane is held, and that `task` is at its head and has been polled.
         let kept = unsafe { task.end_keeping() };
         match kept {
             Kept::Again => {}
-            // SAFETY: after `Kept::Over` the caller still holds the lane, and the task, which has no section left, is
-            // about to leave it.
-            Kept::Over => unsafe { lane.forget_section() },
+            // This thread still holds the lane, and the task, which has no section left, is about to leave it.
+            Kept::Over => lane.forget_section(),
             Kept::Waiting => {
                 hold.has_ended();
                 let owed = hold.take_owed();
@@ -57,30 +56,23 @@ impl LanePtr {
     }
 }
 
-impl Lane {
-    /// # Safety
-    ///
-    /// The caller holds the lane, and `task` is at its head and has been polled.
-    unsafe fn announce(&self, task: TaskRef<LanePtr>) {
-        // SAFETY: the caller promises that it holds the lane.
-        if unsafe { self.with_inner(|inner| inner.section.is_some()) } {
+impl Held<'_> {
+    /// Has the scheduler remember `task`, which is at the head of this lane and has been polled.
+    fn announce(self, task: TaskRef<LanePtr>) {
+        if self.inner(|inner| inner.section.is_some()) {
             return;
         }
         match self.port.enter_section(task) {
-            // SAFETY: the caller promises that it holds the lane, and `enter_section` does not run it.
-            Ok(section) => unsafe { self.with_inner(|inner| inner.section = Some(section)) },
-            // SAFETY: the task at the head is not complete, so the runtime's reference keeps it until its next turn.
+            Ok(section) => self.inner(|inner| inner.section = Some(section)),
+            // SAFETY: the task is at the head, and its next turn is this lane's next.
             Err(Closing) => unsafe { task.abort() },
         }
     }
 
-    /// # Safety
-    ///
-    /// The caller holds the lane, and the task at the head leaves it.
+    /// The task at the head leaves the lane.
     #[cold]
-    pub(in crate::lane) unsafe fn forget_section(&self) {
-        // SAFETY: the caller promises that it holds the lane.
-        if let Some(section) = unsafe { self.with_inner(|inner| inner.section.take()) } {
+    pub(in crate::lane) fn forget_section(self) {
+        if let Some(section) = self.inner(|inner| inner.section.take()) {
             self.port.remove_section(section);
         }
     }

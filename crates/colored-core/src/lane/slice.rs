@@ -4,8 +4,9 @@ use crate::budget;
 use crate::lane::after::After;
 use crate::lane::behavior;
 use crate::lane::current::{self, Hold};
+use crate::lane::held::Held;
 use crate::lane::readers::admit::{self, LetIn};
-use crate::lane::{Lane, LanePtr, LaneRef, ReadyLane, callback};
+use crate::lane::{LanePtr, LaneRef, ReadyLane, callback};
 use crate::queue::{Kind, Node, Unlinked};
 use crate::task::{Begun, TaskRef, Wants};
 use std::ptr::NonNull;
@@ -48,12 +49,11 @@ impl ReadyLane {
     /// Runs the lane until it is idle, `runner` says stop, or the next turn is another thread's.
     pub(crate) fn run(mut self, runner: &mut impl Runner) -> Slice {
         let hold = Hold::begin(self.0);
-        // SAFETY: the right to run is here, so the chain has a node, which keeps the lane.
-        let lane = unsafe { self.0.get() };
+        // SAFETY: `self` is the right to run the lane, so this thread holds it, and the chain has a node, which keeps
+        // the lane alive. The lane is not used after the right is gone.
+        let lane = unsafe { Held::new(self.0) };
         loop {
-            // SAFETY: `self` is the right to run the lane, so this thread holds it.
-            let stalled = unsafe { lane.take_stalled() };
-            let after = match stalled {
+            let after = match lane.take_stalled() {
                 Some(after) => after,
                 None => {
                     let node = lane.chain.head();
@@ -139,25 +139,14 @@ impl ReadyLane {
     }
 }
 
-impl Lane {
-    /// # Safety
-    ///
-    /// The caller holds the lane.
-    pub(super) unsafe fn with_inner<R>(&self, f: impl FnOnce(&mut super::Inner) -> R) -> R {
-        self.inner.with_mut(|inner| {
-            // SAFETY: the caller promises that it holds the lane; `f` runs no user code, so it
-            // cannot come here again.
-            f(unsafe { &mut *inner })
-        })
-    }
-
+impl Held<'_> {
     /// The turn of the head: runs it, and returns the remaining work.
     ///
     /// # Safety
     ///
-    /// The caller holds the lane, `node` is its head, and this thread may run it.
+    /// `node` is the head of the lane, and this thread may run it.
     #[inline]
-    unsafe fn turn(&self, node: NonNull<Node>, closing: bool) -> After {
+    unsafe fn turn(self, node: NonNull<Node>, closing: bool) -> After {
         // SAFETY: the caller holds the lane, and so alone takes out its head, which is alive.
         match unsafe { node.as_ref() }.kind {
             Kind::Task => {
@@ -181,11 +170,9 @@ impl Lane {
                 After::FreeUncounted
             }
             Kind::Close => {
-                // SAFETY: the caller promises that it holds the lane.
-                unsafe { self.abort_waiting() };
-                // The values are dropped behind these tasks. SAFETY: the caller promises that it
-                // holds the lane.
-                unsafe { self.end_locals() };
+                self.abort_waiting();
+                // The values are dropped behind these tasks.
+                self.end_locals();
                 After::Free
             }
             Kind::Inline => unreachable!("an inline call is over before its lane is queued"),
@@ -195,9 +182,9 @@ impl Lane {
 
     /// # Safety
     ///
-    /// As for [`Lane::turn`].
+    /// As for [`Held::turn`].
     #[inline]
-    unsafe fn turn_of_task(&self, task: TaskRef<LanePtr>, closing: bool) -> After {
+    unsafe fn turn_of_task(self, task: TaskRef<LanePtr>, closing: bool) -> After {
         // SAFETY: the caller promises that it holds the lane, and that the task is at its head.
         let begun = unsafe { task.begin() };
         let (done, asked) = current::polling(task, || {
@@ -226,13 +213,11 @@ impl Lane {
             }
             inner.section.is_some()
         };
-        // SAFETY: the caller promises that it holds the lane.
-        let has_kept = unsafe { self.with_inner(list) };
+        let has_kept = self.inner(list);
         let wants = if done { Wants::Wait } else { task.wants() };
         if has_kept && wants != Wants::Lane {
-            // SAFETY: the caller holds the lane, and the task at its head does not want to keep it
-            // any longer.
-            unsafe { self.forget_section() };
+            // The task at the head does not want to keep the lane any longer.
+            self.forget_section();
         }
         if done {
             // SAFETY: the caller holds the lane, and `poll` or `cancel` has stored the output.

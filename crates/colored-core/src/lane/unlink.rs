@@ -5,37 +5,16 @@
 //! scheduler. The rest is about the node alone, which is this thread's until it gives it away.
 //!
 //! A head behind which a producer is half done cannot leave yet. The lane remembers what remains
-//! ([`Lane::set_stalled`]), goes back to its worker, and begins with that the next time.
+//! ([`Held::set_stalled`]), goes back to its worker, and begins with that the next time.
 
 use crate::lane::after::After;
 use crate::lane::behavior;
 use crate::lane::current::Hold;
-use crate::lane::{Lane, LanePtr, callback};
+use crate::lane::held::Held;
+use crate::lane::{LanePtr, callback};
 use crate::queue::{Node, Rotated, Unlinked};
 use crate::task::{Ended, Kept, Schedule, TaskRef};
 use std::ptr::NonNull;
-
-impl Lane {
-    /// Takes the remaining work of a head that has had its turn and is still in the chain.
-    ///
-    /// # Safety
-    ///
-    /// The caller holds the lane.
-    pub(super) unsafe fn take_stalled(&self) -> Option<After> {
-        // SAFETY: only the holder uses this field, and the caller promises that it holds the lane.
-        self.stalled.with_mut(|stalled| unsafe { (*stalled).take() })
-    }
-
-    /// The head has had its turn, and a producer behind it is half done.
-    ///
-    /// # Safety
-    ///
-    /// The caller holds the lane.
-    pub(super) unsafe fn set_stalled(&self, after: After) {
-        // SAFETY: only the holder uses this field, and the caller promises that it holds the lane.
-        self.stalled.with_mut(|stalled| unsafe { *stalled = Some(after) });
-    }
-}
 
 impl LanePtr {
     /// Takes the head out of the chain and does its remaining work.
@@ -51,9 +30,9 @@ impl LanePtr {
         hold: &Hold,
         closing: Option<bool>,
     ) -> Unlinked {
-        // SAFETY: the caller holds the lane, which the node at its head keeps, or for the lane's own node the
-        // caller.
-        let lane = unsafe { self.get() };
+        // SAFETY: the caller holds the lane. The node at the head keeps it alive, or for the lane's own node the caller
+        // does.
+        let lane = unsafe { Held::new(self) };
         let head = lane.chain.head();
         let mut after = after;
         if after == After::Keep {
@@ -78,8 +57,7 @@ impl LanePtr {
                     lane.retain(hold.take_owed().unsigned_abs());
                 }
                 if let Some(closing) = closing {
-                    // SAFETY: this thread still holds the lane, whose head is still in the chain.
-                    unsafe { lane.ensure_found(self, closing) };
+                    lane.ensure_found(self, closing);
                 }
             }
             // SAFETY: the head is in the chain, and only this thread, the holder, takes it out.
@@ -115,8 +93,8 @@ impl LanePtr {
                     unsafe { self.release(owed.unsigned_abs()) };
                 }
             }
-            // SAFETY: the head is still in the chain, so this thread still holds the lane.
-            Unlinked::Stalled => unsafe { lane.set_stalled(after) },
+            // The head is still in the chain, so this thread still holds the lane.
+            Unlinked::Stalled => lane.set_stalled(after),
         }
         unlinked
     }

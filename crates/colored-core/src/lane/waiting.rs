@@ -1,45 +1,35 @@
 //! The waiting tasks of a lane: found and aborted at shutdown.
 
-use crate::lane::{Inner, Lane, LanePtr};
+use crate::lane::held::Held;
+use crate::lane::{Inner, LanePtr};
 
-impl Lane {
-    /// Marks all waiting tasks for cancellation.
-    ///
-    /// # Safety
-    ///
-    /// The caller holds the lane.
-    pub(super) unsafe fn abort_waiting(&self) {
+impl Held<'_> {
+    /// Marks all waiting tasks for cancellation. An abort may add nodes to the lane, but does not run it.
+    pub(super) fn abort_waiting(self) {
         let next = |inner: &mut Inner| {
-            // SAFETY: the caller of `abort_waiting` holds the lane, whose list this is.
+            // SAFETY: this thread holds the lane, whose list this is.
             unsafe { inner.live.pop() }
         };
-        // SAFETY: the caller promises that it holds the lane; an abort may add nodes to it, but does not run it.
-        while let Some(task) = unsafe { self.with_inner(next) } {
+        while let Some(task) = self.inner(next) {
             // SAFETY: a task in the list is not complete, so the runtime's reference exists.
             unsafe { task.abort() };
         }
     }
 
-    /// Called before the lane may become idle with tasks that wait: ensures that a shutdown finds them. The lane is in
-    /// the table from then on. A shutdown that looked into the table before has set its flag before, and the table's
-    /// lock makes the flag visible here.
-    ///
-    /// # Safety
-    ///
-    /// The caller holds the lane.
+    /// Called before the lane, to which `ptr` points, may become idle with tasks that wait: ensures that a shutdown
+    /// finds them. The lane is in the table from then on. A shutdown that looked into the table before has set its flag
+    /// before, and the table's lock makes the flag visible here.
     #[inline]
-    pub(super) unsafe fn ensure_found(&self, lane: LanePtr, mut closing: bool) {
-        // SAFETY: the caller promises that it holds the lane.
-        if !unsafe { self.with_inner(|inner| !inner.live.is_empty()) } {
+    pub(super) fn ensure_found(self, ptr: LanePtr, mut closing: bool) {
+        if self.inner(|inner| inner.live.is_empty()) {
             return;
         }
         if !self.is_published() {
-            self.publish(lane);
+            self.publish(ptr);
             closing = self.port.is_closing();
         }
         if closing {
-            // SAFETY: the caller still holds the lane: `publish` gives nothing away.
-            unsafe { self.abort_waiting() };
+            self.abort_waiting();
         }
     }
 }

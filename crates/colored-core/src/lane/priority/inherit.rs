@@ -14,17 +14,16 @@
 //! that goes or is no longer urgent would have to find it. A program that knows that the end of a task is urgent can
 //! say so when it spawns the task.
 
-use crate::lane::{Lane, LanePtr, LaneRef, Priority, ReadyLane, current};
+use crate::lane::held::Held;
+use crate::lane::{Lane, LanePtr, LaneRef, Priority, ReadyLane};
 use crate::queue::{Node, Pushed};
 use crate::sync::Arc;
 use std::ptr::NonNull;
 
 /// Whether this thread holds a lane that lends urgency to a node that it makes now, and is going to wait for.
 pub(crate) fn lends_urgency() -> bool {
-    current::lane().is_some_and(|own| {
-        // SAFETY: `current::lane` returns the lane that this thread holds, and a held lane is alive.
-        let own = unsafe { own.get() };
-        own.priority.is_high() && own.port.has_classes()
+    Held::with_current(|own| {
+        own.is_some_and(|own| own.priority.is_high() && own.port.has_classes())
     })
 }
 

@@ -13,6 +13,7 @@
 //! The readers are written before the batch is shared, and the counter gives each place out once. In a shutdown, the
 //! first lane drops all readers that no lane has taken: a reader that runs may wait for one of them.
 
+use crate::lane::held::Held;
 use crate::lane::{Lane, LaneRef, callback};
 use crate::queue::Node;
 use crate::sync::{Arc, AtomicUsize, Ordering};
@@ -162,8 +163,8 @@ impl Turn {
             }
             let Some(admitted) = batch.take() else { return };
             admitted.read(here);
-            // SAFETY: this runs in a callback under `here`, so this thread holds that lane.
-            let has_locals = unsafe { here.has_locals() };
+            // This runs in a callback under `here`.
+            let has_locals = Held::with_current(|lane| lane.is_some_and(Held::has_locals));
             let is_known = has_locals || here.is_published() || here.chain.last() != callback;
             if is_known || here.port.now() > start + LONG_NANOS {
                 break;

@@ -1,0 +1,67 @@
+//! [`Held`]: the proof that this thread holds a lane.
+
+use crate::lane::after::After;
+use crate::lane::{Inner, Lane, LanePtr, current};
+use std::marker::PhantomData;
+use std::ops::Deref;
+
+/// A lane that this thread holds for `'a`. Only the holder reaches the lane's inner part.
+#[derive(Clone, Copy)]
+pub(super) struct Held<'a> {
+    lane: &'a Lane,
+    _this_thread: PhantomData<*const ()>,
+}
+
+impl<'a> Held<'a> {
+    /// # Safety
+    ///
+    /// This thread holds the lane for `'a`, and the lane is alive meanwhile.
+    #[inline]
+    pub(super) unsafe fn new(lane: LanePtr) -> Self {
+        // SAFETY: the caller promises that the lane is alive for `'a`.
+        let lane = unsafe { lane.get() };
+        Self { lane, _this_thread: PhantomData }
+    }
+
+    /// Calls `f` with the lane that this thread holds, if it holds one.
+    #[inline]
+    pub(super) fn with_current<R>(f: impl FnOnce(Option<Held<'_>>) -> R) -> R {
+        f(current::lane().map(|lane| {
+            // SAFETY: this thread holds the lane up to the end of a turn that is further up the stack than `f`, and a
+            // held lane is alive.
+            unsafe { Held::new(lane) }
+        }))
+    }
+
+    /// Calls `f` with the part that belongs to the holder. `f` runs no user code, so it cannot come here again.
+    #[inline]
+    pub(super) fn inner<R>(self, f: impl FnOnce(&mut Inner) -> R) -> R {
+        self.lane.inner.with_mut(|inner| {
+            // SAFETY: this thread holds the lane, and no other call of this function is in progress: `f` runs no user
+            // code.
+            f(unsafe { &mut *inner })
+        })
+    }
+
+    /// Takes the remaining work on a head that has had its turn and is still in the chain.
+    #[inline]
+    pub(super) fn take_stalled(self) -> Option<After> {
+        // SAFETY: this thread holds the lane, and only the holder uses the field.
+        self.lane.stalled.with_mut(|stalled| unsafe { (*stalled).take() })
+    }
+
+    /// The head has had its turn, and a producer behind it is half done.
+    pub(super) fn set_stalled(self, after: After) {
+        // SAFETY: this thread holds the lane, and only the holder uses the field.
+        self.lane.stalled.with_mut(|stalled| unsafe { *stalled = Some(after) });
+    }
+}
+
+impl Deref for Held<'_> {
+    type Target = Lane;
+
+    #[inline]
+    fn deref(&self) -> &Lane {
+        self.lane
+    }
+}
