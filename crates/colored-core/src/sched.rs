@@ -51,7 +51,7 @@ use self::classes::Classes;
 use self::idle::Idle;
 use self::local::Spares;
 use self::parked_sections::ParkedSections;
-use self::policy::{Queued, Since};
+use self::policy::{Since, TicketPlace};
 use self::remote::{Guests, Remote, index_of};
 use crate::color::Color;
 use crate::lane::{Lane, LanePtr, Order, ReadyLane};
@@ -307,7 +307,7 @@ impl Scheduler {
             return;
         }
         if self.classes.are_used() {
-            self.rank(None, lane, Since::Scheduled, Queued::Last);
+            self.rank(None, lane, Since::Scheduled, TicketPlace::Last);
         } else if let Some(lane) = self.route(None, lane, Since::Scheduled) {
             self.injector.push(lane);
             self.notify();

@@ -183,7 +183,7 @@ impl WaitSlot {
 
 /// A turn under one color for which a future waits.
 #[derive(Clone, Copy)]
-pub(crate) struct Turn<'a> {
+pub(crate) struct AwaitedTurn<'a> {
     pub(crate) lane: &'a LaneRef,
     pub(crate) how: &'static How,
     pub(crate) site: &'static Location<'static>,

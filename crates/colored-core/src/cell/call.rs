@@ -5,7 +5,7 @@ use super::queued::Queued;
 use super::{ColorCell, InUse};
 use crate::budget;
 use crate::task::How;
-use crate::wait::Turn;
+use crate::wait::AwaitedTurn;
 use std::fmt;
 use std::panic::Location;
 use std::pin::Pin;
@@ -20,10 +20,10 @@ pub struct Call<T: Send + 'static, F, R>(TryCall<T, F, R>);
 pub struct TryCall<T: Send + 'static, F, R> {
     cell: ColorCell<T>,
     site: &'static Location<'static>,
-    stage: Stage<F, R>,
+    progress: Progress<F, R>,
 }
 
-enum Stage<F, R> {
+enum Progress<F, R> {
     Unstarted(F),
     Queued(Queued<F, Result<R, InUse>>),
     Done,
@@ -36,7 +36,7 @@ impl<T: Send + 'static, F, R> Call<T, F, R> {
 
     /// Whether the closure waits in the color's line, or has its turn.
     pub(crate) fn is_scheduled(&self) -> bool {
-        matches!(self.0.stage, Stage::Queued(_))
+        matches!(self.0.progress, Progress::Queued(_))
     }
 }
 
@@ -61,13 +61,13 @@ where
 
 impl<T: Send + 'static, F, R> TryCall<T, F, R> {
     pub(super) fn new(cell: ColorCell<T>, site: &'static Location<'static>, f: F) -> Self {
-        Self { cell, site, stage: Stage::Unstarted(f) }
+        Self { cell, site, progress: Progress::Unstarted(f) }
     }
 
-    fn turn(&self) -> Turn<'_> {
+    fn turn(&self) -> AwaitedTurn<'_> {
         const HOW: &How = &How { text: "calls a cell of", is_shared: false };
         let lane = self.cell.inner.lane();
-        Turn { lane, how: HOW, site: self.site }
+        AwaitedTurn { lane, how: HOW, site: self.site }
     }
 }
 
@@ -87,22 +87,22 @@ where
             return Poll::Pending;
         }
         let this = &mut *self;
-        match std::mem::replace(&mut this.stage, Stage::Done) {
-            Stage::Unstarted(f) => match this.cell.call_now(f) {
+        match std::mem::replace(&mut this.progress, Progress::Done) {
+            Progress::Unstarted(f) => match this.cell.call_now(f) {
                 Ok(result) => return Poll::Ready(Ok(result?)),
                 Err(f) => {
                     let cell = this.cell.clone();
                     // The closure then has the color, so `InUse` is the only possible error.
                     let run = move |f| cell.try_with(f).map_err(|_| InUse);
                     let queued = Queued::post(this.turn(), f, cx.waker(), run);
-                    this.stage = Stage::Queued(queued);
+                    this.progress = Progress::Queued(queued);
                 }
             },
-            Stage::Queued(mut queued) => match queued.poll(cx.waker(), || Some(this.turn()))? {
+            Progress::Queued(mut queued) => match queued.poll(cx.waker(), || Some(this.turn()))? {
                 Poll::Ready(outcome) => return Poll::Ready(outcome.into_result()),
-                Poll::Pending => this.stage = Stage::Queued(queued),
+                Poll::Pending => this.progress = Progress::Queued(queued),
             },
-            Stage::Done => panic!("a call was polled again after it had given the result"),
+            Progress::Done => panic!("a call was polled again after it had given the result"),
         }
         budget::give_back();
         Poll::Pending

@@ -6,7 +6,7 @@ use super::slot::{Outcome, Slot};
 use crate::contain::contain;
 use crate::lane::callback;
 use crate::sync::Arc;
-use crate::wait::{Turn, WaitSlot};
+use crate::wait::{AwaitedTurn, WaitSlot};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::{Poll, Waker};
@@ -23,7 +23,7 @@ impl<F: Send + 'static, R: Send + 'static> Queued<F, R> {
     /// Puts `f` into the line of the turn's lane, where `run` runs it. Both are dropped there if the
     /// runtime shuts down first.
     pub(super) fn post(
-        turn: Turn<'_>,
+        turn: AwaitedTurn<'_>,
         f: F,
         waker: &Waker,
         run: impl Fn(F) -> R + Send + 'static,
@@ -44,7 +44,7 @@ impl<F, R> Queued<F, R> {
     }
 
     /// Records that the task waits for that turn. The closure, or the caller, keeps the lane until the closure begins.
-    pub(super) fn waits(&mut self, turn: Turn<'_>) {
+    pub(super) fn waits(&mut self, turn: AwaitedTurn<'_>) {
         if let Some(slot) = &self.slot {
             // SAFETY: this keeps the slot, and drops the record first; the lane is kept until the closure begins.
             unsafe { self.wait.waits(|| slot.cause(turn)) };
@@ -60,7 +60,7 @@ impl<F, R> Queued<F, R> {
     pub(super) fn poll<'a>(
         &mut self,
         waker: &Waker,
-        turn: impl FnOnce() -> Option<Turn<'a>>,
+        turn: impl FnOnce() -> Option<AwaitedTurn<'a>>,
     ) -> Poll<Result<Outcome<R>, CallError>> {
         let told = self.wait.begins_poll();
         let slot = self.slot.as_ref().expect("it has no outcome yet");

@@ -10,7 +10,7 @@ use crate::lane::readers;
 use crate::lane::readers::queued::{self, QueuedRead};
 use crate::sync::Arc;
 use crate::task::How;
-use crate::wait::Turn;
+use crate::wait::AwaitedTurn;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::Pin;
@@ -25,10 +25,10 @@ pub struct Read<'a, T: Send + 'static, F, R>(TryRead<'a, T, F, R>);
 pub struct TryRead<'a, T: Send + 'static, F, R> {
     cell: &'a ColorCell<T>,
     site: &'static Location<'static>,
-    stage: Stage<F, R>,
+    progress: Progress<F, R>,
 }
 
-enum Stage<F, R> {
+enum Progress<F, R> {
     Unstarted(F),
     Queued(Queued<F, Result<R, InUse>>),
     Done,
@@ -98,7 +98,7 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
         F: FnOnce(&T) -> R + Send + 'static,
         R: Send + 'static,
     {
-        TryRead { cell: self, site: Location::caller(), stage: Stage::Unstarted(f) }
+        TryRead { cell: self, site: Location::caller(), progress: Progress::Unstarted(f) }
     }
 
     /// Runs `f` at once if it need not wait; returns `f` otherwise.
@@ -128,10 +128,10 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
 }
 
 impl<T: Send + 'static, F, R> TryRead<'_, T, F, R> {
-    fn turn(&self) -> Turn<'_> {
+    fn turn(&self) -> AwaitedTurn<'_> {
         const HOW: &How = &How { text: "reads a cell of", is_shared: true };
         let lane = self.cell.inner.lane();
-        Turn { lane, how: HOW, site: self.site }
+        AwaitedTurn { lane, how: HOW, site: self.site }
     }
 }
 
@@ -170,8 +170,8 @@ where
             return Poll::Pending;
         }
         let this = &mut *self;
-        match std::mem::replace(&mut this.stage, Stage::Done) {
-            Stage::Unstarted(f) => match this.cell.read_now(f) {
+        match std::mem::replace(&mut this.progress, Progress::Done) {
+            Progress::Unstarted(f) => match this.cell.read_now(f) {
                 Ok(result) => return Poll::Ready(Ok(result?)),
                 Err(f) => {
                     let cell = this.cell;
@@ -179,14 +179,14 @@ where
                     let reading = Reading { cell: cell.clone(), slot, f: None };
                     queued::post(cell.inner.lane(), reading);
                     queued.waits(this.turn());
-                    this.stage = Stage::Queued(queued);
+                    this.progress = Progress::Queued(queued);
                 }
             },
-            Stage::Queued(mut queued) => match queued.poll(cx.waker(), || Some(this.turn()))? {
+            Progress::Queued(mut queued) => match queued.poll(cx.waker(), || Some(this.turn()))? {
                 Poll::Ready(outcome) => return Poll::Ready(outcome.into_result()),
-                Poll::Pending => this.stage = Stage::Queued(queued),
+                Poll::Pending => this.progress = Progress::Queued(queued),
             },
-            Stage::Done => panic!("a read was polled again after it had given the result"),
+            Progress::Done => panic!("a read was polled again after it had given the result"),
         }
         budget::give_back();
         Poll::Pending

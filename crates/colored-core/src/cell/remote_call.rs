@@ -10,7 +10,7 @@ use super::slot::Outcome;
 use crate::contain::contain;
 use crate::lane::Address;
 use crate::task::How;
-use crate::wait::Turn;
+use crate::wait::AwaitedTurn;
 use std::fmt;
 use std::panic::Location;
 use std::task::{Context, Poll, Waker, ready};
@@ -49,7 +49,7 @@ impl<F, R> RemoteCallWait<F, R> {
         let Self { queued, home: kept } = self;
         let turn = || {
             *kept = kept.take().or_else(home);
-            kept.as_ref().map(|address| Turn { lane: address.lane(), how: HOW, site })
+            kept.as_ref().map(|address| AwaitedTurn { lane: address.lane(), how: HOW, site })
         };
         Poll::Ready(match ready!(queued.poll(cx.waker(), turn))? {
             Outcome::Done(result) => Ok(Ok(result)),

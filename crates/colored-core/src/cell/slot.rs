@@ -5,7 +5,7 @@ use crate::contain::contain;
 use crate::lane::{LanePtr, LaneRef};
 use crate::sync::{Mutex, MutexGuard};
 use crate::task::{Cause, Schedule};
-use crate::wait::{Kind, Target, Turn};
+use crate::wait::{AwaitedTurn, Kind, Target};
 use std::any::Any;
 use std::panic::resume_unwind;
 use std::ptr::{self, NonNull};
@@ -13,9 +13,9 @@ use std::task::Waker;
 use std::{mem, thread};
 
 /// A closure on its way to the thread that runs it, and its result on the way back.
-pub(super) struct Slot<F, R>(Mutex<State<F, R>>);
+pub(super) struct Slot<F, R>(Mutex<SlotState<F, R>>);
 
-enum State<F, R> {
+enum SlotState<F, R> {
     /// The closure has not begun.
     Waiting(F, Waker),
     /// The closure has not begun, and no future waits for it: the thread that runs its turn drops it.
@@ -61,12 +61,12 @@ impl<F, R> Slot<F, R> {
     pub(super) const KIND: &Kind = &Kind { target: Self::target, waker: Self::waker };
 
     pub(super) fn new(f: F, waker: Waker) -> Self {
-        Self(Mutex::new(State::Waiting(f, waker)))
+        Self(Mutex::new(SlotState::Waiting(f, waker)))
     }
 
     /// The cause for the record of a wait for that turn. The caller keeps the slot alive, and the closure
     /// keeps the lane until it begins.
-    pub(super) fn cause(&self, turn: Turn<'_>) -> Cause {
+    pub(super) fn cause(&self, turn: AwaitedTurn<'_>) -> Cause {
         let (what, beside) = (ptr::from_ref(self).cast(), turn.lane.ptr().into_raw().as_ptr());
         Cause { how: turn.how, site: turn.site, kind: Self::KIND, what, beside: beside.cast() }
     }
@@ -92,14 +92,14 @@ impl<F, R> Slot<F, R> {
     /// Calls `f` if the closure has not begun. The lock keeps it from beginning meanwhile.
     pub(super) fn while_it_waits<T>(&self, f: impl FnOnce() -> T) -> Option<T> {
         let state = self.0.lock();
-        matches!(*state, State::Waiting(..)).then(f)
+        matches!(*state, SlotState::Waiting(..)).then(f)
     }
 
     /// Takes the waker, if the closure has not begun. The caller must wake it, because no other thread
     /// will.
     pub(super) fn take_waker(&self) -> Option<Waker> {
         match &mut *self.0.lock() {
-            State::Waiting(_, waker) => Some(mem::replace(waker, Waker::noop().clone())),
+            SlotState::Waiting(_, waker) => Some(mem::replace(waker, Waker::noop().clone())),
             _ => None,
         }
     }
@@ -109,11 +109,11 @@ impl<F, R> Slot<F, R> {
         // A waker is foreign code: it is cloned before the lock, and dropped after it.
         let waker = waker.clone();
         let mut state = self.0.lock();
-        let (next, _old) = match mem::replace(&mut *state, State::Alone) {
-            State::Over(outcome) => return Some(outcome),
-            State::Waiting(f, old) => (State::Waiting(f, waker), old),
-            State::Begun(old) => (State::Begun(waker), old),
-            State::Abandoned(..) | State::Alone => unreachable!("nobody waits any more"),
+        let (next, _old) = match mem::replace(&mut *state, SlotState::Alone) {
+            SlotState::Over(outcome) => return Some(outcome),
+            SlotState::Waiting(f, old) => (SlotState::Waiting(f, waker), old),
+            SlotState::Begun(old) => (SlotState::Begun(waker), old),
+            SlotState::Abandoned(..) | SlotState::Alone => unreachable!("nobody waits any more"),
         };
         *state = next;
         drop(state);
@@ -123,8 +123,8 @@ impl<F, R> Slot<F, R> {
     /// Takes the closure when its turn has come. An abandoned closure is dropped here.
     pub(super) fn begin(&self) -> Option<F> {
         let mut state = self.0.lock();
-        match mem::replace(&mut *state, State::Alone) {
-            State::Abandoned(f) => {
+        match mem::replace(&mut *state, SlotState::Alone) {
+            SlotState::Abandoned(f) => {
                 drop(state);
                 contain(|| drop(f));
                 None
@@ -139,15 +139,15 @@ impl<F, R> Slot<F, R> {
     /// As [`begin`](Self::begin), but an abandoned closure stays: then `begin` is still to come.
     pub(super) fn begin_wanted(&self) -> Option<F> {
         let state = self.0.lock();
-        if let State::Abandoned(..) = *state { None } else { begin_in(state) }
+        if let SlotState::Abandoned(..) = *state { None } else { begin_in(state) }
     }
 
     /// Stores the outcome of the closure, and returns the waker to wake. Without a waiter, drops the
     /// outcome.
     pub(super) fn finish(&self, outcome: Outcome<R>) -> Option<Waker> {
         let mut state = self.0.lock();
-        if let State::Begun(waker) = mem::replace(&mut *state, State::Alone) {
-            *state = State::Over(outcome);
+        if let SlotState::Begun(waker) = mem::replace(&mut *state, SlotState::Alone) {
+            *state = SlotState::Over(outcome);
             return Some(waker);
         }
         drop(state);
@@ -168,22 +168,22 @@ impl<F, R> Slot<F, R> {
     }
 }
 
-fn begin_in<F, R>(mut state: MutexGuard<'_, State<F, R>>) -> Option<F> {
-    let State::Waiting(f, waker) = mem::replace(&mut *state, State::Alone) else {
+fn begin_in<F, R>(mut state: MutexGuard<'_, SlotState<F, R>>) -> Option<F> {
+    let SlotState::Waiting(f, waker) = mem::replace(&mut *state, SlotState::Alone) else {
         unreachable!("it begins once")
     };
-    *state = State::Begun(waker);
+    *state = SlotState::Begun(waker);
     drop(state);
     Some(f)
 }
 
-fn abandon<F, R>(mut state: MutexGuard<'_, State<F, R>>) {
-    let before = match mem::replace(&mut *state, State::Alone) {
-        State::Waiting(f, waker) => {
-            *state = State::Abandoned(f);
-            State::Begun(waker)
+fn abandon<F, R>(mut state: MutexGuard<'_, SlotState<F, R>>) {
+    let before = match mem::replace(&mut *state, SlotState::Alone) {
+        SlotState::Waiting(f, waker) => {
+            *state = SlotState::Abandoned(f);
+            SlotState::Begun(waker)
         }
-        abandoned @ State::Abandoned(..) => {
+        abandoned @ SlotState::Abandoned(..) => {
             *state = abandoned;
             return;
         }

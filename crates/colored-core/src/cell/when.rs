@@ -11,7 +11,7 @@ use crate::budget;
 use crate::lane::behavior::request::{self, Request};
 use crate::lane::{LanePtr, LaneRef};
 use crate::sched::has_to_wait;
-use crate::wait::Turn;
+use crate::wait::AwaitedTurn;
 use std::fmt;
 use std::panic::Location;
 use std::pin::Pin;
@@ -111,7 +111,7 @@ where
              `shared()` both times"
         );
     }
-    TryWhen { stage: Stage::Unstarted(set, f), site: Location::caller() }
+    TryWhen { progress: Progress::Unstarted(set, f), site: Location::caller() }
 }
 
 /// The future of [`when()`].
@@ -121,11 +121,11 @@ pub struct When<S, F, R>(TryWhen<S, F, R>);
 /// The future of [`try_when()`].
 #[must_use = "futures do nothing unless awaited"]
 pub struct TryWhen<S, F, R> {
-    stage: Stage<S, F, R>,
+    progress: Progress<S, F, R>,
     site: &'static Location<'static>,
 }
 
-enum Stage<S, F, R> {
+enum Progress<S, F, R> {
     Unstarted(S, F),
     /// The set needs one lane exclusively: the closure waits in its line as a call does.
     Queued(Queued<F, Result<R, InUse>>, LanePtr),
@@ -166,8 +166,8 @@ where
             return Poll::Pending;
         }
         let this = &mut *self;
-        match std::mem::replace(&mut this.stage, Stage::Done) {
-            Stage::Unstarted(set, f) => {
+        match std::mem::replace(&mut this.progress, Progress::Done) {
+            Progress::Unstarted(set, f) => {
                 let mut wants = set.wants();
                 // SAFETY: the set keeps the lanes.
                 let lanes = unsafe { request::gather(wants.as_mut()) };
@@ -176,24 +176,24 @@ where
                     Ok(result) => return Poll::Ready(result),
                     Err(f) => match stand_in_line(set, wants, f, cx.waker(), this.site)? {
                         Started::Over(result) => return Poll::Ready(Ok(result)),
-                        Started::Waits(stage) => this.stage = stage,
+                        Started::Waits(progress) => this.progress = progress,
                     },
                 }
             }
-            Stage::Queued(mut queued, lane) => {
+            Progress::Queued(mut queued, lane) => {
                 // SAFETY: this is called while the closure has not begun, and the closure keeps the
                 // lane.
                 let lane = unsafe { LaneRef::borrowed(lane) };
                 match queued.poll(cx.waker(), || Some(turn(&lane, this.site)))? {
                     Poll::Ready(outcome) => return Poll::Ready(outcome.into_result()),
-                    Poll::Pending => this.stage = Stage::Queued(queued, lane.ptr()),
+                    Poll::Pending => this.progress = Progress::Queued(queued, lane.ptr()),
                 }
             }
-            Stage::Scheduled(mut scheduled) => match scheduled.poll(cx.waker(), this.site)? {
+            Progress::Scheduled(mut scheduled) => match scheduled.poll(cx.waker(), this.site)? {
                 Some(outcome) => return Poll::Ready(outcome.into_result()),
-                None => this.stage = Stage::Scheduled(scheduled),
+                None => this.progress = Progress::Scheduled(scheduled),
             },
-            Stage::Done => panic!("a `when` was polled again after it had given the result"),
+            Progress::Done => panic!("a `when` was polled again after it had given the result"),
         }
         budget::give_back();
         Poll::Pending
@@ -202,28 +202,28 @@ where
 
 impl<S, F, R> fmt::Debug for When<S, F, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("When").field("stage", &self.0.stage).finish_non_exhaustive()
+        f.debug_struct("When").field("progress", &self.0.progress).finish_non_exhaustive()
     }
 }
 
 impl<S, F, R> fmt::Debug for TryWhen<S, F, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TryWhen").field("stage", &self.stage).finish_non_exhaustive()
+        f.debug_struct("TryWhen").field("progress", &self.progress).finish_non_exhaustive()
     }
 }
 
-impl<S, F, R> fmt::Debug for Stage<S, F, R> {
+impl<S, F, R> fmt::Debug for Progress<S, F, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Stage::Unstarted(..) => "unstarted",
-            Stage::Queued(..) | Stage::Scheduled(_) => "scheduled",
-            Stage::Done => "done",
+            Progress::Unstarted(..) => "unstarted",
+            Progress::Queued(..) | Progress::Scheduled(_) => "scheduled",
+            Progress::Done => "done",
         })
     }
 }
 
-fn turn<'a>(lane: &'a LaneRef, site: &'static Location<'static>) -> Turn<'a> {
-    Turn { lane, how: HOW, site }
+fn turn<'a>(lane: &'a LaneRef, site: &'static Location<'static>) -> AwaitedTurn<'a> {
+    AwaitedTurn { lane, how: HOW, site }
 }
 
 /// Runs the closure if it need not wait for the lanes of the set; returns it otherwise.
@@ -247,7 +247,7 @@ fn run_now<S: Set<F, R>, F, R>(
 enum Started<S, F, R> {
     /// The closure could run a moment later.
     Over(R),
-    Waits(Stage<S, F, R>),
+    Waits(Progress<S, F, R>),
 }
 
 /// Queues the closure in the lines of the lanes that it needs.
@@ -279,7 +279,7 @@ where
         // SAFETY: this closure has the lane when it runs.
         let run = move |f| unsafe { set.run(|_| false, f) };
         let queued = Queued::post(turn(&borrowed, site), f, waker, run);
-        return Ok(Started::Waits(Stage::Queued(queued, lane)));
+        return Ok(Started::Waits(Progress::Queued(queued, lane)));
     }
     let fresh = Behavior::allocate(set, Slot::new(f, waker.clone()), wants, color, site);
     let (scheduled, ran) = schedule(fresh, site);
@@ -289,5 +289,5 @@ where
     // SAFETY: the behavior, which the future keeps, keeps the lane.
     let lane = unsafe { LaneRef::borrowed(wants[0].lane()) };
     has_to_wait(&lane);
-    Ok(Started::Waits(Stage::Scheduled(scheduled)))
+    Ok(Started::Waits(Progress::Scheduled(scheduled)))
 }

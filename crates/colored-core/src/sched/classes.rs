@@ -29,7 +29,7 @@
 mod set;
 
 use super::Scheduler;
-use super::policy::{Destination, Queued, Since};
+use super::policy::{Destination, Since, TicketPlace};
 use crate::color::Color;
 use crate::lane::{Lane, LaneRef, Priority, ReadyLane, Ticket};
 use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering};
@@ -59,10 +59,10 @@ struct Class {
 }
 
 impl Class {
-    fn push(&mut self, how: Queued, ticket: Ticket) {
+    fn push(&mut self, how: TicketPlace, ticket: Ticket) {
         match how {
-            Queued::Last => self.tickets.push_back(ticket),
-            Queued::Behind => self.behind.push_back(ticket),
+            TicketPlace::Last => self.tickets.push_back(ticket),
+            TicketPlace::Behind => self.behind.push_back(ticket),
         }
     }
 
@@ -96,7 +96,7 @@ impl RankQueue {
         Self { tickets, lens: [0; CLASSES].map(AtomicUsize::new) }
     }
 
-    fn push(&self, class: Priority, how: Queued, ticket: Ticket) {
+    fn push(&self, class: Priority, how: TicketPlace, ticket: Ticket) {
         let mut tickets = self.tickets.lock();
         let of_class = &mut tickets[class as usize];
         of_class.push(how, ticket);
@@ -152,7 +152,7 @@ impl Classes {
         self.high.load(Ordering::Relaxed) > 0
     }
 
-    fn put(&self, queue: usize, class: Priority, how: Queued, ticket: Ticket) {
+    fn put(&self, queue: usize, class: Priority, how: TicketPlace, ticket: Ticket) {
         if class == Priority::High {
             // Ordering: a hint: a worker that misses it looks everywhere before it parks.
             self.high.fetch_add(1, Ordering::Relaxed);
@@ -208,7 +208,7 @@ impl Classes {
 impl Scheduler {
     /// Queues a lane that has become runnable, or has had its slice, by its class. `own` is the worker that has it, if
     /// one has.
-    pub(super) fn rank(&self, own: Option<usize>, lane: ReadyLane, since: Since, how: Queued) {
+    pub(super) fn rank(&self, own: Option<usize>, lane: ReadyLane, since: Since, how: TicketPlace) {
         let place = self.rank_place(own, lane.lane());
         let ticket = lane.ticket();
         let class = lane.leave();
@@ -226,7 +226,7 @@ impl Scheduler {
     pub(super) fn rise(&self, own: Option<usize>, lane: LaneRef, to: Priority) {
         // This also holds in a shutdown: the lane's word already says that this ticket is coming.
         let place = self.rank_place(own, &lane);
-        self.classes.put(place, to, Queued::Last, Ticket::new(lane));
+        self.classes.put(place, to, TicketPlace::Last, Ticket::new(lane));
         self.wake_for_rank(own, place, true);
         self.drain_if_stopped();
     }

@@ -51,7 +51,7 @@ impl Stay {
             scheduler.stir();
             let lane = self.guest.wait();
             let (pin, pace) = (self.guest.pin, Pace::default());
-            let mut turn = Turn { scheduler, pin, polls: 0, start: 0, pace };
+            let mut turn = GuestRunner { scheduler, pin, polls: 0, start: 0, pace };
             match lane.run(&mut turn) {
                 Slice::Idle | Slice::Taken => {}
                 Slice::More(lane) | Slice::Elsewhere(lane, 0) => scheduler.inject(lane),
@@ -97,7 +97,7 @@ pub(super) fn with_handle<R>(f: impl FnOnce(Option<&Handle>) -> R) -> R {
     Stay::current(|stay| f(stay.map(|stay| &stay.handle)))
 }
 
-struct Turn<'a> {
+struct GuestRunner<'a> {
     scheduler: &'a Scheduler,
     pin: u32,
     polls: u32,
@@ -106,7 +106,7 @@ struct Turn<'a> {
     pace: Pace,
 }
 
-impl Runner for Turn<'_> {
+impl Runner for GuestRunner<'_> {
     fn may_run(&self, pin: u32) -> bool {
         pin == self.pin
     }

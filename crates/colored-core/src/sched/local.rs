@@ -3,7 +3,7 @@
 mod outgoing;
 
 use self::outgoing::Outgoing;
-use super::policy::{Queued, Since};
+use super::policy::{Since, TicketPlace};
 use super::remote::{Remote, pin_of};
 use super::{Handle, Scheduler};
 use crate::color::Color;
@@ -232,7 +232,7 @@ impl Local {
         let scheduler = self.scheduler();
         if scheduler.classes.are_used() {
             let behind = matches!(self.toward.get(), Toward::Behind);
-            let how = if behind { Queued::Behind } else { Queued::Last };
+            let how = if behind { TicketPlace::Behind } else { TicketPlace::Last };
             scheduler.rank(Some(self.index), lane, since, how);
             return None;
         }

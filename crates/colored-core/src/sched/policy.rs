@@ -17,7 +17,7 @@ use std::fmt;
 
 /// How a ticket goes into the queue of its class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Queued {
+pub(super) enum TicketPlace {
     /// To the end.
     Last,
     /// Behind all tickets that are there or come, until the worker looks at them.

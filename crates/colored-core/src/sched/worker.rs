@@ -283,7 +283,7 @@ impl Worker {
         let remote = self.local.remote();
         remote.slice_begins(self.pace.now);
         self.local.note(self.pace.now);
-        let mut turn = Turn {
+        let mut turn = SliceRunner {
             scheduler: self.local.scheduler(),
             pin: self.local.pin(),
             max_polls: self.slice_polls,
@@ -411,7 +411,7 @@ impl Pace {
 }
 
 /// One slice on this worker.
-struct Turn<'a> {
+struct SliceRunner<'a> {
     scheduler: &'a Scheduler,
     pin: u32,
     max_polls: u32,
@@ -421,7 +421,7 @@ struct Turn<'a> {
     pace: &'a mut Pace,
 }
 
-impl Runner for Turn<'_> {
+impl Runner for SliceRunner<'_> {
     #[inline]
     fn may_run(&self, pin: u32) -> bool {
         pin == 0 || pin & !CANCELLED_ANYWHERE == self.pin

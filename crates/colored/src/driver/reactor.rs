@@ -1,7 +1,7 @@
 //! Reactor shards: readiness of sockets to wakers.
 //!
 //! A [`Shard`] is one mio `Poll` behind a lock. Possession of the lock is the right to poll, and it is
-//! a value: a [`Turn`]. An idle worker takes a turn and blocks in it; a thread that finds the turn
+//! a value: a [`PollTurn`]. An idle worker takes a turn and blocks in it; a thread that finds the turn
 //! taken knows that the shard is looked after. Registering, dropping and using sockets never needs the
 //! turn.
 //!
@@ -56,7 +56,7 @@ pub(crate) struct Shard {
     /// A wake is on its way that no poll has answered yet; more of them would be the same.
     woken: AtomicBool,
     sockets: Mutex<Sockets>,
-    /// A thread is inside [`Turn::poll`].
+    /// A thread is inside [`PollTurn::poll`].
     polled: AtomicBool,
     /// How many polls have ended.
     polls: AtomicU64,
@@ -76,7 +76,7 @@ struct Sockets {
 }
 
 /// The right to poll a shard.
-pub(crate) struct Turn<'a> {
+pub(crate) struct PollTurn<'a> {
     shard: &'a Shard,
     poller: MutexGuard<'a, Poller>,
 }
@@ -103,14 +103,14 @@ impl Shard {
     }
 
     /// Takes the right to poll, or answers at once that another thread has it.
-    pub(crate) fn try_turn(&self) -> Option<Turn<'_>> {
+    pub(crate) fn try_turn(&self) -> Option<PollTurn<'_>> {
         let poller = match self.poller.try_lock() {
             Ok(poller) => poller,
             // The events that a panic left behind are cleared by the next poll.
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return None,
         };
-        Some(Turn { shard: self, poller })
+        Some(PollTurn { shard: self, poller })
     }
 
     /// Ends the poll that is under way; if there is none, the next one ends at once.
@@ -118,7 +118,7 @@ impl Shard {
     /// The caller's earlier writes are visible to the polling thread when its poll has ended. Costs an atomic
     /// operation, and a system call unless an earlier wake has not been answered yet.
     pub(crate) fn wake(&self) {
-        // Ordering: Release pairs with the Acquire of the swap in `Turn::poll`, also when an
+        // Ordering: Release pairs with the Acquire of the swap in `PollTurn::poll`, also when an
         // earlier wake makes the system call; Acquire keeps the swaps of several wakers in a row.
         if !self.woken.swap(true, Ordering::AcqRel)
             && let Err(error) = self.waker.wake()
@@ -135,7 +135,7 @@ impl Shard {
         self.polls.load(Ordering::Relaxed)
     }
 
-    /// True while a thread is inside [`Turn::poll`].
+    /// True while a thread is inside [`PollTurn::poll`].
     pub(crate) fn is_polled(&self) -> bool {
         // Ordering: hint only.
         self.polled.load(Ordering::Relaxed)
@@ -208,11 +208,11 @@ impl Shard {
     }
 }
 
-impl Turn<'_> {
+impl PollTurn<'_> {
     /// Waits up to `timeout`, or without it until an event or [`Shard::wake`], and answers how many
     /// events of sockets there were. Marks the sockets ready and appends the wakers to call; the
     /// caller gives up the turn and wakes afterwards. A signal counts as an end of the wait, and so
-    /// does an alarm that [`poll_until`](Turn::poll_until) has set.
+    /// does an alarm that [`poll_until`](PollTurn::poll_until) has set.
     ///
     /// Linux rounds the timeout up to milliseconds. The poll fetches at most [`EVENTS`] events.
     ///
@@ -239,12 +239,12 @@ impl Turn<'_> {
         Ok(shard.dispatch(events, alarm, wakers))
     }
 
-    /// As [`poll`](Turn::poll), but waits no longer than to `deadline`, to the microsecond as far as
+    /// As [`poll`](PollTurn::poll), but waits no longer than to `deadline`, to the microsecond as far as
     /// the system can.
     ///
     /// # Errors
     ///
-    /// As [`poll`](Turn::poll).
+    /// As [`poll`](PollTurn::poll).
     pub(crate) fn poll_until(
         &mut self,
         timeout: Option<Duration>,

@@ -113,9 +113,9 @@ impl ReadBatch {
         let lanes = self.readers.len().min(lane.port.lanes_at_once());
         let batch = Arc::new(self);
         for _ in 1..lanes {
-            Turn(Some(Arc::clone(&batch))).read_elsewhere(lane);
+            BatchTurn(Some(Arc::clone(&batch))).read_elsewhere(lane);
         }
-        Turn(Some(batch)).read_elsewhere(lane);
+        BatchTurn(Some(batch)).read_elsewhere(lane);
     }
 
     fn drop_all(&self) {
@@ -144,9 +144,9 @@ impl Drop for ReadBatch {
 }
 
 /// The turn of a lane. If it is dropped unused, in a shutdown, no reader runs any more.
-struct Turn(Option<Arc<ReadBatch>>);
+struct BatchTurn(Option<Arc<ReadBatch>>);
 
-impl Turn {
+impl BatchTurn {
     fn read_elsewhere(self, lane: &Lane) {
         let spare = lane.spare();
         let here = spare.clone();
@@ -176,7 +176,7 @@ impl Turn {
     }
 }
 
-impl Drop for Turn {
+impl Drop for BatchTurn {
     fn drop(&mut self) {
         if let Some(batch) = self.0.take() {
             batch.drop_all();
