@@ -53,7 +53,8 @@ pub(crate) struct Wait(NonNull<Record>);
 
 // SAFETY: a record may be left on any thread; a poll of its task has the list to itself.
 unsafe impl Send for Wait {}
-// SAFETY: a shared reference reaches only fields that never change.
+// SAFETY: a shared reference reaches the word, which is atomic, and fields that never change; what changes the section
+// is called by `WaitSlot::waits` only, which borrows the wait mutably.
 unsafe impl Sync for Wait {}
 
 impl Wait {
@@ -79,10 +80,10 @@ impl Wait {
         let (task, lane) = (current::task()?, current::lane()?);
         let section = inside::get().and_then(|inside| inside.record);
         let owner = task.as_ptr().cast::<()>();
-        // SAFETY: this thread holds the lane.
+        // SAFETY: `current::lane` returns the lane that this thread holds, and a held lane is alive.
         let since = unsafe { lane.get() }.port().noted_time();
         let record = Record::allocate(owner, cause, section, since, is_section);
-        // SAFETY: this thread polls the task, and the record is fresh.
+        // SAFETY: `current::task` returns the task that this thread polls, and the record is fresh.
         unsafe { task.insert_record(record) };
         Some(Self(record))
     }
@@ -116,9 +117,10 @@ impl Drop for Wait {
     #[inline]
     fn drop(&mut self) {
         match current::task().filter(|_| self.is_here()) {
-            // SAFETY: this thread polls the task, in whose list the record is.
+            // SAFETY: `is_here` says that this thread polls the task, in whose list the record is; this wait does not
+            // use it again.
             Some(task) => unsafe { task.remove_record(self.0) },
-            // SAFETY: this wait does not use the record again.
+            // SAFETY: this wait is the future's only pointer to the record, and does not use it again.
             None => unsafe { Record::leave(self.0) },
         }
     }
@@ -139,7 +141,7 @@ impl WaitSlot {
             self.0 = None;
             return None;
         }
-        // SAFETY: this thread polls the task.
+        // SAFETY: `is_here` says that this thread polls the task of the record.
         let told = unsafe { wait.get().take_told() };
         if told.is_some() {
             self.0 = None;
@@ -157,7 +159,8 @@ impl WaitSlot {
     pub(crate) unsafe fn waits(&mut self, cause: impl FnOnce() -> Cause) {
         match &self.0 {
             Some(wait) => wait.is_polled_again(),
-            // SAFETY: by contract the cause's pointers are valid until the slot is dropped or ended.
+            // SAFETY: the caller promises that the cause's pointers fulfil their kind's requirements until the slot,
+            // and so the wait, is dropped or ended.
             None => self.0 = unsafe { Wait::begin(cause()) },
         }
     }
@@ -168,7 +171,7 @@ impl WaitSlot {
         const OWN: &Kind = &Kind { target: |_| Some(Target::Own), waker: |_| None };
         let nothing = ptr::null();
         let cause = || Cause { how, site, kind: OWN, what: nothing, beside: nothing };
-        // SAFETY: the kind has no requirements.
+        // SAFETY: the functions of the kind `OWN` use no pointer of the cause, so there are no requirements.
         unsafe { self.waits(cause) };
     }
 
