@@ -103,7 +103,7 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
     /// Runs `f` at once if it need not wait; returns `f` otherwise.
     fn read_now<R, F: FnOnce(&T) -> R>(&self, f: F) -> Result<Result<R, InUse>, F> {
         if self.inner.lane().is_free_here() {
-            // SAFETY: this thread holds the lane.
+            // SAFETY: `is_free_here` says that this thread holds the lane.
             return Ok(unsafe { self.inner.with(|value| f(value)) });
         }
         // `f` stays in the slot if the reader must wait.

@@ -235,10 +235,11 @@ fn run_now<S: Set<F, R>, F, R>(
 ) -> Result<Result<R, CallError>, F> {
     let color = set.color().map(Request::lane);
     let run = |f, own: Option<LanePtr>| {
-        // SAFETY: `run_now` has taken the lanes.
+        // SAFETY: `request::run_now` has all lanes when it calls this, and `own` is the one that
+        // this thread held before.
         unsafe { set.run(|want| own.is_some_and(|own| want.is_of(own)), f) }
     };
-    // SAFETY: the set keeps the lanes.
+    // SAFETY: the set keeps the lanes up to the end of this call, and `gather` has left each once.
     let result = unsafe { request::run_now(wants, color, f, run) }?;
     Ok(result.map_err(CallError::from))
 }
@@ -276,7 +277,8 @@ where
         let lane = want.lane();
         // SAFETY: the set, and then the closure, keeps the lane.
         let borrowed = unsafe { LaneRef::borrowed(lane) };
-        // SAFETY: this closure has the lane when it runs.
+        // SAFETY: `Queued::post` runs this closure under the set's one lane, which its thread holds
+        // then.
         let run = move |f| unsafe { set.run(|_| false, f) };
         let queued = Queued::post(turn(&borrowed, site), f, waker, run);
         return Ok(Started::Waits(Stage::Queued(queued, lane)));
