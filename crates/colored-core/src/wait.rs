@@ -120,7 +120,7 @@ impl Drop for Wait {
             // SAFETY: `is_here` says that this thread polls the task, in whose list the record is; this wait does not
             // use it again.
             Some(task) => unsafe { task.remove_record(self.0) },
-            // SAFETY: this wait is the future's only pointer to the record, and does not use it again.
+            // SAFETY: this wait is the future's half of the record, and does not use it again.
             None => unsafe { Record::leave(self.0) },
         }
     }
