@@ -66,8 +66,9 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: as for `dealloc`, and the caller promises a non-zero `size` that does not
-        // overflow when it is rounded up to the alignment.
+        // SAFETY: the caller got `block` from this allocator, and so from `System`, with this
+        // layout, and promises a non-zero `size` that does not overflow when it is rounded up to
+        // the alignment.
         let moved = unsafe { System.realloc(block, layout, size) };
         if !moved.is_null() {
             self.add(size);

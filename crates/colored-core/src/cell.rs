@@ -170,7 +170,7 @@ impl<T: Send + 'static> ColorCell<T> {
         if !self.inner.lane().is_current() {
             return Err(AccessError::wrong_color(self.color()));
         }
-        // SAFETY: this thread holds the lane.
+        // SAFETY: `is_current` says that this thread holds the lane.
         Ok(unsafe { self.inner.with(f) }?)
     }
 
@@ -247,11 +247,11 @@ impl<T: Send + 'static> ColorCell<T> {
         F: FnOnce(&mut T) -> R,
     {
         if self.inner.lane().is_free_here() {
-            // SAFETY: this thread holds the lane.
+            // SAFETY: `is_free_here` says that this thread holds the lane.
             return Ok(unsafe { self.inner.with(f) });
         }
         callback::run_inline_soon(self.inner.lane(), f, |f| {
-            // SAFETY: the closure runs under the lane.
+            // SAFETY: `run_inline_soon` runs the closure under the lane, which this thread holds meanwhile.
             unsafe { self.inner.with(f) }
         })
     }

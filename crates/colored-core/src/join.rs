@@ -106,13 +106,14 @@ unsafe fn joined(cause: &Cause) -> Option<Target> {
     let task = NonNull::new(cause.what.cast_mut()).expect("there is a task");
     // SAFETY: `JoinHandle::waits` made the pointer; the handle keeps the task during this call.
     let task = unsafe { TaskRef::<LanePtr>::new(task.cast()) };
-    // SAFETY: as above.
+    // SAFETY: the handle cannot go during this call, and keeps the task alive.
     Some(Target::Task(unsafe { task.abort_handle() }))
 }
 
 unsafe fn joiner(cause: &Cause) -> Option<Waker> {
     let task = NonNull::new(cause.what.cast_mut()).expect("there is a task");
-    // SAFETY: as in `joined`.
+    // SAFETY: `JoinHandle::waits` made the pointer; the handle cannot go during this call, and keeps the
+    // task.
     let task = unsafe { TaskRef::<LanePtr>::new(task.cast()) };
     // SAFETY: a wait that gets the error is in a cycle that is blocked, so the task does not complete; and a
     // handle that is polled or dropped updates its record before it touches the waker.

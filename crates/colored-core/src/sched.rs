@@ -324,7 +324,8 @@ impl Scheduler {
     }
 
     fn recycle(&self, lane: LanePtr) {
-        // SAFETY: the lane has just been found unreferenced.
+        // SAFETY: `Last::Gone` names a lane without references, so no thread uses it; every lane that is counted is
+        // from `from_box`.
         let lane = unsafe { lane.into_box() };
         local::with(|local| match local {
             Some(local) if std::ptr::eq(local.scheduler(), self) => local.keep(lane),

@@ -53,7 +53,8 @@ pub(crate) struct Wait(NonNull<Record>);
 
 // SAFETY: a record may be left on any thread; a poll of its task has the list to itself.
 unsafe impl Send for Wait {}
-// SAFETY: a shared reference reaches only fields that never change.
+// SAFETY: a shared reference reaches the word, which is atomic, and fields that never change; what changes the section
+// is called by `WaitSlot::waits` only, which borrows the wait mutably.
 unsafe impl Sync for Wait {}
 
 impl Wait {
@@ -80,7 +81,7 @@ impl Wait {
         let section = inside::get().and_then(|inside| inside.record);
         let owner = task.as_ptr().cast::<()>();
         let record = Record::allocate(owner, cause, section, since, is_section);
-        // SAFETY: this thread polls the task, and the record is fresh.
+        // SAFETY: `current::task` returns the task that this thread polls, and the record is fresh.
         unsafe { task.insert_record(record) };
         Some(Self(record))
     }
@@ -105,7 +106,7 @@ impl Wait {
     #[inline]
     fn is_polled_again(&self) {
         let section = inside::get().and_then(|inside| inside.record);
-        // SAFETY: this thread polls the task.
+        // SAFETY: `WaitSlot::waits` has found that this thread polls the task of the record.
         unsafe { self.get().set_section(section) };
     }
 }
@@ -114,9 +115,10 @@ impl Drop for Wait {
     #[inline]
     fn drop(&mut self) {
         match current::task().filter(|_| self.is_here()) {
-            // SAFETY: this thread polls the task, in whose list the record is.
+            // SAFETY: `is_here` says that this thread polls the task, in whose list the record is; this wait does not
+            // use it again.
             Some(task) => unsafe { task.remove_record(self.0) },
-            // SAFETY: this wait does not use the record again.
+            // SAFETY: this wait is the future's half of the record, and does not use it again.
             None => unsafe { Record::leave(self.0) },
         }
     }
@@ -137,7 +139,7 @@ impl WaitSlot {
             self.0 = None;
             return None;
         }
-        // SAFETY: this thread polls the task.
+        // SAFETY: `is_here` says that this thread polls the task of the record.
         let told = unsafe { wait.get().take_told() };
         if told.is_some() {
             self.0 = None;
@@ -154,10 +156,19 @@ impl WaitSlot {
     #[inline]
     pub(crate) unsafe fn waits(&mut self, cause: impl FnOnce() -> Cause) {
         match &self.0 {
-            Some(wait) => wait.is_polled_again(),
-            // SAFETY: by contract the cause's pointers are valid until the slot is dropped or ended.
-            None => self.0 = unsafe { Wait::begin(cause()) },
+            Some(wait) if wait.is_here() => wait.is_polled_again(),
+            _ => {
+                self.end();
+                // SAFETY: the caller promises that the cause's pointers are valid until the slot is dropped or ended.
+                self.0 = unsafe { Wait::begin(cause()) };
+            }
         }
+    }
+
+    /// Whether the slot has a record of the task that this thread polls.
+    #[inline]
+    fn is_here(&self) -> bool {
+        self.0.as_ref().is_some_and(Wait::is_here)
     }
 
     /// As [`waits`](Self::waits), for the lane to which the task moves when its poll ends. That lane is then the task's
@@ -166,7 +177,7 @@ impl WaitSlot {
         const OWN: &Kind = &Kind { target: |_| Some(Target::Own), waker: |_| None };
         let nothing = ptr::null();
         let cause = || Cause { how, site, kind: OWN, what: nothing, beside: nothing };
-        // SAFETY: the kind has no requirements.
+        // SAFETY: the functions of the kind `OWN` use no pointer of the cause, so there are no requirements.
         unsafe { self.waits(cause) };
     }
 
@@ -181,10 +192,11 @@ impl WaitSlot {
     }
 }
 
-/// A turn under one color for which a future waits.
+/// A turn under one color for which a future waits. The lane may be gone once the closure has begun: only the search for
+/// deadlocks uses it, while the closure has not begun.
 #[derive(Clone, Copy)]
-pub(crate) struct AwaitedTurn<'a> {
-    pub(crate) lane: &'a LaneRef,
+pub(crate) struct AwaitedTurn {
+    pub(crate) lane: LanePtr,
     pub(crate) how: &'static How,
     pub(crate) site: &'static Location<'static>,
 }

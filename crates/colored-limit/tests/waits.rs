@@ -1,8 +1,12 @@
 //! Waits for room and their records, stepped by hand: one worker, and a clock that the test advances.
 
-use colored_core::{Color, Handle, Park, Scheduler, Step, Worker, exclusive, look_for_deadlocks};
+use colored_core::port::{How, Room, RoomWait, WaitId, Ways};
+use colored_core::{
+    Address, Color, Handle, Park, Scheduler, Step, Worker, exclusive, look_for_deadlocks,
+};
 use colored_limit::{Limit, Permit, RoomError};
 use std::future::poll_fn;
+use std::panic::Location;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -181,4 +185,51 @@ fn a_wait_is_dropped_outside_its_task() {
         assert_eq!(limit.depth(), 0);
         stop(&handle, &mut worker);
     }
+}
+
+/// Room under a color that never comes.
+struct NoRoom {
+    address: Address,
+    told: AtomicU64,
+}
+
+impl Room for NoRoom {
+    fn address(&self) -> &Address {
+        &self.address
+    }
+
+    fn ways(&self) -> Option<Ways> {
+        Ways::new(true, [])
+    }
+
+    fn take_waker(&self, _: WaitId) -> Option<Waker> {
+        self.told.fetch_add(1, Ordering::Relaxed);
+        None
+    }
+}
+
+/// A wait that another task takes over without a call of `begins_poll`: its record moves to that task all the same, so
+/// the search finds that the task waits, in a section, for its own color.
+#[test]
+fn a_record_belongs_to_the_task_that_polled_last() {
+    const HOW: &How = &How::new("waits for room in a double of");
+    let (handle, mut worker, clock) = scheduler();
+    let room = Arc::new(NoRoom { address: Address::new(&handle, RED), told: AtomicU64::new(0) });
+    let wait = Arc::new(Mutex::new(RoomWait::default()));
+    let polled = |poll: Poll<()>| {
+        let (wait, room) = (Arc::clone(&wait), Arc::clone(&room));
+        poll_fn(move |_| {
+            wait.lock().unwrap().waits(HOW, Location::caller(), &room);
+            poll
+        })
+    };
+    let first = handle.spawn_colored(BLUE, polled(Poll::Ready(())));
+    run(&mut worker);
+    assert!(first.is_finished());
+    drop(handle.spawn_colored(RED, exclusive(polled(Poll::Pending))));
+    run(&mut worker);
+    clock.advance();
+    look_for_deadlocks(handle.scheduler(), 0);
+    assert_eq!(room.told.load(Ordering::Relaxed), 1);
+    stop(&handle, &mut worker);
 }

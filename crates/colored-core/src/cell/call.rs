@@ -64,9 +64,9 @@ impl<T: Send + 'static, F, R> TryCall<T, F, R> {
         Self { cell, site, progress: Progress::Unstarted(f) }
     }
 
-    fn turn(&self) -> AwaitedTurn<'_> {
+    fn turn(&self) -> AwaitedTurn {
         const HOW: &How = &How { text: "calls a cell of", is_shared: false };
-        let lane = self.cell.inner.lane();
+        let lane = self.cell.inner.lane().ptr();
         AwaitedTurn { lane, how: HOW, site: self.site }
     }
 }
@@ -94,7 +94,8 @@ where
                     let cell = this.cell.clone();
                     // The closure then has the color, so `InUse` is the only possible error.
                     let run = move |f| cell.try_with(f).map_err(|_| InUse);
-                    let queued = Queued::post(this.turn(), f, cx.waker(), run);
+                    let queued =
+                        Queued::post(this.cell.inner.lane(), this.turn(), f, cx.waker(), run);
                     this.progress = Progress::Queued(queued);
                 }
             },

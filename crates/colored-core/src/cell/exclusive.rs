@@ -50,7 +50,7 @@ impl<T: Send + 'static> ColorCell<T> {
                 let wrong = AccessError::wrong_color(self.color());
                 panic!("{site}: {wrong}{}", self.inner.sides())
             }
-            // SAFETY: the caller's poll holds the lane, which is this one.
+            // SAFETY: `is_current` says that the thread that polls this holds the lane.
             let busy = match unsafe { self.inner.occupy() } {
                 Ok(busy) => busy,
                 Err(error) => panic!("{site}: {error}{}", self.inner.sides()),

@@ -43,7 +43,7 @@ impl<T> Inner<T> {
     ///
     /// The caller holds the lane.
     pub(super) unsafe fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> Result<R, InUse> {
-        // SAFETY: by contract the caller holds the lane.
+        // SAFETY: the caller promises that it holds the lane, and does so up to the end of this call.
         let _busy = unsafe { self.occupy() }?;
         Ok(self.value.with_mut(|value| {
             // SAFETY: only the holder of the lane reaches the value, and the flag refuses a second
@@ -88,8 +88,8 @@ impl<T> Inner<T> {
     /// lane or only drops the owner of the reference.
     #[expect(clippy::mut_from_ref, reason = "the mark keeps everybody else out")]
     pub(super) unsafe fn value(&self) -> &mut T {
-        // SAFETY: by contract the caller has the mark, and calls this once, so no other reference
-        // exists.
+        // SAFETY: the mark refuses all other accesses, and the caller, which has it, calls this once:
+        // no other reference exists.
         self.value.with_mut(|value| unsafe { &mut *value })
     }
 }
@@ -112,7 +112,8 @@ pub(super) struct Owner<T: Send + 'static>(NonNull<Inner<T>>);
 // lane's hand-over orders one holder's use before the next one's. Readers reach the value together,
 // which requires `T: Sync` (`ColorCell::read`, `ColorCell::shared`).
 unsafe impl<T: Send> Send for Owner<T> {}
-// SAFETY: as for `Send`; a shared reference gives no other way to the value.
+// SAFETY: a shared reference gives no other way to the value than these; clones and the mark are
+// atomic.
 unsafe impl<T: Send> Sync for Owner<T> {}
 
 impl<T: Send + 'static> Owner<T> {
@@ -133,7 +134,7 @@ impl<T: Send + 'static> Owner<T> {
         let turn = move || {
             // SAFETY: the end of the cell comes behind this turn (module documentation).
             let inner = unsafe { cell.get() };
-            // SAFETY: a callback runs under its lane.
+            // SAFETY: a callback runs under its lane, which is the cell's.
             if let Err(error) = unsafe { inner.with(f) } {
                 panic!("a post has no access to the value any more: {error}")
             }
@@ -169,9 +170,11 @@ impl<T: Send + 'static> Drop for Owner<T> {
         if self.clones.fetch_sub(1, Ordering::AcqRel) > 1 {
             return;
         }
-        // SAFETY: this is the last clone; the posts that are left do not read the lane.
+        // SAFETY: this is the last clone, so the box has not been freed; the posts that are left do not
+        // use the lane.
         let lane = unsafe { &raw mut (*self.0.as_ptr()).lane };
-        // SAFETY: no code reads the place again.
+        // SAFETY: no code reads the place again, and `ManuallyDrop` keeps the end of the cell from
+        // dropping it.
         let lane = ManuallyDrop::into_inner(unsafe { lane.read() });
         let end = End(self.0);
         if let Err(later) = callback::run_inline(&lane, move || drop(end)) {
@@ -183,7 +186,8 @@ impl<T: Send + 'static> Drop for Owner<T> {
 /// A pointer that a turn uses before the end of the cell.
 struct Uncounted<T>(NonNull<Inner<T>>);
 
-// SAFETY: as for `Owner`.
+// SAFETY: a post uses the pointer under the lane only, and `T` is `Send`; the lane's hand-over orders
+// the uses.
 unsafe impl<T: Send> Send for Uncounted<T> {}
 
 impl<T> Uncounted<T> {
@@ -191,7 +195,7 @@ impl<T> Uncounted<T> {
     ///
     /// The cell has not ended.
     unsafe fn get<'a>(self) -> &'a Inner<T> {
-        // SAFETY: by contract the cell has not ended.
+        // SAFETY: the caller promises that the cell has not ended, so the box has not been freed.
         unsafe { self.0.as_ref() }
     }
 }
@@ -199,12 +203,12 @@ impl<T> Uncounted<T> {
 /// Frees the cell when it is dropped.
 struct End<T>(NonNull<Inner<T>>);
 
-// SAFETY: as for `Owner`.
+// SAFETY: the end is dropped under the lane, behind all other uses of the value, and `T` is `Send`.
 unsafe impl<T: Send> Send for End<T> {}
 
 impl<T> Drop for End<T> {
     fn drop(&mut self) {
-        // SAFETY: the pointer is from a box; no clone and no post is left.
+        // SAFETY: `Owner::new` made the pointer from a box; no clone and no post is left.
         drop(unsafe { Box::from_raw(self.0.as_ptr()) });
     }
 }

@@ -4,7 +4,7 @@
 use super::access::CallError;
 use super::slot::{Outcome, Slot};
 use crate::contain::contain;
-use crate::lane::callback;
+use crate::lane::{LaneRef, callback};
 use crate::sync::Arc;
 use crate::wait::{AwaitedTurn, WaitSlot};
 use std::fmt;
@@ -20,17 +20,18 @@ pub(super) struct Queued<F, R> {
 }
 
 impl<F: Send + 'static, R: Send + 'static> Queued<F, R> {
-    /// Puts `f` into the line of the turn's lane, where `run` runs it. Both are dropped there if the
+    /// Puts `f` into the line of `lane`, where `run` runs it; `turn` names that turn. Both are dropped there if the
     /// runtime shuts down first.
     pub(super) fn post(
-        turn: AwaitedTurn<'_>,
+        lane: &LaneRef,
+        turn: AwaitedTurn,
         f: F,
         waker: &Waker,
         run: impl Fn(F) -> R + Send + 'static,
     ) -> Self {
         let (mut queued, slot) = Self::new(f, waker.clone());
         let posted = Posted { call: RemoteCall::new(slot), run };
-        callback::post_awaited(turn.lane, move || posted.run());
+        callback::post_awaited(lane, move || posted.run());
         queued.waits(turn);
         queued
     }
@@ -44,9 +45,10 @@ impl<F, R> Queued<F, R> {
     }
 
     /// Records that the task waits for that turn. The closure, or the caller, keeps the lane until the closure begins.
-    pub(super) fn waits(&mut self, turn: AwaitedTurn<'_>) {
+    pub(super) fn waits(&mut self, turn: AwaitedTurn) {
         if let Some(slot) = &self.slot {
-            // SAFETY: this keeps the slot, and drops the record first; the lane is kept until the closure begins.
+            // SAFETY: this keeps the slot, and drops the record first. The search uses the lane only under the slot's
+            // lock while the closure has not begun, and until then the closure, or the caller, keeps the lane.
             unsafe { self.wait.waits(|| slot.cause(turn)) };
         }
     }
@@ -57,10 +59,10 @@ impl<F, R> Queued<F, R> {
     /// # Errors
     ///
     /// If the wait would never end.
-    pub(super) fn poll<'a>(
+    pub(super) fn poll(
         &mut self,
         waker: &Waker,
-        turn: impl FnOnce() -> Option<AwaitedTurn<'a>>,
+        turn: impl FnOnce() -> Option<AwaitedTurn>,
     ) -> Poll<Result<Outcome<R>, CallError>> {
         let told = self.wait.begins_poll();
         let slot = self.slot.as_ref().expect("it has no outcome yet");

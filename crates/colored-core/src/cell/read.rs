@@ -104,7 +104,7 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
     /// Runs `f` at once if it need not wait; returns `f` otherwise.
     fn read_now<R, F: FnOnce(&T) -> R>(&self, f: F) -> Result<Result<R, InUse>, F> {
         if self.inner.lane().is_free_here() {
-            // SAFETY: this thread holds the lane.
+            // SAFETY: `is_free_here` says that this thread holds the lane.
             return Ok(unsafe { self.inner.with(|value| f(value)) });
         }
         // `f` stays in the slot if the reader must wait.
@@ -128,9 +128,9 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
 }
 
 impl<T: Send + 'static, F, R> TryRead<'_, T, F, R> {
-    fn turn(&self) -> AwaitedTurn<'_> {
+    fn turn(&self) -> AwaitedTurn {
         const HOW: &How = &How { text: "reads a cell of", is_shared: true };
-        let lane = self.cell.inner.lane();
+        let lane = self.cell.inner.lane().ptr();
         AwaitedTurn { lane, how: HOW, site: self.site }
     }
 }

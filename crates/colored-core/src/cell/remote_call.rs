@@ -49,7 +49,7 @@ impl<F, R> RemoteCallWait<F, R> {
         let Self { queued, home: kept } = self;
         let turn = || {
             *kept = kept.take().or_else(home);
-            kept.as_ref().map(|address| AwaitedTurn { lane: address.lane(), how: HOW, site })
+            kept.as_ref().map(|address| AwaitedTurn { lane: address.lane().ptr(), how: HOW, site })
         };
         Poll::Ready(match ready!(queued.poll(cx.waker(), turn))? {
             Outcome::Done(result) => Ok(Ok(result)),

@@ -73,8 +73,8 @@ impl<T: Send + 'static> IndexMut<usize> for Several<'_, T> {
     #[track_caller]
     fn index_mut(&mut self, index: usize) -> &mut T {
         self.row.at(index).inner.place().with_mut(|value| {
-            // SAFETY: as above, and `self` is borrowed for this value alone, also if another place
-            // is of the same cell.
+            // SAFETY: all cells are this closure's while it runs (`Set::run`), and `self` is
+            // borrowed for this value alone, also if another place is of the same cell.
             unsafe { &mut *value }
         })
     }
@@ -129,7 +129,8 @@ where
     unsafe fn run(&self, _own: impl Fn(Request) -> bool, f: F) -> Result<R, InUse> {
         let (row, values) = (self.0.row(), PhantomData);
         let each = distinct(row.iter()).into_iter();
-        // SAFETY: this thread holds all lanes up to the end of this call.
+        // SAFETY: every part wants its lane exclusively, so this thread holds all lanes up to the
+        // end of this call.
         let occupied = each.map(|cell| unsafe { cell.inner.occupy() });
         let _occupied: Vec<_> = occupied.collect::<Result<_, _>>()?;
         Ok(f(Several { row, values }))

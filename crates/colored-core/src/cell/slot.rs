@@ -66,8 +66,8 @@ impl<F, R> Slot<F, R> {
 
     /// The cause for the record of a wait for that turn. The caller keeps the slot alive, and the closure
     /// keeps the lane until it begins.
-    pub(super) fn cause(&self, turn: AwaitedTurn<'_>) -> Cause {
-        let (what, beside) = (ptr::from_ref(self).cast(), turn.lane.ptr().into_raw().as_ptr());
+    pub(super) fn cause(&self, turn: AwaitedTurn) -> Cause {
+        let (what, beside) = (ptr::from_ref(self).cast(), turn.lane.into_raw().as_ptr());
         Cause { how: turn.how, site: turn.site, kind: Self::KIND, what, beside: beside.cast() }
     }
 

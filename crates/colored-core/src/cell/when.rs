@@ -181,12 +181,9 @@ where
                 }
             }
             Progress::Queued(mut queued, lane) => {
-                // SAFETY: this is called while the closure has not begun, and the closure keeps the
-                // lane.
-                let lane = unsafe { LaneRef::borrowed(lane) };
-                match queued.poll(cx.waker(), || Some(turn(&lane, this.site)))? {
+                match queued.poll(cx.waker(), || Some(turn(lane, this.site)))? {
                     Poll::Ready(outcome) => return Poll::Ready(outcome.into_result()),
-                    Poll::Pending => this.progress = Progress::Queued(queued, lane.ptr()),
+                    Poll::Pending => this.progress = Progress::Queued(queued, lane),
                 }
             }
             Progress::Scheduled(mut scheduled) => match scheduled.poll(cx.waker(), this.site)? {
@@ -222,7 +219,7 @@ impl<S, F, R> fmt::Debug for Progress<S, F, R> {
     }
 }
 
-fn turn<'a>(lane: &'a LaneRef, site: &'static Location<'static>) -> AwaitedTurn<'a> {
+fn turn(lane: LanePtr, site: &'static Location<'static>) -> AwaitedTurn {
     AwaitedTurn { lane, how: HOW, site }
 }
 
@@ -235,10 +232,11 @@ fn run_now<S: Set<F, R>, F, R>(
 ) -> Result<Result<R, CallError>, F> {
     let color = set.color().map(Request::lane);
     let run = |f, own: Option<LanePtr>| {
-        // SAFETY: `run_now` has taken the lanes.
+        // SAFETY: `request::run_now` has all lanes when it calls this, and `own` is the one that
+        // this thread held before.
         unsafe { set.run(|want| own.is_some_and(|own| want.is_of(own)), f) }
     };
-    // SAFETY: the set keeps the lanes.
+    // SAFETY: the set keeps the lanes up to the end of this call, and `gather` has left each once.
     let result = unsafe { request::run_now(wants, color, f, run) }?;
     Ok(result.map_err(CallError::from))
 }
@@ -274,11 +272,11 @@ where
         && want.is_exclusive()
     {
         let lane = want.lane();
-        // SAFETY: the set, and then the closure, keeps the lane.
+        // SAFETY: `post` uses it only before it pushes `run`, and until then the cells of the set in `run` keep the lane.
         let borrowed = unsafe { LaneRef::borrowed(lane) };
-        // SAFETY: this closure has the lane when it runs.
+        // SAFETY: the closure runs in a turn of the one lane that the set wants, and so has that lane.
         let run = move |f| unsafe { set.run(|_| false, f) };
-        let queued = Queued::post(turn(&borrowed, site), f, waker, run);
+        let queued = Queued::post(&borrowed, turn(lane, site), f, waker, run);
         return Ok(Started::Waits(Progress::Queued(queued, lane)));
     }
     let fresh = Behavior::allocate(set, Slot::new(f, waker.clone()), wants, color, site);

@@ -14,7 +14,7 @@ impl LanePtr {
     ///
     /// # Safety
     ///
-    /// The caller owns them and does not use the lane afterwards.
+    /// The caller owns them, and uses the lane afterwards only by another reference.
     pub(crate) unsafe fn release(self, refs: usize) {
         // SAFETY: the caller's references keep the lane alive.
         let lane = unsafe { self.get() };

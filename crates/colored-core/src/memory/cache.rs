@@ -287,7 +287,7 @@ pub(crate) unsafe fn release_short_lived(block: NonNull<u8>) {
 }
 
 fn from_system(layout: Layout) -> NonNull<u8> {
-    // SAFETY: the layout is not of size zero.
+    // SAFETY: `allocate` has asserted that the layout is not empty, and rounding makes it no smaller.
     let block = unsafe { alloc::alloc(layout) };
     NonNull::new(block).unwrap_or_else(|| alloc::handle_alloc_error(layout))
 }

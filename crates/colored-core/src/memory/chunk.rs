@@ -38,7 +38,7 @@ unsafe impl Send for Chunk {}
 
 impl Chunk {
     pub(super) fn new() -> Self {
-        // SAFETY: the layout is not of size zero.
+        // SAFETY: `LAYOUT` has `SIZE` bytes, which is not zero.
         let place = unsafe { alloc::alloc(LAYOUT) };
         match NonNull::new(place) {
             Some(place) => Self(place.cast()),
@@ -49,7 +49,7 @@ impl Chunk {
     fn start(self) -> NonNull<Count> {
         let count = self.0;
         std::mem::forget(self);
-        // SAFETY: the whole chunk is this thread's.
+        // SAFETY: `self` owns the chunk, of which no block is in use, so no other thread has a pointer into it.
         unsafe { count.write(Count(AtomicUsize::new(BIAS))) };
         count
     }
@@ -86,7 +86,7 @@ impl Front {
         if end > SIZE {
             return None;
         }
-        // SAFETY: the offset is inside the chunk.
+        // SAFETY: the check above has found `offset` inside the chunk.
         let block = unsafe { self.chunk.cast::<u8>().add(self.offset) };
         self.offset = end;
         self.blocks += 1;
@@ -95,7 +95,7 @@ impl Front {
 
     /// Ends the handing out; returns the chunk, if all its blocks have come back.
     pub(super) fn settle(self) -> Option<Chunk> {
-        // SAFETY: the bias keeps the chunk.
+        // SAFETY: the count began with the bias, of which this front still has all but its blocks.
         unsafe { give_back(self.chunk, BIAS - self.blocks) }
     }
 }
@@ -119,7 +119,7 @@ pub(super) unsafe fn release(block: NonNull<u8>) -> Option<Chunk> {
 /// The caller's `blocks` are in the count.
 #[inline]
 unsafe fn give_back(chunk: NonNull<Count>, blocks: usize) -> Option<Chunk> {
-    // SAFETY: the chunk is alive while blocks are counted.
+    // SAFETY: the caller's blocks are in the count, and the chunk is alive while blocks are counted.
     let count = unsafe { &chunk.as_ref().0 };
     // Ordering: Release orders the use of a block before the chunk's next life, Acquire the others'.
     let last = count.fetch_sub(blocks, Ordering::AcqRel) == blocks;

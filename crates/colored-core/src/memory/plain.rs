@@ -24,7 +24,7 @@ impl Cache {
 pub(crate) fn allocate(layout: Layout) -> NonNull<u8> {
     let _ = super::class(layout);
     assert!(layout.size() > 0, "no block is empty");
-    // SAFETY: the layout is not of size zero.
+    // SAFETY: the assertion above has excluded the size zero.
     let block = unsafe { alloc::alloc(layout) };
     NonNull::new(block).unwrap_or_else(|| alloc::handle_alloc_error(layout))
 }

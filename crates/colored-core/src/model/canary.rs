@@ -53,7 +53,7 @@ fn a_use_after_free_is_found() {
         let thread = thread::spawn(move || {
             // Leaked rather than freed: the model is about the order, not the allocator.
             let word = Box::leak(other.lock().take().unwrap());
-            // SAFETY: dropped in place once and not again.
+            // SAFETY: this thread has taken the word out of the lock, and drops it once.
             unsafe { std::ptr::drop_in_place(word) };
         });
         // SAFETY: the memory is there, even if the value is gone: that is the bug.
@@ -116,7 +116,7 @@ fn every_interleaving_is_explored() {
     let one = count(3, || {
         let chain = Chain::new();
         let node = Node::new(Kind::Callback, 0);
-        // SAFETY: the node is alive until it is unlinked.
+        // SAFETY: the node is in no chain yet, and outlives the unlink at the end of this closure.
         let pushed = unsafe { chain.push(NonNull::from(&node)) };
         assert_eq!(pushed, crate::queue::Pushed::Claimed);
         assert_eq!(chain.unlink_head(), crate::queue::Unlinked::Idle);

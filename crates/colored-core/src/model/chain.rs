@@ -15,9 +15,9 @@ struct Shared {
 /// Nodes that outlive the model, and are freed by the test.
 struct Nodes([NonNull<Node>; 3]);
 
-// SAFETY: a node is made to be shared.
+// SAFETY: the nodes are on the heap and made to move between threads; each is freed once.
 unsafe impl Send for Nodes {}
-// SAFETY: as for `Send`.
+// SAFETY: a shared reference gives copies of the pointers only, and the link of a node is atomic.
 unsafe impl Sync for Nodes {}
 
 impl Nodes {
@@ -55,7 +55,7 @@ fn drain(shared: &Shared, nodes: &Nodes) {
 
 fn push_and_drain(shared: &Shared, nodes: &Nodes, which: &[usize]) {
     for index in which {
-        // SAFETY: in no chain yet, and freed only when it has been unlinked.
+        // SAFETY: the node is in no chain yet, and freed only when it has been unlinked.
         match unsafe { shared.chain.push(nodes.0[*index]) } {
             Pushed::Claimed => drain(shared, nodes),
             Pushed::Behind => {}
@@ -107,12 +107,12 @@ fn three_producers() {
 fn rotate_against_push() {
     check(|| {
         let (shared, nodes) = shared();
-        // SAFETY: in no chain.
+        // SAFETY: the node is in no chain yet, and freed only when it has been unlinked.
         assert_eq!(unsafe { shared.chain.push(nodes.0[0]) }, Pushed::Claimed);
         let threads = [1, 2].map(|index| {
             let (shared, nodes) = (Arc::clone(&shared), Arc::clone(&nodes));
             thread::spawn(move || {
-                // SAFETY: in no chain.
+                // SAFETY: the node is in no chain yet, and freed only when it has been unlinked.
                 let pushed = unsafe { shared.chain.push(nodes.0[index]) };
                 assert_eq!(pushed, Pushed::Behind, "the chain is held");
             })
@@ -141,7 +141,7 @@ fn claim_against_push() {
         let (shared_too, nodes_too) = (Arc::clone(&shared), Arc::clone(&nodes));
         let inline = |shared: &Shared, nodes: &Nodes| {
             let own = nodes.0[2];
-            // SAFETY: fresh or reset, and alive to the end of the model.
+            // SAFETY: the node is fresh or reset, and alive to the end of the model.
             if !unsafe { shared.chain.try_claim(own) } {
                 return;
             }
@@ -151,7 +151,7 @@ fn claim_against_push() {
                     Unlinked::Idle => return,
                     Unlinked::Stalled => thread::yield_now(),
                     Unlinked::More => {
-                        // SAFETY: never freed before the end of the model.
+                        // SAFETY: the node is alive: it is freed only at the end of the model.
                         unsafe { own.as_ref() }.reset();
                         return drain(shared, nodes);
                     }
@@ -164,7 +164,7 @@ fn claim_against_push() {
         thread.join().unwrap();
         assert_eq!(*shared.taken.lock(), [0]);
         for index in [1, 2] {
-            // SAFETY: in no chain, and freed once.
+            // SAFETY: the node is in no chain any more, and freed once.
             drop(unsafe { Box::from_raw(nodes.0[index].as_ptr()) });
         }
     });

@@ -73,7 +73,7 @@ impl Dispatch for Port {
         if owner == Owner::Worker {
             return false;
         }
-        // SAFETY: the references are the caller's.
+        // SAFETY: the caller of `retire` owns the references and gives them up.
         let is_last = match unsafe { lane.release_unpublished(refs) } {
             GivenBack::Last => true,
             GivenBack::NotLast => false,
@@ -81,7 +81,7 @@ impl Dispatch for Port {
             GivenBack::Published => unsafe { lane.release_published(refs) },
         };
         if is_last {
-            // SAFETY: the lane is from a box, and unreferenced.
+            // SAFETY: every lane is from `from_box`, and this one has no reference left.
             drop(unsafe { lane.into_box() });
         }
         true
@@ -153,11 +153,11 @@ where
     F::Output: Send,
 {
     let lane = lane.for_node().into_counted();
-    // SAFETY: `Send`, and borrows nothing.
+    // SAFETY: the future is `Send`, and borrows nothing.
     let task = unsafe { Cell::allocate(future, lane, 0, Location::caller()) };
-    // SAFETY: the second reference is the handle's.
+    // SAFETY: the task's second reference is the handle's.
     let join = unsafe { Join::new(task) };
-    // SAFETY: fresh, and it owns the reference to the lane.
+    // SAFETY: the task is fresh, and owns the reference to the lane.
     unsafe { lane.push(task.cast()) };
     join
 }
@@ -202,7 +202,7 @@ pub(crate) struct Witness(UnsafeCell<Vec<u32>>);
 
 // SAFETY: not sound by itself; loom checks that every access is exclusive.
 unsafe impl Sync for Witness {}
-// SAFETY: as for `Sync`.
+// SAFETY: a `Vec<u32>` may move between threads, and loom checks that every access is exclusive.
 unsafe impl Send for Witness {}
 
 impl Witness {
@@ -215,12 +215,12 @@ impl Witness {
     }
 
     pub(crate) fn note(&self, mark: u32) {
-        // SAFETY: loom checks it.
+        // SAFETY: loom checks that no other access runs meanwhile.
         self.0.with_mut(|marks| unsafe { (*marks).push(mark) });
     }
 
     pub(crate) fn marks(&self) -> Vec<u32> {
-        // SAFETY: loom checks it.
+        // SAFETY: loom checks that no thread changes the marks meanwhile.
         self.0.with(|marks| unsafe { (*marks).clone() })
     }
 }

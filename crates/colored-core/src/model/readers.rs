@@ -240,9 +240,9 @@ fn drop_against_admission() {
 /// Nodes that outlive the model, and are freed by the test.
 struct Nodes([NonNull<Node>; 5]);
 
-// SAFETY: a node is made to be shared.
+// SAFETY: the nodes are on the heap and made to move between threads; each is freed once.
 unsafe impl Send for Nodes {}
-// SAFETY: as for `Send`.
+// SAFETY: a shared reference gives copies of the pointers only, and the link of a node is atomic.
 unsafe impl Sync for Nodes {}
 
 /// The head is exchanged and the nodes behind it are taken out, while two producers push: no node
@@ -259,19 +259,19 @@ fn exchange_against_push() {
             // SAFETY: the node is out of the chain, and taken once.
             drop(unsafe { Box::from_raw(node.as_ptr()) });
         };
-        // SAFETY: in no chain.
+        // SAFETY: the node is in no chain yet, and freed only when it has been taken out.
         assert_eq!(unsafe { chain.push(nodes[0]) }, Pushed::Claimed);
-        // SAFETY: in no chain.
+        // SAFETY: the node is in no chain yet, and freed only when it has been taken out.
         assert_eq!(unsafe { chain.push(nodes[1]) }, Pushed::Behind);
         let threads = [2, 3].map(|index| {
             let shared = Arc::clone(&shared);
             thread::spawn(move || {
-                // SAFETY: in no chain, and freed only when it has been taken out.
+                // SAFETY: the node is in no chain yet, and freed only when it has been taken out.
                 let pushed = unsafe { shared.0.push(shared.1.0[index]) };
                 assert_eq!(pushed, Pushed::Behind, "the chain is held");
             })
         });
-        // SAFETY: fresh, and alive to the end of the model.
+        // SAFETY: the node is fresh, and alive to the end of the model.
         while !unsafe { chain.replace_head(nodes[4]) } {
             thread::yield_now();
         }

@@ -24,7 +24,7 @@ struct Line(NonNull<Slot>);
 
 // SAFETY: the slot is shared by its lock, and freed after all threads have ended.
 unsafe impl Send for Line {}
-// SAFETY: as for `Send`.
+// SAFETY: a shared reference gives a copy of the pointer, and a lock guards the slot.
 unsafe impl Sync for Line {}
 
 impl Schedule for Line {
@@ -63,13 +63,13 @@ impl Line {
     }
 
     fn slot(&self) -> &Slot {
-        // SAFETY: only `close` frees it.
+        // SAFETY: only `close` frees the slot, when all other threads have ended.
         unsafe { self.0.as_ref() }
     }
 
     fn close(self) {
         assert!(self.slot().0.lock().is_none(), "nothing is left");
-        // SAFETY: from a box; all other threads have ended.
+        // SAFETY: `new` made the pointer from a box, and all other threads have ended.
         drop(unsafe { Box::from_raw(self.0.as_ptr()) });
     }
 
@@ -78,37 +78,37 @@ impl Line {
         F: Future + Send + 'static,
         F::Output: Send,
     {
-        // SAFETY: `Send`, and borrows nothing.
+        // SAFETY: the future is `Send`, and borrows nothing.
         let task = unsafe { Cell::allocate(future, self, 0, Location::caller()) };
-        // SAFETY: fresh, so this is the owner that may move it.
+        // SAFETY: the task is fresh, so this thread is the owner that may move it.
         unsafe { self.schedule(task.cast()) };
-        // SAFETY: the second reference is the handle's.
+        // SAFETY: the task's second reference is the handle's.
         unsafe { Join::new(task) }
     }
 
     /// One turn of the task, if it is ready, as a lane would run it.
     fn turn(self) -> bool {
         let Some(Queued(node)) = self.slot().0.lock().take() else { return false };
-        // SAFETY: a scheduled task is alive.
+        // SAFETY: a scheduled task is not complete, so the runtime's reference keeps it alive.
         let task = unsafe { TaskRef::<Self>::from_node(node) };
         // SAFETY: this thread has taken it out of the slot: it is the holder.
         let begun = unsafe { task.begin() };
         let done = if begun == Begun::Cancel {
-            // SAFETY: as above.
+            // SAFETY: this thread is the holder, and has begun the turn above.
             unsafe { task.cancel() };
             true
         } else {
-            // SAFETY: as above.
+            // SAFETY: this thread is the holder, and has begun the turn above.
             unsafe { task.poll() }
         };
         if done {
-            // SAFETY: as above.
+            // SAFETY: this thread is the holder, and `cancel` or `poll` has stored the output.
             unsafe { task.complete() };
-            // SAFETY: complete, and out of the slot.
+            // SAFETY: the task is complete and out of the slot, and not used again.
             unsafe { task.release() };
-        // SAFETY: as above.
+        // SAFETY: this thread is the holder since the poll, and so may move the task.
         } else if let Ended::Reschedule = unsafe { task.end() } {
-            // SAFETY: it was woken meanwhile, and so is still this owner's to move.
+            // SAFETY: the task was woken meanwhile, so this thread is still the owner that may move it.
             unsafe { self.schedule(task.node()) };
         }
         true

@@ -33,7 +33,7 @@ impl Dispatch for Scheduler {
     fn retire(&self, lane: LanePtr, refs: usize, owner: Owner) -> bool {
         let is_kept = owner == Owner::Caller || local::index_in(self).is_some();
         if is_kept {
-            // SAFETY: the caller owns the references.
+            // SAFETY: the caller of `retire` owns the references and gives them up.
             unsafe { self.release(lane, refs) };
         }
         is_kept

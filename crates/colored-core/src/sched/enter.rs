@@ -57,7 +57,7 @@ pub(crate) fn with_handle_of_task<R>(f: impl FnOnce(Option<&Handle>) -> R) -> R 
 #[inline]
 fn with_own<R>(lane: Option<LanePtr>, f: impl FnOnce(Option<&Handle>) -> R) -> R {
     let is_of = |handle: &&Handle| {
-        // SAFETY: this thread holds the lane.
+        // SAFETY: the callers pass the lane that this thread holds, and a held lane is alive.
         lane.is_none_or(|lane| unsafe { lane.get() }.is_of(handle.scheduler()))
     };
     // There is one call of `f`, so that the compiler inlines `f`, which is a spawn.
@@ -71,7 +71,7 @@ fn with_own<R>(lane: Option<LanePtr>, f: impl FnOnce(Option<&Handle>) -> R) -> R
 #[cold]
 fn elsewhere(lane: Option<LanePtr>) -> Option<Handle> {
     match lane {
-        // SAFETY: this thread holds the lane.
+        // SAFETY: the callers pass the lane that this thread holds, and a held lane is alive.
         Some(lane) => Handle::of(unsafe { lane.get() }.port()),
         None => last_entry(|_| true),
     }

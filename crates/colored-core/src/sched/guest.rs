@@ -223,7 +223,7 @@ pub(super) fn local_lane() -> Option<LaneRef> {
     let as_worker = local::with(|local| local.map(|local| local.handle().clone()));
     let handle = as_worker.or_else(|| with_handle(|handle| handle.cloned()))?;
     let Some(lane) = here(&handle) else { return Some(handle.lane(Color::DEFAULT)) };
-    // SAFETY: this thread holds the lane.
+    // SAFETY: `here` returns a lane that this thread holds, and a held lane is alive.
     unsafe { lane.get() }.retain(1);
     // SAFETY: the reference was just counted.
     Some(unsafe { LaneRef::from_counted(lane) })
@@ -232,7 +232,7 @@ pub(super) fn local_lane() -> Option<LaneRef> {
 /// The lane of this scheduler that this thread holds, if it holds one.
 fn here(handle: &Handle) -> Option<LanePtr> {
     current::lane().filter(|lane| {
-        // SAFETY: this thread holds the lane.
+        // SAFETY: `current::lane` returns the lane that this thread holds, and a held lane is alive.
         unsafe { lane.get() }.is_of(handle.scheduler())
     })
 }

@@ -102,7 +102,8 @@ impl Handle {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        // SAFETY: the future is `Send` and borrows nothing.
+        // SAFETY: the future is `Send` and borrows nothing, and `lane_for_task` returns a lane of
+        // this scheduler.
         unsafe { self.spawn_as(self.lane_for_task(color), future, site, false) }
     }
 
@@ -119,7 +120,8 @@ impl Handle {
         F::Output: Send + 'static,
     {
         self.scheduler().use_classes();
-        // SAFETY: the future is `Send` and borrows nothing.
+        // SAFETY: the future is `Send` and borrows nothing, and `lane_for_task` returns a lane of
+        // this scheduler.
         unsafe { self.spawn_as(self.lane_for_task(color), future, site, true) }
     }
 
@@ -143,7 +145,8 @@ impl Handle {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        // SAFETY: the future is `Send` and borrows nothing.
+        // SAFETY: the future is `Send` and borrows nothing, and `unique_lane` returns a lane of
+        // this scheduler.
         unsafe { self.spawn_as(self.unique_lane(), future, site, false) }
     }
 
@@ -185,7 +188,8 @@ impl Handle {
         }
         // SAFETY: the task's second reference belongs to the handle.
         let join = unsafe { Join::new(task.cast()) };
-        // SAFETY: the task is fresh, and owns the reference to the lane.
+        // SAFETY: the task is fresh and owns the reference to the lane, which the caller promises
+        // to be of this scheduler.
         unsafe { lane.push_in(task, self.scheduler()) };
         JoinHandle::new(join)
     }

@@ -12,12 +12,14 @@ impl Scheduler {
     ///
     /// The caller owns the references and does not use the lane afterwards.
     pub(super) unsafe fn release(&self, lane: LanePtr, refs: usize) {
-        // SAFETY: the caller owns the references.
+        // SAFETY: the caller promises that it owns the references and does not use the lane
+        // afterwards.
         let last = match unsafe { lane.release_unpublished(refs) } {
             GivenBack::NotLast => None,
             // SAFETY: the lane is unreferenced, and not in the table, so no thread finds it.
             GivenBack::Last => Some(unsafe { Last::of(lane) }),
-            // SAFETY: the references are still the caller's.
+            // SAFETY: the answer `Published` says that no reference has been given back, so all are
+            // still the caller's.
             GivenBack::Published => unsafe { self.table.release(lane, refs) },
         };
         match last {

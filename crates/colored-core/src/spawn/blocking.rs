@@ -44,19 +44,21 @@ impl Job {
 
     fn finish(&mut self, cancel: bool) {
         let Some(task) = self.0.take() else { return };
-        // SAFETY: only the job may run its task, once, here.
+        // SAFETY: the task is on no lane: the job alone may run it, which takes its own half out,
+        // and so does it once.
         let begun = unsafe { task.begin() };
         if cancel || begun == Begun::Cancel {
-            // SAFETY: as above.
+            // SAFETY: the turn has begun above, and only this job may run the task, on any thread.
             unsafe { task.cancel() };
         } else {
-            // SAFETY: as above.
+            // SAFETY: the turn has begun above, and only this job may run the task, on any thread.
             let done = unsafe { task.poll() };
             debug_assert!(done, "a job does not wait");
         }
-        // SAFETY: the output has been stored.
+        // SAFETY: `cancel` or `poll` has stored the output, and only this job may run the task.
         unsafe { task.complete() };
-        // SAFETY: the task is complete, and in no chain.
+        // SAFETY: the task is complete and in no chain, and the job does not use the runtime's
+        // reference again.
         unsafe { task.release() };
     }
 }

@@ -60,13 +60,15 @@ impl RoomWait {
         site: &'static Location<'static>,
         room: &Arc<R>,
     ) {
-        if self.slot.record().is_none() {
+        if !self.slot.is_here() {
+            self.slot.end();
             self.room = Some(arc_dyn!(Arc::clone(room) => dyn Room));
         }
         let what = Arc::as_ptr(room).cast();
         let cause = || Cause { how, site, kind: KindOf::<R>::KIND, what, beside: ptr::null() };
-        // SAFETY: the slot makes a record of this cause only if it has none. Then `self.room` owns the room to which
-        // the cause points, and it is replaced only while the slot has no record, and dropped after the slot.
+        // SAFETY: the slot makes a record of this cause only if it has none of the task that this thread polls. Then
+        // `self.room` owns the room to which the cause points; it is replaced only while the slot has no record, and
+        // dropped after the slot.
         unsafe { self.slot.waits(cause) };
     }
 

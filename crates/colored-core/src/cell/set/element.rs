@@ -136,7 +136,8 @@ impl<T: Send + 'static> Part for Writes<T> {
         _alone: impl FnOnce() -> Reach,
         f: impl FnOnce(&'a mut T) -> Result<R, InUse>,
     ) -> Result<R, InUse> {
-        // SAFETY: this thread holds the lane.
+        // SAFETY: a part that writes wants its lane exclusively, so this thread holds the lane
+        // (`Set::run`).
         let _occupied = unsafe { self.0.inner.occupy() }?;
         self.0.inner.place().with_mut(|value| {
             // SAFETY: only the holder of the lane reaches the value, and all other accesses are
@@ -163,7 +164,7 @@ impl<T: Send + Sync + 'static> Part for Reads<T> {
         f: impl FnOnce(&'a T) -> Result<R, InUse>,
     ) -> Result<R, InUse> {
         let _occupied = match reach() {
-            // SAFETY: this thread holds the lane.
+            // SAFETY: the answer `Alone` says that this thread holds the lane.
             Reach::Alone => Some(unsafe { self.0.inner.occupy() }?),
             Reach::Beside => {
                 self.0.inner.admits_readers()?;

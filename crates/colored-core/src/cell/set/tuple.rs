@@ -46,8 +46,8 @@ macro_rules! nest {
     };
     ($set:ident $f:ident $reach:ident [$($value:ident)*] $index:tt $this:ident $($rest:tt)*) => {{
         let rest = |$this| nest!($set $f $reach [$($value)* $this] $($rest)*);
-        // SAFETY: by the contract of `Set::run` this thread has the lanes as `reach` says; the
-        // closure is generic over the lifetime of its argument, and so cannot keep it.
+        // SAFETY: the caller of `Set::run` promises the lanes, and `reach` says how this thread has
+        // them; the closure is generic over the lifetime of its argument, and so cannot keep it.
         unsafe { $set.$index.with(|| $reach($index), rest) }
     }};
 }

@@ -138,7 +138,7 @@ where
         let row = self.0.row();
         let is_own = |cell: &ColorCell<_>| own(Request::new(cell.inner.lane(), Mode::Shared));
         let held = distinct(row.iter().filter(|cell| is_own(cell))).into_iter();
-        // SAFETY: this thread holds the cells' lanes up to the end of this call.
+        // SAFETY: `own` is true only of lanes that this thread holds, up to the end of this call.
         let occupied = held.map(|cell| unsafe { cell.inner.occupy() });
         let _occupied: Vec<_> = occupied.collect::<Result<_, _>>()?;
         let mut beside = row.iter().filter(|cell| !is_own(cell));

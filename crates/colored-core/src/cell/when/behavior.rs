@@ -44,7 +44,7 @@ pub(super) struct Scheduled<F, R> {
 // SAFETY: the slot is a lock around values that are `Send`, and all other parts are made to be
 // shared.
 unsafe impl<F: Send, R: Send> Send for Scheduled<F, R> {}
-// SAFETY: as for `Send`.
+// SAFETY: a shared reference reaches only the slot, which is a lock around values that are `Send`.
 unsafe impl<F: Send, R: Send> Sync for Scheduled<F, R> {}
 
 impl<F, R> Scheduled<F, R> {
@@ -159,7 +159,8 @@ where
             // SAFETY: the set keeps the lanes of the claims that have one.
             unsafe { claim.belong_to(place.cast(), lends) };
         }
-        // SAFETY: the pointer is to a field of the behavior that has just been made.
+        // SAFETY: `place` points to the behavior that has just been made, so the field is inside
+        // its allocation.
         let slot = unsafe { &raw mut (*place.as_ptr()).slot };
         Scheduled {
             wait: WaitSlot::default(),
@@ -178,7 +179,7 @@ where
             return behavior.slot.finish(Outcome::Cancelled);
         }
         let result = catch_unwind(AssertUnwindSafe(|| {
-            // SAFETY: the caller has all lanes.
+            // SAFETY: the caller of `run` in the vtable has all lanes, as the claims wanted them.
             unsafe { behavior.set.run(|_| false, f) }
         }));
         behavior.slot.finish(result.into())
@@ -186,7 +187,7 @@ where
 
     /// See [`behavior::Vtable::claims`].
     unsafe fn claims_erased(behavior: NonNull<Header>) -> *const [Claim] {
-        // SAFETY: as in `run_erased`.
+        // SAFETY: the vtable belongs to a behavior of this type, which the caller keeps alive.
         let behavior = unsafe { behavior.cast::<Self>().as_ref() };
         &raw const behavior.claims.as_ref()[..behavior.lanes]
     }
@@ -194,11 +195,13 @@ where
     /// See [`behavior::Vtable::free`].
     unsafe fn free_erased(behavior: NonNull<Header>) {
         let place = behavior.cast::<Self>();
-        // SAFETY: the last reference is gone.
+        // SAFETY: the vtable belongs to a behavior of this type, and the caller has given back the
+        // last reference.
         let Self { set, slot, .. } = unsafe { place.read() };
         // The set may keep the last clones of its cells.
         contain(|| drop((set, slot)));
-        // SAFETY: the place was allocated with this layout.
+        // SAFETY: `allocate` made the place with this layout, and the line above moved the behavior
+        // out.
         unsafe { memory::release(place.cast(), Layout::new::<Self>()) };
     }
 }
