@@ -154,15 +154,13 @@ mod control;
 mod gate;
 mod metrics;
 mod overloaded;
-mod run;
 mod shared;
 #[cfg(test)]
 mod tests;
 
-pub use self::admitted::{Admitted, Running};
+pub use self::admitted::{Admitted, Run, Running};
 pub use self::metrics::Metrics;
 pub use self::overloaded::Overloaded;
-pub use self::run::Run;
 
 use self::control::Control;
 use self::overloaded::Check;

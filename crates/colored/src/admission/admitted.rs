@@ -1,7 +1,10 @@
 //! [`Admitted`] work, and [`Running`] work.
 
+mod run;
+
+pub use self::run::Run;
+
 use super::overloaded::{Check, Overloaded};
-use super::run::Run;
 use super::shared::Shared;
 use std::fmt;
 use std::sync::Arc;

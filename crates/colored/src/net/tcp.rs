@@ -4,9 +4,9 @@ pub use self::connect::ConnectOptions;
 pub use self::keep_alive::KeepAlive;
 pub use self::listen::ListenOptions;
 pub use self::listener::TcpListener;
-pub use self::owned::{OwnedReadHalf, OwnedWriteHalf, ReuniteError};
-pub use self::split::{ReadHalf, WriteHalf};
-pub use self::stream::TcpStream;
+pub use self::stream::{
+    OwnedReadHalf, OwnedWriteHalf, ReadHalf, ReuniteError, TcpStream, WriteHalf,
+};
 
 mod connect;
 mod halves;
@@ -16,8 +16,6 @@ mod limits;
 mod listen;
 mod listener;
 mod options;
-mod owned;
-mod split;
 mod stream;
 #[cfg(test)]
 mod tests;

@@ -138,3 +138,19 @@ impl ListenOptions {
         Ok(())
     }
 }
+
+impl TcpListener {
+    /// Listens on the first of the addresses where that is possible, with the defaults of
+    /// [`ListenOptions`]. Port 0 lets the system choose.
+    ///
+    /// # Errors
+    ///
+    /// See [`ListenOptions::listen`].
+    ///
+    /// # Panics
+    ///
+    /// Outside a runtime.
+    pub async fn bind(addr: impl ToSocketAddrs) -> io::Result<TcpListener> {
+        ListenOptions::new().listen(addr).await
+    }
+}

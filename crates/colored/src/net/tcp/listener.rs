@@ -7,8 +7,7 @@ use std::task::{Context, Poll};
 
 use socket2::SockRef;
 
-use super::{ListenOptions, TcpStream, hops};
-use crate::net::ToSocketAddrs;
+use super::{TcpStream, hops};
 use crate::net::acceptor::{Acceptor, Listener};
 
 /// A TCP socket that listens for connections.
@@ -19,20 +18,6 @@ pub struct TcpListener {
 }
 
 impl TcpListener {
-    /// Listens on the first of the addresses where that is possible, with the defaults of
-    /// [`ListenOptions`]. Port 0 lets the system choose.
-    ///
-    /// # Errors
-    ///
-    /// See [`ListenOptions::listen`].
-    ///
-    /// # Panics
-    ///
-    /// Outside a runtime.
-    pub async fn bind(addr: impl ToSocketAddrs) -> io::Result<TcpListener> {
-        ListenOptions::new().listen(addr).await
-    }
-
     /// Accepts a connection.
     ///
     /// Cancel safe: a connection that has not been returned is still in the queue of the system.
@@ -89,7 +74,7 @@ impl TcpListener {
         hops::get(&SockRef::from(self.socket()), self.local_addr()?)
     }
 
-    /// Sets the [`ttl`](TcpListener::ttl), 1 to 255 hops; see [`ListenOptions::ttl`].
+    /// Sets the [`ttl`](TcpListener::ttl), 1 to 255 hops; see [`ListenOptions::ttl`](super::ListenOptions::ttl).
     ///
     /// # Errors
     ///

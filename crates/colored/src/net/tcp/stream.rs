@@ -1,11 +1,16 @@
 //! A connection.
 
+pub use self::owned::{OwnedReadHalf, OwnedWriteHalf, ReuniteError};
+pub use self::split::{ReadHalf, WriteHalf};
+
+mod owned;
+mod split;
+
 use std::fmt;
 use std::io;
 use std::net::{self, Shutdown, SocketAddr};
 use std::sync::Arc;
 
-use super::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf};
 use crate::driver::source::Registered;
 use crate::io::Ready;
 use crate::net::transfer::Stream;
