@@ -9,6 +9,9 @@ pub(crate) struct Crate {
     pub(crate) layers: &'static [&'static [&'static str]],
     /// Imports that are allowed all the same. Each gives its reason; an unused one is a fault.
     pub(crate) exceptions: &'static [(&'static str, &'static str)],
+    /// Modules that may give methods to a type of another module. Each gives its reason; an unused one
+    /// is a fault.
+    pub(crate) impls: &'static [(&'static str, &'static str)],
 }
 
 impl Crate {
@@ -111,6 +114,7 @@ mod tests {
         sources: "made/up",
         layers: &[&["ground"], &["wall", "window"], &["roof"]],
         exceptions: &[],
+        impls: &[],
     };
 
     fn faults_of(of: &Crate, files: &[(&str, &str)]) -> Vec<String> {

@@ -1,7 +1,10 @@
 //! Checks of the workspace's structure: imports point down, the core knows no operating system, and `unsafe`
 //! stays where it is.
 
+mod cycles;
+mod impls;
 mod layering;
+mod names;
 mod source;
 
 use layering::Crate;
@@ -29,6 +32,8 @@ const CRATES: [Crate; 6] = [
             &["model"],
         ],
         exceptions: &[],
+        // `Color::current` is the color of the lane that the thread holds.
+        impls: &[("spawn", "Color")],
     },
     Crate {
         sources: "crates/colored/src",
@@ -43,13 +48,20 @@ const CRATES: [Crate; 6] = [
             &["__private", "metrics"],
         ],
         exceptions: &[],
+        impls: &[],
     },
     Crate {
         sources: "crates/colored-hyper/src",
         layers: &[&["executor", "timer"], &["client", "serve"]],
         exceptions: &[],
+        impls: &[],
     },
-    Crate { sources: "crates/colored-lab/src", layers: &[&["flat", "places"]], exceptions: &[] },
+    Crate {
+        sources: "crates/colored-lab/src",
+        layers: &[&["flat", "places"]],
+        exceptions: &[],
+        impls: &[],
+    },
     Crate {
         sources: "crates/colored-limit/src",
         layers: &[&["delay", "error", "wait_queue"], &["semaphore"], &["limit"], &["model"]],
@@ -59,6 +71,7 @@ const CRATES: [Crate; 6] = [
         sources: "crates/colored-macros/src",
         layers: &[&["errors", "nearest"], &["function", "options"], &["entry"]],
         exceptions: &[],
+        impls: &[],
     },
 ];
 
@@ -227,6 +240,18 @@ fn assert_none(faults: Vec<String>) {
 #[test]
 fn imports_point_down() {
     let check = |of: &Crate| layering::faults(of, &sources(of.sources));
+    assert_none(CRATES.iter().flat_map(check).collect());
+}
+
+#[test]
+fn no_files_need_one_another() {
+    let check = |of: &Crate| cycles::faults(of, &sources(of.sources));
+    assert_none(CRATES.iter().flat_map(check).collect());
+}
+
+#[test]
+fn methods_stand_in_the_layer_of_their_type() {
+    let check = |of: &Crate| impls::faults(of, &sources(of.sources));
     assert_none(CRATES.iter().flat_map(check).collect());
 }
 
