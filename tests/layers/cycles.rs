@@ -1,4 +1,4 @@
-//! Whether the files of a crate need one another in a circle.
+//! Whether the files of a crate need one another in a cycle.
 
 use super::layering::Crate;
 use super::names::{Named, Names, module_of};
@@ -24,9 +24,9 @@ pub(crate) fn faults(of: &Crate, files: &[(String, Source)]) -> Vec<String> {
         }
         let mut fault =
             format!("{}: {} files need one another: {}", of.sources, group.len(), group.join(", "));
-        let circles = group.iter().filter_map(|file| circle(&needs, file));
-        let circle = circles.min_by_key(Vec::len).expect("each of them is in a circle");
-        for (from, to) in circle.iter().zip(circle.iter().cycle().skip(1)) {
+        let cycles = group.iter().filter_map(|file| cycle(&needs, file));
+        let cycle = cycles.min_by_key(Vec::len).expect("each of them is in a cycle");
+        for (from, to) in cycle.iter().zip(cycle.iter().cycle().skip(1)) {
             let (line, name) = &needs[*from][*to];
             fault += &format!("\n    {from}:{line}: `{name}` is in {to}");
         }
@@ -53,7 +53,7 @@ fn needs(files: &[(String, Source)]) -> Needs {
                 continue;
             }
             for named in names.find(file, &path.inside, &path.segments) {
-                // What the file takes from a module stands where it takes it.
+                // The import of a module makes no edge: the paths through it do.
                 let Named::Item { file: other, .. } = named else { continue };
                 if !place.starts_with(&module_of(&other)) {
                     needs.entry(other).or_insert_with(|| (path.line, path.to_string()));
@@ -75,7 +75,7 @@ fn reached<'a>(needs: &'a Needs, file: &'a str) -> BTreeSet<&'a str> {
 }
 
 /// A shortest way from the file back to it, if there is one.
-fn circle<'a>(needs: &'a Needs, file: &'a str) -> Option<Vec<&'a str>> {
+fn cycle<'a>(needs: &'a Needs, file: &'a str) -> Option<Vec<&'a str>> {
     let (mut seen, mut ways) = (BTreeSet::new(), VecDeque::from([vec![file]]));
     while let Some(way) = ways.pop_front() {
         for other in needs[way[way.len() - 1]].keys() {
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_is_a_fault_with_its_lines() {
+    fn a_cycle_is_a_fault_with_its_lines() {
         let files = [
             ("wall.rs", "\nuse crate::window::{\n    Pane as Glass,\n};\npub struct Brick(Glass);"),
             ("window.rs", "pub struct Pane; fn f() {\n    super::wall::Brick }"),
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shortest_circle_of_a_group_is_told() {
+    fn the_shortest_cycle_of_a_group_is_told() {
         let files = [
             ("a.rs", "use crate::b::B; pub struct A;"),
             ("b.rs", "use crate::c::C; pub struct B;"),
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_through_reexports_is_found() {
+    fn a_cycle_through_reexports_is_found() {
         let files = [
             ("lib.rs", "mod house; pub use self::house::Tile as Slate;"),
             (
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn parents_roots_tests_and_models_are_in_no_circle() {
+    fn parents_roots_tests_and_models_are_in_no_cycle() {
         let files = [
             ("lib.rs", "mod a; mod c; use self::a::A; pub struct Root; #[cfg(test)] mod probe;"),
             ("a.rs", "mod b; use self::b::B; pub struct A(B); use crate::Root;"),

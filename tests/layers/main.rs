@@ -66,6 +66,7 @@ const CRATES: [Crate; 6] = [
         sources: "crates/colored-limit/src",
         layers: &[&["delay", "error", "wait_queue"], &["semaphore"], &["limit"], &["model"]],
         exceptions: &[],
+        impls: &[],
     },
     Crate {
         sources: "crates/colored-macros/src",
