@@ -32,8 +32,8 @@ const CRATES: [Crate; 6] = [
             &["model"],
         ],
         exceptions: &[],
-        // `Color::current` is the color of the lane that the thread holds.
-        impls: &[("spawn", "Color")],
+        // `Color::current` is the color of the lane that the thread holds, and an `Address` is made by a scheduler.
+        impls: &[("spawn", "Color"), ("sched", "Address")],
     },
     Crate {
         sources: "crates/colored/src",

@@ -9,8 +9,8 @@ mod cell;
 mod futures;
 mod permit;
 
-pub use self::cell::LimitedCell;
-pub use self::futures::{Post, Reserve, Spawn, TryWait};
+pub use self::cell::{LimitedCell, Post};
+pub use self::futures::{Reserve, Spawn, TryWait};
 pub use self::permit::Permit;
 
 use crate::delay::Delay;
@@ -189,7 +189,7 @@ impl Limit {
     {
         match self.enter() {
             Ok(permit) => Ok(permit.spawn(future)),
-            Err(refused) => Err(refused.with(future)),
+            Err(refused) => Err(give_back(refused, future)),
         }
     }
 
@@ -239,7 +239,7 @@ impl Limit {
     ///
     /// [`TrySendError`].
     pub fn try_reserve(&self) -> Result<Permit, TrySendError<()>> {
-        self.enter().map_err(|refused| refused.with(()))
+        self.enter().map_err(|refused| give_back(refused, ()))
     }
 
     /// Makes a cell with `value`, under the color and behind this limit.
@@ -317,12 +317,11 @@ impl Limit {
     }
 }
 
-impl Refused {
-    fn with<T>(self, item: T) -> TrySendError<T> {
-        match self {
-            Self::Full => TrySendError::Full(item),
-            Self::Closed => TrySendError::Closed(item),
-        }
+/// Gives a refused item back.
+pub(crate) fn give_back<T>(refused: Refused, item: T) -> TrySendError<T> {
+    match refused {
+        Refused::Full => TrySendError::Full(item),
+        Refused::Closed => TrySendError::Closed(item),
     }
 }
 

@@ -1,8 +1,12 @@
 //! [`LimitedCell`]: a cell behind a [`Limit`].
 
-use super::Limit;
-use super::futures::{Post, Reserve};
+mod post;
+
+pub use self::post::Post;
+
+use super::futures::Reserve;
 use super::permit::{CountedCall, Permit};
+use super::{Limit, give_back};
 use crate::error::{Closed, TrySendError};
 use colored_core::{AccessError, ColorCell, port};
 use std::fmt;
@@ -153,7 +157,7 @@ impl<T: Send + 'static> LimitedCell<T> {
                 let (site, cell) = (Location::caller(), self.clone());
                 Ok(async move { cell.call_with(permit, f, site).await })
             }
-            Err(refused) => Err(refused.with(f)),
+            Err(refused) => Err(give_back(refused, f)),
         }
     }
 
@@ -189,7 +193,7 @@ impl<T: Send + 'static> LimitedCell<T> {
                 self.post_with(permit, f);
                 Ok(())
             }
-            Err(refused) => Err(refused.with(f)),
+            Err(refused) => Err(give_back(refused, f)),
         }
     }
 
