@@ -24,6 +24,9 @@ const SHARDS: usize = 64;
 #[cfg(colored_loom)]
 const SHARDS: usize = 1;
 
+/// Places that an empty shard keeps.
+const KEPT: usize = 1024;
+
 pub(crate) struct Table {
     shards: Box<[CachePadded<Mutex<HashTable<LanePtr>>>]>,
     seed: u64,
@@ -90,6 +93,10 @@ impl Table {
         let last = unsafe { Last::of(lane) };
         if let Last::Gone(lane) = last {
             shard.find_entry(hash, |found| *found == lane).ok()?.remove();
+            if shard.is_empty() && shard.capacity() > KEPT {
+                // Many lanes have come and gone: free their memory.
+                *shard = HashTable::new();
+            }
         }
         Some(last)
     }

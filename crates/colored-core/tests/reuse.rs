@@ -10,6 +10,9 @@ use self::doubles::NeverParks;
 use colored_core::{Color, Options, Scheduler, Step, Worker};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex};
+use std::task::{Poll, Waker};
 
 /// The system's allocator, counting the calls of each thread.
 struct Counting;
@@ -17,6 +20,8 @@ struct Counting;
 thread_local! {
     static ALLOCATED: Cell<usize> = const { Cell::new(0) };
     static FREED: Cell<usize> = const { Cell::new(0) };
+    /// Bytes that this thread has allocated, less the bytes that it has freed.
+    static BYTES: Cell<isize> = const { Cell::new(0) };
 }
 
 // SAFETY: every method hands its arguments on unchanged, and returns what `System` returns. The
@@ -24,12 +29,14 @@ thread_local! {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATED.set(ALLOCATED.get() + 1);
+        BYTES.set(BYTES.get() + layout.size().cast_signed());
         // SAFETY: the caller keeps the contract of `alloc`, which is that of `System`, for this layout.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         FREED.set(FREED.get() + 1);
+        BYTES.set(BYTES.get() - layout.size().cast_signed());
         // SAFETY: the caller has the block from `alloc` with this layout, and so from `System`.
         unsafe { System.dealloc(block, layout) };
     }
@@ -86,4 +93,37 @@ fn without_reuse_each_task_and_lane_is_allocated_and_freed() {
     // Each task allocates itself and a lane, and each that is awaited allocates the record of a wait.
     let blocks = 2 * (TASKS + 1) + TASKS;
     assert_eq!((allocated, freed), (blocks, blocks));
+}
+
+/// Many tasks wait at once, each under a fresh color, so the table has a lane for each. When all are done, the table
+/// keeps no memory for them: 2 MiB otherwise.
+#[test]
+fn a_table_that_has_become_empty_frees_its_memory() {
+    const MANY: usize = 1 << 17;
+    let options = Options { reuse: false, ..Options::default() };
+    let (handle, mut workers) = Scheduler::with_options(1, 1, Box::new(NeverParks), options);
+    let worker = &mut workers[0];
+    let before = BYTES.get();
+    let wakers = Arc::new(Mutex::new(Vec::new()));
+    for _ in 0..MANY {
+        let (wakers, mut waits) = (Arc::clone(&wakers), true);
+        drop(handle.spawn_alone(poll_fn(move |cx| {
+            if std::mem::take(&mut waits) {
+                wakers.lock().unwrap().push(cx.waker().clone());
+                return Poll::Pending;
+            }
+            Poll::Ready(())
+        })));
+    }
+    run_until_it_parks(worker);
+    assert_eq!(handle.scheduler().lanes(), MANY + 1);
+    let called = std::mem::take(&mut *wakers.lock().unwrap());
+    called.into_iter().for_each(Waker::wake);
+    run_until_it_parks(worker);
+    assert_eq!(handle.scheduler().lanes(), 1);
+    drop(wakers);
+    let left = BYTES.get() - before;
+    assert!(left < 1 << 20, "{left} bytes are left");
+    handle.scheduler().shut_down();
+    while worker.step() != Step::Stopped {}
 }
