@@ -20,7 +20,7 @@ pub struct Serial {
 }
 
 impl Serial {
-    /// Starts a `colored` with settings that differ from those of [`Runtimes`](super::Runtimes).
+    /// Starts a `colored` whose settings differ from the settings of [`Runtimes`](super::Runtimes).
     ///
     /// # Panics
     ///

@@ -38,8 +38,8 @@
 //! | **inline** | the own node | 0 | 0 | the thread's that has put the node there | the call is over: idle, or queued. It lets readers in: shared |
 //! | **shared** | the own node | n > 0 | 0 | belongs to no thread | the reader that leaves 0 behind: inline |
 //!
-//! The other words do not depend on the state, with two exceptions: `refs` is not 0 unless the lane is idle, and `inner`
-//! and `stalled` are touched only with the right to run. `refs` also tells whether the table has the lane
+//! The other words do not depend on the state, with two exceptions: `refs` is not 0 unless the lane is idle, and
+//! `inner` and `stalled` are touched only with the right to run. `refs` also tells whether the table has the lane
 //! (`count.rs`); the rest of the priority word counts tickets and urgent nodes (`priority.rs`); `home` and `wished` are
 //! hints.
 //!

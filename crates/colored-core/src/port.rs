@@ -9,11 +9,11 @@
 //! | [`call_now`], [`call_from`], [`is_scheduled`] | a call of a cell, with a difference between a closure that runs at once and one that waits for its turn | the core | a cell with a limit |
 //! | [`sync`] | atomics and locks that the models see: `std`'s or loom's | the core | everything above that has models |
 //!
-//! The port is safe. A kind of wait that is added here owns what its record points to, as [`RoomWait`] does, so that the
-//! crates above need no `unsafe`.
+//! The port is safe. A kind of wait that is added here owns what its record points to, as [`RoomWait`] does, so that
+//! the crates above need no `unsafe`.
 //!
-//! [`Address`](crate::Address) and [`Scheduler`](crate::Scheduler) belong to the public interface of the core: a color of
-//! a scheduler, and its clock.
+//! [`Address`](crate::Address) and [`Scheduler`](crate::Scheduler) belong to the public interface of the core: a color
+//! of a scheduler, and its clock.
 
 pub use crate::task::How;
 pub use crate::wait::room::{Room, RoomWait, WaitId, WaitingTask, Ways};

@@ -192,8 +192,8 @@ impl WaitSlot {
     }
 }
 
-/// A turn under one color for which a future waits. The lane may be gone once the closure has begun: only the search for
-/// deadlocks uses it, while the closure has not begun.
+/// A turn under one color for which a future waits. The lane may be gone once the closure has begun: only the search
+/// for deadlocks uses it, while the closure has not begun.
 #[derive(Clone, Copy)]
 pub(crate) struct AwaitedTurn {
     pub(crate) lane: LanePtr,

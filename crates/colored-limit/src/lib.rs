@@ -2,7 +2,7 @@
 //!
 //! [`Limit`] is described there. This crate has no `unsafe` and names no operating system. Its
 //! models (`src/model.rs`) run the code that ships in every interleaving of two or three threads,
-//! with loom in place of `std`, as those of `colored-core` do.
+//! with loom in place of `std`, as the models of `colored-core` do.
 //!
 //! # How it is built
 //!

@@ -272,7 +272,8 @@ where
         && want.is_exclusive()
     {
         let lane = want.lane();
-        // SAFETY: `post` uses it only before it pushes `run`, and until then the cells of the set in `run` keep the lane.
+        // SAFETY: `post` uses it only before it pushes `run`, and until then the cells of the set in `run` keep the
+        // lane.
         let borrowed = unsafe { LaneRef::borrowed(lane) };
         // SAFETY: the closure runs in a turn of the one lane that the set wants, and so has that lane.
         let run = move |f| unsafe { set.run(|_| false, f) };

@@ -30,7 +30,7 @@ impl Address {
     /// runs there and has not asked to hop away.
     #[must_use]
     pub fn is_next(&self) -> bool {
-        current::hops_to().map_or_else(|| self.is_current(), |to| to == self.color())
+        current::hop().map_or_else(|| self.is_current(), |to| to == self.0.ptr())
     }
 
     #[inline]

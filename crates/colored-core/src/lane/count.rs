@@ -9,9 +9,9 @@
 //!
 //! Where the last reference goes depends on the other bit. The last reference to a published lane is given back under
 //! the lock of its table shard, under which look-ups add references. The last reference to any other lane needs no
-//! lock. Both are in one word, so that the exchange that takes the last reference also decides this. A thread that reads the
-//! bit before the exchange may read an old value: the holder may publish the lane in between. Then the exchange fails,
-//! because the bit has changed.
+//! lock. Both are in one word, so that the exchange that takes the last reference also decides this. A thread that
+//! reads the bit before the exchange may read an old value: the holder may publish the lane in between. Then the
+//! exchange fails, because the bit has changed.
 
 use crate::sync::{AtomicUsize, Ordering};
 

@@ -166,9 +166,14 @@ pub(super) fn set_hop(lane: LanePtr) -> Result<Option<LanePtr>, NoTask> {
 #[derive(Debug)]
 pub(super) struct NoTask;
 
+/// The lane to which the current task has asked to hop in this poll.
+pub(super) fn hop() -> Option<LanePtr> {
+    CURRENT.with(|current| current.hop.get())
+}
+
 /// The color that the current task has asked to hop to in this poll.
 pub(crate) fn hops_to() -> Option<Color> {
-    let lane = CURRENT.with(|current| current.hop.get())?;
+    let lane = hop()?;
     // SAFETY: `set_hop` was given a reference, which only this thread takes back.
     Some(unsafe { lane.get() }.color())
 }

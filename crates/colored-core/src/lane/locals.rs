@@ -215,8 +215,8 @@ impl Last {
     ///
     /// The lane is unreferenced, and no thread finds it before this returns.
     pub(crate) unsafe fn of(ptr: LanePtr) -> Self {
-        // SAFETY: the caller frees the lane only after this, so it is alive. An unreferenced lane is idle, and the caller
-        // promises that no thread finds it: so this thread has it as a holder has.
+        // SAFETY: the caller frees the lane only after this, so it is alive. An unreferenced lane is idle, and the
+        // caller promises that no thread finds it: so this thread has it as a holder has.
         let lane = unsafe { Held::new(ptr) };
         if !lane.has_locals() {
             return Self::Gone(ptr);

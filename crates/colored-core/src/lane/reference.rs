@@ -223,8 +223,8 @@ impl LaneRef {
         Self(self.0)
     }
 
-    /// Asks that the current task go on under this lane when its poll ends. If one poll asks twice, because a combinator
-    /// polls two hops, the later request counts. Gives the reference back outside a task.
+    /// Asks that the current task go on under this lane when its poll ends. If one poll asks twice, because a
+    /// combinator polls two hops, the later request counts. Gives the reference back outside a task.
     pub(crate) fn hop(self) -> Result<(), Self> {
         match current::set_hop(self.0) {
             Ok(earlier) => {

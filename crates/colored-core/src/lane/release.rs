@@ -21,8 +21,8 @@ impl LanePtr {
         if unlinked == Unlinked::Idle {
             return;
         }
-        // SAFETY: the head is still in the chain, or a node behind it is, so this thread still holds the lane. The caller
-        // promises that something that outlives this call keeps the lane alive.
+        // SAFETY: the head is still in the chain, or a node behind it is, so this thread still holds the lane. The
+        // caller promises that something that outlives this call keeps the lane alive.
         let lane = unsafe { Held::new(self) };
         if unlinked == Unlinked::Stalled && after == After::Inline {
             // The node stays in the chain for now, so like every node there it owns a reference.

@@ -191,8 +191,8 @@ impl Worker {
         }
     }
 
-    /// Looks at this worker's lanes, and at the lanes from outside that precede the next round (`worker/round.rs`). Pinned
-    /// lanes take turns with the rest.
+    /// Looks at this worker's lanes, and at the lanes from outside that precede the next round (`worker/round.rs`).
+    /// Pinned lanes take turns with the rest.
     #[inline(always)]
     pub(super) fn find_here(&mut self) -> Option<ReadyLane> {
         let remote = self.local.remote();

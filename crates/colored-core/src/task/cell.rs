@@ -1,4 +1,5 @@
-//! The allocation of a task, and the operations on its future: the part that knows the type, behind a table of functions.
+//! The allocation of a task, and the operations on its future: the part that knows the type, behind a table of
+//! functions.
 //!
 //! All other code has a pointer to the task's [`Header`], whose table was made for the future of
 //! that very allocation. So the functions may cast it to a [`Cell`] of their own type.

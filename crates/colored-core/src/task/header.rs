@@ -149,7 +149,8 @@ impl<S: Schedule> TaskRef<S> {
 
     /// # Safety
     ///
-    /// `node` is of [`Kind::Task`](crate::queue::Kind::Task), of a task over `S`, and alive for as long as the view is used.
+    /// `node` is of [`Kind::Task`](crate::queue::Kind::Task), of a task over `S`, and alive for as long as the view is
+    /// used.
     #[inline]
     pub(crate) unsafe fn from_node(node: NonNull<Node>) -> Self {
         Self(node.cast())

@@ -88,7 +88,8 @@ impl<R: Room> KindOf<R> {
 
     unsafe fn target(cause: &Cause) -> Option<Target> {
         let room: *const R = cause.what.cast();
-        // SAFETY: `RoomWait::waits` made the pointer from an `Arc<R>`, and keeps a clone of the `Arc` beside the record.
+        // SAFETY: `RoomWait::waits` made the pointer from an `Arc<R>`, and keeps a clone of the `Arc` beside the
+        // record.
         unsafe { Arc::increment_strong_count(room) };
         // SAFETY: the line above has counted the reference that this line takes.
         let room = unsafe { Arc::from_raw(room) };
@@ -124,7 +125,8 @@ pub(crate) struct Called {
     pub(crate) lane: LanePtr,
 }
 
-/// A task that waits for room, or has been given room. To be dropped outside all locks: the task may be dropped with it.
+/// A task that waits for room, or has been given room. To be dropped outside all locks: the task may be dropped with
+/// it.
 pub struct WaitingTask(Abort<LanePtr>);
 
 impl WaitingTask {

@@ -1,4 +1,4 @@
-//! A worker takes lanes from its own [home queue](crate::sched::home_queue), and from those of others.
+//! A worker takes lanes from its own [home queue](crate::sched::home_queue), and from the home queues of other workers.
 
 use super::Worker;
 use crate::lane::ReadyLane;
