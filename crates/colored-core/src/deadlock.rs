@@ -380,8 +380,7 @@ impl Search {
             None => wait.waker(),
         };
         self.wakers.extend(waker);
-        // SAFETY: a claimed task is alive.
-        self.wakers.push(unsafe { task.waker() });
+        self.wakers.push(task.waker());
         told.insert(wait);
     }
 }

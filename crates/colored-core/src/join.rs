@@ -106,8 +106,7 @@ unsafe fn joined(cause: &Cause) -> Option<Target> {
     let task = NonNull::new(cause.what.cast_mut()).expect("there is a task");
     // SAFETY: `JoinHandle::waits` made the pointer; the handle keeps the task during this call.
     let task = unsafe { TaskRef::<LanePtr>::new(task.cast()) };
-    // SAFETY: the handle cannot go during this call, and keeps the task alive.
-    Some(Target::Task(unsafe { task.abort_handle() }))
+    Some(Target::Task(task.abort_handle()))
 }
 
 unsafe fn joiner(cause: &Cause) -> Option<Waker> {

@@ -13,8 +13,7 @@ pub(super) struct Claim(Abort<LanePtr>);
 impl Claim {
     /// Returns the claim, and whether the task keeps its lane.
     pub(super) fn of(task: &Abort<LanePtr>) -> Option<(Self, bool)> {
-        // SAFETY: the caller's reference keeps the task, and then the claim's.
-        let keeps = unsafe { task.task().claim() }?;
+        let keeps = task.task().claim()?;
         Some((Self(task.clone()), keeps))
     }
 }

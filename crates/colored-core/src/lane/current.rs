@@ -121,8 +121,7 @@ pub(crate) fn task() -> Option<TaskRef<LanePtr>> {
 
 /// A reference to the task that this thread polls.
 pub(crate) fn abort_handle() -> Option<Abort<LanePtr>> {
-    // SAFETY: this thread polls the task, which is alive.
-    task().map(|task| unsafe { task.abort_handle() })
+    task().map(|task| task.abort_handle())
 }
 
 /// Whether the task that this thread polls has an open section.

@@ -64,8 +64,7 @@ impl Held<'_> {
         }
         match self.port.enter_section(task) {
             Ok(section) => self.inner(|inner| inner.section = Some(section)),
-            // SAFETY: the task is at the head, and its next turn is this lane's next.
-            Err(Closing) => unsafe { task.abort() },
+            Err(Closing) => task.abort(),
         }
     }
 

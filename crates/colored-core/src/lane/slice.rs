@@ -233,9 +233,7 @@ impl Held<'_> {
         match wants {
             Wants::Lane => {
                 if asked.yielded {
-                    // SAFETY: the task is at the head of this lane and is not complete, so the
-                    // runtime's reference keeps it until its next turn.
-                    unsafe { task.wake() };
+                    task.wake();
                 }
                 After::Keep
             }

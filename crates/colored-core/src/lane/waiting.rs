@@ -11,8 +11,7 @@ impl Held<'_> {
             unsafe { inner.live.pop() }
         };
         while let Some(task) = self.inner(next) {
-            // SAFETY: a task in the list is not complete, so the runtime's reference exists.
-            unsafe { task.abort() };
+            task.abort();
         }
     }
 

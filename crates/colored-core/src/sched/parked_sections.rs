@@ -80,8 +80,7 @@ impl ParkedSections {
         for shard in &self.shards {
             let mut slots = shard.lock();
             with(&mut slots);
-            // SAFETY: an entered task is alive until it is removed, which needs the lock.
-            tasks.extend(slots.tasks.iter().flatten().map(|task| unsafe { task.abort_handle() }));
+            tasks.extend(slots.tasks.iter().flatten().map(|task| task.abort_handle()));
         }
         tasks
     }

@@ -122,7 +122,8 @@ pub(super) unsafe fn discard<S: Schedule>(task: NonNull<Header<S>>) {
     unsafe { drop_output(task) };
 }
 
-/// The runtime's view of a task, for the holder of its lane.
+/// The runtime's view of a task. Its maker promises that the task is alive while the view is used; the operations that
+/// need nothing else are safe.
 pub(crate) struct TaskRef<S: Schedule>(pub(super) NonNull<Header<S>>);
 
 impl<S: Schedule> Clone for TaskRef<S> {
@@ -166,7 +167,7 @@ impl<S: Schedule> TaskRef<S> {
     }
 
     #[inline]
-    fn header<'a>(self) -> &'a Header<S> {
+    pub(super) fn header<'a>(self) -> &'a Header<S> {
         // SAFETY: the maker of the view promised that the task is alive while it is used.
         unsafe { self.0.as_ref() }
     }
@@ -280,11 +281,7 @@ impl<S: Schedule> TaskRef<S> {
 
     /// Takes the right to move the task, which waits, until [`unclaim`](Self::unclaim); returns whether it keeps its
     /// lane. `None` if it does not wait.
-    ///
-    /// # Safety
-    ///
-    /// The task is alive.
-    pub(crate) unsafe fn claim(self) -> Option<bool> {
+    pub(crate) fn claim(self) -> Option<bool> {
         self.header().state.claim()
     }
 
@@ -366,13 +363,9 @@ impl<S: Schedule> TaskRef<S> {
     }
 
     /// Wakes the task as a waker of its own would.
-    ///
-    /// # Safety
-    ///
-    /// The caller knows the task to be alive until its next turn.
-    pub(crate) unsafe fn wake(self) {
+    pub(crate) fn wake(self) {
         let woken = self.header().state.wake();
-        // SAFETY: `woken` is the answer of this task's own transition, and the task is alive until its next turn.
+        // SAFETY: `woken` is the answer of this task's own transition, and the task is alive while the view is used.
         unsafe { act(self.0, woken) };
     }
 
@@ -392,13 +385,9 @@ impl<S: Schedule> TaskRef<S> {
     }
 
     /// Marks the task for cancellation and schedules it if it waits.
-    ///
-    /// # Safety
-    ///
-    /// The caller knows the task to be alive until its next turn.
-    pub(crate) unsafe fn abort(self) {
+    pub(crate) fn abort(self) {
         let woken = self.header().state.abort();
-        // SAFETY: `woken` is the answer of this task's own transition, and the task is alive until its next turn.
+        // SAFETY: `woken` is the answer of this task's own transition, and the task is alive while the view is used.
         unsafe { act(self.0, woken) };
     }
 

@@ -53,13 +53,11 @@ impl<T, S: Schedule> Join<T, S> {
     }
 
     pub(crate) fn abort(&self) {
-        // SAFETY: the handle's reference keeps the task alive.
-        unsafe { TaskRef(self.task).abort() };
+        TaskRef(self.task).abort();
     }
 
     pub(crate) fn abort_handle(&self) -> Abort<S> {
-        // SAFETY: the handle's reference keeps the task alive.
-        unsafe { TaskRef(self.task).abort_handle() }
+        TaskRef(self.task).abort_handle()
     }
 
     /// The output, if the task is complete.
@@ -151,12 +149,9 @@ unsafe impl<S: Schedule> Send for Abort<S> {}
 unsafe impl<S: Schedule> Sync for Abort<S> {}
 
 impl<S: Schedule> TaskRef<S> {
-    /// # Safety
-    ///
-    /// The task is alive.
-    pub(crate) unsafe fn abort_handle(self) -> Abort<S> {
-        // SAFETY: the caller promises that the task is alive.
-        unsafe { self.0.as_ref() }.state.retain();
+    /// A reference that can abort the task.
+    pub(crate) fn abort_handle(self) -> Abort<S> {
+        self.header().state.retain();
         Abort(self.0)
     }
 }
@@ -168,8 +163,7 @@ impl<S: Schedule> Abort<S> {
     }
 
     pub(crate) fn abort(&self) {
-        // SAFETY: this reference keeps the task alive.
-        unsafe { TaskRef(self.0).abort() };
+        TaskRef(self.0).abort();
     }
 
     pub(crate) fn is_finished(&self) -> bool {

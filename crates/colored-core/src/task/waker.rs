@@ -26,13 +26,8 @@ pub(super) unsafe fn borrowed<S: Schedule>(task: NonNull<Header<S>>) -> Manually
 
 impl<S: Schedule> TaskRef<S> {
     /// A waker of the task.
-    ///
-    /// # Safety
-    ///
-    /// The task is alive.
-    pub(crate) unsafe fn waker(self) -> Waker {
-        // SAFETY: the caller promises that the task is alive, and this waker does not outlive the
-        // call.
+    pub(crate) fn waker(self) -> Waker {
+        // SAFETY: the task is alive while the view is used, and this waker does not outlive the call.
         let waker = unsafe { borrowed(self.0) };
         Waker::clone(&waker)
     }
