@@ -2,8 +2,10 @@
 
 use crate::lane::after::After;
 use crate::lane::{Inner, Lane, LanePtr, current};
+use crate::queue::{Kind, Node};
 use std::marker::PhantomData;
 use std::ops::Deref;
+use std::ptr::NonNull;
 
 /// A lane that this thread holds for `'a`. Only the holder reaches the lane's inner part.
 #[derive(Clone, Copy)]
@@ -43,6 +45,15 @@ impl<'a> Held<'a> {
         })
     }
 
+    /// The node at the head.
+    #[inline]
+    pub(super) fn head(self) -> Head {
+        let node = self.lane.chain.head();
+        // SAFETY: the head is alive: only the holder, which is this thread, takes it out.
+        let Node { kind, pin, urgent, .. } = *unsafe { node.as_ref() };
+        Head { node, kind, pin, urgent }
+    }
+
     /// Takes the remaining work on a head that has had its turn and is still in the chain.
     #[inline]
     pub(super) fn take_stalled(self) -> Option<After> {
@@ -55,6 +66,15 @@ impl<'a> Held<'a> {
         // SAFETY: this thread holds the lane, and only the holder uses the field.
         self.lane.stalled.with_mut(|stalled| unsafe { *stalled = Some(after) });
     }
+}
+
+/// The node at the head of a held lane, and the fields of it that do not change while it is scheduled.
+#[derive(Clone, Copy)]
+pub(super) struct Head {
+    pub(super) node: NonNull<Node>,
+    pub(super) kind: Kind,
+    pub(super) pin: u32,
+    pub(super) urgent: bool,
 }
 
 impl Deref for Held<'_> {

@@ -32,8 +32,7 @@ impl LanePtr {
         // SAFETY: the caller promises that `hold` is of this lane, and that something that outlives this call keeps
         // the lane.
         unsafe { self.settle(&hold) };
-        // SAFETY: the head is alive: it is in the chain of a lane that this thread holds.
-        let pin = unsafe { lane.chain.head().as_ref() }.pin;
+        let pin = lane.head().pin;
         hold.has_ended();
         ReadyLane(self).dispatch(pin);
     }

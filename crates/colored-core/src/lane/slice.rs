@@ -4,12 +4,11 @@ use crate::budget;
 use crate::lane::after::After;
 use crate::lane::behavior;
 use crate::lane::current::{self, Hold};
-use crate::lane::held::Held;
+use crate::lane::held::{Head, Held};
 use crate::lane::readers::admit::{self, LetIn};
 use crate::lane::{LanePtr, LaneRef, ReadyLane, callback};
-use crate::queue::{Kind, Node, Unlinked};
+use crate::queue::{Kind, Unlinked};
 use crate::task::{Begun, TaskRef, Wants};
-use std::ptr::NonNull;
 
 /// The thread that runs a slice.
 pub(crate) trait Runner {
@@ -56,26 +55,19 @@ impl ReadyLane {
             let after = match lane.take_stalled() {
                 Some(after) => after,
                 None => {
-                    let node = lane.chain.head();
-                    // SAFETY: this thread holds the lane, and so alone takes out the head, which is
-                    // alive.
-                    let pin = unsafe { node.as_ref() }.pin;
+                    let head = lane.head();
                     // A closure that is only to be dropped is dropped on any thread: the thread
                     // that it is pinned to may have gone.
-                    let dropped = || {
-                        // SAFETY: this thread has not taken out the head, which is alive.
-                        unsafe { node.as_ref() }.kind == Kind::Callback && runner.is_closing()
-                    };
-                    if !runner.may_run(pin) && !dropped() {
+                    let dropped = || head.kind == Kind::Callback && runner.is_closing();
+                    if !runner.may_run(head.pin) && !dropped() {
                         self.count_owed(&hold);
-                        return Slice::Elsewhere(self, pin);
+                        return Slice::Elsewhere(self, head.pin);
                     }
                     let closing = runner.is_closing();
-                    // SAFETY: this thread has not taken out the head, which is alive.
-                    match unsafe { node.as_ref() }.kind {
+                    match head.kind {
                         // SAFETY: this thread holds the lane, by `hold`, and has just found a claim
                         // or a reader at its head.
-                        Kind::Claim | Kind::Read => match unsafe { self.share(&hold, closing) } {
+                        Kind::Claim | Kind::Read => match unsafe { self.share(head, &hold, closing) } {
                             Turned::Over(lane, after) => {
                                 self = lane;
                                 after
@@ -88,7 +80,7 @@ impl ReadyLane {
                         },
                         // SAFETY: this thread holds the lane, and was found to be one that may run
                         // its head.
-                        _ => unsafe { lane.turn(node, closing) },
+                        _ => unsafe { lane.turn(head, closing) },
                     }
                 }
             };
@@ -108,16 +100,14 @@ impl ReadyLane {
     ///
     /// # Safety
     ///
-    /// This thread holds the lane, by `hold`, and a claim or a reader is at the head.
+    /// This thread holds the lane, by `hold`, and `head`, a claim or a reader, is at its head.
     #[cold]
-    unsafe fn share(self, hold: &Hold, closing: bool) -> Turned {
-        let node = self.lane().chain.head();
-        // SAFETY: the caller holds the lane, and so alone takes out the head, which is alive.
-        if unsafe { node.as_ref() }.kind == Kind::Claim {
+    unsafe fn share(self, head: Head, hold: &Hold, closing: bool) -> Turned {
+        if head.kind == Kind::Claim {
             self.count_owed(hold);
             // SAFETY: the caller promises that the lane is held, and a claim is at its head; the
             // hold is settled.
-            return match unsafe { behavior::grant(self, node, closing) } {
+            return match unsafe { behavior::grant(self, head.node, closing) } {
                 Some(lane) => Turned::Over(lane, After::Claim),
                 None => Turned::Taken,
             };
@@ -144,11 +134,10 @@ impl Held<'_> {
     ///
     /// # Safety
     ///
-    /// `node` is the head of the lane, and this thread may run it.
+    /// `head` is the head of the lane, and this thread may run it.
     #[inline]
-    unsafe fn turn(self, node: NonNull<Node>, closing: bool) -> After {
-        // SAFETY: the caller holds the lane, and so alone takes out its head, which is alive.
-        match unsafe { node.as_ref() }.kind {
+    unsafe fn turn(self, Head { node, kind, .. }: Head, closing: bool) -> After {
+        match kind {
             Kind::Task => {
                 // SAFETY: the node is of `Kind::Task`, and the task is alive until the node has
                 // been unlinked.

@@ -10,7 +10,7 @@
 use crate::lane::after::After;
 use crate::lane::behavior;
 use crate::lane::current::Hold;
-use crate::lane::held::Held;
+use crate::lane::held::{Head, Held};
 use crate::lane::{LanePtr, callback};
 use crate::queue::{Node, Rotated, Unlinked};
 use crate::task::{Ended, Kept, Schedule, TaskRef};
@@ -33,7 +33,7 @@ impl LanePtr {
         // SAFETY: the caller holds the lane. The node at the head keeps it alive, or for the lane's own node the caller
         // does.
         let lane = unsafe { Held::new(self) };
-        let head = lane.chain.head();
+        let Head { node: head, urgent, .. } = lane.head();
         let mut after = after;
         if after == After::Keep {
             // SAFETY: only tasks keep a lane, and a scheduled one is alive.
@@ -60,8 +60,6 @@ impl LanePtr {
                     lane.ensure_found(self, closing);
                 }
             }
-            // SAFETY: the head is in the chain, and only this thread, the holder, takes it out.
-            let urgent = unsafe { head.as_ref() }.urgent;
             if urgent {
                 lane.priority.lower();
             }
