@@ -47,7 +47,7 @@ pub(crate) use self::live::LiveList;
 pub(crate) use self::record::Records;
 pub(crate) use self::record::{Cause, Record};
 pub(crate) use self::section::Section;
-pub(crate) use self::state::{Begun, Ended, Kept, Wants};
+pub(crate) use self::state::{Ended, Kept, Wants};
 pub(crate) use self::waker::table as waker_table;
 
 use crate::queue::Node;

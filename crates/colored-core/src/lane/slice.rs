@@ -1,6 +1,5 @@
 //! One turn of a lane: a bounded number of polls, then it goes back.
 
-use crate::budget;
 use crate::lane::after::After;
 use crate::lane::behavior;
 use crate::lane::current::{self, Hold};
@@ -8,7 +7,7 @@ use crate::lane::held::{Head, Held};
 use crate::lane::readers::admit::{self, LetIn};
 use crate::lane::{LanePtr, LaneRef, ReadyLane, callback};
 use crate::queue::{Kind, Unlinked};
-use crate::task::{Begun, TaskRef, Wants};
+use crate::task::{TaskRef, Wants};
 
 /// The thread that runs a slice.
 pub(crate) trait Runner {
@@ -67,17 +66,19 @@ impl ReadyLane {
                     match head.kind {
                         // SAFETY: this thread holds the lane, by `hold`, and has just found a claim
                         // or a reader at its head.
-                        Kind::Claim | Kind::Read => match unsafe { self.share(head, &hold, closing) } {
-                            Turned::Over(lane, after) => {
-                                self = lane;
-                                after
+                        Kind::Claim | Kind::Read => {
+                            match unsafe { self.share(head, &hold, closing) } {
+                                Turned::Over(lane, after) => {
+                                    self = lane;
+                                    after
+                                }
+                                Turned::NotYet(lane) => {
+                                    lane.count_owed(&hold);
+                                    return Slice::More(lane);
+                                }
+                                Turned::Taken => return Slice::Taken,
                             }
-                            Turned::NotYet(lane) => {
-                                lane.count_owed(&hold);
-                                return Slice::More(lane);
-                            }
-                            Turned::Taken => return Slice::Taken,
-                        },
+                        }
                         // SAFETY: this thread holds the lane, and was found to be one that may run
                         // its head.
                         _ => unsafe { lane.turn(head, closing) },
@@ -174,20 +175,8 @@ impl Held<'_> {
     /// As for [`Held::turn`].
     #[inline]
     unsafe fn turn_of_task(self, task: TaskRef<LanePtr>, closing: bool) -> After {
-        // SAFETY: the caller promises that it holds the lane, and that the task is at its head.
-        let begun = unsafe { task.begin() };
-        let (done, asked) = current::polling(task, || {
-            if closing || begun == Begun::Cancel {
-                // SAFETY: the caller holds the lane and is the thread that may run the task, whose
-                // turn has begun above.
-                unsafe { task.cancel() };
-                true
-            } else {
-                // SAFETY: the caller holds the lane and is the thread that may run the task, whose
-                // turn has begun above.
-                budget::fresh(|| unsafe { task.poll() })
-            }
-        });
+        // SAFETY: the caller promises that it holds the lane, at whose head the task is, and that this thread may run it.
+        let (done, asked) = current::polling(task, || unsafe { task.run(closing) });
         // SAFETY: the task's hop left a reference with the lane, and this is the only use of it.
         let hop = asked.hop.map(|lane| unsafe { LaneRef::from_counted(lane) });
         let list = |inner: &mut super::Inner| {

@@ -4,7 +4,7 @@ use super::check;
 use super::doubles::{Wait, Witness, gate};
 use crate::queue::Node;
 use crate::sync::{Arc, Mutex};
-use crate::task::{self, Abort, Begun, Cell, Ended, Join, Schedule, TaskRef};
+use crate::task::{self, Abort, Cell, Ended, Join, Schedule, TaskRef};
 use loom::thread;
 use std::panic::Location;
 use std::pin::Pin;
@@ -91,18 +91,10 @@ impl Line {
         let Some(Queued(node)) = self.slot().0.lock().take() else { return false };
         // SAFETY: a scheduled task is not complete, so the runtime's reference keeps it alive.
         let task = unsafe { TaskRef::<Self>::from_node(node) };
-        // SAFETY: this thread has taken it out of the slot: it is the holder.
-        let begun = unsafe { task.begin() };
-        let done = if begun == Begun::Cancel {
-            // SAFETY: this thread is the holder, and has begun the turn above.
-            unsafe { task.cancel() };
-            true
-        } else {
-            // SAFETY: this thread is the holder, and has begun the turn above.
-            unsafe { task.poll() }
-        };
+        // SAFETY: this thread has taken it out of the slot: it is the holder, and this is one turn.
+        let done = unsafe { task.run(false) };
         if done {
-            // SAFETY: this thread is the holder, and `cancel` or `poll` has stored the output.
+            // SAFETY: this thread is the holder, and `run` has stored the output.
             unsafe { task.complete() };
             // SAFETY: the task is complete and out of the slot, and not used again.
             unsafe { task.release() };

@@ -2,7 +2,7 @@
 
 use crate::join::JoinHandle;
 use crate::lane::LanePtr;
-use crate::task::{self, Begun, Join, TaskRef};
+use crate::task::{self, Join, TaskRef};
 use std::fmt;
 use std::panic::Location;
 use std::task::Poll;
@@ -44,18 +44,10 @@ impl Job {
 
     fn finish(&mut self, cancel: bool) {
         let Some(task) = self.0.take() else { return };
-        // SAFETY: the task is on no lane: the job alone may run it, which takes its own half out,
-        // and so does it once.
-        let begun = unsafe { task.begin() };
-        if cancel || begun == Begun::Cancel {
-            // SAFETY: the turn has begun above, and only this job may run the task, on any thread.
-            unsafe { task.cancel() };
-        } else {
-            // SAFETY: the turn has begun above, and only this job may run the task, on any thread.
-            let done = unsafe { task.poll() };
-            debug_assert!(done, "a job does not wait");
-        }
-        // SAFETY: `cancel` or `poll` has stored the output, and only this job may run the task.
+        // SAFETY: the task is on no lane, and the job takes its own half out: so this is the task's one turn.
+        let done = unsafe { task.run(cancel) };
+        debug_assert!(done, "a job does not wait");
+        // SAFETY: `run` has stored the output, and only this job may run the task.
         unsafe { task.complete() };
         // SAFETY: the task is complete and in no chain, and the job does not use the runtime's
         // reference again.

@@ -5,6 +5,7 @@ use super::deadlock::Named;
 use super::id::Id;
 use super::record::{Record, Records};
 use super::state::{Begun, Completed, Ended, Joinable, Kept, State, Wants, Woken};
+use crate::budget;
 use crate::contain::contain;
 use crate::queue::Node;
 use crate::sync::{AtomicPtr, Ordering, UnsafeCell};
@@ -203,33 +204,22 @@ impl<S: Schedule> TaskRef<S> {
         self.header().lane.store(lane.into_raw().as_ptr(), Ordering::Release);
     }
 
+    /// The turn of the task: polls its future once, or drops it if `cancel` says so or the task has been aborted. True
+    /// when the output, or the cancellation, has been stored.
+    ///
     /// # Safety
     ///
-    /// The caller holds the task's lane, and the task is at its head.
+    /// The caller holds the task's lane, at whose head the task is, and is on the thread that may run it.
     #[inline]
-    pub(crate) unsafe fn begin(self) -> Begun {
-        self.header().state.begin()
-    }
-
-    /// Polls once; true when the output has been stored.
-    ///
-    /// # Safety
-    ///
-    /// The caller holds the task's lane, has begun its turn, and is on the right thread.
-    #[inline]
-    pub(crate) unsafe fn poll(self) -> bool {
-        // SAFETY: the caller promises that it holds the lane, has begun the turn, and is on the right thread.
-        unsafe { (self.header().vtable.poll)(self.0) }
-    }
-
-    /// Drops the future and stores that it was cancelled.
-    ///
-    /// # Safety
-    ///
-    /// As for [`TaskRef::poll`].
-    pub(crate) unsafe fn cancel(self) {
-        // SAFETY: the caller promises that it holds the lane, has begun the turn, and is on the right thread.
-        unsafe { (self.header().vtable.cancel)(self.0) };
+    pub(crate) unsafe fn run(self, cancel: bool) -> bool {
+        let begun = self.header().state.begin();
+        if cancel || begun == Begun::Cancel {
+            // SAFETY: the caller promises that it holds the lane and is on the right thread, and the turn has begun.
+            unsafe { (self.header().vtable.cancel)(self.0) };
+            return true;
+        }
+        // SAFETY: the caller promises that it holds the lane and is on the right thread, and the turn has begun.
+        budget::fresh(|| unsafe { (self.header().vtable.poll)(self.0) })
     }
 
     /// Makes the stored output known to the handle. The runtime's reference stays.
