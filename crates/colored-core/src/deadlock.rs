@@ -52,7 +52,7 @@ use self::records::{Claim, Seen, records, waits_inside};
 use crate::color::Color;
 use crate::contain::contain;
 use crate::lane::behavior::Header;
-use crate::lane::{Behavior, LanePtr, LaneRef, Wanted};
+use crate::lane::{BehaviorRef, LanePtr, LaneRef, Wanted};
 use crate::sched::Scheduler;
 use crate::sync::Arc;
 use crate::task::{Abort, Cause, Deadlock, Id, Link, Named, TaskRef};
@@ -121,7 +121,7 @@ struct Search {
     had: HashMap<LanePtr, Vec<Had>>,
     /// Lanes where readers are inside, and the first behind them is no reader.
     shut: HashSet<LanePtr>,
-    behaviors: Kept<NonNull<Header>, Behavior>,
+    behaviors: Kept<NonNull<Header>, BehaviorRef>,
     rooms: Kept<Seen, Arc<dyn Room>>,
     wakers: Vec<Waker>,
     claims: Vec<Claim>,
@@ -385,7 +385,7 @@ impl Search {
     }
 }
 
-fn color_of(behavior: &Behavior, lane: LanePtr) -> Color {
+fn color_of(behavior: &BehaviorRef, lane: LanePtr) -> Color {
     let want = behavior.wants().find(|want| want.lane == lane);
     want.expect("it has the lane").color
 }

@@ -68,7 +68,8 @@ mod ticket;
 mod unlink;
 mod waiting;
 
-pub(crate) use self::behavior::line::{Behavior, Wanted};
+pub(crate) use self::behavior::BehaviorRef;
+pub(crate) use self::behavior::line::Wanted;
 pub(crate) use self::behavior::order::Order;
 pub(crate) use self::count::GivenBack;
 pub(crate) use self::port::{Dispatch, Observe, Owner};

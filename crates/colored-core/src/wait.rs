@@ -23,7 +23,7 @@ pub(crate) mod room;
 
 use self::room::Room;
 use crate::lane::section::inside;
-use crate::lane::{self, Behavior, LanePtr, LaneRef, current};
+use crate::lane::{self, BehaviorRef, LanePtr, LaneRef, current};
 use crate::sync::Arc;
 use crate::task::{Abort, Cause, Deadlock, How, Record};
 use std::panic::Location;
@@ -42,7 +42,7 @@ pub(crate) struct Kind {
 pub(crate) enum Target {
     Task(Abort<LanePtr>),
     Lane(LaneRef),
-    Behavior(Behavior),
+    Behavior(BehaviorRef),
     Room(Arc<dyn Room>),
     /// The task's own lane.
     Own,

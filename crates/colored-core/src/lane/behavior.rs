@@ -33,11 +33,12 @@ use crate::lane::current::{self, Hold};
 use crate::lane::priority::inherit::Risen;
 use crate::lane::readers;
 use crate::lane::readers::admit::{self, Admit, Waiting};
-use crate::lane::{LanePtr, LaneRef, ReadyLane, callback};
+use crate::lane::{Lane, LanePtr, LaneRef, ReadyLane, callback};
 use crate::queue::{Kind, Node, Pushed};
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use crate::task::{Named, TaskRef};
 use std::cell::Cell;
+use std::ops::Deref;
 use std::panic::Location;
 use std::ptr::NonNull;
 use std::task::Waker;
@@ -82,10 +83,65 @@ impl Header {
         let maker = current::task().map(TaskRef::named);
         Self { pending, refs, vtable, color, site, maker }
     }
+}
 
-    pub(in crate::lane) fn retain(&self) {
+/// A counted reference to a behavior.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct BehaviorRef(NonNull<Header>);
+
+// SAFETY: the set, the closure and the result of a behavior are `Send`, so any thread may drop the last reference.
+unsafe impl Send for BehaviorRef {}
+
+impl BehaviorRef {
+    /// # Safety
+    ///
+    /// The caller gives one reference.
+    pub(crate) unsafe fn from_counted(behavior: NonNull<Header>) -> Self {
+        Self(behavior)
+    }
+
+    /// A new reference.
+    ///
+    /// # Safety
+    ///
+    /// Another reference keeps the behavior alive during this call.
+    pub(crate) unsafe fn retain(behavior: NonNull<Header>) -> Self {
+        // SAFETY: the caller promises that the behavior is alive.
+        let header = unsafe { behavior.as_ref() };
         // Ordering: a new reference comes from an existing one, which orders it.
-        self.refs.fetch_add(1, Ordering::Relaxed);
+        header.refs.fetch_add(1, Ordering::Relaxed);
+        Self(behavior)
+    }
+
+    /// The behavior's address, which identifies it.
+    pub(crate) fn address(&self) -> NonNull<Header> {
+        self.0
+    }
+
+    pub(in crate::lane) fn claims(&self) -> &[Claim] {
+        // SAFETY: this reference keeps the behavior alive, and the vtable is its own.
+        let claims = unsafe { (self.vtable.claims)(self.0) };
+        // SAFETY: a claim changes only through its node, which is shared, and this reference keeps the behavior.
+        unsafe { &*claims }
+    }
+}
+
+impl Deref for BehaviorRef {
+    type Target = Header;
+
+    fn deref(&self) -> &Header {
+        // SAFETY: this reference keeps the behavior alive.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl Drop for BehaviorRef {
+    fn drop(&mut self) {
+        // Ordering: Release orders this owner's use before the free, Acquire the others'.
+        if self.refs.fetch_sub(1, Ordering::AcqRel) == 1 {
+            // SAFETY: the exchange took the last reference, and the function is the behavior's own.
+            unsafe { (self.vtable.free)(self.0) };
+        }
     }
 }
 
@@ -130,6 +186,12 @@ impl Claim {
         }
     }
 
+    /// The lane, of a claim that wants one.
+    pub(in crate::lane) fn lane(&self) -> &Lane {
+        // SAFETY: a claim that wants a lane belongs to a behavior, which keeps its lanes.
+        unsafe { self.want.lane.get() }
+    }
+
     /// The behavior has got the lane. The caller takes it off the pending count afterwards.
     fn gets(&self) {
         // Ordering: pairs with the Acquire in `Behavior::wants`.
@@ -137,45 +199,25 @@ impl Claim {
     }
 }
 
-/// # Safety
-///
-/// The behavior is alive while the claims are used.
-pub(in crate::lane) unsafe fn claims<'a>(behavior: NonNull<Header>) -> &'a [Claim] {
-    // SAFETY: the caller promises that the behavior is alive.
-    let claims = unsafe { behavior.as_ref() }.vtable.claims;
-    // SAFETY: the caller promises that the behavior is alive, and the vtable is its own.
-    let claims = unsafe { claims(behavior) };
-    // SAFETY: a claim changes only through its node, which is shared, and the behavior outlives the borrow.
-    unsafe { &*claims }
-}
+/// The right to run a behavior that has all its lanes, with the run's reference.
+#[must_use]
+struct Complete(BehaviorRef);
 
-/// Takes that many lanes off the pending count; each has been noted in its claim. True if nothing is pending any more.
-/// Otherwise the behavior may be gone.
+/// Takes that many lanes off the pending count; each has been noted in its claim. If nothing is pending any more, returns
+/// the right to run the behavior. Otherwise the behavior may be gone.
 ///
 /// # Safety
 ///
 /// These lanes have been pending, and are taken off once.
-unsafe fn take(behavior: NonNull<Header>, granted: usize) -> bool {
+unsafe fn take(behavior: NonNull<Header>, granted: usize) -> Option<Complete> {
     // SAFETY: the caller's pending lanes keep the behavior alive.
     let pending = unsafe { &behavior.as_ref().pending };
     // Ordering: Release hands the lanes, as their holders leave them, to the thread that takes the last one; Acquire
     // takes the others.
-    pending.fetch_sub(granted, Ordering::AcqRel) == granted
-}
-
-/// Gives a reference to the behavior back.
-///
-/// # Safety
-///
-/// The caller has one, and does not use it again.
-pub(crate) unsafe fn release(behavior: NonNull<Header>) {
-    // SAFETY: the caller owns a reference, which keeps the behavior alive up to the exchange.
-    let header = unsafe { behavior.as_ref() };
-    // Ordering: Release orders this owner's use before the free, Acquire the others'.
-    if header.refs.fetch_sub(1, Ordering::AcqRel) == 1 {
-        // SAFETY: the exchange took the last reference, and the function is the behavior's own.
-        unsafe { (header.vtable.free)(behavior) };
-    }
+    (pending.fetch_sub(granted, Ordering::AcqRel) == granted).then(|| {
+        // SAFETY: one exchange takes the last pending lane, and its thread gets the reference that belongs to the run.
+        Complete(unsafe { BehaviorRef::from_counted(behavior) })
+    })
 }
 
 /// Puts a behavior's claims on their lanes, and runs it if it has all lanes then; true if so. In that case no waker is
@@ -183,17 +225,13 @@ pub(crate) unsafe fn release(behavior: NonNull<Header>) {
 ///
 /// # Safety
 ///
-/// The behavior is fresh and its claims belong to it; the caller keeps the future's reference, and
-/// the behavior keeps the lanes.
-pub(crate) unsafe fn enqueue(behavior: NonNull<Header>) -> bool {
-    // SAFETY: the caller keeps the future's reference, and so the behavior, up to the end of this call.
-    let claims = unsafe { claims(behavior) };
+/// The behavior is fresh, its claims belong to it, and it keeps the lanes.
+pub(crate) unsafe fn enqueue(behavior: &BehaviorRef) -> bool {
+    let claims = behavior.claims();
     let mut granted = 1;
     let push = |claim: &Claim| {
-        // SAFETY: the behavior keeps the lane.
-        let lane = unsafe { claim.want.lane.get() };
         // SAFETY: the claim is in no chain, and the behavior keeps claim and lane until the claim is out again.
-        let pushed = unsafe { lane.chain.push(NonNull::from(claim).cast()) };
+        let pushed = unsafe { claim.lane().chain.push(NonNull::from(claim).cast()) };
         match (pushed, claim.want.mode) {
             (Pushed::Behind, _) => {}
             (Pushed::Claimed, Mode::Exclusive) => {
@@ -222,54 +260,46 @@ pub(crate) unsafe fn enqueue(behavior: NonNull<Header>) -> bool {
         }
     }
     // SAFETY: the granted lanes were pushed just now, and this thread's own count is among them.
-    if !unsafe { take(behavior, granted) } {
-        return false;
-    }
-    // SAFETY: `take` took the last pending lane, so nothing is pending, and no other thread runs the behavior.
-    drop(unsafe { run(behavior, None, false) });
-    true
+    let complete = unsafe { take(behavior.address(), granted) };
+    let has_run = complete.is_some();
+    drop(complete.map(|complete| complete.run(None, false)));
+    has_run
 }
 
-/// Runs a behavior, and gives back all its lanes but `kept`, which the caller goes on with. Returns the waker to wake.
-///
-/// # Safety
-///
-/// Nothing is pending, and no other thread runs it.
-unsafe fn run(behavior: NonNull<Header>, kept: Option<LanePtr>, cancel: bool) -> Option<Waker> {
-    // SAFETY: one reference belongs to the run.
-    let header = unsafe { behavior.as_ref() };
-    let color = header.color.filter(|color| !current::is(*color));
-    let hold = color.map(Hold::begin);
-    // SAFETY: the caller promises that nothing is pending, so this thread has all lanes, and that no other thread runs
-    // it.
-    let waker = unsafe { (header.vtable.run)(behavior, cancel) };
-    if let Some((color, hold)) = color.zip(hold) {
-        // SAFETY: the hold is of that lane, which the behavior keeps.
-        unsafe { color.settle(&hold) };
-    }
-    // SAFETY: the run's reference keeps the behavior alive.
-    for Claim { want: Request { lane, mode }, .. } in unsafe { claims(behavior) } {
-        match mode {
-            _ if kept == Some(*lane) => {}
-            Mode::Exclusive => {
-                // SAFETY: the behavior keeps the lane.
-                let closing = unsafe { lane.get() }.port.is_closing();
-                // SAFETY: this thread has the lane, with the claim, whose turn is over, at its head; the run's
-                // reference keeps the lane.
-                unsafe { lane.end_hold(After::Claim, Hold::begin(*lane), Some(closing)) };
-            }
-            Mode::Shared => {
-                // SAFETY: an admitter counted the claim in, this is its one leave, and the run's reference keeps the
-                // lane.
-                unsafe { readers::leave(*lane) };
-                // SAFETY: the reference is the claim's, whose node was taken out when it was let in.
-                unsafe { release(behavior) };
+impl Complete {
+    /// Runs the behavior, and gives back all its lanes but `kept`, which the caller goes on with. Returns the waker to
+    /// wake.
+    fn run(self, kept: Option<LanePtr>, cancel: bool) -> Option<Waker> {
+        let Self(behavior) = self;
+        let color = behavior.color.filter(|color| !current::is(*color));
+        let hold = color.map(Hold::begin);
+        // SAFETY: this value is the right to run the behavior, which has all its lanes.
+        let waker = unsafe { (behavior.vtable.run)(behavior.address(), cancel) };
+        if let Some((color, hold)) = color.zip(hold) {
+            // SAFETY: the hold is of that lane, which the behavior keeps.
+            unsafe { color.settle(&hold) };
+        }
+        for claim in behavior.claims() {
+            let Request { lane, mode } = claim.want;
+            match mode {
+                _ if kept == Some(lane) => {}
+                Mode::Exclusive => {
+                    let closing = claim.lane().port.is_closing();
+                    // SAFETY: this thread has the lane, with the claim, whose turn is over, at its head; the run's
+                    // reference keeps the behavior, and so the lane.
+                    unsafe { lane.end_hold(After::Claim, Hold::begin(lane), Some(closing)) };
+                }
+                Mode::Shared => {
+                    // SAFETY: an admitter counted the claim in, this is its one leave, and the run's reference keeps
+                    // the behavior, and so the lane.
+                    unsafe { readers::leave(lane) };
+                    // SAFETY: the reference is the claim's, whose node was taken out when it was admitted.
+                    drop(unsafe { BehaviorRef::from_counted(behavior.address()) });
+                }
             }
         }
+        waker
     }
-    // SAFETY: the reference is the run's.
-    unsafe { release(behavior) };
-    waker
 }
 
 /// Gives the lane to the behavior whose claim is at its head. If that was the last pending lane, the behavior runs and
@@ -289,12 +319,11 @@ pub(in crate::lane) unsafe fn grant(
     let behavior = claim.behavior;
     claim.gets();
     // SAFETY: the claim's lane has been pending, and the turn of a claim comes once.
-    if !unsafe { take(behavior, 1) } {
+    let Some(complete) = (unsafe { take(behavior, 1) }) else {
         let _granted = ready.into_raw();
         return None;
-    }
-    // SAFETY: `take` took the last pending lane, so nothing is pending, and no other thread runs the behavior.
-    if let Some(waker) = unsafe { run(behavior, Some(ready.0), closing) } {
+    };
+    if let Some(waker) = complete.run(Some(ready.0), closing) {
         // The lanes that the behavior has given back come first, or their lines would never end.
         ready.lane().port.wake_behind(waker);
     }
@@ -310,7 +339,7 @@ pub(in crate::lane) unsafe fn free(node: NonNull<Node>) {
     // SAFETY: the caller promises that `node` begins a claim, whose reference keeps it alive.
     let behavior = unsafe { node.cast::<Claim>().as_ref() }.behavior;
     // SAFETY: the reference is the claim's, which is out of its chain.
-    unsafe { release(behavior) };
+    drop(unsafe { BehaviorRef::from_counted(behavior) });
 }
 
 /// How a shared claim acts as a reader.
@@ -341,36 +370,32 @@ unsafe fn admit(node: NonNull<Node>) {
     let (behavior, lane, urgent) = (claim.behavior, claim.want.lane, claim.waiting.is_urgent());
     claim.gets();
     // SAFETY: the claim's lane has been pending, and a claim is admitted once.
-    if unsafe { take(behavior, 1) } {
+    if let Some(complete) = unsafe { take(behavior, 1) } {
         // The admitter has other readers to admit, so another thread may run the behavior. SAFETY: the behavior keeps
         // the lane.
         let spare = unsafe { lane.get() }.spare();
-        let complete = Complete(Some(behavior), spare.clone());
+        let complete = Posted(Some(complete), spare.clone());
         callback::post_urged(&spare, urgent, move || complete.run());
     }
 }
 
-/// A behavior for which nothing is pending. It is cancelled if this is dropped.
-struct Complete(Option<NonNull<Header>>, LaneRef);
+/// A complete behavior that another thread runs. It is cancelled if this is dropped.
+struct Posted(Option<Complete>, LaneRef);
 
-// SAFETY: the set, the closure and the result of a behavior are `Send`, and only the one owner of this value runs it.
-unsafe impl Send for Complete {}
-
-impl Complete {
+impl Posted {
     fn run(mut self) {
         self.finish(false);
     }
 
     fn finish(&mut self, cancel: bool) {
-        let Some(behavior) = self.0.take() else { return };
-        // SAFETY: nothing is pending, and the behavior was taken out above, so no other thread runs it.
-        if let Some(waker) = unsafe { run(behavior, None, cancel) } {
+        let Some(complete) = self.0.take() else { return };
+        if let Some(waker) = complete.run(None, cancel) {
             self.1.port.wake_behind(waker);
         }
     }
 }
 
-impl Drop for Complete {
+impl Drop for Posted {
     fn drop(&mut self) {
         self.finish(true);
     }

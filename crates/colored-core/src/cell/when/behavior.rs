@@ -5,10 +5,10 @@ use crate::cell::InUse;
 use crate::cell::set::Set;
 use crate::cell::slot::{Outcome, Slot};
 use crate::contain::contain;
+use crate::lane::LanePtr;
 use crate::lane::behavior::request::Request;
-use crate::lane::behavior::{self, Claim, Header};
+use crate::lane::behavior::{self, BehaviorRef, Claim, Header};
 use crate::lane::priority::inherit::lends_urgency;
-use crate::lane::{self, LanePtr};
 use crate::memory;
 use crate::task::{Cause, How};
 use crate::wait::{Kind, Target, WaitSlot};
@@ -25,9 +25,8 @@ pub(super) fn schedule<F, R>(
     mut fresh: Scheduled<F, R>,
     site: &'static Location<'static>,
 ) -> (Scheduled<F, R>, bool) {
-    // SAFETY: the behavior is fresh; this thread has the future's reference, and the behavior's set
-    // keeps the lanes.
-    let ran = unsafe { behavior::enqueue(fresh.behavior) };
+    // SAFETY: the behavior is fresh, `allocate` gave it its claims, and its set keeps the lanes.
+    let ran = unsafe { behavior::enqueue(&fresh.behavior) };
     if !ran {
         fresh.waits(site);
     }
@@ -37,7 +36,7 @@ pub(super) fn schedule<F, R>(
 /// The future's half of a behavior.
 pub(super) struct Scheduled<F, R> {
     wait: WaitSlot,
-    pub(super) behavior: NonNull<Header>,
+    pub(super) behavior: BehaviorRef,
     slot: NonNull<Slot<F, Result<R, InUse>>>,
 }
 
@@ -75,7 +74,7 @@ impl<F, R> Scheduled<F, R> {
     }
 
     fn waits(&mut self, site: &'static Location<'static>) {
-        let (what, beside) = (self.behavior.as_ptr(), self.slot.as_ptr());
+        let (what, beside) = (self.behavior.address().as_ptr(), self.slot.as_ptr());
         let cause = || Cause {
             how: HOW,
             site,
@@ -101,15 +100,13 @@ unsafe fn behavior_of(cause: &Cause) -> Option<Target> {
     let behavior = NonNull::new(cause.what.cast_mut().cast::<Header>())?;
     // SAFETY: `Scheduled::waits` made the pointer, and the future keeps the behavior during this
     // call.
-    Some(Target::Behavior(unsafe { lane::Behavior::retain(behavior) }))
+    Some(Target::Behavior(unsafe { BehaviorRef::retain(behavior) }))
 }
 
 impl<F, R> Drop for Scheduled<F, R> {
     fn drop(&mut self) {
         self.wait.end();
         self.slot().abandon();
-        // SAFETY: the reference is the future's, which does not use it again.
-        unsafe { behavior::release(self.behavior) };
     }
 }
 
@@ -164,7 +161,8 @@ where
         let slot = unsafe { &raw mut (*place.as_ptr()).slot };
         Scheduled {
             wait: WaitSlot::default(),
-            behavior: place.cast(),
+            // SAFETY: one of the references of a fresh behavior belongs to the future.
+            behavior: unsafe { BehaviorRef::from_counted(place.cast()) },
             slot: NonNull::new(slot).expect("a field"),
         }
     }

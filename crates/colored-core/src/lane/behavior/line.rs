@@ -7,17 +7,13 @@
 
 use crate::color::Color;
 use crate::lane::LanePtr;
-use crate::lane::behavior::{self, Claim, Header};
+use crate::lane::behavior::{BehaviorRef, Claim, Header};
 use crate::lane::readers::admit;
 use crate::queue::{Kind, Node};
 use crate::sync::Ordering;
 use crate::task::Named;
 use std::panic::Location;
 use std::ptr::NonNull;
-
-/// A reference to a behavior.
-#[derive(PartialEq, Eq, Hash)]
-pub(crate) struct Behavior(NonNull<Header>);
 
 /// A behavior's request for one lane. It keeps the lane.
 #[derive(Clone, Copy)]
@@ -30,55 +26,26 @@ pub(crate) struct Wanted {
     pub(crate) has: bool,
 }
 
-impl Behavior {
-    /// # Safety
-    ///
-    /// The behavior is alive.
-    pub(crate) unsafe fn retain(behavior: NonNull<Header>) -> Self {
-        // SAFETY: the caller promises that the behavior is alive.
-        unsafe { behavior.as_ref() }.retain();
-        Self(behavior)
-    }
-
-    fn header(&self) -> &Header {
-        // SAFETY: this reference keeps it alive.
-        unsafe { self.0.as_ref() }
-    }
-
-    /// The behavior's address, which identifies it.
-    pub(crate) fn address(&self) -> NonNull<Header> {
-        self.0
-    }
-
+impl BehaviorRef {
     /// Where it was made.
     pub(crate) fn site(&self) -> &'static Location<'static> {
-        self.header().site
+        self.site
     }
 
     /// The task that made it.
     pub(crate) fn maker(&self) -> Option<Named> {
-        self.header().maker
+        self.maker
     }
 
     pub(crate) fn wants(&self) -> impl Iterator<Item = Wanted> {
-        // SAFETY: this reference keeps it.
-        let claims = unsafe { behavior::claims(self.0) };
-        claims.iter().map(|claim| Wanted {
+        self.claims().iter().map(|claim| Wanted {
             lane: claim.want.lane,
-            // SAFETY: the behavior keeps the lane.
-            color: unsafe { claim.want.lane.get() }.color(),
+            color: claim.lane().color(),
             is_shared: !claim.want.is_exclusive(),
             // Ordering: pairs with the Release of the thread that got the lane for the behavior: all that it has seen
             // of the lane's tasks, and of its line, is visible from here on.
             has: claim.has.load(Ordering::Acquire),
         })
-    }
-}
-
-impl Drop for Behavior {
-    fn drop(&mut self) {
-        // SAFETY: this value owns the reference, and does not use it again.
-        unsafe { behavior::release(self.0) };
     }
 }
 
@@ -88,7 +55,7 @@ impl LanePtr {
     /// # Safety
     ///
     /// The lane is held, and stays blocked up to the end of this call (module documentation).
-    pub(crate) unsafe fn line(self, show: impl FnMut(Behavior)) {
+    pub(crate) unsafe fn line(self, show: impl FnMut(BehaviorRef)) {
         // SAFETY: the caller promises that the lane is held: so its chain has nodes, which keep it.
         let head = unsafe { self.get() }.chain.head();
         // SAFETY: the head is in the chain, and the caller promises that the lane stays blocked, so no thread takes
@@ -102,7 +69,7 @@ impl LanePtr {
     /// # Safety
     ///
     /// That behavior is inside up to the end of this call.
-    pub(crate) unsafe fn line_beside_readers(self, show: impl FnMut(Behavior)) -> Option<bool> {
+    pub(crate) unsafe fn line_beside_readers(self, show: impl FnMut(BehaviorRef)) -> Option<bool> {
         // SAFETY: only the admitter takes out nodes behind the gate, and `survey` calls this as the admitter.
         let show = |last| unsafe { self.line_behind(last, show) };
         // SAFETY: the caller promises that the behavior is inside, and so keeps the lane, up to the end of this call.
@@ -112,7 +79,7 @@ impl LanePtr {
     /// # Safety
     ///
     /// `node` is in the lane's chain, and no other thread takes out nodes behind it.
-    unsafe fn line_behind(self, mut node: NonNull<Node>, mut show: impl FnMut(Behavior)) {
+    unsafe fn line_behind(self, mut node: NonNull<Node>, mut show: impl FnMut(BehaviorRef)) {
         // SAFETY: the nodes in its chain keep the lane.
         let chain = &unsafe { self.get() }.chain;
         while let Some((next, kind)) = chain.next(node) {
@@ -120,7 +87,7 @@ impl LanePtr {
             // of the chain.
             if let Some(behavior) = unsafe { behavior_of(next, kind) } {
                 // SAFETY: its claim is in the chain, and has a reference.
-                show(unsafe { Behavior::retain(behavior) });
+                show(unsafe { BehaviorRef::retain(behavior) });
             }
             node = next;
         }
