@@ -10,11 +10,13 @@
 //! The blocks are the global allocator's. Other threads allocate and free there directly, and each block may go either
 //! way. The models and the sanitizers see only the plain allocator.
 
+mod boxed;
 #[cfg_attr(any(colored_loom, colored_sanitize), path = "memory/plain.rs")]
 mod cache;
 #[cfg(not(any(colored_loom, colored_sanitize)))]
 mod chunk;
 
+pub(crate) use self::boxed::Boxed;
 pub(crate) use self::cache::{
     Cache, Depot, allocate, allocate_short_lived, release, release_short_lived,
 };

@@ -12,10 +12,9 @@ use super::record::Records;
 use super::state::State;
 use super::waker;
 use crate::contain::contain;
-use crate::memory;
+use crate::memory::Boxed;
 use crate::queue::{Kind, Node};
 use crate::sync::{AtomicPtr, UnsafeCell};
-use std::alloc::Layout;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::Pin;
 use std::ptr::{self, NonNull};
@@ -59,8 +58,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         pin: u32,
         spawned: &'static Location<'static>,
     ) -> NonNull<Header<S>> {
-        let place = memory::allocate(Layout::new::<Self>()).cast::<Self>();
-        let cell = Self {
+        let cell = |place: NonNull<Self>| Self {
             header: Header {
                 node: Node::new(Kind::Task, pin),
                 state: State::spawned(),
@@ -74,9 +72,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
             },
             stage: UnsafeCell::new(Stage::Future(future)),
         };
-        // SAFETY: the place is new, and of the cell's layout.
-        unsafe { place.write(cell) };
-        place.cast()
+        Boxed::new_at(cell).into_raw().cast()
     }
 
     fn stage(task: NonNull<Header<S>>) -> *const UnsafeCell<Stage<F>> {
@@ -186,16 +182,7 @@ unsafe fn drop_output<F: Future, S: Schedule>(task: NonNull<Header<S>>) {
 }
 
 unsafe fn free_cell<F: Future, S: Schedule>(task: NonNull<Header<S>>) {
-    struct Place(NonNull<u8>, Layout);
-    impl Drop for Place {
-        fn drop(&mut self) {
-            // SAFETY: `Cell::allocate` made the place with this layout, and no thread has a reference any more.
-            unsafe { memory::release(self.0, self.1) };
-        }
-    }
-    // The place is freed also when a destructor (of a joiner's waker, say) panics.
-    let _place = Place(task.cast(), Layout::new::<Cell<F, S>>());
-    // SAFETY: the vtable belongs to a cell of this type, and the caller promises that no thread has a reference any
-    // more.
-    unsafe { ptr::drop_in_place(task.cast::<Cell<F, S>>().as_ptr()) };
+    // SAFETY: the vtable belongs to a cell of this type, which `allocate` made, and the caller promises that no thread has
+    // a reference any more.
+    drop(unsafe { Boxed::from_raw(task.cast::<Cell<F, S>>()) });
 }

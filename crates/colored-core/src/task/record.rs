@@ -25,9 +25,8 @@
 //! frees the record. While a record is `PINNED`, its future cannot go on: the target that it points to is alive.
 
 use super::Deadlock;
-use crate::memory;
+use crate::memory::Boxed;
 use crate::sync::{AtomicU32, Ordering, UnsafeCell, spin_loop};
-use std::alloc::Layout;
 use std::any::Any;
 use std::panic::Location;
 use std::ptr::NonNull;
@@ -95,7 +94,6 @@ impl Record {
         since: u64,
         is_section: bool,
     ) -> NonNull<Self> {
-        let place = memory::allocate(Layout::new::<Self>()).cast::<Self>();
         let record = Self {
             word: AtomicU32::new(LISTED),
             is_section,
@@ -105,9 +103,7 @@ impl Record {
             since,
             told: UnsafeCell::new(None),
         };
-        // SAFETY: the place is new, and of the record's layout.
-        unsafe { place.write(record) };
-        place
+        Boxed::new(record).into_raw()
     }
 
     pub(crate) fn is_section(&self) -> bool {
@@ -223,10 +219,8 @@ impl Record {
 /// Neither the future nor the list has the record any more.
 #[inline]
 unsafe fn free(record: NonNull<Record>) {
-    // SAFETY: the caller promises that neither the future nor the list has the record.
-    unsafe { record.drop_in_place() };
-    // SAFETY: `Record::allocate` made the place with this layout, and the line above dropped the record.
-    unsafe { memory::release(record.cast(), Layout::new::<Record>()) };
+    // SAFETY: `Record::allocate` made it, and the caller promises that neither the future nor the list has it.
+    drop(unsafe { Boxed::from_raw(record) });
 }
 
 /// The list of one task, the youngest record first.

@@ -9,10 +9,9 @@ use crate::lane::LanePtr;
 use crate::lane::behavior::request::Request;
 use crate::lane::behavior::{self, BehaviorRef, Claim, Header};
 use crate::lane::priority::inherit::lends_urgency;
-use crate::memory;
+use crate::memory::Boxed;
 use crate::task::{Cause, How};
 use crate::wait::{Kind, Target, WaitSlot};
-use std::alloc::Layout;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::NonNull;
 use std::task::Waker;
@@ -146,16 +145,14 @@ where
             set,
             slot,
         };
-        let place = memory::allocate(Layout::new::<Self>()).cast::<Self>();
-        // SAFETY: the place is new, and has the behavior's layout.
-        unsafe { place.write(behavior) };
-        // SAFETY: no other thread knows the behavior yet.
-        let behavior = unsafe { &mut *place.as_ptr() };
+        let mut behavior = Boxed::new(behavior);
+        let place = behavior.as_ptr();
         let lends = lends_urgency();
         for claim in behavior.claims.as_mut() {
             // SAFETY: the set keeps the lanes of the claims that have one.
             unsafe { claim.belong_to(place.cast(), lends) };
         }
+        let place = behavior.into_raw();
         // SAFETY: `place` points to the behavior that has just been made, so the field is inside
         // its allocation.
         let slot = unsafe { &raw mut (*place.as_ptr()).slot };
@@ -192,14 +189,11 @@ where
 
     /// See [`behavior::Vtable::free`].
     unsafe fn free_erased(behavior: NonNull<Header>) {
-        let place = behavior.cast::<Self>();
-        // SAFETY: the vtable belongs to a behavior of this type, and the caller has given back the
+        // SAFETY: the vtable belongs to a behavior of this type, which `allocate` made, and the caller has given back the
         // last reference.
-        let Self { set, slot, .. } = unsafe { place.read() };
+        let Self { set, slot, .. } =
+            unsafe { Boxed::from_raw(behavior.cast::<Self>()) }.into_inner();
         // The set may keep the last clones of its cells.
         contain(|| drop((set, slot)));
-        // SAFETY: `allocate` made the place with this layout, and the line above moved the behavior
-        // out.
-        unsafe { memory::release(place.cast(), Layout::new::<Self>()) };
     }
 }

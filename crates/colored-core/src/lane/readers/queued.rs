@@ -8,9 +8,8 @@ use crate::contain::contain;
 use crate::lane::readers;
 use crate::lane::readers::admit::{self, Admit, Vtable, Waiting};
 use crate::lane::{LanePtr, LaneRef};
-use crate::memory;
+use crate::memory::Boxed;
 use crate::queue::{Kind, Node};
-use std::alloc::Layout;
 use std::ptr::NonNull;
 use std::task::Waker;
 
@@ -53,11 +52,9 @@ pub(crate) fn post<V: QueuedRead>(lane: &LaneRef, queued: V) {
         lane: lane.ptr(),
         queued,
     };
-    let place = memory::allocate(Layout::new::<ReadNode<V>>()).cast::<ReadNode<V>>();
-    // SAFETY: the place is new, and of the node's layout.
-    unsafe { place.write(node) };
+    let node = Boxed::new(node).into_raw().cast();
     // SAFETY: the node is in no chain, it is freed when it is out of one, and the queued read keeps the lane.
-    unsafe { lane.ptr().push(place.cast()) };
+    unsafe { lane.ptr().push(node) };
     // SAFETY: the node may be gone, but the caller's reference keeps the lane alive.
     unsafe { admit::look_again(lane.ptr()) };
 }
@@ -76,30 +73,17 @@ unsafe fn begin_beside<V: QueuedRead>(node: NonNull<Node>) -> bool {
     queued.begin_beside()
 }
 
-/// Takes the queued read out, and frees the node.
-///
-/// # Safety
-///
-/// `node` begins a node of this type, is in no chain, and is not used again.
-unsafe fn take<V>(node: NonNull<Node>) -> ReadNode<V> {
-    let place = node.cast::<ReadNode<V>>();
-    // SAFETY: the caller promises that `node` begins a node of this type, and does not use it again.
-    let node = unsafe { place.read() };
-    // SAFETY: `post` made the place with this layout, and the line above moved the node out.
-    unsafe { memory::release(place.cast(), Layout::new::<ReadNode<V>>()) };
-    node
-}
-
 unsafe fn read<V: QueuedRead>(node: NonNull<Node>, cancel: bool) -> Option<Waker> {
     // SAFETY: this function is in the vtable of a `ReadNode<V>`, and the caller gives the node, which is in no chain.
-    let ReadNode { lane, queued, .. } = unsafe { take::<V>(node) };
+    let ReadNode { lane, queued, .. } =
+        unsafe { Boxed::from_raw(node.cast::<ReadNode<V>>()) }.into_inner();
     let admitted = Admitted(queued, lane);
     if cancel { None } else { admitted.run() }
 }
 
 unsafe fn free<V: QueuedRead>(node: NonNull<Node>) {
     // SAFETY: this function is in the vtable of a `ReadNode<V>`, and the caller gives the node, which is in no chain.
-    let node = unsafe { take::<V>(node) };
+    let node = unsafe { Boxed::from_raw(node.cast::<ReadNode<V>>()) }.into_inner();
     // This may drop the last reference to the cell.
     contain(|| drop(node.queued));
 }
