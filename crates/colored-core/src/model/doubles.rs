@@ -154,9 +154,7 @@ where
 {
     let lane = lane.for_node().into_counted();
     // SAFETY: the future is `Send`, and borrows nothing.
-    let task = unsafe { Cell::allocate(future, lane, 0, Location::caller()) };
-    // SAFETY: the task's second reference is the handle's.
-    let join = unsafe { Join::new(task) };
+    let (task, join) = unsafe { Cell::allocate(future, lane, 0, false, Location::caller()) };
     // SAFETY: the task is fresh, and owns the reference to the lane.
     unsafe { lane.push(task.cast()) };
     join

@@ -79,11 +79,10 @@ impl Line {
         F::Output: Send,
     {
         // SAFETY: the future is `Send`, and borrows nothing.
-        let task = unsafe { Cell::allocate(future, self, 0, Location::caller()) };
+        let (task, join) = unsafe { Cell::allocate(future, self, 0, false, Location::caller()) };
         // SAFETY: the task is fresh, so this thread is the owner that may move it.
         unsafe { self.schedule(task.cast()) };
-        // SAFETY: the task's second reference is the handle's.
-        unsafe { Join::new(task) }
+        join
     }
 
     /// One turn of the task, if it is ready, as a lane would run it.

@@ -5,9 +5,8 @@ use super::remote::pin_of;
 use crate::color::Color;
 use crate::join::JoinHandle;
 use crate::lane::{Dispatch, Lane, LanePtr, LaneRef, Tenure, callback};
-use crate::queue::Node;
 use crate::sync::{Arc, arc_dyn};
-use crate::task::{self, Join};
+use crate::task;
 use std::any::Any;
 use std::panic::Location;
 
@@ -102,9 +101,7 @@ impl Handle {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        // SAFETY: the future is `Send` and borrows nothing, and `lane_for_task` returns a lane of
-        // this scheduler.
-        unsafe { self.spawn_as(self.lane_for_task(color), future, site, false) }
+        self.spawn_as(self.lane_for_task(color), future, site, false)
     }
 
     /// As [`Handle::spawn_colored`], for a caller at `site`; while the task is scheduled there, the
@@ -120,9 +117,7 @@ impl Handle {
         F::Output: Send + 'static,
     {
         self.scheduler().use_classes();
-        // SAFETY: the future is `Send` and borrows nothing, and `lane_for_task` returns a lane of
-        // this scheduler.
-        unsafe { self.spawn_as(self.lane_for_task(color), future, site, true) }
+        self.spawn_as(self.lane_for_task(color), future, site, true)
     }
 
     /// Spawns a task under a color of its own that equals no other.
@@ -145,9 +140,7 @@ impl Handle {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        // SAFETY: the future is `Send` and borrows nothing, and `unique_lane` returns a lane of
-        // this scheduler.
-        unsafe { self.spawn_as(self.unique_lane(), future, site, false) }
+        self.spawn_as(self.unique_lane(), future, site, false)
     }
 
     /// Runs `f` once under a color, on the thread of a worker, behind all work that is already
@@ -168,29 +161,24 @@ impl Handle {
         Ok(())
     }
 
-    /// # Safety
-    ///
-    /// As for [`task::Cell::allocate`]. The lane is one of this scheduler.
+    /// The lane is one of this scheduler.
     #[inline]
-    unsafe fn spawn_as<F: Future>(
+    fn spawn_as<F>(
         &self,
         lane: LaneRef,
         future: F,
         site: &'static Location<'static>,
         urgent: bool,
-    ) -> JoinHandle<F::Output> {
+    ) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
         let lane = lane.into_counted();
-        // SAFETY: the caller promises to use the task and its output only where `F` may be used.
-        let mut task = unsafe { task::Cell::allocate(future, lane, 0, site) }.cast::<Node>();
-        if urgent {
-            // SAFETY: a task begins with its node, and no other thread knows this task.
-            unsafe { task.as_mut() }.urgent = true;
-        }
-        // SAFETY: the task's second reference belongs to the handle.
-        let join = unsafe { Join::new(task.cast()) };
-        // SAFETY: the task is fresh and owns the reference to the lane, which the caller promises
-        // to be of this scheduler.
-        unsafe { lane.push_in(task, self.scheduler()) };
+        // SAFETY: the future and its output are `Send` and borrow nothing, so they may be used anywhere.
+        let (task, join) = unsafe { task::Cell::allocate(future, lane, 0, urgent, site) };
+        // SAFETY: the task is fresh, and owns the reference to the lane, which is of this scheduler.
+        unsafe { lane.push_in(task.cast(), self.scheduler()) };
         JoinHandle::new(join)
     }
 }
@@ -241,9 +229,7 @@ pub(super) unsafe fn spawn_on<F: Future>(
 ) -> JoinHandle<F::Output> {
     let lane = lane.into_counted();
     // SAFETY: the caller promises to use the task and its output only where `F` may be used.
-    let task = unsafe { task::Cell::allocate(future, lane, pin, site) };
-    // SAFETY: the task's second reference belongs to the handle.
-    let join = unsafe { Join::new(task) };
+    let (task, join) = unsafe { task::Cell::allocate(future, lane, pin, false, site) };
     // SAFETY: the task is fresh, and owns the reference to the lane.
     unsafe { lane.push(task.cast()) };
     JoinHandle::new(join)

@@ -2,7 +2,7 @@
 
 use crate::join::JoinHandle;
 use crate::lane::LanePtr;
-use crate::task::{self, Join, TaskRef};
+use crate::task::{self, TaskRef};
 use std::fmt;
 use std::panic::Location;
 use std::task::Poll;
@@ -29,9 +29,7 @@ where
     });
     // SAFETY: the future is `Send`, and borrows nothing. The task is never on a lane: it counts as
     // scheduled from its creation until it completes, and so no wake ever schedules it.
-    let task = unsafe { task::Cell::allocate(future, LanePtr::nowhere(), 0, site) };
-    // SAFETY: the task's second reference belongs to the handle.
-    let join = unsafe { Join::new(task) };
+    let (task, join) = unsafe { task::Cell::allocate(future, LanePtr::nowhere(), 0, false, site) };
     // SAFETY: the job keeps the runtime's reference until the task is complete.
     (Job(Some(unsafe { TaskRef::new(task) })), JoinHandle::new(join))
 }

@@ -8,6 +8,7 @@ use super::Schedule;
 use super::error::JoinError;
 use super::header::{Header, Links, Vtable};
 use super::id::Id;
+use super::join::Join;
 use super::record::Records;
 use super::state::State;
 use super::waker;
@@ -56,11 +57,12 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         future: F,
         lane: S,
         pin: u32,
+        urgent: bool,
         spawned: &'static Location<'static>,
-    ) -> NonNull<Header<S>> {
+    ) -> (NonNull<Header<S>>, Join<F::Output, S>) {
         let cell = |place: NonNull<Self>| Self {
             header: Header {
-                node: Node::new(Kind::Task, pin),
+                node: Node::new(Kind::Task, pin).urged(urgent),
                 state: State::spawned(),
                 vtable: Self::VTABLE,
                 lane: AtomicPtr::new(lane.into_raw().as_ptr()),
@@ -72,7 +74,10 @@ impl<F: Future, S: Schedule> Cell<F, S> {
             },
             stage: UnsafeCell::new(Stage::Future(future)),
         };
-        Boxed::new_at(cell).into_raw().cast()
+        let task = Boxed::new_at(cell).into_raw().cast();
+        // SAFETY: the fresh task has a reference for its handle, and this output.
+        let join = unsafe { Join::new(task) };
+        (task, join)
     }
 
     fn stage(task: NonNull<Header<S>>) -> *const UnsafeCell<Stage<F>> {
