@@ -152,6 +152,7 @@ const UNSAFE: &[&str] = &[
     "crates/colored-core/src/lane/readers/queued.rs",
     "crates/colored-core/src/lane/behavior/request.rs",
     "crates/colored-core/src/lane/waiting.rs",
+    "crates/colored-core/src/memory/boxed.rs",
     "crates/colored-core/src/memory/cache.rs",
     "crates/colored-core/src/memory/chunk.rs",
     "crates/colored-core/src/memory/plain.rs",

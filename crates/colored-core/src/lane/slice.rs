@@ -64,9 +64,9 @@ impl ReadyLane {
                     }
                     let closing = runner.is_closing();
                     match head.kind {
-                        // SAFETY: this thread holds the lane, by `hold`, and has just found a claim
-                        // or a reader at its head.
                         Kind::Claim | Kind::Read => {
+                            // SAFETY: this thread holds the lane, by `hold`, and has just found a
+                            // claim or a reader at its head.
                             match unsafe { self.share(head, &hold, closing) } {
                                 Turned::Over(lane, after) => {
                                     self = lane;
