@@ -203,8 +203,8 @@ impl Claim {
 #[must_use]
 struct Complete(BehaviorRef);
 
-/// Takes that many lanes off the pending count; each has been noted in its claim. If nothing is pending any more, returns
-/// the right to run the behavior. Otherwise the behavior may be gone.
+/// Takes that many lanes off the pending count; each has been noted in its claim. If nothing is pending any more,
+/// returns the right to run the behavior. Otherwise the behavior may be gone.
 ///
 /// # Safety
 ///

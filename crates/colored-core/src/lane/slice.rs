@@ -175,7 +175,8 @@ impl Held<'_> {
     /// As for [`Held::turn`].
     #[inline]
     unsafe fn turn_of_task(self, task: TaskRef<LanePtr>, closing: bool) -> After {
-        // SAFETY: the caller promises that it holds the lane, at whose head the task is, and that this thread may run it.
+        // SAFETY: the caller promises that it holds the lane, at whose head the task is, and that this thread may run
+        // it.
         let (done, asked) = current::polling(task, || unsafe { task.run(closing) });
         // SAFETY: the task's hop left a reference with the lane, and this is the only use of it.
         let hop = asked.hop.map(|lane| unsafe { LaneRef::from_counted(lane) });

@@ -187,7 +187,7 @@ unsafe fn drop_output<F: Future, S: Schedule>(task: NonNull<Header<S>>) {
 }
 
 unsafe fn free_cell<F: Future, S: Schedule>(task: NonNull<Header<S>>) {
-    // SAFETY: the vtable belongs to a cell of this type, which `allocate` made, and the caller promises that no thread has
-    // a reference any more.
+    // SAFETY: the vtable belongs to a cell of this type, which `allocate` made, and the caller promises that no thread
+    // has a reference any more.
     drop(unsafe { Boxed::from_raw(task.cast::<Cell<F, S>>()) });
 }

@@ -189,8 +189,8 @@ where
 
     /// See [`behavior::Vtable::free`].
     unsafe fn free_erased(behavior: NonNull<Header>) {
-        // SAFETY: the vtable belongs to a behavior of this type, which `allocate` made, and the caller has given back the
-        // last reference.
+        // SAFETY: the vtable belongs to a behavior of this type, which `allocate` made, and the caller has
+        // given back the last reference.
         let Self { set, slot, .. } =
             unsafe { Boxed::from_raw(behavior.cast::<Self>()) }.into_inner();
         // The set may keep the last clones of its cells.
