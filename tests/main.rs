@@ -9,6 +9,7 @@ mod support;
 
 mod cells;
 mod deadlock;
+mod files;
 mod flow;
 mod guarantees;
 mod lab;

@@ -12,6 +12,7 @@ pub(crate) mod keeper;
 pub(crate) mod meet;
 pub(crate) mod polls;
 pub(crate) mod process;
+pub(crate) mod scratch;
 pub(crate) mod soak;
 pub(crate) mod storm;
 mod watchdog;

@@ -38,12 +38,12 @@ const CRATES: [Crate; 6] = [
     Crate {
         sources: "crates/colored/src",
         layers: &[
-            &["budget", "color_local", "launch", "wait"],
+            &["budget", "color_local", "device", "explained", "launch", "wait"],
             &["finish", "pool"],
             &["driver"],
             &["blocking"],
             &["admission", "cell", "limit", "io", "sync", "task", "time"],
-            &["net", "pinned", "stage"],
+            &["fs", "net", "pinned", "stage"],
             &["runtime"],
             &["__private", "metrics"],
         ],

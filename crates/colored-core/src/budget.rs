@@ -35,6 +35,16 @@ pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<()> {
     })
 }
 
+/// Takes up to so many units, for an operation that took as long as so many.
+#[inline]
+pub fn spend(units: u32) {
+    LEFT.with(|left| {
+        if left.get() != UNCONSTRAINED {
+            left.set(left.get().saturating_sub(units));
+        }
+    });
+}
+
 /// Gives a unit back, for an operation that made no progress.
 #[inline]
 pub fn give_back() {
@@ -82,7 +92,7 @@ impl Drop for Restore {
 
 #[cfg(all(test, not(colored_loom)))]
 mod tests {
-    use super::{PER_POLL, fresh, give_back, has_remaining, poll_proceed, unlimited};
+    use super::{PER_POLL, fresh, give_back, has_remaining, poll_proceed, spend, unlimited};
     use std::task::{Context, Waker};
 
     #[test]
@@ -99,6 +109,14 @@ mod tests {
             assert!(poll_proceed(&mut cx).is_ready());
             assert!(poll_proceed(&mut cx).is_pending());
         });
+        fresh(|| {
+            spend(PER_POLL - 1);
+            assert!(poll_proceed(&mut cx).is_ready());
+            assert!(poll_proceed(&mut cx).is_pending());
+            spend(1);
+            assert!(!has_remaining(), "it does not go below zero");
+        });
+        spend(1);
         assert!(has_remaining(), "outside a poll there is no limit");
     }
 }

@@ -1,9 +1,13 @@
 //! Calls that may block, on threads of their own.
 
 use crate::driver::{Driver, current, entered};
+use crate::explained::explained;
 use crate::pool::{Class, Pool, Refused};
-use colored_core::{Handle, JoinHandle};
+use colored_core::{Handle, JoinError, JoinHandle};
+use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 /// Runs `f` on a thread that may block, and gives its result to the handle.
 ///
@@ -33,6 +37,73 @@ where
         Some(handle) => submit_within(&handle, &driver, f),
         // A waker that the driver calls.
         None => submit(&driver.pool, Class::Work, f),
+    }
+}
+
+/// Tries an operation without blocking, and runs it on a thread that may block only if the attempt
+/// would have blocked.
+///
+/// `attempt` runs at once, in this poll, under the task's color. It returns `Some` with the result,
+/// or `None` if it would have to wait. Then `otherwise` runs on a thread of [`spawn_blocking`], under
+/// no color, and the task goes on with its result. An attempt that succeeds costs no more than the
+/// call of a closure: no allocation, no thread switch.
+///
+/// Cancel safe: if the future is dropped, `otherwise` does not begin; if it has begun, it goes on, and
+/// its result is dropped.
+///
+/// # Errors
+///
+/// [`JoinError`](crate::JoinError) if the runtime shuts down before `otherwise` begins, or `otherwise`
+/// panics. A panic of `attempt` goes to the caller.
+///
+/// # Panics
+///
+/// As [`spawn_blocking`], if `attempt` returns `None`.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::{Arc, Mutex};
+///
+/// # #[colored::main]
+/// # async fn main() {
+/// let counter = Arc::new(Mutex::new(0));
+/// let same = Arc::clone(&counter);
+/// let increment = |counter: &mut u64| { *counter += 1; *counter };
+/// let value = colored::lazy(
+///     || counter.try_lock().ok().map(|mut counter| increment(&mut counter)),
+///     move || increment(&mut same.lock().unwrap()),
+/// );
+/// assert_eq!(value.await.unwrap(), 1);
+/// # }
+/// ```
+pub async fn lazy<T, A, F>(attempt: A, otherwise: F) -> Result<T, JoinError>
+where
+    A: FnOnce() -> Option<T>,
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    match attempt() {
+        Some(result) => Ok(result),
+        None => AbortOnDrop(spawn_blocking(otherwise)).await,
+    }
+}
+
+/// A handle whose call is cancelled if nobody waits for it any more.
+#[derive(Debug)]
+struct AbortOnDrop<T>(JoinHandle<T>);
+
+impl<T> Future for AbortOnDrop<T> {
+    type Output = Result<T, JoinError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.0).poll(cx)
+    }
+}
+
+impl<T> Drop for AbortOnDrop<T> {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 
@@ -71,17 +142,64 @@ where
     handle
 }
 
-/// Runs a name look-up on the pool, in a class of its own, so that user jobs cannot starve it.
-pub(crate) async fn unblock<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> T {
-    let handle = {
-        let driver = current::with(|context| Arc::clone(&context.driver));
-        submit(&driver.pool, Class::Lookup, f)
-    };
-    match handle.await {
-        Ok(result) => result,
-        Err(error) => match error.try_into_panic() {
-            Ok(payload) => std::panic::resume_unwind(payload),
-            Err(_) => panic!("the runtime shut down during a blocking call"),
-        },
+/// Runs `f` on a thread of this class of the current runtime.
+///
+/// # Errors
+///
+/// If the system gives no thread.
+///
+/// # Panics
+///
+/// Outside a runtime.
+#[track_caller]
+pub(crate) fn defer<T, F>(class: Class, f: F) -> io::Result<Deferred<T>>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let driver = current::with(|context| Arc::clone(&context.driver));
+    defer_to(&driver.pool, class, f)
+}
+
+/// As [`defer`], on that pool.
+#[track_caller]
+pub(crate) fn defer_to<T, F>(pool: &Pool, class: Class, f: F) -> io::Result<Deferred<T>>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let (job, handle) = colored_core::blocking(f);
+    match pool.submit(class, Box::new(move || job.run())) {
+        // Dropping a job cancels it, which the future reports.
+        Ok(()) | Err(Refused::ShutDown(_)) => Ok(Deferred(AbortOnDrop(handle))),
+        Err(Refused::NoThread(_, error)) => {
+            let text = format!("the system gives no thread for a blocking call: {error}");
+            Err(explained(text, error))
+        }
     }
+}
+
+/// The result of [`defer`], or `None` if the runtime has shut down before the call began. A panic of
+/// the call goes on here. Dropping this cancels a call that has not begun.
+#[derive(Debug)]
+#[must_use]
+pub(crate) struct Deferred<T>(AbortOnDrop<T>);
+
+impl<T> Future for Deferred<T> {
+    type Output = Option<T>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
+        Pin::new(&mut self.0).poll(cx).map(|done| match done {
+            Ok(result) => Some(result),
+            Err(error) => match error.try_into_panic() {
+                Ok(payload) => std::panic::resume_unwind(payload),
+                Err(_) => None,
+            },
+        })
+    }
+}
+
+/// The error of a call that the end of its runtime has cancelled.
+pub(crate) fn shut_down() -> io::Error {
+    io::Error::other("the runtime has shut down before a thread began the call")
 }

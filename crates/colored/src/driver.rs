@@ -14,6 +14,8 @@ pub(crate) mod park;
 pub(crate) mod reactor;
 pub(crate) mod registered;
 pub(crate) mod source;
+#[cfg(test)]
+pub(crate) mod testing;
 pub(crate) mod wheel;
 
 use self::clock::{Clock, TICK};
@@ -21,6 +23,7 @@ use self::coalesce::Coalescing;
 use self::park::Parker;
 use self::reactor::Shard;
 use self::wheel::Wheel;
+use crate::device::Devices;
 use crate::finish::Finishers;
 use crate::pool::Pool;
 use colored_core::contain;
@@ -46,6 +49,7 @@ pub(crate) struct Driver {
     pub(crate) shards: Box<[Shard]>,
     pub(crate) wheels: Box<[Wheel]>,
     pub(crate) pool: Pool,
+    pub(crate) devices: Devices,
     pub(crate) bell: backstop::Bell,
     /// How long a wait in a section lasts before it is looked at.
     pub(crate) deadlock_after: Duration,
@@ -67,11 +71,16 @@ impl Driver {
         workers: usize,
         rest: Duration,
         deadlock_after: Duration,
+        devices: Devices,
         pool: Pool,
     ) -> io::Result<Driver> {
         let shards = workers.div_ceil(WORKERS_PER_SHARD);
         let shards = (0..shards).map(|_| Shard::new()).collect::<io::Result<_>>()?;
-        Ok(Self { deadlock_after, ..Self::with(Clock::new(), shards, workers, rest, pool) })
+        Ok(Self {
+            deadlock_after,
+            devices,
+            ..Self::with(Clock::new(), shards, workers, rest, pool)
+        })
     }
 
     fn with(
@@ -87,6 +96,7 @@ impl Driver {
             shards,
             wheels: (0..workers).map(|_| Wheel::new()).collect(),
             pool,
+            devices: Devices::new(true),
             bell: backstop::Bell::default(),
             deadlock_after: Duration::ZERO,
             finishers: Finishers::default(),

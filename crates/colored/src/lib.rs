@@ -191,8 +191,11 @@ mod blocking;
 mod budget;
 pub mod cell;
 mod color_local;
+mod device;
 mod driver;
+mod explained;
 mod finish;
+pub mod fs;
 pub mod io;
 mod launch;
 pub mod limit;
@@ -221,8 +224,8 @@ pub use self::pinned::{PinnedCell, spawn_pinned};
 pub use self::runtime::{Builder, Handle, Runtime};
 #[doc(inline)]
 pub use self::task::{
-    AbortHandle, JoinError, JoinHandle, hop, spawn, spawn_blocking, spawn_colored, spawn_here,
-    spawn_local, spawn_unique, yield_now,
+    AbortHandle, JoinError, JoinHandle, hop, lazy, spawn, spawn_blocking, spawn_colored,
+    spawn_here, spawn_local, spawn_unique, yield_now,
 };
 
 #[cfg(feature = "macros")]

@@ -4,4 +4,5 @@
 //! Stages and admissions have counters of their own: [`stage::Metrics`](crate::stage::Metrics),
 //! [`admission::Metrics`](crate::admission::Metrics).
 
+pub use crate::device::FileMetrics;
 pub use crate::runtime::{Metrics, WorkerMetrics};

@@ -6,8 +6,8 @@ use std::task::{Context, Poll, ready};
 use mio::event::Source;
 
 use super::backoff::Backoff;
-use super::error::explained;
 use crate::driver::source::Registered;
+use crate::explained::explained;
 use crate::io::{Interest, Ready};
 
 /// A listening socket of mio.

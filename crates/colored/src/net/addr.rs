@@ -7,8 +7,9 @@ use std::net::ToSocketAddrs as _;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 
 pub(super) use self::sealed::Named;
-use super::error::explained;
-use crate::blocking::unblock;
+use crate::blocking;
+use crate::explained::explained;
+use crate::pool::Class;
 
 /// A target to connect to or to listen on. The trait is sealed; these types implement it:
 ///
@@ -61,7 +62,11 @@ impl Target {
             Form::Addrs(addrs) => Ok(addrs.into()),
             Form::Name { host, port } => {
                 let (host, port) = (host.clone(), *port);
-                unblock(move || look_up(&host, port)).await.map(Cow::Owned)
+                let look_up = blocking::defer(Class::Lookup, move || look_up(&host, port))?;
+                match look_up.await {
+                    Some(addresses) => addresses.map(Cow::Owned),
+                    None => Err(blocking::shut_down()),
+                }
             }
         }
     }

@@ -1,33 +1,9 @@
 //! Errors that name the address.
 
-use std::error::Error;
-use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 
-/// An error of the operating system with its context.
-#[derive(Debug)]
-struct Explained {
-    text: String,
-    source: io::Error,
-}
-
-impl fmt::Display for Explained {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-impl Error for Explained {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        Some(&self.source)
-    }
-}
-
-/// `source` with `text`, which should quote it.
-pub(super) fn explained(text: String, source: io::Error) -> io::Error {
-    io::Error::new(source.kind(), Explained { text, source })
-}
+use crate::explained::explained;
 
 /// The error of an operation named `what` on `target` that failed at every one of its addresses.
 /// It has the kind and the source of the last attempt's error.
@@ -74,12 +50,5 @@ mod tests {
         let text = "cannot connect to host:9: 127.0.0.1:9: timed out; [::1]:9: connection refused";
         assert_eq!(error.to_string(), text);
         assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
-    }
-
-    #[test]
-    fn the_error_of_the_system_is_the_source() {
-        let error = explained("accept".into(), io::Error::from_raw_os_error(24));
-        let source = error.get_ref().unwrap().source().unwrap();
-        assert_eq!(source.downcast_ref::<io::Error>().unwrap().raw_os_error(), Some(24));
     }
 }

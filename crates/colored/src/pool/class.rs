@@ -10,11 +10,13 @@ pub(crate) enum Class {
     File,
     /// Name lookups.
     Lookup,
+    /// Files that are no regular files: pipes, terminals. A read waits for a peer, perhaps for ever.
+    Stream,
 }
 
 impl Class {
     /// Every class, at the index `class as usize`.
-    pub(crate) const ALL: [Class; 3] = [Class::Work, Class::File, Class::Lookup];
+    pub(crate) const ALL: [Class; 4] = [Class::Work, Class::File, Class::Lookup, Class::Stream];
 
     /// The class in the name of its threads: three letters, for thread names are
     /// short.
@@ -23,14 +25,15 @@ impl Class {
             Class::Work => "blk",
             Class::File => "fil",
             Class::Lookup => "dns",
+            Class::Stream => "str",
         }
     }
 
     /// Whether the end of a runtime waits, without a time limit, for a job that
     /// runs. A job of a user may have something to finish; a look-up has only its
-    /// answer, and the resolver may take half a minute for that.
+    /// answer, and the resolver may take half a minute for that. A read of a terminal may never end.
     pub(crate) fn is_waited_for(self) -> bool {
-        !matches!(self, Class::Lookup)
+        !matches!(self, Class::Lookup | Class::Stream)
     }
 
     /// How many threads there are at most, when `work` is the limit that the user
@@ -39,7 +42,7 @@ impl Class {
     pub(crate) fn max_threads(self, work: usize) -> usize {
         match self {
             Class::Work => work,
-            Class::File => work.min(64),
+            Class::File | Class::Stream => work.min(64),
             Class::Lookup => work.min(16),
         }
     }

@@ -3,11 +3,13 @@
 use super::Runtime;
 use super::handle::Handle;
 use super::threads::{self, Threads};
+use crate::device::Devices;
 use crate::driver::Driver;
 use crate::launch::Launch;
 use crate::pool::{Limits, Pool};
 use colored_core::{Options, Park, Policy, Scheduler};
 use std::any::Any;
+use std::env;
 use std::io;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -48,6 +50,7 @@ pub struct Builder {
     seed: Option<u64>,
     timer_resolution: Duration,
     deadlock_after: Duration,
+    lazy_files: bool,
     options: Options,
 }
 
@@ -70,6 +73,7 @@ impl Builder {
             seed: None,
             timer_resolution: RESOLUTION,
             deadlock_after: DEADLOCK_AFTER,
+            lazy_files: true,
             options: Options::default(),
         }
     }
@@ -172,6 +176,13 @@ impl Builder {
         self
     }
 
+    /// Whether the operations of [`fs`](crate::fs) are tried on the worker first. With `false`, and with
+    /// the environment variable `COLORED_LAZY_FILES=0`, blocking threads do everything. Default: yes.
+    pub fn lazy_files(mut self, lazy: bool) -> Self {
+        self.lazy_files = lazy;
+        self
+    }
+
     /// How long the turn of a color is at most: so many polls of tasks and runs of callbacks, 1 to
     /// 1,000,000, and so much time, 1 µs to 1 s, whichever comes first. A poll is not interrupted,
     /// and the time is looked at after 8 of them, or after each while they are slow. Default: 64
@@ -234,7 +245,9 @@ impl Builder {
             prefix: self.thread_name.clone(),
             launch: self.launch.clone(),
         });
-        let driver = Arc::new(Driver::new(workers, resolution, self.deadlock_after, pool)?);
+        let devices = Devices::new(self.lazy_files && lazy_files_variable()?);
+        let driver =
+            Arc::new(Driver::new(workers, resolution, self.deadlock_after, devices, pool)?);
         let port = Port { driver: Arc::clone(&driver), start: Instant::now() };
         let seed = self.seed.unwrap_or_else(random_seed);
         let (core, cores) = Scheduler::with_options(workers, seed, Box::new(port), self.options);
@@ -257,6 +270,22 @@ fn in_range(
     let (min, max) = allowed.into_inner();
     let text = format!("{name}({value}): allowed are {min} to {max}; leave it out for {default}");
     Err(io::Error::new(io::ErrorKind::InvalidInput, text))
+}
+
+/// The environment variable `COLORED_LAZY_FILES`: true unless it says otherwise.
+fn lazy_files_variable() -> io::Result<bool> {
+    const NAME: &str = "COLORED_LAZY_FILES";
+    match env::var_os(NAME) {
+        None => Ok(true),
+        Some(value) if value == "1" => Ok(true),
+        Some(value) if value == "0" => Ok(false),
+        Some(value) => {
+            let text = format!(
+                "the environment variable {NAME} is {value:?}: allowed are 0 and 1; unset it for 1"
+            );
+            Err(io::Error::new(io::ErrorKind::InvalidInput, text))
+        }
+    }
 }
 
 fn random_seed() -> u64 {

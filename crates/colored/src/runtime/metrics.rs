@@ -1,5 +1,6 @@
 //! The counters of a runtime.
 
+use crate::device::{Devices, FileMetrics};
 use colored_core::Scheduler;
 pub use colored_core::WorkerMetrics;
 
@@ -16,14 +17,17 @@ pub struct Metrics {
     pub colors: usize,
     /// Workers that are idle at the moment.
     pub parked: usize,
+    /// File operations: first those on paths, then those of each device that a file was on.
+    pub files: Vec<FileMetrics>,
 }
 
 impl Metrics {
-    pub(super) fn of(scheduler: &Scheduler) -> Self {
+    pub(super) fn of(scheduler: &Scheduler, devices: &Devices) -> Self {
         Self {
             workers: (0..scheduler.workers()).map(|i| scheduler.worker_metrics(i)).collect(),
             colors: scheduler.lanes(),
             parked: scheduler.parked(),
+            files: devices.metrics(),
         }
     }
 }

@@ -8,9 +8,10 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use super::{TcpStream, limits};
 use crate::driver::source::Registered;
+use crate::explained::explained;
 use crate::io::{Interest, Ready};
 use crate::net::ToSocketAddrs;
-use crate::net::error::{all_failed, explained};
+use crate::net::error::all_failed;
 use crate::time::{self, timeout_at};
 
 /// How to make a connection.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use socket2::SockAddr;
 
-use crate::net::error::explained;
+use crate::explained::explained;
 
 /// The address of a connecting peer. A path that is too long to connect to counts as none.
 pub(super) fn of_peer(peer: &SockAddr) -> io::Result<SocketAddr> {

@@ -1,0 +1,86 @@
+//! Files and directories.
+//!
+//! An operation is first tried on the worker, by a call that returns at once instead of waiting for a
+//! disk. What the system has in memory is answered by that call, as fast as by the standard library.
+//! What would wait becomes one job of a blocking thread, and the task goes on when all of it is done.
+//! The idea is lazy asynchronous I/O (Elmeleegy, Chanda, Cox, Zwaenepoel: "Lazy Asynchronous I/O for
+//! Event-Driven Servers", USENIX 2004).
+//!
+//! | operation | tried on the worker | otherwise |
+//! |---|---|---|
+//! | [`File::read_at`] and the other reads | `preadv2` with `RWF_NOWAIT`, 256 KiB a time | the rest, up to 1 MiB a time |
+//! | [`File::write_at`] and the other writes | `pwritev2` with `RWF_NOWAIT`, where the file system has it | the rest, up to 1 MiB a time |
+//! | [`File::open`], [`OpenOptions::open`] of a file that exists | `openat2` with `RESOLVE_CACHED` | the call |
+//! | [`File::metadata`] | on a device of this machine, after the first call | the call |
+//! | [`metadata`], [`symlink_metadata`], [`try_exists`] | the same, if the path is in memory | the call |
+//! | [`read`], [`read_to_string`] | as `open` and `read_to_end` | the same |
+//! | [`read_dir`] | | 256 entries a time |
+//! | all others | | the call |
+//!
+//! The attempts exist on Linux 5.12 or later; on other systems a blocking thread does everything. Some
+//! file systems have none: then the runtime remembers that for the device. Files in memory (tmpfs) are
+//! then read and written on the worker by ordinary calls. If most attempts on a device find nothing, only
+//! one of 16 operations is tried, until they find something again. [`Builder::lazy_files`] switches all
+//! attempts off, and so does the environment variable `COLORED_LAZY_FILES=0`.
+//!
+//! [`Metrics::files`] counts what was tried, found and deferred, by device. An attempt does not wait for
+//! data, but it may wait for a place in the full queue of a device, or for the blocks that say where the
+//! data is.
+//!
+//! Files have threads of their own, at most 64, so that they and the calls of
+//! [`spawn_blocking`](crate::spawn_blocking) do not delay each other.
+//!
+//! [`Builder::lazy_files`]: crate::Builder::lazy_files
+//! [`Metrics::files`]: crate::metrics::Metrics::files
+//!
+//! # Examples
+//!
+//! ```
+//! use colored::fs::{self, File};
+//!
+//! # #[colored::main]
+//! # async fn main() -> std::io::Result<()> {
+//! # let directory = std::env::temp_dir().join(format!("colored-fs-{}", std::process::id()));
+//! # fs::create_dir_all(&directory).await?;
+//! let path = directory.join("greeting");
+//! fs::write(&path, "hello, world").await?;
+//!
+//! let file = File::open(&path).await?;
+//! let mut word = [0; 5];
+//! file.read_exact_at(&mut word, 7).await?;
+//! assert_eq!(&word, b"world");
+//!
+//! let mut entries = fs::read_dir(&directory).await?;
+//! while let Some(entry) = entries.next_entry().await? {
+//!     println!("{}: {} bytes", entry.path().display(), entry.metadata().await?.len());
+//! }
+//! # fs::remove_dir_all(&directory).await
+//! # }
+//! ```
+
+mod cursor;
+mod fault;
+mod file;
+mod offload;
+mod open;
+mod open_file;
+mod paths;
+mod positional;
+mod read_dir;
+mod replace;
+mod system;
+#[cfg(test)]
+mod tests;
+mod traits;
+
+pub use self::file::File;
+pub use self::open::OpenOptions;
+#[cfg(unix)]
+pub use self::paths::symlink;
+pub use self::paths::{
+    canonicalize, copy, create_dir, create_dir_all, hard_link, metadata, read, read_link,
+    read_to_string, remove_dir, remove_dir_all, remove_file, rename, set_permissions,
+    symlink_metadata, try_exists,
+};
+pub use self::read_dir::{DirEntry, ReadDir, read_dir};
+pub use self::replace::write;

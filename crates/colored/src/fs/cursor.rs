@@ -1,0 +1,276 @@
+//! [`Cursor`]: a file with a position, and the operation on it that has not returned yet.
+//!
+//! Who may touch what: an operation that is deferred owns its bytes, and has a counted reference to the
+//! file, but not to the cursor. So a dropped future leaves its operation here, and the next operation
+//! waits for it. The position changes only when an operation returns to its caller.
+
+use super::open_file::{BYTES_OF_A_UNIT, DEFERRED, OpenFile};
+use super::positional;
+use crate::blocking::{self, Deferred};
+use crate::budget::{poll_proceed, spend};
+use crate::io::ReadBuf;
+use std::io::{self, Read, SeekFrom, Write};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+/// A file with a position.
+#[derive(Debug)]
+pub(super) struct Cursor {
+    open: Arc<OpenFile>,
+    position: u64,
+    /// Whether writes go to the end of the file, and leave the position alone.
+    appends: bool,
+    deferred: Option<Operation>,
+    /// Bytes of a pipe that were read for a caller who did not wait for them.
+    unread: Vec<u8>,
+    /// Where a seek goes, from its start to its end.
+    target: Option<SeekFrom>,
+}
+
+/// A deferred operation.
+#[derive(Debug)]
+enum Operation {
+    Read(Deferred<io::Result<Vec<u8>>>),
+    Write(Deferred<io::Result<Written>>),
+    Length(Deferred<io::Result<u64>>),
+}
+
+/// The bytes of a write, and how many of them were written.
+type Written = (Vec<u8>, usize);
+
+impl Cursor {
+    pub(super) fn new(open: Arc<OpenFile>, position: u64, appends: bool) -> Self {
+        Self { open, position, appends, deferred: None, unread: Vec::new(), target: None }
+    }
+
+    /// A cursor at the same position of another descriptor of the file.
+    pub(super) fn clone_onto(&self, open: Arc<OpenFile>) -> Self {
+        Self::new(open, self.position, self.appends)
+    }
+
+    pub(super) fn open(&self) -> &Arc<OpenFile> {
+        &self.open
+    }
+
+    pub(super) fn into_open(self) -> Arc<OpenFile> {
+        self.open
+    }
+
+    pub(super) fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Moves the position over bytes that were read.
+    pub(super) fn advance(&mut self, bytes: usize) {
+        self.position += bytes as u64;
+    }
+
+    /// Waits for an operation whose future was dropped.
+    pub(super) fn poll_settle(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        match &mut self.deferred {
+            None => return Poll::Ready(()),
+            Some(Operation::Read(read)) => {
+                let bytes = ready!(Pin::new(read).poll(cx));
+                if let Some(Ok(bytes)) = bytes
+                    && !self.open.is_regular()
+                {
+                    self.unread = bytes;
+                }
+            }
+            // The caller gave the write up, and its error with it.
+            Some(Operation::Write(write)) => drop(ready!(Pin::new(write).poll(cx))),
+            Some(Operation::Length(length)) => drop(ready!(Pin::new(length).poll(cx))),
+        }
+        self.deferred = None;
+        Poll::Ready(())
+    }
+
+    /// Reads once.
+    pub(super) fn poll_read(
+        &mut self,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if buf.remaining() == 0 {
+            return Poll::Ready(Ok(()));
+        }
+        loop {
+            match &mut self.deferred {
+                _ if !self.unread.is_empty() => {
+                    let n = buf.remaining().min(self.unread.len());
+                    buf.put_slice(&self.unread[..n]);
+                    self.unread.drain(..n);
+                    return Poll::Ready(Ok(()));
+                }
+                Some(Operation::Read(read)) => {
+                    let bytes = taken(ready!(Pin::new(read).poll(cx)));
+                    self.deferred = None;
+                    let mut bytes = bytes?;
+                    let n = buf.remaining().min(bytes.len());
+                    buf.put_slice(&bytes[..n]);
+                    self.position += n as u64;
+                    if !self.open.is_regular() {
+                        self.unread = bytes.split_off(n);
+                    }
+                    return Poll::Ready(Ok(()));
+                }
+                Some(_) => ready!(self.poll_settle(cx)),
+                None => {
+                    ready!(poll_proceed(cx));
+                    let unfilled = buf.initialize_unfilled();
+                    if let Some(n) = self.open.try_read(unfilled, self.position)? {
+                        buf.advance(n);
+                        self.position += n as u64;
+                        spend((n / BYTES_OF_A_UNIT) as u32);
+                        return Poll::Ready(Ok(()));
+                    }
+                    let len = buf.remaining().min(DEFERRED);
+                    self.deferred = Some(Operation::Read(self.defer_read(len)?));
+                }
+            }
+        }
+    }
+
+    fn defer_read(&self, len: usize) -> io::Result<Deferred<io::Result<Vec<u8>>>> {
+        let (position, is_regular) = (self.position, self.open.is_regular());
+        self.open.defer(move |open| {
+            let bytes = match is_regular {
+                true => positional::read_up_to(&open.file, len, position),
+                // What is there: the peer may wait for an answer.
+                false => {
+                    let mut bytes = vec![0; len];
+                    (&open.file).read(&mut bytes).map(|n| {
+                        bytes.truncate(n);
+                        bytes
+                    })
+                }
+            };
+            bytes.map_err(|error| open.failed("read", error))
+        })
+    }
+
+    /// Writes once, and returns the number of bytes when they are in the page cache.
+    pub(super) fn poll_write(
+        &mut self,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        if buf.is_empty() {
+            return Poll::Ready(Ok(0));
+        }
+        loop {
+            match &mut self.deferred {
+                Some(Operation::Write(write)) => {
+                    let written = taken(ready!(Pin::new(write).poll(cx)));
+                    self.deferred = None;
+                    let (bytes, n) = written?;
+                    // Otherwise the caller of that write gave it up: this one is another, and goes to
+                    // the same position.
+                    if buf.starts_with(&bytes) {
+                        self.moved(n);
+                        return Poll::Ready(Ok(n));
+                    }
+                }
+                Some(_) => ready!(self.poll_settle(cx)),
+                None => {
+                    ready!(poll_proceed(cx));
+                    if let Some(n) = self.open.try_write(buf, self.position)? {
+                        self.moved(n);
+                        spend((n / BYTES_OF_A_UNIT) as u32);
+                        return Poll::Ready(Ok(n));
+                    }
+                    self.deferred = Some(Operation::Write(self.defer_write(buf)?));
+                }
+            }
+        }
+    }
+
+    fn moved(&mut self, bytes: usize) {
+        if !self.appends {
+            self.position += bytes as u64;
+        }
+    }
+
+    fn defer_write(&self, buf: &[u8]) -> io::Result<Deferred<io::Result<Written>>> {
+        let bytes = buf[..buf.len().min(DEFERRED)].to_vec();
+        let (position, at_position) = (self.position, self.open.is_regular() && !self.appends);
+        self.open.defer(move |open| {
+            let part = |done: usize| match at_position {
+                true => positional::write(&open.file, &bytes[done..], position + done as u64),
+                false => (&open.file).write(&bytes[done..]),
+            };
+            let written = positional::repeat(bytes.len(), part);
+            written.map(|n| (bytes, n)).map_err(|error| open.failed("write to", error))
+        })
+    }
+
+    /// Begins a seek; [`poll_seek`](Self::poll_seek) ends it.
+    pub(super) fn start_seek(&mut self, target: SeekFrom) {
+        self.target = Some(target);
+    }
+
+    /// Goes to the target of the last [`start_seek`](Self::start_seek), and returns the position.
+    pub(super) fn poll_seek(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
+        loop {
+            match (&mut self.deferred, self.target) {
+                (Some(Operation::Length(length)), Some(SeekFrom::End(offset))) => {
+                    let length = taken(ready!(Pin::new(length).poll(cx)));
+                    self.deferred = None;
+                    self.target = None;
+                    return Poll::Ready(length.and_then(|length| self.go(length, offset)));
+                }
+                (Some(_), _) => ready!(self.poll_settle(cx)),
+                (None, None) => return Poll::Ready(Ok(self.position)),
+                (None, Some(SeekFrom::Start(position))) => {
+                    self.target = None;
+                    return Poll::Ready(self.go(position, 0));
+                }
+                (None, Some(SeekFrom::Current(offset))) => {
+                    self.target = None;
+                    return Poll::Ready(self.go(self.position, offset));
+                }
+                (None, Some(SeekFrom::End(offset))) => {
+                    if let Some(metadata) = self.open.try_metadata()? {
+                        self.target = None;
+                        return Poll::Ready(self.go(metadata.len(), offset));
+                    }
+                    let length = self.open.defer(|open| open.metadata().map(|of| of.len()))?;
+                    self.deferred = Some(Operation::Length(length));
+                }
+            }
+        }
+    }
+
+    fn go(&mut self, from: u64, offset: i64) -> io::Result<u64> {
+        let failed =
+            |kind, text: String| Err(self.open.failed("seek in", io::Error::new(kind, text)));
+        if !self.open.is_regular() {
+            return failed(io::ErrorKind::NotSeekable, "it has no positions".into());
+        }
+        match from.checked_add_signed(offset).filter(|to| i64::try_from(*to).is_ok()) {
+            Some(position) => {
+                self.position = position;
+                Ok(position)
+            }
+            None => failed(
+                io::ErrorKind::InvalidInput,
+                format!("{from} and {offset} make no position; allowed are 0 to {}", i64::MAX),
+            ),
+        }
+    }
+
+    /// Waits until a write that was given up is over, and returns its error.
+    pub(super) fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if let Some(Operation::Write(write)) = &mut self.deferred {
+            let written = taken(ready!(Pin::new(write).poll(cx)));
+            self.deferred = None;
+            return Poll::Ready(written.map(|_| ()));
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+fn taken<T>(result: Option<io::Result<T>>) -> io::Result<T> {
+    result.unwrap_or_else(|| Err(blocking::shut_down()))
+}

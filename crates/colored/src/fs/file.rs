@@ -1,0 +1,370 @@
+//! [`File`].
+
+use super::cursor::Cursor;
+use super::offload::finished;
+use super::open_file::{BYTES_OF_A_UNIT, DEFERRED, INLINE, OpenFile};
+use super::positional;
+use super::system;
+use crate::budget::{poll_proceed, spend};
+use crate::driver::current;
+use crate::io::ReadBuf;
+use std::fs::{Metadata, Permissions};
+use std::future::poll_fn;
+use std::io::{self, ErrorKind, SeekFrom};
+use std::sync::Arc;
+
+/// The first read of a file whose length is 0, or not known, is this long: files of `/proc` have no
+/// length.
+const SMALLEST: usize = 64;
+
+/// An open file.
+///
+/// A read or a write is first tried on the worker, by a call that returns at once. If the data is in
+/// the page cache, that is all: no allocation, no thread switch, no submission. Otherwise the
+/// operation, or the rest of it, becomes one job of a blocking thread, and the task goes on, under its
+/// color, when all of it is done. In between other tasks of the color run, as at any `.await`.
+///
+/// A `File` has positions of its own, in place of the system's: [`read_at`](Self::read_at) and
+/// [`write_at`](Self::write_at) take the position, and take `&self`, so that several tasks may use one
+/// file at a time; [`read`](Self::read), [`write`](Self::write) and [`seek`](Self::seek) keep one, and
+/// so do the traits [`AsyncRead`](crate::io::AsyncRead), [`AsyncWrite`](crate::io::AsyncWrite) and
+/// [`AsyncSeek`](crate::io::AsyncSeek), those of futures-io, too, with the feature `futures-io`.
+///
+/// When a write returns, its bytes are in the page cache of the system: nothing is lost if the `File` is
+/// dropped. They are on the device after [`sync_data`](Self::sync_data) or
+/// [`sync_all`](Self::sync_all). Dropping a `File` closes it, after its last deferred operation.
+///
+/// # Cancel safety
+///
+/// All methods are cancel safe. A dropped read has no effect. A dropped write either writes all of its
+/// bytes or none, and does not move the position: the next operation of this `File` waits until the
+/// write is over. In append mode such bytes stay in the file.
+///
+/// # Pipes, terminals and sockets
+///
+/// A file of these kinds has no position. Its operations run on blocking threads of their own, which do
+/// not keep the program from ending. [`net`](crate::net) is better for sockets.
+///
+/// # Errors
+///
+/// An error names the operation and the path, if the file was opened by this module. Its
+/// [`source`](std::error::Error::source) is the error of the system, whose kind it shares.
+#[derive(Debug)]
+pub struct File {
+    pub(super) cursor: Cursor,
+}
+
+impl File {
+    /// Takes over a file of the standard library, with its position.
+    ///
+    /// # Errors
+    ///
+    /// When the system does not tell the position.
+    ///
+    /// # Panics
+    ///
+    /// Outside a runtime.
+    #[track_caller]
+    pub fn from_std(file: std::fs::File) -> io::Result<File> {
+        let context = current::with(Arc::clone);
+        let status = system::status(&file);
+        let open = OpenFile::new(file, None, context, status.is_direct);
+        let position = match open.is_regular() {
+            true => io::Seek::stream_position(&mut &open.file)?,
+            false => 0,
+        };
+        Ok(File { cursor: Cursor::new(Arc::new(open), position, status.appends) })
+    }
+
+    /// Gives the file to the standard library, with its position, after its last deferred operation. Of a
+    /// pipe, bytes that a dropped read has taken are lost.
+    ///
+    /// # Errors
+    ///
+    /// When the system does not take the position, or gives no second descriptor while an operation
+    /// that was dropped still uses the first one.
+    pub async fn into_std(mut self) -> io::Result<std::fs::File> {
+        poll_fn(|cx| self.cursor.poll_settle(cx)).await;
+        let position = self.cursor.position();
+        let open = self.cursor.into_open();
+        if open.is_regular() {
+            io::Seek::seek(&mut &open.file, SeekFrom::Start(position))?;
+        }
+        match Arc::try_unwrap(open) {
+            Ok(open) => Ok(open.file),
+            Err(shared) => shared.file.try_clone(),
+        }
+    }
+
+    /// A second handle of the same open file, with a position of its own, which begins where this one's
+    /// is. Waits for the last deferred operation of this handle.
+    ///
+    /// # Errors
+    ///
+    /// When the system has no descriptors left.
+    pub async fn try_clone(&mut self) -> io::Result<File> {
+        poll_fn(|cx| self.cursor.poll_settle(cx)).await;
+        let open = self.cursor.open();
+        let file = open.file.try_clone().map_err(|error| open.failed("clone", error))?;
+        let path = open.path().cloned();
+        let same = OpenFile::new(file, path, Arc::clone(open.context()), open.is_direct());
+        Ok(File { cursor: self.cursor.clone_onto(Arc::new(same)) })
+    }
+
+    /// Reads at a position until `buf` is full or the file ends, and returns the number of bytes. Cancel
+    /// safe.
+    ///
+    /// Costs one system call if the data is in memory.
+    ///
+    /// # Errors
+    ///
+    /// The system's; bytes that were read before it are lost. `InvalidInput` if the position is behind
+    /// the last one, 2⁶³ - 1.
+    pub async fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        let open = self.cursor.open();
+        positional::check(offset, buf.len()).map_err(|error| open.failed("read", error))?;
+        let mut done = 0;
+        while done < buf.len() {
+            match read_some(open, &mut buf[done..], offset + done as u64).await? {
+                0 => break,
+                n => done += n,
+            }
+        }
+        Ok(done)
+    }
+
+    /// As [`read_at`](Self::read_at), and the end of the file is an error.
+    ///
+    /// # Errors
+    ///
+    /// [`UnexpectedEof`](ErrorKind::UnexpectedEof) if the file ends before `buf` is full.
+    pub async fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        let wanted = buf.len();
+        match self.read_at(buf, offset).await? {
+            n if n == wanted => Ok(()),
+            n => {
+                let text = format!("it ends {n} bytes behind offset {offset}, not {wanted}");
+                let error = io::Error::new(ErrorKind::UnexpectedEof, text);
+                Err(self.cursor.open().failed("read", error))
+            }
+        }
+    }
+
+    /// Writes all of `buf` at a position, and returns the number of bytes: fewer only before an error,
+    /// which the next write meets again. Cancel safe: a dropped call has written any number of bytes, or
+    /// will do so.
+    ///
+    /// In append mode, Linux ignores the position.
+    ///
+    /// # Errors
+    ///
+    /// The system's, if it comes before the first byte. `InvalidInput` if the position is behind the last
+    /// one, 2⁶³ - 1.
+    pub async fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<usize> {
+        let open = self.cursor.open();
+        positional::check(offset, buf.len()).map_err(|error| open.failed("write to", error))?;
+        let mut done = 0;
+        while done < buf.len() {
+            match write_some(open, &buf[done..], offset + done as u64).await {
+                Ok(0) => break,
+                Ok(n) => done += n,
+                Err(_) if done > 0 => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(done)
+    }
+
+    /// As [`write_at`](Self::write_at), and every error is reported.
+    ///
+    /// # Errors
+    ///
+    /// The system's, and [`WriteZero`](ErrorKind::WriteZero) if it takes no more bytes.
+    pub async fn write_all_at(&self, buf: &[u8], offset: u64) -> io::Result<()> {
+        let mut done = 0;
+        while done < buf.len() {
+            match self.write_at(&buf[done..], offset + done as u64).await? {
+                0 => {
+                    let error = io::Error::from(ErrorKind::WriteZero);
+                    return Err(self.cursor.open().failed("write to", error));
+                }
+                n => done += n,
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads from the position until `buf` is full or the file ends, and returns the number of bytes. Of
+    /// a pipe or a terminal it reads what is there, and waits if there is nothing. Cancel safe.
+    ///
+    /// # Errors
+    ///
+    /// The system's.
+    pub async fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        poll_fn(|cx| self.cursor.poll_settle(cx)).await;
+        if self.cursor.open().is_regular() {
+            let n = self.read_at(buf, self.cursor.position()).await?;
+            self.cursor.advance(n);
+            return Ok(n);
+        }
+        let mut buf = ReadBuf::new(buf);
+        poll_fn(|cx| self.cursor.poll_read(cx, &mut buf)).await?;
+        Ok(buf.filled().len())
+    }
+
+    /// Appends everything from the position to the end of the file to `bytes`, and returns the number of
+    /// bytes. What is not in memory is one deferred operation for each MiB. Cancel safe: the position is
+    /// behind the bytes that were appended.
+    ///
+    /// # Errors
+    ///
+    /// The system's.
+    pub async fn read_to_end(&mut self, bytes: &mut Vec<u8>) -> io::Result<usize> {
+        let before = bytes.len();
+        let mut more = self.length_to_end().await?.saturating_add(1).clamp(SMALLEST, INLINE);
+        loop {
+            let filled = bytes.len();
+            bytes.resize(filled + more, 0);
+            let mut room = Room { bytes, filled };
+            let n = self.read(room.free()).await?;
+            room.filled += n;
+            if n == 0 || (n < more && self.cursor.open().is_regular()) {
+                drop(room);
+                return Ok(bytes.len() - before);
+            }
+            more = DEFERRED;
+        }
+    }
+
+    async fn length_to_end(&self) -> io::Result<usize> {
+        if !self.cursor.open().is_regular() {
+            return Ok(0);
+        }
+        let left = self.metadata().await?.len().saturating_sub(self.cursor.position());
+        Ok(usize::try_from(left).unwrap_or(usize::MAX))
+    }
+
+    /// Writes all of `buf` at the position, and returns the number of bytes: fewer only before an error,
+    /// which the next write meets again. Cancel safe: the position is behind the bytes of the calls that
+    /// have returned.
+    ///
+    /// # Errors
+    ///
+    /// The system's, if it comes before the first byte.
+    pub async fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        let mut done = 0;
+        while done < buf.len() {
+            match poll_fn(|cx| self.cursor.poll_write(cx, &buf[done..])).await {
+                Ok(0) => break,
+                Ok(n) => done += n,
+                Err(_) if done > 0 => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(done)
+    }
+
+    /// Moves the position, and returns it. A position behind the end is allowed. Costs nothing, or, from
+    /// the end of the file, a call of [`metadata`](Self::metadata). Cancel safe.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` if the position is before the start or behind the last one, 2⁶³ - 1;
+    /// [`NotSeekable`](ErrorKind::NotSeekable) for a pipe or a terminal.
+    pub async fn seek(&mut self, target: SeekFrom) -> io::Result<u64> {
+        self.cursor.start_seek(target);
+        poll_fn(|cx| self.cursor.poll_seek(cx)).await
+    }
+
+    /// The metadata of the file. Cancel safe. Costs one system call if the file is on a device of this
+    /// machine, after the first call for that device.
+    pub async fn metadata(&self) -> io::Result<Metadata> {
+        let open = self.cursor.open();
+        match open.try_metadata()? {
+            Some(metadata) => Ok(metadata),
+            None => finished(open.defer(OpenFile::metadata)?).await,
+        }
+    }
+
+    /// Makes the file that long: cuts its end off, or adds zeros.
+    pub async fn set_len(&self, len: u64) -> io::Result<()> {
+        self.offload("set the length of", move |file| file.set_len(len)).await
+    }
+
+    /// Sets the permissions of the file.
+    pub async fn set_permissions(&self, permissions: Permissions) -> io::Result<()> {
+        self.offload("set the permissions of", |file| file.set_permissions(permissions)).await
+    }
+
+    /// Returns when the file's data and metadata are on the device. A write that has not returned is not
+    /// waited for.
+    pub async fn sync_all(&self) -> io::Result<()> {
+        self.offload("sync", std::fs::File::sync_all).await
+    }
+
+    /// As [`sync_all`](Self::sync_all), without metadata that is not needed to read the data.
+    pub async fn sync_data(&self) -> io::Result<()> {
+        self.offload("sync", std::fs::File::sync_data).await
+    }
+
+    async fn offload<T: Send + 'static>(
+        &self,
+        operation: &'static str,
+        f: impl FnOnce(&std::fs::File) -> io::Result<T> + Send + 'static,
+    ) -> io::Result<T> {
+        let call =
+            move |open: &OpenFile| f(&open.file).map_err(|error| open.failed(operation, error));
+        finished(self.cursor.open().defer(call)?).await
+    }
+}
+
+/// The end of a vector that is being filled. Dropping it cuts off what is not, also if the read is
+/// cancelled.
+struct Room<'a> {
+    bytes: &'a mut Vec<u8>,
+    filled: usize,
+}
+
+impl Room<'_> {
+    fn free(&mut self) -> &mut [u8] {
+        &mut self.bytes[self.filled..]
+    }
+}
+
+impl Drop for Room<'_> {
+    fn drop(&mut self) {
+        self.bytes.truncate(self.filled);
+    }
+}
+
+/// Reads what is in memory, or else waits for the whole rest, up to [`DEFERRED`] bytes.
+async fn read_some(open: &Arc<OpenFile>, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+    poll_fn(poll_proceed).await;
+    if let Some(n) = open.try_read(buf, offset)? {
+        spend((n / BYTES_OF_A_UNIT) as u32);
+        return Ok(n);
+    }
+    let len = buf.len().min(DEFERRED);
+    let read = open.defer(move |open| {
+        let bytes = positional::read_up_to(&open.file, len, offset);
+        bytes.map_err(|error| open.failed("read", error))
+    })?;
+    let bytes = finished(read).await?;
+    buf[..bytes.len()].copy_from_slice(&bytes);
+    Ok(bytes.len())
+}
+
+/// As [`read_some`], writing.
+async fn write_some(open: &Arc<OpenFile>, buf: &[u8], offset: u64) -> io::Result<usize> {
+    poll_fn(poll_proceed).await;
+    if let Some(n) = open.try_write(buf, offset)? {
+        spend((n / BYTES_OF_A_UNIT) as u32);
+        return Ok(n);
+    }
+    let bytes = buf[..buf.len().min(DEFERRED)].to_vec();
+    let write = open.defer(move |open| {
+        let at = |done| positional::write(&open.file, &bytes[done..], offset + done as u64);
+        positional::repeat(bytes.len(), at).map_err(|error| open.failed("write to", error))
+    })?;
+    finished(write).await
+}

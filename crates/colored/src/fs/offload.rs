@@ -1,0 +1,57 @@
+//! Operations on a path, and their errors.
+
+use crate::blocking::{self, Deferred};
+use crate::device::Event;
+use crate::driver::current;
+use crate::explained::explained;
+use crate::pool::Class;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// `source` with the operation and the path.
+pub(super) fn failed(operation: &str, path: &Path, source: io::Error) -> io::Error {
+    explained(format!("cannot {operation} {}: {source}", path.display()), source)
+}
+
+/// Runs `f` with the path on a thread that may block. Its error names the operation and the path.
+pub(super) async fn offload<T, F>(operation: &str, path: &Path, f: F) -> io::Result<T>
+where
+    F: FnOnce(&Path) -> io::Result<T> + Send + 'static,
+    T: Send + 'static,
+{
+    let owned = path.to_owned();
+    unpathed(move || f(&owned)).await.map_err(|error| failed(operation, path, error))
+}
+
+/// As [`offload`], of two paths.
+pub(super) async fn offload_two<T, F>(
+    operation: &str,
+    from: &Path,
+    to: &Path,
+    f: F,
+) -> io::Result<T>
+where
+    F: FnOnce(&Path, &Path) -> io::Result<T> + Send + 'static,
+    T: Send + 'static,
+{
+    let (source, target): (PathBuf, PathBuf) = (from.to_owned(), to.to_owned());
+    unpathed(move || f(&source, &target)).await.map_err(|error| {
+        let text = format!("cannot {operation} {} to {}: {error}", from.display(), to.display());
+        explained(text, error)
+    })
+}
+
+/// Runs `f` on a thread that may block.
+pub(super) async fn unpathed<T, F>(f: F) -> io::Result<T>
+where
+    F: FnOnce() -> io::Result<T> + Send + 'static,
+    T: Send + 'static,
+{
+    current::with(|context| context.driver.devices.paths.add(Event::Deferred, 0));
+    finished(blocking::defer(Class::File, f)?).await
+}
+
+/// The result of a deferred operation.
+pub(super) async fn finished<T>(operation: Deferred<io::Result<T>>) -> io::Result<T> {
+    operation.await.unwrap_or_else(|| Err(blocking::shut_down()))
+}

@@ -1,0 +1,176 @@
+//! [`OpenOptions`], and opening a [`File`].
+
+use super::File;
+use super::cursor::Cursor;
+use super::offload::{failed, offload};
+use super::open_file::OpenFile;
+use super::system::{self, Access, Attempt};
+use crate::device::Event;
+use crate::driver::current;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+/// How to open a file, as [`std::fs::OpenOptions`].
+#[derive(Clone, Debug)]
+pub struct OpenOptions {
+    options: std::fs::OpenOptions,
+    access: Access,
+    /// Whether the call may change the file system, or has flags that we do not know.
+    is_special: bool,
+}
+
+impl Default for OpenOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl OpenOptions {
+    /// No options: choose at least one of [`read`](Self::read), [`write`](Self::write) and
+    /// [`append`](Self::append).
+    pub fn new() -> OpenOptions {
+        OpenOptions {
+            options: std::fs::OpenOptions::new(),
+            access: Access::default(),
+            is_special: false,
+        }
+    }
+
+    /// Whether the file can be read.
+    pub fn read(&mut self, read: bool) -> &mut OpenOptions {
+        self.access.read = read;
+        self.options.read(read);
+        self
+    }
+
+    /// Whether the file can be written.
+    pub fn write(&mut self, write: bool) -> &mut OpenOptions {
+        self.access.write = write;
+        self.options.write(write);
+        self
+    }
+
+    /// Whether each write goes to the end of the file. Such a file keeps its position at a write.
+    pub fn append(&mut self, append: bool) -> &mut OpenOptions {
+        self.access.append = append;
+        self.options.append(append);
+        self
+    }
+
+    /// Whether the file is emptied.
+    pub fn truncate(&mut self, truncate: bool) -> &mut OpenOptions {
+        self.is_special |= truncate;
+        self.options.truncate(truncate);
+        self
+    }
+
+    /// Whether the file is made if it does not exist.
+    pub fn create(&mut self, create: bool) -> &mut OpenOptions {
+        self.is_special |= create;
+        self.options.create(create);
+        self
+    }
+
+    /// Whether the file must not exist, and is made.
+    pub fn create_new(&mut self, create_new: bool) -> &mut OpenOptions {
+        self.is_special |= create_new;
+        self.options.create_new(create_new);
+        self
+    }
+
+    /// The permissions of a new file, before the mask of the process. Default: `0o666`.
+    #[cfg(unix)]
+    pub fn mode(&mut self, mode: u32) -> &mut OpenOptions {
+        std::os::unix::fs::OpenOptionsExt::mode(&mut self.options, mode);
+        self
+    }
+
+    /// More flags for the system's call, as
+    /// [`std::os::unix::fs::OpenOptionsExt::custom_flags`]. Such a file is always opened by a blocking
+    /// thread.
+    #[cfg(unix)]
+    pub fn custom_flags(&mut self, flags: i32) -> &mut OpenOptions {
+        self.is_special = true;
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut self.options, flags);
+        self
+    }
+
+    /// Opens the file. If its path is in memory, and it is a regular file that need not be made or
+    /// emptied, that happens at once. Cancel safe, but a dropped call may still make or empty the file.
+    ///
+    /// # Errors
+    ///
+    /// The system's, with the path.
+    ///
+    /// # Panics
+    ///
+    /// Outside a runtime.
+    pub async fn open(&self, path: impl AsRef<Path>) -> io::Result<File> {
+        let path = path.as_ref();
+        let context = current::with(Arc::clone);
+        let devices = &context.driver.devices;
+        let attempt = match self.is_special || !devices.tries() {
+            true => Attempt::Unsupported,
+            false => {
+                system::open(path, self.access).map_err(|error| failed("open", path, error))?
+            }
+        };
+        let event = match &attempt {
+            Attempt::Done(_) => Some(Event::Hit),
+            Attempt::WouldBlock => Some(Event::WouldBlock),
+            Attempt::Unsupported => None,
+        };
+        if let Some(event) = event {
+            devices.paths.add(event, 0);
+        }
+        let (file, identity) = match attempt {
+            Attempt::Done((file, identity)) => (file, Some(identity)),
+            _ => {
+                let options = self.options.clone();
+                (offload("open", path, move |path| options.open(path)).await?, None)
+            }
+        };
+        // Without flags of the caller no file bypasses the page cache.
+        let is_direct = self.is_special && system::status(&file).is_direct;
+        let open = OpenFile::new(file, Some(path.to_owned()), context, is_direct);
+        if let Some(identity) = identity {
+            open.learn(identity);
+        }
+        Ok(File { cursor: Cursor::new(Arc::new(open), 0, self.access.append) })
+    }
+}
+
+impl File {
+    /// Opens a file for reading. Cancel safe.
+    ///
+    /// # Errors
+    ///
+    /// The system's, with the path.
+    ///
+    /// # Panics
+    ///
+    /// Outside a runtime.
+    pub async fn open(path: impl AsRef<Path>) -> io::Result<File> {
+        OpenOptions::new().read(true).open(path).await
+    }
+
+    /// Opens a file for writing, makes it if it does not exist, and empties it if it does. Cancel safe:
+    /// a dropped call may still make the file.
+    ///
+    /// # Errors
+    ///
+    /// The system's, with the path.
+    ///
+    /// # Panics
+    ///
+    /// Outside a runtime.
+    pub async fn create(path: impl AsRef<Path>) -> io::Result<File> {
+        OpenOptions::new().write(true).create(true).truncate(true).open(path).await
+    }
+
+    /// The options of an opening.
+    pub fn options() -> OpenOptions {
+        OpenOptions::new()
+    }
+}

@@ -1,0 +1,188 @@
+//! Operations on paths.
+
+use super::File;
+use super::offload::{failed, offload, offload_two};
+use super::system::{self, Attempt};
+use crate::device::{Event, Kind};
+use crate::driver::current;
+use std::fs::{self, Metadata, Permissions};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The bytes of a file. Cancel safe.
+///
+/// # Errors
+///
+/// The system's, with the path.
+pub async fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path).await?.read_to_end(&mut bytes).await?;
+    Ok(bytes)
+}
+
+/// The text of a file. Cancel safe.
+///
+/// # Errors
+///
+/// The system's, with the path. [`InvalidData`](ErrorKind::InvalidData) if the bytes are not UTF-8; the
+/// error tells where.
+pub async fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
+    let path = path.as_ref();
+    String::from_utf8(read(path).await?)
+        .map_err(|error| failed("read", path, io::Error::new(ErrorKind::InvalidData, error)))
+}
+
+/// The metadata of what is at a path; follows symbolic links. If the path is in memory, and on a device
+/// of this machine, the answer comes at once. Cancel safe.
+///
+/// # Errors
+///
+/// The system's, with the path.
+pub async fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
+    look_at(path.as_ref(), true).await
+}
+
+/// As [`metadata`], of a symbolic link itself.
+///
+/// # Errors
+///
+/// The system's, with the path.
+pub async fn symlink_metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
+    look_at(path.as_ref(), false).await
+}
+
+async fn look_at(path: &Path, follow: bool) -> io::Result<Metadata> {
+    const OPERATION: &str = "read the metadata of";
+    let found = look_in_memory(path, follow).map_err(|error| failed(OPERATION, path, error))?;
+    if let Some(metadata) = found {
+        return Ok(metadata);
+    }
+    let context = current::with(Arc::clone);
+    offload(OPERATION, path, move |path| {
+        // A later call may be answered from memory if the kind of the device is known.
+        if let Ok(Attempt::Done((file, identity))) = system::find(path, follow) {
+            let device = context.driver.devices.get(identity.device);
+            if device.kind().is_none() {
+                device.learn(system::kind(&file));
+            }
+        }
+        if follow { fs::metadata(path) } else { fs::symlink_metadata(path) }
+    })
+    .await
+}
+
+fn look_in_memory(path: &Path, follow: bool) -> io::Result<Option<Metadata>> {
+    current::with(|context| {
+        let devices = &context.driver.devices;
+        if !devices.tries() {
+            return Ok(None);
+        }
+        let Attempt::Done((file, identity)) = system::find(path, follow)? else {
+            devices.paths.add(Event::WouldBlock, 0);
+            return Ok(None);
+        };
+        match devices.get(identity.device).kind() {
+            Some(Kind::Memory | Kind::Local) => {
+                devices.paths.add(Event::Hit, 0);
+                file.metadata().map(Some)
+            }
+            _ => Ok(None),
+        }
+    })
+}
+
+/// Whether something is at a path; follows symbolic links. Cancel safe.
+///
+/// # Errors
+///
+/// If the system does not tell, with the path.
+pub async fn try_exists(path: impl AsRef<Path>) -> io::Result<bool> {
+    match metadata(path).await {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Copies the contents and the permissions of a file, and returns the number of bytes. Overwrites `to`.
+/// A dropped call may still copy.
+///
+/// # Errors
+///
+/// The system's, with both paths.
+pub async fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<u64> {
+    offload_two("copy", from.as_ref(), to.as_ref(), |from, to| fs::copy(from, to)).await
+}
+
+/// Gives a file or directory another name, and replaces a file that has it. Both must be on one file
+/// system. A dropped call may still rename.
+///
+/// # Errors
+///
+/// The system's, with both paths.
+pub async fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<()> {
+    offload_two("rename", from.as_ref(), to.as_ref(), |from, to| fs::rename(from, to)).await
+}
+
+/// Makes a second name, `link`, of a file.
+///
+/// # Errors
+///
+/// The system's, with both paths.
+pub async fn hard_link(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
+    let link_to = |from: &Path, to: &Path| fs::hard_link(from, to);
+    offload_two("link", original.as_ref(), link.as_ref(), link_to).await
+}
+
+/// Makes a symbolic link, `link`, that leads to `original`.
+///
+/// # Errors
+///
+/// The system's, with both paths.
+#[cfg(unix)]
+pub async fn symlink(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
+    let link_to = |from: &Path, to: &Path| std::os::unix::fs::symlink(from, to);
+    offload_two("link", original.as_ref(), link.as_ref(), link_to).await
+}
+
+macro_rules! on_a_path {
+    ($($(#[$doc:meta])* $name:ident($operation:literal) -> $output:ty;)*) => {$(
+        $(#[$doc])*
+        ///
+        /// # Errors
+        ///
+        /// The system's, with the path.
+        pub async fn $name(path: impl AsRef<Path>) -> io::Result<$output> {
+            offload($operation, path.as_ref(), |path| fs::$name(path)).await
+        }
+    )*};
+}
+
+on_a_path! {
+    /// Makes a directory, in one that exists. A dropped call may still make it.
+    create_dir("make the directory") -> ();
+    /// Makes a directory, and those above it that do not exist. A dropped call may still make them.
+    create_dir_all("make the directory") -> ();
+    /// Removes a file. A dropped call may still remove it.
+    remove_file("remove the file") -> ();
+    /// Removes an empty directory. A dropped call may still remove it.
+    remove_dir("remove the directory") -> ();
+    /// Removes a directory with all that is in it; does not follow symbolic links. A dropped call may
+    /// still remove them.
+    remove_dir_all("remove the directory") -> ();
+    /// The path that a symbolic link leads to.
+    read_link("read the link") -> PathBuf;
+    /// The absolute path without symbolic links and `..`.
+    canonicalize("resolve") -> PathBuf;
+}
+
+/// Sets the permissions of a file or directory. A dropped call may still set them.
+///
+/// # Errors
+///
+/// The system's, with the path.
+pub async fn set_permissions(path: impl AsRef<Path>, permissions: Permissions) -> io::Result<()> {
+    let set = move |path: &Path| fs::set_permissions(path, permissions);
+    offload("set the permissions of", path.as_ref(), set).await
+}

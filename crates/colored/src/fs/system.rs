@@ -1,0 +1,64 @@
+//! Attempts that do not wait, by operating system. Only Linux has them.
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+mod linux;
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+mod other;
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(super) use self::linux::{find, identify, kind, open, read, write};
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(super) use self::other::{find, identify, kind, open, read, write};
+
+/// The answer of an attempt.
+#[derive(Debug)]
+pub(super) enum Attempt<T> {
+    Done(T),
+    /// The operation would wait.
+    WouldBlock,
+    /// The system or the file system has no such attempt.
+    Unsupported,
+}
+
+/// What an open file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Identity {
+    /// As in `st_dev`.
+    pub(super) device: u64,
+    pub(super) is_regular: bool,
+}
+
+/// What a file is opened for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Access {
+    pub(super) read: bool,
+    pub(super) write: bool,
+    pub(super) append: bool,
+}
+
+/// How a file was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Status {
+    /// Writes go to the end of the file.
+    pub(super) appends: bool,
+    /// Reads and writes bypass the page cache, so an attempt would wait for the device.
+    pub(super) is_direct: bool,
+}
+
+/// How the standard library opened a file, as far as the system tells.
+#[cfg(unix)]
+pub(super) fn status(file: &std::fs::File) -> Status {
+    use rustix::fs::{OFlags, fcntl_getfl};
+    let flags = fcntl_getfl(file).unwrap_or(OFlags::empty());
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    let is_direct = flags.contains(OFlags::DIRECT);
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    let is_direct = false;
+    Status { appends: flags.contains(OFlags::APPEND), is_direct }
+}
+
+/// As on unix, of a system that does not tell.
+#[cfg(not(unix))]
+pub(super) fn status(_: &std::fs::File) -> Status {
+    Status::default()
+}

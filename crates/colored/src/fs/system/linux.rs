@@ -1,0 +1,176 @@
+//! Linux: `RWF_NOWAIT`, `RESOLVE_CACHED`, and `statx` without a question to a server.
+//!
+//! `RWF_NOWAIT` promises only that a read does not wait for its data. It may still wait for a place in
+//! the full queue of a device, and for the blocks that say where the data is.
+
+use super::{Access, Attempt, Identity};
+use crate::device::Kind;
+use rustix::fs::{
+    self as calls_fs, AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, StatxFlags,
+};
+use rustix::io::{self as calls, Errno, ReadWriteFlags};
+use std::fs::File;
+use std::io::{self, IoSlice, IoSliceMut};
+use std::path::Path;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Calls that the kernel does not have.
+static NO_NOWAIT: AtomicBool = AtomicBool::new(false);
+static NO_OPENAT2: AtomicBool = AtomicBool::new(false);
+
+/// Linux 5.9 and 5.10 report the end of a file where the first uncached page is.
+fn kernel_reports_false_ends() -> bool {
+    static ANSWER: OnceLock<bool> = OnceLock::new();
+    *ANSWER.get_or_init(|| {
+        let release = rustix::system::uname().release().to_string_lossy().into_owned();
+        is_release_with_false_ends(&release)
+    })
+}
+
+fn is_release_with_false_ends(release: &str) -> bool {
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit());
+    let mut number = || numbers.next().and_then(|n| n.parse::<u32>().ok());
+    matches!((number(), number()), (Some(5), Some(9 | 10)))
+}
+
+fn has_no_nowait() -> bool {
+    // Ordering: the flag is a hint; a late reader only repeats the call.
+    NO_NOWAIT.load(Ordering::Relaxed)
+}
+
+/// Reads what is in memory. `Done(0)` is the end of the file, or an empty buffer.
+pub(in crate::fs) fn read(file: &File, buf: &mut [u8], offset: u64) -> io::Result<Attempt<usize>> {
+    if has_no_nowait() || kernel_reports_false_ends() {
+        return Ok(Attempt::Unsupported);
+    }
+    let bufs = &mut [IoSliceMut::new(buf)];
+    answer(calls::preadv2(file, bufs, offset, ReadWriteFlags::NOWAIT))
+}
+
+/// Writes what the page cache takes without waiting.
+pub(in crate::fs) fn write(file: &File, buf: &[u8], offset: u64) -> io::Result<Attempt<usize>> {
+    if has_no_nowait() {
+        return Ok(Attempt::Unsupported);
+    }
+    answer(calls::pwritev2(file, &[IoSlice::new(buf)], offset, ReadWriteFlags::NOWAIT))
+}
+
+fn answer(result: Result<usize, Errno>) -> io::Result<Attempt<usize>> {
+    match result {
+        Ok(bytes) => Ok(Attempt::Done(bytes)),
+        // A filter of system calls answers `PERM`. A file may, too; then the call that may wait says so.
+        Err(Errno::AGAIN | Errno::INTR | Errno::PERM) => Ok(Attempt::WouldBlock),
+        Err(Errno::OPNOTSUPP) => Ok(Attempt::Unsupported),
+        Err(Errno::NOSYS) => {
+            NO_NOWAIT.store(true, Ordering::Relaxed);
+            Ok(Attempt::Unsupported)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Opens a regular file whose path is in memory. Other files are left to a call that may wait, because
+/// opening them means something: a pipe waits for its other end.
+pub(in crate::fs) fn open(path: &Path, access: Access) -> io::Result<Attempt<(File, Identity)>> {
+    let direction = match (access.read, access.write || access.append) {
+        (true, true) => OFlags::RDWR,
+        (false, true) => OFlags::WRONLY,
+        (true, false) => OFlags::RDONLY,
+        // The call that may wait explains it.
+        (false, false) => return Ok(Attempt::Unsupported),
+    };
+    let status = if access.append { OFlags::APPEND } else { OFlags::empty() };
+    // Without `NONBLOCK` the opening of a pipe waits for its other end, and that of a leased file for
+    // the end of the lease.
+    let (file, identity) = match open_cached(path, direction | status | OFlags::NONBLOCK)? {
+        Attempt::Done((_, identity)) if !identity.is_regular => return Ok(Attempt::WouldBlock),
+        Attempt::Done(found) => found,
+        other => return Ok(other),
+    };
+    // Otherwise io_uring, and whoever gets the descriptor, would see a file that does not block.
+    calls_fs::fcntl_setfl(&file, status)?;
+    Ok(Attempt::Done((file, identity)))
+}
+
+/// Finds what is at a path that is in memory, to look at its metadata.
+pub(in crate::fs) fn find(path: &Path, follow: bool) -> io::Result<Attempt<(File, Identity)>> {
+    let no_follow = if follow { OFlags::empty() } else { OFlags::NOFOLLOW };
+    open_cached(path, OFlags::PATH | no_follow)
+}
+
+fn open_cached(path: &Path, flags: OFlags) -> io::Result<Attempt<(File, Identity)>> {
+    // Ordering: the flag is a hint; a late reader only repeats the call.
+    if NO_OPENAT2.load(Ordering::Relaxed) {
+        return Ok(Attempt::Unsupported);
+    }
+    let flags = flags | OFlags::CLOEXEC;
+    match calls_fs::openat2(CWD, path, flags, Mode::empty(), ResolveFlags::CACHED) {
+        Ok(file) => {
+            let file = File::from(file);
+            Ok(match identify(&file) {
+                Some(identity) => Attempt::Done((file, identity)),
+                None => Attempt::Unsupported,
+            })
+        }
+        // These answers come from memory, and are final.
+        Err(
+            error @ (Errno::NOENT | Errno::ACCESS | Errno::NOTDIR | Errno::ISDIR | Errno::LOOP),
+        ) => Err(error.into()),
+        Err(Errno::NOSYS) => {
+            NO_OPENAT2.store(true, Ordering::Relaxed);
+            Ok(Attempt::Unsupported)
+        }
+        // The call that may wait finds the error again, if it is one: a filter of system calls answers
+        // `PERM`, and so does a file.
+        Err(_) => Ok(Attempt::WouldBlock),
+    }
+}
+
+/// What an open file is, from memory; `None` if the system refuses the answer.
+pub(in crate::fs) fn identify(file: &File) -> Option<Identity> {
+    let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC;
+    let stat = calls_fs::statx(file, c"", flags, StatxFlags::TYPE).ok()?;
+    Some(Identity {
+        device: calls_fs::makedev(stat.stx_dev_major, stat.stx_dev_minor),
+        is_regular: FileType::from_raw_mode(stat.stx_mode.into()) == FileType::RegularFile,
+    })
+}
+
+/// The kind of the file system that a file is on. May block.
+pub(in crate::fs) fn kind(file: &File) -> Kind {
+    const MEMORY: [i64; 2] = [0x0102_1994, 0x8584_58f6]; // tmpfs, ramfs
+    const LOCAL: [i64; 8] = [
+        0xef53,      // ext2 to ext4
+        0x5846_5342, // xfs
+        0x9123_683e, // btrfs
+        0xf2f5_2010, // f2fs
+        0x2fc1_2fc1, // zfs
+        0x794c_7630, // overlayfs
+        0xe0f5_e1e2, // erofs
+        0x7371_7368, // squashfs
+    ];
+    // The type of the field differs between architectures, some of which extend the sign.
+    let Ok(stat) = calls_fs::fstatfs(file) else { return Kind::Remote };
+    let magic = i64::from(stat.f_type as u32);
+    match magic {
+        _ if MEMORY.contains(&magic) => Kind::Memory,
+        _ if LOCAL.contains(&magic) => Kind::Local,
+        _ => Kind::Remote,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_release_with_false_ends;
+
+    #[test]
+    fn the_kernels_with_false_ends_are_known() {
+        for release in ["5.9.0", "5.10.1-generic", "5.9"] {
+            assert!(is_release_with_false_ends(release), "{release}");
+        }
+        for release in ["5.8.18", "5.11.0", "6.9.0", "6.10.3", "15.9.0", "5.90.1", "", "x"] {
+            assert!(!is_release_with_false_ends(release), "{release}");
+        }
+    }
+}

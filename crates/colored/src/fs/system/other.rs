@@ -1,0 +1,31 @@
+//! Systems without attempts: the pool serves everything.
+
+use super::{Access, Attempt, Identity};
+use crate::device::Kind;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+pub(in crate::fs) fn read(_: &File, _: &mut [u8], _: u64) -> io::Result<Attempt<usize>> {
+    Ok(Attempt::Unsupported)
+}
+
+pub(in crate::fs) fn write(_: &File, _: &[u8], _: u64) -> io::Result<Attempt<usize>> {
+    Ok(Attempt::Unsupported)
+}
+
+pub(in crate::fs) fn open(_: &Path, _: Access) -> io::Result<Attempt<(File, Identity)>> {
+    Ok(Attempt::Unsupported)
+}
+
+pub(in crate::fs) fn find(_: &Path, _: bool) -> io::Result<Attempt<(File, Identity)>> {
+    Ok(Attempt::Unsupported)
+}
+
+pub(in crate::fs) fn identify(_: &File) -> Option<Identity> {
+    None
+}
+
+pub(in crate::fs) fn kind(_: &File) -> Kind {
+    Kind::Remote
+}

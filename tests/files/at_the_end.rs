@@ -1,0 +1,71 @@
+//! The end of a runtime in the middle of file operations, and files that outlive it.
+
+use crate::support::scratch::Scratch;
+use crate::support::{panic_of, shared};
+use colored::fs::File;
+use colored::time::Duration;
+use colored::{Runtime, spawn_unique};
+use std::sync::Arc;
+
+#[test]
+fn a_shutdown_in_the_middle_of_a_thousand_operations_ends() {
+    shared(|| {
+        for lazy in [true, false] {
+            let scratch = Scratch::new();
+            let path = scratch.file("file", vec![7; 1 << 16]);
+            let runtime = Runtime::builder().workers(2).lazy_files(lazy).build().unwrap();
+            runtime.run(async move {
+                let file =
+                    Arc::new(File::options().read(true).write(true).open(path).await.unwrap());
+                for i in 0..1000 {
+                    let file = Arc::clone(&file);
+                    drop(spawn_unique(async move {
+                        let mut buf = vec![0; 1 << 12];
+                        loop {
+                            file.read_at(&mut buf, i).await.unwrap();
+                            file.write_at(&buf, i).await.unwrap();
+                        }
+                    }));
+                }
+                colored::time::sleep(Duration::from_millis(20)).await;
+            });
+            runtime.shutdown_timeout(Duration::from_secs(30)).unwrap();
+        }
+    });
+}
+
+#[test]
+fn a_file_of_a_runtime_that_is_gone_gives_an_error() {
+    shared(|| {
+        let scratch = Scratch::new();
+        let path = scratch.file("file", "bytes");
+        let gone = Runtime::builder().workers(1).lazy_files(false).build().unwrap();
+        let file = gone.run(async move { File::open(path).await.unwrap() });
+        gone.shutdown_timeout(Duration::from_secs(30)).unwrap();
+        let other = Runtime::builder().workers(1).build().unwrap();
+        let error = other.run(async move { file.read_at(&mut [0; 5], 0).await.unwrap_err() });
+        assert!(error.to_string().contains("the runtime has shut down"), "{error}");
+    });
+}
+
+#[test]
+fn a_file_outside_a_runtime_panics_with_the_reason() {
+    let said = panic_of(|| File::from_std(std::fs::File::open("/dev/null").unwrap()));
+    assert!(said.contains("this thread is in no `colored` runtime"), "{said}");
+}
+
+#[test]
+fn a_wrong_environment_variable_is_an_error_of_the_builder() {
+    crate::support::child::run_after(
+        "export COLORED_LAZY_FILES=maybe",
+        module_path!(),
+        "a_wrong_environment_variable_is_an_error_of_the_builder",
+        || {
+            let error = Runtime::builder().workers(1).build().unwrap_err().to_string();
+            assert!(
+                error.contains("COLORED_LAZY_FILES is \"maybe\": allowed are 0 and 1"),
+                "{error}"
+            );
+        },
+    );
+}

@@ -1,0 +1,164 @@
+//! Operations on paths and directories.
+
+use super::in_both_modes;
+use crate::support::run;
+use crate::support::scratch::Scratch;
+use colored::fs::{self, File};
+use std::collections::BTreeSet;
+use std::future::poll_fn;
+use std::io::ErrorKind;
+use std::os::unix::fs::PermissionsExt;
+use std::pin::Pin;
+
+#[test]
+fn each_operation_has_the_effect_of_the_standard_library() {
+    in_both_modes(|| async {
+        let scratch = Scratch::new();
+        let (one, two) = (scratch.file("one", "bytes"), scratch.join("two"));
+        assert_eq!(fs::copy(&one, &two).await.unwrap(), 5);
+        assert_eq!(fs::read_to_string(&two).await.unwrap(), "bytes");
+        fs::rename(&two, scratch.join("three")).await.unwrap();
+        assert!(!fs::try_exists(&two).await.unwrap());
+        fs::hard_link(&one, &two).await.unwrap();
+        assert!(fs::try_exists(&two).await.unwrap());
+        fs::remove_file(&two).await.unwrap();
+        fs::symlink(&one, &two).await.unwrap();
+        assert_eq!(fs::read_link(&two).await.unwrap(), one);
+        assert_eq!(fs::metadata(&two).await.unwrap().len(), 5);
+        assert!(fs::symlink_metadata(&two).await.unwrap().is_symlink());
+        assert_eq!(fs::canonicalize(&two).await.unwrap(), std::fs::canonicalize(&one).unwrap());
+        let mut permissions = fs::metadata(&one).await.unwrap().permissions();
+        permissions.set_mode(0o400);
+        fs::set_permissions(&one, permissions).await.unwrap();
+        assert_eq!(std::fs::metadata(&one).unwrap().permissions().mode() & 0o777, 0o400);
+        let deep = scratch.join("a/b/c");
+        assert_eq!(fs::create_dir(&deep).await.unwrap_err().kind(), ErrorKind::NotFound);
+        fs::create_dir_all(&deep).await.unwrap();
+        fs::remove_dir(&deep).await.unwrap();
+        assert!(fs::metadata(scratch.join("a/b")).await.unwrap().is_dir());
+        fs::remove_dir_all(scratch.join("a")).await.unwrap();
+        assert!(!fs::try_exists(scratch.join("a")).await.unwrap());
+    });
+}
+
+#[test]
+fn an_error_names_the_operation_and_the_path_and_has_the_kind_of_the_system() {
+    in_both_modes(|| async {
+        let scratch = Scratch::new();
+        let gone = scratch.join("gone");
+        let at = gone.display();
+        for (error, said) in [
+            (File::open(&gone).await.map(drop).unwrap_err(), format!("cannot open {at}: ")),
+            (fs::read(&gone).await.map(drop).unwrap_err(), format!("cannot open {at}: ")),
+            (
+                fs::metadata(&gone).await.map(drop).unwrap_err(),
+                format!("cannot read the metadata of {at}: "),
+            ),
+            (fs::remove_file(&gone).await.unwrap_err(), format!("cannot remove the file {at}: ")),
+            (fs::read_dir(&gone).await.map(drop).unwrap_err(), format!("cannot list {at}: ")),
+            (
+                fs::rename(&gone, scratch.join("x")).await.unwrap_err(),
+                format!("cannot rename {at} to {}", scratch.join("x").display()),
+            ),
+        ] {
+            assert!(error.to_string().starts_with(&said), "{error}");
+            assert_eq!(error.kind(), ErrorKind::NotFound, "{error}");
+        }
+        let text = fs::read_to_string(scratch.file("bytes", [b'a', 0xff])).await.unwrap_err();
+        assert_eq!(text.kind(), ErrorKind::InvalidData);
+        assert!(text.to_string().contains("index 1"), "{text}");
+    });
+}
+
+#[test]
+fn a_large_directory_is_listed_whole_also_while_it_changes() {
+    in_both_modes(|| async {
+        let scratch = Scratch::new();
+        let names: BTreeSet<String> = (0..1000).map(|i| format!("entry-{i}")).collect();
+        for name in &names {
+            scratch.file(name, name);
+        }
+        std::fs::create_dir(scratch.join("directory")).unwrap();
+        let mut entries = fs::read_dir(scratch.path()).await.unwrap();
+        let mut found = BTreeSet::new();
+        while let Some(entry) = entries.next_entry().await.unwrap() {
+            let name = entry.file_name().into_string().unwrap();
+            assert_eq!(entry.file_type().unwrap().is_dir(), name == "directory");
+            assert_eq!(entry.path(), scratch.join(&name));
+            if found.len() == 10 {
+                scratch.file("late", "");
+            }
+            if name != "directory" && name != "late" {
+                assert_eq!(entry.metadata().await.unwrap().len(), name.len() as u64);
+                assert!(found.insert(name), "an entry is listed once");
+            }
+        }
+        assert_eq!(found, names);
+        assert!(entries.next_entry().await.unwrap().is_none(), "and stays at the end");
+        let mut stream = fs::read_dir(scratch.path()).await.unwrap();
+        let mut count = 0;
+        while let Some(entry) =
+            poll_fn(|cx| futures_core::Stream::poll_next(Pin::new(&mut stream), cx)).await
+        {
+            entry.unwrap();
+            count += 1;
+        }
+        assert_eq!(count, 1002);
+    });
+}
+
+#[test]
+fn a_replacing_write_shows_no_half_of_a_file() {
+    let scratch = Scratch::new();
+    let path = scratch.file("file", vec![0; 100_000]);
+    let (read, link) = (path.clone(), scratch.join("link"));
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    let entries = || std::fs::read_dir(scratch.path()).unwrap().count();
+    run(2, async move {
+        let writer = colored::spawn_colored(1, async move {
+            for i in 1..100 {
+                // Over the link, too.
+                let path = if i % 2 == 0 { &path } else { &link };
+                fs::write(path, vec![i; 100_000]).await.unwrap();
+            }
+        });
+        while !writer.is_finished() {
+            let bytes = fs::read(&read).await.unwrap();
+            assert!(bytes.len() == 100_000 && bytes.iter().all(|byte| *byte == bytes[0]));
+        }
+        writer.await.unwrap();
+    });
+    assert_eq!(entries(), 2, "the new files have been renamed");
+    assert!(std::fs::symlink_metadata(scratch.join("link")).unwrap().is_symlink());
+}
+
+#[test]
+fn a_replacing_write_keeps_permissions_and_fails_without_a_trace() {
+    in_both_modes(|| async {
+        let scratch = Scratch::new();
+        let path = scratch.file("file", "old");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
+        fs::write(&path, "new").await.unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+        assert_eq!(std::fs::read(&path).unwrap(), b"new");
+        let error = fs::write(scratch.join("no/file"), "x").await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NotFound);
+        let error = fs::write(scratch.path(), "x").await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::IsADirectory);
+        assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 1);
+        fs::write("/dev/null", "x").await.unwrap();
+    });
+}
+
+#[test]
+fn a_file_that_is_deleted_while_open_is_read() {
+    in_both_modes(|| async {
+        let scratch = Scratch::new();
+        let path = scratch.file("file", "bytes");
+        let file = File::open(&path).await.unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let mut bytes = [0; 5];
+        file.read_exact_at(&mut bytes, 0).await.unwrap();
+        assert_eq!(&bytes, b"bytes");
+    });
+}

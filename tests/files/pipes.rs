@@ -1,0 +1,93 @@
+//! Files that are no regular files.
+
+use crate::support::scratch::Scratch;
+use crate::support::{child, run, shared};
+use colored::fs::File;
+use colored::time::{Duration, sleep, timeout};
+use std::io::{ErrorKind, SeekFrom, Write};
+use std::path::Path;
+use std::process::Command;
+
+fn make_pipe(path: &Path) {
+    assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+}
+
+/// The opening waits for the other end, and the read for bytes; the worker for neither.
+#[test]
+fn a_pipe_waits_without_its_worker() {
+    let scratch = Scratch::new();
+    let path = scratch.join("pipe");
+    make_pipe(&path);
+    run(1, async move {
+        let at = path.clone();
+        let reader = colored::spawn_colored(7, async move {
+            let mut pipe = File::open(&at).await.unwrap();
+            let mut bytes = [0; 10];
+            let n = pipe.read(&mut bytes).await.unwrap();
+            assert_eq!(
+                pipe.seek(SeekFrom::Start(0)).await.unwrap_err().kind(),
+                ErrorKind::NotSeekable
+            );
+            let mut rest = Vec::new();
+            pipe.read_to_end(&mut rest).await.unwrap();
+            (bytes[..n].to_vec(), rest)
+        });
+        sleep(Duration::from_millis(20)).await;
+        let mut writer = std::fs::File::options().write(true).open(&path).unwrap();
+        sleep(Duration::from_millis(20)).await;
+        writer.write_all(b"first").unwrap();
+        sleep(Duration::from_millis(20)).await;
+        writer.write_all(b"second").unwrap();
+        drop(writer);
+        assert_eq!(reader.await.unwrap(), (b"first".to_vec(), b"second".to_vec()));
+    });
+}
+
+#[test]
+fn bytes_of_a_pipe_that_a_dropped_read_took_come_with_the_next_one() {
+    let scratch = Scratch::new();
+    let path = scratch.join("pipe");
+    make_pipe(&path);
+    run(1, async move {
+        let mut options = File::options();
+        let mut pipe = options.read(true).write(true).open(&path).await.unwrap();
+        let mut bytes = [0; 4];
+        assert!(timeout(Duration::from_millis(20), pipe.read(&mut bytes)).await.is_err());
+        let mut writer = std::fs::File::options().write(true).open(&path).unwrap();
+        writer.write_all(b"abcdef").unwrap();
+        let mut read = Vec::new();
+        while read.len() < 6 {
+            let n = pipe.read(&mut bytes).await.unwrap();
+            read.extend_from_slice(&bytes[..n]);
+        }
+        assert_eq!(read, b"abcdef");
+    });
+}
+
+#[test]
+fn a_full_device_is_an_error_that_names_it() {
+    run(1, async {
+        let mut full = File::options().write(true).open("/dev/full").await.unwrap();
+        let error = full.write(b"bytes").await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::StorageFull);
+        assert!(error.to_string().starts_with("cannot write to /dev/full: "), "{error}");
+    });
+}
+
+/// No end of the program waits for a pipe.
+#[test]
+fn a_read_that_never_ends_does_not_keep_the_program() {
+    child::run(module_path!(), "a_read_that_never_ends_does_not_keep_the_program", || {
+        shared(|| {
+            let scratch = Scratch::new();
+            let path = scratch.join("pipe");
+            make_pipe(&path);
+            run(1, async move {
+                let mut options = File::options();
+                let mut pipe = options.read(true).write(true).open(&path).await.unwrap();
+                let mut byte = [0];
+                assert!(timeout(Duration::from_millis(20), pipe.read(&mut byte)).await.is_err());
+            });
+        });
+    });
+}

@@ -1,0 +1,47 @@
+//! Directories for tests, which are removed at the end.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A new directory.
+pub(crate) struct Scratch(PathBuf);
+
+impl Scratch {
+    pub(crate) fn new() -> Self {
+        Self::within(&env::temp_dir())
+    }
+
+    pub(crate) fn within(parent: &Path) -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        // Ordering: the numbers are different, whatever their order.
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = parent.join(format!("colored-tests-{}-{number}", process::id()));
+        fs::create_dir(&path).expect("the directory is new");
+        Self(path)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// A path inside.
+    pub(crate) fn join(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// A file inside.
+    pub(crate) fn file(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.join(name);
+        fs::write(&path, bytes).expect("the directory is writable");
+        path
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
