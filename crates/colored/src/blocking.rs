@@ -53,7 +53,7 @@ where
 ///
 /// # Errors
 ///
-/// [`JoinError`](crate::JoinError) if the runtime shuts down before `otherwise` begins, or `otherwise`
+/// [`JoinError`] if the runtime shuts down before `otherwise` begins, or `otherwise`
 /// panics. A panic of `attempt` goes to the caller.
 ///
 /// # Panics

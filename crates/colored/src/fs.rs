@@ -14,7 +14,7 @@
 //! | [`File::metadata`] | on a device of this machine, after the first call | the call |
 //! | [`metadata`], [`symlink_metadata`], [`try_exists`] | the same, if the path is in memory | the call |
 //! | [`read`], [`read_to_string`] | as `open` and `read_to_end` | the same |
-//! | [`read_dir`] | | 256 entries a time |
+//! | [`read_dir()`] | | 256 entries a time |
 //! | all others | | the call |
 //!
 //! The attempts exist on Linux 5.12 or later; on other systems a blocking thread does everything. Some

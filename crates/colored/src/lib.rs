@@ -55,7 +55,7 @@
 //! When `main` is done, the runtime drops the remaining tasks under their colors. Then the program
 //! waits for polls and [`spawn_blocking`] calls that have begun, because they cannot be
 //! interrupted. A call that never returns, such as a read of an unused terminal, keeps the program
-//! from ending. A name look-up does not. A program that cannot wait builds the [`Runtime`] itself
+//! from ending. A name look-up does not, nor does a [`fs::File`] that is a pipe or a terminal. A program that cannot wait builds the [`Runtime`] itself
 //! and ends it by [`shutdown_timeout`](Runtime::shutdown_timeout) or
 //! [`shutdown_background`](Runtime::shutdown_background), which waits for nothing.
 //!
@@ -73,6 +73,9 @@
 //! | [`spawn_local`] | the caller's, or the default one | any | this thread |
 //! | [`spawn_pinned`] | the one named | any, made there | the worker named |
 //! | [`spawn_blocking`] | none, and no order | a closure, `Send` | a thread that may block |
+//!
+//! For files, [`fs`] is cheaper than `spawn_blocking`: what is in memory is read on the worker.
+//! [`lazy`] does the same for any operation that has an attempt which does not block.
 //!
 //! A task does not inherit a color: a future that a colored task passes to [`spawn`] runs under the
 //! default color. Dropping a [`JoinHandle`] detaches its task. An abort, a panic and the end of the
@@ -153,10 +156,10 @@
 //! * `tokio::sync` needs no runtime, and is re-exported as [`sync`]. [`select!`], [`join!`] and
 //!   [`try_join!`] are also tokio's and need no runtime; for `pin!` use [`std::pin::pin!`].
 //! * `tokio::spawn`, `tokio::time`, `tokio::net`, `tokio::fs`, `tokio::signal` and `tokio::process`
-//!   need a tokio runtime and panic without one. Use [`spawn`], [`time`] and [`net`] of this crate.
-//!   There is no file, signal or process module yet, no standard input and output, and no UDP; use
-//!   [`spawn_blocking`] for files and for the standard input. The guide, `docs/colors.md`, has a
-//!   table for programs that come from tokio.
+//!   need a tokio runtime and panic without one. Use [`spawn`], [`time`], [`net`] and [`fs`] of this
+//!   crate. There is no signal or process module yet, no standard input and output, and no UDP; use
+//!   [`spawn_blocking`] for the standard input. The guide, `docs/colors.md`, has a table for programs
+//!   that come from tokio.
 //! * The crate `colored-rt-hyper` runs hyper, axum and tonic.
 //! * The sockets implement the traits of futures-io and hyper with the features below.
 //! * Any executor may await a [`JoinHandle`], a [`ColorCell::call`] and all of [`sync`]. Sockets
@@ -167,7 +170,7 @@
 //! | feature | default | what it adds |
 //! |---|---|---|
 //! | `macros` | yes | [`#[colored::main]`](macro@main), [`#[colored::test]`](macro@test) |
-//! | `futures-io` | no | the futures-io traits on sockets |
+//! | `futures-io` | no | the futures-io traits on sockets and files |
 //! | `hyper` | no | hyper's `Read` and `Write` on sockets |
 //!
 //! # Platforms
@@ -184,6 +187,7 @@
 //! | `SO_REUSEADDR` | on by default, except on Windows, where it would let others take the port |
 //! | `SO_REUSEPORT` | on unix, without Solaris and illumos |
 //! | [`net::UnixListener`](net), `UnixStream` | on unix |
+//! | [`fs`] | attempts on the worker on Linux; blocking threads do everything elsewhere |
 //! | keep-alive | no interval on OpenBSD; no count of probes on OpenBSD and Windows |
 
 pub mod admission;

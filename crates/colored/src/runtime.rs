@@ -44,6 +44,7 @@
 //! | [`exclusive`](crate::exclusive()) | holds a color of the task's runtime. The search for deadlocks ignores a wait in another runtime, and a `when` over cells of several | | |
 //! | [`sleep`](crate::time::sleep), `timeout`, `interval` | belongs to the runtime in which it is polled first; if that is gone, to the one in which it is polled next | works, until all polls have ended | panics, if it is polled there before it is due |
 //! | a socket | belongs to the runtime in which it was made; any task may use it | works, until all polls have ended | an error |
+//! | a [`File`](crate::fs::File) | belongs to the runtime in which it was made; any task may use it | works, until all polls have ended | what is in memory is read; else an error |
 //! | a [`color_local!`](crate::color_local!) | belongs to the current color, in its runtime | | |
 //! | [`set_priority`](Handle::set_priority) | works | does nothing | does nothing |
 //! | [`metrics`](Handle::metrics) | works | works | works |

@@ -36,9 +36,9 @@ const SMALLEST: usize = 64;
 ///
 /// # Cancel safety
 ///
-/// All methods are cancel safe. A dropped read has no effect. A dropped write either writes all of its
-/// bytes or none, and does not move the position: the next operation of this `File` waits until the
-/// write is over. In append mode such bytes stay in the file.
+/// All methods are cancel safe. A dropped read has no effect. A dropped write has written none, some or
+/// all of its bytes: the position tells how many are confirmed, and the next operation at the position
+/// waits until the write is over, and then goes on there. In append mode such bytes stay in the file.
 ///
 /// # Pipes, terminals and sockets
 ///

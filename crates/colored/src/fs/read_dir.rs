@@ -40,7 +40,7 @@ pub async fn read_dir(path: impl AsRef<Path>) -> io::Result<ReadDir> {
     })
 }
 
-/// The entries of a directory; see [`read_dir`]. Also a [`Stream`](futures_core::Stream).
+/// The entries of a directory; see [`read_dir()`]. Also a [`Stream`](futures_core::Stream).
 #[derive(Debug)]
 pub struct ReadDir {
     path: PathBuf,
@@ -147,7 +147,7 @@ impl DirEntry {
         DirEntry { entry, file_type }
     }
 
-    /// The path: that of [`read_dir`] with the name.
+    /// The path: that of [`read_dir()`] with the name.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.entry.path()

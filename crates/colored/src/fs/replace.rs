@@ -1,4 +1,4 @@
-//! [`write`]: replacing a file in one step.
+//! [`write()`]: replacing a file in one step.
 
 use super::offload::offload;
 use std::ffi::OsString;
