@@ -1,0 +1,44 @@
+//! Web traces for servers of files: a generator.
+//!
+//! The LAIO paper (Elmeleegy et al., USENIX ATC 2004) compares servers under two traces of university web servers. We
+//! do not have these traces, so `tracegen` writes synthetic ones with the same marginals.
+//!
+//! | marginal | Rice | Berkeley |
+//! |---|---:|---:|
+//! | requests | 245,820 | 3,184,540 |
+//! | footprint: the sizes of all requested files, summed | 1.1 GB | 6.4 GB |
+//! | bytes transferred in files of at most 8 KB | 5.5 % | 8.2 % |
+//! | of 8 to 256 KB | 20.2 % | 33.2 % |
+//! | of more than 256 KB | 74.3 % | 58.6 % |
+//! | footprint over the memory of the paper's server, 2 GB | 0.55 | 3.2 |
+//!
+//! Here 1 KB is 1,024 bytes, and 1 GB is 10⁹ bytes.
+//!
+//! ```text
+//! cargo build --release -p colored-traces
+//! tracegen new rice rice.trace --scale 0.1 --seed 7      # writes a trace, prints its marginals
+//! tracegen show rice.trace                               # prints the marginals of any trace
+//! tracegen files rice.trace /tmp/rice --limit 200MB      # creates the files that the trace names
+//! tracegen check rice.trace /tmp/rice                    # compares sizes and contents
+//! ```
+//!
+//! # What the generator chooses
+//!
+//! The paper prints the marginals above and no others. The rest is our choice, and [`generate`] documents it: how the
+//! footprint divides among the three classes, the sizes inside a class, the popularity of files (Zipf), and the lengths
+//! of sequences (geometric). Requests are independent of each other: the trace has no locality beyond popularity.
+//!
+//! The page cache holds whole pages. So with files of this mix the footprint of 1.1 GB takes some 9 % more memory.
+
+pub mod args;
+pub mod class;
+pub mod content;
+pub mod files;
+pub mod format;
+pub mod generate;
+pub mod place;
+pub mod profile;
+pub mod summary;
+
+mod popularity;
+mod sizes;
