@@ -1,7 +1,8 @@
-//! Web traces for servers of files: a generator.
+//! Web traces for servers of files: a generator, and a player.
 //!
 //! The LAIO paper (Elmeleegy et al., USENIX ATC 2004) compares servers under two traces of university web servers. We
-//! do not have these traces, so `tracegen` writes synthetic ones with the same marginals.
+//! do not have these traces, so `tracegen` writes synthetic ones with the same marginals. `traceplay` replays a
+//! trace against a server on this machine.
 //!
 //! | marginal | Rice | Berkeley |
 //! |---|---:|---:|
@@ -20,6 +21,8 @@
 //! tracegen show rice.trace                               # prints the marginals of any trace
 //! tracegen files rice.trace /tmp/rice --limit 200MB      # creates the files that the trace names
 //! tracegen check rice.trace /tmp/rice                    # compares sizes and contents
+//! traceplay closed rice.trace 127.0.0.1:8080 --clients 64
+//! traceplay open rice.trace 127.0.0.1:8080 --rate 200 --clients 512 --seconds 30
 //! ```
 //!
 //! # What the generator chooses
@@ -29,6 +32,13 @@
 //! of sequences (geometric). Requests are independent of each other: the trace has no locality beyond popularity.
 //!
 //! The page cache holds whole pages. So with files of this mix the footprint of 1.1 GB takes some 9 % more memory.
+//!
+//! # What the player measures
+//!
+//! [`play`] starts a thread for each client. A client takes the next sequence of the trace, opens a connection, and
+//! sends the requests of the sequence one after another, each after the response to the last one. In the closed loop
+//! the next sequence starts when a client is free. In the open loop sequences arrive at a fixed rate, and a latency
+//! starts at the scheduled arrival, so a slow server cannot delay its own load.
 
 pub mod args;
 pub mod class;
@@ -37,6 +47,7 @@ pub mod files;
 pub mod format;
 pub mod generate;
 pub mod place;
+pub mod play;
 pub mod profile;
 pub mod summary;
 
