@@ -80,8 +80,8 @@ const STACK: usize = 128 * 1024;
 
 /// Replays a trace, and blocks until all clients have ended.
 ///
-/// After the time limit no client sends another request. A request under way fails at the latest two time-outs later.
-/// The report takes 8 bytes of memory for each request and each sequence.
+/// After the time limit no client sends another request. A request under way ends at the latest three time-outs later:
+/// one to connect, and two for the response. The report takes 8 bytes of memory for each request and each sequence.
 ///
 /// # Errors
 ///
