@@ -164,8 +164,9 @@ impl Shared {
         bytes.resize(body + sent as usize, 0);
         let file = file + u32::from(matches!(answer, Answer::Other));
         content::fill(file, 0, &mut bytes[body..]);
-        output.write_all(&bytes)?;
+        // The client may end the run as soon as it has the last byte.
         self.bytes.fetch_add(sent, SeqCst);
+        output.write_all(&bytes)?;
         Ok(matches!(answer, Answer::Last | Answer::Half))
     }
 }
