@@ -1,6 +1,7 @@
 //! The cases that run inside this process: one file for each family.
 
 pub mod echo;
+pub mod files;
 pub mod keyed;
 pub mod makespan;
 pub mod outside;
@@ -26,4 +27,4 @@ pub const ALLOCATING: &[&[Row]] = &[spawn::ROWS, wake::CHAINS, keyed::ROWS, post
 
 /// Every other row.
 pub const OTHERS: &[&[Row]] =
-    &[wake::ROWS, outside::ROWS, echo::ROWS, timers::ROWS, makespan::ROWS];
+    &[wake::ROWS, outside::ROWS, echo::ROWS, timers::ROWS, makespan::ROWS, files::ROWS];

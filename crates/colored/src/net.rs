@@ -18,6 +18,7 @@
 //! kind it shares.
 
 pub use self::addr::{ToSocketAddrs, lookup_host};
+pub use self::chunks::Chunks;
 pub use self::tcp::{
     ConnectOptions, KeepAlive, ListenOptions, OwnedReadHalf, OwnedWriteHalf, ReadHalf,
     ReuniteError, TcpListener, TcpStream, WriteHalf,
@@ -28,6 +29,7 @@ pub use self::unix::{UnixListener, UnixStream};
 mod acceptor;
 mod addr;
 mod backoff;
+mod chunks;
 mod convert;
 mod direction;
 mod error;

@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 use super::TcpStream;
 #[cfg(unix)]
 use super::UnixStream;
+use super::chunks::Chunks;
 use super::gather;
 use super::socket::Socket;
 use super::transfer::Stream;
@@ -74,6 +75,20 @@ macro_rules! methods {
                 self.try_transfer(Interest::WRITABLE, len, |socket| {
                     gather::write(socket, bufs, len)
                 })
+            }
+
+            /// Writes all of `chunks`, however many they are and however few bytes the system takes at a
+            /// time, and drops each chunk as soon as it has been written. Cancel safe: what has been
+            /// written has left `chunks`, and another call goes on.
+            ///
+            /// # Errors
+            ///
+            /// The system's; the chunks that were not written stay.
+            pub async fn write_chunks<B: AsRef<[u8]>>(
+                &self,
+                chunks: &mut Chunks<B>,
+            ) -> io::Result<()> {
+                chunks.write_all(self).await
             }
 
             /// Runs `operation` once, unless the connection is known not to be ready for `interest`.
