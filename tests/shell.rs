@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod blocking;
+mod blocking_class;
 mod enter_guards;
 mod entry;
 mod idle;

@@ -1,5 +1,10 @@
 //! Calls that may block, on threads of their own.
 
+mod class;
+mod ordered;
+
+pub use self::class::{BlockingClass, BlockingMetrics};
+
 use crate::driver::{Driver, current, entered};
 use crate::explained::explained;
 use crate::pool::{Class, Pool, Refused};
@@ -114,13 +119,21 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    let (core, context) = (handle.clone(), Arc::clone(driver));
-    let inside = move || {
-        let _driver = entered::enter(current::Context { driver: context, worker: None });
+    submit(&driver.pool, Class::Work, inside(handle, driver, f))
+}
+
+/// `f` inside a runtime, on a thread that is not.
+fn inside<T, F>(core: &Handle, driver: &Arc<Driver>, f: F) -> impl FnOnce() -> T + Send + 'static
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let (core, driver) = (core.clone(), Arc::clone(driver));
+    move || {
+        let _driver = entered::enter(current::Context { driver, worker: None });
         let _core = core.enter();
         f()
-    };
-    submit(&driver.pool, Class::Work, inside)
+    }
 }
 
 #[track_caller]
@@ -130,7 +143,14 @@ where
     T: Send + 'static,
 {
     let (job, handle) = colored_core::blocking(f);
-    match pool.submit(class, Box::new(move || job.run())) {
+    cancelled_or_panic(pool.submit(class, Box::new(move || job.run())));
+    handle
+}
+
+/// After a job has been submitted: the end of the pool cancels it, and the lack of a thread is a panic.
+#[track_caller]
+fn cancelled_or_panic(submitted: Result<(), Refused>) {
+    match submitted {
         Ok(()) => {}
         // Dropping a job cancels it, which the handle reports.
         Err(Refused::ShutDown(job)) => drop(job),
@@ -139,7 +159,6 @@ where
             panic!("the system gives no thread for a blocking call: {error}");
         }
     }
-    handle
 }
 
 /// Runs `f` on a thread of this class of the current runtime.
@@ -170,8 +189,12 @@ where
 {
     let (job, handle) = colored_core::blocking(f);
     match pool.submit(class, Box::new(move || job.run())) {
+        Ok(()) => Ok(Deferred(AbortOnDrop(handle))),
         // Dropping a job cancels it, which the future reports.
-        Ok(()) | Err(Refused::ShutDown(_)) => Ok(Deferred(AbortOnDrop(handle))),
+        Err(Refused::ShutDown(job)) => {
+            drop(job);
+            Ok(Deferred(AbortOnDrop(handle)))
+        }
         Err(Refused::NoThread(_, error)) => {
             let text = format!("the system gives no thread for a blocking call: {error}");
             Err(explained(text, error))

@@ -4,5 +4,6 @@
 //! Stages and admissions have counters of their own: [`stage::Metrics`](crate::stage::Metrics),
 //! [`admission::Metrics`](crate::admission::Metrics).
 
+pub use crate::blocking::BlockingMetrics;
 pub use crate::device::FileMetrics;
 pub use crate::runtime::{Metrics, WorkerMetrics};

@@ -13,12 +13,12 @@ mod threads;
 
 use std::{
     io,
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError, Weak},
     time::{Duration, Instant},
 };
 
 pub(crate) use self::class::Class;
-use self::threads::Threads;
+pub(crate) use self::threads::Threads;
 use crate::launch::Launch;
 
 /// A job of a thread of the pool.
@@ -74,6 +74,16 @@ pub(crate) struct Stats {
 /// Dropping it shuts it down without waiting.
 pub(crate) struct Pool {
     groups: [Arc<Threads>; Class::ALL.len()],
+    limits: Limits,
+    /// The classes of users.
+    others: Mutex<Others>,
+}
+
+#[derive(Default)]
+struct Others {
+    /// A class lives as long as somebody can submit to it, or it has a thread.
+    threads: Vec<Weak<Threads>>,
+    closed: bool,
 }
 
 impl Pool {
@@ -84,7 +94,37 @@ impl Pool {
     /// If `max_threads` is zero.
     pub(crate) fn new(limits: &Limits) -> Pool {
         assert!(limits.max_threads > 0, "max_threads of the blocking pool must not be 0");
-        Pool { groups: Class::ALL.map(|class| Arc::new(Threads::new(class, limits))) }
+        Pool {
+            groups: Class::ALL.map(|class| Arc::new(Threads::of_class(class, limits))),
+            limits: limits.clone(),
+            others: Mutex::default(),
+        }
+    }
+
+    /// A class of a user, with so many threads at most. It ends with the pool.
+    pub(crate) fn add(&self, name: &str, max_threads: usize) -> Arc<Threads> {
+        let threads = Arc::new(Threads::new(name, true, max_threads, &self.limits));
+        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        if others.closed {
+            threads.close();
+        }
+        others.threads.retain(|threads| threads.strong_count() > 0);
+        others.threads.push(Arc::downgrade(&threads));
+        threads
+    }
+
+    /// The threads of all classes.
+    fn all(&self) -> Vec<Arc<Threads>> {
+        let others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        let others = others.threads.iter().filter_map(Weak::upgrade);
+        self.groups.iter().cloned().chain(others).collect()
+    }
+
+    fn close(&self) -> Vec<Arc<Threads>> {
+        self.others.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
+        let all = self.all();
+        all.iter().for_each(|threads| threads.close());
+        all
     }
 
     /// Hands a job to a thread of its class: an idle one, the last that became so,
@@ -120,14 +160,13 @@ impl Pool {
     /// then false.
     pub(crate) fn shutdown(&self, deadline: Option<Instant>) -> bool {
         // All of them first, so that they end side by side.
-        self.groups.iter().for_each(|threads| threads.close());
-        self.groups.iter().map(|threads| threads.join(deadline)).fold(true, |all, gone| all & gone)
+        self.close().iter().map(|threads| threads.join(deadline)).fold(true, |all, gone| all & gone)
     }
 }
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        self.groups.iter().for_each(|threads| threads.close());
+        drop(self.close());
     }
 }
 

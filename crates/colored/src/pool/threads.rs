@@ -2,7 +2,7 @@
 
 use std::{
     collections::VecDeque,
-    mem,
+    fmt, mem,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
@@ -14,11 +14,12 @@ use super::{Class, Job, Limits, Refused, Stats, name::thread_name};
 use crate::launch::Launch;
 
 /// The threads of one class.
-pub(super) struct Threads {
+pub(crate) struct Threads {
     state: Mutex<State>,
     /// Told when a thread leaves a closed threads.
     left: Condvar,
-    class: Class,
+    name: String,
+    is_waited_for: bool,
     max_threads: usize,
     keep_alive: Duration,
     prefix: String,
@@ -48,7 +49,18 @@ struct Idle {
 }
 
 impl Threads {
-    pub(super) fn new(class: Class, limits: &Limits) -> Threads {
+    /// The threads of a class of the runtime's own.
+    pub(super) fn of_class(class: Class, limits: &Limits) -> Threads {
+        let max_threads = class.max_threads(limits.max_threads);
+        Threads::new(class.name(), class.is_waited_for(), max_threads, limits)
+    }
+
+    pub(super) fn new(
+        name: &str,
+        is_waited_for: bool,
+        max_threads: usize,
+        limits: &Limits,
+    ) -> Threads {
         Threads {
             state: Mutex::new(State {
                 queue: VecDeque::new(),
@@ -60,21 +72,22 @@ impl Threads {
                 closed: false,
             }),
             left: Condvar::new(),
-            class,
-            max_threads: class.max_threads(limits.max_threads),
+            name: name.to_owned(),
+            is_waited_for,
+            max_threads,
             keep_alive: limits.keep_alive,
             prefix: limits.prefix.clone(),
             launch: limits.launch.clone(),
         }
     }
 
-    pub(super) fn stats(&self) -> Stats {
+    pub(crate) fn stats(&self) -> Stats {
         let state = self.lock();
         Stats { threads: state.running, idle: state.idle.len(), queued: state.queue.len() }
     }
 
     /// See [`Pool::submit`](super::Pool::submit).
-    pub(super) fn submit(self: &Arc<Self>, job: Job) -> Result<(), Refused> {
+    pub(crate) fn submit(self: &Arc<Self>, job: Job) -> Result<(), Refused> {
         let mut state = self.lock();
         if state.closed {
             return Err(Refused::ShutDown(job));
@@ -102,7 +115,7 @@ impl Threads {
         let free = state.threads.iter().position(Option::is_none);
         let number = free.unwrap_or(state.threads.len());
         let threads = self.clone();
-        let name = thread_name(&self.prefix, self.class.name(), number);
+        let name = thread_name(&self.prefix, &self.name, number);
         let body = self.launch.around(move || threads.work(number));
         let thread = self.launch.thread(name).spawn(body)?;
         match free {
@@ -179,7 +192,7 @@ impl Threads {
     }
 
     /// Waits for the threads of a closed pool. Without a deadline it does not wait for busy threads
-    /// of a class that [`Class::is_waited_for`] excludes. True when there are none.
+    /// that are not waited for ([`Class::is_waited_for`]). True when there are none.
     pub(super) fn join(&self, deadline: Option<Instant>) -> bool {
         let me = thread::current().id();
         let is_me = |thread: &Option<JoinHandle<()>>| {
@@ -187,7 +200,7 @@ impl Threads {
         };
         let mut state = self.lock();
         let mine = usize::from(state.threads.iter().any(is_me));
-        let leaves_busy = deadline.is_none() && !self.class.is_waited_for();
+        let leaves_busy = deadline.is_none() && !self.is_waited_for;
         loop {
             let left_alone = if leaves_busy { state.busy.max(mine) } else { mine };
             if state.running <= left_alone {
@@ -217,5 +230,11 @@ impl Threads {
     fn lock(&self) -> MutexGuard<'_, State> {
         // Nothing under the lock is left half-done by a panic.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Threads {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Threads").field("name", &self.name).field("stats", &self.stats()).finish()
     }
 }

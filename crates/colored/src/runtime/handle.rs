@@ -224,7 +224,7 @@ impl Handle {
     /// Returns the runtime's counters.
     #[must_use]
     pub fn metrics(&self) -> Metrics {
-        Metrics::of(self.core.scheduler(), &self.driver.devices)
+        Metrics::of(self.core.scheduler(), &self.driver)
     }
 
     /// Whether this thread is one of the runtime's workers, or runs under one of its colors.

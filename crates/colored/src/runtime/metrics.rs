@@ -1,6 +1,9 @@
 //! The counters of a runtime.
 
-use crate::device::{Devices, FileMetrics};
+use crate::blocking::BlockingMetrics;
+use crate::device::FileMetrics;
+use crate::driver::Driver;
+use crate::pool::Class;
 use colored_core::Scheduler;
 pub use colored_core::WorkerMetrics;
 
@@ -17,17 +20,24 @@ pub struct Metrics {
     pub colors: usize,
     /// Workers that are idle at the moment.
     pub parked: usize,
+    /// The threads of [`spawn_blocking`](crate::spawn_blocking). A
+    /// [`BlockingClass`](crate::task::BlockingClass) has metrics of its own.
+    pub blocking: BlockingMetrics,
+    /// The threads that do the file operations which would wait.
+    pub file_threads: BlockingMetrics,
     /// File operations: first those on paths, then those of each device that a file was on.
     pub files: Vec<FileMetrics>,
 }
 
 impl Metrics {
-    pub(super) fn of(scheduler: &Scheduler, devices: &Devices) -> Self {
+    pub(super) fn of(scheduler: &Scheduler, driver: &Driver) -> Self {
         Self {
             workers: (0..scheduler.workers()).map(|i| scheduler.worker_metrics(i)).collect(),
             colors: scheduler.lanes(),
             parked: scheduler.parked(),
-            files: devices.metrics(),
+            blocking: driver.pool.stats(Class::Work).into(),
+            file_threads: driver.pool.stats(Class::File).into(),
+            files: driver.devices.metrics(),
         }
     }
 }
