@@ -5,6 +5,7 @@ use crate::support::scratch::Scratch;
 use colored::fs::File;
 use fastrand::Rng;
 use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 
 /// The positions of the operations. A part of them is not in the page cache, and behind the end.
@@ -156,5 +157,22 @@ fn files_without_a_length_are_read_to_their_end() {
     in_both_modes(|| async {
         let text = colored::fs::read_to_string("/proc/self/status").await.unwrap();
         assert!(text.starts_with("Name:") && text.contains("Threads:"), "{text}");
+    });
+}
+
+/// The runtime opens files with another flag than the standard library; nobody else sees it.
+#[test]
+fn a_file_that_is_given_back_blocks_as_any_other() {
+    in_both_modes(|| async {
+        let scratch = Scratch::new();
+        let path = scratch.file("file", "bytes");
+        let flags = |file: &std::fs::File| {
+            let info = format!("/proc/self/fdinfo/{}", file.as_raw_fd());
+            let text = std::fs::read_to_string(info).unwrap();
+            text.lines().find(|line| line.starts_with("flags:")).unwrap().to_owned()
+        };
+        let wanted = flags(&std::fs::File::open(&path).unwrap());
+        let file = File::open(&path).await.unwrap();
+        assert_eq!(flags(&file.into_std().await.unwrap()), wanted);
     });
 }

@@ -89,6 +89,7 @@ impl File {
         let open = self.cursor.into_open();
         if open.is_regular() {
             io::Seek::seek(&mut &open.file, SeekFrom::Start(position))?;
+            system::clear_nonblock(&open.file)?;
         }
         match Arc::try_unwrap(open) {
             Ok(open) => Ok(open.file),

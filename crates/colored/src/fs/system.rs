@@ -6,9 +6,9 @@ mod linux;
 mod other;
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
-pub(super) use self::linux::{find, identify, kind, open, read, write};
+pub(super) use self::linux::{clear_nonblock, find, identify, kind, open, read, write};
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-pub(super) use self::other::{find, identify, kind, open, read, write};
+pub(super) use self::other::{clear_nonblock, find, identify, kind, open, read, write};
 
 /// The answer of an attempt.
 #[derive(Debug)]

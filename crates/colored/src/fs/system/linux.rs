@@ -83,14 +83,17 @@ pub(in crate::fs) fn open(path: &Path, access: Access) -> io::Result<Attempt<(Fi
     let status = if access.append { OFlags::APPEND } else { OFlags::empty() };
     // Without `NONBLOCK` the opening of a pipe waits for its other end, and that of a leased file for
     // the end of the lease.
-    let (file, identity) = match open_cached(path, direction | status | OFlags::NONBLOCK)? {
-        Attempt::Done((_, identity)) if !identity.is_regular => return Ok(Attempt::WouldBlock),
-        Attempt::Done(found) => found,
-        other => return Ok(other),
-    };
-    // Otherwise io_uring, and whoever gets the descriptor, would see a file that does not block.
-    calls_fs::fcntl_setfl(&file, status)?;
-    Ok(Attempt::Done((file, identity)))
+    match open_cached(path, direction | status | OFlags::NONBLOCK)? {
+        Attempt::Done((_, identity)) if !identity.is_regular => Ok(Attempt::WouldBlock),
+        // `NONBLOCK` stays set, since it means nothing for a regular file: clearing it is a call more.
+        found => Ok(found),
+    }
+}
+
+/// Makes a file that `open` has opened as the standard library would have.
+pub(in crate::fs) fn clear_nonblock(file: &File) -> io::Result<()> {
+    let flags = calls_fs::fcntl_getfl(file)?;
+    Ok(calls_fs::fcntl_setfl(file, flags - OFlags::NONBLOCK)?)
 }
 
 /// Finds what is at a path that is in memory, to look at its metadata.

@@ -29,3 +29,7 @@ pub(in crate::fs) fn identify(_: &File) -> Option<Identity> {
 pub(in crate::fs) fn kind(_: &File) -> Kind {
     Kind::Remote
 }
+
+pub(in crate::fs) fn clear_nonblock(_: &File) -> io::Result<()> {
+    Ok(())
+}
