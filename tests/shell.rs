@@ -12,4 +12,5 @@ mod runtimes;
 mod shutdown;
 mod sleeps;
 mod sockets;
+mod stdio;
 mod threads;

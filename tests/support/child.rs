@@ -12,10 +12,22 @@ pub(crate) fn run(module: &str, function: &str, body: impl FnOnce()) {
 
 /// As [`run`], after a line for the shell such as `ulimit -n 64`.
 pub(crate) fn run_after(line: &str, module: &str, function: &str, body: impl FnOnce()) {
+    let _said = said(line, module, function, body);
+}
+
+/// As [`run_after`], and returns what the process wrote to its output and its error; `None` in the
+/// process itself.
+pub(crate) fn said(
+    line: &str,
+    module: &str,
+    function: &str,
+    body: impl FnOnce(),
+) -> Option<(String, String)> {
     let (_, suite) = module.split_once("::").expect("a module of this crate");
     let test = format!("{suite}::{function}");
     if env::var(VARIABLE).is_ok_and(|name| name == test) {
-        return body();
+        body();
+        return None;
     }
     let output = Command::new("sh")
         .args(["-c", &format!("{line}\nexec \"$0\" \"$@\"")])
@@ -29,4 +41,5 @@ pub(crate) fn run_after(line: &str, module: &str, function: &str, body: impl FnO
     // A name that is no test's would pass with nothing run.
     let passed = output.status.success() && said.contains("1 passed");
     assert!(passed, "in a process of its own: {}\n{said}\n{cried}", output.status);
+    Some((said.into_owned(), cried.into_owned()))
 }

@@ -54,8 +54,9 @@
 //!
 //! When `main` is done, the runtime drops the remaining tasks under their colors. Then the program
 //! waits for polls and [`spawn_blocking`] calls that have begun, because they cannot be
-//! interrupted. A call that never returns, such as a read of an unused terminal, keeps the program
-//! from ending. A name look-up does not, nor does a [`fs::File`] that is a pipe or a terminal. A program that cannot wait builds the [`Runtime`] itself
+//! interrupted. A call that never returns, such as a read of [`std::io::stdin`] from an unused
+//! terminal, keeps the program from ending. A name look-up does not, nor does [`io::stdin`], nor a
+//! [`fs::File`] that is a pipe or a terminal. A program that cannot wait builds the [`Runtime`] itself
 //! and ends it by [`shutdown_timeout`](Runtime::shutdown_timeout) or
 //! [`shutdown_background`](Runtime::shutdown_background), which waits for nothing.
 //!
@@ -157,9 +158,8 @@
 //!   [`try_join!`] are also tokio's and need no runtime; for `pin!` use [`std::pin::pin!`].
 //! * `tokio::spawn`, `tokio::time`, `tokio::net`, `tokio::fs`, `tokio::signal` and `tokio::process`
 //!   need a tokio runtime and panic without one. Use [`spawn`], [`time`], [`net`] and [`fs`] of this
-//!   crate. There is no signal or process module yet, no standard input and output, and no UDP; use
-//!   [`spawn_blocking`] for the standard input. The guide, `docs/colors.md`, has a table for programs
-//!   that come from tokio.
+//!   crate. There is no signal or process module yet, and no UDP. The guide, `docs/colors.md`, has a
+//!   table for programs that come from tokio.
 //! * The crate `colored-rt-hyper` runs hyper, axum and tonic.
 //! * The sockets implement the traits of futures-io and hyper with the features below.
 //! * Any executor may await a [`JoinHandle`], a [`ColorCell::call`] and all of [`sync`]. Sockets

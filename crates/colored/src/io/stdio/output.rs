@@ -1,0 +1,117 @@
+//! [`Stdout`] and [`Stderr`].
+
+use crate::blocking::{self, Deferred};
+use crate::budget::poll_proceed;
+use crate::pool::Class;
+use std::io::{self, Write};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use tokio::io::AsyncWrite;
+
+/// One write takes so many bytes at most, and copies them.
+const MOST: usize = 1 << 20;
+
+/// Writes all bytes, and leaves none of them in a buffer of the process.
+type WriteAll = fn(&[u8]) -> io::Result<()>;
+
+/// The standard output of the process, without a buffer: when a write returns, the system has the
+/// bytes.
+///
+/// A write waits on a blocking thread, which does not keep the program from ending. The bytes of one
+/// write, up to 1 MiB, are not mixed with those of others, those of `println!` included. A dropped write
+/// may still write its bytes; the next write of this handle comes after them.
+///
+/// # Panics
+///
+/// A write panics outside a runtime.
+#[derive(Debug)]
+pub struct Stdout(Output);
+
+/// The standard error of the process; otherwise as [`Stdout`].
+#[derive(Debug)]
+pub struct Stderr(Output);
+
+/// A handle of the standard output.
+#[must_use]
+pub fn stdout() -> Stdout {
+    Stdout(Output::new(|bytes| {
+        let mut out = io::stdout().lock();
+        out.write_all(bytes)?;
+        out.flush()
+    }))
+}
+
+/// A handle of the standard error.
+#[must_use]
+pub fn stderr() -> Stderr {
+    Stderr(Output::new(|bytes| io::stderr().lock().write_all(bytes)))
+}
+
+#[derive(Debug)]
+struct Output {
+    write_all: WriteAll,
+    /// The write that has not returned, with its bytes.
+    write: Option<Deferred<(Vec<u8>, io::Result<()>)>>,
+}
+
+impl Output {
+    fn new(write_all: WriteAll) -> Self {
+        Self { write_all, write: None }
+    }
+
+    /// Waits for the write that has not returned; its bytes, if there was one.
+    fn poll_settle(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Option<Vec<u8>>>> {
+        let Some(write) = &mut self.write else { return Poll::Ready(Ok(None)) };
+        let done = ready!(Pin::new(write).poll(cx));
+        self.write = None;
+        Poll::Ready(match done {
+            Some((bytes, written)) => written.map(|()| Some(bytes)),
+            None => Err(blocking::shut_down()),
+        })
+    }
+
+    fn poll_write(&mut self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        if buf.is_empty() {
+            return Poll::Ready(Ok(0));
+        }
+        ready!(poll_proceed(cx));
+        loop {
+            // If the bytes are others, the caller of that write gave it up.
+            if let Some(bytes) = ready!(self.poll_settle(cx))?
+                && buf.starts_with(&bytes)
+            {
+                return Poll::Ready(Ok(bytes.len()));
+            }
+            let bytes = buf[..buf.len().min(MOST)].to_vec();
+            let write_all = self.write_all;
+            self.write = Some(blocking::defer(Class::Stream, move || {
+                let written = write_all(&bytes);
+                (bytes, written)
+            })?);
+        }
+    }
+}
+
+macro_rules! implement_write {
+    ($($type:ty),*) => {$(
+        impl AsyncWrite for $type {
+            fn poll_write(
+                mut self: Pin<&mut Self>,
+                cx: &mut Context<'_>,
+                buf: &[u8],
+            ) -> Poll<io::Result<usize>> {
+                self.0.poll_write(cx, buf)
+            }
+
+            fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+                self.0.poll_settle(cx).map_ok(|_| ())
+            }
+
+            fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+                self.poll_flush(cx)
+            }
+        }
+    )*};
+}
+
+implement_write!(Stdout, Stderr);
