@@ -102,3 +102,16 @@ fn what_is_written_is_there_when_the_write_returns() {
     assert!(said.contains(&"x".repeat(300_000)));
     assert!(cried.contains("[to the error]"), "{cried}");
 }
+
+#[test]
+fn an_input_that_never_ends_does_not_delay_a_shutdown() {
+    let name = "an_input_that_never_ends_does_not_delay_a_shutdown";
+    child::run_after(SILENT, module_path!(), name, || {
+        let runtime = runtime(1);
+        let _read = runtime.spawn(async { stdin().read(&mut [0]).await });
+        runtime.run(async { colored::time::sleep(Duration::from_millis(10)).await });
+        let begin = std::time::Instant::now();
+        runtime.shutdown_timeout(Duration::from_secs(60)).expect("no thread is waited for");
+        assert!(begin.elapsed() < Duration::from_secs(30));
+    });
+}

@@ -148,9 +148,9 @@ impl Pool {
     }
 
     /// Ends the pool, and waits until its threads are gone or `deadline` has come.
-    /// True when they are gone. Without a deadline it may wait for ever, but does
-    /// not for name look-ups that are under way: the tasks that wanted the answers
-    /// are gone.
+    /// True when they are gone. Without a deadline it may wait for ever. It does
+    /// not wait for name look-ups and reads of terminals that are under way: the
+    /// tasks that wanted the answers are gone.
     ///
     /// No job is taken any more, jobs that no thread has begun are dropped, on this
     /// thread, and jobs that run are waited for. When the deadline comes first,

@@ -29,8 +29,7 @@ impl Class {
         }
     }
 
-    /// Whether the end of a runtime waits, without a time limit, for a job that
-    /// runs. A job of a user may have something to finish; a look-up has only its
+    /// Whether the end of a runtime waits for a job that runs. A job of a user may have something to finish; a look-up has only its
     /// answer, and the resolver may take half a minute for that. A read of a terminal may never end.
     pub(crate) fn is_waited_for(self) -> bool {
         !matches!(self, Class::Lookup | Class::Stream)

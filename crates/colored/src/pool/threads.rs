@@ -191,8 +191,8 @@ impl Threads {
         jobs.into_iter().for_each(|job| contain(|| drop(job)));
     }
 
-    /// Waits for the threads of a closed pool. Without a deadline it does not wait for busy threads
-    /// that are not waited for ([`Class::is_waited_for`]). True when there are none.
+    /// Waits for the threads of a closed pool, but not for busy threads of a class that is not waited
+    /// for ([`Class::is_waited_for`]). True when there are none but those.
     pub(super) fn join(&self, deadline: Option<Instant>) -> bool {
         let me = thread::current().id();
         let is_me = |thread: &Option<JoinHandle<()>>| {
@@ -200,7 +200,7 @@ impl Threads {
         };
         let mut state = self.lock();
         let mine = usize::from(state.threads.iter().any(is_me));
-        let leaves_busy = deadline.is_none() && !self.is_waited_for;
+        let leaves_busy = !self.is_waited_for;
         loop {
             let left_alone = if leaves_busy { state.busy.max(mine) } else { mine };
             if state.running <= left_alone {
@@ -217,7 +217,7 @@ impl Threads {
             (state, _) =
                 self.left.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner);
         }
-        let none_left = state.running == 0;
+        let none_left = leaves_busy || state.running == 0;
         let gone = mem::take(&mut state.gone);
         drop(state);
         // They have released the lock for the last time; this waits for their exit.
