@@ -1,4 +1,4 @@
-//! The system allocator, counting the bytes that are in use.
+//! The system allocator, counting the allocations, and the bytes that are in use.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,13 +9,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 #[derive(Debug, Default)]
 pub struct Counting {
     live: AtomicUsize,
+    allocations: AtomicUsize,
 }
 
 impl Counting {
     /// An allocator that has counted nothing yet.
     #[must_use]
     pub const fn new() -> Self {
-        Self { live: AtomicUsize::new(0) }
+        Self { live: AtomicUsize::new(0), allocations: AtomicUsize::new(0) }
     }
 
     /// Bytes allocated and not yet freed.
@@ -25,8 +26,16 @@ impl Counting {
         self.live.load(Ordering::Relaxed)
     }
 
+    /// Allocations so far; growing a block counts as one.
+    #[must_use]
+    pub fn allocations(&self) -> usize {
+        // Ordering: Relaxed, a statistic; the reader has waited for the allocating tasks.
+        self.allocations.load(Ordering::Relaxed)
+    }
+
     fn add(&self, bytes: usize) {
-        // Ordering: Relaxed, a statistic that publishes nothing.
+        // Ordering: Relaxed, a statistic that publishes nothing; so below.
+        self.allocations.fetch_add(1, Ordering::Relaxed);
         self.live.fetch_add(bytes, Ordering::Relaxed);
     }
 

@@ -4,7 +4,7 @@
 //! file, but not to the cursor. So a dropped future leaves its operation here, and the next operation
 //! waits for it. The position changes only when an operation returns to its caller.
 
-use super::open_file::{BYTES_OF_A_UNIT, DEFERRED, OpenFile};
+use super::open_file::{BYTES_OF_A_UNIT, DEFERRED, INLINE, OpenFile};
 use super::positional;
 use crate::blocking::{self, Deferred};
 use crate::budget::{poll_proceed, spend};
@@ -118,7 +118,8 @@ impl Cursor {
                 Some(_) => ready!(self.poll_settle(cx)),
                 None => {
                     ready!(poll_proceed(cx));
-                    let unfilled = buf.initialize_unfilled();
+                    let room = buf.remaining().min(INLINE);
+                    let unfilled = buf.initialize_unfilled_to(room);
                     if let Some(n) = self.open.try_read(unfilled, self.position)? {
                         buf.advance(n);
                         self.position += n as u64;

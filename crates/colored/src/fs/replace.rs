@@ -14,7 +14,7 @@ const NAMES: u32 = 100;
 /// contents or the new ones, also after a crash of the program, and also if the call is dropped or fails.
 ///
 /// The bytes are written to a new file beside the old one, which is then renamed to it; the permissions
-/// of an old file stay. A path that leads over a symbolic link replaces the file that the link leads to.
+/// of an old file stay, its owner becomes that of the process. A path that leads over a symbolic link replaces the file that the link leads to.
 /// A device, a pipe and the like are written as they are. The directory must be writable. Data and name
 /// are on the device only after a [`sync_all`](super::File::sync_all) of file and directory.
 ///
@@ -42,10 +42,11 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     };
     let (mut file, new) = beside(&target)?;
     let _removed = RemoveUnlessRenamed(&new);
-    file.write_all(bytes)?;
+    // Before the bytes, which may be private.
     if let Some(old) = old {
         file.set_permissions(old.permissions())?;
     }
+    file.write_all(bytes)?;
     drop(file);
     fs::rename(&new, &target)
 }

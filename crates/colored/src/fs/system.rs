@@ -20,6 +20,16 @@ pub(super) enum Attempt<T> {
     Unsupported,
 }
 
+/// What an open file is, by a call that may ask a server, on a system without a better one.
+fn identify_by_metadata(file: &std::fs::File) -> Option<Identity> {
+    let metadata = file.metadata().ok()?;
+    #[cfg(unix)]
+    let device = std::os::unix::fs::MetadataExt::dev(&metadata);
+    #[cfg(not(unix))]
+    let device = 0;
+    Some(Identity { device, is_regular: metadata.is_file() })
+}
+
 /// What an open file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Identity {

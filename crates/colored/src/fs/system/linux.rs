@@ -3,7 +3,7 @@
 //! `RWF_NOWAIT` promises only that a read does not wait for its data. It may still wait for a place in
 //! the full queue of a device, and for the blocks that say where the data is.
 
-use super::{Access, Attempt, Identity};
+use super::{Access, Attempt, Identity, identify_by_metadata};
 use crate::device::Kind;
 use rustix::fs::{
     self as calls_fs, AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, StatxFlags,
@@ -130,10 +130,13 @@ fn open_cached(path: &Path, flags: OFlags) -> io::Result<Attempt<(File, Identity
     }
 }
 
-/// What an open file is, from memory; `None` if the system refuses the answer.
+/// What an open file is, from memory; where a filter of system calls refuses that, by a call that may
+/// ask a server. `None` if the system does not tell.
 pub(in crate::fs) fn identify(file: &File) -> Option<Identity> {
     let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC;
-    let stat = calls_fs::statx(file, c"", flags, StatxFlags::TYPE).ok()?;
+    let Ok(stat) = calls_fs::statx(file, c"", flags, StatxFlags::TYPE) else {
+        return identify_by_metadata(file);
+    };
     Some(Identity {
         device: calls_fs::makedev(stat.stx_dev_major, stat.stx_dev_minor),
         is_regular: FileType::from_raw_mode(stat.stx_mode.into()) == FileType::RegularFile,

@@ -1,6 +1,6 @@
 //! Systems without attempts: the pool serves everything.
 
-use super::{Access, Attempt, Identity};
+use super::{Access, Attempt, Identity, identify_by_metadata};
 use crate::device::Kind;
 use std::fs::File;
 use std::io;
@@ -22,8 +22,8 @@ pub(in crate::fs) fn find(_: &Path, _: bool) -> io::Result<Attempt<(File, Identi
     Ok(Attempt::Unsupported)
 }
 
-pub(in crate::fs) fn identify(_: &File) -> Option<Identity> {
-    None
+pub(in crate::fs) fn identify(file: &File) -> Option<Identity> {
+    identify_by_metadata(file)
 }
 
 pub(in crate::fs) fn kind(_: &File) -> Kind {
