@@ -144,7 +144,7 @@ fn cached_reads_share_their_color() {
         while !other.is_finished() {
             file.read_at(&mut buf, 0).await.unwrap();
             reads += 1;
-            assert!(reads < 1000, "the other task starves");
+            assert!(reads <= 4, "a read of 256 KiB uses the budget of its poll up");
         }
     });
 }

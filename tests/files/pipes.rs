@@ -4,20 +4,27 @@ use crate::support::scratch::Scratch;
 use crate::support::{child, run, shared};
 use colored::fs::File;
 use colored::time::{Duration, sleep, timeout};
-use std::io::{ErrorKind, SeekFrom, Write};
-use std::path::Path;
+use std::future::Future;
+use std::io::{ErrorKind, Read, SeekFrom, Write};
+use std::path::PathBuf;
+use std::pin::pin;
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Wake};
 
-fn make_pipe(path: &Path) {
-    assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+/// A named pipe, and its directory.
+fn pipe() -> (Scratch, PathBuf) {
+    let scratch = Scratch::new();
+    let path = scratch.join("pipe");
+    assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+    (scratch, path)
 }
 
 /// The opening waits for the other end, and the read for bytes; the worker for neither.
 #[test]
 fn a_pipe_waits_without_its_worker() {
-    let scratch = Scratch::new();
-    let path = scratch.join("pipe");
-    make_pipe(&path);
+    let (_scratch, path) = pipe();
     run(1, async move {
         let at = path.clone();
         let reader = colored::spawn_colored(7, async move {
@@ -45,9 +52,7 @@ fn a_pipe_waits_without_its_worker() {
 
 #[test]
 fn bytes_of_a_pipe_that_a_dropped_read_took_come_with_the_next_one() {
-    let scratch = Scratch::new();
-    let path = scratch.join("pipe");
-    make_pipe(&path);
+    let (_scratch, path) = pipe();
     run(1, async move {
         let mut options = File::options();
         let mut pipe = options.read(true).write(true).open(&path).await.unwrap();
@@ -61,6 +66,40 @@ fn bytes_of_a_pipe_that_a_dropped_read_took_come_with_the_next_one() {
             read.extend_from_slice(&bytes[..n]);
         }
         assert_eq!(read, b"abcdef");
+    });
+}
+
+struct Flag(AtomicBool);
+
+impl Wake for Flag {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn the_error_of_a_dropped_write_is_not_that_of_another_write() {
+    let (_scratch, path) = pipe();
+    run(1, async move {
+        let mut both = std::fs::File::options();
+        both.read(true).write(true);
+        let reader = both.open(&path).unwrap();
+        let mut pipe = File::options().write(true).open(&path).await.unwrap();
+        drop(reader);
+        let is_over = Arc::new(Flag(AtomicBool::new(false)));
+        {
+            let mut lost = pin!(pipe.write(b"lost"));
+            if lost.as_mut().poll(&mut Context::from_waker(&is_over.clone().into())).is_pending() {
+                while !is_over.0.load(Ordering::SeqCst) {
+                    sleep(Duration::from_millis(1)).await;
+                }
+            }
+        }
+        let mut reader = both.open(&path).unwrap();
+        assert_eq!(pipe.write(b"kept").await.unwrap(), 4);
+        let mut bytes = [0; 4];
+        reader.read_exact(&mut bytes).unwrap();
+        assert_eq!(&bytes, b"kept");
     });
 }
 
@@ -79,9 +118,7 @@ fn a_full_device_is_an_error_that_names_it() {
 fn a_read_that_never_ends_does_not_keep_the_program() {
     child::run(module_path!(), "a_read_that_never_ends_does_not_keep_the_program", || {
         shared(|| {
-            let scratch = Scratch::new();
-            let path = scratch.join("pipe");
-            make_pipe(&path);
+            let (_scratch, path) = pipe();
             run(1, async move {
                 let mut options = File::options();
                 let mut pipe = options.read(true).write(true).open(&path).await.unwrap();

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// Bytes that are written or read at once.
 const BLOCK: usize = 64 * 1024;
 
-/// Why the files of a trace could not be created, or are not those of the trace.
+/// The reason for which the files of a trace could not be created, or do not match the trace.
 #[derive(Debug)]
 pub enum FilesError {
     /// The files have more bytes than the limit allows.

@@ -1,7 +1,7 @@
 //! Calls that may block, on threads of their own.
 
 mod class;
-mod ordered;
+mod serial;
 
 pub use self::class::{BlockingClass, BlockingMetrics};
 

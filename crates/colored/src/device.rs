@@ -86,7 +86,7 @@ impl Devices {
         device
     }
 
-    /// The counters: those of operations on paths first, then those of each device.
+    /// The counters: one element for operations on paths, then one for each device.
     pub(crate) fn metrics(&self) -> Vec<FileMetrics> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let devices = known.iter().map(|device| device.counts.read(Some(device.id)));
@@ -113,8 +113,9 @@ mod tests {
     #[test]
     fn the_metrics_name_each_device() {
         let devices = Devices::new(true);
-        devices.paths.add(Event::Deferred, 0);
-        devices.get(9).counts.add(Event::Hit, 4096);
+        devices.paths.add(Event::Deferred);
+        devices.get(9).counts.add(Event::Hit);
+        devices.get(9).counts.add_hit_bytes(4096);
         let metrics = devices.metrics();
         assert_eq!((metrics[0].device, metrics[0].deferred), (None, 1));
         assert_eq!((metrics[1].device, metrics[1].hits, metrics[1].hit_bytes), (Some(9), 1, 4096));

@@ -72,6 +72,7 @@ mod system;
 #[cfg(test)]
 mod tests;
 mod traits;
+mod transfer;
 
 pub use self::file::File;
 pub use self::open::OpenOptions;

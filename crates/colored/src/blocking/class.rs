@@ -1,6 +1,6 @@
 //! [`BlockingClass`]: blocking calls with threads and a queue of their own.
 
-use super::ordered::Order;
+use super::serial::SerialQueues;
 use super::{cancelled_or_panic, inside};
 use crate::driver::{Driver, current};
 use crate::pool::{Stats, Threads};
@@ -60,7 +60,7 @@ pub struct BlockingClass {
     core: Handle,
     driver: Arc<Driver>,
     threads: Arc<Threads>,
-    order: Arc<Order>,
+    queues: Arc<SerialQueues>,
 }
 
 /// Counters of a class of blocking calls at one moment.
@@ -93,12 +93,13 @@ impl BlockingClass {
     ///
     /// # Panics
     ///
-    /// Outside a runtime.
+    /// Outside a runtime, and in a waker that the reactor calls.
     #[track_caller]
     pub fn new(name: &str, threads: usize) -> io::Result<BlockingClass> {
         let driver = current::with(|context| Arc::clone(&context.driver));
         let core = Handle::with_current(|handle| handle.cloned());
-        let core = core.expect("a thread with a driver has a runtime");
+        let core =
+            core.expect("a waker that the reactor calls cannot make a class of blocking calls");
         let invalid = |text| Err(io::Error::new(ErrorKind::InvalidInput, text));
         if name.is_empty() || name.len() > MAX_NAME || name.contains('\0') {
             let text = format!(
@@ -115,7 +116,7 @@ impl BlockingClass {
             return invalid(text);
         }
         let threads = driver.pool.add(name, threads);
-        Ok(BlockingClass { core, driver, threads, order: Arc::default() })
+        Ok(BlockingClass { core, driver, threads, queues: Arc::default() })
     }
 
     /// Runs `f` on a thread of the class, otherwise as [`spawn_blocking`](crate::spawn_blocking).
@@ -150,7 +151,7 @@ impl BlockingClass {
     {
         let (job, handle) = colored_core::blocking(inside(&self.core, &self.driver, f));
         let job = Box::new(move || job.run());
-        cancelled_or_panic(self.order.submit(&self.threads, color.into(), job));
+        cancelled_or_panic(self.queues.submit(&self.threads, color.into(), job));
         handle
     }
 

@@ -47,24 +47,31 @@ struct Line {
 }
 
 impl Counts {
-    /// Counts an event, with the bytes that it moved.
-    pub(crate) fn add(&self, event: Event, bytes: usize) {
-        let index = line();
-        let line = &self.0[index];
-        let sum = match event {
-            Event::Deferred => &line.deferred_bytes,
-            _ => &line.hit_bytes,
-        };
-        let add = |counter: &AtomicU64, n: u64| {
-            // Ordering: these are statistics. A line that is not shared is written by one thread only.
-            if index == SHARED {
-                counter.fetch_add(n, Ordering::Relaxed);
-            } else {
-                counter.store(counter.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);
-            }
-        };
-        add(&line.events[event as usize], 1);
-        add(sum, bytes as u64);
+    /// Counts an event.
+    pub(crate) fn add(&self, event: Event) {
+        self.count(|line| &line.events[event as usize], 1);
+    }
+
+    /// Counts bytes that an attempt has moved.
+    pub(crate) fn add_hit_bytes(&self, bytes: usize) {
+        self.count(|line| &line.hit_bytes, bytes);
+    }
+
+    /// Counts bytes that a deferred operation has moved.
+    pub(crate) fn add_deferred_bytes(&self, bytes: usize) {
+        self.count(|line| &line.deferred_bytes, bytes);
+    }
+
+    #[inline]
+    fn count(&self, counter: impl FnOnce(&Line) -> &AtomicU64, n: usize) {
+        let (index, n) = (line(), n as u64);
+        let counter = counter(&self.0[index]);
+        // Ordering: these are statistics. A line that is not shared is written by one thread only.
+        if index == SHARED {
+            counter.fetch_add(n, Ordering::Relaxed);
+        } else {
+            counter.store(counter.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);
+        }
     }
 
     pub(super) fn read(&self, device: Option<u64>) -> FileMetrics {
@@ -138,7 +145,12 @@ mod tests {
         let counts = Counts::default();
         thread::scope(|scope| {
             for _ in 0..2 * LINES {
-                scope.spawn(|| (0..1000).for_each(|_| counts.add(Event::Hit, 3)));
+                scope.spawn(|| {
+                    (0..1000).for_each(|_| {
+                        counts.add(Event::Hit);
+                        counts.add_hit_bytes(3);
+                    })
+                });
             }
         });
         let sums = counts.read(None);

@@ -40,7 +40,7 @@ impl Tries {
     }
 
     /// Whether to try the next operation.
-    pub(crate) fn pay(&self) -> bool {
+    pub(crate) fn should_try(&self) -> bool {
         if self.is_unsupported() {
             return false;
         }
@@ -71,24 +71,27 @@ mod tests {
     #[test]
     fn an_unsupported_try_is_not_repeated() {
         let tries = Tries::default();
-        assert!(tries.pay());
+        assert!(tries.should_try());
         tries.note(Outcome::Unsupported);
-        assert!(!tries.pay() && tries.is_unsupported());
+        assert!(!tries.should_try() && tries.is_unsupported());
     }
 
     #[test]
     fn tries_that_fail_become_rare_and_come_back_when_they_succeed() {
         let tries = Tries::default();
         for _ in 0..64 {
-            assert!(tries.pay() || tries.failed.load(Ordering::Relaxed).count_ones() > MOST_FAILED);
+            assert!(
+                tries.should_try()
+                    || tries.failed.load(Ordering::Relaxed).count_ones() > MOST_FAILED
+            );
             tries.note(Outcome::Miss);
         }
-        let tried = (0..160).filter(|_| tries.pay()).count();
+        let tried = (0..160).filter(|_| tries.should_try()).count();
         assert_eq!(tried, 10, "one of sixteen");
         for _ in 0..13 {
             assert!(!tries.is_unsupported());
             tries.note(Outcome::Hit);
         }
-        assert!((0..160).all(|_| tries.pay()));
+        assert!((0..160).all(|_| tries.should_try()));
     }
 }

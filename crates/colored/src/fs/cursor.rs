@@ -1,15 +1,15 @@
 //! [`Cursor`]: a file with a position, and the operation on it that has not returned yet.
 //!
-//! Who may touch what: an operation that is deferred owns its bytes, and has a counted reference to the
-//! file, but not to the cursor. So a dropped future leaves its operation here, and the next operation
+//! A deferred operation owns its bytes, and has a counted reference to the file. Only the owner of the
+//! `File` touches the cursor. So a dropped future leaves its operation here, and the next operation
 //! waits for it. The position changes only when an operation returns to its caller.
 
-use super::open_file::{BYTES_OF_A_UNIT, DEFERRED, INLINE, OpenFile};
-use super::positional;
+use super::open_file::{BYTES_OF_A_UNIT, INLINE, OpenFile};
+use super::transfer::Written;
 use crate::blocking::{self, Deferred};
 use crate::budget::{poll_proceed, spend};
 use crate::io::ReadBuf;
-use std::io::{self, Read, SeekFrom, Write};
+use std::io::{self, SeekFrom};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -32,12 +32,9 @@ pub(super) struct Cursor {
 #[derive(Debug)]
 enum Operation {
     Read(Deferred<io::Result<Vec<u8>>>),
-    Write(Deferred<io::Result<Written>>),
+    Write(Deferred<Written>),
     Length(Deferred<io::Result<u64>>),
 }
-
-/// The bytes of a write, and how many of them were written.
-type Written = (Vec<u8>, usize);
 
 impl Cursor {
     pub(super) fn new(open: Arc<OpenFile>, position: u64, appends: bool) -> Self {
@@ -126,29 +123,12 @@ impl Cursor {
                         spend((n / BYTES_OF_A_UNIT) as u32);
                         return Poll::Ready(Ok(()));
                     }
-                    let len = buf.remaining().min(DEFERRED);
-                    self.deferred = Some(Operation::Read(self.defer_read(len)?));
+                    let at = self.open.is_regular().then_some(self.position);
+                    let read = self.open.defer_read(buf.remaining(), at)?;
+                    self.deferred = Some(Operation::Read(read));
                 }
             }
         }
-    }
-
-    fn defer_read(&self, len: usize) -> io::Result<Deferred<io::Result<Vec<u8>>>> {
-        let (position, is_regular) = (self.position, self.open.is_regular());
-        self.open.defer(move |open| {
-            let bytes = match is_regular {
-                true => positional::read_up_to(&open.file, len, position),
-                // What is there: the peer may wait for an answer.
-                false => {
-                    let mut bytes = vec![0; len];
-                    (&open.file).read(&mut bytes).map(|n| {
-                        bytes.truncate(n);
-                        bytes
-                    })
-                }
-            };
-            bytes.map_err(|error| open.failed("read", error))
-        })
     }
 
     /// Writes once, and returns the number of bytes when they are in the page cache.
@@ -163,12 +143,13 @@ impl Cursor {
         loop {
             match &mut self.deferred {
                 Some(Operation::Write(write)) => {
-                    let written = taken(ready!(Pin::new(write).poll(cx)));
+                    let done = ready!(Pin::new(write).poll(cx));
                     self.deferred = None;
-                    let (bytes, n) = written?;
-                    // Otherwise the caller of that write gave it up: this one is another, and goes to
-                    // the same position.
+                    let (bytes, written) = done.ok_or_else(blocking::shut_down)?;
+                    // Otherwise its caller gave that write up, and its error with it: this write is
+                    // another, and goes to the same position.
                     if buf.starts_with(&bytes) {
+                        let n = written?;
                         self.moved(n);
                         return Poll::Ready(Ok(n));
                     }
@@ -181,7 +162,9 @@ impl Cursor {
                         spend((n / BYTES_OF_A_UNIT) as u32);
                         return Poll::Ready(Ok(n));
                     }
-                    self.deferred = Some(Operation::Write(self.defer_write(buf)?));
+                    let at_position = self.open.is_regular() && !self.appends;
+                    let at = at_position.then_some(self.position);
+                    self.deferred = Some(Operation::Write(self.open.defer_write(buf, at)?));
                 }
             }
         }
@@ -191,19 +174,6 @@ impl Cursor {
         if !self.appends {
             self.position += bytes as u64;
         }
-    }
-
-    fn defer_write(&self, buf: &[u8]) -> io::Result<Deferred<io::Result<Written>>> {
-        let bytes = buf[..buf.len().min(DEFERRED)].to_vec();
-        let (position, at_position) = (self.position, self.open.is_regular() && !self.appends);
-        self.open.defer(move |open| {
-            let part = |done: usize| match at_position {
-                true => positional::write(&open.file, &bytes[done..], position + done as u64),
-                false => (&open.file).write(&bytes[done..]),
-            };
-            let written = positional::repeat(bytes.len(), part);
-            written.map(|n| (bytes, n)).map_err(|error| open.failed("write to", error))
-        })
     }
 
     /// Begins a seek; [`poll_seek`](Self::poll_seek) ends it.
@@ -264,8 +234,9 @@ impl Cursor {
     /// Waits until a write that was given up is over, and returns its error.
     pub(super) fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         if let Some(Operation::Write(write)) = &mut self.deferred {
-            let written = taken(ready!(Pin::new(write).poll(cx)));
+            let done = ready!(Pin::new(write).poll(cx));
             self.deferred = None;
+            let (_, written) = done.ok_or_else(blocking::shut_down)?;
             return Poll::Ready(written.map(|_| ()));
         }
         Poll::Ready(Ok(()))
@@ -273,5 +244,5 @@ impl Cursor {
 }
 
 fn taken<T>(result: Option<io::Result<T>>) -> io::Result<T> {
-    result.unwrap_or_else(|| Err(blocking::shut_down()))
+    result.ok_or_else(blocking::shut_down)?
 }

@@ -5,6 +5,7 @@ use super::offload::finished;
 use super::open_file::{BYTES_OF_A_UNIT, DEFERRED, INLINE, OpenFile};
 use super::positional;
 use super::system;
+use crate::blocking;
 use crate::budget::{poll_proceed, spend};
 use crate::driver::current;
 use crate::io::ReadBuf;
@@ -28,7 +29,7 @@ const SMALLEST: usize = 64;
 /// [`write_at`](Self::write_at) take the position, and take `&self`, so that several tasks may use one
 /// file at a time; [`read`](Self::read), [`write`](Self::write) and [`seek`](Self::seek) keep one, and
 /// so do the traits [`AsyncRead`](crate::io::AsyncRead), [`AsyncWrite`](crate::io::AsyncWrite) and
-/// [`AsyncSeek`](crate::io::AsyncSeek), those of futures-io, too, with the feature `futures-io`.
+/// [`AsyncSeek`](crate::io::AsyncSeek). With the feature `futures-io`, the traits of that crate do, too.
 ///
 /// When a write returns, its bytes are in the page cache of the system: nothing is lost if the `File` is
 /// dropped. They are on the device after [`sync_data`](Self::sync_data) or
@@ -345,12 +346,7 @@ async fn read_some(open: &Arc<OpenFile>, buf: &mut [u8], offset: u64) -> io::Res
         spend((n / BYTES_OF_A_UNIT) as u32);
         return Ok(n);
     }
-    let len = buf.len().min(DEFERRED);
-    let read = open.defer(move |open| {
-        let bytes = positional::read_up_to(&open.file, len, offset);
-        bytes.map_err(|error| open.failed("read", error))
-    })?;
-    let bytes = finished(read).await?;
+    let bytes = finished(open.defer_read(buf.len(), Some(offset))?).await?;
     buf[..bytes.len()].copy_from_slice(&bytes);
     Ok(bytes.len())
 }
@@ -362,10 +358,7 @@ async fn write_some(open: &Arc<OpenFile>, buf: &[u8], offset: u64) -> io::Result
         spend((n / BYTES_OF_A_UNIT) as u32);
         return Ok(n);
     }
-    let bytes = buf[..buf.len().min(DEFERRED)].to_vec();
-    let write = open.defer(move |open| {
-        let at = |done| positional::write(&open.file, &bytes[done..], offset + done as u64);
-        positional::repeat(bytes.len(), at).map_err(|error| open.failed("write to", error))
-    })?;
-    finished(write).await
+    let write = open.defer_write(buf, Some(offset))?.await;
+    let (_, written) = write.ok_or_else(blocking::shut_down)?;
+    written
 }

@@ -47,11 +47,11 @@ where
     F: FnOnce() -> io::Result<T> + Send + 'static,
     T: Send + 'static,
 {
-    current::with(|context| context.driver.devices.paths.add(Event::Deferred, 0));
+    current::with(|context| context.driver.devices.paths.add(Event::Deferred));
     finished(blocking::defer(Class::File, f)?).await
 }
 
 /// The result of a deferred operation.
 pub(super) async fn finished<T>(operation: Deferred<io::Result<T>>) -> io::Result<T> {
-    operation.await.unwrap_or_else(|| Err(blocking::shut_down()))
+    operation.await.ok_or_else(blocking::shut_down)?
 }

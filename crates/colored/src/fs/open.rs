@@ -122,7 +122,7 @@ impl OpenOptions {
             Attempt::Unsupported => None,
         };
         if let Some(event) = event {
-            devices.paths.add(event, 0);
+            devices.paths.add(event);
         }
         let (file, identity) = match attempt {
             Attempt::Done((file, identity)) => (file, Some(identity)),

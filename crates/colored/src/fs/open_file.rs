@@ -11,7 +11,7 @@ use crate::driver::current::Context;
 use crate::explained::explained;
 use crate::pool::Class;
 use std::fs::Metadata;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -137,16 +137,20 @@ impl OpenFile {
         }
         let Some(Facts { device, is_regular: true }) = self.facts() else { return Ok(None) };
         let tries = direction(device);
-        let how = match (tries.pay(), tries.is_unsupported()) {
+        let how = match (tries.should_try(), tries.is_unsupported()) {
             (true, _) => How::NoWait,
             (false, true) if device.kind() == Some(Kind::Memory) => How::Plain,
             (false, true) => return Ok(None),
             (false, false) => {
-                device.counts.add(Event::Skipped, 0);
+                device.counts.add(Event::Skipped);
                 return Ok(None);
             }
         };
-        let (outcome, event, moved) = match fault::answer().unwrap_or_else(|| call(how))? {
+        let answer = match fault::answer().unwrap_or_else(|| call(how)) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => Attempt::WouldBlock,
+            answer => answer?,
+        };
+        let (outcome, event, moved) = match answer {
             Attempt::Done(n) if n == room || n == 0 => (Outcome::Hit, Event::Hit, Some(n)),
             // Up to the end of the file, or to the first page that is not in memory.
             Attempt::Done(n) => (Outcome::Hit, Event::Partial, Some(n)),
@@ -154,14 +158,15 @@ impl OpenFile {
             Attempt::Unsupported => (Outcome::Unsupported, Event::Unsupported, None),
         };
         tries.note(outcome);
-        device.counts.add(event, moved.unwrap_or(0));
+        device.counts.add(event);
+        device.counts.add_hit_bytes(moved.unwrap_or(0));
         Ok(moved)
     }
 
     /// Runs `f` on a thread that may block.
-    pub(super) fn defer<T, F>(self: &Arc<Self>, f: F) -> io::Result<Deferred<io::Result<T>>>
+    pub(super) fn defer<T, F>(self: &Arc<Self>, f: F) -> io::Result<Deferred<T>>
     where
-        F: FnOnce(&Self) -> io::Result<T> + Send + 'static,
+        F: FnOnce(&Self) -> T + Send + 'static,
         T: Send + 'static,
     {
         let class = if self.is_regular() { Class::File } else { Class::Stream };
@@ -171,10 +176,17 @@ impl OpenFile {
                 if facts.device.kind().is_none() {
                     facts.device.learn(system::kind(&file.file));
                 }
-                facts.device.counts.add(Event::Deferred, 0);
+                facts.device.counts.add(Event::Deferred);
             }
             f(&file)
         })
+    }
+
+    /// Counts bytes that a deferred operation has moved.
+    pub(super) fn count_deferred(&self, bytes: usize) {
+        if let Some(facts) = self.facts() {
+            facts.device.counts.add_deferred_bytes(bytes);
+        }
     }
 
     /// The metadata, if asking for it does not wait.

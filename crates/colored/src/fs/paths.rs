@@ -79,12 +79,12 @@ fn look_in_memory(path: &Path, follow: bool) -> io::Result<Option<Metadata>> {
             return Ok(None);
         }
         let Attempt::Done((file, identity)) = system::find(path, follow)? else {
-            devices.paths.add(Event::WouldBlock, 0);
+            devices.paths.add(Event::WouldBlock);
             return Ok(None);
         };
         match devices.get(identity.device).kind() {
             Some(Kind::Memory | Kind::Local) => {
-                devices.paths.add(Event::Hit, 0);
+                devices.paths.add(Event::Hit);
                 file.metadata().map(Some)
             }
             _ => Ok(None),

@@ -100,7 +100,7 @@ impl ReadDir {
                     }
                     let Some(rest) = batch.rest.take() else { return Poll::Ready(Ok(None)) };
                     let driver = &self.context.driver;
-                    driver.devices.paths.add(Event::Deferred, 0);
+                    driver.devices.paths.add(Event::Deferred);
                     let next = move || Batch::of(rest);
                     // Without a thread the rest is lost, so the listing ends.
                     self.listing = match blocking::defer_to(&driver.pool, Class::File, next) {

@@ -10,8 +10,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// So many names for the new file are tried.
 const NAMES: u32 = 100;
 
-/// Makes `bytes` the contents of the file at a path, in one step: whoever opens the file finds the old
-/// contents or the new ones, also after a crash of the program, and also if the call is dropped or fails.
+/// Makes `bytes` the contents of the file at a path, in one step: a program that opens the file finds
+/// the old contents or the new ones, also after a crash of this program, and also if the call is dropped
+/// or fails.
 ///
 /// The bytes are written to a new file beside the old one, which is then renamed to it; the permissions
 /// of an old file stay, its owner becomes that of the process. A path that leads over a symbolic link replaces the file that the link leads to.

@@ -8,13 +8,17 @@ use std::io::{ErrorKind, SeekFrom};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-const FAULTS: [Option<Fault>; 6] = [
+/// The number of the error for a call that a signal has interrupted.
+const EINTR: i32 = 4;
+
+const FAULTS: [Option<Fault>; 7] = [
     None,
     Some(Fault::WouldBlock),
     Some(Fault::Unsupported),
     Some(Fault::Partial(1)),
     Some(Fault::Partial(1000)),
     Some(Fault::Partial(4096)),
+    Some(Fault::Error(EINTR)),
 ];
 
 /// A path of its own for each test, which is removed at the end.
@@ -105,6 +109,7 @@ fn an_attempt_that_would_block_is_one_deferred_operation() {
     });
     let [of] = &metrics[..] else { panic!("one device: {metrics:?}") };
     assert_eq!((of.would_block, of.deferred, of.hits), (1, 1, 0));
+    assert_eq!((of.deferred_bytes, of.hit_bytes), (100_000, 0));
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub struct Metrics {
     pub blocking: BlockingMetrics,
     /// The threads that do the file operations which would wait.
     pub file_threads: BlockingMetrics,
-    /// File operations: first those on paths, then those of each device that a file was on.
+    /// File operations: one element for operations on paths, then one for each device that a file was on.
     pub files: Vec<FileMetrics>,
 }
 

@@ -60,9 +60,10 @@ fn answer(result: Result<usize, Errno>) -> io::Result<Attempt<usize>> {
     match result {
         Ok(bytes) => Ok(Attempt::Done(bytes)),
         // A filter of system calls answers `PERM`. A file may, too; then the call that may wait says so.
-        Err(Errno::AGAIN | Errno::INTR | Errno::PERM) => Ok(Attempt::WouldBlock),
+        Err(Errno::AGAIN | Errno::PERM) => Ok(Attempt::WouldBlock),
         Err(Errno::OPNOTSUPP) => Ok(Attempt::Unsupported),
         Err(Errno::NOSYS) => {
+            // Ordering: the flag is a hint, and stands for itself.
             NO_NOWAIT.store(true, Ordering::Relaxed);
             Ok(Attempt::Unsupported)
         }
@@ -121,6 +122,7 @@ fn open_cached(path: &Path, flags: OFlags) -> io::Result<Attempt<(File, Identity
             error @ (Errno::NOENT | Errno::ACCESS | Errno::NOTDIR | Errno::ISDIR | Errno::LOOP),
         ) => Err(error.into()),
         Err(Errno::NOSYS) => {
+            // Ordering: the flag is a hint, and stands for itself.
             NO_OPENAT2.store(true, Ordering::Relaxed);
             Ok(Attempt::Unsupported)
         }

@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use std::mem;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker, ready};
 use tokio::io::{AsyncRead, ReadBuf};
 
@@ -47,22 +47,25 @@ impl Drop for Stdin {
 }
 
 /// What all handles share: a read goes on when its handle is gone, and must not lose its bytes.
+struct Shared(Mutex<Input>);
+
+static SHARED: LazyLock<Arc<Shared>> = LazyLock::new(|| Arc::new(Shared(Mutex::default())));
+
+#[derive(Default)]
 struct Input {
     read: Option<Deferred<io::Result<Vec<u8>>>>,
     unread: Vec<u8>,
     waiting: Waiting,
 }
 
-static INPUT: Mutex<Input> =
-    Mutex::new(Input { read: None, unread: Vec::new(), waiting: Waiting(Vec::new()) });
-
 fn input() -> MutexGuard<'static, Input> {
     // Nothing under the lock is left half-done by a panic.
-    INPUT.lock().unwrap_or_else(PoisonError::into_inner)
+    SHARED.0.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The wakers of the handles that wait, by their numbers. No waker is called or dropped under the lock,
 /// because it may be code of others.
+#[derive(Default)]
 struct Waiting(Vec<(u64, Waker)>);
 
 impl Waiting {
@@ -81,9 +84,7 @@ impl Waiting {
 }
 
 /// Wakes the tasks of all handles: the one that polled last may be gone.
-struct WakeAll;
-
-impl Wake for WakeAll {
+impl Wake for Shared {
     fn wake(self: Arc<Self>) {
         let waiting = mem::take(&mut input().waiting.0);
         waiting.into_iter().for_each(|(_, waker)| waker.wake());
@@ -105,7 +106,7 @@ impl Input {
                 Ok(bytes)
             })?),
         };
-        let waker = Waker::from(Arc::new(WakeAll));
+        let waker = Waker::from(Arc::clone(&SHARED));
         // With a budget, the poll might wake at once, and so take the lock again.
         let poll = || Pin::new(read).poll(&mut Context::from_waker(&waker));
         let done = ready!(unlimited(poll));

@@ -17,8 +17,8 @@ type WriteAll = fn(&[u8]) -> io::Result<()>;
 /// The standard output of the process, without a buffer: when a write returns, the system has the
 /// bytes.
 ///
-/// A write waits on a blocking thread, which does not keep the program from ending. The bytes of one
-/// write, up to 1 MiB, are not mixed with those of others, those of `println!` included. A dropped write
+/// A write waits on a blocking thread, which does not keep the program from ending. No other
+/// write, nor a `println!`, puts bytes between the bytes of one write, up to 1 MiB. A dropped write
 /// may still write its bytes; the next write of this handle comes after them.
 ///
 /// # Panics
@@ -47,11 +47,14 @@ pub fn stderr() -> Stderr {
     Stderr(Output::new(|bytes| io::stderr().lock().write_all(bytes)))
 }
 
+/// The bytes of a write, and how it ended.
+type Written = (Vec<u8>, io::Result<()>);
+
 #[derive(Debug)]
 struct Output {
     write_all: WriteAll,
     /// The write that has not returned, with its bytes.
-    write: Option<Deferred<(Vec<u8>, io::Result<()>)>>,
+    write: Option<Deferred<Written>>,
 }
 
 impl Output {
@@ -59,15 +62,12 @@ impl Output {
         Self { write_all, write: None }
     }
 
-    /// Waits for the write that has not returned; its bytes, if there was one.
-    fn poll_settle(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Option<Vec<u8>>>> {
+    /// Waits for the write that has not returned, if there is one.
+    fn poll_settle(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Option<Written>>> {
         let Some(write) = &mut self.write else { return Poll::Ready(Ok(None)) };
         let done = ready!(Pin::new(write).poll(cx));
         self.write = None;
-        Poll::Ready(match done {
-            Some((bytes, written)) => written.map(|()| Some(bytes)),
-            None => Err(blocking::shut_down()),
-        })
+        Poll::Ready(done.ok_or_else(blocking::shut_down).map(Some))
     }
 
     fn poll_write(&mut self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
@@ -76,11 +76,11 @@ impl Output {
         }
         ready!(poll_proceed(cx));
         loop {
-            // If the bytes are others, the caller of that write gave it up.
-            if let Some(bytes) = ready!(self.poll_settle(cx))?
+            // If the bytes are others, the caller of that write gave it up, and its error with it.
+            if let Some((bytes, written)) = ready!(self.poll_settle(cx))?
                 && buf.starts_with(&bytes)
             {
-                return Poll::Ready(Ok(bytes.len()));
+                return Poll::Ready(written.map(|()| bytes.len()));
             }
             let bytes = buf[..buf.len().min(MOST)].to_vec();
             let write_all = self.write_all;
@@ -104,7 +104,8 @@ macro_rules! implement_write {
             }
 
             fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-                self.0.poll_settle(cx).map_ok(|_| ())
+                let settled = ready!(self.0.poll_settle(cx))?;
+                Poll::Ready(settled.map_or(Ok(()), |(_, written)| written))
             }
 
             fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

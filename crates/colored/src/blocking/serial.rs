@@ -1,8 +1,8 @@
-//! [`Order`]: blocking calls that run one at a time for each color.
+//! [`SerialQueues`]: blocking calls that run one at a time for each color.
 //!
 //! A color has an entry while one of its calls is in the queue of the threads or runs; the entry holds
-//! the calls behind it. Whoever ends that call, by running or by dropping it, submits the next one, or
-//! removes the entry. So a color has at most one call among the threads, and no call is left behind.
+//! the calls behind it. When a thread has run that call, or has dropped it, the thread submits the next
+//! one, or removes the entry. So a color has at most one call among the threads, and no call is left behind.
 
 use crate::pool::{Job, Refused, Threads};
 use colored_core::Color;
@@ -13,9 +13,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The calls that wait for an earlier one of their color.
 #[derive(Default)]
-pub(super) struct Order(Mutex<HashMap<Color, VecDeque<Job>>>);
+pub(super) struct SerialQueues(Mutex<HashMap<Color, VecDeque<Job>>>);
 
-impl Order {
+impl SerialQueues {
     /// Runs the job on a thread after all earlier ones of the color.
     pub(super) fn submit(
         self: &Arc<Self>,
@@ -39,9 +39,9 @@ impl Order {
         color: Color,
         job: Job,
     ) -> Result<(), Refused> {
-        let turn = Turn { order: Arc::clone(self), threads: Arc::clone(threads), color };
+        let submitted = Submitted { queues: Arc::clone(self), threads: Arc::clone(threads), color };
         threads.submit(Box::new(move || {
-            let _turn = turn;
+            let _submitted = submitted;
             job();
         }))
     }
@@ -52,23 +52,23 @@ impl Order {
     }
 }
 
-impl fmt::Debug for Order {
+impl fmt::Debug for SerialQueues {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Order").field("colors", &self.lock().len()).finish()
+        f.debug_struct("SerialQueues").field("colors", &self.lock().len()).finish()
     }
 }
 
 /// The call of a color that is among the threads. Dropping it lets the next one follow.
-struct Turn {
-    order: Arc<Order>,
+struct Submitted {
+    queues: Arc<SerialQueues>,
     threads: Arc<Threads>,
     color: Color,
 }
 
-impl Drop for Turn {
+impl Drop for Submitted {
     fn drop(&mut self) {
         let next = {
-            let mut colors = self.order.lock();
+            let mut colors = self.queues.lock();
             let next = colors.get_mut(&self.color).and_then(VecDeque::pop_front);
             if next.is_none() {
                 colors.remove(&self.color);
@@ -76,10 +76,10 @@ impl Drop for Turn {
             next
         };
         let Some(job) = next else { return };
-        if let Err(refused) = self.order.begin(&self.threads, self.color, job) {
+        if let Err(refused) = self.queues.begin(&self.threads, self.color, job) {
             // The pool has ended, and all calls behind are cancelled too: here, and not each by the one
             // before, which would need a stack as deep as they are many.
-            let behind = self.order.lock().remove(&self.color);
+            let behind = self.queues.lock().remove(&self.color);
             drop(refused);
             drop(behind);
         }
