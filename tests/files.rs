@@ -7,6 +7,7 @@ mod inline;
 mod lazy;
 mod paths;
 mod pipes;
+mod send;
 
 use crate::support::shared;
 use colored::Runtime;

@@ -42,6 +42,7 @@ mod hyper_io;
 mod methods;
 #[cfg(test)]
 mod promises;
+mod send_file;
 mod socket;
 mod tcp;
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The public methods that connections of all families have.
 
 use std::io::{self, IoSlice, IoSliceMut};
+use std::ops::Range;
 use std::task::{Context, Poll};
 
 use super::TcpStream;
@@ -8,9 +9,11 @@ use super::TcpStream;
 use super::UnixStream;
 use super::chunks::Chunks;
 use super::gather;
+use super::send_file::send_file;
 use super::socket::Socket;
 use super::transfer::Stream;
 use super::uninit::{self, Mode};
+use crate::fs::File;
 use crate::io::{Interest, ReadBuf, Ready};
 
 macro_rules! methods {
@@ -89,6 +92,19 @@ macro_rules! methods {
                 chunks: &mut Chunks<B>,
             ) -> io::Result<()> {
                 chunks.write_all(self).await
+            }
+
+            /// Sends the bytes of a file in `range`, which must not end behind the end of the file. Waits
+            /// for the disk without its worker, and for the peer. Cancel safe: the start of the range is
+            /// behind what has been sent, and another call goes on. Costs a buffer of at most 64 KiB, and
+            /// for each 64 KiB two system calls if the data is in memory.
+            ///
+            /// # Errors
+            ///
+            /// The system's; [`UnexpectedEof`](io::ErrorKind::UnexpectedEof) if the file ends inside the
+            /// range. The range is then what has not been sent.
+            pub async fn send_file(&self, file: &File, range: &mut Range<u64>) -> io::Result<()> {
+                send_file(self, file, range).await
             }
 
             /// Runs `operation` once, unless the connection is known not to be ready for `interest`.
