@@ -38,6 +38,7 @@ mod record;
 mod retire;
 mod scheduler;
 mod shutdown;
+mod spares;
 mod table;
 mod task;
 mod turn;

@@ -57,7 +57,7 @@ use crate::color::Color;
 use crate::lane::{Lane, LanePtr, Order, ReadyLane};
 use crate::memory;
 use crate::queue::{Deque, Injector};
-use crate::sync::{Arc, AtomicBool, Mutex, Ordering};
+use crate::sync::{Arc, AtomicBool, AtomicUsize, Mutex, Ordering};
 use crate::table::Table;
 use crate::task::Abort;
 use crossbeam_utils::CachePadded;
@@ -97,7 +97,12 @@ pub struct Scheduler {
     sections: AtomicBool,
     injector: Injector<ReadyLane>,
     idle: Idle,
+    /// The workers, then the spare ones.
     remotes: Box<[CachePadded<Remote>]>,
+    /// How many workers there are without the spare ones.
+    workers: usize,
+    /// How many spare workers are wanted.
+    wanted_spares: AtomicUsize,
     guests: Guests,
     order: Order,
     park: Box<dyn Park>,
@@ -127,7 +132,7 @@ impl Scheduler {
         Self::with_options(workers, seed, park, Options::default())
     }
 
-    /// As [`Scheduler::with_workers`], with other settings.
+    /// As [`Scheduler::with_workers`], with other settings. The spare workers follow the others.
     ///
     /// # Panics
     ///
@@ -139,18 +144,21 @@ impl Scheduler {
         options: Options,
     ) -> (Handle, Vec<Worker>) {
         assert!(workers > 0, "a scheduler has at least one worker");
-        assert!(workers < MAX_WORKERS, "a scheduler has fewer than {MAX_WORKERS} workers");
+        let all = workers.saturating_add(options.spares);
+        assert!(all < MAX_WORKERS, "a scheduler has fewer than {MAX_WORKERS} workers");
         options.check().unwrap_or_else(|unsuitable| panic!("{unsuitable}"));
-        let deques: Vec<Deque<ReadyLane>> = (0..workers).map(|_| Deque::new()).collect();
+        let deques: Vec<Deque<ReadyLane>> = (0..all).map(|_| Deque::new()).collect();
         let remotes = deques.iter().map(|deque| CachePadded::new(Remote::new(deque.stealer())));
         let scheduler = Arc::new(Self {
             table: Table::new(seed),
-            parked_sections: ParkedSections::new(workers),
+            parked_sections: ParkedSections::new(all),
             sections: AtomicBool::new(false),
             injector: Injector::new(),
             idle: Idle::new(workers),
             remotes: remotes.collect(),
-            guests: Guests::new(workers),
+            workers,
+            wanted_spares: AtomicUsize::new(0),
+            guests: Guests::new(all),
             order: Order::default(),
             park,
             depot: memory::Depot::default(),
@@ -162,7 +170,7 @@ impl Scheduler {
             slice_nanos: options.slice_nanos,
             policy: options.policy,
             steals: options.policy.is_none_or(|policy| policy.steals()),
-            classes: Classes::new(workers),
+            classes: Classes::new(all),
         });
         if scheduler.policy.is_some() {
             scheduler.remotes.iter().for_each(|remote| remote.set_unusual());
@@ -176,10 +184,10 @@ impl Scheduler {
         (handle, workers)
     }
 
-    /// How many workers there are.
+    /// How many workers there are, without the spare ones.
     #[must_use]
     pub fn workers(&self) -> usize {
-        self.remotes.len()
+        self.workers
     }
 
     /// The result of [`Park::shell`].
@@ -200,10 +208,16 @@ impl Scheduler {
         self.parked_sections.len()
     }
 
-    /// The counters of a worker.
+    /// The counters of a worker, or of a spare one.
     #[must_use]
     pub fn worker_metrics(&self, worker: usize) -> WorkerMetrics {
         self.remotes[worker].metrics()
+    }
+
+    /// Whether all workers wait for something to do, and all spare ones that have joined.
+    #[must_use]
+    pub fn all_parked(&self) -> bool {
+        self.idle.all_parked()
     }
 
     /// How many workers wait for something to do.

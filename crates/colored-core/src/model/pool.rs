@@ -66,7 +66,7 @@ pub(crate) fn pool(workers: usize) -> Pool {
 }
 
 pub(crate) fn pool_with(workers: usize, options: Options) -> Pool {
-    let beds = Arc::new(Beds((0..workers).map(|_| Flag::clear()).collect()));
+    let beds = Arc::new(Beds((0..workers + options.spares).map(|_| Flag::clear()).collect()));
     let port = Box::new(Port(Arc::clone(&beds)));
     let (handle, workers) = Scheduler::with_options(workers, 7, port, options);
     (handle, workers, beds)

@@ -183,6 +183,18 @@ impl Classes {
         None
     }
 
+    /// Moves the tickets of a worker's queue to the shared one. Returns whether there were any.
+    pub(super) fn hand_over(&self, worker: usize) -> bool {
+        let mut any = false;
+        for class in DOWN {
+            while let Some(ticket) = self.queues[worker].pop(class) {
+                self.queues[self.for_all()].push(class, TicketPlace::Last, ticket);
+                any = true;
+            }
+        }
+        any
+    }
+
     /// Whether a ticket is queued that a worker may take: from its own and the shared queues, or from all workers'
     /// queues. A ticket whose lane is taken counts too.
     pub(super) fn has_work_for(&self, worker: usize, steals: bool) -> bool {

@@ -34,6 +34,8 @@ pub(super) struct Idle {
     /// The parked workers. They change together with the word.
     sleepers: Mutex<Vec<usize>>,
     workers: usize,
+    /// Spare workers that have joined. Changes under the lock.
+    joined: AtomicUsize,
 }
 
 impl Idle {
@@ -43,6 +45,7 @@ impl Idle {
             word: AtomicUsize::new(0),
             sleepers: Mutex::new(Vec::with_capacity(workers)),
             workers,
+            joined: AtomicUsize::new(0),
         }
     }
 
@@ -119,11 +122,32 @@ impl Idle {
         fence(Ordering::SeqCst);
     }
 
+    /// Whether all workers are parked, and all spare ones that have joined. A hint.
+    pub(super) fn all_parked(&self) -> bool {
+        // Ordering: hint only.
+        self.parked() == self.workers + self.joined.load(Ordering::Relaxed)
+    }
+
+    /// A spare worker joins. It is busy.
+    pub(super) fn join(&self) {
+        let _sleepers = self.sleepers.lock();
+        // Ordering: the lock orders all changes of the number.
+        self.joined.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A spare worker that is busy leaves. It has no lanes.
+    pub(super) fn leave(&self) {
+        let _sleepers = self.sleepers.lock();
+        // Ordering: the lock orders all changes of the number.
+        self.joined.fetch_sub(1, Ordering::Relaxed);
+    }
+
     /// Whether all workers are parked and `empty` says that nothing is queued, at one moment: a
     /// worker leaves the parked ones, under this lock, before it takes a lane.
     pub(super) fn all_parked_and(&self, empty: impl FnOnce() -> bool) -> bool {
         let sleepers = self.sleepers.lock();
-        sleepers.len() == self.workers && empty()
+        // Ordering: the lock orders all changes of the number.
+        sleepers.len() == self.workers + self.joined.load(Ordering::Relaxed) && empty()
     }
 
     /// A worker that has announced its sleep has found the queues not empty, or was sent a lane that

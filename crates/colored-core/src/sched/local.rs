@@ -97,7 +97,7 @@ pub(super) fn index_in(scheduler: &Scheduler) -> Option<usize> {
 impl Local {
     pub(super) fn new(handle: Handle, index: usize, deque: Deque<ReadyLane>, reuses: bool) -> Self {
         Self {
-            outgoing: Outgoing::new(handle.scheduler().workers()),
+            outgoing: Outgoing::new(handle.scheduler().remotes.len()),
             toward: Cell::new(Toward::Next),
             noted: Cell::new(0),
             handle,

@@ -15,6 +15,9 @@ pub struct Options {
     pub reuse: bool,
     /// The policy that decides where runnable lanes go, in place of the scheduler.
     pub policy: Option<&'static dyn Policy>,
+    /// Spare workers, which take the lanes of workers that stay in one poll for long
+    /// ([`Scheduler::want_spares`](super::Scheduler::want_spares)).
+    pub spares: usize,
 }
 
 /// Polls in a slice.
@@ -30,7 +33,8 @@ const SLICE_NANOS: u64 = 200_000;
 
 impl Default for Options {
     fn default() -> Self {
-        Self { slice_polls: SLICE_POLLS, slice_nanos: SLICE_NANOS, reuse: true, policy: None }
+        let (slice_polls, slice_nanos) = (SLICE_POLLS, SLICE_NANOS);
+        Self { slice_polls, slice_nanos, reuse: true, policy: None, spares: 0 }
     }
 }
 

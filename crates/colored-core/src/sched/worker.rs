@@ -4,9 +4,11 @@ mod backoff;
 mod by_class;
 mod home;
 mod round;
+mod spare;
 
 use self::backoff::Backoff;
 use self::round::Round;
+use self::spare::Next;
 use super::local::Local;
 use super::options::Options;
 use super::remote::{CANCELLED_ANYWHERE, Remote};
@@ -68,6 +70,8 @@ pub struct Worker {
     pub(super) searching: bool,
     parked: bool,
     backoff: Backoff,
+    /// A spare worker that has not joined.
+    absent: bool,
 }
 
 impl Worker {
@@ -79,6 +83,7 @@ impl Worker {
         options: &Options,
     ) -> Self {
         Self {
+            absent: handle.scheduler().is_spare(index),
             local: Local::new(handle, index, deque, options.reuse),
             rng: Rng::new(seed ^ (index as u64 + 1)),
             pace: Pace::default(),
@@ -141,6 +146,11 @@ impl Worker {
     /// If a [`spawn_local`](crate::spawn_local) under this worker ran on another thread.
     pub fn step(&mut self) -> Step {
         self.local.assert_at_home();
+        if self.local.scheduler().is_spare(self.index())
+            && let Next::Return(step) = self.join_or_leave()
+        {
+            return step;
+        }
         self.wake_up();
         match self.find() {
             Some(lane) => {
@@ -186,7 +196,8 @@ impl Worker {
     /// Prepares to run the lane here.
     #[inline(always)]
     pub(super) fn bring_home(&self, lane: &ReadyLane) {
-        if lane.lane().home() != Some(self.index()) {
+        let (home, scheduler) = (lane.lane().home(), self.local.scheduler());
+        if home != Some(self.index()) && !scheduler.is_spare(self.index()) {
             lane.lane().set_home(self.index());
         }
     }
