@@ -5,6 +5,7 @@ mod blocking;
 mod blocking_class;
 mod enter_guards;
 mod entry;
+mod held;
 mod idle;
 mod nested;
 mod outlived;

@@ -54,6 +54,7 @@ pub(crate) struct Driver {
     /// How long a wait in a section lasts before it is looked at.
     pub(crate) deadlock_after: Duration,
     pub(crate) finishers: Finishers,
+    /// The places where the workers sleep, and the spare ones behind them.
     parkers: Box<[Parker]>,
     coalescing: Box<[Coalescing]>,
     /// Ticks after which a timer that has not fired shows that its worker is stuck.
@@ -62,13 +63,14 @@ pub(crate) struct Driver {
 }
 
 impl Driver {
-    /// A driver for so many workers, which wake up for timers at most once in `rest`.
+    /// A driver for so many workers and spare ones, which wake up for timers at most once in `rest`.
     ///
     /// # Errors
     ///
     /// When the system refuses a selector.
     pub(crate) fn new(
         workers: usize,
+        spares: usize,
         rest: Duration,
         deadlock_after: Duration,
         devices: Devices,
@@ -79,6 +81,7 @@ impl Driver {
         Ok(Self {
             deadlock_after,
             devices,
+            parkers: (0..workers + spares).map(|_| Parker::default()).collect(),
             ..Self::with(Clock::new(), shards, workers, rest, pool)
         })
     }
@@ -137,19 +140,26 @@ impl Driver {
     /// wakers to call.
     pub(crate) fn park(&self, worker: usize, limit: Option<Duration>, wakers: &mut Vec<Waker>) {
         registered::drop_last();
-        let wheel = &self.wheels[worker];
-        let tick = wheel.next_deadline();
-        let deadline =
-            if tick == u64::MAX { None } else { self.clock.at(self.coalescing[worker].end(tick)) };
+        // A spare worker cares for the wheel of one that may be stuck.
+        let of_wheel = worker % self.wheels.len();
+        let tick = self.wheels[of_wheel].next_deadline();
+        let end = || self.clock.at(self.coalescing[of_wheel].end(tick));
+        let deadline = if tick == u64::MAX { None } else { end() };
         let shard = &self.shards[worker % self.shards.len()];
         self.parkers[worker].park(shard, limit, deadline, wakers);
         if tick != u64::MAX {
             let others = wakers.len();
-            let now = self.advance(worker, wakers);
+            let now = self.advance(of_wheel, wakers);
             if wakers.len() > others {
-                self.coalescing[worker].woken(now);
+                self.coalescing[of_wheel].woken(now);
             }
         }
+    }
+
+    /// Sleeps until this worker is unparked, and cares for nothing.
+    pub(crate) fn sleep(&self, worker: usize) {
+        registered::drop_last();
+        self.parkers[worker].wait(None);
     }
 
     /// Looks for events and due timers without sleeping. Appends the wakers to call.
@@ -158,7 +168,7 @@ impl Driver {
         if let Some(mut turn) = self.shards[worker % self.shards.len()].try_turn() {
             polled(turn.poll(Some(Duration::ZERO), wakers));
         }
-        self.advance(worker, wakers);
+        self.advance(worker % self.wheels.len(), wakers);
     }
 
     /// Gives the tick that it is.

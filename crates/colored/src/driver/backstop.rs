@@ -21,8 +21,12 @@
 //! since a worker or a guest ran last.
 
 mod deadlocks;
+mod held;
+
+pub(crate) use self::held::SpareThreads;
 
 use self::deadlocks::Lookout;
+use self::held::Held;
 use super::clock::TICK;
 use super::{Driver, current, entered, polled};
 use colored_core::{Handle, contain};
@@ -142,7 +146,7 @@ struct Watch {
     handle: Handle,
     driver: Arc<Driver>,
     polls: Box<[u64]>,
-    beats: Box<[u64]>,
+    held: Held,
     wakers: Vec<Waker>,
     /// Fast ticks left.
     fast: u32,
@@ -152,11 +156,11 @@ struct Watch {
 }
 
 /// The thread's body.
-pub(crate) fn run(handle: Handle, driver: Arc<Driver>) {
+pub(crate) fn run(handle: Handle, driver: Arc<Driver>, spares: SpareThreads) {
     let _entered = entered::enter(current::Context { driver: driver.clone(), worker: None });
     let mut watch = Watch {
         polls: vec![0; driver.shards.len()].into(),
-        beats: vec![0; driver.wheels.len()].into(),
+        held: Held::new(driver.wheels.len(), spares),
         wakers: Vec::new(),
         fast: 0,
         lookout: Lookout::new(driver.deadlock_after),
@@ -185,20 +189,21 @@ pub(crate) fn run(handle: Handle, driver: Arc<Driver>) {
 
 impl Watch {
     fn all_parked(&self) -> bool {
-        self.handle.scheduler().parked() == self.driver.wheels.len()
+        self.handle.scheduler().all_parked()
     }
 
     /// Another number as soon as a worker has run something, or has woken up and gone to sleep again.
     fn stamp(&self) -> u64 {
         let scheduler = self.handle.scheduler();
-        let metrics = (0..scheduler.workers()).map(|worker| scheduler.worker_metrics(worker));
+        let all = scheduler.workers() + scheduler.spares();
+        let metrics = (0..all).map(|worker| scheduler.worker_metrics(worker));
         metrics.map(|of| of.slices + of.parks).sum()
     }
 
     /// Whether every shard has a worker that looks after it, or that was just called for it.
     fn look(&mut self) -> bool {
         self.driver.bell.calm_down();
-        let stuck = self.look_at_workers();
+        let stuck = self.held.look(self.handle.scheduler());
         let (mut depends, mut watched) = (false, true);
         for shard in 0..self.driver.shards.len() {
             let care = self.look_at_shard(shard);
@@ -213,21 +218,6 @@ impl Watch {
         self.wakers.drain(..).for_each(|waker| contain(|| waker.wake()));
         self.due = self.lookout.look(self.handle.scheduler());
         watched
-    }
-
-    /// True if some worker is stuck.
-    fn look_at_workers(&mut self) -> bool {
-        let scheduler = self.handle.scheduler();
-        let mut stuck = false;
-        for (worker, beat) in self.beats.iter_mut().enumerate() {
-            let (since, now) = scheduler.stuck_since(worker, *beat);
-            stuck |= since;
-            *beat = now;
-        }
-        if stuck {
-            scheduler.rescue();
-        }
-        stuck
     }
 
     fn look_at_shard(&mut self, index: usize) -> Care {
@@ -304,7 +294,7 @@ mod tests {
             handle,
             driver: Arc::clone(&driver),
             polls: Box::new([0]),
-            beats: Box::new([0]),
+            held: Held::new(1, SpareThreads::none()),
             wakers: Vec::new(),
             fast: 0,
             lookout: Lookout::new(Duration::ZERO),

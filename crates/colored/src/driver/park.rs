@@ -67,7 +67,7 @@ impl Parker {
         self.leave();
     }
 
-    fn wait(&self, limit: Option<Duration>) {
+    pub(super) fn wait(&self, limit: Option<Duration>) {
         let guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         if self.enter(WAITING) {
             let waiting = |_: &mut ()| {

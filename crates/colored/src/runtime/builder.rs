@@ -19,6 +19,9 @@ use std::time::{Duration, Instant};
 /// The most workers a runtime may have.
 const MAX_WORKERS: usize = 1024;
 
+/// The most spare workers.
+const MAX_SPARES: usize = 4;
+
 /// The most blocking threads a runtime may have.
 const MAX_BLOCKING: usize = 1 << 16;
 
@@ -246,11 +249,17 @@ impl Builder {
             launch: self.launch.clone(),
         });
         let devices = Devices::new(self.lazy_files && lazy_files_variable()?);
-        let driver =
-            Arc::new(Driver::new(workers, resolution, self.deadlock_after, devices, pool)?);
+        let spares = workers.min(MAX_SPARES);
+        let driver = Driver::new(workers, spares, resolution, self.deadlock_after, devices, pool)?;
+        let driver = Arc::new(driver);
         let port = Port { driver: Arc::clone(&driver), start: Instant::now() };
         let seed = self.seed.unwrap_or_else(random_seed);
-        let (core, cores) = Scheduler::with_options(workers, seed, Box::new(port), self.options);
+        let (core, cores) = Scheduler::with_options(
+            workers,
+            seed,
+            Box::new(port),
+            Options { spares, ..self.options },
+        );
         let handle = Handle::new(core, driver);
         let pins = threads::pins(self.pin);
         let threads = Threads::start(&handle, cores, &self.thread_name, pins, self.launch)?;

@@ -1,6 +1,7 @@
 //! The threads of a runtime: one per worker, and the reactor thread.
 
 use super::handle::Handle;
+use crate::driver::backstop::SpareThreads;
 use crate::driver::{Driver, backstop, current, entered};
 use crate::launch::Launch;
 use colored_core::{Step, Worker, contain};
@@ -116,10 +117,11 @@ impl Threads {
     fn spawn_all(
         &mut self,
         handle: &Handle,
-        workers: Vec<Worker>,
+        mut workers: Vec<Worker>,
         name: &str,
         pins: &[CoreId],
     ) -> io::Result<()> {
+        let spares = workers.split_off(handle.core.scheduler().workers());
         for worker in workers {
             let index = worker.index();
             let pin = (!pins.is_empty()).then(|| pins[index % pins.len()]);
@@ -134,7 +136,8 @@ impl Threads {
             self.workers.push(self.spawn(format!("{name}-w{index}"), body)?);
         }
         let (core, driver) = (handle.core.clone(), Arc::clone(&handle.driver));
-        let body = move || backstop::run(core, driver);
+        let spares = self.spare_threads(Arc::clone(&driver), spares, name);
+        let body = move || backstop::run(core, driver, spares);
         self.reactor = Some(self.spawn(format!("{name}-reactor"), body)?);
         Ok(())
     }
@@ -144,23 +147,58 @@ impl Threads {
         name: String,
         body: impl FnOnce() + Send + 'static,
     ) -> io::Result<JoinHandle<()>> {
-        let alive = Alive::new(&self.gate);
-        let text = format!("cannot start the thread `{name}`");
-        let body = self.launch.around(body);
-        let thread = self.launch.thread(name).spawn(move || {
-            let alive = alive;
-            if alive.0.pass() {
-                body();
-            }
-        });
-        thread.map_err(|error| io::Error::new(error.kind(), format!("{text}: {error}")))
+        spawn(&self.gate, &self.launch, name, body)
     }
+
+    /// The threads of spare workers, which start when they are wanted. Nobody joins them: a shutdown waits until they
+    /// have left the gate.
+    fn spare_threads(&self, driver: Arc<Driver>, workers: Vec<Worker>, name: &str) -> SpareThreads {
+        let (gate, launch, name) = (Arc::clone(&self.gate), self.launch.clone(), name.to_owned());
+        SpareThreads::new(workers, move |worker| {
+            let index = worker.index();
+            // The closure of a thread that the system refuses is dropped, and the worker is to stay.
+            let place = Arc::new(Mutex::new(Some(worker)));
+            let (taken, driver) = (Arc::clone(&place), Arc::clone(&driver));
+            let take = move |place: &Mutex<Option<Worker>>| {
+                place.lock().unwrap_or_else(PoisonError::into_inner).take()
+            };
+            let body = move || {
+                if let Some(worker) = take(&taken) {
+                    run_worker(worker, driver);
+                }
+            };
+            match spawn(&gate, &launch, format!("{name}-s{index}"), body) {
+                Ok(_detached) => None,
+                Err(_) => take(&place),
+            }
+        })
+    }
+}
+
+fn spawn(
+    gate: &Arc<Gate>,
+    launch: &Launch,
+    name: String,
+    body: impl FnOnce() + Send + 'static,
+) -> io::Result<JoinHandle<()>> {
+    let alive = Alive::new(gate);
+    let text = format!("cannot start the thread `{name}`");
+    let body = launch.around(body);
+    let thread = launch.thread(name).spawn(move || {
+        let alive = alive;
+        if alive.0.pass() {
+            body();
+        }
+    });
+    thread.map_err(|error| io::Error::new(error.kind(), format!("{text}: {error}")))
 }
 
 /// A worker's life.
 fn run_worker(mut worker: Worker, driver: Arc<Driver>) {
     let index = worker.index();
-    let context = current::Context { driver: Arc::clone(&driver), worker: Some(index) };
+    // A spare worker shares the wheel that it cares for, so its timers are those of another thread.
+    let of_wheel = (index < driver.wheels.len()).then_some(index);
+    let context = current::Context { driver: Arc::clone(&driver), worker: of_wheel };
     let _entered = entered::enter(context);
     let mut wakers = Vec::new();
     let mut last_look = 0;
@@ -174,6 +212,10 @@ fn run_worker(mut worker: Worker, driver: Arc<Driver>) {
                 last_look = worker.now();
                 driver.glance(index, &mut wakers);
                 wake_all(&mut worker, &mut wakers);
+            }
+            Step::Park(_) if worker.is_absent() => {
+                driver.sleep(index);
+                driver.bell.ring();
             }
             Step::Park(limit) => {
                 driver.park(index, limit.map(Duration::from_nanos), &mut wakers);
