@@ -38,7 +38,7 @@ const CRATES: [Crate; 6] = [
     Crate {
         sources: "crates/colored/src",
         layers: &[
-            &["budget", "color_local", "device", "explained", "launch", "wait"],
+            &["budget", "color_local", "device", "explained", "launch", "long_poll", "wait"],
             &["finish", "pool"],
             &["driver"],
             &["blocking"],
@@ -175,6 +175,7 @@ const UNSAFE: &[&str] = &[
     "crates/colored-core/src/sched/pinned.rs",
     "crates/colored-core/src/sched/remote.rs",
     "crates/colored-core/src/sched/retire.rs",
+    "crates/colored-core/src/sched/running.rs",
     "crates/colored-core/src/spawn/blocking.rs",
     "crates/colored-core/src/join.rs",
     "crates/colored-core/src/sync/model.rs",

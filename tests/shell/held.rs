@@ -1,30 +1,158 @@
-//! A poll that holds its worker: the other colors go on.
+//! Polls that hold their workers: the other colors go on, and the runtime says which poll it was.
 
-use crate::support::{runtime, shared};
-use colored::time::{Duration, Instant, sleep};
-use colored::{spawn_colored, spawn_unique};
-use std::thread;
+use crate::support::attempts::{percentile, within};
+use crate::support::{alone, process, runtime, shared};
+use colored::metrics::LongPoll;
+use colored::time::{Duration, Instant, MissedTickBehavior, interval, sleep};
+use colored::{Builder, Color, Runtime, block_in_place, spawn_colored, spawn_unique};
+use std::sync::{Arc, Mutex};
+use std::{hint, thread};
 
-/// 1,000 tasks of other colors finish long before the poll does, on the only worker.
+/// How long 1,000 tasks of other colors take that are spawned right before `blocks` holds the only worker.
+fn others_beside(runtime: &Runtime, blocks: fn()) -> Duration {
+    runtime.run(async move {
+        let begin = Instant::now();
+        let holder = spawn_colored(1, async move { blocks() });
+        let tasks: Vec<_> = (0..1000).map(|_| spawn_unique(async {})).collect();
+        for task in tasks {
+            task.await.unwrap();
+        }
+        let others = begin.elapsed();
+        holder.await.unwrap();
+        others
+    })
+}
+
+fn spare_threads() -> usize {
+    process::threads().values().filter(|thread| thread.name.starts_with("held-s")).count()
+}
+
+fn one_worker() -> Builder {
+    Builder::new().workers(1).thread_name("held")
+}
+
+/// Two of the bounds: the announced poll, and the poll that the runtime has to notice. One spare is enough.
 #[test]
-fn a_poll_that_sleeps_delays_no_other_color() {
-    shared(|| {
-        runtime(1).run(async {
-            let begin = Instant::now();
-            let sleeper = spawn_colored(1, async { thread::sleep(Duration::from_millis(400)) });
-            let tasks: Vec<_> = (0..1000).map(|_| spawn_unique(async {})).collect();
-            for task in tasks {
-                task.await.unwrap();
-            }
-            let others = begin.elapsed();
-            sleeper.await.unwrap();
-            assert!(begin.elapsed() >= Duration::from_millis(400));
-            assert!(others < Duration::from_millis(200), "{others:?}");
+fn other_colors_go_on_beside_a_poll_that_blocks() {
+    alone(|| {
+        let runtime = one_worker().build().unwrap();
+        within(Duration::from_millis(20), || {
+            others_beside(&runtime, || block_in_place(|| thread::sleep(Duration::from_millis(200))))
+        });
+        within(Duration::from_millis(60), || {
+            others_beside(&runtime, || thread::sleep(Duration::from_millis(200)))
+        });
+        assert!(runtime.metrics().long_polls.polls >= 1);
+        assert_eq!(spare_threads(), 1);
+    });
+}
+
+/// A ticker of another color beside a poll that computes.
+#[test]
+fn a_ticker_is_punctual_beside_a_poll_that_computes() {
+    alone(|| {
+        let runtime = one_worker().build().unwrap();
+        within(Duration::from_millis(5), || {
+            runtime.run(async {
+                let busy = spawn_colored(1, async {
+                    sleep(Duration::from_millis(200)).await;
+                    let begin = Instant::now();
+                    while begin.elapsed() < Duration::from_millis(500) {
+                        hint::spin_loop();
+                    }
+                });
+                let period = Duration::from_millis(10);
+                let late = spawn_colored(2, async move {
+                    let mut ticker = interval(period);
+                    ticker.set_missed_tick_behavior(MissedTickBehavior::Skip);
+                    let mut late = Vec::new();
+                    while late.len() < 150 {
+                        let due = ticker.tick().await;
+                        late.push(due.elapsed());
+                    }
+                    late
+                });
+                let late = late.await.unwrap();
+                busy.await.unwrap();
+                percentile(late, 99)
+            })
         });
     });
 }
 
-/// And again, with polls that hold the worker one after the other: the spare worker comes and goes.
+/// Each long poll is reported once, while it goes on, with its color, its task and the place of the spawn.
+#[test]
+fn a_long_poll_is_reported_once_with_its_task() {
+    type Seen = Arc<Mutex<Vec<(Instant, LongPoll)>>>;
+    alone(|| {
+        let seen = Seen::default();
+        let hears = Arc::clone(&seen);
+        let runtime = one_worker()
+            .on_long_poll(move |poll| hears.lock().unwrap().push((Instant::now(), poll.clone())))
+            .build()
+            .unwrap();
+        within(Duration::from_millis(60), || {
+            seen.lock().unwrap().clear();
+            let (begin, id, line) = runtime.run(async {
+                let line = line!() + 1;
+                let task = spawn_colored(Color::named("stuck"), async {
+                    let begin = Instant::now();
+                    thread::sleep(Duration::from_millis(300));
+                    begin
+                });
+                let id = task.id();
+                (task.await.unwrap(), id, line)
+            });
+            let seen = seen.lock().unwrap();
+            let of_task: Vec<_> = seen.iter().filter(|(_, poll)| poll.task == Some(id)).collect();
+            assert_eq!(of_task.len(), 1, "{seen:?}");
+            let (when, poll) = of_task[0];
+            assert_eq!(poll.color, Color::named("stuck"));
+            assert!(poll.worker <= 1, "{poll:?}");
+            let spawned = poll.spawned.unwrap();
+            assert_eq!((spawned.file(), spawned.line()), (file!(), line));
+            let text = poll.to_string();
+            assert!(text.contains("held.rs") && text.contains("color \"stuck\""), "{text}");
+            *when - begin
+        });
+        let longest = runtime.metrics().long_polls.longest.unwrap();
+        assert!(longest.time >= Duration::from_millis(50), "{longest:?}");
+        assert_eq!(longest.color, Color::named("stuck"));
+    });
+}
+
+/// An announced poll is not reported. A neighbour may hold the worker up before the announcement.
+#[test]
+fn an_announced_poll_is_not_reported() {
+    alone(|| {
+        let is_silent = || {
+            let runtime = one_worker().build().unwrap();
+            others_beside(&runtime, || block_in_place(|| thread::sleep(Duration::from_millis(50))));
+            let metrics = runtime.metrics().long_polls;
+            metrics.hand_offs >= 1 && metrics.polls == 0
+        };
+        assert!((0..8).any(|_| is_silent()));
+    });
+}
+
+/// A callback has no task.
+#[test]
+fn a_long_callback_is_reported_by_its_color() {
+    shared(|| {
+        let runtime = one_worker().build().unwrap();
+        let cell = runtime.handle().cell(Color::named("closure"), ());
+        runtime.run(async move {
+            cell.call(|()| ()).await;
+            cell.post(|()| thread::sleep(Duration::from_millis(100)));
+            cell.call(|()| ()).await;
+        });
+        let longest = runtime.metrics().long_polls.longest.unwrap();
+        assert_eq!((longest.color, longest.task), (Color::named("closure"), None));
+        assert!(longest.to_string().contains("a closure under"), "{longest}");
+    });
+}
+
+/// Polls that hold the worker one after the other: the spare worker comes and goes.
 #[test]
 fn polls_that_sleep_again_and_again_lose_nothing() {
     shared(|| {
@@ -50,5 +178,56 @@ fn polls_that_sleep_again_and_again_lose_nothing() {
             }
         });
         runtime.shutdown_timeout(Duration::from_secs(30)).unwrap();
+    });
+}
+
+/// More polls block than there are spare workers: what is behind them waits, and nothing is lost. Spares block too.
+#[test]
+fn more_polls_block_than_there_are_spares() {
+    shared(|| {
+        let runtime = one_worker().spare_workers(2).build().unwrap();
+        runtime.run(async {
+            let blocks = || async { thread::sleep(Duration::from_millis(60)) };
+            let tasks: Vec<_> = (0..10).map(|_| spawn_unique(blocks())).collect();
+            for task in tasks {
+                task.await.unwrap();
+            }
+        });
+        assert!(runtime.metrics().long_polls.hand_offs >= 1);
+        assert!(spare_threads() <= 2);
+        runtime.shutdown_timeout(Duration::from_secs(30)).unwrap();
+    });
+}
+
+/// Without spares the runtime reports, and the others wait.
+#[test]
+fn a_runtime_without_spares_starts_no_thread() {
+    alone(|| {
+        let runtime = one_worker().spare_workers(0).build().unwrap();
+        runtime.run(async {
+            let holder = spawn_colored(1, async { thread::sleep(Duration::from_millis(50)) });
+            spawn_unique(async {}).await.unwrap();
+            holder.await.unwrap();
+        });
+        let metrics = runtime.metrics().long_polls;
+        assert_eq!((metrics.hand_offs, spare_threads()), (0, 0));
+        assert!(metrics.polls >= 1, "{metrics:?}");
+    });
+}
+
+/// A closure that panics, or is nested, leaves no announcement behind, and values pass.
+#[test]
+fn block_in_place_is_a_call() {
+    shared(|| {
+        let text = String::from("borrowed");
+        assert_eq!(block_in_place(|| text.len()), 8, "outside a runtime");
+        runtime(1).run(async {
+            let inner = block_in_place(|| block_in_place(|| 1) + 1);
+            assert_eq!(inner, 2);
+            let task = spawn_unique(async { block_in_place(|| panic!("on purpose")) });
+            assert!(task.await.unwrap_err().is_panic());
+            let same = Color::current();
+            assert_eq!(block_in_place(Color::current), same);
+        });
     });
 }

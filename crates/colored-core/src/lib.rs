@@ -252,8 +252,8 @@ pub use self::join::{AbortHandle, JoinHandle};
 pub use self::lane::locals::{ColorLocal, ColorLocalError};
 pub use self::lane::{Address, Priority};
 pub use self::sched::{
-    Destination, Entered, Handle, Nested, Options, Park, Policy, Runnable, Scheduler, Step,
-    Unsuitable, Worker, WorkerMetrics, spawn_here, spawn_local,
+    Destination, Entered, Handle, InPlace, Nested, Options, Park, Policy, Runnable, RunningSlice,
+    Scheduler, Step, Unsuitable, Worker, WorkerMetrics, block_in_place, spawn_here, spawn_local,
 };
 pub use self::spawn::{Hop, Job, YieldNow, blocking, current_task, hop, yield_now};
 pub use self::task::{Deadlock, Id, JoinError};

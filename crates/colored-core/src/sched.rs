@@ -24,6 +24,7 @@ mod guest;
 mod handle;
 mod home_queue;
 mod idle;
+mod in_place;
 mod local;
 mod local_tasks;
 mod options;
@@ -32,12 +33,15 @@ mod pinned;
 mod policy;
 mod remote;
 mod retire;
+mod running;
 mod shutdown;
 mod worker;
 
+pub use self::in_place::block_in_place;
 pub use self::options::{Options, Unsuitable};
 pub use self::policy::{Destination, Policy, Runnable};
 pub use self::remote::WorkerMetrics;
+pub use self::running::{InPlace, RunningSlice};
 pub use self::worker::{Step, Worker};
 
 pub use self::enter::Entered;
@@ -241,14 +245,6 @@ impl Scheduler {
         if !self.injector.is_empty() || (self.steals && any_stealable()) {
             self.notify();
         }
-    }
-
-    /// Returns whether a worker has been inside one slice since the call that returned `beat`, and the beat for
-    /// the next comparison.
-    #[must_use]
-    pub fn stuck_since(&self, worker: usize, beat: u64) -> (bool, u64) {
-        let now = self.remotes[worker].beat();
-        (now == beat && now % 2 == 1, now)
     }
 
     /// The time: nanoseconds of [`Park::now`].

@@ -45,6 +45,36 @@ where
     }
 }
 
+/// Calls `f`, which may block or compute for long, at once, in this poll. Meanwhile other threads run the other colors of
+/// this worker.
+///
+/// `f` may borrow, and runs under the task's color, which nothing else runs under until the poll returns; so this fits
+/// where the color's state is what `f` works on, and where no other work of the color is urgent. A call costs a few
+/// nanoseconds. If `f` goes on, the reactor thread notices after at most 5 ms, and calls a spare worker
+/// ([`Builder::spare_workers`](crate::Builder::spare_workers)), or a parked one, for the worker's other colors, its timers
+/// and its sockets. A poll that blocks without this function is treated alike when it has lasted for
+/// [`Builder::long_poll`](crate::Builder::long_poll), and is reported as well; this function says that it is on
+/// purpose. Outside a worker, as in [`spawn_blocking`], the call just runs `f`.
+///
+/// # Panics
+///
+/// A panic of `f` goes to the caller.
+///
+/// # Examples
+///
+/// ```
+/// # #[colored::main]
+/// # async fn main() {
+/// let mut words = vec!["red", "green", "blue"];
+/// // It may take long, and borrows.
+/// colored::block_in_place(|| words.sort());
+/// assert_eq!(words, ["blue", "green", "red"]);
+/// # }
+/// ```
+pub fn block_in_place<R>(f: impl FnOnce() -> R) -> R {
+    colored_core::block_in_place(f)
+}
+
 /// Tries an operation without blocking, and runs it on a thread that may block only if the attempt
 /// would have blocked.
 ///

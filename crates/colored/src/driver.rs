@@ -25,6 +25,7 @@ use self::reactor::Shard;
 use self::wheel::Wheel;
 use crate::device::Devices;
 use crate::finish::Finishers;
+use crate::long_poll::{LongPolls, Settings};
 use crate::pool::Pool;
 use colored_core::contain;
 use std::fmt;
@@ -53,6 +54,7 @@ pub(crate) struct Driver {
     pub(crate) bell: backstop::Bell,
     /// How long a wait in a section lasts before it is looked at.
     pub(crate) deadlock_after: Duration,
+    pub(crate) long_polls: LongPolls,
     pub(crate) finishers: Finishers,
     /// The places where the workers sleep, and the spare ones behind them.
     parkers: Box<[Parker]>,
@@ -73,6 +75,7 @@ impl Driver {
         spares: usize,
         rest: Duration,
         deadlock_after: Duration,
+        long_polls: Settings,
         devices: Devices,
         pool: Pool,
     ) -> io::Result<Driver> {
@@ -80,6 +83,7 @@ impl Driver {
         let shards = (0..shards).map(|_| Shard::new()).collect::<io::Result<_>>()?;
         Ok(Self {
             deadlock_after,
+            long_polls: LongPolls::new(long_polls),
             devices,
             parkers: (0..workers + spares).map(|_| Parker::default()).collect(),
             ..Self::with(Clock::new(), shards, workers, rest, pool)
@@ -102,6 +106,7 @@ impl Driver {
             devices: Devices::new(true),
             bell: backstop::Bell::default(),
             deadlock_after: Duration::ZERO,
+            long_polls: LongPolls::new(Settings { after: Duration::MAX, hook: None }),
             finishers: Finishers::default(),
             parkers: (0..workers).map(|_| Parker::default()).collect(),
             coalescing: (0..workers).map(|_| Coalescing::new(rest)).collect(),

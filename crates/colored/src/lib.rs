@@ -203,6 +203,7 @@ pub mod fs;
 pub mod io;
 mod launch;
 pub mod limit;
+mod long_poll;
 pub mod metrics;
 pub mod net;
 pub mod pinned;
@@ -228,8 +229,8 @@ pub use self::pinned::{PinnedCell, spawn_pinned};
 pub use self::runtime::{Builder, Handle, Runtime};
 #[doc(inline)]
 pub use self::task::{
-    AbortHandle, JoinError, JoinHandle, hop, lazy, spawn, spawn_blocking, spawn_colored,
-    spawn_here, spawn_local, spawn_unique, yield_now,
+    AbortHandle, JoinError, JoinHandle, block_in_place, hop, lazy, spawn, spawn_blocking,
+    spawn_colored, spawn_here, spawn_local, spawn_unique, yield_now,
 };
 
 #[cfg(feature = "macros")]

@@ -6,4 +6,5 @@
 
 pub use crate::blocking::BlockingMetrics;
 pub use crate::device::FileMetrics;
+pub use crate::long_poll::{LongPoll, LongPollMetrics};
 pub use crate::runtime::{Metrics, WorkerMetrics};

@@ -22,7 +22,7 @@ pub use self::builder::Builder;
 pub use self::local::{LocalKey, NotInScope, Scope};
 pub use self::unconstrained::{Unconstrained, unconstrained};
 #[doc(inline)]
-pub use crate::blocking::{BlockingClass, lazy, spawn_blocking};
+pub use crate::blocking::{BlockingClass, block_in_place, lazy, spawn_blocking};
 #[doc(inline)]
 pub use colored_core::budget::has_remaining as has_budget_remaining;
 #[doc(inline)]

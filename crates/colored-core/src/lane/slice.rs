@@ -7,7 +7,7 @@ use crate::lane::held::{Head, Held};
 use crate::lane::readers::admit::{self, LetIn};
 use crate::lane::{LanePtr, LaneRef, ReadyLane, callback};
 use crate::queue::{Kind, Unlinked};
-use crate::task::{TaskRef, Wants};
+use crate::task::{Named, TaskRef, Wants};
 
 /// The thread that runs a slice.
 pub(crate) trait Runner {
@@ -15,6 +15,8 @@ pub(crate) trait Runner {
     fn may_run(&self, pin: u32) -> bool;
     /// Whether everything is to be cancelled.
     fn is_closing(&self) -> bool;
+    /// A turn begins, of this task or of something else.
+    fn begin_turn(&self, _task: Option<Named>) {}
     /// One turn is over; returns whether the slice goes on.
     fn goes_on(&mut self) -> bool;
 }
@@ -63,6 +65,7 @@ impl ReadyLane {
                         return Slice::Elsewhere(self, head.pin);
                     }
                     let closing = runner.is_closing();
+                    runner.begin_turn(lane.task_at_head());
                     match head.kind {
                         Kind::Claim | Kind::Read => {
                             // SAFETY: this thread holds the lane, by `hold`, and has just found a

@@ -16,7 +16,7 @@ fn one_and_a_spare() -> Pool {
 /// The spare is asked for while the worker makes lanes runnable, and stays in its poll until one of them has run.
 #[test]
 fn a_spare_takes_the_lanes_of_a_stuck_worker() {
-    check_within(2, || {
+    check_within(1, || {
         let (handle, mut workers, beds) = one_and_a_spare();
         let spare = start(workers.remove(1), &beds);
         let spawner = handle.clone();
@@ -38,7 +38,7 @@ fn a_spare_takes_the_lanes_of_a_stuck_worker() {
 /// The spare has lanes, or is about to take some, when it is not wanted any more.
 #[test]
 fn a_spare_that_leaves_hands_its_lanes_over() {
-    check_within(2, || {
+    check_within(1, || {
         let (handle, mut workers, beds) = one_and_a_spare();
         let mut spare = workers.remove(1);
         handle.scheduler().want_spares(1);

@@ -1,6 +1,8 @@
 //! The part of a worker or a guest that other threads may access.
 
 use super::home_queue::HomeQueue;
+use super::running::Running;
+use crate::color::Color;
 use crate::lane::{Lane, ReadyLane};
 use crate::queue::Stealer;
 use crate::sync::{Arc, AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Condvar, Mutex, Ordering};
@@ -40,6 +42,7 @@ pub(super) struct Remote {
     beat: AtomicU64,
     /// About when the worker's last slice began.
     slice_start: AtomicU64,
+    pub(super) running: Running,
     /// See [`Remote::add_free_turns`].
     free_turns: AtomicUsize,
     pub(super) local_tasks: LocalTasks,
@@ -56,6 +59,7 @@ impl Remote {
             home_queue: HomeQueue::new(),
             beat: AtomicU64::new(0),
             slice_start: AtomicU64::new(0),
+            running: Running::new(),
             free_turns: AtomicUsize::new(0),
             local_tasks: LocalTasks(AtomicUsize::new(0)),
             counters: Counters::default(),
@@ -150,10 +154,20 @@ impl Remote {
     }
 
     #[inline]
-    pub(super) fn slice_begins(&self, now: u64) {
-        // Ordering: hints for the backstop and for thieves; written by the worker only.
+    pub(super) fn slice_begins(&self, now: u64, color: Color) {
+        self.running.begin(color);
+        // Ordering: hints for the backstop and for thieves; written by the worker only. Release hands over what the
+        // slice is (`slice`).
         self.slice_start.store(now, Ordering::Relaxed);
-        self.beat.store(self.beat.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        self.beat.store(self.beat.load(Ordering::Relaxed) + 1, Ordering::Release);
+    }
+
+    /// The serial number of the slice that the worker is inside of, and its start: at that time or before, as it may
+    /// be the start of the next slice.
+    pub(super) fn slice(&self) -> Option<(u64, u64)> {
+        // Ordering: see `slice_begins`.
+        let beat = self.beat.load(Ordering::Acquire);
+        (beat % 2 == 1).then(|| (beat, self.slice_start.load(Ordering::Relaxed)))
     }
 
     #[inline]

@@ -17,6 +17,7 @@ use crate::lane::{ReadyLane, Runner, Slice};
 use crate::queue::Deque;
 use crate::rng::Rng;
 use crate::sync::Ordering;
+use crate::task::Named;
 use crossbeam_utils::CachePadded;
 
 /// Polls between two looks at the clock while polls are short: a look costs some 20 ns.
@@ -134,6 +135,7 @@ impl Worker {
     /// events. Other workers are woken afterwards, and only if there are more lanes than the one that
     /// this worker runs next. If there are many events, each lane goes to the worker that ran it last.
     pub fn batch<R>(&mut self, events: usize, f: impl FnOnce() -> R) -> R {
+        debug_assert!(!self.absent, "a spare worker that is absent takes no events");
         self.wake_up();
         self.local.batch(events, f)
     }
@@ -292,10 +294,11 @@ impl Worker {
 
     fn run(&mut self, lane: ReadyLane) {
         let remote = self.local.remote();
-        remote.slice_begins(self.pace.now);
+        remote.slice_begins(self.pace.now, lane.lane().color());
         self.local.note(self.pace.now);
         let mut turn = SliceRunner {
             scheduler: self.local.scheduler(),
+            remote,
             pin: self.local.pin(),
             max_polls: self.slice_polls,
             max_nanos: self.slice_nanos,
@@ -424,6 +427,7 @@ impl Pace {
 /// One slice on this worker.
 struct SliceRunner<'a> {
     scheduler: &'a Scheduler,
+    remote: &'a Remote,
     pin: u32,
     max_polls: u32,
     max_nanos: u64,
@@ -441,6 +445,11 @@ impl Runner for SliceRunner<'_> {
     #[inline]
     fn is_closing(&self) -> bool {
         self.scheduler.is_closing()
+    }
+
+    #[inline]
+    fn begin_turn(&self, task: Option<Named>) {
+        self.remote.running.begin_turn(task);
     }
 
     #[inline]

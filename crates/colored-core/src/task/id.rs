@@ -33,6 +33,11 @@ impl Id {
         })
     }
 
+    /// The id with this number; none for 0.
+    pub(crate) fn from_number(number: u64) -> Option<Self> {
+        NonZeroU64::new(number).map(Self)
+    }
+
     /// The id as a number, for logs and traces.
     #[must_use]
     pub fn get(self) -> u64 {

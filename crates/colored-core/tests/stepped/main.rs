@@ -17,6 +17,7 @@ mod outside;
 mod policies;
 mod read_batch;
 mod rounds;
+mod spares;
 mod stay;
 mod stopping;
 mod turns;

@@ -8,6 +8,7 @@
 //! * a wheel that is overdue is advanced here;
 //! * if a worker has been inside one slice since the last look, the thread gets a parked worker to take the lane that
 //!   is stranded in the stuck worker's `next` slot;
+//! * if a worker's poll is long, a spare worker takes the place of that worker (`held.rs`);
 //! * if there are sections, the thread looks whether they wait for ever (`deadlocks.rs`).
 //!
 //! A worker that parks while this thread polls a shard finds the turn taken, and sleeps on its condition
@@ -160,7 +161,7 @@ pub(crate) fn run(handle: Handle, driver: Arc<Driver>, spares: SpareThreads) {
     let _entered = entered::enter(current::Context { driver: driver.clone(), worker: None });
     let mut watch = Watch {
         polls: vec![0; driver.shards.len()].into(),
-        held: Held::new(driver.wheels.len(), spares),
+        held: Held::new(driver.parkers.len(), spares),
         wakers: Vec::new(),
         fast: 0,
         lookout: Lookout::new(driver.deadlock_after),
@@ -203,7 +204,7 @@ impl Watch {
     /// Whether every shard has a worker that looks after it, or that was just called for it.
     fn look(&mut self) -> bool {
         self.driver.bell.calm_down();
-        let stuck = self.held.look(self.handle.scheduler());
+        let stuck = self.held.look(self.handle.scheduler(), &self.driver.long_polls);
         let (mut depends, mut watched) = (false, true);
         for shard in 0..self.driver.shards.len() {
             let care = self.look_at_shard(shard);
@@ -267,6 +268,7 @@ impl Watch {
 mod tests {
     use super::Watch;
     use super::deadlocks::Lookout;
+    use super::held::{Held, SpareThreads};
     use crate::driver::Driver;
     use crate::driver::clock::Clock;
     use colored_core::{Park, Scheduler, Step};

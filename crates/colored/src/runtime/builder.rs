@@ -6,6 +6,7 @@ use super::threads::{self, Threads};
 use crate::device::Devices;
 use crate::driver::Driver;
 use crate::launch::Launch;
+use crate::long_poll::{LongPoll, Settings};
 use crate::pool::{Limits, Pool};
 use colored_core::{Options, Park, Policy, Scheduler};
 use std::any::Any;
@@ -19,8 +20,13 @@ use std::time::{Duration, Instant};
 /// The most workers a runtime may have.
 const MAX_WORKERS: usize = 1024;
 
-/// The most spare workers.
-const MAX_SPARES: usize = 4;
+/// The most spare workers a runtime may have, and the most that it has unless the number is set.
+const MAX_SPARES: usize = 64;
+const SPARES: usize = 4;
+
+/// The time after which a poll is long, unless it is set, and the shortest.
+const LONG_POLL: Duration = Duration::from_millis(5);
+const MIN_LONG_POLL: Duration = Duration::from_millis(1);
 
 /// The most blocking threads a runtime may have.
 const MAX_BLOCKING: usize = 1 << 16;
@@ -53,6 +59,8 @@ pub struct Builder {
     seed: Option<u64>,
     timer_resolution: Duration,
     deadlock_after: Duration,
+    spares: Option<usize>,
+    long_polls: Settings,
     lazy_files: bool,
     options: Options,
 }
@@ -76,6 +84,8 @@ impl Builder {
             seed: None,
             timer_resolution: RESOLUTION,
             deadlock_after: DEADLOCK_AFTER,
+            spares: None,
+            long_polls: Settings { after: LONG_POLL, hook: None },
             lazy_files: true,
             options: Options::default(),
         }
@@ -179,6 +189,42 @@ impl Builder {
         self
     }
 
+    /// The time after which a poll is long, 1 ms or more: it blocks, or computes without a break. Then a spare worker,
+    /// or a parked one, takes the worker's place: it runs the worker's other colors, and cares for its timers and
+    /// sockets. The color of the poll stays with the poll. The runtime notices up to 5 ms later. It counts long polls
+    /// ([`LongPollMetrics`](crate::metrics::LongPollMetrics)) and reports them
+    /// ([`on_long_poll`](Builder::on_long_poll)). With [`Duration::MAX`] no poll is long. Default: 5 ms.
+    ///
+    /// A worker that the system takes its CPU from, because other programs are busy, looks as if its poll were long.
+    pub fn long_poll(mut self, time: Duration) -> Self {
+        self.long_polls.after = time;
+        self
+    }
+
+    /// The reactor thread calls `f` once for each long poll that it sees, while the poll goes on. `f` must be quick:
+    /// sockets and timers wait for it. The panic hook reports a panic of `f`, which goes no further. A second call
+    /// replaces the first. Default: long polls are counted only.
+    ///
+    /// ```
+    /// # fn main() -> std::io::Result<()> {
+    /// let runtime = colored::Builder::new().on_long_poll(|poll| eprintln!("{poll}")).build()?;
+    /// # drop(runtime);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn on_long_poll(mut self, f: impl Fn(&LongPoll) + Send + Sync + 'static) -> Self {
+        self.long_polls.hook = Some(Arc::new(f));
+        self
+    }
+
+    /// The largest number of spare workers at a time, 0 to 64: threads that take the place of workers whose polls are
+    /// long, one for each. A spare's thread starts when it is needed first, and sleeps while it is not. If more polls
+    /// are long, the colors behind them wait. Default: as many as workers, but at most 4.
+    pub fn spare_workers(mut self, spares: usize) -> Self {
+        self.spares = Some(spares);
+        self
+    }
+
     /// Whether the operations of [`fs`](crate::fs) are tried on the worker first. With `false`, and with
     /// the environment variable `COLORED_LAZY_FILES=0`, blocking threads do everything. Default: yes.
     pub fn lazy_files(mut self, lazy: bool) -> Self {
@@ -241,6 +287,21 @@ impl Builder {
             );
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
+        let spares = match self.spares {
+            Some(spares) => {
+                in_range("spare_workers", spares, 0..=MAX_SPARES, "as many as workers, at most 4")?
+            }
+            // A policy need not let another worker take what a long poll holds up.
+            None if self.options.policy.is_some() => 0,
+            None => workers.min(SPARES),
+        };
+        let after = self.long_polls.after;
+        if after < MIN_LONG_POLL {
+            let text = format!(
+                "long_poll({after:?}): allowed are {MIN_LONG_POLL:?} and more; leave it out for {LONG_POLL:?}"
+            );
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+        }
         self.options.check().map_err(|text| io::Error::new(io::ErrorKind::InvalidInput, text))?;
         let pool = Pool::new(&Limits {
             max_threads: blocking,
@@ -249,8 +310,15 @@ impl Builder {
             launch: self.launch.clone(),
         });
         let devices = Devices::new(self.lazy_files && lazy_files_variable()?);
-        let spares = workers.min(MAX_SPARES);
-        let driver = Driver::new(workers, spares, resolution, self.deadlock_after, devices, pool)?;
+        let driver = Driver::new(
+            workers,
+            spares,
+            resolution,
+            self.deadlock_after,
+            self.long_polls,
+            devices,
+            pool,
+        )?;
         let driver = Arc::new(driver);
         let port = Port { driver: Arc::clone(&driver), start: Instant::now() };
         let seed = self.seed.unwrap_or_else(random_seed);

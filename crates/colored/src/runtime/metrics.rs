@@ -3,6 +3,7 @@
 use crate::blocking::BlockingMetrics;
 use crate::device::FileMetrics;
 use crate::driver::Driver;
+use crate::long_poll::LongPollMetrics;
 use crate::pool::Class;
 use colored_core::Scheduler;
 pub use colored_core::WorkerMetrics;
@@ -25,6 +26,8 @@ pub struct Metrics {
     pub blocking: BlockingMetrics,
     /// The threads that do the file operations which would wait.
     pub file_threads: BlockingMetrics,
+    /// Polls that held their workers for long.
+    pub long_polls: LongPollMetrics,
     /// File operations: one element for operations on paths, then one for each device that a file was on.
     pub files: Vec<FileMetrics>,
 }
@@ -37,6 +40,7 @@ impl Metrics {
             parked: scheduler.parked(),
             blocking: driver.pool.stats(Class::Work).into(),
             file_threads: driver.pool.stats(Class::File).into(),
+            long_polls: driver.long_polls.metrics(),
             files: driver.devices.metrics(),
         }
     }

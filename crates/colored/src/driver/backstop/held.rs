@@ -1,15 +1,13 @@
 //! Workers that stay in one poll, and the spare workers that take their place.
 //!
 //! A worker is *stuck* when it has been in one slice since the last look. Then a parked worker takes what is stranded
-//! with it. A worker that has been stuck for [`HAND_OFF`] is *held*: its poll blocks, or computes. While no worker is
-//! parked, one spare worker for each held one is wanted. A spare starts when it is wanted first, and is asleep for the
-//! rest of the time. When the poll returns, one spare less is wanted, and it hands its colors to the others.
+//! with it. A worker is *held* when its poll is long ([`Builder::long_poll`](crate::Builder::long_poll)), or is inside
+//! [`block_in_place`](crate::block_in_place). While no worker is parked, one spare worker for each held one is wanted.
+//! A spare's thread starts when it is wanted first, and is asleep for the rest of the time. When the poll returns, one
+//! spare less is wanted, and it hands its colors to the others. A spare may be held as well.
 
-use colored_core::{Scheduler, Worker};
-use std::time::{Duration, Instant};
-
-/// How long a worker is stuck before a spare one takes its place.
-const HAND_OFF: Duration = Duration::from_millis(5);
+use crate::long_poll::{LongPoll, LongPolls};
+use colored_core::{InPlace, Scheduler, Worker};
 
 /// The spare workers, each of which has a thread from the moment when it is wanted first.
 pub(crate) struct SpareThreads {
@@ -34,9 +32,9 @@ impl SpareThreads {
     }
 }
 
-/// The state that the reactor thread keeps of each worker.
+/// The state that the reactor thread keeps of each worker and spare worker.
 pub(super) struct Held {
-    workers: Box<[Beat]>,
+    workers: Box<[Last]>,
     spares: SpareThreads,
     started: usize,
     wanted: usize,
@@ -44,43 +42,51 @@ pub(super) struct Held {
 
 /// The last look at a worker.
 #[derive(Clone, Copy, Default)]
-struct Beat {
-    beat: u64,
-    stuck_since: Option<Instant>,
+struct Last {
+    /// The slice that it was in.
+    slice: Option<u64>,
+    is_reported: bool,
 }
 
 impl Held {
+    /// For so many workers and spare ones.
     pub(super) fn new(workers: usize, spares: SpareThreads) -> Self {
-        Self { workers: vec![Beat::default(); workers].into(), spares, started: 0, wanted: 0 }
+        Self { workers: vec![Last::default(); workers].into(), spares, started: 0, wanted: 0 }
     }
 
     /// Looks at all workers, and calls other threads to help. True if some worker is stuck.
-    pub(super) fn look(&mut self, scheduler: &Scheduler) -> bool {
-        let now = Instant::now();
+    pub(super) fn look(&mut self, scheduler: &Scheduler, long_polls: &LongPolls) -> bool {
         let mut held = 0;
         let mut any_stuck = false;
         for (worker, last) in self.workers.iter_mut().enumerate() {
-            let (stuck, beat) = scheduler.stuck_since(worker, last.beat);
-            last.beat = beat;
-            let since = stuck.then(|| last.stuck_since.unwrap_or(now));
-            last.stuck_since = since;
-            any_stuck |= stuck;
-            held += usize::from(since.is_some_and(|since| now - since >= HAND_OFF));
+            let slice = scheduler.running(worker);
+            let is_same = slice.is_some() && last.slice == slice.map(|slice| slice.serial);
+            any_stuck |= is_same;
+            last.slice = slice.map(|slice| slice.serial);
+            last.is_reported &= is_same;
+            let Some(slice) = slice else { continue };
+            let is_long = u128::from(slice.nanos) >= long_polls.settings.after.as_nanos();
+            held += usize::from(is_long || slice.in_place == InPlace::Inside);
+            if is_long && slice.in_place == InPlace::No {
+                long_polls.report(LongPoll::new(worker, &slice), !last.is_reported);
+                last.is_reported = true;
+            }
         }
         if any_stuck {
             scheduler.rescue();
         }
         // A parked worker does as well as a spare one.
         if held < self.wanted || scheduler.parked() == 0 {
-            self.want(scheduler, held.min(scheduler.spares()));
+            self.want(scheduler, long_polls, held.min(scheduler.spares()));
         }
         any_stuck
     }
 
-    fn want(&mut self, scheduler: &Scheduler, wanted: usize) {
+    fn want(&mut self, scheduler: &Scheduler, long_polls: &LongPolls, wanted: usize) {
         if wanted == self.wanted {
             return;
         }
+        long_polls.wants(wanted, wanted.saturating_sub(self.wanted));
         self.wanted = wanted;
         scheduler.want_spares(wanted);
         while self.started < wanted {

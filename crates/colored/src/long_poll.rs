@@ -1,0 +1,134 @@
+//! Polls that hold their workers for long: the settings, the counters and the report.
+
+use colored_core::{Color, RunningSlice, contain};
+use std::fmt;
+use std::panic::Location;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// A poll that holds its worker for long: it blocks, or computes without a break.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LongPoll {
+    /// The index of the worker, counted from 0. Spare workers have the indices behind those of the workers.
+    pub worker: usize,
+    /// How long the worker had been in the poll when the reactor thread looked, at most the length of a slice
+    /// ([`Builder::slice`](crate::Builder::slice)) too long.
+    pub time: Duration,
+    /// The color.
+    pub color: Color,
+    /// The task; none for a closure of a cell, of [`when`](crate::when()), or of [`post`](crate::ColorCell::post).
+    pub task: Option<colored_core::Id>,
+    /// Where the task was spawned.
+    pub spawned: Option<&'static Location<'static>>,
+}
+
+impl LongPoll {
+    pub(crate) fn new(worker: usize, slice: &RunningSlice) -> Self {
+        Self {
+            worker,
+            time: Duration::from_nanos(slice.nanos),
+            color: slice.color,
+            task: slice.task.map(|(id, _)| id),
+            spawned: slice.task.map(|(_, spawned)| spawned),
+        }
+    }
+}
+
+impl fmt::Display for LongPoll {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { worker, time, color, .. } = self;
+        write!(f, "worker {worker} has been in one poll for {} ms: ", time.as_millis())?;
+        match (self.task, self.spawned) {
+            (Some(task), Some(spawned)) => write!(f, "{task:?} (spawned at {spawned})")?,
+            _ => f.write_str("a closure")?,
+        }
+        write!(f, " under {color}")
+    }
+}
+
+/// What a runtime counts of long polls.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct LongPollMetrics {
+    /// Polls that were longer than [`Builder::long_poll`](crate::Builder::long_poll). The reactor thread looks every 5
+    /// ms, so it misses some that are hardly longer. Polls inside [`block_in_place`](crate::block_in_place) do not
+    /// count.
+    pub polls: u64,
+    /// The longest of them so far, up to the time when the reactor thread saw it last.
+    pub longest: Option<LongPoll>,
+    /// Times a spare worker was called to take the place of a held one.
+    pub hand_offs: u64,
+    /// Spare workers that are wanted at the moment.
+    pub spares: usize,
+}
+
+/// The function that hears of each long poll.
+pub(crate) type Hook = Arc<dyn Fn(&LongPoll) + Send + Sync>;
+
+/// When a poll is long.
+#[derive(Clone)]
+pub(crate) struct Settings {
+    /// The time after which a poll is long.
+    pub(crate) after: Duration,
+    pub(crate) hook: Option<Hook>,
+}
+
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settings").field("after", &self.after).finish_non_exhaustive()
+    }
+}
+
+/// The settings, and the counters, which only the reactor thread changes.
+pub(crate) struct LongPolls {
+    pub(crate) settings: Settings,
+    polls: AtomicU64,
+    hand_offs: AtomicU64,
+    spares: AtomicUsize,
+    longest: Mutex<Option<LongPoll>>,
+}
+
+impl LongPolls {
+    pub(crate) fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            polls: AtomicU64::new(0),
+            hand_offs: AtomicU64::new(0),
+            spares: AtomicUsize::new(0),
+            longest: Mutex::new(None),
+        }
+    }
+
+    /// The reactor thread has found a poll to be long, for the first time if `is_new`.
+    pub(crate) fn report(&self, poll: LongPoll, is_new: bool) {
+        if is_new {
+            // Ordering: a figure, not a signal.
+            self.polls.fetch_add(1, Ordering::Relaxed);
+            if let Some(hook) = &self.settings.hook {
+                contain(|| hook(&poll));
+            }
+        }
+        let mut longest = self.longest.lock().unwrap_or_else(PoisonError::into_inner);
+        if longest.as_ref().is_none_or(|longest| longest.time < poll.time) {
+            *longest = Some(poll);
+        }
+    }
+
+    /// So many spare workers are wanted from now on; `more` of them were not before.
+    pub(crate) fn wants(&self, spares: usize, more: usize) {
+        // Ordering: figures, not signals.
+        self.spares.store(spares, Ordering::Relaxed);
+        self.hand_offs.fetch_add(more as u64, Ordering::Relaxed);
+    }
+
+    pub(crate) fn metrics(&self) -> LongPollMetrics {
+        LongPollMetrics {
+            polls: self.polls.load(Ordering::Relaxed),
+            longest: self.longest.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            hand_offs: self.hand_offs.load(Ordering::Relaxed),
+            spares: self.spares.load(Ordering::Relaxed),
+        }
+    }
+}
