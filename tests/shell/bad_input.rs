@@ -24,7 +24,7 @@ fn assert_says(text: &str, parts: &[&str]) {
 #[test]
 fn settings_out_of_range_name_themselves_and_the_range() {
     type Set = fn(colored::Builder) -> colored::Builder;
-    let cases: [(Set, &[&str]); 8] = [
+    let cases: [(Set, &[&str]); 10] = [
         (|builder| builder.workers(0), &["workers(0)", "1 to 1024", "one per available CPU"]),
         (|builder| builder.workers(1025), &["workers(1025)", "1 to 1024"]),
         (|builder| builder.blocking_threads(0), &["blocking_threads(0)", "1 to 65536", "512"]),
@@ -37,6 +37,11 @@ fn settings_out_of_range_name_themselves_and_the_range() {
             |builder| builder.thread_stack_size(65_535),
             &["thread_stack_size(65535)", "65536 to 1073741824", "the standard library's"],
         ),
+        (
+            |builder| builder.long_poll(Duration::from_micros(999)),
+            &["long_poll(999µs)", "1ms and more", "5ms"],
+        ),
+        (|builder| builder.spare_workers(65), &["spare_workers(65)", "0 to 64", "at most 4"]),
         (|builder| builder.thread_stack_size(usize::MAX), &["65536 to 1073741824"]),
         (|builder| builder.thread_name("a\0b"), &["thread_name(\"a\\0b\")", "NUL"]),
     ];
