@@ -167,7 +167,8 @@ fn a_timer_fires_while_its_worker_is_stuck() {
 #[test]
 fn all_is_delivered_when_all_workers_have_been_stuck() {
     alone(|| {
-        let (server, clients) = (runtime(2), runtime(1));
+        let server = Runtime::builder().workers(2).spare_workers(0).build().unwrap();
+        let clients = runtime(1);
         let address = echo::serve(server.handle());
         let streams = echo::connect(&clients, address, SOCKETS);
         // No worker can answer while all block; nothing is lost by it.

@@ -161,9 +161,13 @@ impl Driver {
         }
     }
 
-    /// Sleeps until this worker is unparked, and cares for nothing.
+    /// To be called by a spare worker that has left: sleeps until it is unparked, and cares for nothing.
     pub(crate) fn sleep(&self, worker: usize) {
         registered::drop_last();
+        // It may have slept inside the poll of its shard, and the workers of the shard elsewhere. One of them comes
+        // back, finds the turn free, and sleeps inside the poll. If it is in a long poll of a task, the reactor thread
+        // is awake, and calls another one.
+        self.unpark(worker % self.shards.len());
         self.parkers[worker].wait(None);
     }
 

@@ -16,6 +16,8 @@ pub(crate) enum Event {
     Outside,
     /// The backstop looks for lanes to which no worker may come.
     Rescue,
+    /// Another number of spare workers is wanted.
+    Spares,
     /// A park returns for no reason.
     Spurious,
 }

@@ -121,7 +121,7 @@ impl Oracle {
             limits: Slab::default(),
             classes: Classes::default(),
             lanes: Lanes::new(profile.palette),
-            slices: Slices::new(profile.workers, &profile.policy),
+            slices: Slices::new(&profile.policy),
             policy: profile.policy,
             silent: Silent::new(),
             told: 0,

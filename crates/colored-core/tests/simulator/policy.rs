@@ -22,7 +22,9 @@ impl Policy {
     /// The default options half of the time, else any.
     pub(crate) fn draw(chance: &Chance, workers: u32) -> Self {
         if chance.one_in(2) {
-            return Self { workers, ..Self::plain() };
+            let spares = if chance.one_in(3) { chance.between(1, 3) as usize } else { 0 };
+            let options = Options { spares, ..Options::default() };
+            return Self { options, workers, ..Self::plain() };
         }
         let places = (!chance.one_in(4)).then(|| {
             let of_kind = &PLACES[usize::from(chance.one_in(2))];
@@ -40,6 +42,11 @@ impl Policy {
 
     fn place(&self) -> Place {
         self.places.map_or(Place::Usual, |places| places.place)
+    }
+
+    /// Workers and spare workers.
+    pub(crate) fn seats(&self) -> u32 {
+        self.workers + self.options.spares as u32
     }
 
     /// Whether workers take lanes from each other.

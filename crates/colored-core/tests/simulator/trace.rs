@@ -17,6 +17,8 @@ pub(crate) enum What {
     Unpark,
     /// A worker's park ends: worker.
     Wakes,
+    /// So many spare workers are wanted.
+    Spares,
     /// The backstop looks: how many lanes are ready.
     Rescue,
     /// A turn begins: color, entry.

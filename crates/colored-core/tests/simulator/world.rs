@@ -149,7 +149,7 @@ impl World {
             stock: Stock::default(),
             phase: Cell::new(Phase::Active),
             parked: Cell::new(0),
-            awake: Cell::new(profile.workers),
+            awake: Cell::new(profile.policy.seats()),
             depth: Cell::new(0),
             alone: Cell::new(false),
             excursion: Cell::new(0),
@@ -177,12 +177,15 @@ impl World {
     }
 
     fn set_the_scene(&self) {
-        for worker in 0..self.profile.workers {
+        for worker in 0..self.profile.policy.seats() {
             self.put(u64::from(self.chance.below(1000)), Event::Step(worker));
         }
         self.put(0, Event::Outside);
         self.put(RESCUE_NANOS, Event::Rescue);
         self.put(u64::from(self.chance.below(1 << 20)), Event::Spurious);
+        if self.profile.policy.options.spares > 0 {
+            self.put(0, Event::Spares);
+        }
     }
 
     /// Asks the oracle, or tells it something.
@@ -196,11 +199,12 @@ impl World {
 
     /// How many lanes have moved from one worker to another, if the oracle wants that.
     fn moved(&self) -> u64 {
-        if self.profile.workers > COUNTED {
+        let seats = self.profile.policy.seats();
+        if seats > COUNTED {
             return 0;
         }
         let metrics = |worker| self.handle.scheduler().worker_metrics(worker as usize);
-        let moved = (0..self.profile.workers).map(metrics).map(|of| of.steals);
+        let moved = (0..seats).map(metrics).map(|of| of.steals);
         moved.sum()
     }
 
@@ -279,6 +283,7 @@ impl World {
             Event::Ready(timer) => self.deliver(timer),
             Event::Outside => self.visit(),
             Event::Rescue => self.rescue(),
+            Event::Spares => self.want_spares(),
             Event::Spurious => self.wake_for_no_reason(),
         }
         self.check_rules();

@@ -59,7 +59,8 @@ pub(crate) struct Slices {
 }
 
 impl Slices {
-    pub(crate) fn new(workers: u32, policy: &Policy) -> Self {
+    pub(crate) fn new(policy: &Policy) -> Self {
+        let workers = policy.seats();
         Self {
             stack: Vec::new(),
             begun: 0,

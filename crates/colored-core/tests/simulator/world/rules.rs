@@ -128,7 +128,8 @@ impl World {
             let what = format!("{keepers} tasks keep their lanes, and {sections} are in sections");
             self.oracle(|oracle| oracle.violated("G8", what));
         }
-        let metrics = (0..scheduler.workers()).map(|worker| scheduler.worker_metrics(worker));
+        let metrics = (0..self.profile.policy.seats() as usize)
+            .map(|worker| scheduler.worker_metrics(worker));
         let counted = metrics
             .fold((0, 0, 0), |sum, of| (sum.0 + of.polls, sum.1 + of.parks, sum.2 + of.steals));
         // The program does not see the turns in which a lane runs a claim or a reader, or drops its values.

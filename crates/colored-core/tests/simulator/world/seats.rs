@@ -17,6 +17,8 @@ enum Rest {
     InStep,
     /// The worker sleeps since this time.
     Parked(u64),
+    /// A spare worker that has not joined.
+    Absent,
     Stopped,
 }
 
@@ -74,6 +76,7 @@ impl World {
         self.set_rest(worker, Rest::Awake);
         match step {
             Step::Ran => self.put(50 + u64::from(self.chance.below(200)), Event::Step(worker)),
+            Step::Park(_) if seat.worker.borrow().is_absent() => self.is_absent(worker),
             Step::Park(limit) => self.park(worker, limit),
             Step::Stopped => {
                 self.note(What::Stops, worker, 0);
@@ -98,6 +101,24 @@ impl World {
         }
     }
 
+    fn is_absent(&self, worker: u32) {
+        let seat = &self.seats[worker as usize];
+        self.oracle(|oracle| oracle.slices.sleeps(worker));
+        if seat.token.take() {
+            self.put(100, Event::Step(worker));
+        } else {
+            self.set_rest(worker, Rest::Absent);
+        }
+    }
+
+    /// The backstop wants another number of spare workers.
+    pub(super) fn want_spares(&self) {
+        let spares = self.chance.below(self.profile.policy.options.spares as u32 + 1);
+        self.note(What::Spares, spares, 0);
+        self.handle.scheduler().want_spares(spares as usize);
+        self.put(u64::from(self.chance.below(1 << 24)), Event::Spares);
+    }
+
     pub(super) fn unpark(&self, worker: u32) {
         self.note(What::Unpark, worker, 0);
         if self.fault.is_due(Fault::LostUnpark, self) {
@@ -105,7 +126,7 @@ impl World {
         }
         let seat = &self.seats[worker as usize];
         match seat.rest.get() {
-            Rest::Parked(_) => self.wake_up(worker),
+            Rest::Parked(_) | Rest::Absent => self.wake_up(worker),
             Rest::Awake | Rest::InStep => seat.token.set(true),
             Rest::Stopped => {}
         }
@@ -125,8 +146,8 @@ impl World {
     }
 
     pub(super) fn wake_for_no_reason(&self) {
-        let worker = self.chance.below(self.profile.workers);
-        if matches!(self.seats[worker as usize].rest.get(), Rest::Parked(_)) {
+        let worker = self.chance.below(self.profile.policy.seats());
+        if matches!(self.seats[worker as usize].rest.get(), Rest::Parked(_) | Rest::Absent) {
             self.wake_up(worker);
         }
         self.put(u64::from(self.chance.below(1 << 22)), Event::Spurious);
@@ -138,10 +159,10 @@ impl World {
         let mut due = self.stock.take_signals(&self.chance, more);
         due.extend(self.stock.take_timer(timer));
         self.stock.due.borrow_mut().extend(due);
-        let worker = self.chance.below(self.profile.workers);
+        let worker = self.chance.below(self.profile.policy.seats());
         let seat = &self.seats[worker as usize];
         match seat.rest.get() {
-            Rest::Awake | Rest::Parked(_) => {
+            Rest::Awake | Rest::Parked(_) if !seat.worker.borrow().is_absent() => {
                 if let Rest::Parked(_) = seat.rest.get() {
                     self.wake_up(worker);
                 }
@@ -152,7 +173,7 @@ impl World {
                 seat.worker.borrow_mut().batch(events, || program::wake_due(self));
                 self.oracle(|oracle| oracle.slices.leave(now()));
             }
-            Rest::InStep | Rest::Stopped => self.as_outsider(program::wake_due),
+            _ => self.as_outsider(program::wake_due),
         }
     }
 
@@ -161,7 +182,8 @@ impl World {
     }
 
     pub(crate) fn all_parked(&self) -> bool {
-        self.parked.get() == self.profile.workers
+        let sleeps = |seat: &Seat| matches!(seat.rest.get(), Rest::Parked(_) | Rest::Absent);
+        self.seats.iter().all(sleeps)
     }
 
     pub(super) fn is_parked(&self, worker: u32) -> bool {
@@ -177,7 +199,7 @@ impl World {
     pub(super) fn some_sleep_since(&self, then: u64) -> bool {
         let sleeps = |seat: &Seat| match seat.rest.get() {
             Rest::Parked(since) => since < then,
-            Rest::Awake | Rest::InStep | Rest::Stopped => false,
+            Rest::Awake | Rest::InStep | Rest::Absent | Rest::Stopped => false,
         };
         self.seats.iter().any(sleeps)
     }

@@ -146,7 +146,7 @@ impl Oracle {
     /// begins come before it too.
     fn wait_of(&self, hue: Hue, entry: Entry) -> Wait {
         let since = self.lanes.get(hue).ready;
-        let (now, one) = (since.now, self.policy.workers == 1);
+        let (now, one) = (since.now, self.policy.seats() == 1);
         let most_ahead = self.lanes.most_lined_up;
         let behind = if since.behind { BEHIND } else { 0 };
         if let Some((slices, per_lane, few)) = self.class_bound(hue, since.slices) {
@@ -157,7 +157,9 @@ impl Oracle {
         let per_lane = if self.tally.pinned > 0 { 2 * PER_LANE } else { PER_LANE };
         let most = per_lane * (u64::from(most_ahead) + 1) + behind;
         let local = matches!(entry, Entry::Task(key) if self.pin_of(key).is_some());
-        let stays = self.policy.workers <= COUNTED && since.moved == self.moved;
+        // A spare worker that leaves moves its lanes to the end of the queue for all.
+        let (seats, spares) = (self.policy.seats(), self.policy.options.spares);
+        let stays = seats <= COUNTED && spares == 0 && since.moved == self.moved;
         let here = if since.behind || !stays || (local && !one) {
             one.then_some(most)
         } else {
