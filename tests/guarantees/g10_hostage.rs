@@ -92,7 +92,8 @@ fn echoes_beside_a_whole_shard_spinning() {
 fn beside_a_busy_shard(poll: fn(Duration)) {
     const WORKERS: usize = 16;
     alone(|| {
-        let (server, clients) = (runtime(WORKERS), runtime(1));
+        let server = Runtime::builder().workers(WORKERS).spare_workers(0).build().unwrap();
+        let clients = runtime(1);
         let address = echo::serve(server.handle());
         within(BOUND, || {
             let streams = echo::connect(&clients, address, SOCKETS);
@@ -129,7 +130,7 @@ fn number_of_this_worker() -> usize {
 #[test]
 fn a_timer_fires_while_its_worker_is_stuck() {
     alone(|| {
-        let runtime = runtime(2);
+        let runtime = Runtime::builder().workers(2).spare_workers(0).build().unwrap();
         within(BOUND, || {
             let (armed, arming) = std::sync::mpsc::channel();
             let over = Arc::new(AtomicBool::new(false));

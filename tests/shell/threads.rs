@@ -2,7 +2,7 @@
 
 use crate::support::{ON_PURPOSE, block, child, process, shared, wait_until};
 use colored::time::{Duration, Instant};
-use colored::{Handle, Runtime, net, spawn_blocking, spawn_unique};
+use colored::{Handle, Runtime, net, spawn_blocking, spawn_unique, yield_now};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,7 +19,7 @@ fn names(known: &BTreeMap<u32, process::Thread>) -> Vec<String> {
 /// A thread of every kind, then the names, then none.
 fn life(builder: colored::Builder, expected: &[&str]) {
     let known = process::threads();
-    let runtime = builder.workers(3).build().unwrap();
+    let runtime = builder.workers(3).spare_workers(0).build().unwrap();
     let calls = runtime.run(async {
         let _ = net::lookup_host("localhost:1").await;
         let meeting = Arc::new(Barrier::new(2));
@@ -90,7 +90,7 @@ fn shutdown_waits_for_the_very_end_of_every_thread() {
             let ends: [fn(Runtime); 2] =
                 [|runtime| runtime.shutdown_timeout(Duration::from_secs(60)).unwrap(), drop];
             for end in ends {
-                let runtime = crate::support::runtime(4);
+                let runtime = Runtime::builder().workers(4).spare_workers(0).build().unwrap();
                 runtime.run(async {
                     let meeting = Arc::new(Barrier::new(4));
                     let mut marks = Vec::new();
@@ -115,6 +115,36 @@ fn shutdown_waits_for_the_very_end_of_every_thread() {
     });
 }
 
+/// The thread of a spare worker, too.
+#[test]
+fn shutdown_waits_for_the_very_end_of_a_spare_worker() {
+    shared(|| {
+        child::run(module_path!(), "shutdown_waits_for_the_very_end_of_a_spare_worker", || {
+            let runtime = Runtime::builder().workers(1).build().unwrap();
+            runtime.run(async {
+                let begun = Arc::new(AtomicUsize::new(0));
+                let begins = Arc::clone(&begun);
+                let blocks = spawn_unique(async move {
+                    mark();
+                    begins.store(1, Ordering::Release);
+                    block(Duration::from_millis(300));
+                });
+                while begun.load(Ordering::Acquire) == 0 {
+                    yield_now().await;
+                }
+                // The worker is in the other poll.
+                spawn_unique(async { mark() }).await.unwrap();
+                blocks.await.unwrap();
+            });
+            let spares = runtime.metrics().long_polls.hand_offs;
+            let before = ENDED.load(Ordering::Relaxed);
+            drop(runtime);
+            let ended = ENDED.load(Ordering::Relaxed) - before;
+            assert_eq!((spares >= 1, ended), (true, 2));
+        });
+    });
+}
+
 thread_local!(static BEGUN: Cell<bool> = const { Cell::new(false) });
 
 #[test]
@@ -122,7 +152,7 @@ fn each_thread_calls_the_hooks_before_and_after_all_that_it_runs() {
     shared(|| {
         let (started, stopped) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let (count_start, count_stop) = (Arc::clone(&started), Arc::clone(&stopped));
-        let builder = Runtime::builder().workers(3);
+        let builder = Runtime::builder().workers(3).spare_workers(0);
         let builder = builder.on_thread_start(move || {
             assert!(Handle::try_current().is_none() && !BEGUN.replace(true));
             count_start.fetch_add(1, Ordering::SeqCst);

@@ -169,26 +169,32 @@ pub(crate) fn run(handle: Handle, driver: Arc<Driver>, spares: SpareThreads) {
         handle,
         driver,
     };
-    let mut quiet = false;
-    loop {
-        let tick = if watch.fast > 0 { FAST } else { SLOW };
-        if !watch.driver.bell.tick(watch.due.map_or(tick, |due| due.min(tick))) {
-            return;
-        }
-        let before = watch.stamp();
-        let watched = watch.look();
-        let rests =
-            || watch.all_parked() && watch.stamp() == before && !watch.driver.bell.is_stirred();
-        let idle = watched && watch.due.is_none() && rests();
-        let goes_on = !(idle && quiet) || watch.driver.bell.sleep(|| !rests());
-        quiet = idle;
-        if !goes_on {
-            return;
-        }
-    }
+    watch.go_on();
+    watch.held.join();
 }
 
 impl Watch {
+    /// Looks until the thread is to end.
+    fn go_on(&mut self) {
+        let mut quiet = false;
+        loop {
+            let tick = if self.fast > 0 { FAST } else { SLOW };
+            if !self.driver.bell.tick(self.due.map_or(tick, |due| due.min(tick))) {
+                return;
+            }
+            let before = self.stamp();
+            let watched = self.look();
+            let rests =
+                || self.all_parked() && self.stamp() == before && !self.driver.bell.is_stirred();
+            let idle = watched && self.due.is_none() && rests();
+            let goes_on = !(idle && quiet) || self.driver.bell.sleep(|| !rests());
+            quiet = idle;
+            if !goes_on {
+                return;
+            }
+        }
+    }
+
     fn all_parked(&self) -> bool {
         self.handle.scheduler().all_parked()
     }

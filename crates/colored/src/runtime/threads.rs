@@ -150,8 +150,7 @@ impl Threads {
         spawn(&self.gate, &self.launch, name, body)
     }
 
-    /// The threads of spare workers, which start when they are wanted. Nobody joins them: a shutdown waits until they
-    /// have left the gate.
+    /// The threads of spare workers, which start when they are wanted. The reactor thread joins them at its end.
     fn spare_threads(&self, driver: Arc<Driver>, workers: Vec<Worker>, name: &str) -> SpareThreads {
         let (gate, launch, name) = (Arc::clone(&self.gate), self.launch.clone(), name.to_owned());
         SpareThreads::new(workers, move |worker| {
@@ -159,17 +158,17 @@ impl Threads {
             // The closure of a thread that the system refuses is dropped, and the worker is to stay.
             let place = Arc::new(Mutex::new(Some(worker)));
             let (taken, driver) = (Arc::clone(&place), Arc::clone(&driver));
-            let take = move |place: &Mutex<Option<Worker>>| {
+            let take = move |place: &Mutex<Option<Box<Worker>>>| {
                 place.lock().unwrap_or_else(PoisonError::into_inner).take()
             };
             let body = move || {
                 if let Some(worker) = take(&taken) {
-                    run_worker(worker, driver);
+                    run_worker(*worker, driver);
                 }
             };
             match spawn(&gate, &launch, format!("{name}-s{index}"), body) {
-                Ok(_detached) => None,
-                Err(_) => take(&place),
+                Ok(thread) => Ok(thread),
+                Err(_) => Err(take(&place).expect("a thread that did not start took no worker")),
             }
         })
     }

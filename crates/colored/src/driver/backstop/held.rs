@@ -8,27 +8,32 @@
 
 use crate::long_poll::{LongPoll, LongPolls};
 use colored_core::{InPlace, Scheduler, Worker};
+use std::thread::JoinHandle;
+
+/// Starts the thread of a worker, or gives the worker back.
+type Start = dyn Fn(Box<Worker>) -> Result<JoinHandle<()>, Box<Worker>> + Send;
 
 /// The spare workers, each of which has a thread from the moment when it is wanted first.
 pub(crate) struct SpareThreads {
     /// The last one is the next to start.
     waiting: Vec<Worker>,
-    start: Box<dyn Fn(Worker) -> Option<Worker> + Send>,
+    started: Vec<JoinHandle<()>>,
+    start: Box<Start>,
 }
 
 impl SpareThreads {
     /// `start` starts the thread of a worker, or gives the worker back if the system gives no thread.
     pub(crate) fn new(
         mut workers: Vec<Worker>,
-        start: impl Fn(Worker) -> Option<Worker> + Send + 'static,
+        start: impl Fn(Box<Worker>) -> Result<JoinHandle<()>, Box<Worker>> + Send + 'static,
     ) -> Self {
         workers.reverse();
-        Self { waiting: workers, start: Box::new(start) }
+        Self { waiting: workers, started: Vec::new(), start: Box::new(start) }
     }
 
     #[cfg(test)]
     pub(crate) fn none() -> Self {
-        Self::new(Vec::new(), |_| None)
+        Self::new(Vec::new(), Err)
     }
 }
 
@@ -36,7 +41,6 @@ impl SpareThreads {
 pub(super) struct Held {
     workers: Box<[Last]>,
     spares: SpareThreads,
-    started: usize,
     wanted: usize,
 }
 
@@ -51,7 +55,7 @@ struct Last {
 impl Held {
     /// For so many workers and spare ones.
     pub(super) fn new(workers: usize, spares: SpareThreads) -> Self {
-        Self { workers: vec![Last::default(); workers].into(), spares, started: 0, wanted: 0 }
+        Self { workers: vec![Last::default(); workers].into(), spares, wanted: 0 }
     }
 
     /// Looks at all workers, and calls other threads to help. True if some worker is stuck.
@@ -89,14 +93,22 @@ impl Held {
         long_polls.wants(wanted, wanted.saturating_sub(self.wanted));
         self.wanted = wanted;
         scheduler.want_spares(wanted);
-        while self.started < wanted {
-            let Some(worker) = self.spares.waiting.pop() else { return };
-            if let Some(worker) = (self.spares.start)(worker) {
-                // The system gives no thread. The next held worker is another attempt.
-                self.spares.waiting.push(worker);
-                return;
+        let spares = &mut self.spares;
+        while spares.started.len() < wanted {
+            let Some(worker) = spares.waiting.pop() else { return };
+            match (spares.start)(Box::new(worker)) {
+                Ok(thread) => spares.started.push(thread),
+                Err(worker) => {
+                    // The system gives no thread. The next held worker is another attempt.
+                    spares.waiting.push(*worker);
+                    return;
+                }
             }
-            self.started += 1;
         }
+    }
+
+    /// Waits for the ends of all spare threads, once the scheduler has shut down.
+    pub(super) fn join(self) {
+        self.spares.started.into_iter().for_each(|thread| drop(thread.join()));
     }
 }
