@@ -25,6 +25,15 @@ fn pair(joined: bool) -> (Handle, Worker, Worker) {
     (handle, worker, spare)
 }
 
+/// Colors with a priority keep the scheduler alive until it stops.
+fn stop<const N: usize>(handle: &Handle, workers: [Worker; N]) {
+    handle.scheduler().shut_down();
+    let mut left = Vec::from(workers);
+    while !left.is_empty() {
+        left.retain_mut(|worker| worker.step() != Step::Stopped);
+    }
+}
+
 fn count(handle: &Handle, tasks: usize) -> Arc<AtomicUsize> {
     let ran = Arc::new(AtomicUsize::new(0));
     for _ in 0..tasks {
@@ -42,6 +51,7 @@ fn an_absent_spare_takes_nothing() {
     assert_eq!(ran.load(Ordering::Relaxed), 0);
     while worker.step() == Step::Ran {}
     assert_eq!(ran.load(Ordering::Relaxed), 3);
+    stop(&handle, [worker, spare]);
 }
 
 /// The spare has taken a batch into its deque. When it leaves, the worker finds the batch where lanes from outside
@@ -59,6 +69,7 @@ fn a_spare_that_leaves_keeps_no_lane() {
     while worker.step() == Step::Ran {}
     assert_eq!(ran.load(Ordering::Relaxed), 40);
     assert_eq!(handle.scheduler().worker_metrics(0).steals, 0);
+    stop(&handle, [worker, spare]);
 }
 
 /// Priorities have queues of their own.
@@ -80,6 +91,7 @@ fn lanes_of_all_classes_run_after_a_spare_has_left() {
     while worker.step() == Step::Ran {}
     assert_eq!(ran.load(Ordering::Relaxed), 40);
     assert_eq!(handle.scheduler().worker_metrics(0).steals, 0);
+    stop(&handle, [worker, spare]);
 }
 
 /// A task looks at the slice that it runs in, as the thread does that looks for stuck workers.
@@ -125,6 +137,7 @@ fn another_thread_sees_the_color_the_task_and_the_announcement() {
     let slice = sees.lock().unwrap().unwrap();
     assert_eq!((slice.color, slice.task, slice.in_place), (color, None, InPlace::No));
     assert_ne!(slice.serial, seen[0].serial);
+    stop(&handle, [workers.remove(0)]);
 }
 
 /// A reader that runs beside the worker never mixes two slices or two tasks up.
