@@ -28,6 +28,7 @@ mod in_place;
 mod local;
 mod local_tasks;
 mod options;
+mod pace;
 mod parked_sections;
 mod pinned;
 mod policy;

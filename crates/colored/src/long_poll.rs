@@ -11,7 +11,7 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LongPoll {
-    /// The index of the worker, counted from 0. Spare workers have the indices behind those of the workers.
+    /// The index of the worker, counted from 0. Spare workers have the indices after those of the workers.
     pub worker: usize,
     /// How long the worker had been in the poll when the reactor thread looked, at most the length of a slice
     /// ([`Builder::slice`](crate::Builder::slice)) too long.

@@ -3,7 +3,6 @@
 use crate::lane::after::After;
 use crate::lane::{Inner, Lane, LanePtr, current};
 use crate::queue::{Kind, Node};
-use crate::task::{Named, TaskRef};
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::ptr::NonNull;
@@ -53,15 +52,6 @@ impl<'a> Held<'a> {
         // SAFETY: the head is alive: only the holder, which is this thread, takes it out.
         let Node { kind, pin, urgent, .. } = *unsafe { node.as_ref() };
         Head { node, kind, pin, urgent }
-    }
-
-    /// The task at the head, if the head is one.
-    #[inline]
-    pub(super) fn task_at_head(self) -> Option<Named> {
-        let Head { node, kind, .. } = self.head();
-        // SAFETY: the node is of `Kind::Task`. Only the holder of the lane, which is this thread, takes it out, and it
-        // keeps its task alive until then.
-        (kind == Kind::Task).then(|| unsafe { TaskRef::<LanePtr>::from_node(node) }.named())
     }
 
     /// Takes the remaining work on a head that has had its turn and is still in the chain.

@@ -65,9 +65,9 @@ impl ReadyLane {
                         return Slice::Elsewhere(self, head.pin);
                     }
                     let closing = runner.is_closing();
-                    runner.begin_turn(lane.task_at_head());
                     match head.kind {
                         Kind::Claim | Kind::Read => {
+                            runner.begin_turn(None);
                             // SAFETY: this thread holds the lane, by `hold`, and has just found a
                             // claim or a reader at its head.
                             match unsafe { self.share(head, &hold, closing) } {
@@ -84,7 +84,7 @@ impl ReadyLane {
                         }
                         // SAFETY: this thread holds the lane, and was found to be one that may run
                         // its head.
-                        _ => unsafe { lane.turn(head, closing) },
+                        _ => unsafe { lane.turn(head, closing, runner) },
                     }
                 }
             };
@@ -140,12 +140,17 @@ impl Held<'_> {
     ///
     /// `head` is the head of the lane, and this thread may run it.
     #[inline]
-    unsafe fn turn(self, Head { node, kind, .. }: Head, closing: bool) -> After {
+    unsafe fn turn(self, head: Head, closing: bool, runner: &impl Runner) -> After {
+        let Head { node, kind, .. } = head;
+        if kind != Kind::Task {
+            runner.begin_turn(None);
+        }
         match kind {
             Kind::Task => {
                 // SAFETY: the node is of `Kind::Task`, and the task is alive until the node has
                 // been unlinked.
-                let task = unsafe { TaskRef::from_node(node) };
+                let task: TaskRef<LanePtr> = unsafe { TaskRef::from_node(node) };
+                runner.begin_turn(Some(task.named()));
                 // SAFETY: the caller promises that the lane is held, the task at its head, and this
                 // the thread that may run it.
                 unsafe { self.turn_of_task(task, closing) }

@@ -3,7 +3,7 @@
 
 use super::check_within;
 use super::doubles::gate;
-use super::pool::{Flag, Pool, pool_with, run, start, stop};
+use super::pool::{Flag, Pool, pool_with, run, start, stay_stuck, stop};
 use crate::sched::{Options, Step, spawn_local};
 use crate::sync::Arc;
 use loom::thread;
@@ -17,21 +17,11 @@ fn one_and_a_spare() -> Pool {
 #[test]
 fn a_spare_takes_the_lanes_of_a_stuck_worker() {
     check_within(1, || {
-        let (handle, mut workers, beds) = one_and_a_spare();
-        let spare = start(workers.remove(1), &beds);
-        let spawner = handle.clone();
-        drop(handle.spawn_alone(async move {
-            let ran = Flag::new();
-            let set_ran = Arc::clone(&ran);
-            drop(spawner.spawn_alone(async move { set_ran.set() }));
-            drop(spawner.spawn_alone(async {}));
-            ran.wait();
-            spawner.scheduler().shut_down();
-        }));
-        let worker = start(workers.remove(0), &beds);
-        handle.scheduler().want_spares(1);
-        worker.join().unwrap();
-        spare.join().unwrap();
+        let pool = one_and_a_spare();
+        let wants = pool.0.clone();
+        let backstop = thread::spawn(move || wants.scheduler().want_spares(1));
+        stay_stuck(pool);
+        backstop.join().unwrap();
     });
 }
 

@@ -7,8 +7,8 @@
 
 use super::handle::spawn_on;
 use super::local_tasks::{LocalTask, Settled};
+use super::pace::Pace;
 use super::remote::Guest;
-use super::worker::Pace;
 use super::{Handle, Scheduler, local};
 use crate::color::Color;
 use crate::join::{AbortHandle, JoinHandle};

@@ -162,8 +162,8 @@ impl Remote {
         self.beat.store(self.beat.load(Ordering::Relaxed) + 1, Ordering::Release);
     }
 
-    /// The serial number of the slice that the worker is inside of, and its start: at that time or before, as it may
-    /// be the start of the next slice.
+    /// The serial number of the slice that the worker is inside of, and its start. If the worker's beat has changed
+    /// afterwards, the start may be that of a later slice.
     pub(super) fn slice(&self) -> Option<(u64, u64)> {
         // Ordering: see `slice_begins`.
         let beat = self.beat.load(Ordering::Acquire);

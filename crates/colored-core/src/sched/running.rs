@@ -1,8 +1,9 @@
 //! What a worker runs at the moment, for other threads to read.
 //!
-//! Only the worker writes, without a lock and without a fence that costs an instruction on x86. A reader compares serial
-//! numbers before and after: those of slices ([`Remote::beat`](super::remote::Remote)) for the color, and the ids of
-//! tasks, which are unique, for the place of the spawn. So what it returns was true at one moment, or it returns nothing.
+//! Only the worker writes, without a lock and without a fence that costs an instruction on x86. A reader takes the color
+//! between two looks at the serial number of the slice ([`Remote::beat`](super::remote::Remote)), and the place of the
+//! spawn between two looks at the id of the task, which no other task has. If a number differs, the reader returns
+//! nothing. So what it returns was true at one moment.
 //!
 //! These atomics are the standard library's under loom as well: no decision of the scheduler depends on them.
 
@@ -67,7 +68,7 @@ impl Running {
     pub(super) fn begin(&self, color: Color) {
         let (key, is_unique) = (color.number(), color.is_unique());
         // Ordering: a reader that sees one of these stores also sees the beat that ended the last slice, by the fence
-        // in `read`.
+        // in `Scheduler::running`.
         fence(Ordering::Release);
         self.key.store(key, Ordering::Relaxed);
         self.is_unique.store(is_unique, Ordering::Relaxed);
@@ -78,7 +79,7 @@ impl Running {
     /// The turn of a task begins, or of something else.
     #[inline]
     pub(super) fn begin_turn(&self, task: Option<Named>) {
-        // Ordering: a reader that sees the new place also sees this 0, or the new id, by the fence in `read`.
+        // Ordering: a reader that sees the new place also sees this 0, or the new id, by the fence in `task`.
         self.task.store(0, Ordering::Relaxed);
         if let Some(task) = task {
             fence(Ordering::Release);
@@ -106,7 +107,7 @@ impl Running {
     }
 
     fn task(&self) -> Option<(Id, &'static Location<'static>)> {
-        // Ordering: see `begin_turn`.
+        // Ordering: Acquire pairs with the last store of `begin_turn`, and the fence with the fence there.
         let id = Id::from_number(self.task.load(Ordering::Acquire))?;
         let spawned = self.spawned.load(Ordering::Relaxed);
         fence(Ordering::Acquire);
@@ -124,7 +125,7 @@ impl Scheduler {
         let remote = &self.remotes[worker];
         let (serial, start) = remote.slice()?;
         let running = &remote.running;
-        // Ordering: ordered by the fence.
+        // Ordering: the fence below orders these loads.
         let key = running.key.load(Ordering::Relaxed);
         let is_unique = running.is_unique.load(Ordering::Relaxed);
         let in_place = running.in_place();

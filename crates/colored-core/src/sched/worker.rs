@@ -11,6 +11,7 @@ use self::round::Round;
 use self::spare::Next;
 use super::local::Local;
 use super::options::Options;
+use super::pace::Pace;
 use super::remote::{CANCELLED_ANYWHERE, Remote};
 use super::{Handle, Scheduler};
 use crate::lane::{ReadyLane, Runner, Slice};
@@ -19,13 +20,6 @@ use crate::rng::Rng;
 use crate::sync::Ordering;
 use crate::task::Named;
 use crossbeam_utils::CachePadded;
-
-/// Polls between two looks at the clock while polls are short: a look costs some 20 ns.
-const POLLS_PER_LOOK: u32 = 8;
-
-/// Nanoseconds between two looks above which the clock is read after every poll. With 100 µs the HTTP
-/// rows of `benches/ratio.rs` are the same.
-const SLOW_NANOS: u64 = 16_000;
 
 /// The most lanes from the `next` slot in a row, before the deque has its turn: two tasks that wake
 /// each other for ever would otherwise starve all others (tokio's cap, after its issue 5712).
@@ -389,38 +383,6 @@ impl Scheduler {
         }
         // Ordering: pairs with the swap above and with `drain_if_stopped`.
         self.stopped.load(Ordering::SeqCst)
-    }
-}
-
-/// The time, as a worker or a guest sees it: read now and then, more often while polls are slow.
-#[derive(Debug)]
-pub(super) struct Pace {
-    pub(super) now: u64,
-    until_look: u32,
-    per_look: u32,
-}
-
-impl Default for Pace {
-    fn default() -> Self {
-        Self { now: 0, until_look: 1, per_look: 1 }
-    }
-}
-
-impl Pace {
-    #[inline]
-    pub(super) fn tick(&mut self, scheduler: &Scheduler) {
-        self.until_look -= 1;
-        if self.until_look == 0 {
-            let before = self.now;
-            self.look(scheduler);
-            let slow = self.now - before > SLOW_NANOS;
-            self.per_look = if slow { 1 } else { POLLS_PER_LOOK };
-            self.until_look = self.per_look;
-        }
-    }
-
-    pub(super) fn look(&mut self, scheduler: &Scheduler) {
-        self.now = scheduler.park.now().max(self.now);
     }
 }
 

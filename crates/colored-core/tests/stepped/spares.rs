@@ -3,9 +3,9 @@
 use crate::doubles::{Clock, NeverParks};
 use colored_core::{
     Color, ColorCell, Handle, InPlace, Options, Priority, Scheduler, Step, Worker, block_in_place,
-    current_task,
+    current_task, yield_now,
 };
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// One worker and a spare one, which has joined if `joined`.
@@ -152,12 +152,22 @@ fn what_another_thread_sees_was_true_at_one_moment() {
         let task = handle.spawn_colored(color, async {});
         of_task.lock().unwrap().insert(task.id(), color);
     }
+    let has_seen = Arc::new(AtomicBool::new(false));
+    let (sees, color) = (Arc::clone(&has_seen), Color::unique());
+    // It goes on until the other thread has seen something.
+    let last = handle.spawn_colored(color, async move {
+        while !sees.load(Ordering::Relaxed) {
+            yield_now().await;
+        }
+    });
+    of_task.lock().unwrap().insert(last.id(), color);
     let looker = {
         let handle = handle.clone();
         std::thread::spawn(move || {
             let mut seen = Vec::new();
             while !handle.scheduler().has_stopped() {
-                seen.extend(handle.scheduler().running(0));
+                seen.extend(handle.scheduler().running(0).filter(|slice| slice.task.is_some()));
+                has_seen.store(!seen.is_empty(), Ordering::Relaxed);
             }
             seen
         })
@@ -167,10 +177,9 @@ fn what_another_thread_sees_was_true_at_one_moment() {
     while workers[0].step() != Step::Stopped {}
     let seen = looker.join().unwrap();
     let of_task = of_task.lock().unwrap();
+    assert!(!seen.is_empty());
     for slice in seen {
-        if let Some((id, spawned)) = slice.task {
-            assert_eq!(of_task[&id], slice.color);
-            assert_eq!(spawned.file(), file!());
-        }
+        let (id, spawned) = slice.task.unwrap();
+        assert_eq!((of_task[&id], spawned.file()), (slice.color, file!()));
     }
 }

@@ -195,7 +195,8 @@ fn spawn(
 /// A worker's life.
 fn run_worker(mut worker: Worker, driver: Arc<Driver>) {
     let index = worker.index();
-    // A spare worker shares the wheel that it cares for, so its timers are those of another thread.
+    // A spare worker has no wheel of its own: its tasks put their timers into the wheels in turn, as a thread does that
+    // is no worker.
     let of_wheel = (index < driver.wheels.len()).then_some(index);
     let context = current::Context { driver: Arc::clone(&driver), worker: of_wheel };
     let _entered = entered::enter(context);

@@ -24,7 +24,7 @@ use crate::sched::Scheduler;
 use crate::sync::Ordering;
 
 impl Scheduler {
-    /// How many spare workers there are. Their indices follow those of the workers.
+    /// How many spare workers there are. Spare workers have the indices after those of the workers.
     #[must_use]
     pub fn spares(&self) -> usize {
         self.remotes.len() - self.workers()
