@@ -4,6 +4,7 @@ mod access;
 mod call;
 mod exclusive;
 mod inner;
+mod on_error;
 mod queued;
 mod read;
 mod remote_call;
@@ -13,13 +14,14 @@ mod slot;
 mod when;
 
 pub use self::access::{AccessError, CallError};
-pub use self::call::{Call, TryCall};
+pub use self::call::Call;
+pub use self::on_error::{OnError, OrError, OrPanic};
 pub use self::queued::RemoteCall;
-pub use self::read::{Read, TryRead};
+pub use self::read::Read;
 pub use self::remote_call::RemoteCallWait;
 pub use self::set::{Cells, Shared};
 pub use self::several::{AllShared, Several, SeveralShared, shared};
-pub use self::when::{TryWhen, When, try_when, when};
+pub use self::when::{When, try_when, when};
 
 /// The parts of sets of cells; not for users. The parts of sets of cells. Other crates cannot
 /// implement them:
@@ -57,7 +59,7 @@ use self::access::Made;
 use self::inner::Owner;
 use crate::color::Color;
 use crate::lane::{LaneRef, callback};
-use crate::sched::Handle;
+use crate::sched::SchedulerHandle;
 use std::fmt;
 use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 
@@ -97,7 +99,7 @@ impl<T: Send + 'static> ColorCell<T> {
     #[track_caller]
     pub fn new(color: impl Into<Color>, value: T) -> Self {
         let color = color.into();
-        let lane = Handle::with_current(|handle| handle.map(|handle| handle.lane(color)));
+        let lane = SchedulerHandle::with_current(|handle| handle.map(|handle| handle.lane(color)));
         let Some(lane) = lane else {
             panic!(
                 "`ColorCell::new({color}, ..)` outside a runtime: call it inside one, or use \
@@ -110,7 +112,7 @@ impl<T: Send + 'static> ColorCell<T> {
     /// Gives `value` to `color` in the runtime of `handle`.
     #[must_use]
     #[track_caller]
-    pub fn new_in(handle: &Handle, color: impl Into<Color>, value: T) -> Self {
+    pub fn new_in(handle: &SchedulerHandle, color: impl Into<Color>, value: T) -> Self {
         Self::on_lane(handle.lane(color.into()), value)
     }
 
@@ -221,12 +223,12 @@ impl<T: Send + 'static> ColorCell<T> {
     ///
     /// With the panic of `f`.
     #[track_caller]
-    pub fn try_call<R, F>(&self, f: F) -> TryCall<T, F, R>
+    pub fn try_call<R, F>(&self, f: F) -> Call<T, F, R, OrError>
     where
         F: FnOnce(&mut T) -> R + Send + 'static,
         R: Send + 'static,
     {
-        TryCall::new(self.clone(), Location::caller(), f)
+        Call::new(self.clone(), Location::caller(), f)
     }
 
     /// Schedules `f` under the cell's color, behind everything that is already scheduled there, and

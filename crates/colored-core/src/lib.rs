@@ -26,7 +26,7 @@
 //! | **inbox** | lanes whose next task is pinned to that one thread |
 //! | **home queue** | lanes that another worker, with a batch of many events, has left for the worker that ran them last; and lanes that a worker runs behind all others |
 //! | **rest** | a worker whose thefts were not worth it steals nothing for a while, as if it were in a slice |
-//! | **guest** | a thread inside [`Handle::block_on`]: it runs only lanes that are pinned to it |
+//! | **guest** | a thread inside [`SchedulerHandle::block_on`]: it runs only lanes that are pinned to it |
 //! | **ticket** | an entry of a queue in which a lane may be more than once. The right to run the lane is then *left* in the lane |
 //! | **class** | how urgent a lane is: the priority of its color, or the highest while an urgent task, or work that an urgent color waits for, is scheduled in it |
 //! | **hop** | a task moves to another color ([`hop`]) |
@@ -42,7 +42,7 @@
 //!
 //! # The life of a task
 //!
-//! 1. **Spawn.** [`Handle::spawn_colored`] finds the lane of the color in the table, or makes it.
+//! 1. **Spawn.** [`SchedulerHandle::spawn_colored`] finds the lane of the color in the table, or makes it.
 //!    Future, state and output share one allocation, which has two references: the runtime's and
 //!    the handle's. The task also owns a reference to its lane until it is complete or hops.
 //! 2. **Schedule.** The task's node is pushed on the lane's chain. A push that finds the chain idle
@@ -240,8 +240,8 @@ mod wait;
 #[doc(hidden)]
 pub use self::cell::sets;
 pub use self::cell::{
-    AccessError, AllShared, Call, CallError, Cells, ColorCell, Read, RemoteCall, RemoteCallWait,
-    Several, SeveralShared, Shared, TryCall, TryRead, TryWhen, When, shared, try_when, when,
+    AccessError, AllShared, Call, CallError, Cells, ColorCell, OnError, OrError, OrPanic, Read,
+    RemoteCall, RemoteCallWait, Several, SeveralShared, Shared, When, shared, try_when, when,
 };
 pub use self::color::Color;
 pub use self::contain::contain;
@@ -252,8 +252,9 @@ pub use self::join::{AbortHandle, JoinHandle};
 pub use self::lane::locals::{ColorLocal, ColorLocalError};
 pub use self::lane::{Address, Priority};
 pub use self::sched::{
-    Destination, Entered, Handle, InPlace, Nested, Options, Park, Policy, Runnable, RunningSlice,
-    Scheduler, Step, Unsuitable, Worker, WorkerMetrics, block_in_place, spawn_here, spawn_local,
+    Destination, Entered, InPlace, Nested, Options, Park, Policy, Runnable, RunningSlice,
+    Scheduler, SchedulerHandle, Step, Unsuitable, Worker, WorkerMetrics, block_in_place,
+    spawn_here, spawn_local,
 };
 pub use self::spawn::{Hop, Job, YieldNow, blocking, current_task, hop, yield_now};
 pub use self::task::{Deadlock, Id, JoinError};

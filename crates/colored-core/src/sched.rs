@@ -47,7 +47,7 @@ pub use self::worker::{Step, Worker};
 
 pub use self::enter::Entered;
 pub use self::guest::{Nested, spawn_local};
-pub use self::handle::{Handle, spawn_here};
+pub use self::handle::{SchedulerHandle, spawn_here};
 
 pub(crate) use self::enter::with_handle_of_task;
 pub(crate) use self::local::has_to_wait;
@@ -133,7 +133,11 @@ pub struct Scheduler {
 impl Scheduler {
     /// Makes a scheduler with this number of workers; the caller steps them. `seed` decides in which order a
     /// thief tries its victims.
-    pub fn with_workers(workers: usize, seed: u64, park: Box<dyn Park>) -> (Handle, Vec<Worker>) {
+    pub fn with_workers(
+        workers: usize,
+        seed: u64,
+        park: Box<dyn Park>,
+    ) -> (SchedulerHandle, Vec<Worker>) {
         Self::with_options(workers, seed, park, Options::default())
     }
 
@@ -147,7 +151,7 @@ impl Scheduler {
         seed: u64,
         park: Box<dyn Park>,
         options: Options,
-    ) -> (Handle, Vec<Worker>) {
+    ) -> (SchedulerHandle, Vec<Worker>) {
         assert!(workers > 0, "a scheduler has at least one worker");
         let all = workers.saturating_add(options.spares);
         assert!(all < MAX_WORKERS, "a scheduler has fewer than {MAX_WORKERS} workers");
@@ -180,7 +184,7 @@ impl Scheduler {
         if scheduler.policy.is_some() {
             scheduler.remotes.iter().for_each(|remote| remote.set_unusual());
         }
-        let handle = Handle::new(scheduler);
+        let handle = SchedulerHandle::new(scheduler);
         let workers = deques
             .into_iter()
             .enumerate()

@@ -2,7 +2,7 @@
 #![cfg(not(colored_loom))]
 
 use colored_core::{
-    Color, ColorCell, Handle, Park, Scheduler, Step, Worker, hop, spawn_here, spawn_local,
+    Color, ColorCell, Park, Scheduler, SchedulerHandle, Step, Worker, hop, spawn_here, spawn_local,
     yield_now,
 };
 use std::cell::UnsafeCell;
@@ -34,7 +34,7 @@ impl Park for Port {
 }
 
 struct Pool {
-    handle: Handle,
+    handle: SchedulerHandle,
     threads: Vec<JoinHandle<()>>,
 }
 

@@ -18,7 +18,7 @@ use crate::error::{TrySendError, TrySpawnError};
 use crate::semaphore::{Refused, Semaphore};
 use colored_core::port::sync::Arc;
 use colored_core::port::{Room, WaitId, Ways};
-use colored_core::{Address, Color, Handle, JoinHandle};
+use colored_core::{Address, Color, JoinHandle, SchedulerHandle};
 use std::fmt;
 use std::task::Waker;
 use std::time::Duration;
@@ -87,7 +87,7 @@ struct Inner {
     address: Address,
     delay: Delay,
     /// The handle of the scheduler, for its clock.
-    handle: Handle,
+    handle: SchedulerHandle,
 }
 
 impl Room for Inner {
@@ -130,7 +130,7 @@ impl Limit {
     #[track_caller]
     pub fn new(color: impl Into<Color>, capacity: usize) -> Self {
         let color = color.into();
-        let Some(handle) = Handle::with_current(|handle| handle.cloned()) else {
+        let Some(handle) = SchedulerHandle::with_current(|handle| handle.cloned()) else {
             panic!(
                 "`Limit::new({color}, {capacity})` outside a runtime: call it inside one, or use \
                  `Handle::limit`"
@@ -146,7 +146,7 @@ impl Limit {
     /// If the capacity is 0, or more than 2⁶⁰.
     #[must_use]
     #[track_caller]
-    pub fn new_in(handle: &Handle, color: impl Into<Color>, capacity: usize) -> Self {
+    pub fn new_in(handle: &SchedulerHandle, color: impl Into<Color>, capacity: usize) -> Self {
         let semaphore = Semaphore::new(capacity);
         let (address, handle) = (Address::new(handle, color.into()), handle.clone());
         Self { inner: Arc::new(Inner { semaphore, address, delay: Delay::new(), handle }) }

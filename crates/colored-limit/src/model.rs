@@ -104,7 +104,7 @@ impl Park for Bed {
 }
 
 /// A scheduler with one worker, and where that worker sleeps.
-fn scheduler() -> (colored_core::Handle, Worker, Arc<Flag>) {
+fn scheduler() -> (colored_core::SchedulerHandle, Worker, Arc<Flag>) {
     let flag = Flag::new();
     let (handle, mut workers) = Scheduler::with_workers(1, 7, Box::new(Bed(Arc::clone(&flag))));
     (handle, workers.remove(0), flag)

@@ -2,7 +2,7 @@
 
 use colored_core::port::{How, Room, RoomWait, WaitId, Ways};
 use colored_core::{
-    Address, Color, Handle, Park, Scheduler, Step, Worker, exclusive, look_for_deadlocks,
+    Address, Color, Park, Scheduler, SchedulerHandle, Step, Worker, exclusive, look_for_deadlocks,
 };
 use colored_limit::{Limit, Permit, RoomError};
 use std::future::poll_fn;
@@ -32,7 +32,7 @@ impl Park for Clock {
     }
 }
 
-fn scheduler() -> (Handle, Worker, Clock) {
+fn scheduler() -> (SchedulerHandle, Worker, Clock) {
     let clock = Clock::default();
     let (handle, mut workers) = Scheduler::with_workers(1, 1, Box::new(clock.clone()));
     (handle, workers.remove(0), clock)
@@ -43,7 +43,7 @@ fn run(worker: &mut Worker) {
 }
 
 /// Ends the scheduler, so that a test leaves nothing behind.
-fn stop(handle: &Handle, worker: &mut Worker) {
+fn stop(handle: &SchedulerHandle, worker: &mut Worker) {
     handle.scheduler().shut_down();
     while worker.step() != Step::Stopped {}
 }

@@ -8,7 +8,7 @@ pub use self::class::{BlockingClass, BlockingMetrics};
 use crate::driver::{Driver, current, entered};
 use crate::explained::explained;
 use crate::pool::{Class, Pool, Refused};
-use colored_core::{Handle, JoinError, JoinHandle};
+use colored_core::{JoinError, JoinHandle, SchedulerHandle};
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ where
     T: Send + 'static,
 {
     let driver = current::with(|context| Arc::clone(&context.driver));
-    match Handle::with_current(|handle| handle.cloned()) {
+    match SchedulerHandle::with_current(|handle| handle.cloned()) {
         Some(handle) => submit_within(&handle, &driver, f),
         // A waker that the driver calls.
         None => submit(&driver.pool, Class::Work, f),
@@ -144,7 +144,11 @@ impl<T> Drop for AbortOnDrop<T> {
 
 /// As [`spawn_blocking`], in that runtime.
 #[track_caller]
-pub(crate) fn submit_within<T, F>(handle: &Handle, driver: &Arc<Driver>, f: F) -> JoinHandle<T>
+pub(crate) fn submit_within<T, F>(
+    handle: &SchedulerHandle,
+    driver: &Arc<Driver>,
+    f: F,
+) -> JoinHandle<T>
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
@@ -153,7 +157,11 @@ where
 }
 
 /// `f` inside a runtime, on a thread that is not.
-fn inside<T, F>(core: &Handle, driver: &Arc<Driver>, f: F) -> impl FnOnce() -> T + Send + 'static
+fn inside<T, F>(
+    core: &SchedulerHandle,
+    driver: &Arc<Driver>,
+    f: F,
+) -> impl FnOnce() -> T + Send + 'static
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,

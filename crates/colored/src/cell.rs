@@ -3,9 +3,10 @@
 //!
 //! | to name | the type is |
 //! |---|---|
-//! | the future of [`ColorCell::call`], [`ColorCell::try_call`] | [`Call`], [`TryCall`] |
-//! | the future of [`ColorCell::read`], [`ColorCell::try_read`] | [`Read`], [`TryRead`] |
-//! | the future of [`when`], [`try_when`] | [`When`], [`TryWhen`] |
+//! | the future of [`ColorCell::call`], [`ColorCell::try_call`] | [`Call`], [`Call`]`<.., OrError>` |
+//! | the future of [`ColorCell::read`], [`ColorCell::try_read`] | [`Read`], [`Read`]`<.., OrError>` |
+//! | the future of [`when`], [`try_when`] | [`When`], [`When`]`<.., OrError>` |
+//! | whether such a future panics or gives an error | [`OrPanic`], [`OrError`]; both are [`OnError`] |
 //! | what [`when`] takes: cells, tuples and rows of them | [`Cells`] |
 //! | a cell, or a row of cells, that a `when` only reads | [`Shared`], [`AllShared`] |
 //! | the values of a row of cells, inside a `when` | [`Several`], [`SeveralShared`] |
@@ -14,5 +15,5 @@
 pub use crate::{AccessError, CallError, ColorCell, shared, try_when, when};
 #[doc(inline)]
 pub use colored_core::{
-    AllShared, Call, Cells, Read, Several, SeveralShared, Shared, TryCall, TryRead, TryWhen, When,
+    AllShared, Call, Cells, OnError, OrError, OrPanic, Read, Several, SeveralShared, Shared, When,
 };

@@ -15,7 +15,7 @@ pub(crate) use self::spawn::spawn_pinned_in;
 use self::mailbox::{Receiver, Sender, mailbox};
 use crate::task::consume_budget;
 use colored_core::{
-    Address, CallError, Color, Deadlock, Handle, RemoteCallWait, contain, spawn_local,
+    Address, CallError, Color, Deadlock, RemoteCallWait, SchedulerHandle, contain, spawn_local,
 };
 use std::fmt;
 use std::future::poll_fn;
@@ -160,7 +160,7 @@ impl<T: 'static> PinnedCell<T> {
         make: impl FnOnce() -> T + Send + 'static,
     ) -> Result<Self, NoWorker> {
         let color = color.into();
-        let Some(handle) = Handle::with_current(|handle| handle.cloned()) else {
+        let Some(handle) = SchedulerHandle::with_current(|handle| handle.cloned()) else {
             panic!(
                 "`PinnedCell::on_worker({worker}, {color}, ..)` outside a runtime: call it inside \
                  one, or use `Handle::pinned_cell`"
@@ -170,7 +170,7 @@ impl<T: 'static> PinnedCell<T> {
     }
 
     pub(crate) fn new_in(
-        handle: &Handle,
+        handle: &SchedulerHandle,
         worker: usize,
         color: Color,
         make: impl FnOnce() -> T + Send + 'static,

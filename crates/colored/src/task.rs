@@ -30,14 +30,14 @@ pub use colored_core::{
     AbortHandle, Exclusive, Hop, Id, JoinError, JoinHandle, YieldNow, hop, yield_now,
 };
 
-use colored_core::{Color, Handle};
+use colored_core::{Color, SchedulerHandle};
 use std::future::poll_fn;
 use std::panic::Location;
 
 #[track_caller]
-fn with_handle<R>(what: &str, f: impl FnOnce(&Handle) -> R) -> R {
+fn with_handle<R>(what: &str, f: impl FnOnce(&SchedulerHandle) -> R) -> R {
     // The panic is outside the closure, and so at the caller's.
-    match Handle::with_current(|handle| handle.map(f)) {
+    match SchedulerHandle::with_current(|handle| handle.map(f)) {
         Some(result) => result,
         None => panic!(
             "`{what}` outside a runtime: call it inside `#[colored::main]`, `Runtime::run`, \

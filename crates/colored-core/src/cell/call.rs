@@ -1,26 +1,26 @@
-//! [`Call`] and [`TryCall`]: the result of a closure that runs under a cell's color.
+//! [`Call`]: the result of a closure that runs under a cell's color.
 
 use super::access::CallError;
+use super::on_error::{OnError, OrPanic};
 use super::queued::Queued;
 use super::{ColorCell, InUse};
 use crate::budget;
 use crate::task::How;
 use crate::wait::AwaitedTurn;
 use std::fmt;
+use std::marker::PhantomData;
 use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-/// The future of [`ColorCell::call`].
+/// The future of [`ColorCell::call`], and with [`OrError`](super::OrError) of
+/// [`ColorCell::try_call`].
 #[must_use = "futures do nothing unless awaited"]
-pub struct Call<T: Send + 'static, F, R>(TryCall<T, F, R>);
-
-/// The future of [`ColorCell::try_call`].
-#[must_use = "futures do nothing unless awaited"]
-pub struct TryCall<T: Send + 'static, F, R> {
+pub struct Call<T: Send + 'static, F, R, E = OrPanic> {
     cell: ColorCell<T>,
     site: &'static Location<'static>,
     progress: Progress<F, R>,
+    on_error: PhantomData<E>,
 }
 
 enum Progress<F, R> {
@@ -29,39 +29,14 @@ enum Progress<F, R> {
     Done,
 }
 
-impl<T: Send + 'static, F, R> Call<T, F, R> {
+impl<T: Send + 'static, F, R, E> Call<T, F, R, E> {
     pub(super) fn new(cell: ColorCell<T>, site: &'static Location<'static>, f: F) -> Self {
-        Self(TryCall::new(cell, site, f))
+        Self { cell, site, progress: Progress::Unstarted(f), on_error: PhantomData }
     }
 
     /// Whether the closure waits in the color's line, or has its turn.
     pub(crate) fn is_scheduled(&self) -> bool {
-        matches!(self.0.progress, Progress::Queued(_))
-    }
-}
-
-impl<T, F, R> Future for Call<T, F, R>
-where
-    T: Send + 'static,
-    F: FnOnce(&mut T) -> R + Send + 'static,
-    R: Send + 'static,
-{
-    type Output = R;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<R> {
-        match ready!(Pin::new(&mut self.0).poll(cx)) {
-            Ok(result) => Poll::Ready(result),
-            Err(error) => {
-                let what = format_args!("the call of a cell of {}", self.0.cell.color());
-                error.raise(what, self.0.site)
-            }
-        }
-    }
-}
-
-impl<T: Send + 'static, F, R> TryCall<T, F, R> {
-    pub(super) fn new(cell: ColorCell<T>, site: &'static Location<'static>, f: F) -> Self {
-        Self { cell, site, progress: Progress::Unstarted(f) }
+        matches!(self.progress, Progress::Queued(_))
     }
 
     fn turn(&self) -> AwaitedTurn {
@@ -71,37 +46,32 @@ impl<T: Send + 'static, F, R> TryCall<T, F, R> {
     }
 }
 
-// The closure is never pinned.
-impl<T: Send + 'static, F, R> Unpin for TryCall<T, F, R> {}
-
-impl<T, F, R> Future for TryCall<T, F, R>
+impl<T, F, R, E> Call<T, F, R, E>
 where
     T: Send + 'static,
     F: FnOnce(&mut T) -> R + Send + 'static,
     R: Send + 'static,
 {
-    type Output = Result<R, CallError>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+    #[inline]
+    fn poll_result(&mut self, cx: &mut Context<'_>) -> Poll<Result<R, CallError>> {
         if budget::poll_proceed(cx).is_pending() {
             return Poll::Pending;
         }
-        let this = &mut *self;
-        match std::mem::replace(&mut this.progress, Progress::Done) {
-            Progress::Unstarted(f) => match this.cell.call_now(f) {
+        match std::mem::replace(&mut self.progress, Progress::Done) {
+            Progress::Unstarted(f) => match self.cell.call_now(f) {
                 Ok(result) => return Poll::Ready(Ok(result?)),
                 Err(f) => {
-                    let cell = this.cell.clone();
+                    let cell = self.cell.clone();
                     // The closure then has the color, so `InUse` is the only possible error.
                     let run = move |f| cell.try_with(f).map_err(|_| InUse);
                     let queued =
-                        Queued::post(this.cell.inner.lane(), this.turn(), f, cx.waker(), run);
-                    this.progress = Progress::Queued(queued);
+                        Queued::post(self.cell.inner.lane(), self.turn(), f, cx.waker(), run);
+                    self.progress = Progress::Queued(queued);
                 }
             },
-            Progress::Queued(mut queued) => match queued.poll(cx.waker(), || Some(this.turn()))? {
+            Progress::Queued(mut queued) => match queued.poll(cx.waker(), || Some(self.turn()))? {
                 Poll::Ready(outcome) => return Poll::Ready(outcome.into_result()),
-                Poll::Pending => this.progress = Progress::Queued(queued),
+                Poll::Pending => self.progress = Progress::Queued(queued),
             },
             Progress::Done => panic!("a call was polled again after it had given the result"),
         }
@@ -110,14 +80,29 @@ where
     }
 }
 
-impl<T: Send + 'static, F, R> fmt::Debug for Call<T, F, R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Call").field("cell", &self.0.cell).finish_non_exhaustive()
+// The closure is never pinned.
+impl<T: Send + 'static, F, R, E> Unpin for Call<T, F, R, E> {}
+
+impl<T, F, R, E> Future for Call<T, F, R, E>
+where
+    T: Send + 'static,
+    F: FnOnce(&mut T) -> R + Send + 'static,
+    R: Send + 'static,
+    E: OnError,
+{
+    type Output = E::Output<R>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let result = ready!(self.poll_result(cx));
+        Poll::Ready(E::output(result, |error| {
+            let what = format_args!("the call of a cell of {}", self.cell.color());
+            error.raise(what, self.site)
+        }))
     }
 }
 
-impl<T: Send + 'static, F, R> fmt::Debug for TryCall<T, F, R> {
+impl<T: Send + 'static, F, R, E> fmt::Debug for Call<T, F, R, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TryCall").field("cell", &self.cell).finish_non_exhaustive()
+        f.debug_struct("Call").field("cell", &self.cell).finish_non_exhaustive()
     }
 }

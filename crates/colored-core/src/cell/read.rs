@@ -1,6 +1,7 @@
 //! [`ColorCell::read`] and [`ColorCell::try_read`]: reading a value in parallel with other readers.
 
 use super::access::CallError;
+use super::on_error::{OnError, OrError, OrPanic};
 use super::queued::Queued;
 use super::slot::{Outcome, Slot};
 use super::{ColorCell, InUse};
@@ -12,20 +13,18 @@ use crate::sync::Arc;
 use crate::task::How;
 use crate::wait::AwaitedTurn;
 use std::fmt;
+use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 
-/// The future of [`ColorCell::read`].
+/// The future of [`ColorCell::read`], and with [`OrError`] of [`ColorCell::try_read`].
 #[must_use = "futures do nothing unless awaited"]
-pub struct Read<'a, T: Send + 'static, F, R>(TryRead<'a, T, F, R>);
-
-/// The future of [`ColorCell::try_read`].
-#[must_use = "futures do nothing unless awaited"]
-pub struct TryRead<'a, T: Send + 'static, F, R> {
+pub struct Read<'a, T: Send + 'static, F, R, E = OrPanic> {
     cell: &'a ColorCell<T>,
     site: &'static Location<'static>,
     progress: Progress<F, R>,
+    on_error: PhantomData<E>,
 }
 
 enum Progress<F, R> {
@@ -66,7 +65,7 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
     /// # Examples
     ///
     /// ```
-    /// # use colored_core::{Color, ColorCell, Handle};
+    /// # use colored_core::{Color, ColorCell, SchedulerHandle};
     /// async fn total(prices: &ColorCell<Vec<u64>>) -> u64 {
     ///     prices.read(|prices| prices.iter().sum()).await
     /// }
@@ -77,7 +76,7 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
         F: FnOnce(&T) -> R + Send + 'static,
         R: Send + 'static,
     {
-        Read(self.try_read(f))
+        Read::new(self, Location::caller(), f)
     }
 
     /// As [`read`](Self::read), with an error in place of a panic that is not `f`'s.
@@ -93,12 +92,12 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
     ///
     /// With the panic of `f`.
     #[track_caller]
-    pub fn try_read<R, F>(&self, f: F) -> TryRead<'_, T, F, R>
+    pub fn try_read<R, F>(&self, f: F) -> Read<'_, T, F, R, OrError>
     where
         F: FnOnce(&T) -> R + Send + 'static,
         R: Send + 'static,
     {
-        TryRead { cell: self, site: Location::caller(), progress: Progress::Unstarted(f) }
+        Read::new(self, Location::caller(), f)
     }
 
     /// Runs `f` at once if it need not wait; returns `f` otherwise.
@@ -127,7 +126,11 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
     }
 }
 
-impl<T: Send + 'static, F, R> TryRead<'_, T, F, R> {
+impl<'a, T: Send + 'static, F, R, E> Read<'a, T, F, R, E> {
+    fn new(cell: &'a ColorCell<T>, site: &'static Location<'static>, f: F) -> Self {
+        Self { cell, site, progress: Progress::Unstarted(f), on_error: PhantomData }
+    }
+
     fn turn(&self) -> AwaitedTurn {
         const HOW: &How = &How { text: "reads a cell of", is_shared: true };
         let lane = self.cell.inner.lane().ptr();
@@ -135,56 +138,31 @@ impl<T: Send + 'static, F, R> TryRead<'_, T, F, R> {
     }
 }
 
-// The closure is never pinned.
-impl<T: Send + 'static, F, R> Unpin for TryRead<'_, T, F, R> {}
-
-impl<T, F, R> Future for Read<'_, T, F, R>
+impl<T, F, R, E> Read<'_, T, F, R, E>
 where
     T: Send + Sync + 'static,
     F: FnOnce(&T) -> R + Send + 'static,
     R: Send + 'static,
 {
-    type Output = R;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<R> {
-        match ready!(Pin::new(&mut self.0).poll(cx)) {
-            Ok(result) => Poll::Ready(result),
-            Err(error) => {
-                let what = format_args!("the read of a cell of {}", self.0.cell.color());
-                error.raise(what, self.0.site)
-            }
-        }
-    }
-}
-
-impl<T, F, R> Future for TryRead<'_, T, F, R>
-where
-    T: Send + Sync + 'static,
-    F: FnOnce(&T) -> R + Send + 'static,
-    R: Send + 'static,
-{
-    type Output = Result<R, CallError>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+    fn poll_result(&mut self, cx: &mut Context<'_>) -> Poll<Result<R, CallError>> {
         if budget::poll_proceed(cx).is_pending() {
             return Poll::Pending;
         }
-        let this = &mut *self;
-        match std::mem::replace(&mut this.progress, Progress::Done) {
-            Progress::Unstarted(f) => match this.cell.read_now(f) {
+        match std::mem::replace(&mut self.progress, Progress::Done) {
+            Progress::Unstarted(f) => match self.cell.read_now(f) {
                 Ok(result) => return Poll::Ready(Ok(result?)),
                 Err(f) => {
-                    let cell = this.cell;
+                    let cell = self.cell;
                     let (mut queued, slot) = Queued::new(f, cx.waker().clone());
                     let reading = Reading { cell: cell.clone(), slot, f: None };
                     queued::post(cell.inner.lane(), reading);
-                    queued.waits(this.turn());
-                    this.progress = Progress::Queued(queued);
+                    queued.waits(self.turn());
+                    self.progress = Progress::Queued(queued);
                 }
             },
-            Progress::Queued(mut queued) => match queued.poll(cx.waker(), || Some(this.turn()))? {
+            Progress::Queued(mut queued) => match queued.poll(cx.waker(), || Some(self.turn()))? {
                 Poll::Ready(outcome) => return Poll::Ready(outcome.into_result()),
-                Poll::Pending => this.progress = Progress::Queued(queued),
+                Poll::Pending => self.progress = Progress::Queued(queued),
             },
             Progress::Done => panic!("a read was polled again after it had given the result"),
         }
@@ -193,15 +171,30 @@ where
     }
 }
 
-impl<T: Send + 'static, F, R> fmt::Debug for Read<'_, T, F, R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Read").field("cell", &self.0.cell).finish_non_exhaustive()
+// The closure is never pinned.
+impl<T: Send + 'static, F, R, E> Unpin for Read<'_, T, F, R, E> {}
+
+impl<T, F, R, E> Future for Read<'_, T, F, R, E>
+where
+    T: Send + Sync + 'static,
+    F: FnOnce(&T) -> R + Send + 'static,
+    R: Send + 'static,
+    E: OnError,
+{
+    type Output = E::Output<R>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let result = ready!(self.poll_result(cx));
+        Poll::Ready(E::output(result, |error| {
+            let what = format_args!("the read of a cell of {}", self.cell.color());
+            error.raise(what, self.site)
+        }))
     }
 }
 
-impl<T: Send + 'static, F, R> fmt::Debug for TryRead<'_, T, F, R> {
+impl<T: Send + 'static, F, R, E> fmt::Debug for Read<'_, T, F, R, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TryRead").field("cell", &self.cell).finish_non_exhaustive()
+        f.debug_struct("Read").field("cell", &self.cell).finish_non_exhaustive()
     }
 }
 

@@ -4,6 +4,7 @@ mod behavior;
 
 use self::behavior::{Behavior, HOW, Scheduled, schedule};
 use super::access::{CallError, InUse};
+use super::on_error::{OnError, OrError, OrPanic};
 use super::queued::Queued;
 use super::set::{Cells, Set};
 use super::slot::Slot;
@@ -13,6 +14,7 @@ use crate::lane::{LanePtr, LaneRef};
 use crate::sched::has_to_wait;
 use crate::wait::AwaitedTurn;
 use std::fmt;
+use std::marker::PhantomData;
 use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
@@ -80,7 +82,7 @@ where
     F: Send + 'static,
     R: Send + 'static,
 {
-    When(try_when(cells, f))
+    start(cells, f)
 }
 
 /// As [`when()`], with an error in place of a panic that is not `f`'s.
@@ -98,11 +100,19 @@ where
 /// At this call, if a tuple has the same cell twice and not both times shared. Later with the panic
 /// of `f`.
 #[track_caller]
-pub fn try_when<S, F, R>(cells: S, f: F) -> TryWhen<S::Set, F, R>
+pub fn try_when<S, F, R>(cells: S, f: F) -> When<S::Set, F, R, OrError>
 where
     S: Cells<F, R>,
     F: Send + 'static,
     R: Send + 'static,
+{
+    start(cells, f)
+}
+
+#[track_caller]
+fn start<S, F, R, E>(cells: S, f: F) -> When<S::Set, F, R, E>
+where
+    S: Cells<F, R>,
 {
     let set = cells.into_set();
     if let Some((earlier, later)) = set.twice() {
@@ -111,18 +121,15 @@ where
              `shared()` both times"
         );
     }
-    TryWhen { progress: Progress::Unstarted(set, f), site: Location::caller() }
+    When { progress: Progress::Unstarted(set, f), site: Location::caller(), on_error: PhantomData }
 }
 
-/// The future of [`when()`].
+/// The future of [`when()`], and with [`OrError`] of [`try_when()`].
 #[must_use = "futures do nothing unless awaited"]
-pub struct When<S, F, R>(TryWhen<S, F, R>);
-
-/// The future of [`try_when()`].
-#[must_use = "futures do nothing unless awaited"]
-pub struct TryWhen<S, F, R> {
+pub struct When<S, F, R, E = OrPanic> {
     progress: Progress<S, F, R>,
     site: &'static Location<'static>,
+    on_error: PhantomData<E>,
 }
 
 enum Progress<S, F, R> {
@@ -134,39 +141,17 @@ enum Progress<S, F, R> {
     Done,
 }
 
-// The closure is never pinned.
-impl<S, F, R> Unpin for TryWhen<S, F, R> {}
-
-impl<S, F, R> Future for When<S, F, R>
+impl<S, F, R, E> When<S, F, R, E>
 where
     S: Set<F, R>,
     F: Send + 'static,
     R: Send + 'static,
 {
-    type Output = R;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<R> {
-        match ready!(Pin::new(&mut self.0).poll(cx)) {
-            Ok(result) => Poll::Ready(result),
-            Err(error) => error.raise(format_args!("the `when`"), self.0.site),
-        }
-    }
-}
-
-impl<S, F, R> Future for TryWhen<S, F, R>
-where
-    S: Set<F, R>,
-    F: Send + 'static,
-    R: Send + 'static,
-{
-    type Output = Result<R, CallError>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+    fn poll_result(&mut self, cx: &mut Context<'_>) -> Poll<Result<R, CallError>> {
         if budget::poll_proceed(cx).is_pending() {
             return Poll::Pending;
         }
-        let this = &mut *self;
-        match std::mem::replace(&mut this.progress, Progress::Done) {
+        match std::mem::replace(&mut self.progress, Progress::Done) {
             Progress::Unstarted(set, f) => {
                 let mut wants = set.wants();
                 // SAFETY: the set keeps the lanes.
@@ -174,21 +159,21 @@ where
                 let wants = &wants.as_mut()[..lanes];
                 match run_now(&set, wants, f) {
                     Ok(result) => return Poll::Ready(result),
-                    Err(f) => match stand_in_line(set, wants, f, cx.waker(), this.site)? {
+                    Err(f) => match stand_in_line(set, wants, f, cx.waker(), self.site)? {
                         Started::Over(result) => return Poll::Ready(Ok(result)),
-                        Started::Waits(progress) => this.progress = progress,
+                        Started::Waits(progress) => self.progress = progress,
                     },
                 }
             }
             Progress::Queued(mut queued, lane) => {
-                match queued.poll(cx.waker(), || Some(turn(lane, this.site)))? {
+                match queued.poll(cx.waker(), || Some(turn(lane, self.site)))? {
                     Poll::Ready(outcome) => return Poll::Ready(outcome.into_result()),
-                    Poll::Pending => this.progress = Progress::Queued(queued, lane),
+                    Poll::Pending => self.progress = Progress::Queued(queued, lane),
                 }
             }
-            Progress::Scheduled(mut scheduled) => match scheduled.poll(cx.waker(), this.site)? {
+            Progress::Scheduled(mut scheduled) => match scheduled.poll(cx.waker(), self.site)? {
                 Some(outcome) => return Poll::Ready(outcome.into_result()),
-                None => this.progress = Progress::Scheduled(scheduled),
+                None => self.progress = Progress::Scheduled(scheduled),
             },
             Progress::Done => panic!("a `when` was polled again after it had given the result"),
         }
@@ -197,15 +182,28 @@ where
     }
 }
 
-impl<S, F, R> fmt::Debug for When<S, F, R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("When").field("progress", &self.0.progress).finish_non_exhaustive()
+// The closure is never pinned.
+impl<S, F, R, E> Unpin for When<S, F, R, E> {}
+
+impl<S, F, R, E> Future for When<S, F, R, E>
+where
+    S: Set<F, R>,
+    F: Send + 'static,
+    R: Send + 'static,
+    E: OnError,
+{
+    type Output = E::Output<R>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let result = ready!(self.poll_result(cx));
+        let site = self.site;
+        Poll::Ready(E::output(result, |error| error.raise(format_args!("the `when`"), site)))
     }
 }
 
-impl<S, F, R> fmt::Debug for TryWhen<S, F, R> {
+impl<S, F, R, E> fmt::Debug for When<S, F, R, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TryWhen").field("progress", &self.progress).finish_non_exhaustive()
+        f.debug_struct("When").field("progress", &self.progress).finish_non_exhaustive()
     }
 }
 

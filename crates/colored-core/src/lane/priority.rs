@@ -3,7 +3,7 @@
 //! | bits | meaning | changed by |
 //! |---|---|---|
 //! | `LEFT` | the right to run the lane is here, for the first thread with a ticket | the holder; the thread that takes the right |
-//! | `LOW`, `HIGH` | the priority of the color, if it is not the normal one | [`Handle::set_priority`](crate::Handle::set_priority), under a lock |
+//! | `LOW`, `HIGH` | the priority of the color, if it is not the normal one | [`SchedulerHandle::set_priority`](crate::SchedulerHandle::set_priority), under a lock |
 //! | one for each class | a ticket is in a queue of the class, or on its way there | the thread that makes it; the thread that takes it out |
 //! | the rest, counted | urgent nodes that are scheduled here: tasks, and nodes that are [lent](crate::lane::priority::inherit) urgency | producers, the holder |
 //!

@@ -8,7 +8,7 @@ use crate::color::Color;
 use crate::deadlock::look_for_deadlocks;
 use crate::exclusive::{Exclusive, exclusive};
 use crate::lane::{LaneRef, callback};
-use crate::sched::{Handle, Worker};
+use crate::sched::{SchedulerHandle, Worker};
 use crate::sync::{Arc, Mutex};
 use loom::thread;
 use std::future::{Future, pending, poll_fn};
@@ -250,7 +250,7 @@ fn shutdown_against_wake() {
 }
 
 /// Steps two workers on threads of their own until nothing is left to run, then looks for deadlocks, and does so again.
-fn run_and_look(handle: &Handle, workers: &mut Vec<Worker>) {
+fn run_and_look(handle: &SchedulerHandle, workers: &mut Vec<Worker>) {
     let mut other = workers.remove(1);
     let thread = thread::spawn(move || {
         step_until_idle(&mut other);

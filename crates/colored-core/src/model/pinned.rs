@@ -6,7 +6,7 @@ use super::pool::{Flag, pool, start};
 use crate::color::Color;
 use crate::join::JoinHandle;
 use crate::lane::callback;
-use crate::sched::Handle;
+use crate::sched::SchedulerHandle;
 use crate::sync::{Arc, ThreadId, this_thread};
 use loom::thread;
 use std::future::pending;
@@ -22,7 +22,7 @@ impl Drop for Payload {
 }
 
 /// Spawns a future that never ends on the first worker, which tells when it has made it.
-fn spawn(handle: &Handle, made: &Arc<Flag>) -> JoinHandle<()> {
+fn spawn(handle: &SchedulerHandle, made: &Arc<Flag>) -> JoinHandle<()> {
     let (made, sent) = (Arc::clone(made), Arc::new(()));
     let make = move || {
         let payload = Payload(this_thread(), sent);

@@ -2,7 +2,7 @@
 
 use super::doubles::{Gate, gate};
 use crate::color::Color;
-use crate::sched::{Handle, Options, Park, Scheduler, Step, Worker};
+use crate::sched::{Options, Park, Scheduler, SchedulerHandle, Step, Worker};
 use crate::sync::{Arc, Condvar, Mutex};
 use loom::thread::{self, JoinHandle};
 
@@ -59,7 +59,7 @@ impl Park for Port {
 }
 
 /// A scheduler, its workers, and the places where the workers sleep.
-pub(crate) type Pool = (Handle, Vec<Worker>, Arc<Beds>);
+pub(crate) type Pool = (SchedulerHandle, Vec<Worker>, Arc<Beds>);
 
 pub(crate) fn pool(workers: usize) -> Pool {
     pool_with(workers, Options::default())
@@ -97,7 +97,7 @@ pub(crate) fn start_both(workers: Vec<Worker>, beds: &Arc<Beds>) -> [JoinHandle<
 }
 
 /// Shuts the scheduler down, and waits for its workers.
-pub(crate) fn stop(handle: &Handle, threads: impl IntoIterator<Item = JoinHandle<()>>) {
+pub(crate) fn stop(handle: &SchedulerHandle, threads: impl IntoIterator<Item = JoinHandle<()>>) {
     handle.scheduler().shut_down();
     threads.into_iter().for_each(|thread| thread.join().unwrap());
 }
@@ -140,7 +140,7 @@ pub(crate) fn stay_stuck((handle, mut workers, beds): Pool) {
 
 /// Makes a lane that has run on `home`, and whose task runs `f` when the gate is open.
 pub(crate) fn at_home(
-    handle: &Handle,
+    handle: &SchedulerHandle,
     home: &mut Worker,
     f: impl FnOnce() + Send + 'static,
 ) -> Gate {
@@ -159,7 +159,7 @@ pub(crate) fn step_until_idle(worker: &mut Worker) {
 }
 
 /// Leaves a worker awake, and not searching for lanes.
-pub(crate) fn wake_up(handle: &Handle, worker: &mut Worker) {
+pub(crate) fn wake_up(handle: &SchedulerHandle, worker: &mut Worker) {
     drop(handle.spawn_alone(async {}));
     assert_eq!(worker.step(), Step::Ran);
 }

@@ -7,7 +7,7 @@ use super::pool::{pool, step_until_idle};
 use crate::color::Color;
 use crate::deadlock::look_for_deadlocks;
 use crate::exclusive::{Exclusive, exclusive};
-use crate::sched::Handle;
+use crate::sched::SchedulerHandle;
 use crate::sync::{Arc, Mutex, UnsafeCell};
 use crate::task::{Cause, How, Record, Records};
 use crate::{join::JoinHandle, sched::spawn_here};
@@ -20,7 +20,7 @@ use std::task::Poll;
 /// Where a task leaves a future that it gives away.
 type Place<T> = Arc<Mutex<Option<T>>>;
 
-fn look(handle: &Handle) {
+fn look(handle: &SchedulerHandle) {
     let _due = look_for_deadlocks(handle.scheduler(), 0);
 }
 
@@ -34,7 +34,7 @@ async fn poll_once<F: Future + Unpin>(future: &mut F) -> bool {
 
 /// A task that begins to await another one, gives the handle away, and waits in a section, or is over.
 fn giver(
-    handle: &Handle,
+    handle: &SchedulerHandle,
     joined: JoinHandle<()>,
     stays: Option<Wait>,
 ) -> (JoinHandle<()>, Place<JoinHandle<()>>) {

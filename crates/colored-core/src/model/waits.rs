@@ -8,7 +8,7 @@ use crate::color::Color;
 use crate::deadlock::look_for_deadlocks;
 use crate::exclusive::exclusive;
 use crate::join::JoinHandle;
-use crate::sched::Handle;
+use crate::sched::SchedulerHandle;
 use crate::sync::{Arc, Mutex};
 use loom::thread;
 use std::pin::pin;
@@ -16,7 +16,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Waker};
 
-fn look(handle: &Handle) {
+fn look(handle: &SchedulerHandle) {
     let _due = look_for_deadlocks(handle.scheduler(), 0);
 }
 

@@ -1,6 +1,6 @@
 //! The colors of a scheduler, as [`Address`]es.
 
-use super::{Handle, guest, handle};
+use super::{SchedulerHandle, guest, handle};
 use crate::color::Color;
 use crate::join::JoinHandle;
 use crate::lane::Address;
@@ -8,7 +8,7 @@ use crate::lane::Address;
 impl Address {
     /// A color in the runtime of `handle`.
     #[must_use]
-    pub fn new(handle: &Handle, color: Color) -> Self {
+    pub fn new(handle: &SchedulerHandle, color: Color) -> Self {
         Self::of(handle.lane(color))
     }
 

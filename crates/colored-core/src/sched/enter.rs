@@ -5,7 +5,7 @@
 //! a cell of the other: a closure that runs at once finds the same scheduler as on the other's workers.
 
 use super::local::{self, Local};
-use super::{Handle, guest};
+use super::{SchedulerHandle, guest};
 use crate::entries::Entries;
 use crate::lane::{LanePtr, current};
 use std::marker::PhantomData;
@@ -14,7 +14,7 @@ std::thread_local!(static ENTERED: Entries<Entry> = const { Entries::new() });
 
 /// A scheduler that the thread has entered, and the thread's place at that time.
 struct Entry {
-    handle: Handle,
+    handle: SchedulerHandle,
     place: Place,
 }
 
@@ -27,7 +27,7 @@ fn place() -> Place {
 
 /// Calls `f` with the handle of the scheduler that this thread works for.
 #[inline]
-pub(crate) fn with_handle<R>(f: impl FnOnce(Option<&Handle>) -> R) -> R {
+pub(crate) fn with_handle<R>(f: impl FnOnce(Option<&SchedulerHandle>) -> R) -> R {
     let lane = current::lane();
     with_own(lane, |own| {
         let other;
@@ -44,7 +44,7 @@ pub(crate) fn with_handle<R>(f: impl FnOnce(Option<&Handle>) -> R) -> R {
 /// Calls `f` with the handle of the scheduler whose color this thread runs under, if any: the scheduler of the
 /// task that it polls, also if the thread has entered another one since.
 #[inline]
-pub(crate) fn with_handle_of_task<R>(f: impl FnOnce(Option<&Handle>) -> R) -> R {
+pub(crate) fn with_handle_of_task<R>(f: impl FnOnce(Option<&SchedulerHandle>) -> R) -> R {
     let Some(lane) = current::lane() else { return f(None) };
     with_own(Some(lane), |own| match own {
         Some(own) => f(Some(own)),
@@ -55,8 +55,8 @@ pub(crate) fn with_handle_of_task<R>(f: impl FnOnce(Option<&Handle>) -> R) -> R 
 /// Calls `f` with the handle of the scheduler whose worker, or otherwise whose guest, this thread is, unless
 /// it runs under a color of another scheduler.
 #[inline]
-fn with_own<R>(lane: Option<LanePtr>, f: impl FnOnce(Option<&Handle>) -> R) -> R {
-    let is_of = |handle: &&Handle| {
+fn with_own<R>(lane: Option<LanePtr>, f: impl FnOnce(Option<&SchedulerHandle>) -> R) -> R {
+    let is_of = |handle: &&SchedulerHandle| {
         // SAFETY: the callers pass the lane that this thread holds, and a held lane is alive.
         lane.is_none_or(|lane| unsafe { lane.get() }.is_of(handle.scheduler()))
     };
@@ -69,10 +69,10 @@ fn with_own<R>(lane: Option<LanePtr>, f: impl FnOnce(Option<&Handle>) -> R) -> R
 /// The scheduler of the lane that this thread holds, where the thread is neither its worker nor its guest;
 /// without a lane, the scheduler that the thread has entered.
 #[cold]
-fn elsewhere(lane: Option<LanePtr>) -> Option<Handle> {
+fn elsewhere(lane: Option<LanePtr>) -> Option<SchedulerHandle> {
     match lane {
         // SAFETY: the callers pass the lane that this thread holds, and a held lane is alive.
-        Some(lane) => Handle::of(unsafe { lane.get() }.port()),
+        Some(lane) => SchedulerHandle::of(unsafe { lane.get() }.port()),
         None => last_entry(|_| true),
     }
 }
@@ -87,12 +87,12 @@ fn has_entered_nothing_here() -> bool {
 
 /// The scheduler that the thread has entered, if it has neither begun nor ended a piece of work since.
 #[cold]
-fn entered_here() -> Option<Handle> {
+fn entered_here() -> Option<SchedulerHandle> {
     last_entry(|entry| entry.place == place())
 }
 
 #[inline]
-fn last_entry(is_meant: impl FnOnce(&Entry) -> bool) -> Option<Handle> {
+fn last_entry(is_meant: impl FnOnce(&Entry) -> bool) -> Option<SchedulerHandle> {
     let last = |entry: Option<&Entry>| {
         let entry = entry.filter(|entry| is_meant(entry))?;
         Some(entry.handle.clone())
@@ -100,9 +100,9 @@ fn last_entry(is_meant: impl FnOnce(&Entry) -> bool) -> Option<Handle> {
     ENTERED.with(|entered| entered.innermost(last))
 }
 
-impl Handle {
+impl SchedulerHandle {
     /// Calls `f` with the handle of the scheduler that this thread works for.
-    pub fn with_current<R>(f: impl FnOnce(Option<&Handle>) -> R) -> R {
+    pub fn with_current<R>(f: impl FnOnce(Option<&SchedulerHandle>) -> R) -> R {
         with_handle(f)
     }
 
@@ -123,7 +123,7 @@ impl Handle {
     /// that scheduler and runs at once. Otherwise `None`, which costs a look at three thread-locals.
     #[inline]
     #[must_use]
-    pub fn entered_or_borrowed() -> Option<Handle> {
+    pub fn entered_or_borrowed() -> Option<SchedulerHandle> {
         let lane = current::lane();
         let entered_nothing = ENTERED.with(|entered| entered.innermost(|entry| entry.is_none()));
         let is_usual = with_own(lane, |own| own.is_some() || lane.is_none());
@@ -134,7 +134,7 @@ impl Handle {
     }
 }
 
-/// The guard of [`Handle::enter`].
+/// The guard of [`SchedulerHandle::enter`].
 #[derive(Debug)]
 #[must_use = "dropping the guard leaves the scheduler"]
 pub struct Entered {

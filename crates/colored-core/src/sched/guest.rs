@@ -9,7 +9,7 @@ use super::handle::spawn_on;
 use super::local_tasks::{LocalTask, Settled};
 use super::pace::Pace;
 use super::remote::Guest;
-use super::{Handle, Scheduler, local};
+use super::{Scheduler, SchedulerHandle, local};
 use crate::color::Color;
 use crate::join::{AbortHandle, JoinHandle};
 use crate::lane::{LanePtr, LaneRef, Runner, Slice, current};
@@ -21,7 +21,7 @@ use std::ptr;
 
 /// This thread's stay in `block_on`.
 struct Stay {
-    handle: Handle,
+    handle: SchedulerHandle,
     guest: Arc<Guest>,
     /// The tasks that `spawn_local` has pinned here. They cannot outlive the stay.
     locals: RefCell<Vec<AbortHandle>>,
@@ -30,7 +30,7 @@ struct Stay {
 thread_slot!(static STAY: Cell<*const Stay> = Cell::new(ptr::null()));
 
 impl Stay {
-    fn new(handle: Handle) -> Self {
+    fn new(handle: SchedulerHandle) -> Self {
         let guest = handle.scheduler().guests.enter();
         Self { handle, guest, locals: RefCell::new(Vec::new()) }
     }
@@ -93,7 +93,7 @@ impl Drop for Present<'_> {
 
 /// The handle of the scheduler that this thread is a guest of.
 #[inline]
-pub(super) fn with_handle<R>(f: impl FnOnce(Option<&Handle>) -> R) -> R {
+pub(super) fn with_handle<R>(f: impl FnOnce(Option<&SchedulerHandle>) -> R) -> R {
     Stay::current(|stay| f(stay.map(|stay| &stay.handle)))
 }
 
@@ -147,7 +147,7 @@ impl Drop for AbortOnUnwind {
     }
 }
 
-impl Handle {
+impl SchedulerHandle {
     /// Runs a future under [`Color::DEFAULT`] on this thread, which meanwhile runs only tasks that
     /// are pinned to it.
     ///
@@ -211,7 +211,7 @@ pub fn spawn_local<F: Future + 'static>(future: F) -> Result<JoinHandle<F::Outpu
 
 /// The current lane, if it is of the same scheduler, and otherwise the default one. The pin means nothing to another
 /// scheduler, whose lane this thread may hold because it calls one of its cells.
-fn here_or_default(handle: &Handle) -> LaneRef {
+fn here_or_default(handle: &SchedulerHandle) -> LaneRef {
     let Some(lane) = here(handle) else { return handle.lane(Color::DEFAULT) };
     current::retain(lane);
     // SAFETY: the reference was just counted.
@@ -230,14 +230,14 @@ pub(super) fn local_lane() -> Option<LaneRef> {
 }
 
 /// The lane of this scheduler that this thread holds, if it holds one.
-fn here(handle: &Handle) -> Option<LanePtr> {
+fn here(handle: &SchedulerHandle) -> Option<LanePtr> {
     current::lane().filter(|lane| {
         // SAFETY: `current::lane` returns the lane that this thread holds, and a held lane is alive.
         unsafe { lane.get() }.is_of(handle.scheduler())
     })
 }
 
-impl Handle {
+impl SchedulerHandle {
     /// Whether this thread runs under a color of this scheduler right now, or is its worker or guest. A worker or guest
     /// may run under a color of the scheduler further up the stack, and under another scheduler's color right now.
     #[must_use]

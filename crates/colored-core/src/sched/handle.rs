@@ -1,4 +1,4 @@
-//! [`Handle`]: a scheduler, as code that spawns on it sees it.
+//! [`SchedulerHandle`]: a scheduler, as code that spawns on it sees it.
 
 use super::Scheduler;
 use super::remote::pin_of;
@@ -12,7 +12,7 @@ use std::panic::Location;
 
 /// Spawns tasks on a scheduler. Cheap to clone.
 #[derive(Clone)]
-pub struct Handle {
+pub struct SchedulerHandle {
     inner: Arc<Inner>,
 }
 
@@ -22,7 +22,7 @@ struct Inner {
     default: LaneRef,
 }
 
-impl Handle {
+impl SchedulerHandle {
     pub(super) fn new(scheduler: Arc<Scheduler>) -> Self {
         let default = lane_of(&scheduler, Color::DEFAULT);
         Self { inner: Arc::new(Inner { scheduler, default }) }
@@ -49,7 +49,7 @@ impl Handle {
 
     /// Whether both handles are of one scheduler.
     #[must_use]
-    pub fn same(&self, other: &Handle) -> bool {
+    pub fn same(&self, other: &SchedulerHandle) -> bool {
         Arc::ptr_eq(&self.inner.scheduler, &other.inner.scheduler)
     }
 
@@ -90,7 +90,7 @@ impl Handle {
         self.spawn_colored_from(Location::caller(), color, future)
     }
 
-    /// As [`Handle::spawn_colored`], for a caller at `site`.
+    /// As [`SchedulerHandle::spawn_colored`], for a caller at `site`.
     pub fn spawn_colored_from<F>(
         &self,
         site: &'static Location<'static>,
@@ -104,7 +104,7 @@ impl Handle {
         self.spawn_as(self.lane_for_task(color), future, site, false)
     }
 
-    /// As [`Handle::spawn_colored`], for a caller at `site`; while the task is scheduled there, the
+    /// As [`SchedulerHandle::spawn_colored`], for a caller at `site`; while the task is scheduled there, the
     /// color has the highest priority.
     pub fn spawn_high_from<F>(
         &self,
@@ -130,7 +130,7 @@ impl Handle {
         self.spawn_alone_from(Location::caller(), future)
     }
 
-    /// As [`Handle::spawn_alone`], for a caller at `site`.
+    /// As [`SchedulerHandle::spawn_alone`], for a caller at `site`.
     pub fn spawn_alone_from<F>(
         &self,
         site: &'static Location<'static>,

@@ -5,7 +5,7 @@ mod outgoing;
 use self::outgoing::Outgoing;
 use super::policy::{Since, TicketPlace};
 use super::remote::{Remote, pin_of};
-use super::{Handle, Scheduler};
+use super::{Scheduler, SchedulerHandle};
 use crate::color::Color;
 use crate::lane::{Lane, LaneRef, ReadyLane};
 use crate::memory;
@@ -36,7 +36,7 @@ enum Toward {
 
 /// The part of a worker's own half that code inside a poll uses.
 pub(super) struct Local {
-    handle: Handle,
+    handle: SchedulerHandle,
     /// When the slice began.
     noted: Cell<u64>,
     index: usize,
@@ -95,7 +95,12 @@ pub(super) fn index_in(scheduler: &Scheduler) -> Option<usize> {
 }
 
 impl Local {
-    pub(super) fn new(handle: Handle, index: usize, deque: Deque<ReadyLane>, reuses: bool) -> Self {
+    pub(super) fn new(
+        handle: SchedulerHandle,
+        index: usize,
+        deque: Deque<ReadyLane>,
+        reuses: bool,
+    ) -> Self {
         Self {
             outgoing: Outgoing::new(handle.scheduler().remotes.len()),
             toward: Cell::new(Toward::Next),
@@ -137,7 +142,7 @@ impl Local {
         self.noted.get()
     }
 
-    pub(super) fn handle(&self) -> &Handle {
+    pub(super) fn handle(&self) -> &SchedulerHandle {
         &self.handle
     }
 

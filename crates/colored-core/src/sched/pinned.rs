@@ -11,7 +11,7 @@
 use super::handle::spawn_on;
 use super::local_tasks::LocalTask;
 use super::remote::{CANCELLED_ANYWHERE, pin_of};
-use super::{Handle, local};
+use super::{SchedulerHandle, local};
 use crate::color::Color;
 use crate::join::JoinHandle;
 use crate::sync::{ThreadId, this_thread};
@@ -20,7 +20,7 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-impl Handle {
+impl SchedulerHandle {
     /// Spawns the future that `make` makes under a color on a worker, for a caller at `site`. The
     /// future stays there, so it need not be `Send`.
     ///

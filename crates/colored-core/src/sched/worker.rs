@@ -13,7 +13,7 @@ use super::local::Local;
 use super::options::Options;
 use super::pace::Pace;
 use super::remote::{CANCELLED_ANYWHERE, Remote};
-use super::{Handle, Scheduler};
+use super::{Scheduler, SchedulerHandle};
 use crate::lane::{ReadyLane, Runner, Slice};
 use crate::queue::Deque;
 use crate::rng::Rng;
@@ -71,7 +71,7 @@ pub struct Worker {
 
 impl Worker {
     pub(super) fn new(
-        handle: Handle,
+        handle: SchedulerHandle,
         index: usize,
         deque: Deque<ReadyLane>,
         seed: u64,
@@ -102,7 +102,7 @@ impl Worker {
 
     /// The scheduler's handle.
     #[must_use]
-    pub fn handle(&self) -> &Handle {
+    pub fn handle(&self) -> &SchedulerHandle {
         self.local.handle()
     }
 

@@ -10,7 +10,7 @@ use crate::value::Value;
 use crate::visit::Visit;
 use crate::wait;
 use crate::world::{Hands, Hue, Later, Thing, Token};
-use colored_core::{Color, ColorCell, Handle};
+use colored_core::{Color, ColorCell, SchedulerHandle};
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::task::{Context, Waker};
@@ -110,7 +110,8 @@ fn look_around(hands: &Hands) {
         let _figures = (limit.depth(), limit.waiting(), limit.queued(), limit.waited());
         let _same = limit.color();
     }
-    let _where = (colored_core::current_task(), Handle::with_current(|handle| handle.is_some()));
+    let _where =
+        (colored_core::current_task(), SchedulerHandle::with_current(|handle| handle.is_some()));
 }
 
 fn on_cell(hands: &mut Hands, act: &Act) {

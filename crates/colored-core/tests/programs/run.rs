@@ -9,7 +9,7 @@ use crate::shell::{Beds, Port};
 use crate::step;
 use crate::value::Value;
 use crate::world::{Hands, Hue, World};
-use colored_core::{Color, ColorCell, Handle, Scheduler, Worker, look_for_deadlocks};
+use colored_core::{Color, ColorCell, Scheduler, SchedulerHandle, Worker, look_for_deadlocks};
 use colored_limit::Limit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -70,7 +70,7 @@ struct Program {
 }
 
 impl Program {
-    fn run(&self, handles: Vec<Handle>, workers: Vec<(Arc<Beds>, Worker)>) {
+    fn run(&self, handles: Vec<SchedulerHandle>, workers: Vec<(Arc<Beds>, Worker)>) {
         let world = &self.world;
         let mut hands = self.hands(&handles);
         let mut threads = Vec::new();
@@ -120,7 +120,7 @@ impl Program {
     }
 
     /// The things that every part of the program has at first.
-    fn hands(&self, handles: &[Handle]) -> Hands {
+    fn hands(&self, handles: &[SchedulerHandle]) -> Hands {
         let world = &self.world;
         let mut hands = Hands {
             world: Arc::clone(world),
@@ -180,7 +180,7 @@ impl Program {
 /// Steps the workers that have no thread, looks for deadlocks, and uses the things in the chest, so that tasks that
 /// wait for these things go on. Ends a program that is not quiet, for its main thread may wait in `block_on` for an
 /// event that never comes. Nothing that blocks may run here.
-fn keep(world: &Arc<World>, handles: Vec<Handle>, is_over: &AtomicBool) {
+fn keep(world: &Arc<World>, handles: Vec<SchedulerHandle>, is_over: &AtomicBool) {
     let mut patience = (!world.plan.is_quiet).then_some(world.plan.patience);
     let mut handles = Some(handles);
     let run = || {
@@ -202,7 +202,7 @@ fn keep(world: &Arc<World>, handles: Vec<Handle>, is_over: &AtomicBool) {
     here::keep(|| here::roam(run));
 }
 
-fn shut_down(handles: &[Handle]) {
+fn shut_down(handles: &[SchedulerHandle]) {
     for handle in handles {
         handle.scheduler().shut_down();
     }
@@ -221,7 +221,7 @@ fn outside(hands: &mut Hands, foreigner: &Foreigner) {
         here::begin_stash();
     }
     let entered = foreigner.enters.and_then(|runtime| hands.handle(runtime));
-    let entered = entered.as_ref().map(Handle::enter);
+    let entered = entered.as_ref().map(SchedulerHandle::enter);
     outside_acts(hands, &foreigner.acts);
     drop(entered);
 }

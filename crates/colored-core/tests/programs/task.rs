@@ -68,8 +68,8 @@ impl Task {
     fn hue(&self) -> Option<Hue> {
         match &self.place {
             Where::At(hue) => {
-                let runs_here = |handle: &Option<colored_core::Handle>| {
-                    handle.as_ref().is_none_or(colored_core::Handle::runs_here)
+                let runs_here = |handle: &Option<colored_core::SchedulerHandle>| {
+                    handle.as_ref().is_none_or(colored_core::SchedulerHandle::runs_here)
                 };
                 assert!(
                     runs_here(&self.hands.handles[hue.runtime]),

@@ -5,7 +5,7 @@ use crate::plan::Plan;
 use crate::value::Value;
 use crate::wait::Future as Waiting;
 use crate::witness::Witness;
-use colored_core::{AbortHandle, Color, ColorCell, Handle, Job, JoinHandle, Worker};
+use colored_core::{AbortHandle, Color, ColorCell, Job, JoinHandle, SchedulerHandle, Worker};
 use colored_limit::{LimitedCell, Permit};
 use std::any::Any;
 use std::mem::ManuallyDrop;
@@ -210,7 +210,7 @@ impl Drop for Token {
 #[derive(Clone)]
 pub(crate) struct Hands {
     pub(crate) world: Arc<World>,
-    pub(crate) handles: Vec<Option<Handle>>,
+    pub(crate) handles: Vec<Option<SchedulerHandle>>,
     pub(crate) cells: Vec<Option<Cell>>,
     pub(crate) row: Option<Arc<Vec<Cell>>>,
     pub(crate) limits: Vec<Option<LimitedCell<Value>>>,
@@ -257,7 +257,7 @@ impl Hands {
         }
     }
 
-    pub(crate) fn handle(&self, runtime: usize) -> Option<Handle> {
+    pub(crate) fn handle(&self, runtime: usize) -> Option<SchedulerHandle> {
         self.handles[runtime].clone()
     }
 
@@ -274,7 +274,9 @@ impl Hands {
     /// The runtime and color that this thread is under, if the color has a name. `None` if there may be two: a
     /// worker of one runtime cancels tasks of another.
     pub(crate) fn hue_now(&self) -> Option<Hue> {
-        let runs_here = |handle: &Option<Handle>| handle.as_ref().is_some_and(Handle::runs_here);
+        let runs_here = |handle: &Option<SchedulerHandle>| {
+            handle.as_ref().is_some_and(SchedulerHandle::runs_here)
+        };
         let mut here = (0..self.handles.len()).filter(|runtime| runs_here(&self.handles[*runtime]));
         let runtime = here.next().filter(|_| here.next().is_none())?;
         self.world.hue_of(runtime, Color::current()?)

@@ -28,7 +28,7 @@ use crate::profile::Profile;
 use crate::program::Stock;
 use crate::run::Plan;
 use crate::trace::{Trace, What};
-use colored_core::{Handle, Park, Scheduler};
+use colored_core::{Park, Scheduler, SchedulerHandle};
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::rc::Rc;
@@ -109,7 +109,7 @@ pub(crate) struct World {
     pub(crate) chance: Chance,
     pub(crate) profile: Profile,
     pub(crate) fault: Fault,
-    pub(crate) handle: Handle,
+    pub(crate) handle: SchedulerHandle,
     pub(crate) stock: Stock,
     pub(crate) phase: Cell<Phase>,
     oracle: RefCell<Oracle>,

@@ -1,13 +1,15 @@
 //! Lines that end, and thefts that are not worth it, stepped by hand.
 
 use crate::doubles::Clock;
-use colored_core::{Color, ColorCell, Handle, Priority, Scheduler, Step, Worker, when, yield_now};
+use colored_core::{
+    Color, ColorCell, Priority, Scheduler, SchedulerHandle, Step, Worker, when, yield_now,
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Two workers, and two accounts.
 struct Bank {
-    handle: Handle,
+    handle: SchedulerHandle,
     workers: Vec<Worker>,
     clock: Clock,
     polls: Arc<AtomicUsize>,

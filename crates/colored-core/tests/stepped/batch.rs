@@ -2,7 +2,7 @@
 //! waking others.
 
 use crate::doubles::Bells;
-use colored_core::{Color, Handle, Scheduler, Step, Worker};
+use colored_core::{Color, Scheduler, SchedulerHandle, Step, Worker};
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 
 struct Pair {
-    handle: Handle,
+    handle: SchedulerHandle,
     workers: Vec<Worker>,
     bells: Bells,
 }
@@ -28,7 +28,7 @@ impl Pair {
     }
 
     /// Runs a batch of the first worker that panics after `events`.
-    fn panics(&mut self, count: usize, events: impl FnOnce(&Handle)) {
+    fn panics(&mut self, count: usize, events: impl FnOnce(&SchedulerHandle)) {
         let handle = self.handle.clone();
         let worker = &mut self.workers[0];
         let batch = || {

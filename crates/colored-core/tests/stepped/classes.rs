@@ -2,8 +2,8 @@
 
 use crate::doubles::{Bells, NeverParks, by};
 use colored_core::{
-    Color, ColorCell, Handle, Options, Priority, Scheduler, Step, Worker, spawn_local, when,
-    yield_now,
+    Color, ColorCell, Options, Priority, Scheduler, SchedulerHandle, Step, Worker, spawn_local,
+    when, yield_now,
 };
 use colored_lab::{Place, Places};
 use std::future::poll_fn;
@@ -12,13 +12,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
-fn one_worker(options: Options) -> (Handle, Worker) {
+fn one_worker(options: Options) -> (SchedulerHandle, Worker) {
     let (handle, mut workers) = Scheduler::with_options(1, 1, Box::new(NeverParks), options);
     (handle, workers.pop().expect("one worker"))
 }
 
 /// Colors that always have something to do.
-fn saturate(handle: &Handle, colors: std::ops::Range<u64>) {
+fn saturate(handle: &SchedulerHandle, colors: std::ops::Range<u64>) {
     for color in colors {
         let endless = async {
             loop {
@@ -30,7 +30,7 @@ fn saturate(handle: &Handle, colors: std::ops::Range<u64>) {
 }
 
 /// Two tasks that are pinned to the worker, of two colors, and wake each other for ever.
-fn play(handle: &Handle, first: u64) {
+fn play(handle: &SchedulerHandle, first: u64) {
     let wakers = Arc::new([const { Mutex::new(None::<Waker>) }; 2]);
     for own in 0..2 {
         let wakers = Arc::clone(&wakers);
@@ -45,7 +45,7 @@ fn play(handle: &Handle, first: u64) {
     }
 }
 
-fn flag(handle: &Handle, color: u64) -> Arc<AtomicBool> {
+fn flag(handle: &SchedulerHandle, color: u64) -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     let set = Arc::clone(&flag);
     let run = async move { set.store(true, Ordering::Relaxed) };
@@ -150,7 +150,7 @@ fn a_task_that_becomes_urgent_in_a_shutdown_is_cancelled() {
     }
 }
 
-fn two_workers(bells: &Bells) -> (Handle, Worker, Worker) {
+fn two_workers(bells: &Bells) -> (SchedulerHandle, Worker, Worker) {
     let options = Options::default();
     let (handle, mut workers) = Scheduler::with_options(2, 1, Box::new(bells.clone()), options);
     let other = workers.pop().expect("two workers");
@@ -158,7 +158,7 @@ fn two_workers(bells: &Bells) -> (Handle, Worker, Worker) {
 }
 
 /// Spawns a task from outside and has that worker run it.
-fn on(handle: &Handle, worker: &mut Worker, f: impl FnOnce() + Send + 'static) {
+fn on(handle: &SchedulerHandle, worker: &mut Worker, f: impl FnOnce() + Send + 'static) {
     let ran = handle.spawn_colored(Color::unique(), async { f() });
     while !ran.is_finished() {
         assert_eq!(worker.step(), Step::Ran);

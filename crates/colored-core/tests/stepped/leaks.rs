@@ -1,7 +1,7 @@
 //! Entries of a queue own the scheduler: when its workers have stopped, the queues must be empty.
 
 use crate::doubles::{Counted, by};
-use colored_core::{Color, Handle, Options, Priority, Scheduler, Step, Worker, yield_now};
+use colored_core::{Color, Options, Priority, Scheduler, SchedulerHandle, Step, Worker, yield_now};
 use colored_lab::places::PLACES;
 use std::future::pending;
 use std::sync::{Arc, Weak};
@@ -12,7 +12,7 @@ fn policies() -> impl Iterator<Item = Options> {
     std::iter::once(Options::default()).chain(others)
 }
 
-fn one_worker(mut options: Options) -> (Handle, Worker, Weak<()>) {
+fn one_worker(mut options: Options) -> (SchedulerHandle, Worker, Weak<()>) {
     let alive = Arc::new(());
     let witness = Arc::downgrade(&alive);
     if cfg!(miri) {
@@ -29,7 +29,7 @@ fn steps(worker: &mut Worker, count: usize) {
     }
 }
 
-fn stop(handle: Handle, mut worker: Worker, witness: &Weak<()>) {
+fn stop(handle: SchedulerHandle, mut worker: Worker, witness: &Weak<()>) {
     handle.scheduler().shut_down();
     while worker.step() != Step::Stopped {}
     drop((handle, worker));
@@ -37,7 +37,7 @@ fn stop(handle: Handle, mut worker: Worker, witness: &Weak<()>) {
 }
 
 /// Spawns tasks of all kinds under one color, so that the queues keep entries of a color that has become idle.
-fn crowd(handle: &Handle, color: u64) {
+fn crowd(handle: &SchedulerHandle, color: u64) {
     for _ in 0..3 {
         drop(handle.spawn_colored(Color::new(color), pending::<()>()));
         drop(handle.spawn_colored(Color::new(color), async {

@@ -6,7 +6,9 @@
 //! reference that executes one request after the other.
 
 use crate::doubles::NeverParks;
-use colored_core::{Color, ColorCell, Handle, Scheduler, Step, hop, shared, when, yield_now};
+use colored_core::{
+    Color, ColorCell, Scheduler, SchedulerHandle, Step, hop, shared, when, yield_now,
+};
 use std::sync::{Arc, Mutex};
 
 /// A xorshift generator: a program depends on its seed alone.
@@ -171,7 +173,7 @@ fn color(n: usize) -> Color {
 type Answers = Arc<Mutex<Vec<Option<Vec<Content>>>>>;
 
 fn spawn_all(
-    handle: &Handle,
+    handle: &SchedulerHandle,
     programs: &[(Vec<Request>, usize)],
     (color, home): (Colors, Homes),
 ) -> Answers {

@@ -2,7 +2,7 @@
 //! into a lane that live on when another thread frees it.
 
 use crate::doubles::NeverParks;
-use colored_core::{Color, ColorCell, Handle, Options, Park, Scheduler, Step, Worker};
+use colored_core::{Color, ColorCell, Options, Park, Scheduler, SchedulerHandle, Step, Worker};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -49,7 +49,7 @@ impl Park for WaitsForTheWorker {
 }
 
 /// A worker has run the task, and freed its lane, before the thread that schedules the task goes on.
-fn all_is_over_before(schedule: impl FnOnce(&Handle)) {
+fn all_is_over_before(schedule: impl FnOnce(&SchedulerHandle)) {
     let park = WaitsForTheWorker::default();
     let options = Options { reuse: false, ..Options::default() };
     let (handle, mut workers) = Scheduler::with_options(1, 7, Box::new(park.clone()), options);

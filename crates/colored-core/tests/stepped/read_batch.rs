@@ -2,7 +2,9 @@
 
 use crate::doubles::Clock;
 use crate::stopping::stop;
-use colored_core::{CallError, Color, ColorCell, ColorLocal, Handle, Scheduler, Step, Worker};
+use colored_core::{
+    CallError, Color, ColorCell, ColorLocal, Scheduler, SchedulerHandle, Step, Worker,
+};
 use std::collections::BTreeSet;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,7 +21,7 @@ type Trace = Arc<Mutex<Vec<Option<usize>>>>;
 type Reading = Pin<Box<dyn Future<Output = Result<(), CallError>> + Send>>;
 
 struct Scene {
-    handle: Handle,
+    handle: SchedulerHandle,
     workers: Vec<Worker>,
     clock: Clock,
     trace: Trace,

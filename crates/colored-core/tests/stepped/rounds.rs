@@ -2,7 +2,7 @@
 
 use crate::doubles::{Clock, by};
 use crate::stopping::stop;
-use colored_core::{Color, Handle, Options, Priority, Scheduler, Step, Worker, yield_now};
+use colored_core::{Color, Options, Priority, Scheduler, SchedulerHandle, Step, Worker, yield_now};
 use colored_lab::{Place, Places};
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -11,7 +11,7 @@ use std::task::{Poll, Waker};
 
 /// Workers, and the number of each turn that has run on them.
 struct Bench {
-    handle: Handle,
+    handle: SchedulerHandle,
     workers: Vec<Worker>,
     clock: Clock,
     over: Arc<AtomicBool>,

@@ -2,14 +2,14 @@
 
 use crate::doubles::{Clock, NeverParks};
 use colored_core::{
-    Color, ColorCell, Handle, InPlace, Options, Priority, Scheduler, Step, Worker, block_in_place,
-    current_task, yield_now,
+    Color, ColorCell, InPlace, Options, Priority, Scheduler, SchedulerHandle, Step, Worker,
+    block_in_place, current_task, yield_now,
 };
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// One worker and a spare one, which has joined if `joined`.
-fn pair(joined: bool) -> (Handle, Worker, Worker) {
+fn pair(joined: bool) -> (SchedulerHandle, Worker, Worker) {
     let options = Options { spares: 1, ..Options::default() };
     let (handle, mut workers) = Scheduler::with_options(1, 1, Box::new(NeverParks), options);
     let mut spare = workers.pop().unwrap();
@@ -26,7 +26,7 @@ fn pair(joined: bool) -> (Handle, Worker, Worker) {
 }
 
 /// Colors with a priority keep the scheduler alive until it stops.
-fn stop<const N: usize>(handle: &Handle, workers: [Worker; N]) {
+fn stop<const N: usize>(handle: &SchedulerHandle, workers: [Worker; N]) {
     handle.scheduler().shut_down();
     let mut left = Vec::from(workers);
     while !left.is_empty() {
@@ -34,7 +34,7 @@ fn stop<const N: usize>(handle: &Handle, workers: [Worker; N]) {
     }
 }
 
-fn count(handle: &Handle, tasks: usize) -> Arc<AtomicUsize> {
+fn count(handle: &SchedulerHandle, tasks: usize) -> Arc<AtomicUsize> {
     let ran = Arc::new(AtomicUsize::new(0));
     for _ in 0..tasks {
         let ran = Arc::clone(&ran);

@@ -2,12 +2,12 @@
 //! sees a destructor that reaches a value which is borrowed for the drop that runs the destructor.
 
 use crate::doubles::NeverParks;
-use colored_core::{Handle, Scheduler, Worker, spawn_local, yield_now};
+use colored_core::{Scheduler, SchedulerHandle, Worker, spawn_local, yield_now};
 use std::cell::Cell;
 use std::future::pending;
 use std::rc::Rc;
 
-fn scheduler() -> (Handle, Vec<Worker>) {
+fn scheduler() -> (SchedulerHandle, Vec<Worker>) {
     Scheduler::with_workers(1, 7, Box::new(NeverParks))
 }
 
@@ -54,9 +54,9 @@ fn destructors_at_the_end_are_inside() {
     struct Asks(Rc<Cell<Option<(bool, bool)>>>);
     impl Drop for Asks {
         fn drop(&mut self) {
-            let of_a_scheduler = Handle::with_current(|handle| handle.is_some());
+            let of_a_scheduler = SchedulerHandle::with_current(|handle| handle.is_some());
             let refused =
-                Handle::with_current(|handle| handle.unwrap().block_on(async {}).is_err());
+                SchedulerHandle::with_current(|handle| handle.unwrap().block_on(async {}).is_err());
             self.0.set(Some((of_a_scheduler, refused)));
         }
     }
@@ -73,6 +73,6 @@ fn destructors_at_the_end_are_inside() {
     };
     handle.block_on(main).unwrap().unwrap();
     assert_eq!(answers.get(), Some((true, true)));
-    assert!(Handle::with_current(|handle| handle.is_none()), "and then no more");
+    assert!(SchedulerHandle::with_current(|handle| handle.is_none()), "and then no more");
     handle.block_on(async {}).unwrap().unwrap();
 }

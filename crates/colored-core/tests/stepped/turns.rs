@@ -2,7 +2,7 @@
 
 use crate::doubles::NeverParks;
 use crate::stopping::stop;
-use colored_core::{Color, Handle, Options, Scheduler, Step, Worker};
+use colored_core::{Color, Options, Scheduler, SchedulerHandle, Step, Worker};
 use std::sync::{Arc, Mutex};
 
 /// The colors of tasks in the order in which they ran.
@@ -13,7 +13,7 @@ const HOT: [u64; 2] = [1, 2];
 /// How many tasks each hot color has.
 const TASKS: usize = 12;
 
-fn two_workers() -> (Handle, Vec<Worker>, Trace) {
+fn two_workers() -> (SchedulerHandle, Vec<Worker>, Trace) {
     let options = Options { slice_polls: 1, ..Options::default() };
     let (handle, workers) = Scheduler::with_options(2, 1, Box::new(NeverParks), options);
     (handle, workers, Trace::default())

@@ -4,8 +4,8 @@
 
 use crate::doubles::NeverParks;
 use colored_core::{
-    Color, ColorCell, Handle, JoinHandle, Options, Scheduler, Step, Worker, exclusive, hop,
-    spawn_local, when,
+    Color, ColorCell, JoinHandle, Options, Scheduler, SchedulerHandle, Step, Worker, exclusive,
+    hop, spawn_local, when,
 };
 use std::pin::{Pin, pin};
 use std::rc::Rc;
@@ -14,7 +14,7 @@ use std::task::{Context, Poll, Waker};
 use std::thread;
 
 /// A scheduler that keeps no memory for later, so that Miri sees each use of freed memory.
-fn scheduler(workers: usize) -> (Handle, Vec<Worker>) {
+fn scheduler(workers: usize) -> (SchedulerHandle, Vec<Worker>) {
     let options = Options { reuse: false, ..Options::default() };
     Scheduler::with_options(workers, 7, Box::new(NeverParks), options)
 }
@@ -56,7 +56,7 @@ impl Future for Gate {
 }
 
 /// Spawns a task that waits in a section for a color that is busy: a look for a cycle walks all records.
-fn wait_in_a_section(handle: &Handle, cell: &ColorCell<i32>) {
+fn wait_in_a_section(handle: &SchedulerHandle, cell: &ColorCell<i32>) {
     let cell = cell.clone();
     drop(handle.spawn_colored(Color::new(30), async move {
         cell.post(|_| ());
@@ -288,11 +288,11 @@ fn a_task_hops_in_its_own_scheduler_whatever_its_thread_is_meanwhile() {
 /// The schedulers of a thread, from outside to inside: each time the inner one counts.
 #[test]
 fn the_innermost_scheduler_is_the_current_one() {
-    fn is_current(handle: &Handle) -> bool {
-        Handle::with_current(|current| current.is_some_and(|current| current.same(handle)))
+    fn is_current(handle: &SchedulerHandle) -> bool {
+        SchedulerHandle::with_current(|current| current.is_some_and(|current| current.same(handle)))
     }
     let ((one, mut ones), (two, mut twos)) = (scheduler(1), scheduler(1));
-    assert!(Handle::with_current(|current| current.is_none()));
+    assert!(SchedulerHandle::with_current(|current| current.is_none()));
     let foreign = ColorCell::new_in(&two, Color::new(2), ());
     let own = ColorCell::new_in(&one, Color::new(2), ());
     // The call runs at once, first on a thread that has entered no scheduler, and then on one that has entered the
@@ -349,7 +349,7 @@ fn the_innermost_scheduler_is_the_current_one() {
         assert!(is_current(&two));
     }
     output(task);
-    assert!(Handle::with_current(|current| current.is_none()));
+    assert!(SchedulerHandle::with_current(|current| current.is_none()));
 }
 
 /// A scheduler that the thread entered outside is not current inside a worker, also where the worker runs no task.
@@ -357,7 +357,8 @@ fn the_innermost_scheduler_is_the_current_one() {
 fn a_worker_that_hands_out_events_works_for_its_own_scheduler() {
     let ((one, mut ones), (two, _twos)) = (scheduler(1), scheduler(1));
     let _two = two.enter();
-    let current = || Handle::with_current(|current| current.cloned()).expect("there is one");
+    let current =
+        || SchedulerHandle::with_current(|current| current.cloned()).expect("there is one");
     let inside = ones[0].batch(1, current);
     assert!(inside.same(&one));
     assert!(current().same(&two));

@@ -4,7 +4,7 @@ use super::serial::SerialQueues;
 use super::{cancelled_or_panic, inside};
 use crate::driver::{Driver, current};
 use crate::pool::{Stats, Threads};
-use colored_core::{Color, Handle, JoinHandle};
+use colored_core::{Color, JoinHandle, SchedulerHandle};
 use std::fmt;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
@@ -57,7 +57,7 @@ const MAX_NAME: usize = 8;
 /// ```
 #[derive(Clone)]
 pub struct BlockingClass {
-    core: Handle,
+    core: SchedulerHandle,
     driver: Arc<Driver>,
     threads: Arc<Threads>,
     queues: Arc<SerialQueues>,
@@ -97,7 +97,7 @@ impl BlockingClass {
     #[track_caller]
     pub fn new(name: &str, threads: usize) -> io::Result<BlockingClass> {
         let driver = current::with(|context| Arc::clone(&context.driver));
-        let core = Handle::with_current(|handle| handle.cloned());
+        let core = SchedulerHandle::with_current(|handle| handle.cloned());
         let core =
             core.expect("a waker that the reactor calls cannot make a class of blocking calls");
         let invalid = |text| Err(io::Error::new(ErrorKind::InvalidInput, text));

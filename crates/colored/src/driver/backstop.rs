@@ -30,7 +30,7 @@ use self::deadlocks::Lookout;
 use self::held::Held;
 use super::clock::TICK;
 use super::{Driver, current, entered, polled};
-use colored_core::{Handle, contain};
+use colored_core::{SchedulerHandle, contain};
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::task::Waker;
@@ -144,7 +144,7 @@ enum Care {
 
 /// The state that the thread keeps from one look to the next.
 struct Watch {
-    handle: Handle,
+    handle: SchedulerHandle,
     driver: Arc<Driver>,
     polls: Box<[u64]>,
     held: Held,
@@ -157,7 +157,7 @@ struct Watch {
 }
 
 /// The thread's body.
-pub(crate) fn run(handle: Handle, driver: Arc<Driver>, spares: SpareThreads) {
+pub(crate) fn run(handle: SchedulerHandle, driver: Arc<Driver>, spares: SpareThreads) {
     let _entered = entered::enter(current::Context { driver: driver.clone(), worker: None });
     let mut watch = Watch {
         polls: vec![0; driver.shards.len()].into(),

@@ -1,7 +1,7 @@
 //! The driver of this thread: how a socket or a timer finds its runtime.
 
 use super::Driver;
-use colored_core::{Entries, Handle};
+use colored_core::{Entries, SchedulerHandle};
 use std::sync::Arc;
 
 /// A thread's place in a runtime, as far as I/O is concerned.
@@ -22,7 +22,7 @@ thread_local!(static CURRENT: Entries<Arc<Context>> = const { Entries::new() });
 /// given to a cell of that one and runs here. `f` must not call code of others, which might enter or leave a
 /// runtime.
 pub(crate) fn try_with<R>(f: impl FnOnce(&Arc<Context>) -> R) -> Option<R> {
-    if let Some(core) = Handle::entered_or_borrowed()
+    if let Some(core) = SchedulerHandle::entered_or_borrowed()
         && let Some(driver) = of(&core)
         && !on_thread(|context| Arc::ptr_eq(&context.driver, &driver)).unwrap_or(false)
     {
@@ -32,7 +32,7 @@ pub(crate) fn try_with<R>(f: impl FnOnce(&Arc<Context>) -> R) -> Option<R> {
 }
 
 /// The driver of a runtime.
-pub(crate) fn of(core: &Handle) -> Option<Arc<Driver>> {
+pub(crate) fn of(core: &SchedulerHandle) -> Option<Arc<Driver>> {
     core.scheduler().shell()?.downcast_ref::<Arc<Driver>>().cloned()
 }
 

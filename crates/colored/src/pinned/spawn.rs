@@ -1,7 +1,7 @@
 //! [`spawn_pinned`]: a future that need not be `Send`, on a worker of your choice.
 
 use super::NoWorker;
-use colored_core::{Color, Handle, JoinHandle};
+use colored_core::{Color, JoinHandle, SchedulerHandle};
 use std::panic::Location;
 
 /// Spawns a future that need not be `Send` on a worker of this runtime, counted from 0, under a color.
@@ -62,7 +62,7 @@ where
     F::Output: Send + 'static,
 {
     let (color, site) = (color.into(), Location::caller());
-    let Some(handle) = Handle::with_current(|handle| handle.cloned()) else {
+    let Some(handle) = SchedulerHandle::with_current(|handle| handle.cloned()) else {
         panic!(
             "`spawn_pinned({worker}, {color}, ..)` outside a runtime: call it inside one, or use \
              `Handle::spawn_pinned`"
@@ -73,7 +73,7 @@ where
 
 /// As [`spawn_pinned`], in the runtime of `handle`, for a caller at `site`.
 pub(crate) fn spawn_pinned_in<M, F>(
-    handle: &Handle,
+    handle: &SchedulerHandle,
     site: &'static Location<'static>,
     worker: usize,
     color: Color,

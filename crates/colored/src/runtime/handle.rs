@@ -18,12 +18,12 @@ use std::sync::Arc;
 /// A runtime that has shut down cancels every spawned task at once, under its color.
 #[derive(Clone)]
 pub struct Handle {
-    pub(super) core: colored_core::Handle,
+    pub(super) core: colored_core::SchedulerHandle,
     pub(super) driver: Arc<Driver>,
 }
 
 impl Handle {
-    pub(super) fn new(core: colored_core::Handle, driver: Arc<Driver>) -> Self {
+    pub(super) fn new(core: colored_core::SchedulerHandle, driver: Arc<Driver>) -> Self {
         Self { core, driver }
     }
 
@@ -44,7 +44,7 @@ impl Handle {
     /// The handle of the runtime that this thread works for, if there is one.
     #[must_use]
     pub fn try_current() -> Option<Handle> {
-        let core = colored_core::Handle::with_current(|handle| handle.cloned())?;
+        let core = colored_core::SchedulerHandle::with_current(|handle| handle.cloned())?;
         let driver = current::of(&core)?;
         Some(Self { core, driver })
     }

@@ -8,7 +8,7 @@ use super::run;
 use super::shared::{Route, Shared};
 use crate::driver::current;
 use crate::finish::Finish;
-use colored_core::{Color, Handle};
+use colored_core::{Color, SchedulerHandle};
 use std::fmt;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash};
 use std::panic::Location;
@@ -136,7 +136,7 @@ impl<E: Send + 'static> Builder<E> {
     #[track_caller]
     pub fn build_with<H: Handler<E>>(self, make: impl FnMut(usize) -> H) -> Stage<E> {
         self.assert_in_range();
-        let Some(handle) = Handle::with_current(|handle| handle.cloned()) else {
+        let Some(handle) = SchedulerHandle::with_current(|handle| handle.cloned()) else {
             panic!(
                 "`stage::Builder::build` outside a runtime: call it inside one, or while the guard \
                  of `Handle::enter` lives"

@@ -3,11 +3,11 @@
 use super::Classes;
 use crate::color::Color;
 use crate::lane::{LaneRef, Priority};
-use crate::sched::{Handle, Scheduler, local};
+use crate::sched::{Scheduler, SchedulerHandle, local};
 use crate::sync::Ordering;
 use std::collections::btree_map::Entry;
 
-impl Handle {
+impl SchedulerHandle {
     /// Gives a color a priority against other colors, from now on and until it is given another. A
     /// queued color that becomes more urgent moves to the queue of its new class at once. A color
     /// that becomes less urgent moves after its next turn.
@@ -44,7 +44,7 @@ impl Handle {
         scheduler.drain_if_stopped();
     }
 
-    /// The priority that [`Handle::set_priority`] has given a color.
+    /// The priority that [`SchedulerHandle::set_priority`] has given a color.
     #[must_use]
     pub fn priority(&self, color: Color) -> Priority {
         let bases = self.scheduler().classes.bases.lock();
