@@ -73,6 +73,22 @@ impl Args {
         }
     }
 
+    /// The words in the value of the option `name`, which may begin with dashes; none if it is not given.
+    ///
+    /// # Errors
+    ///
+    /// If the value is missing.
+    pub fn words(&mut self, name: &str, allowed: &str) -> Result<Vec<String>, Mistake> {
+        let Some(place) = self.0.iter().position(|word| word == name) else {
+            return Ok(Vec::new());
+        };
+        self.0.remove(place);
+        if place == self.0.len() {
+            return Err(Mistake(format!("{name} has no value; allowed is {allowed}")));
+        }
+        Ok(self.0.remove(place).split_ascii_whitespace().map(str::to_owned).collect())
+    }
+
     /// Whether the option `name`, which has no value, is given.
     pub fn flag(&mut self, name: &str) -> bool {
         let place = self.0.iter().position(|word| word == name);

@@ -25,6 +25,17 @@
 //! traceplay open rice.trace 127.0.0.1:8080 --rate 200 --clients 512 --seconds 30
 //! ```
 //!
+//! # Servers beside each other
+//!
+//! `fileservers` starts servers of files one after the other, round by round, plays a trace against each, and prints
+//! medians: our example `httpd` in each of its modes, nginx if it is installed, and tokio with `ServeDir`.
+//!
+//! ```text
+//! cargo build --release -p colored-examples --example httpd
+//! cargo build --release -p colored-benches --bin servedir
+//! fileservers rice.trace /tmp/rice --clients 64 --sequences 5000
+//! ```
+//!
 //! # What the generator chooses
 //!
 //! The paper prints the marginals above and no others. The rest is our choice, and [`generate`] documents it: how the
@@ -49,6 +60,8 @@ pub mod generate;
 pub mod place;
 pub mod play;
 pub mod profile;
+#[cfg(target_os = "linux")]
+pub mod servers;
 pub mod summary;
 
 mod popularity;

@@ -6,6 +6,8 @@ mod bank;
 mod counter;
 mod echo;
 mod http;
+#[cfg(unix)]
+mod httpd;
 mod kv;
 mod pipeline;
 mod proxy;

@@ -40,6 +40,12 @@ impl Running {
         Running { child, lines }
     }
 
+    /// The number of its process.
+    #[cfg(unix)]
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// The next line that it prints.
     pub(crate) fn line(&self) -> String {
         self.lines.recv_timeout(LONG).expect("it prints a line")

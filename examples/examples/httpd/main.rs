@@ -1,0 +1,50 @@
+//! A server for static files: HTTP/1.1 on hyper, with ranges, conditional requests and a cache.
+//!
+//! It is also an experiment. `--fs` chooses how the server reaches its files: `lazy` by `colored::fs`,
+//! `blocking` by the standard library on the worker, `pool` by the standard library on a thread for
+//! blocking calls, and `amped` by helper processes that read a file into the system's page cache before
+//! the worker reads it (asymmetric multi-process event-driven; Pai, Druschel, Zwaenepoel: "Flash",
+//! USENIX 1999).
+//!
+//! ```text
+//! cargo run --release --example httpd -- --root docs
+//! curl -i http://127.0.0.1:8080/README.md
+//! ```
+//!
+//! The server follows symbolic links, lists no directories, and leaves its root by no path. It limits
+//! how long a client takes to send a request, but not how long it takes to read an answer: for that,
+//! put a proxy in front of it.
+
+#[cfg(unix)]
+mod access;
+#[cfg(unix)]
+mod answer;
+#[cfg(unix)]
+mod body;
+#[cfg(unix)]
+mod cache;
+#[cfg(unix)]
+mod conditions;
+#[cfg(unix)]
+mod helpers;
+#[cfg(unix)]
+mod media;
+#[cfg(unix)]
+mod range;
+#[cfg(unix)]
+mod roots;
+#[cfg(unix)]
+mod server;
+#[cfg(unix)]
+mod target;
+
+#[cfg(unix)]
+fn main() -> Result<(), colored_examples::Failure> {
+    server::main()
+}
+
+#[cfg(not(unix))]
+fn main() {
+    eprintln!("this example needs the signals and sockets of Unix");
+    std::process::exit(1);
+}
