@@ -8,6 +8,8 @@ mod lazy;
 mod paths;
 mod pipes;
 mod send;
+#[cfg(target_os = "linux")]
+mod systems;
 
 use crate::support::shared;
 use colored::Runtime;

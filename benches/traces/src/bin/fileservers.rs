@@ -97,10 +97,12 @@ options:
         }
         let server = Server::start(kind, &plan.setup)?;
         let settings = Settings { address: server.address, ..plan.settings.clone() };
-        if plan.is_cold {
+        // A page belongs to the group that reads it first.
+        if plan.is_cold || !plan.setup.groups.is_empty() {
             let files = Reader::new(BufReader::new(File::open(&plan.trace)?))?.files().len();
             evict(&plan.setup.root, 0..u32::try_from(files)?)?;
-        } else {
+        }
+        if !plan.is_cold {
             play_once(&plan.trace, &settings)?;
         }
         let before = server.cpu()?;
