@@ -75,8 +75,7 @@ fn the_color_and_the_worker_go_on() {
         child::run(module_path!(), "the_color_and_the_worker_go_on", || {
             let runtime = runtime(2);
             // By number: a thread names itself, and may not have done so yet.
-            let threads = || process::threads().into_keys().collect::<Vec<_>>();
-            let before = threads();
+            let before = process::threads();
             let cell = runtime.handle().cell(RED, 0);
             let grumpy = Waker::from(Arc::new(Grumpy(AtomicUsize::new(0))));
             for _ in 0..50 {
@@ -109,7 +108,9 @@ fn the_color_and_the_worker_go_on() {
             }
             let end = cell.clone();
             assert_eq!(runtime.run(async move { end.call(|count| *count).await }), 50);
-            assert_eq!(threads(), before, "a thread has ended");
+            // A busy machine may have called a spare thread besides.
+            let after = process::threads();
+            assert!(before.keys().all(|number| after.contains_key(number)), "a thread has ended");
         });
     });
 }
