@@ -2,6 +2,8 @@
 
 mod at_the_end;
 mod cancelled;
+#[cfg(target_os = "linux")]
+mod cold;
 mod identical;
 mod inline;
 mod lazy;
@@ -15,16 +17,16 @@ use crate::support::shared;
 use colored::Runtime;
 use colored::metrics::FileMetrics;
 
-/// Runs a future on one worker, with attempts and without.
+/// Runs a future on one worker: with attempts, with attempts and no io_uring, and without attempts.
 #[track_caller]
-fn in_both_modes<F>(main: impl Fn() -> F)
+fn in_all_modes<F>(main: impl Fn() -> F)
 where
     F: Future<Output: Send + 'static> + Send + 'static,
 {
     shared(|| {
-        for lazy in [true, false] {
-            let runtime = Runtime::builder().workers(1).lazy_files(lazy).build().unwrap();
-            runtime.run(main());
+        for (lazy, ring) in [(true, true), (true, false), (false, false)] {
+            let builder = Runtime::builder().workers(1).lazy_files(lazy).io_uring(ring);
+            builder.build().unwrap().run(main());
         }
     });
 }

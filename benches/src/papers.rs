@@ -22,11 +22,13 @@
 //! | [`mely`] | Mely: is stealing worth its cost? |
 //! | [`overload`] | more work than can be done |
 //! | [`scaling`] | more workers |
+//! | [`files`] | lazy I/O, in memory and not; LAIO's pipe |
 
 pub mod bank;
 pub mod cardinality;
 mod clients;
 pub mod dining;
+pub mod files;
 pub mod kv;
 pub mod mely;
 pub mod options;
@@ -65,4 +67,5 @@ pub const ALL: &[Experiment] = &[
     Experiment { name: "mely", run: mely::run },
     Experiment { name: "overload", run: overload::run },
     Experiment { name: "scaling", run: scaling::run },
+    Experiment { name: "files", run: files::run },
 ];

@@ -1,6 +1,6 @@
 //! Dropped operations.
 
-use super::in_both_modes;
+use super::in_all_modes;
 use crate::support::scratch::Scratch;
 use crate::support::shared;
 use colored::Runtime;
@@ -88,7 +88,7 @@ fn a_write_that_is_repeated_is_written_once() {
 
 #[test]
 fn a_dropped_seek_does_not_keep_the_file() {
-    in_both_modes(|| async {
+    in_all_modes(|| async {
         let scratch = Scratch::new();
         let mut file = File::open(scratch.file("file", "0123456789")).await.unwrap();
         polled_once(file.seek(SeekFrom::End(-1))).await;
@@ -102,7 +102,7 @@ fn a_dropped_seek_does_not_keep_the_file() {
 
 #[test]
 fn bytes_of_a_file_that_is_dropped_behind_a_write_are_not_lost() {
-    in_both_modes(|| async {
+    in_all_modes(|| async {
         let scratch = Scratch::new();
         for i in 0..50 {
             let path = scratch.join(&i.to_string());

@@ -1,6 +1,6 @@
 //! Random operations on a file, beside the same operations of `std::fs`.
 
-use super::in_both_modes;
+use super::in_all_modes;
 use crate::support::scratch::Scratch;
 use colored::fs::File;
 use fastrand::Rng;
@@ -24,7 +24,7 @@ fn bytes(random: &mut Rng) -> Vec<u8> {
 #[test]
 fn random_operations_have_the_results_of_the_standard_library() {
     for seed in 0..20 {
-        in_both_modes(move || async move {
+        in_all_modes(move || async move {
             let scratch = Scratch::new();
             let mut options = std::fs::File::options();
             let options = options.read(true).write(true).create(true);
@@ -116,7 +116,7 @@ fn read_fully(file: &mut std::fs::File, buf: &mut [u8]) -> usize {
 
 #[test]
 fn append_mode_writes_at_the_end_and_keeps_the_position() {
-    in_both_modes(|| async {
+    in_all_modes(|| async {
         let scratch = Scratch::new();
         let path = scratch.file("log", "one");
         let mut log = File::options().append(true).read(true).open(&path).await.unwrap();
@@ -131,7 +131,7 @@ fn append_mode_writes_at_the_end_and_keeps_the_position() {
 
 #[test]
 fn a_file_of_the_standard_library_keeps_its_position_there_and_back() {
-    in_both_modes(|| async {
+    in_all_modes(|| async {
         let scratch = Scratch::new();
         let mut std = std::fs::File::open(scratch.file("file", "0123456789")).unwrap();
         std.seek(SeekFrom::Start(3)).unwrap();
@@ -154,7 +154,7 @@ fn a_file_of_the_standard_library_keeps_its_position_there_and_back() {
 /// The kernel tells no length of them.
 #[test]
 fn files_without_a_length_are_read_to_their_end() {
-    in_both_modes(|| async {
+    in_all_modes(|| async {
         let text = colored::fs::read_to_string("/proc/self/status").await.unwrap();
         assert!(text.starts_with("Name:") && text.contains("Threads:"), "{text}");
     });
@@ -163,7 +163,7 @@ fn files_without_a_length_are_read_to_their_end() {
 /// The runtime opens files with another flag than the standard library; nobody else sees it.
 #[test]
 fn a_file_that_is_given_back_blocks_as_any_other() {
-    in_both_modes(|| async {
+    in_all_modes(|| async {
         let scratch = Scratch::new();
         let path = scratch.file("file", "bytes");
         let flags = |file: &std::fs::File| {

@@ -1,6 +1,6 @@
 //! Operations on paths and directories.
 
-use super::in_both_modes;
+use super::in_all_modes;
 use crate::support::run;
 use crate::support::scratch::Scratch;
 use colored::fs::{self, File};
@@ -12,7 +12,7 @@ use std::pin::Pin;
 
 #[test]
 fn each_operation_has_the_effect_of_the_standard_library() {
-    in_both_modes(|| async {
+    in_all_modes(|| async {
         let scratch = Scratch::new();
         let (one, two) = (scratch.file("one", "bytes"), scratch.join("two"));
         assert_eq!(fs::copy(&one, &two).await.unwrap(), 5);
@@ -43,7 +43,7 @@ fn each_operation_has_the_effect_of_the_standard_library() {
 
 #[test]
 fn an_error_names_the_operation_and_the_path_and_has_the_kind_of_the_system() {
-    in_both_modes(|| async {
+    in_all_modes(|| async {
         let scratch = Scratch::new();
         let gone = scratch.join("gone");
         let at = gone.display();
@@ -72,7 +72,7 @@ fn an_error_names_the_operation_and_the_path_and_has_the_kind_of_the_system() {
 
 #[test]
 fn a_large_directory_is_listed_whole_also_while_it_changes() {
-    in_both_modes(|| async {
+    in_all_modes(|| async {
         let scratch = Scratch::new();
         let names: BTreeSet<String> = (0..1000).map(|i| format!("entry-{i}")).collect();
         for name in &names {
@@ -134,7 +134,7 @@ fn a_replacing_write_shows_no_half_of_a_file() {
 
 #[test]
 fn a_replacing_write_keeps_permissions_and_fails_without_a_trace() {
-    in_both_modes(|| async {
+    in_all_modes(|| async {
         let scratch = Scratch::new();
         let path = scratch.file("file", "old");
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
@@ -152,7 +152,7 @@ fn a_replacing_write_keeps_permissions_and_fails_without_a_trace() {
 
 #[test]
 fn a_file_that_is_deleted_while_open_is_read() {
-    in_both_modes(|| async {
+    in_all_modes(|| async {
         let scratch = Scratch::new();
         let path = scratch.file("file", "bytes");
         let file = File::open(&path).await.unwrap();

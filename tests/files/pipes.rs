@@ -1,11 +1,13 @@
 //! Files that are no regular files.
 
+use super::in_all_modes;
 use crate::support::scratch::Scratch;
 use crate::support::{child, run, shared};
 use colored::fs::File;
 use colored::time::{Duration, sleep, timeout};
 use std::future::Future;
 use std::io::{ErrorKind, Read, SeekFrom, Write};
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::pin::pin;
 use std::process::Command;
@@ -50,10 +52,80 @@ fn a_pipe_waits_without_its_worker() {
     });
 }
 
+/// Bytes that come piecemeal, both ways at once, through a pipe that is too small for them.
+#[test]
+fn a_pipe_moves_all_bytes_in_order() {
+    in_all_modes(|| async {
+        let (reader, writer) = std::io::pipe().unwrap();
+        let mut reader = File::from_std(std::fs::File::from(OwnedFd::from(reader))).unwrap();
+        let mut writer = File::from_std(std::fs::File::from(OwnedFd::from(writer))).unwrap();
+        let bytes: Vec<_> = (0..3_000_000_u32).map(|i| (i * 7 + i / 251) as u8).collect();
+        let sent = bytes.clone();
+        let sender = colored::spawn_unique(async move {
+            for part in [1, 70_000, 2_000_000, 929_999].iter().scan(0, |from, len| {
+                *from += len;
+                Some(*from - len..*from)
+            }) {
+                let (len, part) = (part.len(), &sent[part]);
+                assert_eq!(writer.write(part).await.unwrap(), len);
+                sleep(Duration::from_millis(1)).await;
+            }
+        });
+        let mut all = Vec::new();
+        reader.read_to_end(&mut all).await.unwrap();
+        assert!(all == bytes);
+        sender.await.unwrap();
+        assert_eq!(reader.read(&mut [0]).await.unwrap(), 0, "at the end");
+    });
+}
+
+/// The thread that a waiting read would need is named after its class.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_read_that_waits_takes_no_thread() {
+    use crate::support::process;
+    child::run(module_path!(), "a_read_that_waits_takes_no_thread", || {
+        run(1, async {
+            let (reader, mut writer) = std::io::pipe().unwrap();
+            let watched = reader.try_clone().unwrap();
+            let mut reader = File::from_std(std::fs::File::from(OwnedFd::from(reader))).unwrap();
+            let task = colored::spawn_unique(async move {
+                let mut byte = [0];
+                assert_eq!(reader.read(&mut byte).await.unwrap(), 1);
+                byte[0]
+            });
+            sleep(Duration::from_millis(20)).await;
+            let threads = process::threads();
+            let has_thread = threads.values().any(|thread| thread.name.contains("-str-"));
+            let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
+            let mut numbers = release.split(['.', '-']).map(|number| number.parse().unwrap_or(0));
+            let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+            let is_off = std::env::var("COLORED_LAZY_FILES").is_ok_and(|value| value == "0");
+            assert_eq!(has_thread, is_off || version < (6, 4), "Linux {release}");
+            let mode = rustix::fs::fcntl_getfl(&watched).unwrap();
+            assert!(!mode.contains(rustix::fs::OFlags::NONBLOCK), "the mode is shared");
+            writer.write_all(b"x").unwrap();
+            assert_eq!(task.await.unwrap(), b'x');
+        });
+    });
+}
+
+#[test]
+fn a_write_to_a_pipe_without_a_reader_is_an_error() {
+    in_all_modes(|| async {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut writer = File::from_std(std::fs::File::from(OwnedFd::from(writer))).unwrap();
+        let error = writer.write(b"lost").await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::BrokenPipe);
+        assert!(error.to_string().starts_with("cannot write to a file: "), "{error}");
+    });
+}
+
 #[test]
 fn bytes_of_a_pipe_that_a_dropped_read_took_come_with_the_next_one() {
-    let (_scratch, path) = pipe();
-    run(1, async move {
+    in_all_modes(|| async {
+        let (_scratch, path) = pipe();
         let mut options = File::options();
         let mut pipe = options.read(true).write(true).open(&path).await.unwrap();
         let mut bytes = [0; 4];

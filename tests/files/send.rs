@@ -1,6 +1,6 @@
 //! Files sent over connections.
 
-use super::in_both_modes;
+use super::in_all_modes;
 use crate::support::scratch::Scratch;
 use crate::support::{run, shared};
 use colored::fs::File;
@@ -26,7 +26,7 @@ async fn tcp_pair() -> (TcpStream, TcpStream) {
 /// Sends parts of a file, and compares what a slow reader gets. `$pair` makes a connection.
 macro_rules! parts_arrive {
     ($pair:expr) => {
-        in_both_modes(|| async {
+        in_all_modes(|| async {
             let scratch = Scratch::new();
             let file = File::open(scratch.file("file", bytes())).await.unwrap();
             for range in [0..LEN, 0..0, 5..6, 65_535..65_537, LEN - 100_000..LEN] {
@@ -61,7 +61,7 @@ fn parts_of_a_file_arrive_over_a_unix_socket() {
 
 #[test]
 fn a_dropped_send_goes_on_where_it_was() {
-    in_both_modes(|| async {
+    in_all_modes(|| async {
         let scratch = Scratch::new();
         let file = File::open(scratch.file("file", bytes())).await.unwrap();
         let (sender, mut receiver) = tcp_pair().await;
@@ -88,7 +88,7 @@ fn a_dropped_send_goes_on_where_it_was() {
 
 #[test]
 fn a_range_behind_the_end_of_the_file_is_an_error_and_the_range_is_what_is_left() {
-    in_both_modes(|| async {
+    in_all_modes(|| async {
         let scratch = Scratch::new();
         let file = File::open(scratch.file("file", "12345")).await.unwrap();
         let (sender, mut receiver) = tcp_pair().await;
@@ -108,7 +108,7 @@ fn a_range_behind_the_end_of_the_file_is_an_error_and_the_range_is_what_is_left(
 
 #[test]
 fn a_peer_that_has_gone_is_an_error_and_keeps_the_rest_of_the_range() {
-    in_both_modes(|| async {
+    in_all_modes(|| async {
         let scratch = Scratch::new();
         let file = File::open(scratch.file("file", bytes())).await.unwrap();
         let (sender, receiver) = tcp_pair().await;

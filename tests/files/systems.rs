@@ -4,7 +4,7 @@
 //! A mount is made in a namespace of its own, which ends with its process. Where the system allows no
 //! mounts, or lacks a program, the test prints the reason and checks nothing.
 
-use super::in_both_modes;
+use super::in_all_modes;
 use crate::support::scratch::Scratch;
 use colored::fs::File;
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
@@ -51,6 +51,12 @@ fn without_attempts_by_the_environment() {
     passed("COLORED_LAZY_FILES=0", &run(&WITHOUT_ATTEMPTS));
     // The variable has an effect.
     assert!(!run(&["--exact", INLINE]).status.success());
+}
+
+#[test]
+fn without_io_uring_by_the_environment() {
+    let run = this_binary().args(SUITE).env("COLORED_IO_URING", "0").output().unwrap();
+    passed("COLORED_IO_URING=0", &run);
 }
 
 #[test]
@@ -191,7 +197,7 @@ fn on_btrfs() {
 #[test]
 fn a_full_file_system_is_an_error_and_keeps_what_was_written() {
     if env::var(FULL).is_ok() {
-        return in_both_modes(fill);
+        return in_all_modes(fill);
     }
     const THIS: &str = "files::systems::a_full_file_system_is_an_error_and_keeps_what_was_written";
     for mount in [SMALL_TMPFS, SMALL_EXT4] {
@@ -234,7 +240,7 @@ async fn fill() {
 
 #[test]
 fn an_error_of_the_device_names_the_operation_and_the_path() {
-    in_both_modes(async || {
+    in_all_modes(async || {
         const EIO: i32 = 5;
         // No process has memory at address 0, and its file says so as a broken disk does.
         let file = File::open("/proc/self/mem").await.unwrap();

@@ -225,13 +225,13 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    let (job, handle) = colored_core::blocking(f);
-    match pool.submit(class, Box::new(move || job.run())) {
-        Ok(()) => Ok(Deferred(AbortOnDrop(handle))),
+    let (job, result) = job(f);
+    match pool.submit(class, Box::new(job)) {
+        Ok(()) => Ok(result),
         // Dropping a job cancels it, which the future reports.
         Err(Refused::ShutDown(job)) => {
             drop(job);
-            Ok(Deferred(AbortOnDrop(handle)))
+            Ok(result)
         }
         Err(Refused::NoThread(_, error)) => {
             let text = format!("the system gives no thread for a blocking call: {error}");
@@ -240,7 +240,18 @@ where
     }
 }
 
-/// The result of [`defer`], or `None` if the runtime has shut down before the call began. A panic of
+/// A job that somebody has to run, and its result. Dropping the job cancels it.
+#[track_caller]
+pub(crate) fn job<T, F>(f: F) -> (impl FnOnce() + Send, Deferred<T>)
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let (job, handle) = colored_core::blocking(f);
+    (move || job.run(), Deferred(AbortOnDrop(handle)))
+}
+
+/// The result of a [`job`], or `None` if the runtime has shut down before the call began. A panic of
 /// the call goes on here. Dropping this cancels a call that has not begun.
 #[derive(Debug)]
 #[must_use]

@@ -13,6 +13,7 @@ pub(crate) mod entered;
 pub(crate) mod park;
 pub(crate) mod reactor;
 pub(crate) mod registered;
+pub(crate) mod ring;
 pub(crate) mod source;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -22,6 +23,7 @@ use self::clock::{Clock, TICK};
 use self::coalesce::Coalescing;
 use self::park::Parker;
 use self::reactor::Shard;
+use self::ring::Ring;
 use self::wheel::Wheel;
 use crate::device::Devices;
 use crate::finish::Finishers;
@@ -48,6 +50,8 @@ const OVERDUE: u64 = 1_000_000 / TICK;
 pub(crate) struct Driver {
     pub(crate) clock: Clock,
     pub(crate) shards: Box<[Shard]>,
+    /// One for each shard.
+    rings: Box<[Ring]>,
     pub(crate) wheels: Box<[Wheel]>,
     pub(crate) pool: Pool,
     pub(crate) devices: Devices,
@@ -80,8 +84,10 @@ impl Driver {
         pool: Pool,
     ) -> io::Result<Driver> {
         let shards = workers.div_ceil(WORKERS_PER_SHARD);
-        let shards = (0..shards).map(|_| Shard::new()).collect::<io::Result<_>>()?;
+        let shards = (0..shards).map(|_| Shard::new()).collect::<io::Result<Box<[_]>>>()?;
+        let rings = (0..shards.len()).map(|_| Ring::new(devices.has_rings())).collect();
         Ok(Self {
+            rings,
             deadlock_after,
             long_polls: LongPolls::new(long_polls),
             devices,
@@ -100,10 +106,11 @@ impl Driver {
         let rest = rest.as_nanos() as u64 / TICK;
         Driver {
             clock,
+            rings: shards.iter().map(|_| Ring::new(true)).collect(),
             shards,
             wheels: (0..workers).map(|_| Wheel::new()).collect(),
             pool,
-            devices: Devices::new(true),
+            devices: Devices::new(true, true),
             bell: backstop::Bell::default(),
             deadlock_after: Duration::ZERO,
             long_polls: LongPolls::new(Settings { after: Duration::MAX, hook: None }),
@@ -118,6 +125,16 @@ impl Driver {
     /// The shard for the sockets that this worker opens; other threads take turns.
     pub(crate) fn home_shard(&self, worker: Option<usize>) -> usize {
         worker.unwrap_or_else(|| self.next()) % self.shards.len()
+    }
+
+    /// Begins a read of a file that the system does in the background, for this worker.
+    ///
+    /// # Errors
+    ///
+    /// The read, if a thread has to do it.
+    pub(crate) fn read(&self, worker: Option<usize>, read: ring::Read) -> Result<(), ring::Read> {
+        let shard = self.home_shard(worker);
+        self.rings[shard].read(&self.shards[shard], read)
     }
 
     /// The wheel for the timers of this worker; other threads take turns.
@@ -192,6 +209,7 @@ impl Driver {
         let mut wakers = Vec::new();
         self.shards.iter().for_each(|shard| shard.shut_down(&mut wakers));
         self.wheels.iter().for_each(|wheel| wakers.extend(wheel.close()));
+        self.rings.iter().for_each(Ring::shut_down);
         wakers.into_iter().for_each(|waker| contain(|| waker.wake()));
     }
 }

@@ -21,11 +21,17 @@ pub(crate) enum Event {
     Unsupported,
     /// The operation was not tried, because most tries have failed.
     Skipped,
-    /// A thread of the pool did the operation, or the rest of it.
+    /// A thread of the pool, or the ring, did the operation, or the rest of it.
     Deferred,
+    /// The ring did so.
+    Ring,
+    /// A try that was timed did its part, but took long.
+    SlowHit,
+    /// A try that was timed took long to find that the operation would wait.
+    SlowRefusal,
 }
 
-const EVENTS: usize = 6;
+const EVENTS: usize = 9;
 
 /// The counters of the operations on one device.
 #[derive(Debug)]
@@ -88,6 +94,9 @@ impl Counts {
             unsupported: events(Event::Unsupported),
             skipped: events(Event::Skipped),
             deferred: events(Event::Deferred),
+            deferred_to_ring: events(Event::Ring),
+            slow_hits: events(Event::SlowHit),
+            slow_refusals: events(Event::SlowRefusal),
             hit_bytes: sum(&|line| &line.hit_bytes),
             deferred_bytes: sum(&|line| &line.deferred_bytes),
         }
@@ -126,11 +135,18 @@ pub struct FileMetrics {
     pub unsupported: u64,
     /// Operations that were not attempted, because most attempts on the device fail.
     pub skipped: u64,
-    /// Operations that a blocking thread did, or finished.
+    /// Operations that a blocking thread or the system's io_uring did, or finished.
     pub deferred: u64,
+    /// Those of them that were given to io_uring.
+    pub deferred_to_ring: u64,
+    /// Of every 16th attempt, which is timed: those that moved data, but took more than 0.1 ms. They waited for a place
+    /// in the queue of the device, for a lock, or for a CPU.
+    pub slow_hits: u64,
+    /// The same of attempts that would have waited.
+    pub slow_refusals: u64,
     /// Bytes that were moved on workers.
     pub hit_bytes: u64,
-    /// Bytes that blocking threads moved.
+    /// Bytes that blocking threads and io_uring moved.
     pub deferred_bytes: u64,
 }
 

@@ -39,11 +39,8 @@ impl Tries {
         self.unsupported.load(Ordering::Relaxed)
     }
 
-    /// Whether to try the next operation.
+    /// Whether to try the next operation, because enough of the last ones have succeeded.
     pub(crate) fn should_try(&self) -> bool {
-        if self.is_unsupported() {
-            return false;
-        }
         // Ordering: a hint, and so are the skipped ones.
         if self.failed.load(Ordering::Relaxed).count_ones() <= MOST_FAILED {
             return true;
@@ -73,7 +70,7 @@ mod tests {
         let tries = Tries::default();
         assert!(tries.should_try());
         tries.note(Outcome::Unsupported);
-        assert!(!tries.should_try() && tries.is_unsupported());
+        assert!(tries.is_unsupported());
     }
 
     #[test]

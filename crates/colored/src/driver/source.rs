@@ -1,5 +1,6 @@
 //! One registered socket.
 
+use std::fmt;
 use std::future::poll_fn;
 use std::io;
 #[cfg(unix)]
@@ -65,7 +66,7 @@ impl<S: Source> Registered<S> {
     ///
     /// Outside a runtime.
     pub(crate) fn new(socket: S, ready: Ready) -> io::Result<Registered<S>> {
-        Registered::watched(socket, ready, Watched::Everything, Room::Told)
+        current::with(|context| Registered::within(context, socket, ready))
     }
 
     /// As [`new`](Registered::new), for a socket that can take data and of which the system would tell
@@ -89,17 +90,33 @@ impl<S: Source> Registered<S> {
         }
         let later = Room::Later { socket: socket.as_raw_fd(), told: AtomicBool::new(false) };
         let ready = Ready::READABLE | Ready::WRITABLE;
-        Registered::watched(socket, ready, Watched::AllButRoom, later)
+        current::with(|context| {
+            Registered::watched(context, socket, ready, Watched::AllButRoom, later)
+        })
+    }
+
+    /// As [`new`](Registered::new), with the runtime of another thread.
+    ///
+    /// # Errors
+    ///
+    /// See [`Shard::register`].
+    pub(crate) fn within(
+        context: &current::Context,
+        socket: S,
+        ready: Ready,
+    ) -> io::Result<Registered<S>> {
+        Registered::watched(context, socket, ready, Watched::Everything, Room::Told)
     }
 
     fn watched(
+        context: &current::Context,
         mut socket: S,
         ready: Ready,
         watched: Watched,
         room: Room,
     ) -> io::Result<Registered<S>> {
-        let (driver, worker) = current::with(|context| (context.driver.clone(), context.worker));
-        let shard = driver.home_shard(worker);
+        let driver = Arc::clone(&context.driver);
+        let shard = driver.home_shard(context.worker);
         let (key, entry) = driver.shards[shard].register(&mut socket, ready, watched)?;
         Ok(Registered { socket: Some(socket), entry, key, shard, driver, room })
     }
@@ -263,6 +280,12 @@ fn metered<T>(cx: &mut Context<'_>, poll: impl FnOnce(&mut Context<'_>) -> Poll<
         budget::give_back();
     }
     polled
+}
+
+impl<S: Source> fmt::Debug for Registered<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Registered").field("shard", &self.shard).finish_non_exhaustive()
+    }
 }
 
 impl<S: Source> Drop for Registered<S> {

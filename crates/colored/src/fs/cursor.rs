@@ -117,6 +117,10 @@ impl Cursor {
                     ready!(poll_proceed(cx));
                     let room = buf.remaining().min(INLINE);
                     let unfilled = buf.initialize_unfilled_to(room);
+                    if let Some(n) = ready!(self.open.poll_read_stream(cx, unfilled))? {
+                        buf.advance(n);
+                        return Poll::Ready(Ok(()));
+                    }
                     if let Some(n) = self.open.try_read(unfilled, self.position)? {
                         buf.advance(n);
                         self.position += n as u64;
@@ -157,6 +161,9 @@ impl Cursor {
                 Some(_) => ready!(self.poll_settle(cx)),
                 None => {
                     ready!(poll_proceed(cx));
+                    if let Some(n) = ready!(self.open.poll_write_stream(cx, buf))? {
+                        return Poll::Ready(Ok(n));
+                    }
                     if let Some(n) = self.open.try_write(buf, self.position)? {
                         self.moved(n);
                         spend((n / BYTES_OF_A_UNIT) as u32);

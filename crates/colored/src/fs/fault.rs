@@ -33,6 +33,8 @@ mod some {
         Unsupported,
         /// At most so many bytes are moved.
         Partial(usize),
+        /// The attempt takes a millisecond longer.
+        Slow,
         /// An error of the system.
         Error(i32),
     }
@@ -49,6 +51,10 @@ mod some {
             Fault::WouldBlock => Some(Ok(Attempt::WouldBlock)),
             Fault::Unsupported => Some(Ok(Attempt::Unsupported)),
             Fault::Partial(_) => None,
+            Fault::Slow => {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+                None
+            }
             Fault::Error(code) => Some(Err(io::Error::from_raw_os_error(code))),
         }
     }

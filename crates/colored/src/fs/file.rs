@@ -22,8 +22,8 @@ const SMALLEST: usize = 64;
 ///
 /// A read or a write is first tried on the worker, by a call that returns at once. If the data is in
 /// the page cache, that is all: no allocation, no thread switch, no submission. Otherwise the
-/// operation, or the rest of it, becomes one job of a blocking thread, and the task goes on, under its
-/// color, when all of it is done. In between other tasks of the color run, as at any `.await`.
+/// operation, or the rest of it, becomes one job of a blocking thread, or one read of the system's
+/// io_uring, and the task goes on, under its color, when all of it is done. In between other tasks of the color run, as at any `.await`.
 ///
 /// A `File` has positions of its own, in place of the system's: [`read_at`](Self::read_at) and
 /// [`write_at`](Self::write_at) take the position, and take `&self`, so that several tasks may use one
@@ -43,8 +43,11 @@ const SMALLEST: usize = 64;
 ///
 /// # Pipes, terminals and sockets
 ///
-/// A file of these kinds has no position. Its operations run on blocking threads of their own, which do
-/// not keep the program from ending. [`net`](crate::net) is better for sockets.
+/// A file of these kinds has no position. Pipes and sockets are tried, too, on Linux 6.4 or later: what a
+/// pipe has is read at once, and else the task waits for the reactor. The mode of the descriptor, which
+/// other processes may share, stays as it is. Operations of terminals, and of all these files on other
+/// systems, run on blocking threads of their own, which do not keep the program from ending.
+/// [`net`](crate::net) is better for sockets.
 ///
 /// # Errors
 ///
@@ -203,8 +206,8 @@ impl File {
     ///
     /// The system's.
     pub async fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        poll_fn(|cx| self.cursor.poll_settle(cx)).await;
         if self.cursor.open().is_regular() {
+            poll_fn(|cx| self.cursor.poll_settle(cx)).await;
             let n = self.read_at(buf, self.cursor.position()).await?;
             self.cursor.advance(n);
             return Ok(n);

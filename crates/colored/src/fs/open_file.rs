@@ -1,13 +1,16 @@
 //! [`OpenFile`]: the part of a file that deferred operations keep.
 
+use super::descriptor::Descriptor;
 use super::fault;
 use super::offload::failed;
 use super::positional;
-use super::system::{self, Attempt, Identity};
+use super::system::{self, Attempt, FileType, Identity, Residency};
 use crate::blocking::{self, Deferred};
-use crate::device::{Device, Event, Kind, Outcome, Tries};
+use crate::device::{Device, Event, Kind, Outcome, slow};
 use crate::driver::Driver;
 use crate::driver::current::Context;
+use crate::driver::ring::Opened;
+use crate::driver::source::Registered;
 use crate::explained::explained;
 use crate::pool::Class;
 use std::fs::Metadata;
@@ -30,6 +33,14 @@ enum How {
     NoWait,
     /// By an ordinary call, of a file in memory.
     Plain,
+    /// By an ordinary call, of the part that is in memory.
+    Resident,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Read,
+    Write,
 }
 
 /// An open file with its runtime.
@@ -40,6 +51,10 @@ pub(super) struct OpenFile {
     path: Option<PathBuf>,
     context: Arc<Context>,
     facts: OnceLock<Facts>,
+    /// Tells what is in memory, where the file system has no attempts.
+    residency: OnceLock<Option<Residency>>,
+    /// The registration of a pipe or a socket that had to wait; none if the system does not watch it.
+    pub(super) waits: OnceLock<Option<Registered<Descriptor>>>,
     /// Whether the file bypasses the page cache: then an attempt would wait for the device.
     is_direct: bool,
 }
@@ -48,7 +63,13 @@ pub(super) struct OpenFile {
 #[derive(Debug)]
 struct Facts {
     device: Arc<Device>,
-    is_regular: bool,
+    file_type: FileType,
+}
+
+impl Opened for OpenFile {
+    fn file(&self) -> &std::fs::File {
+        &self.file
+    }
 }
 
 impl OpenFile {
@@ -58,10 +79,18 @@ impl OpenFile {
         context: Arc<Context>,
         is_direct: bool,
     ) -> Self {
-        Self { file, path, context, facts: OnceLock::new(), is_direct }
+        Self {
+            file,
+            path,
+            context,
+            facts: OnceLock::new(),
+            residency: OnceLock::new(),
+            waits: OnceLock::new(),
+            is_direct,
+        }
     }
 
-    fn driver(&self) -> &Driver {
+    pub(super) fn driver(&self) -> &Driver {
         &self.context.driver
     }
 
@@ -80,7 +109,7 @@ impl OpenFile {
     /// Notes what the opening has found.
     pub(super) fn learn(&self, identity: Identity) {
         let device = self.driver().devices.get(identity.device);
-        let _first = self.facts.set(Facts { device, is_regular: identity.is_regular });
+        let _first = self.facts.set(Facts { device, file_type: identity.file_type });
     }
 
     fn facts(&self) -> Option<&Facts> {
@@ -92,7 +121,21 @@ impl OpenFile {
 
     /// Whether the file has positions: a regular file, or one of which nothing is known.
     pub(super) fn is_regular(&self) -> bool {
-        self.facts().is_none_or(|facts| facts.is_regular)
+        self.facts().is_none_or(|facts| facts.file_type == FileType::Regular)
+    }
+
+    /// Whether the file is a pipe or a socket that may be tried.
+    pub(super) fn is_stream(&self) -> bool {
+        let is_stream = |facts: &Facts| facts.file_type == FileType::Stream;
+        self.driver().devices.tries() && self.facts().is_some_and(is_stream)
+    }
+
+    /// The device, if its reads can wait in the background: it is of this machine, and reads of its files
+    /// can be tried.
+    pub(super) fn ring_device(&self) -> Option<&Device> {
+        let device = &*self.facts()?.device;
+        let can_wait = device.kind() == Some(Kind::Local) && !device.reads.is_unsupported();
+        (can_wait && !self.is_direct && self.driver().devices.tries()).then_some(device)
     }
 
     /// Reads what is in memory, at most [`INLINE`] bytes. `None` if a thread has to read, or to find the
@@ -100,14 +143,11 @@ impl OpenFile {
     pub(super) fn try_read(&self, buf: &mut [u8], offset: u64) -> io::Result<Option<usize>> {
         let room = buf.len().min(INLINE);
         let buf = &mut buf[..fault::limit(room)];
-        self.attempt(
-            |device| &device.reads,
-            room,
-            |how| match how {
-                How::NoWait => system::read(&self.file, buf, offset),
-                How::Plain => positional::read(&self.file, buf, offset).map(Attempt::Done),
-            },
-        )
+        self.attempt(Direction::Read, room, |how| match how {
+            How::NoWait => system::read(&self.file, buf, offset),
+            How::Plain => positional::read(&self.file, buf, offset).map(Attempt::Done),
+            How::Resident => self.read_resident(buf, offset),
+        })
         .map_err(|error| self.failed("read", error))
     }
 
@@ -115,37 +155,62 @@ impl OpenFile {
     pub(super) fn try_write(&self, buf: &[u8], offset: u64) -> io::Result<Option<usize>> {
         let room = buf.len().min(INLINE);
         let buf = &buf[..fault::limit(room)];
-        self.attempt(
-            |device| &device.writes,
-            room,
-            |how| match how {
-                How::NoWait => system::write(&self.file, buf, offset),
-                How::Plain => positional::write(&self.file, buf, offset).map(Attempt::Done),
-            },
-        )
+        self.attempt(Direction::Write, room, |how| match how {
+            How::NoWait => system::write(&self.file, buf, offset),
+            How::Plain => positional::write(&self.file, buf, offset).map(Attempt::Done),
+            How::Resident => Ok(Attempt::Unsupported),
+        })
         .map_err(|error| self.failed("write to", error))
+    }
+
+    /// Reads what is in memory by an ordinary call.
+    fn read_resident(&self, buf: &mut [u8], offset: u64) -> io::Result<Attempt<usize>> {
+        let resident = self.residency().map_or(0, |of| of.resident(offset, buf.len()));
+        if resident > 0 {
+            return positional::read(&self.file, &mut buf[..resident], offset).map(Attempt::Done);
+        }
+        // No page is in memory behind the end.
+        match offset >= self.file.metadata()?.len() {
+            true => Ok(Attempt::Done(0)),
+            false => Ok(Attempt::WouldBlock),
+        }
+    }
+
+    fn residency(&self) -> Option<&Residency> {
+        self.residency.get_or_init(|| Residency::of(&self.file)).as_ref()
     }
 
     fn attempt(
         &self,
-        direction: fn(&Device) -> &Tries,
+        direction: Direction,
         room: usize,
         call: impl FnOnce(How) -> io::Result<Attempt<usize>>,
     ) -> io::Result<Option<usize>> {
         if self.is_direct || !self.driver().devices.tries() {
             return Ok(None);
         }
-        let Some(Facts { device, is_regular: true }) = self.facts() else { return Ok(None) };
-        let tries = direction(device);
-        let how = match (tries.should_try(), tries.is_unsupported()) {
-            (true, _) => How::NoWait,
-            (false, true) if device.kind() == Some(Kind::Memory) => How::Plain,
-            (false, true) => return Ok(None),
-            (false, false) => {
-                device.counts.add(Event::Skipped);
-                return Ok(None);
-            }
+        let Some(Facts { device, file_type: FileType::Regular }) = self.facts() else {
+            return Ok(None);
         };
+        let tries = match direction {
+            Direction::Read => &device.reads,
+            Direction::Write => &device.writes,
+        };
+        let how = match (tries.is_unsupported(), device.kind()) {
+            (false, _) => How::NoWait,
+            (true, Some(Kind::Memory)) => How::Plain,
+            (true, Some(Kind::Local))
+                if direction == Direction::Read && self.residency().is_some() =>
+            {
+                How::Resident
+            }
+            (true, _) => return Ok(None),
+        };
+        if !tries.should_try() {
+            device.counts.add(Event::Skipped);
+            return Ok(None);
+        }
+        let begin = slow::sample();
         let answer = match fault::answer().unwrap_or_else(|| call(how)) {
             Err(error) if error.kind() == ErrorKind::Interrupted => Attempt::WouldBlock,
             answer => answer?,
@@ -157,6 +222,11 @@ impl OpenFile {
             Attempt::WouldBlock => (Outcome::Miss, Event::WouldBlock, None),
             Attempt::Unsupported => (Outcome::Unsupported, Event::Unsupported, None),
         };
+        if let (Some(begin), Some(event)) = (begin, slow::event(outcome))
+            && begin.elapsed() > slow::LIMIT
+        {
+            device.counts.add(event);
+        }
         tries.note(outcome);
         device.counts.add(event);
         device.counts.add_hit_bytes(moved.unwrap_or(0));

@@ -6,9 +6,13 @@ mod linux;
 mod other;
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
-pub(super) use self::linux::{clear_nonblock, find, identify, kind, open, read, write};
+pub(super) use self::linux::{
+    Residency, clear_nonblock, find, identify, kind, open, read, read_stream, write, write_stream,
+};
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-pub(super) use self::other::{clear_nonblock, find, identify, kind, open, read, write};
+pub(super) use self::other::{
+    Residency, clear_nonblock, find, identify, kind, open, read, read_stream, write, write_stream,
+};
 
 /// The answer of an attempt.
 #[derive(Debug)]
@@ -27,7 +31,19 @@ fn identify_by_metadata(file: &std::fs::File) -> Option<Identity> {
     let device = std::os::unix::fs::MetadataExt::dev(&metadata);
     #[cfg(not(unix))]
     let device = 0;
-    Some(Identity { device, is_regular: metadata.is_file() })
+    #[cfg(unix)]
+    let is_stream = {
+        use std::os::unix::fs::FileTypeExt;
+        metadata.file_type().is_fifo() || metadata.file_type().is_socket()
+    };
+    #[cfg(not(unix))]
+    let is_stream = false;
+    let file_type = match metadata.is_file() {
+        true => FileType::Regular,
+        false if is_stream => FileType::Stream,
+        false => FileType::Other,
+    };
+    Some(Identity { device, file_type })
 }
 
 /// What an open file is.
@@ -35,7 +51,18 @@ fn identify_by_metadata(file: &std::fs::File) -> Option<Identity> {
 pub(super) struct Identity {
     /// As in `st_dev`.
     pub(super) device: u64,
-    pub(super) is_regular: bool,
+    pub(super) file_type: FileType,
+}
+
+/// What kind of file a file is, by how it waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FileType {
+    /// It has positions, and waits for a device.
+    Regular,
+    /// A pipe or a socket: it waits for its other end, and the reactor can tell.
+    Stream,
+    /// A directory, a terminal, or another device.
+    Other,
 }
 
 /// What a file is opened for.

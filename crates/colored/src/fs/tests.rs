@@ -146,3 +146,47 @@ fn a_truncated_file_ends_where_it_ends() {
         });
     }
 }
+
+/// What io_uring fails is done again by a thread, whose error is told.
+#[test]
+fn an_error_of_the_ring_is_the_error_of_the_call() {
+    let scratch = Scratch::new();
+    std::fs::write(&scratch.0, pattern(100)).unwrap();
+    let path = scratch.0.clone();
+    let ((), metrics) = run_with(Some(Fault::WouldBlock), async move {
+        let file = File::open(&path).await.unwrap();
+        // The first one, of a thread, finds out what the device is.
+        for _ in 0..2 {
+            let mut buf = [0; 200];
+            assert_eq!(file.read_at(&mut buf, 10).await.unwrap(), 90);
+            assert_eq!(buf[..90], pattern(100)[10..]);
+        }
+        let file = File::options().write(true).open(&path).await.unwrap();
+        let error = file.read_at(&mut [0; 5], 0).await.unwrap_err();
+        assert!(error.to_string().starts_with(&format!("cannot read {}: ", path.display())));
+        let source = error.get_ref().unwrap().source().unwrap();
+        let source = source.downcast_ref::<std::io::Error>().unwrap();
+        assert_eq!(source.raw_os_error(), Some(9), "EBADF");
+    });
+    let by_ring = metrics[0].deferred_to_ring;
+    println!("io_uring was asked {by_ring} times");
+    assert!(metrics[0].deferred >= 4);
+}
+
+#[test]
+fn slow_attempts_are_counted_of_those_that_are_timed() {
+    let scratch = Scratch::new();
+    std::fs::write(&scratch.0, pattern(100)).unwrap();
+    let path = scratch.0.clone();
+    let ((), metrics) = run_with(Some(Fault::Slow), async move {
+        let file = File::open(path).await.unwrap();
+        for _ in 0..160 {
+            file.read_at(&mut [0; 100], 0).await.unwrap();
+        }
+    });
+    let of = &metrics[0];
+    assert_eq!(of.slow_hits + of.slow_refusals, (of.hits + of.would_block) / 16, "{of:?}");
+    if of.unsupported == 0 {
+        assert!(of.slow_hits > 0, "{of:?}");
+    }
+}

@@ -2,10 +2,14 @@
 
 use super::open_file::{DEFERRED, OpenFile};
 use super::positional;
-use crate::blocking::Deferred;
+use crate::blocking::{self, Deferred};
+use crate::device::Event;
+use crate::driver::ring::{self, Opened};
+use crate::pool::{Class, Refused};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
+use tokio::sync::oneshot;
 
 /// The bytes of a write, and how many of them were written.
 pub(super) type Written = (Vec<u8>, io::Result<usize>);
@@ -19,14 +23,63 @@ impl OpenFile {
         at: Option<u64>,
     ) -> io::Result<Deferred<io::Result<Vec<u8>>>> {
         let len = len.min(DEFERRED);
-        self.defer(move |open| {
-            let bytes = match at {
-                Some(offset) => positional::read_up_to(&open.file, len, offset),
-                None => read_once(&open.file, len),
+        if let Some(offset) = at
+            && let Some(device) = self.ring_device()
+            && let Some(read) = self.read_by_ring(len, offset)
+        {
+            device.counts.add(Event::Deferred);
+            device.counts.add(Event::Ring);
+            return Ok(read);
+        }
+        self.defer(move |open| open.read_blocking(len, at))
+    }
+
+    fn read_blocking(&self, len: usize, at: Option<u64>) -> io::Result<Vec<u8>> {
+        let bytes = match at {
+            Some(offset) => positional::read_up_to(&self.file, len, offset),
+            None => read_once(&self.file, len),
+        };
+        self.count_deferred(bytes.as_ref().map_or(0, Vec::len));
+        bytes.map_err(|error| self.failed("read", error))
+    }
+
+    /// Leaves a read to the system. If that fails, a thread reads: what it says is what is wrong.
+    fn read_by_ring(
+        self: &Arc<Self>,
+        len: usize,
+        offset: u64,
+    ) -> Option<Deferred<io::Result<Vec<u8>>>> {
+        let (sender, mut receiver) = oneshot::channel();
+        let (job, read) = blocking::job(move || {
+            receiver.try_recv().expect("whoever runs the job has sent the bytes")
+        });
+        let open = Arc::clone(self);
+        let done = move |bytes: io::Result<Vec<u8>>| {
+            let end = move |bytes| {
+                let _unless_dropped = sender.send(bytes);
+                job();
             };
-            open.count_deferred(bytes.as_ref().map_or(0, Vec::len));
-            bytes.map_err(|error| open.failed("read", error))
-        })
+            match bytes {
+                Ok(bytes) => {
+                    open.count_deferred(bytes.len());
+                    end(Ok(bytes));
+                }
+                Err(_) => {
+                    let of = Arc::clone(&open);
+                    let again = Box::new(move || end(of.read_blocking(len, Some(offset))));
+                    match open.driver().pool.submit(Class::File, again) {
+                        // Dropping a job cancels it.
+                        Ok(()) | Err(Refused::ShutDown(_)) => {}
+                        // It is late, but not lost.
+                        Err(Refused::NoThread(again, _)) => again(),
+                    }
+                }
+            }
+        };
+        let of = Arc::clone(self) as Arc<dyn Opened>;
+        let begun = ring::Read { of, len, offset, done: Box::new(done) };
+        self.driver().read(self.context().worker, begun).ok()?;
+        Some(read)
     }
 
     /// Writes a copy of the bytes, at most [`DEFERRED`], at a position; without one, where the system

@@ -62,6 +62,7 @@ pub struct Builder {
     spares: Option<usize>,
     long_polls: Settings,
     lazy_files: bool,
+    io_uring: bool,
     options: Options,
 }
 
@@ -87,6 +88,7 @@ impl Builder {
             spares: None,
             long_polls: Settings { after: LONG_POLL, hook: None },
             lazy_files: true,
+            io_uring: true,
             options: Options::default(),
         }
     }
@@ -234,6 +236,14 @@ impl Builder {
         self
     }
 
+    /// Whether reads of files that would wait are left to the system's io_uring, on Linux 5.12 or later. With `false`,
+    /// with the environment variable `COLORED_IO_URING=0`, and where the system or a container does not allow io_uring,
+    /// blocking threads do them. Default: yes. The first such read makes the ring, one for 8 workers.
+    pub fn io_uring(mut self, uses: bool) -> Self {
+        self.io_uring = uses;
+        self
+    }
+
     /// How long the turn of a color is at most: so many polls of tasks and runs of callbacks, 1 to
     /// 1,000,000, and so much time, 1 µs to 1 s, whichever comes first. A poll is not interrupted,
     /// and the time is looked at after 8 of them, or after each while they are slow. Default: 64
@@ -311,7 +321,9 @@ impl Builder {
             prefix: self.thread_name.clone(),
             launch: self.launch.clone(),
         });
-        let devices = Devices::new(self.lazy_files && lazy_files_variable()?);
+        let lazy_files = self.lazy_files && variable("COLORED_LAZY_FILES")?;
+        let has_rings = lazy_files && self.io_uring && variable("COLORED_IO_URING")?;
+        let devices = Devices::new(lazy_files, has_rings);
         let driver = Driver::new(
             workers,
             spares,
@@ -351,16 +363,15 @@ fn in_range(
     Err(io::Error::new(io::ErrorKind::InvalidInput, text))
 }
 
-/// The environment variable `COLORED_LAZY_FILES`: true unless it says otherwise.
-fn lazy_files_variable() -> io::Result<bool> {
-    const NAME: &str = "COLORED_LAZY_FILES";
-    match env::var_os(NAME) {
+/// An environment variable that switches something off: true unless it says so.
+fn variable(name: &str) -> io::Result<bool> {
+    match env::var_os(name) {
         None => Ok(true),
         Some(value) if value == "1" => Ok(true),
         Some(value) if value == "0" => Ok(false),
         Some(value) => {
             let text = format!(
-                "the environment variable {NAME} is {value:?}: allowed are 0 and 1; unset it for 1"
+                "the environment variable {name} is {value:?}: allowed are 0 and 1; unset it for 1"
             );
             Err(io::Error::new(io::ErrorKind::InvalidInput, text))
         }

@@ -3,11 +3,13 @@
 //! `RWF_NOWAIT` promises only that a read does not wait for its data. It may still wait for a place in
 //! the full queue of a device, and for the blocks that say where the data is.
 
-use super::{Access, Attempt, Identity, identify_by_metadata};
+mod resident;
+
+pub(in crate::fs) use self::resident::Residency;
+
+use super::{Access, Attempt, FileType, Identity, identify_by_metadata};
 use crate::device::Kind;
-use rustix::fs::{
-    self as calls_fs, AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, StatxFlags,
-};
+use rustix::fs::{self as calls_fs, AtFlags, CWD, Mode, OFlags, ResolveFlags, StatxFlags};
 use rustix::io::{self as calls, Errno, ReadWriteFlags};
 use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut};
@@ -56,6 +58,29 @@ pub(in crate::fs) fn write(file: &File, buf: &[u8], offset: u64) -> io::Result<A
     answer(calls::pwritev2(file, &[IoSlice::new(buf)], offset, ReadWriteFlags::NOWAIT))
 }
 
+/// In place of a position: the file has none, or the system keeps it.
+const NO_OFFSET: u64 = u64::MAX;
+
+/// Reads what a pipe or a socket has. `Done(0)` is the end: no other end is open for writing.
+pub(in crate::fs) fn read_stream(file: &File, buf: &mut [u8]) -> io::Result<Attempt<usize>> {
+    let bufs = &mut [IoSliceMut::new(buf)];
+    answer_of_stream(calls::preadv2(file, bufs, NO_OFFSET, ReadWriteFlags::NOWAIT))
+}
+
+/// Writes what a pipe or a socket has room for.
+pub(in crate::fs) fn write_stream(file: &File, buf: &[u8]) -> io::Result<Attempt<usize>> {
+    let bufs = &[IoSlice::new(buf)];
+    answer_of_stream(calls::pwritev2(file, bufs, NO_OFFSET, ReadWriteFlags::NOWAIT))
+}
+
+fn answer_of_stream(result: Result<usize, Errno>) -> io::Result<Attempt<usize>> {
+    match result {
+        // To wait for the reactor would not help: it is no shortage of bytes or room.
+        Err(Errno::PERM | Errno::NOSYS) => Ok(Attempt::Unsupported),
+        result => answer(result),
+    }
+}
+
 fn answer(result: Result<usize, Errno>) -> io::Result<Attempt<usize>> {
     match result {
         Ok(bytes) => Ok(Attempt::Done(bytes)),
@@ -85,7 +110,9 @@ pub(in crate::fs) fn open(path: &Path, access: Access) -> io::Result<Attempt<(Fi
     // Without `NONBLOCK` the opening of a pipe waits for its other end, and that of a leased file for
     // the end of the lease.
     match open_cached(path, direction | status | OFlags::NONBLOCK)? {
-        Attempt::Done((_, identity)) if !identity.is_regular => Ok(Attempt::WouldBlock),
+        Attempt::Done((_, identity)) if identity.file_type != FileType::Regular => {
+            Ok(Attempt::WouldBlock)
+        }
         // `NONBLOCK` stays set, since it means nothing for a regular file: clearing it is a call more.
         found => Ok(found),
     }
@@ -141,7 +168,11 @@ pub(in crate::fs) fn identify(file: &File) -> Option<Identity> {
     };
     Some(Identity {
         device: calls_fs::makedev(stat.stx_dev_major, stat.stx_dev_minor),
-        is_regular: FileType::from_raw_mode(stat.stx_mode.into()) == FileType::RegularFile,
+        file_type: match calls_fs::FileType::from_raw_mode(stat.stx_mode.into()) {
+            calls_fs::FileType::RegularFile => FileType::Regular,
+            calls_fs::FileType::Fifo | calls_fs::FileType::Socket => FileType::Stream,
+            _ => FileType::Other,
+        },
     })
 }
 

@@ -14,6 +14,28 @@ pub(in crate::fs) fn write(_: &File, _: &[u8], _: u64) -> io::Result<Attempt<usi
     Ok(Attempt::Unsupported)
 }
 
+/// No system but Linux is asked what is in memory.
+#[derive(Debug)]
+pub(in crate::fs) enum Residency {}
+
+impl Residency {
+    pub(in crate::fs) fn of(_: &File) -> Option<Self> {
+        None
+    }
+
+    pub(in crate::fs) fn resident(&self, _: u64, _: usize) -> usize {
+        match *self {}
+    }
+}
+
+pub(in crate::fs) fn read_stream(_: &File, _: &mut [u8]) -> io::Result<Attempt<usize>> {
+    Ok(Attempt::Unsupported)
+}
+
+pub(in crate::fs) fn write_stream(_: &File, _: &[u8]) -> io::Result<Attempt<usize>> {
+    Ok(Attempt::Unsupported)
+}
+
 pub(in crate::fs) fn open(_: &Path, _: Access) -> io::Result<Attempt<(File, Identity)>> {
     Ok(Attempt::Unsupported)
 }

@@ -1,0 +1,68 @@
+//! Pipes and sockets as files: tried, and else left to the reactor.
+//!
+//! The attempt does not wait although the descriptor is in blocking mode, which other processes may share.
+
+use super::descriptor::Descriptor;
+use super::open_file::OpenFile;
+use super::system::{self, Attempt};
+use crate::driver::reactor::{Interest, Ready};
+use crate::driver::source::Registered;
+use std::io::{self, ErrorKind};
+use std::task::{Context, Poll, ready};
+
+impl OpenFile {
+    /// Reads what a stream has, and waits if there is nothing. `None` if a thread has to read.
+    pub(super) fn poll_read_stream(
+        &self,
+        cx: &mut Context<'_>,
+        buf: &mut [u8],
+    ) -> Poll<io::Result<Option<usize>>> {
+        self.poll_stream(cx, Interest::READABLE, |open| system::read_stream(&open.file, buf))
+            .map_err(|error| self.failed("read", error))
+    }
+
+    /// Writes what a stream has room for, and waits if there is none. `None` if a thread has to write.
+    pub(super) fn poll_write_stream(
+        &self,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<Option<usize>>> {
+        self.poll_stream(cx, Interest::WRITABLE, |open| system::write_stream(&open.file, buf))
+            .map_err(|error| self.failed("write to", error))
+    }
+
+    fn poll_stream(
+        &self,
+        cx: &mut Context<'_>,
+        interest: Interest,
+        mut attempt: impl FnMut(&Self) -> io::Result<Attempt<usize>>,
+    ) -> Poll<io::Result<Option<usize>>> {
+        if !self.is_stream() {
+            return Poll::Ready(Ok(None));
+        }
+        let mut attempt = || match attempt(self)? {
+            Attempt::Done(n) => Ok(Some(n)),
+            Attempt::Unsupported => Ok(None),
+            Attempt::WouldBlock => Err(io::Error::from(ErrorKind::WouldBlock)),
+        };
+        // A stream that never has to wait is never registered.
+        if self.waits.get().is_none() {
+            match attempt() {
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
+                done => return Poll::Ready(done),
+            }
+        }
+        let register = || {
+            let ready = Ready::READABLE | Ready::WRITABLE;
+            Registered::within(self.context(), Descriptor::of(&self.file), ready).ok()
+        };
+        match self.waits.get_or_init(register) {
+            Some(registered) => {
+                let (_, done) = ready!(registered.poll_io(cx, interest, |_| attempt()))?;
+                Poll::Ready(Ok(done))
+            }
+            None => Poll::Ready(Ok(None)),
+        }
+    }
+}
