@@ -15,3 +15,4 @@ mod sleeps;
 mod sockets;
 mod stdio;
 mod threads;
+mod tokio_context;

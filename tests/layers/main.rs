@@ -38,7 +38,16 @@ const CRATES: [Crate; 6] = [
     Crate {
         sources: "crates/colored/src",
         layers: &[
-            &["budget", "color_local", "device", "explained", "launch", "long_poll", "wait"],
+            &[
+                "budget",
+                "color_local",
+                "device",
+                "explained",
+                "launch",
+                "long_poll",
+                "tokio_context",
+                "wait",
+            ],
             &["finish", "pool"],
             &["driver"],
             &["blocking"],

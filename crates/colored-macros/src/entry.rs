@@ -70,6 +70,10 @@ fn call(kind: Kind, options: &Options, function: &Function) -> TokenStream {
     let test = (kind == Kind::Test).then(|| quote!(#[::core::prelude::v1::test]));
     let setters = options.setters.iter().map(|(name, value)| quote!(.#name(#value)));
     let builder = quote!(#private::builder() #(#setters)*);
+    let builder = match options.tokio {
+        Some(span) => quote_spanned!(span=> #private::with_tokio(#builder)),
+        None => builder,
+    };
     // The compiler reports one error for one span. So `future`, which says what to do about a future
     // that is not `Send`, is called on the name, and `run`, for which the compiler says why it is not,
     // on the returned type, where `run` may also have something to say about the output.

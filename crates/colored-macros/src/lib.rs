@@ -50,6 +50,7 @@ use entry::Kind;
 /// | `workers = 4` | the number of workers, 1 to 1024; any `usize` expression | one for each available CPU |
 /// | `pin = true` | whether each worker is pinned to a CPU; any `bool` expression | `false` |
 /// | `local` | the calling thread runs the function, which need not be `Send` | a worker runs it |
+/// | `tokio` | libraries that need tokio's runtime find one; wants the feature `tokio-context` | they find none, and panic |
 /// | `crate = ::rt` | the path of the runtime; `crate = "::rt"` is the same | `::colored` |
 ///
 /// The attribute checks a literal at compile time; the builder checks any other expression at run time.

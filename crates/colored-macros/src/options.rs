@@ -10,8 +10,9 @@ use syn::{Error, Expr, Ident, Path, Result, Token, parse_quote_spanned};
 use crate::errors::Errors;
 use crate::nearest::nearest;
 
-const NAMES: &[&str] = &["workers", "pin", "local", "crate"];
-const ALLOWED: &str = "the options are `workers = 4`, `pin = true`, `local` and `crate = ::path`";
+const NAMES: &[&str] = &["workers", "pin", "local", "tokio", "crate"];
+const ALLOWED: &str =
+    "the options are `workers = 4`, `pin = true`, `local`, `tokio` and `crate = ::path`";
 
 /// Options of other runtimes, and their replacements here.
 const ELSEWHERE: &[(&str, &str)] = &[
@@ -32,6 +33,8 @@ pub(crate) struct Options {
     pub(crate) setters: Vec<(Ident, Expr)>,
     /// Whether the calling thread runs the future.
     pub(crate) local: bool,
+    /// Whether the threads are in a tokio runtime, and where that is asked for.
+    pub(crate) tokio: Option<Span>,
     /// Where the runtime is.
     pub(crate) path: Path,
     given: Vec<Ident>,
@@ -43,6 +46,7 @@ impl Options {
         let mut options = Self {
             setters: Vec::new(),
             local: false,
+            tokio: None,
             path: parse_quote_spanned!(Span::mixed_site()=> ::colored),
             given: Vec::new(),
         };
@@ -94,6 +98,8 @@ impl Options {
             // A wrong value still shows the intention, and avoids a second error about `Send`.
             self.local = true;
             self.local = value::flag(&name, input)?;
+        } else if name == "tokio" {
+            self.tokio = value::flag(&name, input)?.then(|| name.span());
         } else {
             self.path = value::path(&name, input)?;
         }

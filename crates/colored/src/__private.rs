@@ -71,6 +71,27 @@ pub fn builder() -> Builder {
     Builder::new()
 }
 
+/// The option `tokio`.
+#[cfg(feature = "tokio-context")]
+pub fn with_tokio(builder: Builder) -> Builder {
+    builder.tokio_context(true)
+}
+
+/// The option `tokio`, without the feature that it needs.
+#[cfg(not(feature = "tokio-context"))]
+pub fn with_tokio<B: WithTokio>(builder: B) -> B {
+    builder
+}
+
+/// Nothing has this trait.
+#[cfg(not(feature = "tokio-context"))]
+#[diagnostic::on_unimplemented(
+    message = "the option `tokio` needs the feature `tokio-context` of the package `colored-rt`",
+    label = "the feature `tokio-context` is not enabled",
+    note = "in `Cargo.toml`: `colored = {{ package = \"colored-rt\", features = [\"tokio-context\"] }}`"
+)]
+pub trait WithTokio {}
+
 /// Asks of the main future what `run` will ask, in words that name the remedy.
 pub fn future<F: MainFuture>(main: F) -> F {
     main

@@ -168,7 +168,9 @@ where
 {
     let (core, driver) = (core.clone(), Arc::clone(driver));
     move || {
+        let of_tokio = Arc::clone(&driver);
         let _driver = entered::enter(current::Context { driver, worker: None });
+        let _tokio = of_tokio.enter_tokio();
         let _core = core.enter();
         f()
     }

@@ -9,6 +9,8 @@ pub(crate) mod backstop;
 pub(crate) mod clock;
 mod coalesce;
 pub(crate) mod current;
+#[cfg(unix)]
+pub(crate) mod descriptor;
 pub(crate) mod entered;
 pub(crate) mod park;
 pub(crate) mod reactor;
@@ -29,12 +31,14 @@ use crate::device::Devices;
 use crate::finish::Finishers;
 use crate::long_poll::{LongPolls, Settings};
 use crate::pool::Pool;
+#[cfg(feature = "tokio-context")]
+use crate::tokio_context::TokioContext;
 use colored_core::contain;
 use std::fmt;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Waker;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How many workers share a shard.
 ///
@@ -60,6 +64,8 @@ pub(crate) struct Driver {
     pub(crate) deadlock_after: Duration,
     pub(crate) long_polls: LongPolls,
     pub(crate) finishers: Finishers,
+    #[cfg(feature = "tokio-context")]
+    tokio: Option<TokioContext>,
     /// The places where the workers sleep, and the spare ones behind them.
     parkers: Box<[Parker]>,
     coalescing: Box<[Coalescing]>,
@@ -115,11 +121,31 @@ impl Driver {
             deadlock_after: Duration::ZERO,
             long_polls: LongPolls::new(Settings { after: Duration::MAX, hook: None }),
             finishers: Finishers::default(),
+            #[cfg(feature = "tokio-context")]
+            tokio: None,
             parkers: (0..workers).map(|_| Parker::default()).collect(),
             coalescing: (0..workers).map(|_| Coalescing::new(rest)).collect(),
             overdue: rest + OVERDUE,
             turn: AtomicUsize::new(0),
         }
+    }
+
+    /// The same driver, with a tokio runtime for libraries.
+    #[cfg(feature = "tokio-context")]
+    pub(crate) fn with_tokio(self, tokio: Option<TokioContext>) -> Driver {
+        Driver { tokio, ..self }
+    }
+
+    /// Lets this thread be in the tokio runtime, if there is one, until the guard is dropped.
+    #[cfg(feature = "tokio-context")]
+    pub(crate) fn enter_tokio(&self) -> Option<tokio::runtime::EnterGuard<'_>> {
+        self.tokio.as_ref().map(TokioContext::enter)
+    }
+
+    #[cfg(not(feature = "tokio-context"))]
+    #[expect(clippy::unused_self, reason = "as with the feature")]
+    pub(crate) fn enter_tokio(&self) -> Option<()> {
+        None
     }
 
     /// The shard for the sockets that this worker opens; other threads take turns.
@@ -203,6 +229,18 @@ impl Driver {
         while self.wheels[worker].advance(now, wakers) {}
         now
     }
+
+    /// Ends the tokio runtime that was made for libraries, if there is one, and waits for its threads until `deadline`.
+    #[cfg(feature = "tokio-context")]
+    pub(crate) fn shut_down_tokio(&self, deadline: Option<Instant>) {
+        if let Some(tokio) = &self.tokio {
+            tokio.shut_down(deadline);
+        }
+    }
+
+    #[cfg(not(feature = "tokio-context"))]
+    #[expect(clippy::unused_self, reason = "as with the feature")]
+    pub(crate) fn shut_down_tokio(&self, _: Option<Instant>) {}
 
     /// Lets every socket and timer fail from now on, and wakes all that wait for one.
     pub(crate) fn shut_down(&self) {

@@ -1,6 +1,6 @@
 //! Reading and writing: tokio's traits and helpers, the standard streams, and the readiness of sockets.
 //!
-//! Everything here but [`Interest`], [`Ready`] and the standard streams is a re-export. The traits are tokio's own, so
+//! Everything here but [`Interest`], [`Ready`], `AsyncFd` and the standard streams is a re-export. The traits are tokio's own, so
 //! libraries that use them work with our sockets: TLS, HTTP, codecs, compression. None of this needs or
 //! starts a tokio runtime.
 //!
@@ -8,8 +8,12 @@
 //! whose sockets are always ready yields to its color and to other colors now and then. In-memory
 //! streams such as [`duplex`] do not consume the budget.
 
+#[cfg(unix)]
+mod async_fd;
 mod stdio;
 
+#[cfg(unix)]
+pub use self::async_fd::AsyncFd;
 pub use self::stdio::{Stderr, Stdin, Stdout, stderr, stdin, stdout};
 pub use tokio::io::{
     AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncSeek, AsyncSeekExt, AsyncWrite,

@@ -172,6 +172,7 @@
 //! | `macros` | yes | [`#[colored::main]`](macro@main), [`#[colored::test]`](macro@test) |
 //! | `futures-io` | no | the futures-io traits on sockets and files |
 //! | `hyper` | no | hyper's `Read` and `Write` on sockets |
+//! | `tokio-context` | no | `#[colored::main(tokio)]`, `Builder::tokio_context`: libraries that need tokio's runtime find one |
 //!
 //! # Platforms
 //!
@@ -213,6 +214,8 @@ pub mod stage;
 pub mod sync;
 pub mod task;
 pub mod time;
+#[cfg(feature = "tokio-context")]
+mod tokio_context;
 mod wait;
 
 #[doc(inline)]

@@ -23,14 +23,16 @@ pub use self::tcp::{
     ConnectOptions, KeepAlive, ListenOptions, OwnedReadHalf, OwnedWriteHalf, ReadHalf,
     ReuniteError, TcpListener, TcpStream, WriteHalf,
 };
+pub use self::udp::UdpSocket;
 #[cfg(unix)]
-pub use self::unix::{UnixListener, UnixStream};
+pub use self::unix::{UnixDatagram, UnixListener, UnixStream};
 
 mod acceptor;
 mod addr;
 mod backoff;
 mod chunks;
 mod convert;
+mod datagram;
 mod direction;
 mod error;
 mod fd;
@@ -49,6 +51,7 @@ mod tcp;
 mod testing;
 mod tokio_io;
 mod transfer;
+mod udp;
 mod uninit;
 #[cfg(unix)]
 mod unix;

@@ -293,9 +293,12 @@ fn refused(error: &io::Error) -> io::Error {
         io::ErrorKind::StorageFull => {
             "; this user may watch as many sockets as /proc/sys/fs/epoll/max_user_watches says"
         }
+        io::ErrorKind::PermissionDenied => {
+            "; regular files and directories are always ready, and no system watches them"
+        }
         _ => "",
     };
-    let text = format!("the reactor cannot watch the socket: {error}{limit}");
+    let text = format!("the reactor cannot watch the descriptor: {error}{limit}");
     io::Error::new(error.kind(), text)
 }
 

@@ -126,6 +126,12 @@ impl<S: Source> Registered<S> {
         self.socket.as_ref().expect("the socket is taken out only by value")
     }
 
+    /// The socket. It must stay the one that is registered.
+    #[cfg(unix)]
+    pub(crate) fn get_mut(&mut self) -> &mut S {
+        self.socket.as_mut().expect("the socket is taken out only by value")
+    }
+
     /// Ends the registration and gives the socket back, still in non-blocking mode.
     ///
     /// # Errors

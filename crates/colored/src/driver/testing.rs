@@ -73,6 +73,7 @@ impl Drop for World {
         self.over.store(true, Ordering::Relaxed);
         self.driver.unpark(0);
         self.poller.take().unwrap().join().unwrap();
+        self.driver.shut_down();
     }
 }
 

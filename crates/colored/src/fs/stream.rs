@@ -2,7 +2,7 @@
 //!
 //! The attempt does not wait although the descriptor is in blocking mode, which other processes may share.
 
-use super::descriptor::Descriptor;
+use super::descriptor;
 use super::open_file::OpenFile;
 use super::system::{self, Attempt};
 use crate::driver::reactor::{Interest, Ready};
@@ -55,7 +55,7 @@ impl OpenFile {
         }
         let register = || {
             let ready = Ready::READABLE | Ready::WRITABLE;
-            Registered::within(self.context(), Descriptor::of(&self.file), ready).ok()
+            Registered::within(self.context(), descriptor::of(&self.file), ready).ok()
         };
         match self.waits.get_or_init(register) {
             Some(registered) => {

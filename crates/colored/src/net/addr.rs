@@ -40,14 +40,19 @@ pub struct Target(Form);
 
 #[derive(Debug)]
 enum Form {
+    /// No allocation: a datagram may have an address of its own.
+    Addr(SocketAddr),
     Addrs(Vec<SocketAddr>),
-    Name { host: String, port: u16 },
+    Name {
+        host: String,
+        port: u16,
+    },
 }
 
 impl Target {
     fn new(host: &str, port: u16) -> Target {
         match host.parse::<IpAddr>() {
-            Ok(ip) => Target(Form::Addrs(vec![(ip, port).into()])),
+            Ok(ip) => Target(Form::Addr((ip, port).into())),
             Err(_) => Target(Form::Name { host: host.to_owned(), port }),
         }
     }
@@ -59,6 +64,7 @@ impl Target {
     /// When the name cannot be resolved; the error names it.
     pub(super) async fn resolve(&self) -> io::Result<Cow<'_, [SocketAddr]>> {
         match &self.0 {
+            Form::Addr(addr) => Ok(std::slice::from_ref(addr).into()),
             Form::Addrs(addrs) => Ok(addrs.into()),
             Form::Name { host, port } => {
                 let (host, port) = (host.clone(), *port);
@@ -77,6 +83,7 @@ impl fmt::Display for Target {
         match &self.0 {
             Form::Name { host, port } if host.contains(':') => write!(f, "[{host}]:{port}"),
             Form::Name { host, port } => write!(f, "{host}:{port}"),
+            Form::Addr(addr) => write!(f, "{addr}"),
             Form::Addrs(addrs) => match &addrs[..] {
                 [] => f.write_str("an empty list"),
                 [addr] => write!(f, "{addr}"),
@@ -132,12 +139,12 @@ macro_rules! targets {
 }
 
 targets! {
-    [] SocketAddr, self => addrs([*self]);
-    [] SocketAddrV4, self => addrs([(*self).into()]);
-    [] SocketAddrV6, self => addrs([(*self).into()]);
-    [] (IpAddr, u16), self => addrs([(*self).into()]);
-    [] (Ipv4Addr, u16), self => addrs([(*self).into()]);
-    [] (Ipv6Addr, u16), self => addrs([(*self).into()]);
+    [] SocketAddr, self => addr(*self);
+    [] SocketAddrV4, self => addr(*self);
+    [] SocketAddrV6, self => addr(*self);
+    [] (IpAddr, u16), self => addr(*self);
+    [] (Ipv4Addr, u16), self => addr(*self);
+    [] (Ipv6Addr, u16), self => addr(*self);
     [] [SocketAddr], self => addrs(self);
     [] Vec<SocketAddr>, self => addrs(&self[..]);
     [const N: usize] [SocketAddr; N], self => addrs(&self[..]);
@@ -146,6 +153,10 @@ targets! {
     [] str, self => parse(self);
     [] String, self => parse(self);
     [T: ToSocketAddrs + ?Sized] &T, self => (**self).target();
+}
+
+fn addr(addr: impl Into<SocketAddr>) -> io::Result<Target> {
+    Ok(Target(Form::Addr(addr.into())))
 }
 
 fn addrs(addrs: impl Into<Vec<SocketAddr>>) -> io::Result<Target> {
@@ -175,8 +186,8 @@ fn host(text: &str, port: u16) -> io::Result<Target> {
 }
 
 fn parse(text: &str) -> io::Result<Target> {
-    if let Ok(addr) = text.parse() {
-        return addrs([addr]);
+    if let Ok(addr) = text.parse::<SocketAddr>() {
+        return self::addr(addr);
     }
     let bad = |what: &str| {
         let text = format!(
@@ -233,6 +244,7 @@ mod tests {
 
     fn named(addr: impl ToSocketAddrs) -> String {
         match addr.target() {
+            Ok(Target(Form::Addr(addr))) => format!("[{addr}]"),
             Ok(Target(Form::Addrs(addrs))) => format!("{addrs:?}"),
             Ok(name) => name.to_string(),
             Err(error) => error.to_string(),

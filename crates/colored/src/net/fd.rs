@@ -4,7 +4,7 @@
 mod unix {
     use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
-    use crate::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+    use crate::net::{TcpListener, TcpStream, UdpSocket, UnixDatagram, UnixListener, UnixStream};
 
     macro_rules! descriptor {
         ($($type:ty),*) => {$(
@@ -22,14 +22,14 @@ mod unix {
         )*};
     }
 
-    descriptor!(TcpListener, TcpStream, UnixListener, UnixStream);
+    descriptor!(TcpListener, TcpStream, UdpSocket, UnixDatagram, UnixListener, UnixStream);
 }
 
 #[cfg(windows)]
 mod windows {
     use std::os::windows::io::{AsRawSocket, AsSocket, BorrowedSocket, RawSocket};
 
-    use crate::net::{TcpListener, TcpStream};
+    use crate::net::{TcpListener, TcpStream, UdpSocket};
 
     macro_rules! descriptor {
         ($($type:ty),*) => {$(
@@ -47,5 +47,5 @@ mod windows {
         )*};
     }
 
-    descriptor!(TcpListener, TcpStream);
+    descriptor!(TcpListener, TcpStream, UdpSocket);
 }

@@ -8,6 +8,8 @@ use crate::driver::Driver;
 use crate::launch::Launch;
 use crate::long_poll::{LongPoll, Settings};
 use crate::pool::{Limits, Pool};
+#[cfg(feature = "tokio-context")]
+use crate::tokio_context::TokioContext;
 use colored_core::{Options, Park, Policy, Scheduler};
 use std::any::Any;
 use std::env;
@@ -63,7 +65,18 @@ pub struct Builder {
     long_polls: Settings,
     lazy_files: bool,
     io_uring: bool,
+    #[cfg(feature = "tokio-context")]
+    tokio: Tokio,
     options: Options,
+}
+
+/// The tokio runtime that threads are in.
+#[cfg(feature = "tokio-context")]
+#[derive(Clone, Debug)]
+enum Tokio {
+    None,
+    Own,
+    Of(tokio::runtime::Handle),
 }
 
 impl Default for Builder {
@@ -89,6 +102,8 @@ impl Builder {
             long_polls: Settings { after: LONG_POLL, hook: None },
             lazy_files: true,
             io_uring: true,
+            #[cfg(feature = "tokio-context")]
+            tokio: Tokio::None,
             options: Options::default(),
         }
     }
@@ -244,6 +259,29 @@ impl Builder {
         self
     }
 
+    /// Whether libraries that need tokio's runtime find one, as in `#[colored::main(tokio)]`; default false. It is made for
+    /// this purpose, has one thread, which waits for events and timers, and ends with this runtime.
+    ///
+    /// Tasks, blocking calls, and futures of [`Runtime::block_on`](super::Runtime::block_on) then use `tokio::net`, `time`,
+    /// `fs`, `process` and `signal`, and libraries that are built on them. They stay our tasks: what tokio wakes is polled
+    /// by our workers, under its color. What such a library hands to `tokio::spawn` is no task of ours: it runs on tokio's
+    /// thread, under no color, beside everything else. A wake by tokio costs a thread switch more than one of ours, so use
+    /// [`net`](crate::net) and [`time`](crate::time) where you have the choice. The guard of
+    /// [`Handle::enter`](super::Handle::enter) does not enter tokio.
+    #[cfg(feature = "tokio-context")]
+    pub fn tokio_context(mut self, enters: bool) -> Self {
+        self.tokio = if enters { Tokio::Own } else { Tokio::None };
+        self
+    }
+
+    /// As [`tokio_context`](Self::tokio_context), with a tokio runtime of the program, which it ends itself, and after this
+    /// one.
+    #[cfg(feature = "tokio-context")]
+    pub fn tokio_handle(mut self, handle: tokio::runtime::Handle) -> Self {
+        self.tokio = Tokio::Of(handle);
+        self
+    }
+
     /// How long the turn of a color is at most: so many polls of tasks and runs of callbacks, 1 to
     /// 1,000,000, and so much time, 1 µs to 1 s, whichever comes first. A poll is not interrupted,
     /// and the time is looked at after 8 of them, or after each while they are slow. Default: 64
@@ -324,6 +362,12 @@ impl Builder {
         let lazy_files = self.lazy_files && variable("COLORED_LAZY_FILES")?;
         let has_rings = lazy_files && self.io_uring && variable("COLORED_IO_URING")?;
         let devices = Devices::new(lazy_files, has_rings);
+        #[cfg(feature = "tokio-context")]
+        let tokio = match self.tokio {
+            Tokio::None => None,
+            Tokio::Own => Some(TokioContext::start(&self.thread_name)?),
+            Tokio::Of(handle) => Some(TokioContext::of(handle)),
+        };
         let driver = Driver::new(
             workers,
             spares,
@@ -333,6 +377,8 @@ impl Builder {
             devices,
             pool,
         )?;
+        #[cfg(feature = "tokio-context")]
+        let driver = driver.with_tokio(tokio);
         let driver = Arc::new(driver);
         let port = Port { driver: Arc::clone(&driver), start: Instant::now() };
         let seed = self.seed.unwrap_or_else(random_seed);

@@ -187,7 +187,10 @@ impl Handle {
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         let context = current::Context { driver: Arc::clone(&self.driver), worker: None };
         let entered = entered::enter(context);
-        let output = self.core.block_on(future);
+        let output = {
+            let _tokio = self.driver.enter_tokio();
+            self.core.block_on(future)
+        };
         drop(entered);
         match output {
             Ok(Ok(output)) => output,

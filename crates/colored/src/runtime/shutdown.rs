@@ -5,6 +5,7 @@
 //! 3. Sockets and timers that are still held somewhere fail from now on.
 //! 4. The reactor thread ends.
 //! 5. The blocking pool takes no more calls, cancels the waiting calls, and its threads end.
+//! 6. The tokio runtime that was made for libraries ends, if there is one.
 //!
 //! Step 2 comes before step 3 so that a destructor can still use sockets and timers. A shutdown that
 //! does not wait skips step 1: one without any time, and a drop that must not take long (see
@@ -65,6 +66,7 @@ impl Threads {
         handle.driver.shut_down();
         handle.driver.bell.stop();
         let pool = handle.driver.pool.shutdown(deadline);
+        handle.driver.shut_down_tokio(deadline);
         if stopped {
             // They have left the gate: a join returns at once.
             workers.into_iter().for_each(|worker| drop(worker.join()));

@@ -200,6 +200,7 @@ fn run_worker(mut worker: Worker, driver: Arc<Driver>) {
     let of_wheel = (index < driver.wheels.len()).then_some(index);
     let context = current::Context { driver: Arc::clone(&driver), worker: of_wheel };
     let _entered = entered::enter(context);
+    let _tokio = driver.enter_tokio();
     let mut wakers = Vec::new();
     let mut last_look = 0;
     driver.bell.ring();

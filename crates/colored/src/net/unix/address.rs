@@ -57,7 +57,7 @@ pub(super) fn name(address: &SocketAddr) -> String {
 /// `error` with the operation, its address, and a remedy.
 pub(super) fn failed(what: &str, address: &SocketAddr, error: io::Error) -> io::Error {
     let hint = match (what, error.kind()) {
-        (LISTEN, ErrorKind::AddrInUse) => {
+        (LISTEN | BIND, ErrorKind::AddrInUse) => {
             "; the file of a socket outlives its listener: remove it if nobody listens"
         }
         (CONNECT, ErrorKind::ConnectionRefused) => {
@@ -70,3 +70,5 @@ pub(super) fn failed(what: &str, address: &SocketAddr, error: io::Error) -> io::
 
 pub(super) const LISTEN: &str = "listen on";
 pub(super) const CONNECT: &str = "connect to";
+pub(super) const BIND: &str = "bind to";
+pub(super) const SEND: &str = "send to";

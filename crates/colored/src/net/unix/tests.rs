@@ -1,6 +1,7 @@
 //! The promises of Unix sockets.
 
 mod address;
+mod datagram;
 mod listener;
 mod stream;
 

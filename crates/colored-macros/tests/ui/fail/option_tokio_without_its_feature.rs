@@ -1,0 +1,2 @@
+#[colored::main(tokio)]
+async fn main() {}

@@ -1,0 +1,221 @@
+//! [`AsyncFd`]: descriptors that this crate has no type for.
+
+use crate::driver::descriptor::Descriptor;
+use crate::driver::reactor::{Interest, Ready};
+use crate::driver::source::Registered;
+use std::fmt;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::task::{Context, Poll};
+
+/// A value with a descriptor that the reactor watches: an event counter, a device, a socket of another library.
+///
+/// The value must be in non-blocking mode, and must have the same descriptor for as long as it is in here. Tasks may share
+/// an `AsyncFd`, and each that waits is woken. Dropping it ends the registration, and then drops the value.
+///
+/// # Examples
+///
+/// ```
+/// use colored::io::{AsyncFd, Interest};
+/// use std::io::{Read, Write};
+/// use std::os::unix::net::UnixStream;
+///
+/// # #[colored::main]
+/// # async fn main() -> std::io::Result<()> {
+/// let (mut near, far) = UnixStream::pair()?;
+/// far.set_nonblocking(true)?;
+/// let far = AsyncFd::new(far)?;
+/// near.write_all(b"hello")?;
+/// let mut bytes = [0; 10];
+/// let n = far.async_io(Interest::READABLE, |mut far| far.read(&mut bytes)).await?;
+/// assert_eq!(&bytes[..n], b"hello");
+/// # Ok(())
+/// # }
+/// ```
+pub struct AsyncFd<T: AsRawFd> {
+    inner: Registered<Descriptor<T>>,
+}
+
+impl<T: AsRawFd> AsyncFd<T> {
+    /// Registers the descriptor with the runtime of this thread.
+    ///
+    /// # Errors
+    ///
+    /// The system's: it watches neither regular files nor directories
+    /// ([`PermissionDenied`](io::ErrorKind::PermissionDenied)), nor one descriptor twice
+    /// ([`AlreadyExists`](io::ErrorKind::AlreadyExists)). The value is dropped then.
+    ///
+    /// # Panics
+    ///
+    /// Outside a runtime.
+    pub fn new(value: T) -> io::Result<Self> {
+        // The system tells at once for what it is ready.
+        Ok(Self { inner: Registered::new(Descriptor(value), Ready::EMPTY)? })
+    }
+
+    /// The value.
+    pub fn get_ref(&self) -> &T {
+        &self.inner.get().0
+    }
+
+    /// The value. Its descriptor must stay the same.
+    pub fn get_mut(&mut self) -> &mut T {
+        &mut self.inner.get_mut().0
+    }
+
+    /// Ends the registration, and returns the value.
+    ///
+    /// # Errors
+    ///
+    /// When the system does not know the descriptor; the value is dropped then.
+    pub fn into_inner(self) -> io::Result<T> {
+        self.inner.into_inner().map(|descriptor| descriptor.0)
+    }
+
+    /// Waits until there is something to read, which may be the end. Cancel safe.
+    ///
+    /// This is a hint, and stays so until an operation inside [`try_io`](Self::try_io) or
+    /// [`async_io`](Self::async_io) has answered `WouldBlock`.
+    pub async fn readable(&self) -> io::Result<()> {
+        self.ready(Interest::READABLE).await.map(|_| ())
+    }
+
+    /// Waits until something can be written. Cancel safe. A hint like [`readable`](Self::readable).
+    pub async fn writable(&self) -> io::Result<()> {
+        self.ready(Interest::WRITABLE).await.map(|_| ())
+    }
+
+    /// Waits until the descriptor is ready for part of `interest`, and returns that part. Cancel safe. A hint like
+    /// [`readable`](Self::readable).
+    pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
+        self.inner.ready(interest).await
+    }
+
+    /// Like [`readable`](Self::readable); only the last task to poll for reading is woken.
+    pub fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.inner.poll_ready(cx, Interest::READABLE)
+    }
+
+    /// Like [`writable`](Self::writable); only the last task to poll for writing is woken.
+    pub fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.inner.poll_ready(cx, Interest::WRITABLE)
+    }
+
+    /// Runs `operation` once, unless the descriptor is known not to be ready for `interest`.
+    ///
+    /// # Errors
+    ///
+    /// [`WouldBlock`](io::ErrorKind::WouldBlock) if the descriptor is not ready. When `operation` returns this error, the
+    /// descriptor counts as not ready for all of `interest` until the system reports an event. So `operation` must return
+    /// it only if the system did, and `interest` must cover no more than the system call that failed.
+    pub fn try_io<R>(
+        &self,
+        interest: Interest,
+        operation: impl FnOnce(&T) -> io::Result<R>,
+    ) -> io::Result<R> {
+        self.inner.try_io(interest, |descriptor| operation(&descriptor.0)).map(|(_, done)| done)
+    }
+
+    /// Runs `operation` when the descriptor is ready for part of `interest`, and again as long as it returns
+    /// [`WouldBlock`](io::ErrorKind::WouldBlock); [`try_io`](Self::try_io) lists its obligations. Cancel safe: unless this
+    /// returns, `operation` has not run or has not succeeded.
+    pub async fn async_io<R>(
+        &self,
+        interest: Interest,
+        mut operation: impl FnMut(&T) -> io::Result<R>,
+    ) -> io::Result<R> {
+        let operation = |descriptor: &Descriptor<T>| operation(&descriptor.0);
+        self.inner.io(interest, operation).await.map(|(_, done)| done)
+    }
+}
+
+impl<T: AsRawFd> AsRawFd for AsyncFd<T> {
+    fn as_raw_fd(&self) -> RawFd {
+        self.get_ref().as_raw_fd()
+    }
+}
+
+impl<T: AsRawFd + AsFd> AsFd for AsyncFd<T> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.get_ref().as_fd()
+    }
+}
+
+impl<T: AsRawFd + fmt::Debug> fmt::Debug for AsyncFd<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AsyncFd").field("inner", self.get_ref()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::testing::run;
+    use std::fs::File;
+    use std::io::{ErrorKind, Read, Write};
+    use std::os::unix::net::UnixStream;
+
+    fn pair() -> (UnixStream, UnixStream) {
+        let (one, other) = UnixStream::pair().unwrap();
+        one.set_nonblocking(true).unwrap();
+        other.set_nonblocking(true).unwrap();
+        (one, other)
+    }
+
+    #[test]
+    fn it_waits_in_both_directions() {
+        run(async {
+            let (mut near, far) = pair();
+            let far = AsyncFd::new(far).unwrap();
+            let mut byte = [0];
+            let early = far.try_io(Interest::READABLE, |mut far| far.read(&mut byte));
+            assert_eq!(early.unwrap_err().kind(), ErrorKind::WouldBlock);
+            let read = far.async_io(Interest::READABLE, |mut far| far.read(&mut byte));
+            let write = async { near.write(b"x").unwrap() };
+            let (read, _) = tokio::join!(read, write);
+            assert_eq!((read.unwrap(), byte), (1, *b"x"));
+            // Until the other end has no more room.
+            far.writable().await.unwrap();
+            let mut sent = 0;
+            let full = loop {
+                match far.try_io(Interest::WRITABLE, |mut far| far.write(&[7; 4096])) {
+                    Ok(n) => sent += n,
+                    Err(error) => break error,
+                }
+            };
+            assert_eq!(full.kind(), ErrorKind::WouldBlock);
+            let more = far.async_io(Interest::WRITABLE, |mut far| far.write(b"y"));
+            let drain = async { near.read_exact(&mut vec![0; sent]).unwrap() };
+            let (more, ()) = tokio::join!(more, drain);
+            assert_eq!(more.unwrap(), 1);
+            near.read_exact(&mut byte).unwrap();
+            drop(near);
+            let end = far.async_io(Interest::READABLE, |mut far| far.read(&mut byte));
+            assert_eq!(end.await.unwrap(), 0);
+        });
+    }
+
+    #[test]
+    fn several_tasks_are_woken_and_the_value_comes_back() {
+        run(async {
+            let (mut near, far) = pair();
+            let mut far = AsyncFd::new(far).unwrap();
+            let write = async { near.write(b"x").unwrap() };
+            let (one, other, _) = tokio::join!(far.readable(), far.readable(), write);
+            one.and(other).unwrap();
+            assert_eq!(far.get_mut().read(&mut [0; 2]).unwrap(), 1);
+            let far = far.into_inner().unwrap();
+            // It can be registered again.
+            AsyncFd::new(far).unwrap().writable().await.unwrap();
+        });
+    }
+
+    #[test]
+    fn a_file_is_refused_with_the_reason() {
+        run(async {
+            let error = AsyncFd::new(File::open("/").unwrap()).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::PermissionDenied);
+            assert!(error.to_string().contains("regular files and directories"), "{error}");
+        });
+    }
+}

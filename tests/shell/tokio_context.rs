@@ -1,0 +1,149 @@
+//! Libraries that need tokio's runtime, inside our tasks.
+
+use crate::support::{child, panic_of, process, shared, wait_until};
+use colored::time::Duration;
+use colored::{Color, ColorCell, Runtime, spawn_blocking, spawn_colored, spawn_unique};
+use std::time::Instant;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+fn with_tokio(workers: usize) -> Runtime {
+    Runtime::builder().workers(workers).tokio_context(true).build().unwrap()
+}
+
+/// A thousand requests over tokio's sockets: all are answered, each task stays under its color, and state of a color needs
+/// no lock.
+#[test]
+fn tasks_on_tokios_sockets_keep_their_colors() {
+    const CLIENTS: u64 = 20;
+    const REQUESTS: usize = 50;
+    shared(|| {
+        with_tokio(2).run(async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let address = listener.local_addr().unwrap();
+            let served = ColorCell::new(Color::named("served"), 0);
+            let count = served.clone();
+            let server = spawn_unique(async move {
+                loop {
+                    let (mut stream, _) = listener.accept().await.unwrap();
+                    let count = count.clone();
+                    drop(spawn_unique(async move {
+                        let mut request = [0; 8];
+                        while stream.read_exact(&mut request).await.is_ok() {
+                            count.call(|count| *count += 1).await;
+                            stream.write_all(&request).await.unwrap();
+                        }
+                    }));
+                }
+            });
+            let clients: Vec<_> = (0..CLIENTS)
+                .map(|client| {
+                    let color = Color::of(&client);
+                    spawn_colored(color, async move {
+                        let mut stream = TcpStream::connect(address).await.unwrap();
+                        for request in 0..REQUESTS {
+                            stream.write_all(&request.to_le_bytes()).await.unwrap();
+                            let mut answer = [0; 8];
+                            stream.read_exact(&mut answer).await.unwrap();
+                            assert_eq!(answer, request.to_le_bytes());
+                            assert_eq!(Color::current(), Some(color));
+                        }
+                    })
+                })
+                .collect();
+            for client in clients {
+                client.await.unwrap();
+            }
+            server.abort();
+            assert_eq!(served.call(|count| *count).await, CLIENTS as usize * REQUESTS);
+        });
+    });
+}
+
+#[test]
+fn timers_files_processes_and_spawned_tasks_work() {
+    shared(|| {
+        with_tokio(1).run(async {
+            let begin = Instant::now();
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            assert!(begin.elapsed() >= Duration::from_millis(20));
+            let limit = Duration::from_millis(5);
+            tokio::time::timeout(limit, std::future::pending::<()>()).await.unwrap_err();
+            assert!(!tokio::fs::read("/proc/self/status").await.unwrap().is_empty());
+            let output = tokio::process::Command::new("echo").arg("hello").output().await.unwrap();
+            assert_eq!(output.stdout, b"hello\n");
+            // No task of ours: it has no color, and its output comes back by its own handle.
+            let spawned = tokio::spawn(async { Color::current() });
+            assert_eq!(spawned.await.unwrap(), None);
+            assert_eq!(tokio::task::spawn_blocking(|| 7).await.unwrap(), 7);
+            // A blocking call of ours is inside, too.
+            let inside = spawn_blocking(|| tokio::runtime::Handle::try_current().is_ok());
+            assert!(inside.await.unwrap());
+        });
+    });
+}
+
+#[test]
+fn a_guest_is_inside_too_and_a_spare_worker() {
+    shared(|| {
+        let runtime = with_tokio(1);
+        runtime.block_on(async { tokio::time::sleep(Duration::from_millis(1)).await });
+        // The only worker is held, so a spare one runs the task.
+        let held = runtime.spawn_unique(async { std::thread::sleep(Duration::from_millis(200)) });
+        let other = runtime.spawn_unique(async {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        });
+        runtime.block_on(other).unwrap();
+        runtime.block_on(held).unwrap();
+    });
+}
+
+#[test]
+fn a_runtime_of_the_program_serves_as_well() {
+    shared(|| {
+        let mut builder = tokio::runtime::Builder::new_multi_thread();
+        let tokio = builder.worker_threads(1).enable_all().build().unwrap();
+        let handle = tokio.handle().clone();
+        let runtime = Runtime::builder().workers(2).tokio_handle(handle).build().unwrap();
+        runtime.run(async { tokio::time::sleep(Duration::from_millis(1)).await });
+        drop(runtime);
+        // It goes on.
+        tokio.block_on(async { tokio::time::sleep(Duration::from_millis(1)).await });
+    });
+}
+
+#[test]
+fn without_it_tokio_says_what_is_missing() {
+    shared(|| {
+        let runtime = Runtime::builder().workers(1).build().unwrap();
+        let said = panic_of(|| runtime.run(async { tokio::time::sleep(Duration::ZERO).await }));
+        assert!(said.contains("there is no reactor running"), "{said}");
+    });
+}
+
+#[test]
+fn its_threads_end_with_the_runtime() {
+    child::run(module_path!(), "its_threads_end_with_the_runtime", || {
+        shared(|| {
+            let is_there = || {
+                process::threads().values().any(|thread| thread.name.starts_with("colored-tokio"))
+            };
+            let runtime = with_tokio(2);
+            runtime.run(async { tokio::task::spawn_blocking(|| ()).await.unwrap() });
+            assert!(is_there());
+            // Also from inside a task of tokio, which must not wait.
+            let other = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            other.block_on(async move { drop(runtime) });
+            wait_until(|| !is_there());
+            let runtime = with_tokio(1);
+            runtime.shutdown_background();
+            wait_until(|| !is_there());
+        });
+    });
+}
+
+/// The option of the attribute.
+#[colored::test(workers = 1, tokio)]
+async fn a_test_asks_for_tokio() {
+    tokio::time::sleep(Duration::from_millis(1)).await;
+}
