@@ -158,8 +158,11 @@
 //!   [`try_join!`] are also tokio's and need no runtime; for `pin!` use [`std::pin::pin!`].
 //! * `tokio::spawn`, `tokio::time`, `tokio::net`, `tokio::fs`, `tokio::signal` and `tokio::process`
 //!   need a tokio runtime and panic without one. Use [`spawn`], [`time`], [`net`] and [`fs`] of this
-//!   crate. There is no signal or process module yet, and no UDP. The guide, `docs/colors.md`, has a
-//!   table for programs that come from tokio.
+//!   crate. There is no signal or process module yet. The guide, `docs/colors.md`, has a table for
+//!   programs that come from tokio.
+//! * Libraries that are built on those, such as HTTP clients and database drivers, work with the feature
+//!   `tokio-context` and `#[colored::main(tokio)]`: then all threads are in a tokio runtime as well. Our
+//!   tasks keep their colors; what a library hands to `tokio::spawn` has none, and runs on tokio's thread.
 //! * The crate `colored-rt-hyper` runs hyper, axum and tonic.
 //! * The sockets implement the traits of futures-io and hyper with the features below.
 //! * Any executor may await a [`JoinHandle`], a [`ColorCell::call`] and all of [`sync`]. Sockets
