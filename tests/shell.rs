@@ -9,8 +9,12 @@ mod held;
 mod idle;
 mod nested;
 mod outlived;
+#[cfg(target_os = "linux")]
+mod processes;
 mod runtimes;
 mod shutdown;
+#[cfg(target_os = "linux")]
+mod signals;
 mod sleeps;
 mod sockets;
 mod stdio;

@@ -1,6 +1,7 @@
 //! The life and the end of tasks.
 
 mod dropped;
+mod group;
 mod join;
 mod local;
 mod million;

@@ -54,6 +54,7 @@ const CRATES: [Crate; 6] = [
             &["admission", "cell", "limit", "io", "sync", "task", "time"],
             &["fs"],
             &["net", "pinned", "stage"],
+            &["process", "signal"],
             &["runtime"],
             &["__private", "metrics"],
         ],

@@ -157,8 +157,8 @@
 //! * `tokio::sync` needs no runtime, and is re-exported as [`sync`]. [`select!`], [`join!`] and
 //!   [`try_join!`] are also tokio's and need no runtime; for `pin!` use [`std::pin::pin!`].
 //! * `tokio::spawn`, `tokio::time`, `tokio::net`, `tokio::fs`, `tokio::signal` and `tokio::process`
-//!   need a tokio runtime and panic without one. Use [`spawn`], [`time`], [`net`] and [`fs`] of this
-//!   crate. There is no signal or process module yet. The guide, `docs/colors.md`, has a table for
+//!   need a tokio runtime and panic without one. Use [`spawn`], [`time`], [`net`], [`fs`], [`signal`] and `process` of
+//!   this crate. The guide, `docs/colors.md`, has a table for
 //!   programs that come from tokio.
 //! * Libraries that are built on those, such as HTTP clients and database drivers, work with the feature
 //!   `tokio-context` and `#[colored::main(tokio)]`: then all threads are in a tokio runtime as well. Our
@@ -212,7 +212,10 @@ pub mod metrics;
 pub mod net;
 pub mod pinned;
 mod pool;
+#[cfg(unix)]
+pub mod process;
 pub mod runtime;
+pub mod signal;
 pub mod stage;
 pub mod sync;
 pub mod task;

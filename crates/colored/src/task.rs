@@ -15,10 +15,12 @@
 //! caller's.
 
 mod builder;
+mod group;
 mod local;
 mod unconstrained;
 
 pub use self::builder::Builder;
+pub use self::group::Group;
 pub use self::local::{LocalKey, NotInScope, Scope};
 pub use self::unconstrained::{Unconstrained, unconstrained};
 #[doc(inline)]

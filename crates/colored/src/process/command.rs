@@ -1,0 +1,173 @@
+//! [`Command`].
+
+use super::child::Child;
+use crate::explained::explained;
+use std::ffi::OsStr;
+use std::io;
+use std::path::Path;
+use std::process::{self, ExitStatus, Output, Stdio};
+
+/// A program to run, as [`std::process::Command`].
+///
+/// # Examples
+///
+/// ```
+/// use colored::io::{AsyncBufReadExt, BufReader};
+/// use colored::process::{Command, Stdio};
+///
+/// # #[colored::main]
+/// # async fn main() -> std::io::Result<()> {
+/// let mut child = Command::new("seq").arg("3").stdout(Stdio::piped()).spawn()?;
+/// let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
+/// let mut sum = 0;
+/// while let Some(line) = lines.next_line().await? {
+///     sum += line.parse::<i32>().expect("a number");
+/// }
+/// assert_eq!(sum, 6);
+/// assert!(child.wait().await?.success());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Command {
+    command: process::Command,
+    kill_on_drop: bool,
+    has_stdin: bool,
+}
+
+impl From<process::Command> for Command {
+    /// Its standard streams are as they were set.
+    fn from(command: process::Command) -> Self {
+        Self { command, kill_on_drop: false, has_stdin: true }
+    }
+}
+
+impl Command {
+    /// A program at a path, or one of this name in the directories of `PATH`.
+    pub fn new(program: impl AsRef<OsStr>) -> Self {
+        Self { has_stdin: false, ..Self::from(process::Command::new(program)) }
+    }
+
+    /// Adds an argument.
+    pub fn arg(&mut self, arg: impl AsRef<OsStr>) -> &mut Self {
+        self.command.arg(arg);
+        self
+    }
+
+    /// Adds arguments.
+    pub fn args(&mut self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> &mut Self {
+        self.command.args(args);
+        self
+    }
+
+    /// Sets a variable of the child's environment.
+    pub fn env(&mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> &mut Self {
+        self.command.env(name, value);
+        self
+    }
+
+    /// Sets variables of the child's environment.
+    pub fn envs(
+        &mut self,
+        variables: impl IntoIterator<Item = (impl AsRef<OsStr>, impl AsRef<OsStr>)>,
+    ) -> &mut Self {
+        self.command.envs(variables);
+        self
+    }
+
+    /// Removes a variable from the child's environment.
+    pub fn env_remove(&mut self, name: impl AsRef<OsStr>) -> &mut Self {
+        self.command.env_remove(name);
+        self
+    }
+
+    /// Lets the child inherit no variables.
+    pub fn env_clear(&mut self) -> &mut Self {
+        self.command.env_clear();
+        self
+    }
+
+    /// Sets the child's working directory.
+    pub fn current_dir(&mut self, path: impl AsRef<Path>) -> &mut Self {
+        self.command.current_dir(path);
+        self
+    }
+
+    /// Sets the child's standard input. Usually it is this process's; of [`output`](Self::output) there is none.
+    pub fn stdin(&mut self, stdin: impl Into<Stdio>) -> &mut Self {
+        self.command.stdin(stdin);
+        self.has_stdin = true;
+        self
+    }
+
+    /// Sets the child's standard output. Usually it is this process's.
+    pub fn stdout(&mut self, stdout: impl Into<Stdio>) -> &mut Self {
+        self.command.stdout(stdout);
+        self
+    }
+
+    /// Sets the child's standard error. Usually it is this process's.
+    pub fn stderr(&mut self, stderr: impl Into<Stdio>) -> &mut Self {
+        self.command.stderr(stderr);
+        self
+    }
+
+    /// Whether the child is killed when its [`Child`] is dropped; usually not.
+    pub fn kill_on_drop(&mut self, kills: bool) -> &mut Self {
+        self.kill_on_drop = kills;
+        self
+    }
+
+    /// The command of the standard library.
+    pub fn as_std(&self) -> &process::Command {
+        &self.command
+    }
+
+    /// The command of the standard library, for what has no method here.
+    pub fn as_std_mut(&mut self) -> &mut process::Command {
+        &mut self.command
+    }
+
+    /// Starts the program. Costs this poll about a millisecond: the system copies what it knows of the process.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such program, or the system has no process or no descriptors left. The error names the program.
+    ///
+    /// # Panics
+    ///
+    /// Outside a runtime.
+    pub fn spawn(&mut self) -> io::Result<Child> {
+        let child = self.command.spawn().and_then(|child| Child::new(child, self.kill_on_drop));
+        child.map_err(|error| {
+            let program = Path::new(self.command.get_program()).display();
+            explained(format!("cannot start {program}: {error}"), error)
+        })
+    }
+
+    /// Starts the program, and returns a future that waits for its end. If the future is dropped, the child goes on, unless
+    /// [`kill_on_drop`](Self::kill_on_drop) is set.
+    ///
+    /// # Errors
+    ///
+    /// As [`spawn`](Self::spawn).
+    pub fn status(&mut self) -> impl Future<Output = io::Result<ExitStatus>> + Send + use<> {
+        let child = self.spawn();
+        async move { child?.wait().await }
+    }
+
+    /// Starts the program, and returns a future that waits for its end, and has what it wrote to its standard output and
+    /// error. If the future is dropped, the child goes on, unless [`kill_on_drop`](Self::kill_on_drop) is set.
+    ///
+    /// # Errors
+    ///
+    /// As [`spawn`](Self::spawn).
+    pub fn output(&mut self) -> impl Future<Output = io::Result<Output>> + Send + use<> {
+        if !self.has_stdin {
+            self.command.stdin(Stdio::null());
+        }
+        self.command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = self.spawn();
+        async move { child?.wait_with_output().await }
+    }
+}

@@ -1,0 +1,157 @@
+//! Groups of tasks.
+
+use crate::support::{ON_PURPOSE, panic_of, run, shared};
+use colored::sync::oneshot;
+use colored::task::Group;
+use colored::time::{Duration, sleep, timeout};
+use colored::{Color, Runtime, yield_now};
+use std::future::pending;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+struct Counted(Arc<AtomicUsize>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn outputs_come_in_the_order_in_which_tasks_end() {
+    run(2, async {
+        let mut group = Group::new();
+        let mut gates = Vec::new();
+        for number in 0..3 {
+            let (open, opened) = oneshot::channel::<()>();
+            gates.push(open);
+            group.spawn_unique(async move {
+                opened.await.unwrap();
+                number
+            });
+        }
+        assert_eq!(group.len(), 3);
+        assert!(group.try_join_next().is_none());
+        // A dropped wait takes nothing.
+        assert!(timeout(Duration::from_millis(1), group.join_next()).await.is_err());
+        for number in [2, 1, 0] {
+            gates.pop().unwrap().send(()).unwrap();
+            assert_eq!(group.join_next().await.unwrap().unwrap(), number);
+        }
+        assert!(group.is_empty() && group.join_next().await.is_none());
+    });
+}
+
+#[test]
+fn each_task_has_the_color_that_its_method_says() {
+    run(2, async {
+        let mut group = Group::new();
+        group.spawn(async { ("default", Color::current()) });
+        group.spawn_colored(7, async { ("seven", Color::current()) });
+        group.spawn_here(async { ("here", Color::current()) });
+        group.spawn_unique(async { ("unique", Color::current()) });
+        group.spawn_blocking(|| ("blocking", Color::current()));
+        let mut all = group.join_all().await;
+        all.sort_unstable_by_key(|(name, _)| *name);
+        let seven = Some(Color::from(7));
+        assert_eq!(all[0], ("blocking", None));
+        assert_eq!(all[1..3], [("default", Some(Color::DEFAULT)), ("here", Some(Color::DEFAULT))]);
+        assert_eq!(all[3], ("seven", seven));
+        assert!(all[4].1.is_some_and(|color| color != Color::DEFAULT && Some(color) != seven));
+    });
+}
+
+#[test]
+fn a_panic_and_an_abort_are_told_and_harm_nobody() {
+    run(2, async {
+        let mut group = Group::new();
+        group.spawn_unique(async { panic!("{ON_PURPOSE}") });
+        assert!(group.join_next().await.unwrap().unwrap_err().is_panic());
+        let abort = group.spawn_unique(pending());
+        group.spawn_unique(async { 7 });
+        abort.abort();
+        let (one, other) = (group.join_next().await.unwrap(), group.join_next().await.unwrap());
+        let (ok, cancelled) = if one.is_ok() { (one, other) } else { (other, one) };
+        assert_eq!(ok.unwrap(), 7);
+        assert!(cancelled.unwrap_err().is_cancelled());
+    });
+    shared(|| {
+        let runtime = Runtime::builder().workers(1).build().unwrap();
+        let dropped = Arc::new(AtomicUsize::new(0));
+        let counted = Counted(Arc::clone(&dropped));
+        let said = panic_of(|| {
+            runtime.run(async move {
+                let mut group = Group::new();
+                group.spawn_unique(async move {
+                    let _counted = counted;
+                    pending::<()>().await;
+                });
+                group.spawn_unique(async { panic!("{ON_PURPOSE}") });
+                group.join_all().await;
+            });
+        });
+        assert_eq!(said, ON_PURPOSE);
+        runtime.run(async { yield_now().await });
+        drop(runtime);
+        assert_eq!(dropped.load(Ordering::SeqCst), 1, "the other task was aborted");
+    });
+}
+
+/// Dropped, shut down or detached: each future is dropped once, and in time.
+#[test]
+fn the_end_of_a_group_is_the_end_of_its_tasks() {
+    run(2, async {
+        let dropped = Arc::new(AtomicUsize::new(0));
+        let fill = |group: &mut Group<()>| {
+            for i in 0..100_u64 {
+                let counted = Counted(Arc::clone(&dropped));
+                group.spawn_colored(i % 10, async move {
+                    let _counted = counted;
+                    pending::<()>().await;
+                });
+            }
+        };
+        let mut group = Group::new();
+        fill(&mut group);
+        group.shutdown().await;
+        assert_eq!((group.len(), dropped.load(Ordering::SeqCst)), (0, 100));
+        fill(&mut group);
+        drop(group);
+        while dropped.load(Ordering::SeqCst) < 200 {
+            sleep(Duration::from_millis(1)).await;
+        }
+        // What is detached goes on, and is not taken for a task that comes later.
+        let mut group = Group::new();
+        let done = Arc::new(AtomicUsize::new(0));
+        for _ in 0..10 {
+            let done = Arc::clone(&done);
+            group.spawn_unique(async move {
+                sleep(Duration::from_millis(5)).await;
+                done.fetch_add(1, Ordering::SeqCst);
+            });
+        }
+        group.detach_all();
+        assert!(group.is_empty());
+        group.spawn_unique(sleep(Duration::from_millis(50)));
+        group.join_next().await.unwrap().unwrap();
+        while done.load(Ordering::SeqCst) < 10 {
+            sleep(Duration::from_millis(1)).await;
+        }
+    });
+}
+
+#[test]
+fn a_group_of_ten_thousand_loses_nobody() {
+    run(2, async {
+        let mut group = Group::new();
+        for i in 0..10_000_u64 {
+            group.spawn_colored(i % 100, async move {
+                yield_now().await;
+                i
+            });
+        }
+        let mut all = group.join_all().await;
+        all.sort_unstable();
+        assert!(all.into_iter().eq(0..10_000));
+    });
+}
