@@ -28,7 +28,8 @@ use std::pin::Pin;
 /// `service` is a [`hyper::service::Service`]; [`tower`](crate::tower) makes one of an axum `Router`.
 /// To know the peer of a connection, or to give each connection its own state, use [`serve_with`].
 ///
-/// Nothing happens before the [`Serve`] is awaited.
+/// Nothing happens before the [`Serve`] is awaited. Then a task of its own accepts connections, so a task that keeps the
+/// caller's color busy does not stop the server.
 pub fn serve<L, S>(listener: L, service: S) -> Serve<L, impl FnMut(L::Peer) -> S + Send + 'static>
 where
     L: Listener,
@@ -38,7 +39,8 @@ where
 }
 
 /// As [`serve`](crate::serve()), but `make` makes the service of each connection from the address of
-/// its peer. `make` runs under the color of the accept loop, which is the caller's.
+/// its peer. `make` runs under the color of the accept loop, which is one of its own, so that nothing else keeps
+/// connections waiting; with [`Coloring::Default`] it is the default color.
 pub fn serve_with<L, M, S>(listener: L, make: M) -> Serve<L, M>
 where
     L: Listener,

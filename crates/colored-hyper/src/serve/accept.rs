@@ -6,6 +6,7 @@ use super::{DrainTimeout, Listener, Serve, ServeError, Settings};
 use crate::ColoredTimer;
 use colored::task::consume_budget;
 use colored::time::timeout;
+use colored::{Color, JoinError, JoinHandle, spawn_colored, spawn_unique};
 use hyper::body::{Body, Incoming};
 use hyper::server::conn::http2;
 use hyper::service::Service;
@@ -13,19 +14,61 @@ use hyper::{Request, Response};
 use std::error::Error;
 use std::fmt;
 use std::future::poll_fn;
+use std::mem;
+use std::panic::resume_unwind;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 /// A server that runs; see [`Serve`].
 #[must_use = "futures do nothing unless you `.await` or poll them"]
-pub struct Serving(Pin<Box<dyn Future<Output = Result<(), DrainTimeout>> + Send>>);
+pub struct Serving(State);
+
+enum State {
+    /// It has not been polled.
+    New {
+        accepting: Accepting,
+        color: Option<Color>,
+    },
+    Running(JoinHandle<Result<(), DrainTimeout>>),
+    /// For the moment in which it begins, and afterwards if that panics.
+    Beginning,
+}
+
+type Accepting = Pin<Box<dyn Future<Output = Result<(), DrainTimeout>> + Send>>;
 
 impl Future for Serving {
     type Output = Result<(), DrainTimeout>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        self.0.as_mut().poll(cx)
+        if matches!(self.0, State::New { .. }) {
+            let State::New { accepting, color } = mem::replace(&mut self.0, State::Beginning)
+            else {
+                unreachable!("it is new")
+            };
+            self.0 = State::Running(match color {
+                Some(color) => spawn_colored(color, accepting),
+                None => spawn_unique(accepting),
+            });
+        }
+        let State::Running(task) = &mut self.0 else {
+            panic!("a server was polled again after a panic")
+        };
+        match ready!(Pin::new(task).poll(cx)).map_err(JoinError::try_into_panic) {
+            Ok(ended) => Poll::Ready(ended),
+            Err(Ok(payload)) => resume_unwind(payload),
+            // The runtime ends, and with it the task that waits here.
+            Err(Err(_)) => Poll::Pending,
+        }
+    }
+}
+
+/// Stops accepting.
+impl Drop for Serving {
+    fn drop(&mut self) {
+        if let State::Running(task) = &self.0 {
+            task.abort();
+        }
     }
 }
 
@@ -50,7 +93,8 @@ where
     type IntoFuture = Serving;
 
     fn into_future(self) -> Serving {
-        Serving(Box::pin(run(self)))
+        let color = self.settings.coloring.of_accepting();
+        Serving(State::New { accepting: Box::pin(run(self)), color })
     }
 }
 

@@ -65,6 +65,11 @@ impl<P> Coloring<P> {
         drop(task);
     }
 
+    /// The color of the accept loop: no connection, and nothing else, holds it up, unless everything has one color.
+    pub(super) fn of_accepting(self) -> Option<Color> {
+        matches!(self, Coloring::Default).then_some(Color::DEFAULT)
+    }
+
     /// The executor that spawns the requests of an HTTP/2 connection.
     pub(super) fn of_streams(self) -> ColoredExecutor {
         match self {

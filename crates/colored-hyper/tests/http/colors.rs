@@ -2,6 +2,8 @@
 
 use crate::support::*;
 use colored::Color;
+use colored::io::{AsyncReadExt, AsyncWriteExt};
+use colored::net::{TcpListener, TcpStream};
 use colored::time::Duration;
 use colored_hyper::{Coloring, serve, serve_with};
 use hyper::body::Incoming;
@@ -146,4 +148,46 @@ async fn connections_overlap_unless_they_share_a_color() {
         assert_eq!(colors.len(), if parallel { 3 } else { 1 });
         server.end().await;
     }
+}
+
+/// A long poll under the color of the caller, the default one, stops neither accepting nor answering.
+#[colored::test(workers = 2)]
+async fn a_busy_caller_does_not_stop_the_server() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let addr = listener.local_addr().unwrap();
+    let server = colored::spawn(serve(listener, service_fn(color)).into_future());
+    let (answered, busy) = std::sync::mpsc::channel();
+    // The server's task begins before this one, which has the same color, and holds it.
+    let holder = colored::spawn(async move { busy.recv_timeout(LONG) });
+    let client = colored::spawn_unique(async move {
+        for _ in 0..3 {
+            let mut stream = TcpStream::connect(addr).await.unwrap();
+            stream.write_all(b"GET / HTTP/1.1\r\nconnection: close\r\n\r\n").await.unwrap();
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).await.unwrap();
+            assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        }
+        answered.send(()).unwrap();
+    });
+    holder.await.unwrap().expect("the server has answered meanwhile");
+    client.await.unwrap();
+    server.abort();
+}
+
+/// A server that is dropped accepts no more.
+#[colored::test(workers = 2)]
+async fn a_dropped_server_stops_accepting() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let addr = listener.local_addr().unwrap();
+    let server = colored::spawn(serve(listener, service_fn(color)).into_future());
+    while TcpStream::connect(addr).await.is_err() {
+        colored::yield_now().await;
+    }
+    server.abort();
+    let refused = async {
+        while TcpStream::connect(addr).await.is_ok() {
+            colored::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    within(refused).await;
 }

@@ -152,9 +152,17 @@ async fn accepting_lets_others_of_its_color_run() {
     const ALL: u32 = 10_000;
     let accepted = Arc::new(AtomicU32::new(0));
     let flood = Flood { left: ALL, accepted: Arc::clone(&accepted) };
-    let server = colored::spawn(serve(flood, service_fn(echo)).into_future());
-    // Behind the server in the order of the color.
-    let seen = colored::spawn(async move { accepted.load(Ordering::Relaxed) });
+    let serve = serve(flood, service_fn(echo)).coloring(Coloring::Default);
+    let server = colored::spawn(serve.into_future());
+    // Under the color of the accept loop.
+    let seen = colored::spawn(async move {
+        loop {
+            match accepted.load(Ordering::Relaxed) {
+                0 => colored::yield_now().await,
+                seen => return seen,
+            }
+        }
+    });
     let seen = within(seen).await.unwrap();
     assert!((1..ALL).contains(&seen), "{seen}");
     server.abort();
