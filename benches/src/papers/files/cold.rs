@@ -2,7 +2,7 @@
 
 use super::super::{Goal, Plan, Report};
 use super::{PAGE, Pages, check, cpu, medians, runtime};
-use crate::chart::number;
+use crate::chart::{Axis, Bars, number};
 use crate::random::Random;
 use colored::fs;
 use colored::spawn_unique;
@@ -77,6 +77,20 @@ pub(super) fn run(plan: &Plan, report: &mut Report) {
         ],
         &rows,
     );
+    let series = |name: &str, figure: fn(&Row) -> f64| {
+        (String::from(name), all.iter().map(|row| Some(figure(row))).collect())
+    };
+    let bars = Bars {
+        title: String::from("Reads of 4 KiB that are not in memory"),
+        axis: Axis::linear("us a read"),
+        groups: WAYS.map(|(_, name)| name.replace('`', "")).to_vec(),
+        series: vec![
+            series("one by one: p50", |row| row[0]),
+            series("32 at a time", |row| row[3]),
+            series("32 at a time: CPU", |row| row[4]),
+        ],
+    };
+    report.plot("cold-reads", "time and CPU time of reads from the disk", bars.draw());
     let [plain, ring, pool, offload] = all;
     report.goal("a cold read by io_uring, p50 over pread", ring[0] / plain[0], Goal::AtMost(1.2));
     let by_pool = "a cold read by the pool, p50 over always a thread";

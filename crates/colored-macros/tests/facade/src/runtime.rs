@@ -36,6 +36,12 @@ impl Builder {
         self
     }
 
+    /// Takes part in `--all-features` only.
+    #[cfg(feature = "tokio-context")]
+    pub(crate) fn tokio_context(self, _: bool) -> Self {
+        self
+    }
+
     pub(crate) fn build(self) -> io::Result<Runtime> {
         let workers = self.workers;
         if (1..=1024).contains(&workers) {
