@@ -15,6 +15,7 @@ pub(crate) use self::tries::{Outcome, Tries};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// In memory: no operation waits.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "no other system tells"))]
     Memory,
     /// On a device of this machine: metadata of an open file is in memory.
     Local,

@@ -4,6 +4,20 @@
 //! shard hands the bytes over. It is made by the first read. Where there is no io_uring, or it has no room, a read is
 //! given back, and a thread of the pool does it.
 
+#![cfg_attr(
+    not(all(
+        target_os = "linux",
+        any(
+            target_arch = "x86_64",
+            target_arch = "aarch64",
+            target_arch = "riscv64",
+            target_arch = "loongarch64",
+            target_arch = "powerpc64",
+        )
+    )),
+    expect(dead_code, reason = "without io_uring nobody takes a read")
+)]
+
 // The systems that the crate `io-uring` knows.
 #[cfg_attr(
     not(all(

@@ -1,15 +1,15 @@
 //! Attempts that do not wait, by operating system. Only Linux has them.
 
-#[cfg(any(target_os = "linux", target_os = "android"))]
+#[cfg(target_os = "linux")]
 mod linux;
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
+#[cfg(not(target_os = "linux"))]
 mod other;
 
-#[cfg(any(target_os = "linux", target_os = "android"))]
+#[cfg(target_os = "linux")]
 pub(super) use self::linux::{
     Residency, clear_nonblock, find, identify, kind, open, read, read_stream, write, write_stream,
 };
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
+#[cfg(not(target_os = "linux"))]
 pub(super) use self::other::{
     Residency, clear_nonblock, find, identify, kind, open, read, read_stream, write, write_stream,
 };

@@ -108,8 +108,8 @@ impl Builder {
         }
     }
 
-    /// The number of worker threads, 1 to 1024. Default: [`std::thread::available_parallelism`], which
-    /// respects the affinity mask and the cgroup quota of the process.
+    /// The number of worker threads, 1 to 1024. Default: the environment variable `COLORED_WORKERS`; without it
+    /// [`std::thread::available_parallelism`], which respects the affinity mask and the cgroup quota of the process.
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = Some(workers);
         self
@@ -318,7 +318,10 @@ impl Builder {
             Some(workers) => {
                 in_range("workers", workers, 1..=MAX_WORKERS, "one per available CPU")?
             }
-            None => available_parallelism().map_or(1, usize::from).min(MAX_WORKERS),
+            None => match workers_variable()? {
+                Some(workers) => workers,
+                None => available_parallelism().map_or(1, usize::from).min(MAX_WORKERS),
+            },
         };
         let blocking =
             in_range("blocking_threads", self.blocking_threads, 1..=MAX_BLOCKING, "512")?;
@@ -407,6 +410,23 @@ fn in_range(
     let (min, max) = allowed.into_inner();
     let text = format!("{name}({value}): allowed are {min} to {max}; leave it out for {default}");
     Err(io::Error::new(io::ErrorKind::InvalidInput, text))
+}
+
+/// The environment variable `COLORED_WORKERS`, if it is set.
+fn workers_variable() -> io::Result<Option<usize>> {
+    const NAME: &str = "COLORED_WORKERS";
+    let Some(value) = env::var_os(NAME) else { return Ok(None) };
+    let workers = value.to_str().and_then(|value| value.parse().ok());
+    match workers.filter(|workers| (1..=MAX_WORKERS).contains(workers)) {
+        Some(workers) => Ok(Some(workers)),
+        None => {
+            let text = format!(
+                "the environment variable {NAME} is {value:?}: allowed are 1 to {MAX_WORKERS}; unset it for one \
+                 per available CPU"
+            );
+            Err(io::Error::new(io::ErrorKind::InvalidInput, text))
+        }
+    }
 }
 
 /// An environment variable that switches something off: true unless it says so.
