@@ -173,21 +173,3 @@ async fn a_busy_caller_does_not_stop_the_server() {
     client.await.unwrap();
     server.abort();
 }
-
-/// A server that is dropped accepts no more.
-#[colored::test(workers = 2)]
-async fn a_dropped_server_stops_accepting() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let addr = listener.local_addr().unwrap();
-    let server = colored::spawn(serve(listener, service_fn(color)).into_future());
-    while TcpStream::connect(addr).await.is_err() {
-        colored::yield_now().await;
-    }
-    server.abort();
-    let refused = async {
-        while TcpStream::connect(addr).await.is_ok() {
-            colored::time::sleep(Duration::from_millis(1)).await;
-        }
-    };
-    within(refused).await;
-}
