@@ -38,7 +38,8 @@ mod timer;
 pub use self::client::{ClientStream, Connector, client, client_builder};
 pub use self::executor::ColoredExecutor;
 pub use self::serve::{
-    Coloring, DrainTimeout, Listener, Serve, ServeError, Serving, into_io, serve, serve_with,
+    Coloring, DrainTimeout, HttpService, Listener, Serve, ServeError, Serving, into_io, serve,
+    serve_with,
 };
 pub use self::timer::ColoredTimer;
 

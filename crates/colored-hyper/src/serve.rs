@@ -18,7 +18,10 @@ pub use self::upgrade::into_io;
 use self::preface::Version;
 use crate::{ColoredExecutor, ColoredTimer};
 use colored::time::Duration;
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
+use hyper::service::Service;
 use std::fmt;
 use std::pin::Pin;
 
@@ -33,7 +36,7 @@ use std::pin::Pin;
 pub fn serve<L, S>(listener: L, service: S) -> Serve<L, impl FnMut(L::Peer) -> S + Send + 'static>
 where
     L: Listener,
-    S: Clone + Send + 'static,
+    S: HttpService + Clone + Send + 'static,
 {
     serve_with(listener, move |_| service.clone())
 }
@@ -45,6 +48,7 @@ pub fn serve_with<L, M, S>(listener: L, make: M) -> Serve<L, M>
 where
     L: Listener,
     M: FnMut(L::Peer) -> S + Send + 'static,
+    S: HttpService,
 {
     let mut http1 = http1::Builder::new();
     http1.timer(ColoredTimer).header_read_timeout(HEADER_READ_TIMEOUT);
@@ -60,6 +64,18 @@ where
     };
     Serve { listener, make, signal: Box::pin(std::future::pending()), settings }
 }
+
+/// A service of hyper that takes the requests of a server. It exists for its error message: every such service has it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no service of hyper",
+    label = "this cannot serve requests",
+    note = "an axum `Router`, like every service of tower, becomes one by `colored_hyper::tower(..)`: \
+            `serve(listener, tower(router))`"
+)]
+pub trait HttpService {}
+
+#[diagnostic::do_not_recommend]
+impl<S: Service<Request<Incoming>>> HttpService for S {}
 
 /// hyper's own default.
 const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(30);
