@@ -57,8 +57,15 @@ pub(crate) fn watched<R>(body: impl FnOnce() -> R) -> R {
     body()
 }
 
-/// A runtime with so many workers.
+/// A runtime on which so many threads run tasks. It has no spare workers: where the machine is busy, a spare would take
+/// the place of a worker that has lost its CPU, or of one that a gate holds, and the order of colors would be another.
 pub(crate) fn runtime(workers: usize) -> Runtime {
+    let builder = Runtime::builder().workers(workers).spare_workers(0);
+    builder.build().expect("the runtime starts")
+}
+
+/// A runtime with so many workers, and the spare workers that it has by default.
+pub(crate) fn runtime_with_spares(workers: usize) -> Runtime {
     Runtime::builder().workers(workers).build().expect("the runtime starts")
 }
 

@@ -107,8 +107,8 @@ fn within_a_color_the_order_stays() {
 #[test]
 fn a_color_is_its_own_class_again_when_nothing_urgent_is_left_in_it() {
     shared(|| {
-        let runtime = Runtime::builder().workers(1).slice(1, Duration::from_secs(1));
-        let runtime = runtime.build().unwrap();
+        let runtime = Runtime::builder().workers(1).spare_workers(0);
+        let runtime = runtime.slice(1, Duration::from_secs(1)).build().unwrap();
         let (handle, trace) = (runtime.handle(), Trace::new());
         handle.set_priority(BUSY, Priority::High);
         let gate = Gate::close(handle, BUSY);
@@ -282,8 +282,8 @@ fn a_lower_priority_holds_from_the_next_turn() {
 
 /// Polls of one color of each class while the highest never ends, and how often each had a turn.
 fn turns_beside_an_endless_high_color(workers: usize) -> [u64; 3] {
-    let runtime = Runtime::builder().workers(workers).slice(1, Duration::from_secs(1));
-    let runtime = runtime.build().unwrap();
+    let runtime = Runtime::builder().workers(workers).spare_workers(0);
+    let runtime = runtime.slice(1, Duration::from_secs(1)).build().unwrap();
     let over = Arc::new(AtomicBool::new(false));
     let polls: Arc<[AtomicU64; 3]> = Arc::default();
     let classes = [Priority::Low, Priority::Normal, Priority::High];

@@ -2,7 +2,7 @@
 
 use crate::support::drops::Drops;
 use crate::support::witness::Witness;
-use crate::support::{run, runtime, shared, storm};
+use crate::support::{run, runtime_with_spares, shared, storm};
 use colored::{Color, ColorCell, Handle, spawn_colored, spawn_unique};
 use std::sync::Arc;
 use std::thread;
@@ -15,7 +15,7 @@ const MANY: u64 = 500;
 #[test]
 fn a_million_events_of_64_colors_on_8_workers_under_stealing() {
     shared(|| {
-        let runtime = runtime(8);
+        let runtime = runtime_with_spares(8);
         storm::rage(&runtime, EVENTS);
         let steals: u64 = runtime.metrics().workers.iter().map(|worker| worker.steals).sum();
         println!("{steals} steals");
@@ -27,7 +27,7 @@ fn a_million_events_of_64_colors_on_8_workers_under_stealing() {
 fn hops_aborts_and_shutdown_keep_colors_apart() {
     shared(|| {
         for round in 0..10 {
-            storm::wander_until_shutdown(runtime(8), 400, round * 400);
+            storm::wander_until_shutdown(runtime_with_spares(8), 400, round * 400);
         }
     });
 }

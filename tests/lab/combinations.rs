@@ -299,7 +299,7 @@ fn a_lane_at_home_comes_back_to_where_it_ran() {
 fn a_slice_is_as_long_as_it_was_set() {
     shared(|| {
         for polls in [1, 7, 500] {
-            let runtime = Runtime::builder().workers(1).slice(polls, Duration::from_secs(1));
+            let runtime = by(None).workers(1).slice(polls, Duration::from_secs(1));
             let runtime = runtime.build().unwrap();
             let trace = Trace::new();
             let ours = trace.clone();
@@ -326,7 +326,7 @@ fn a_slice_is_as_long_as_it_was_set() {
 #[test]
 fn a_slice_takes_no_more_time_than_it_was_given() {
     shared(|| {
-        let runtime = Runtime::builder().workers(1).slice(10_000, Duration::from_micros(500));
+        let runtime = by(None).workers(1).slice(10_000, Duration::from_micros(500));
         let (runtime, trace) = (runtime.build().unwrap(), Trace::new());
         let ours = trace.clone();
         runtime.run(async move {

@@ -1,7 +1,7 @@
 //! Polls that hold their workers: the other colors go on, and the runtime says which poll it was.
 
 use crate::support::attempts::{percentile, within};
-use crate::support::{alone, process, runtime, shared};
+use crate::support::{alone, process, runtime, runtime_with_spares, shared};
 use colored::metrics::LongPoll;
 use colored::time::{Duration, Instant, MissedTickBehavior, interval, sleep};
 use colored::{Builder, Color, Runtime, block_in_place, spawn_colored, spawn_unique};
@@ -156,7 +156,7 @@ fn a_long_callback_is_reported_by_its_color() {
 #[test]
 fn polls_that_sleep_again_and_again_lose_nothing() {
     shared(|| {
-        let runtime = runtime(1);
+        let runtime = runtime_with_spares(1);
         runtime.run(async {
             for round in 0..20 {
                 let sleeper = spawn_colored(1, async { thread::sleep(Duration::from_millis(25)) });
@@ -177,6 +177,7 @@ fn polls_that_sleep_again_and_again_lose_nothing() {
                 }
             }
         });
+        assert!(runtime.metrics().long_polls.hand_offs >= 1);
         runtime.shutdown_timeout(Duration::from_secs(30)).unwrap();
     });
 }

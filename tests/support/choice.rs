@@ -41,11 +41,12 @@ impl Choice {
     }
 }
 
-/// Settings with a policy, or with none.
+/// Settings with a policy, or with none. No spare workers, as in `support::runtime`.
 pub(crate) fn by(policy: Option<&'static Places>) -> Builder {
+    let builder = Runtime::builder().spare_workers(0);
     match policy {
-        Some(places) => Runtime::builder().policy(places),
-        None => Runtime::builder(),
+        Some(places) => builder.policy(places),
+        None => builder,
     }
 }
 
