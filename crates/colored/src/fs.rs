@@ -24,7 +24,8 @@
 //! then read and written on the worker by ordinary calls. Of overlayfs, the root of most containers, and
 //! of other file systems of this machine, `mincore` tells what is in memory, and an ordinary call reads
 //! that: but only of files that this user owns, since the system tells others nothing. If most attempts on a device find nothing, only
-//! one of 16 operations is tried, until they find something again. [`Builder::lazy_files`] switches all
+//! one of 16 operations is tried, until they find something again. If attempts that find nothing are slow, because the
+//! queue of the device is full, the next thousand reads of such files ask `mincore` first. [`Builder::lazy_files`] switches all
 //! attempts off, and so does the environment variable `COLORED_LAZY_FILES=0`.
 //!
 //! io_uring reads files that are on a device of this machine and have attempts, after the first operation

@@ -19,7 +19,8 @@ pub(crate) enum Event {
     WouldBlock,
     /// A try found that the file system supports none.
     Unsupported,
-    /// The operation was not tried, because most tries have failed.
+    /// The operation was not tried, because most tries have failed, or because those that fail are slow and the system
+    /// says that the data is not in memory.
     Skipped,
     /// A thread of the pool, or the ring, did the operation, or the rest of it.
     Deferred,
@@ -133,7 +134,8 @@ pub struct FileMetrics {
     pub would_block: u64,
     /// Attempts that the file system does not support. They are not repeated on that device.
     pub unsupported: u64,
-    /// Operations that were not attempted, because most attempts on the device fail.
+    /// Operations that were not attempted, because most attempts on the device fail; or because attempts that fail have
+    /// been slow, and the system said that the data is not in memory.
     pub skipped: u64,
     /// Operations that a blocking thread or the system's io_uring did, or finished.
     pub deferred: u64,

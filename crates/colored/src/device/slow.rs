@@ -20,7 +20,7 @@ pub(crate) fn sample() -> Option<Instant> {
     })
 }
 
-/// What a slow attempt is counted as.
+/// What a slow attempt is counted as, and `None` for one that the file system does not support.
 pub(crate) fn event(outcome: Outcome) -> Option<Event> {
     match outcome {
         Outcome::Hit => Some(Event::SlowHit),

@@ -35,6 +35,8 @@ mod some {
         Partial(usize),
         /// The attempt takes a millisecond longer.
         Slow,
+        /// The attempt takes a millisecond, and finds that the operation would wait.
+        SlowRefusal,
         /// An error of the system.
         Error(i32),
     }
@@ -54,6 +56,10 @@ mod some {
             Fault::Slow => {
                 std::thread::sleep(std::time::Duration::from_millis(1));
                 None
+            }
+            Fault::SlowRefusal => {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+                Some(Ok(Attempt::WouldBlock))
             }
             Fault::Error(code) => Some(Err(io::Error::from_raw_os_error(code))),
         }

@@ -143,7 +143,7 @@ impl OpenFile {
     pub(super) fn try_read(&self, buf: &mut [u8], offset: u64) -> io::Result<Option<usize>> {
         let room = buf.len().min(INLINE);
         let buf = &mut buf[..fault::limit(room)];
-        self.attempt(Direction::Read, room, |how| match how {
+        self.attempt(Direction::Read, offset, room, |how| match how {
             How::NoWait => system::read(&self.file, buf, offset),
             How::Plain => positional::read(&self.file, buf, offset).map(Attempt::Done),
             How::Resident => self.read_resident(buf, offset),
@@ -155,7 +155,7 @@ impl OpenFile {
     pub(super) fn try_write(&self, buf: &[u8], offset: u64) -> io::Result<Option<usize>> {
         let room = buf.len().min(INLINE);
         let buf = &buf[..fault::limit(room)];
-        self.attempt(Direction::Write, room, |how| match how {
+        self.attempt(Direction::Write, offset, room, |how| match how {
             How::NoWait => system::write(&self.file, buf, offset),
             How::Plain => positional::write(&self.file, buf, offset).map(Attempt::Done),
             How::Resident => Ok(Attempt::Unsupported),
@@ -176,6 +176,14 @@ impl OpenFile {
         }
     }
 
+    /// Whether the system says that the first byte of a read is not in memory.
+    fn is_absent(&self, offset: u64) -> bool {
+        let is_absent = |of: &Residency| of.resident(offset, 1) == 0;
+        // No page is in memory behind the end, and the attempt finds that at once.
+        self.residency().is_some_and(is_absent)
+            && self.file.metadata().is_ok_and(|metadata| offset < metadata.len())
+    }
+
     fn residency(&self) -> Option<&Residency> {
         self.residency.get_or_init(|| Residency::of(&self.file)).as_ref()
     }
@@ -183,6 +191,7 @@ impl OpenFile {
     fn attempt(
         &self,
         direction: Direction,
+        offset: u64,
         room: usize,
         call: impl FnOnce(How) -> io::Result<Attempt<usize>>,
     ) -> io::Result<Option<usize>> {
@@ -206,7 +215,8 @@ impl OpenFile {
             }
             (true, _) => return Ok(None),
         };
-        if !tries.should_try() {
+        let is_first_asked = direction == Direction::Read && tries.should_ask_first();
+        if !tries.should_try() || is_first_asked && self.is_absent(offset) {
             device.counts.add(Event::Skipped);
             return Ok(None);
         }
@@ -222,10 +232,14 @@ impl OpenFile {
             Attempt::WouldBlock => (Outcome::Miss, Event::WouldBlock, None),
             Attempt::Unsupported => (Outcome::Unsupported, Event::Unsupported, None),
         };
-        if let (Some(begin), Some(event)) = (begin, slow::event(outcome))
-            && begin.elapsed() > slow::LIMIT
-        {
-            device.counts.add(event);
+        if let (Some(begin), Some(event)) = (begin, slow::event(outcome)) {
+            let was_slow = begin.elapsed() > slow::LIMIT;
+            if was_slow {
+                device.counts.add(event);
+            }
+            if outcome == Outcome::Miss {
+                tries.note_timed(was_slow);
+            }
         }
         tries.note(outcome);
         device.counts.add(event);

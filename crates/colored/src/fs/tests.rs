@@ -8,6 +8,9 @@ use std::io::{ErrorKind, SeekFrom};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+#[cfg(target_os = "linux")]
+mod linux;
+
 /// The number of the error for a call that a signal has interrupted.
 const EINTR: i32 = 4;
 
