@@ -4,6 +4,7 @@
 mod cycles;
 mod impls;
 mod layering;
+mod links;
 mod names;
 mod source;
 
@@ -380,4 +381,12 @@ fn the_tests_that_the_page_of_coverage_names_exist() {
     }
     assert!(named > 30, "{named} names: the page has another form now");
     assert_none(faults);
+}
+
+#[test]
+fn links_of_the_pages_lead_somewhere() {
+    let (faults, counts): (Vec<_>, Vec<_>) =
+        links::pages().iter().map(|page| links::faults(page)).unzip();
+    assert!(counts.iter().sum::<usize>() > 60, "{counts:?} links: the pages have another form now");
+    assert_none(faults.concat());
 }

@@ -158,8 +158,8 @@
 //!   [`try_join!`] are also tokio's and need no runtime; for `pin!` use [`std::pin::pin!`].
 //! * `tokio::spawn`, `tokio::time`, `tokio::net`, `tokio::fs`, `tokio::signal` and `tokio::process`
 //!   need a tokio runtime and panic without one. Use [`spawn`], [`time`], [`net`], [`fs`], [`signal`] and `process` of
-//!   this crate. The guide, `docs/colors.md`, has a table for
-//!   programs that come from tokio.
+//!   this crate. The page `docs/from-tokio.md` of the repository has a table of all calls, and ports a server step by
+//!   step.
 //! * Libraries that are built on those, such as HTTP clients and database drivers, work with the feature
 //!   `tokio-context` and `#[colored::main(tokio)]`: then all threads are in a tokio runtime as well. Our
 //!   tasks keep their colors; what a library hands to `tokio::spawn` has none, and runs on tokio's thread.
@@ -263,3 +263,8 @@ struct Readme;
 #[cfg(all(doctest, feature = "macros"))]
 #[doc = include_str!("../../../docs/colors.md")]
 struct Guide;
+
+// The code of the page for programs from tokio. Its server waits for Ctrl-C.
+#[cfg(all(doctest, feature = "macros", unix))]
+#[doc = include_str!("../../../docs/from-tokio.md")]
+struct FromTokio;
