@@ -1,6 +1,7 @@
 //! Checks of the workspace's structure: imports point down, the core knows no operating system, and `unsafe`
 //! stays where it is.
 
+mod cancel;
 mod cycles;
 mod impls;
 mod layering;
@@ -389,4 +390,24 @@ fn links_of_the_pages_lead_somewhere() {
         links::pages().iter().map(|page| links::faults(page)).unzip();
     assert!(counts.iter().sum::<usize>() > 60, "{counts:?} links: the pages have another form now");
     assert_none(faults.concat());
+}
+
+#[test]
+fn every_future_says_what_happens_if_it_is_dropped() {
+    let mut files = Vec::new();
+    for folder in CRATES.map(|of| of.sources) {
+        let paths = sources(folder).into_iter().map(|(file, _)| format!("{folder}/{file}"));
+        files.extend(paths.filter(|file| !is_of_tests(file)));
+    }
+    let text_of = |file| fs::read_to_string(root().join(file)).expect("it is there");
+    let texts: Vec<_> = files.iter().map(text_of).collect();
+    let futures = texts.iter().flat_map(|text| cancel::futures(text)).collect();
+    let each = files.iter().zip(&texts).map(|(file, text)| cancel::faults(file, text, &futures));
+    let (faults, counts): (Vec<_>, Vec<_>) = each.unzip();
+    assert!(counts.iter().sum::<usize>() > 100, "{counts:?}: they have another form now");
+    assert_none(faults.concat());
+}
+
+fn is_of_tests(file: &str) -> bool {
+    file.contains("/tests") || file.contains("/model") || file.contains("colored-lab")
 }

@@ -210,7 +210,7 @@ impl<T: Send + 'static> ColorCell<T> {
         Call::new(self.clone(), site, f)
     }
 
-    /// As [`call`](Self::call), with an error in place of a panic that is not `f`'s.
+    /// As [`call`](Self::call), with an error in place of a panic that is not `f`'s, and as cancel safe.
     ///
     /// # Errors
     ///

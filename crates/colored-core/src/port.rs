@@ -41,7 +41,7 @@ where
     cell.call_now(f).map(|result| result.map_err(AccessError::from))
 }
 
-/// As [`ColorCell::call`], for a caller at `site`.
+/// As [`ColorCell::call`], for a caller at `site`, and as cancel safe.
 pub fn call_from<T, R, F>(
     cell: &ColorCell<T>,
     site: &'static Location<'static>,

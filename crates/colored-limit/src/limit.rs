@@ -210,7 +210,7 @@ impl Limit {
     }
 
     /// As [`reserve`](Self::reserve), with an error in place of the panic for a wait that would
-    /// never end. A waiter that gets the error has left the line.
+    /// never end, and as cancel safe. A waiter that gets the error has left the line.
     ///
     /// # Errors
     ///

@@ -213,7 +213,7 @@ impl<T: 'static> PinnedCell<T> {
         }
     }
 
-    /// As [`call`](Self::call), with an error in place of its own panic.
+    /// As [`call`](Self::call), with an error in place of its own panic, and as cancel safe.
     ///
     /// # Errors
     ///

@@ -34,7 +34,7 @@ impl<T: Send + 'static> ColorCell<T> {
     /// # }
     /// ```
     ///
-    /// The access costs as much as a section.
+    /// Cancel safe if the future of `f` is: dropping the access ends the section. The access costs as much as a section.
     ///
     /// # Panics
     ///

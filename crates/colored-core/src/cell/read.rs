@@ -79,7 +79,7 @@ impl<T: Send + Sync + 'static> ColorCell<T> {
         Read::new(self, Location::caller(), f)
     }
 
-    /// As [`read`](Self::read), with an error in place of a panic that is not `f`'s.
+    /// As [`read`](Self::read), with an error in place of a panic that is not `f`'s, and as cancel safe.
     ///
     /// # Errors
     ///

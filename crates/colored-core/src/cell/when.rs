@@ -85,7 +85,7 @@ where
     start(cells, f)
 }
 
-/// As [`when()`], with an error in place of a panic that is not `f`'s.
+/// As [`when()`], with an error in place of a panic that is not `f`'s, and as cancel safe.
 ///
 /// # Errors
 ///

@@ -81,7 +81,7 @@ impl File {
     }
 
     /// Gives the file to the standard library, with its position, after its last deferred operation. Of a
-    /// pipe, bytes that a dropped read has taken are lost.
+    /// pipe, bytes that a dropped read has taken are lost. Not cancel safe: a dropped call closes the file.
     ///
     /// # Errors
     ///
@@ -102,7 +102,7 @@ impl File {
     }
 
     /// A second handle of the same open file, with a position of its own, which begins where this one's
-    /// is. Waits for the last deferred operation of this handle.
+    /// is. Waits for the last deferred operation of this handle. Cancel safe.
     ///
     /// # Errors
     ///
@@ -138,7 +138,7 @@ impl File {
         Ok(done)
     }
 
-    /// As [`read_at`](Self::read_at), and the end of the file is an error.
+    /// As [`read_at`](Self::read_at), and the end of the file is an error. Cancel safe.
     ///
     /// # Errors
     ///
@@ -180,7 +180,8 @@ impl File {
         Ok(done)
     }
 
-    /// As [`write_at`](Self::write_at), and every error is reported.
+    /// As [`write_at`](Self::write_at), and every error is reported. Cancel safe as that: a dropped call has written any
+    /// number of bytes, or will do so.
     ///
     /// # Errors
     ///
@@ -291,23 +292,24 @@ impl File {
         }
     }
 
-    /// Makes the file that long: cuts its end off, or adds zeros.
+    /// Makes the file that long: cuts its end off, or adds zeros. Not cancel safe: a dropped call may still do so.
     pub async fn set_len(&self, len: u64) -> io::Result<()> {
         self.offload("set the length of", move |file| file.set_len(len)).await
     }
 
-    /// Sets the permissions of the file.
+    /// Sets the permissions of the file. Not cancel safe: a dropped call may still set them.
     pub async fn set_permissions(&self, permissions: Permissions) -> io::Result<()> {
         self.offload("set the permissions of", |file| file.set_permissions(permissions)).await
     }
 
     /// Returns when the file's data and metadata are on the device. A write that has not returned is not
-    /// waited for.
+    /// waited for. Cancel safe.
     pub async fn sync_all(&self) -> io::Result<()> {
         self.offload("sync", std::fs::File::sync_all).await
     }
 
-    /// As [`sync_all`](Self::sync_all), without metadata that is not needed to read the data.
+    /// As [`sync_all`](Self::sync_all), without metadata that is not needed to read the data. Cancel
+    /// safe.
     pub async fn sync_data(&self) -> io::Result<()> {
         self.offload("sync", std::fs::File::sync_data).await
     }

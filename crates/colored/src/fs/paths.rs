@@ -43,7 +43,7 @@ pub async fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
     look_at(path.as_ref(), true).await
 }
 
-/// As [`metadata`], of a symbolic link itself.
+/// As [`metadata`], of a symbolic link itself. Cancel safe.
 ///
 /// # Errors
 ///
@@ -106,7 +106,7 @@ pub async fn try_exists(path: impl AsRef<Path>) -> io::Result<bool> {
 }
 
 /// Copies the contents and the permissions of a file, and returns the number of bytes. Overwrites `to`.
-/// A dropped call may still copy.
+/// Not cancel safe: a dropped call may still copy.
 ///
 /// # Errors
 ///
@@ -116,7 +116,7 @@ pub async fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<u6
 }
 
 /// Gives a file or directory another name, and replaces a file that has it. Both must be on one file
-/// system. A dropped call may still rename.
+/// system. Not cancel safe: a dropped call may still rename.
 ///
 /// # Errors
 ///
@@ -125,7 +125,7 @@ pub async fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<
     offload_two("rename", from.as_ref(), to.as_ref(), |from, to| fs::rename(from, to)).await
 }
 
-/// Makes a second name, `link`, of a file.
+/// Makes a second name, `link`, of a file. Not cancel safe: a dropped call may still make it.
 ///
 /// # Errors
 ///
@@ -135,7 +135,7 @@ pub async fn hard_link(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io
     offload_two("link", original.as_ref(), link.as_ref(), link_to).await
 }
 
-/// Makes a symbolic link, `link`, that leads to `original`.
+/// Makes a symbolic link, `link`, that leads to `original`. Not cancel safe: a dropped call may still make it.
 ///
 /// # Errors
 ///
@@ -160,24 +160,24 @@ macro_rules! on_a_path {
 }
 
 on_a_path! {
-    /// Makes a directory, in one that exists. A dropped call may still make it.
+    /// Makes a directory, in one that exists. Not cancel safe: a dropped call may still make it.
     create_dir("make the directory") -> ();
-    /// Makes a directory, and those above it that do not exist. A dropped call may still make them.
+    /// Makes a directory, and those above it that do not exist. Not cancel safe: a dropped call may still make them.
     create_dir_all("make the directory") -> ();
-    /// Removes a file. A dropped call may still remove it.
+    /// Removes a file. Not cancel safe: a dropped call may still remove it.
     remove_file("remove the file") -> ();
-    /// Removes an empty directory. A dropped call may still remove it.
+    /// Removes an empty directory. Not cancel safe: a dropped call may still remove it.
     remove_dir("remove the directory") -> ();
-    /// Removes a directory with all that is in it; does not follow symbolic links. A dropped call may
-    /// still remove them.
+    /// Removes a directory with all that is in it; does not follow symbolic links. Not cancel
+    /// safe: a dropped call may still remove them.
     remove_dir_all("remove the directory") -> ();
-    /// The path that a symbolic link leads to.
+    /// The path that a symbolic link leads to. Cancel safe.
     read_link("read the link") -> PathBuf;
-    /// The absolute path without symbolic links and `..`.
+    /// The absolute path without symbolic links and `..`. Cancel safe.
     canonicalize("resolve") -> PathBuf;
 }
 
-/// Sets the permissions of a file or directory. A dropped call may still set them.
+/// Sets the permissions of a file or directory. Not cancel safe: a dropped call may still set them.
 ///
 /// # Errors
 ///

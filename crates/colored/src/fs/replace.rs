@@ -12,7 +12,7 @@ const NAMES: u32 = 100;
 
 /// Makes `bytes` the contents of the file at a path, in one step: a program that opens the file finds
 /// the old contents or the new ones, also after a crash of this program, and also if the call is dropped
-/// or fails.
+/// or fails. Not cancel safe: a dropped call may still replace the file.
 ///
 /// The bytes are written to a new file beside the old one, which is then renamed to it; the permissions
 /// of an old file stay, its owner becomes that of the process. A path that leads over a symbolic link replaces the file that the link leads to.

@@ -108,7 +108,7 @@ fn look_up(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
 
 /// Looks a host name up on the blocking pool.
 ///
-/// An address needs no look-up and no thread of the pool. Dropping the future discards the answer; the
+/// An address needs no look-up and no thread of the pool. Cancel safe: dropping the future discards the answer; the
 /// thread of the pool stays busy until the resolver is done.
 ///
 /// # Errors

@@ -42,7 +42,8 @@ pub struct UdpSocket {
 }
 
 impl UdpSocket {
-    /// Makes a socket at the first of the addresses where that is possible. Port 0 lets the system choose.
+    /// Makes a socket at the first of the addresses where that is possible. Port 0 lets the system choose. Cancel
+    /// safe.
     ///
     /// # Errors
     ///
@@ -64,7 +65,7 @@ impl UdpSocket {
     }
 
     /// Sets the peer, the first of the addresses where that is possible: the socket then sends to it without an address,
-    /// and receives from nobody else.
+    /// and receives from nobody else. Cancel safe: a dropped call has set no peer.
     ///
     /// # Errors
     ///
@@ -182,13 +183,13 @@ impl UdpSocket {
         })
     }
 
-    /// Like [`recv`](Self::recv), and the datagram stays in the queue.
+    /// Like [`recv`](Self::recv), and the datagram stays in the queue. Cancel safe.
     pub async fn peek(&self, buf: &mut [u8]) -> io::Result<usize> {
         let peek = |socket: &mio::net::UdpSocket| socket.peek(buf);
         self.inner.io(Interest::READABLE, peek).await.map(|(_, len)| len)
     }
 
-    /// Like [`recv_from`](Self::recv_from), and the datagram stays in the queue.
+    /// Like [`recv_from`](Self::recv_from), and the datagram stays in the queue. Cancel safe.
     pub async fn peek_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
         let peek = |socket: &mio::net::UdpSocket| socket.peek_from(buf);
         self.inner.io(Interest::READABLE, peek).await.map(|(_, received)| received)

@@ -145,8 +145,8 @@ impl Command {
         })
     }
 
-    /// Starts the program, and returns a future that waits for its end. If the future is dropped, the child goes on, unless
-    /// [`kill_on_drop`](Self::kill_on_drop) is set.
+    /// Starts the program, and returns a future that waits for its end. Not cancel safe: if the future is dropped,
+    /// its result is lost, and the child goes on, unless [`kill_on_drop`](Self::kill_on_drop) is set.
     ///
     /// # Errors
     ///
@@ -157,7 +157,8 @@ impl Command {
     }
 
     /// Starts the program, and returns a future that waits for its end, and has what it wrote to its standard output and
-    /// error. If the future is dropped, the child goes on, unless [`kill_on_drop`](Self::kill_on_drop) is set.
+    /// error. Not cancel safe: if the future is dropped, what it has read is lost, and the child goes on, unless
+    /// [`kill_on_drop`](Self::kill_on_drop) is set.
     ///
     /// # Errors
     ///

@@ -18,7 +18,8 @@ macro_rules! pipe {
                 File::from_std(std::fs::File::from(pipe.into())).map(Self)
             }
 
-            /// The pipe as a file, for instance for a `Stdio` of another child, after its last operation.
+            /// The pipe as a file, for instance for a `Stdio` of another child, after its last operation. Not cancel
+            /// safe: a dropped call closes the pipe.
             ///
             /// # Errors
             ///

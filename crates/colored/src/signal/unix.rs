@@ -114,6 +114,8 @@ pub fn signal(kind: SignalKind) -> io::Result<Signal> {
 
 /// Waits for Ctrl-C, from the first poll of this future on: for `SIGINT`.
 ///
+/// Cancel safe. A signal that comes while no such future waits is forgotten; a [`Signal`] remembers it.
+///
 /// # Errors
 ///
 /// As [`signal`].

@@ -63,7 +63,7 @@ impl Graph {
     /// been handled, or lost by a panic of its handler.
     ///
     /// If stages send in a circle, an event that comes back to a closed stage is given back to its
-    /// sender. If the future is dropped before it is ready, the stages that it has not closed yet stay
+    /// sender. Not cancel safe: if the future is dropped before it is ready, the stages that it has not closed yet stay
     /// open.
     pub async fn drain(self) -> Vec<(String, Metrics)> {
         for (_, node) in self.nodes.iter().rev() {

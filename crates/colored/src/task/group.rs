@@ -166,8 +166,8 @@ impl<T: Send + 'static> Group<T> {
         Poll::Ready(Some(output))
     }
 
-    /// Waits for all tasks, and returns their outputs in the order in which the tasks ended. If the future is dropped, the
-    /// other tasks are aborted.
+    /// Waits for all tasks, and returns their outputs in the order in which the tasks ended. Not cancel safe: if the
+    /// future is dropped, the outputs are lost, and the other tasks are aborted.
     ///
     /// # Panics
     ///

@@ -14,7 +14,7 @@ use crate::{budget, time};
 ///
 /// A duration of zero is over at the first poll. A duration that is too long for an
 /// [`Instant`] becomes 30 years. [The module](crate::time) documents how late a sleep
-/// may end: about 0.1 ms on Linux, while few others end at the same time.
+/// may end: about 0.1 ms on Linux, while few others end at the same time. Cancel safe.
 ///
 /// # Examples
 ///
@@ -30,7 +30,7 @@ pub fn sleep(duration: Duration) -> Sleep {
     sleep_until(time::later(time::now(), duration))
 }
 
-/// Waits until `deadline`, which may have passed already.
+/// Waits until `deadline`, which may have passed already. Cancel safe.
 #[must_use = "a sleep does nothing unless it is awaited"]
 pub fn sleep_until(deadline: Instant) -> Sleep {
     Sleep { deadline, timer: None }

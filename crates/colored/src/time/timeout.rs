@@ -42,7 +42,7 @@ pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoF
     Timeout { future: future.into_future(), sleep: sleep(duration), limit: Some(duration) }
 }
 
-/// [`timeout`] with a point in time.
+/// [`timeout`] with a point in time, and as cancel safe.
 pub fn timeout_at<F: IntoFuture>(deadline: Instant, future: F) -> Timeout<F::IntoFuture> {
     Timeout { future: future.into_future(), sleep: sleep_until(deadline), limit: None }
 }

@@ -86,7 +86,7 @@ impl ListenOptions {
     }
 
     /// Listens on the first of the addresses where that is possible. Port 0 lets the system choose:
-    /// see [`TcpListener::local_addr`].
+    /// see [`TcpListener::local_addr`]. Cancel safe.
     ///
     /// # Errors
     ///
@@ -141,7 +141,7 @@ impl ListenOptions {
 
 impl TcpListener {
     /// Listens on the first of the addresses where that is possible, with the defaults of
-    /// [`ListenOptions`]. Port 0 lets the system choose.
+    /// [`ListenOptions`]. Port 0 lets the system choose. Cancel safe.
     ///
     /// # Errors
     ///

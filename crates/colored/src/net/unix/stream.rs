@@ -59,7 +59,7 @@ impl UnixStream {
     }
 
     /// Connects to the listener at `address`, which need not be a path; see
-    /// [`connect`](UnixStream::connect).
+    /// [`connect`](UnixStream::connect). Cancel safe.
     pub async fn connect_addr(address: &SocketAddr) -> io::Result<UnixStream> {
         let mut wait = FIRST_WAIT;
         loop {
