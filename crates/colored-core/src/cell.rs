@@ -97,7 +97,10 @@ impl<T: Send + 'static> ColorCell<T> {
     /// Outside a runtime: `Handle::cell` names one.
     #[must_use]
     #[track_caller]
-    pub fn new(color: impl Into<Color>, value: T) -> Self {
+    pub fn new(
+        color: impl Into<Color>, // a key of another type: `Color::of(&key)`
+        value: T,
+    ) -> Self {
         let color = color.into();
         let lane = SchedulerHandle::with_current(|handle| handle.map(|handle| handle.lane(color)));
         let Some(lane) = lane else {
@@ -195,7 +198,7 @@ impl<T: Send + 'static> ColorCell<T> {
     #[track_caller]
     pub fn call<R, F>(&self, f: F) -> Call<T, F, R>
     where
-        F: FnOnce(&mut T) -> R + Send + 'static,
+        F: FnOnce(&mut T) -> R + Send + 'static, // no `async` closure: use `exclusive` to await
         R: Send + 'static,
     {
         self.call_from(Location::caller(), f)

@@ -96,6 +96,14 @@
 //! * [`exclusive`] holds the color across awaits: nothing else of the color runs until the section
 //!   is done or dropped. [`ColorCell::exclusive`] gives `&mut T` in such a section.
 //!
+//! # Cancel safety
+//!
+//! A future is cancelled by dropping it, as the losing branches of [`select!`] are. Every function that returns a future
+//! documents what that means. *Cancel safe*: nothing is lost, and the function may simply be called again. *Not
+//! cancel safe*: a part of the work is done, will still be done, or is lost; the documentation says which. A
+//! [`JoinHandle`] is cancel safe: its task goes on. Where a task is aborted, all futures in it are dropped, under
+//! its color.
+//!
 //! # Cells and hops
 //!
 //! A [`ColorCell`] is a value that one color owns. There are two ways to use the state of another

@@ -60,7 +60,7 @@ fn with_handle<R>(what: &str, f: impl FnOnce(&SchedulerHandle) -> R) -> R {
 #[track_caller]
 pub fn spawn<F>(future: F) -> JoinHandle<F::Output>
 where
-    F: Future + Send + 'static,
+    F: Future + Send + 'static, // no `Rc`, no `RefCell`: use a `ColorCell`, or `spawn_local`
     F::Output: Send + 'static,
 {
     let site = Location::caller();
@@ -77,9 +77,12 @@ where
 ///
 /// Outside a runtime.
 #[track_caller]
-pub fn spawn_colored<F>(color: impl Into<Color>, future: F) -> JoinHandle<F::Output>
+pub fn spawn_colored<F>(
+    color: impl Into<Color>, // a key of another type: `Color::of(&key)`
+    future: F,
+) -> JoinHandle<F::Output>
 where
-    F: Future + Send + 'static,
+    F: Future + Send + 'static, // no `Rc`, no `RefCell`: use a `ColorCell`, or `spawn_local`
     F::Output: Send + 'static,
 {
     let site = Location::caller();
@@ -95,7 +98,7 @@ where
 #[track_caller]
 pub fn spawn_unique<F>(future: F) -> JoinHandle<F::Output>
 where
-    F: Future + Send + 'static,
+    F: Future + Send + 'static, // no `Rc`, no `RefCell`: use a `ColorCell`, or `spawn_local`
     F::Output: Send + 'static,
 {
     let site = Location::caller();
@@ -110,7 +113,7 @@ where
 #[track_caller]
 pub fn spawn_here<F>(future: F) -> JoinHandle<F::Output>
 where
-    F: Future + Send + 'static,
+    F: Future + Send + 'static, // no `Rc`, no `RefCell`: use a `ColorCell`, or `spawn_local`
     F::Output: Send + 'static,
 {
     match colored_core::spawn_here(future) {
