@@ -11,8 +11,9 @@
 //! These types have methods for threads outside of any runtime. Their names begin with `blocking_`, and
 //! they block the calling thread. tokio panics where such a method is called inside a task of its own
 //! runtime. **tokio does not recognize our tasks: inside a task these methods block the worker and its
-//! color**, for ever if they wait for work of the same color, or if there is only one worker. Other
-//! colors, timers and sockets go on, on other workers. Await the method of the same name without
+//! color**, for ever if they wait for work of the same color. Other colors, timers and sockets go on:
+//! on other workers, or after some milliseconds on a spare thread, while there is one
+//! ([`Builder::spare_workers`](crate::Builder::spare_workers)). Await the method of the same name without
 //! `blocking_`, or, in code that cannot await, call the method in
 //! [`spawn_blocking`](crate::spawn_blocking):
 //!
