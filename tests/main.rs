@@ -13,6 +13,7 @@ mod files;
 mod flow;
 mod guarantees;
 mod lab;
+mod net;
 mod shell;
 mod tasks;
 mod when;

@@ -21,7 +21,7 @@ pub use self::addr::{ToSocketAddrs, lookup_host};
 pub use self::chunks::Chunks;
 pub use self::tcp::{
     ConnectOptions, KeepAlive, ListenOptions, OwnedReadHalf, OwnedWriteHalf, ReadHalf,
-    ReuniteError, TcpListener, TcpStream, WriteHalf,
+    ReuniteError, TcpListener, TcpSocket, TcpStream, WriteHalf,
 };
 pub use self::udp::UdpSocket;
 #[cfg(unix)]

@@ -6,6 +6,7 @@ use std::task::{Context, Poll, ready};
 use mio::event::Source;
 
 use super::backoff::Backoff;
+use crate::driver::current;
 use crate::driver::source::Registered;
 use crate::explained::explained;
 use crate::io::{Interest, Ready};
@@ -36,6 +37,12 @@ pub(super) struct Acceptor<L: Listener> {
 impl<L: Listener> Acceptor<L> {
     pub(super) fn new(socket: L) -> io::Result<Self> {
         let inner = Registered::new(socket, Ready::READABLE)?;
+        Ok(Self { inner, backoff: Backoff::default() })
+    }
+
+    /// As [`new`](Acceptor::new), with the runtime and the worker of this context.
+    pub(super) fn within(context: &current::Context, socket: L) -> io::Result<Self> {
+        let inner = Registered::within(context, socket, Ready::READABLE)?;
         Ok(Self { inner, backoff: Backoff::default() })
     }
 

@@ -2,9 +2,11 @@
 
 #[cfg(unix)]
 mod unix {
-    use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+    use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
-    use crate::net::{TcpListener, TcpStream, UdpSocket, UnixDatagram, UnixListener, UnixStream};
+    use crate::net::{
+        TcpListener, TcpSocket, TcpStream, UdpSocket, UnixDatagram, UnixListener, UnixStream,
+    };
 
     macro_rules! descriptor {
         ($($type:ty),*) => {$(
@@ -22,14 +24,28 @@ mod unix {
         )*};
     }
 
-    descriptor!(TcpListener, TcpStream, UdpSocket, UnixDatagram, UnixListener, UnixStream);
+    descriptor!(TcpListener, TcpSocket, TcpStream, UdpSocket);
+    descriptor!(UnixDatagram, UnixListener, UnixStream);
+
+    impl From<OwnedFd> for TcpSocket {
+        /// As [`TcpSocket::from_std_stream`].
+        fn from(socket: OwnedFd) -> TcpSocket {
+            TcpSocket::from_std_stream(socket.into())
+        }
+    }
+
+    impl From<TcpSocket> for OwnedFd {
+        fn from(socket: TcpSocket) -> OwnedFd {
+            socket.into_socket().into()
+        }
+    }
 }
 
 #[cfg(windows)]
 mod windows {
-    use std::os::windows::io::{AsRawSocket, AsSocket, BorrowedSocket, RawSocket};
+    use std::os::windows::io::{AsRawSocket, AsSocket, BorrowedSocket, OwnedSocket, RawSocket};
 
-    use crate::net::{TcpListener, TcpStream, UdpSocket};
+    use crate::net::{TcpListener, TcpSocket, TcpStream, UdpSocket};
 
     macro_rules! descriptor {
         ($($type:ty),*) => {$(
@@ -47,5 +63,18 @@ mod windows {
         )*};
     }
 
-    descriptor!(TcpListener, TcpStream, UdpSocket);
+    descriptor!(TcpListener, TcpSocket, TcpStream, UdpSocket);
+
+    impl From<OwnedSocket> for TcpSocket {
+        /// As [`TcpSocket::from_std_stream`].
+        fn from(socket: OwnedSocket) -> TcpSocket {
+            TcpSocket::from_std_stream(socket.into())
+        }
+    }
+
+    impl From<TcpSocket> for OwnedSocket {
+        fn from(socket: TcpSocket) -> OwnedSocket {
+            socket.into_socket().into()
+        }
+    }
 }

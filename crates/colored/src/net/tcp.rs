@@ -4,6 +4,7 @@ pub use self::connect::ConnectOptions;
 pub use self::keep_alive::KeepAlive;
 pub use self::listen::ListenOptions;
 pub use self::listener::TcpListener;
+pub use self::socket::TcpSocket;
 pub use self::stream::{
     OwnedReadHalf, OwnedWriteHalf, ReadHalf, ReuniteError, TcpStream, WriteHalf,
 };
@@ -16,6 +17,8 @@ mod limits;
 mod listen;
 mod listener;
 mod options;
+mod per_worker;
+mod socket;
 mod stream;
 #[cfg(test)]
 mod tests;

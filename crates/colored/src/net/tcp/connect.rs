@@ -4,12 +4,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use socket2::{Domain, Protocol, Socket, Type};
-
-use super::{TcpStream, limits};
-use crate::driver::source::Registered;
+use super::{TcpSocket, TcpStream, limits};
 use crate::explained::explained;
-use crate::io::{Interest, Ready};
 use crate::net::ToSocketAddrs;
 use crate::net::error::all_failed;
 use crate::time::{self, timeout_at};
@@ -117,35 +113,29 @@ impl ConnectOptions {
     }
 
     async fn connect_to(&self, addr: SocketAddr) -> io::Result<TcpStream> {
-        let inner = Registered::new(self.begin(addr)?, Ready::EMPTY)?;
-        inner.io(Interest::WRITABLE, outcome).await?;
-        Ok(TcpStream { inner })
+        if let (None, None, None) = (self.bind, self.send_buffer, self.receive_buffer) {
+            return TcpStream::connecting(mio::net::TcpStream::connect(addr)?).await;
+        }
+        self.prepared(addr)?.connect_to(addr).await
     }
 
-    /// A socket that is about to be connected.
-    fn begin(&self, addr: SocketAddr) -> io::Result<mio::net::TcpStream> {
-        if let (None, None, None) = (self.bind, self.send_buffer, self.receive_buffer) {
-            return mio::net::TcpStream::connect(addr);
-        }
-        let socket = Socket::new(Domain::for_address(addr), Type::STREAM, Some(Protocol::TCP))?;
-        socket.set_nonblocking(true)?;
+    /// A socket with these options.
+    fn prepared(&self, addr: SocketAddr) -> io::Result<TcpSocket> {
+        let socket = TcpSocket::new_for(addr)?;
         if let Some(bytes) = self.send_buffer {
-            socket.set_send_buffer_size(bytes)?;
+            socket.socket().set_send_buffer_size(bytes)?;
         }
         if let Some(bytes) = self.receive_buffer {
-            socket.set_recv_buffer_size(bytes)?;
+            socket.socket().set_recv_buffer_size(bytes)?;
         }
         if let Some(local) = self.bind {
             let bound = match local.is_ipv4() == addr.is_ipv4() {
-                true => socket.bind(&local.into()),
+                true => socket.socket().bind(&local.into()),
                 false => Err(io::ErrorKind::InvalidInput.into()),
             };
             bound.map_err(|error| explained(format!("bind({local}): {error}"), error))?;
         }
-        match socket.connect(&addr.into()) {
-            Err(error) if !is_under_way(&error) => Err(error),
-            _ => Ok(mio::net::TcpStream::from_std(socket.into())),
-        }
+        Ok(socket)
     }
 }
 
@@ -172,31 +162,5 @@ async fn before<F: Future>(deadline: Option<Instant>, future: F) -> Option<F::Ou
     match deadline {
         Some(deadline) => timeout_at(deadline, future).await.ok(),
         None => Some(future.await),
-    }
-}
-
-/// Whether this error of a connect tells only that it has to be waited for.
-#[cfg(unix)]
-fn is_under_way(error: &io::Error) -> bool {
-    use rustix::io::Errno;
-    Errno::from_io_error(error) == Some(Errno::INPROGRESS)
-}
-
-#[cfg(not(unix))]
-fn is_under_way(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::WouldBlock
-}
-
-/// The outcome of the connection; `WouldBlock` while it is undecided.
-fn outcome(socket: &mio::net::TcpStream) -> io::Result<()> {
-    if let Some(error) = socket.take_error()? {
-        return Err(error);
-    }
-    match socket.peer_addr() {
-        // The event was about something else.
-        Err(error) if error.kind() == io::ErrorKind::NotConnected => {
-            Err(io::ErrorKind::WouldBlock.into())
-        }
-        other => other.map(|_| ()),
     }
 }

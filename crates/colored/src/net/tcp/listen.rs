@@ -1,11 +1,11 @@
 //! How to listen.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{self, SocketAddr};
 
-use socket2::{Domain, Protocol, SockRef, Socket, Type};
+use socket2::{SockRef, Socket};
 
-use super::{TcpListener, hops, limits};
+use super::{TcpListener, TcpSocket, hops, limits};
 use crate::net::ToSocketAddrs;
 use crate::net::error::all_failed;
 
@@ -63,7 +63,8 @@ impl ListenOptions {
     }
 
     /// `SO_REUSEPORT`: whether several listeners may share the port, between which the system
-    /// spreads the connections; default false. Each of them has to ask for it.
+    /// spreads the connections; default false. Each of them has to ask for it. For a listener on each worker there is
+    /// [`listen_per_worker`](ListenOptions::listen_per_worker).
     #[cfg(all(unix, not(any(target_os = "solaris", target_os = "illumos"))))]
     pub const fn reuse_port(mut self, reuse: bool) -> ListenOptions {
         self.reuse_port = reuse;
@@ -98,13 +99,11 @@ impl ListenOptions {
     ///
     /// Outside a runtime.
     pub async fn listen(&self, addr: impl ToSocketAddrs) -> io::Result<TcpListener> {
-        if let Some(given) = self.ttl {
-            limits::hops("ttl", given)?;
-        }
+        self.check()?;
         let target = addr.target()?;
         let mut failed = Vec::new();
         for &addr in &*target.resolve().await? {
-            match self.listen_on(addr) {
+            match self.listen_on(addr, |_| Ok(())).and_then(TcpListener::from_std) {
                 Ok(listener) => return Ok(listener),
                 Err(error) => failed.push((addr, error)),
             }
@@ -112,19 +111,30 @@ impl ListenOptions {
         Err(all_failed("listen on", &target.to_string(), failed))
     }
 
-    fn listen_on(&self, addr: SocketAddr) -> io::Result<TcpListener> {
-        let socket = Socket::new(Domain::for_address(addr), Type::STREAM, Some(Protocol::TCP))?;
+    /// Whether the options are in their ranges.
+    pub(super) fn check(&self) -> io::Result<()> {
+        self.ttl.map(|given| limits::hops("ttl", given)).transpose().map(|_| ())
+    }
+
+    /// Listens on this address, with what `prepare` does to the socket before.
+    pub(super) fn listen_on(
+        &self,
+        addr: SocketAddr,
+        prepare: impl FnOnce(&TcpSocket) -> io::Result<()>,
+    ) -> io::Result<net::TcpListener> {
+        let prepared = TcpSocket::new_for(addr)?;
+        let socket = prepared.socket();
         socket.set_reuse_address(self.reuse_address)?;
-        self.set_reuse_port(&socket)?;
+        self.set_reuse_port(socket)?;
         if let (Some(only), true) = (self.only_v6, addr.is_ipv6()) {
             socket.set_only_v6(only)?;
         }
         if let Some(given) = self.ttl {
-            hops::set_for_accepted("ttl", &SockRef::from(&socket), addr, given)?;
+            hops::set_for_accepted("ttl", &SockRef::from(socket), addr, given)?;
         }
+        prepare(&prepared)?;
         socket.bind(&addr.into())?;
-        socket.listen(self.backlog.try_into().unwrap_or(i32::MAX))?;
-        TcpListener::from_std(socket.into())
+        prepared.listen_to(self.backlog)
     }
 
     #[cfg(all(unix, not(any(target_os = "solaris", target_os = "illumos"))))]

@@ -3,11 +3,12 @@
 use std::fmt;
 use std::io;
 use std::net::{self, SocketAddr};
-use std::task::{Context, Poll};
+use std::task::{self, Poll};
 
 use socket2::SockRef;
 
 use super::{TcpStream, hops};
+use crate::driver::current::Context;
 use crate::net::acceptor::{Acceptor, Listener};
 
 /// A TCP socket that listens for connections.
@@ -36,7 +37,7 @@ impl TcpListener {
 
     /// Accepts a connection; see [`accept`](TcpListener::accept). Only the last task to poll is
     /// woken.
-    pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
+    pub fn poll_accept(&self, cx: &mut task::Context<'_>) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
         self.inner.poll_accept(cx)
     }
 
@@ -53,6 +54,13 @@ impl TcpListener {
         listener.set_nonblocking(true)?;
         let socket = mio::net::TcpListener::from_std(listener);
         Ok(TcpListener { inner: Acceptor::new(socket)? })
+    }
+
+    /// As [`from_std`](TcpListener::from_std), watched where that worker has its sockets.
+    pub(super) fn within(context: &Context, listener: net::TcpListener) -> io::Result<TcpListener> {
+        listener.set_nonblocking(true)?;
+        let socket = mio::net::TcpListener::from_std(listener);
+        Ok(TcpListener { inner: Acceptor::within(context, socket)? })
     }
 
     /// Gives the listener back to the standard library, still in non-blocking mode.

@@ -12,7 +12,7 @@ use std::net::{self, Shutdown, SocketAddr};
 use std::sync::Arc;
 
 use crate::driver::source::Registered;
-use crate::io::Ready;
+use crate::io::{Interest, Ready};
 use crate::net::transfer::Stream;
 
 /// A TCP connection.
@@ -26,7 +26,7 @@ use crate::net::transfer::Stream;
 ///
 /// Dropping it closes the connection, after the system has sent all written data.
 pub struct TcpStream {
-    pub(super) inner: Registered<mio::net::TcpStream>,
+    inner: Registered<mio::net::TcpStream>,
 }
 
 impl TcpStream {
@@ -47,6 +47,13 @@ impl TcpStream {
     /// Registers a connected socket. It can take data, and often has some to read already.
     pub(super) fn connected(socket: mio::net::TcpStream) -> io::Result<TcpStream> {
         let inner = Registered::new(socket, Ready::READABLE | Ready::WRITABLE)?;
+        Ok(TcpStream { inner })
+    }
+
+    /// Registers a socket that is about to be connected, and waits for the outcome.
+    pub(super) async fn connecting(socket: mio::net::TcpStream) -> io::Result<TcpStream> {
+        let inner = Registered::new(socket, Ready::EMPTY)?;
+        inner.io(Interest::WRITABLE, outcome).await?;
         Ok(TcpStream { inner })
     }
 
@@ -94,6 +101,20 @@ impl TcpStream {
 
     pub(in crate::net) fn socket(&self) -> &mio::net::TcpStream {
         self.inner.get()
+    }
+}
+
+/// The outcome of a connect; `WouldBlock` while it is undecided.
+fn outcome(socket: &mio::net::TcpStream) -> io::Result<()> {
+    if let Some(error) = socket.take_error()? {
+        return Err(error);
+    }
+    match socket.peer_addr() {
+        // The event was about something else.
+        Err(error) if error.kind() == io::ErrorKind::NotConnected => {
+            Err(io::ErrorKind::WouldBlock.into())
+        }
+        other => other.map(|_| ()),
     }
 }
 

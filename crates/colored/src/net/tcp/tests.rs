@@ -7,4 +7,5 @@ mod descriptors;
 mod halves;
 mod options;
 mod shutdown;
+mod socket;
 mod stream;
