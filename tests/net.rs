@@ -1,7 +1,8 @@
-//! Sockets under load, and many at a time.
+//! Sockets under load, many at a time, and with the helpers of `io`.
 
 mod descriptors;
 mod flood;
+mod helpers;
 mod many;
 #[cfg(target_os = "linux")]
 mod per_worker;

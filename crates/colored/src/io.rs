@@ -17,9 +17,13 @@ pub use self::async_fd::AsyncFd;
 pub use self::stdio::{Stderr, Stdin, Stdout, stderr, stdin, stdout};
 pub use tokio::io::{
     AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncSeek, AsyncSeekExt, AsyncWrite,
-    AsyncWriteExt, BufReader, BufStream, BufWriter, DuplexStream, Empty, Join, Lines, ReadBuf,
-    ReadHalf, Repeat, SimplexStream, Sink, Split, Take, WriteHalf, copy, copy_bidirectional,
-    copy_bidirectional_with_sizes, copy_buf, duplex, empty, join, repeat, simplex, sink, split,
+    AsyncWriteExt, BufReader, BufStream, BufWriter, Chain, DuplexStream, Empty, Join, Lines,
+    ReadBuf, ReadHalf, Repeat, SimplexStream, Sink, Split, Take, WriteHalf, copy,
+    copy_bidirectional, copy_bidirectional_with_sizes, copy_buf, duplex, empty, join, repeat,
+    simplex, sink, split,
 };
+
+#[doc(no_inline)]
+pub use std::io::{Error, ErrorKind, Result, SeekFrom};
 
 pub use crate::driver::reactor::{Interest, Ready};

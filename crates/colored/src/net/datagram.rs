@@ -6,10 +6,11 @@ use std::task::{Context, Poll};
 use super::UdpSocket;
 #[cfg(unix)]
 use super::UnixDatagram;
+use super::buf_mut::{self, BufMut};
 use crate::io::{Interest, ReadBuf, Ready};
 
 macro_rules! methods {
-    ($socket:ty, $system:ty) => {
+    ($socket:ty, $system:ty, $address:ty) => {
         impl $socket {
             /// Sends a datagram to the peer of [`connect`](Self::connect), and returns its length: all of it or nothing.
             /// Waits for room. Cancel safe: a datagram whose future was dropped has not been sent.
@@ -48,6 +49,52 @@ macro_rules! methods {
             pub fn try_recv(&self, buf: &mut [u8]) -> io::Result<usize> {
                 let recv = |socket: &$system| socket.recv(buf);
                 self.inner.try_io(Interest::READABLE, recv).map(|(_, len)| len)
+            }
+
+            /// Like [`recv`](Self::recv), behind what `buf` has, as far as it has room. Clears the room first.
+            ///
+            /// # Errors
+            ///
+            /// [`InvalidInput`](io::ErrorKind::InvalidInput) if there is no room; otherwise the system's.
+            pub async fn recv_buf(&self, buf: &mut (impl BufMut + ?Sized)) -> io::Result<usize> {
+                let recv = |socket: &$system| fill(buf, |buf| socket.recv(buf));
+                self.inner.io(Interest::READABLE, recv).await.map(|(_, len)| len)
+            }
+
+            /// Like [`recv_buf`](Self::recv_buf), without waiting.
+            ///
+            /// # Errors
+            ///
+            /// [`WouldBlock`](io::ErrorKind::WouldBlock) if there is no datagram.
+            pub fn try_recv_buf(&self, buf: &mut (impl BufMut + ?Sized)) -> io::Result<usize> {
+                let recv = |socket: &$system| fill(buf, |buf| socket.recv(buf));
+                self.inner.try_io(Interest::READABLE, recv).map(|(_, len)| len)
+            }
+
+            /// Like [`recv_from`](Self::recv_from), behind what `buf` has, as far as it has room. Clears the room first.
+            ///
+            /// # Errors
+            ///
+            /// [`InvalidInput`](io::ErrorKind::InvalidInput) if there is no room; otherwise the system's.
+            pub async fn recv_buf_from(
+                &self,
+                buf: &mut (impl BufMut + ?Sized),
+            ) -> io::Result<(usize, $address)> {
+                let recv = |socket: &$system| fill_from(buf, |buf| socket.recv_from(buf));
+                self.inner.io(Interest::READABLE, recv).await.map(|(_, received)| received)
+            }
+
+            /// Like [`recv_buf_from`](Self::recv_buf_from), without waiting.
+            ///
+            /// # Errors
+            ///
+            /// [`WouldBlock`](io::ErrorKind::WouldBlock) if there is no datagram.
+            pub fn try_recv_buf_from(
+                &self,
+                buf: &mut (impl BufMut + ?Sized),
+            ) -> io::Result<(usize, $address)> {
+                let recv = |socket: &$system| fill_from(buf, |buf| socket.recv_from(buf));
+                self.inner.try_io(Interest::READABLE, recv).map(|(_, received)| received)
             }
 
             /// Like [`send`](Self::send); only the last task to poll for writing is woken.
@@ -134,6 +181,34 @@ macro_rules! methods {
     };
 }
 
-methods!(UdpSocket, mio::net::UdpSocket);
+methods!(UdpSocket, mio::net::UdpSocket, std::net::SocketAddr);
 #[cfg(unix)]
-methods!(UnixDatagram, mio::net::UnixDatagram);
+methods!(UnixDatagram, mio::net::UnixDatagram, std::os::unix::net::SocketAddr);
+
+/// Receives once, behind what `buf` has.
+fn fill(
+    buf: &mut (impl BufMut + ?Sized),
+    recv: impl FnOnce(&mut [u8]) -> io::Result<usize>,
+) -> io::Result<usize> {
+    fill_from(buf, |buf| Ok((recv(buf)?, ()))).map(|(len, ())| len)
+}
+
+/// Receives once, behind what `buf` has.
+///
+/// # Errors
+///
+/// `InvalidInput` if there is no room: the datagram would be lost.
+fn fill_from<A>(
+    buf: &mut (impl BufMut + ?Sized),
+    recv: impl FnOnce(&mut [u8]) -> io::Result<(usize, A)>,
+) -> io::Result<(usize, A)> {
+    let mut from = None;
+    let len = buf_mut::fill(buf, |buf| {
+        let (len, sender) = recv(buf.initialize_unfilled())?;
+        buf.advance(len);
+        from = Some(sender);
+        Ok(())
+    })?;
+    let no_room = || io::Error::new(io::ErrorKind::InvalidInput, "the buffer has no room");
+    Ok((len, from.ok_or_else(no_room)?))
+}

@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 use super::TcpStream;
 #[cfg(unix)]
 use super::UnixStream;
+use super::buf_mut::{self, BufMut};
 use super::chunks::Chunks;
 use super::gather;
 use super::send_file::send_file;
@@ -61,6 +62,16 @@ macro_rules! methods {
             pub fn try_read_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
                 let len = bufs.iter().map(|buf| buf.len()).sum();
                 self.try_transfer(Interest::READABLE, len, |socket| socket.read_vectored(bufs))
+            }
+
+            /// Like [`try_read`](Self::try_read), behind what `buf` has, as far as it has room. The room need not be
+            /// initialized.
+            pub fn try_read_buf(&self, buf: &mut (impl BufMut + ?Sized)) -> io::Result<usize> {
+                buf_mut::fill(buf, |buf| {
+                    let room = buf.remaining();
+                    let read = |socket: &_| uninit::read(socket, buf, Mode::Take);
+                    self.try_transfer(Interest::READABLE, room, read).map(|_| ())
+                })
             }
 
             /// Writes as many bytes as there is room for, and returns their number.

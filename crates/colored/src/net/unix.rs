@@ -1,12 +1,16 @@
-//! Sockets of one machine.
+//! Parts of the sockets of one machine, and pipes.
+//!
+//! The sockets are [`UnixStream`](super::UnixStream), [`UnixListener`](super::UnixListener) and
+//! [`UnixDatagram`](super::UnixDatagram).
 
-pub use self::datagram::UnixDatagram;
-pub use self::listener::UnixListener;
-pub use self::stream::UnixStream;
+pub use self::credentials::UCred;
+pub use std::os::unix::net::SocketAddr;
 
 mod address;
-mod datagram;
-mod listener;
-mod stream;
+mod credentials;
+pub(super) mod datagram;
+pub(super) mod listener;
+pub mod pipe;
+pub(super) mod stream;
 #[cfg(test)]
 mod tests;

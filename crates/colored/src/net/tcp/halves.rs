@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 
 use super::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf};
 use crate::io::{Interest, ReadBuf, Ready};
+use crate::net::buf_mut::BufMut;
 
 /// The methods of both directions.
 macro_rules! both {
@@ -53,6 +54,15 @@ macro_rules! reading {
             /// [`WouldBlock`](io::ErrorKind::WouldBlock) if there is nothing to read yet.
             pub fn try_read_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
                 self.as_ref().try_read_vectored(bufs)
+            }
+
+            /// See [`TcpStream::try_read_buf`](crate::net::TcpStream::try_read_buf).
+            ///
+            /// # Errors
+            ///
+            /// [`WouldBlock`](io::ErrorKind::WouldBlock) if there is nothing to read yet.
+            pub fn try_read_buf(&self, buf: &mut (impl BufMut + ?Sized)) -> io::Result<usize> {
+                self.as_ref().try_read_buf(buf)
             }
 
             /// See [`TcpStream::peek`](crate::net::TcpStream::peek). Cancel safe.

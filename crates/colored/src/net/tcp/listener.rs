@@ -37,7 +37,10 @@ impl TcpListener {
 
     /// Accepts a connection; see [`accept`](TcpListener::accept). Only the last task to poll is
     /// woken.
-    pub fn poll_accept(&self, cx: &mut task::Context<'_>) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
+    pub fn poll_accept(
+        &self,
+        cx: &mut task::Context<'_>,
+    ) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
         self.inner.poll_accept(cx)
     }
 

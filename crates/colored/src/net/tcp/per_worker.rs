@@ -20,7 +20,10 @@ impl ListenOptions {
     /// # Panics
     ///
     /// Outside a runtime.
-    pub async fn listen_per_worker(&self, addr: impl ToSocketAddrs) -> io::Result<Vec<TcpListener>> {
+    pub async fn listen_per_worker(
+        &self,
+        addr: impl ToSocketAddrs,
+    ) -> io::Result<Vec<TcpListener>> {
         self.check()?;
         // Of this runtime, also if another thread polls the rest.
         let contexts = current::with(each_worker);

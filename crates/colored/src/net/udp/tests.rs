@@ -138,3 +138,27 @@ fn errors_name_the_address() {
         assert_eq!(taken.peer_addr().unwrap_err().kind(), io::ErrorKind::NotConnected);
     });
 }
+
+/// Each datagram goes behind what the buffer has; one for which there is no room is not lost.
+#[test]
+fn datagrams_are_appended_to_buffers() {
+    run(async {
+        let (one, other) = pair().await;
+        let mut buf = Vec::with_capacity(64);
+        buf.push(b'_');
+        assert_eq!(other.try_recv_buf(&mut buf).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        for text in ["a", "bc", "", "def", "g"] {
+            one.send(text.as_bytes()).await.unwrap();
+        }
+        assert_eq!(other.recv_buf(&mut buf).await.unwrap(), 1);
+        let from = one.local_addr().unwrap();
+        assert_eq!(other.recv_buf_from(&mut buf).await.unwrap(), (2, from));
+        assert_eq!(other.try_recv_buf(&mut buf).unwrap(), 0);
+        let mut none: &mut [u8] = &mut [];
+        let refused = other.try_recv_buf(&mut none).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::InvalidInput);
+        assert_eq!(other.try_recv_buf_from(&mut buf).unwrap(), (3, from));
+        assert_eq!(other.try_recv_buf(&mut buf).unwrap(), 1);
+        assert_eq!(buf, b"_abcdefg");
+    });
+}

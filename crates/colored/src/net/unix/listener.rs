@@ -9,8 +9,8 @@ use std::task::{Context, Poll};
 
 use socket2::SockRef;
 
-use super::UnixStream;
 use super::address::{self, LISTEN};
+use super::stream::UnixStream;
 use crate::driver::current;
 use crate::net::acceptor::{Acceptor, Listener};
 

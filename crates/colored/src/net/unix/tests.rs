@@ -1,6 +1,7 @@
 //! The promises of Unix sockets.
 
 mod address;
+mod credentials;
 mod datagram;
 mod listener;
 mod stream;
@@ -9,7 +10,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::{env, fs, process};
 
-use super::{UnixListener, UnixStream};
+use super::listener::UnixListener;
+use super::stream::UnixStream;
 
 /// A path that is free, and is so again afterwards.
 struct Place(PathBuf);

@@ -1,0 +1,114 @@
+//! Which process is at the other end of a connection.
+
+use std::io;
+use std::os::fd::AsFd;
+
+use super::stream::UnixStream;
+
+/// The user, the group and the process at the other end of a connection, as they were when it connected, or made the pair;
+/// of a listener, when it began to listen.
+///
+/// The system vouches for them: the other process cannot choose them. They are the effective ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct UCred {
+    uid: u32,
+    gid: u32,
+    pid: Option<u32>,
+}
+
+impl UCred {
+    /// The number of the user.
+    #[must_use]
+    pub const fn uid(&self) -> u32 {
+        self.uid
+    }
+
+    /// The number of the group.
+    #[must_use]
+    pub const fn gid(&self) -> u32 {
+        self.gid
+    }
+
+    /// The number of the process, which may have ended since, and another one may have the number; so do not decide by it
+    /// what the other side may do. `None` where the system does not tell, which is everywhere but on Linux, Android and the
+    /// systems of Apple; and for a process outside this one's PID namespace.
+    #[must_use]
+    pub const fn pid(&self) -> Option<u32> {
+        self.pid
+    }
+}
+
+impl UnixStream {
+    /// The user, the group and, where the system tells, the process at the other end.
+    ///
+    /// ```
+    /// use colored::net::UnixStream;
+    ///
+    /// # #[colored::main]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let (one, _other) = UnixStream::pair()?;
+    /// let peer = one.peer_cred()?;
+    /// assert_eq!(peer.uid(), rustix::process::geteuid().as_raw());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Unsupported`](io::ErrorKind::Unsupported) where the system has no such call: all but Linux, Android, the BSDs and
+    /// the systems of Apple.
+    pub fn peer_cred(&self) -> io::Result<UCred> {
+        of_peer(self.socket())
+    }
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn of_peer(socket: &impl AsFd) -> io::Result<UCred> {
+    use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
+    let peer = getsockopt(socket, PeerCredentials)?;
+    // A process that has no number here is reported as 0.
+    let pid = u32::try_from(peer.pid()).ok().filter(|&pid| pid > 0);
+    Ok(UCred { uid: peer.uid(), gid: peer.gid(), pid })
+}
+
+#[cfg(any(
+    target_vendor = "apple",
+    target_os = "freebsd",
+    target_os = "dragonfly",
+    target_os = "netbsd",
+    target_os = "openbsd",
+))]
+fn of_peer(socket: &impl AsFd) -> io::Result<UCred> {
+    let (uid, gid) = nix::unistd::getpeereid(socket)?;
+    Ok(UCred { uid: uid.as_raw(), gid: gid.as_raw(), pid: pid_of_peer(socket) })
+}
+
+#[cfg(target_vendor = "apple")]
+fn pid_of_peer(socket: &impl AsFd) -> Option<u32> {
+    use nix::sys::socket::{getsockopt, sockopt::LocalPeerPid};
+    getsockopt(socket, LocalPeerPid).ok()?.try_into().ok()
+}
+
+#[cfg(any(
+    target_os = "freebsd",
+    target_os = "dragonfly",
+    target_os = "netbsd",
+    target_os = "openbsd",
+))]
+fn pid_of_peer(_: &impl AsFd) -> Option<u32> {
+    None
+}
+
+#[cfg(not(any(
+    target_os = "linux",
+    target_os = "android",
+    target_vendor = "apple",
+    target_os = "freebsd",
+    target_os = "dragonfly",
+    target_os = "netbsd",
+    target_os = "openbsd",
+)))]
+fn of_peer(_: &impl AsFd) -> io::Result<UCred> {
+    let text = "this system does not tell the credentials of a peer";
+    Err(io::Error::new(io::ErrorKind::Unsupported, text))
+}
