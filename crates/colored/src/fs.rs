@@ -87,6 +87,7 @@ mod system;
 mod tests;
 mod traits;
 mod transfer;
+mod watch;
 
 pub use self::file::File;
 pub use self::open::OpenOptions;
@@ -99,3 +100,4 @@ pub use self::paths::{
 };
 pub use self::read_dir::{DirEntry, ReadDir, read_dir};
 pub use self::replace::write;
+pub use self::watch::{Event, Watcher};

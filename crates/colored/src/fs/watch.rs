@@ -1,0 +1,161 @@
+//! Watching files and directories for changes.
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+mod absent;
+#[cfg(any(target_os = "linux", target_os = "android"))]
+mod inotify;
+#[cfg(all(test, target_os = "linux"))]
+mod tests;
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+use self::absent::Source;
+#[cfg(any(target_os = "linux", target_os = "android"))]
+use self::inotify::Source;
+use futures_core::Stream;
+use std::collections::VecDeque;
+use std::fmt;
+use std::future::poll_fn;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+/// A change that a [`Watcher`] reports. Paths begin with the path that was given to [`add`](Watcher::add).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Event {
+    /// A file or directory has come into a watched directory: made there, linked, or moved from where nothing is watched.
+    Created(PathBuf),
+    /// The contents of a file have changed; a program that writes is not done yet, perhaps.
+    Modified(PathBuf),
+    /// A program has closed a file that it had open for writing, whether or not it has written.
+    Closed(PathBuf),
+    /// Permissions, times, the owner or the number of links have changed.
+    Metadata(PathBuf),
+    /// A file or directory has gone: removed, or moved to where nothing is watched. If it was given to
+    /// [`add`](Watcher::add), nothing watches it any more.
+    Removed(PathBuf),
+    /// A file or directory was moved between two watched directories, or inside one. Under load this may arrive as
+    /// `Removed` and `Created`.
+    Renamed {
+        /// Where it was.
+        from: PathBuf,
+        /// Where it is.
+        to: PathBuf,
+    },
+    /// The queue of the system was full, and events are lost: look at everything again.
+    Overflow,
+}
+
+/// Tells of changes of files and directories, in the order in which they happen; a stream as well.
+///
+/// A watched directory reports changes of its entries, not of what is in its subdirectories: for a tree, add each of its
+/// directories, and each new one at its [`Event::Created`]. List a directory after adding it, because entries may have come
+/// before.
+///
+/// Many programs replace a file instead of writing to it; watch its directory to notice this.
+///
+/// Costs one descriptor, and for each path some memory of the system, which limits the number of both
+/// (`/proc/sys/fs/inotify`). The system does not report changes that another machine makes in a network file system, nor
+/// writes through a memory map.
+///
+/// Linux and Android have this. Elsewhere [`new`](Watcher::new) returns an error; use the crate `notify` there, and send
+/// what its thread receives through a channel of [`sync`](crate::sync).
+///
+/// # Examples
+///
+/// ```
+/// use colored::fs::{self, Event, Watcher};
+///
+/// # #[colored::main]
+/// # async fn main() -> std::io::Result<()> {
+/// # if !cfg!(target_os = "linux") {
+/// #     return Ok(());
+/// # }
+/// # let directory = std::env::temp_dir().join(format!("colored-watch-{}", std::process::id()));
+/// # fs::create_dir_all(&directory).await?;
+/// let mut watcher = Watcher::new()?;
+/// watcher.add(&directory)?;
+///
+/// let file = directory.join("settings");
+/// std::fs::write(&file, "color = red")?;
+/// while watcher.next_event().await? != Event::Closed(file.clone()) {}
+/// assert_eq!(fs::read_to_string(&file).await?, "color = red");
+/// # fs::remove_dir_all(&directory).await
+/// # }
+/// ```
+pub struct Watcher {
+    source: Source,
+    events: VecDeque<Event>,
+}
+
+impl Watcher {
+    /// A watcher that watches nothing yet.
+    ///
+    /// # Errors
+    ///
+    /// When the system has no descriptors or no such watchers left;
+    /// [`Unsupported`](io::ErrorKind::Unsupported) on systems other than Linux and Android.
+    ///
+    /// # Panics
+    ///
+    /// Outside a runtime.
+    pub fn new() -> io::Result<Watcher> {
+        Ok(Watcher { source: Source::new()?, events: VecDeque::new() })
+    }
+
+    /// Watches a file, or the entries of a directory, from now on. A link is followed. Adding a path again changes nothing;
+    /// of several paths of one file or directory, the last one is reported.
+    ///
+    /// The look-up of the path may wait for a disk.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such file, it may not be read, or the system watches no more. The error names the path.
+    pub fn add(&mut self, path: impl AsRef<Path>) -> io::Result<()> {
+        self.source.add(path.as_ref())
+    }
+
+    /// Watches a path no more. Events that have happened before may still be reported.
+    ///
+    /// # Errors
+    ///
+    /// [`NotFound`](io::ErrorKind::NotFound) if the path is not watched. The error names it.
+    pub fn remove(&mut self, path: impl AsRef<Path>) -> io::Result<()> {
+        self.source.remove(path.as_ref())
+    }
+
+    /// Waits for the next event. Cancel safe.
+    ///
+    /// # Errors
+    ///
+    /// When the runtime has shut down.
+    pub async fn next_event(&mut self) -> io::Result<Event> {
+        poll_fn(|cx| self.poll_next_event(cx)).await
+    }
+
+    /// Like [`next_event`](Watcher::next_event); only the last task to poll is woken.
+    pub fn poll_next_event(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Event>> {
+        loop {
+            if let Some(event) = self.events.pop_front() {
+                return Poll::Ready(Ok(event));
+            }
+            ready!(self.source.poll_events(cx, &mut self.events))?;
+        }
+    }
+}
+
+/// It has no end; after an error it returns errors.
+impl Stream for Watcher {
+    type Item = io::Result<Event>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.poll_next_event(cx).map(Some)
+    }
+}
+
+impl fmt::Debug for Watcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watcher").field("unread", &self.events.len()).finish_non_exhaustive()
+    }
+}
