@@ -100,6 +100,42 @@ fn a_killed_program_has_ended_and_a_dropped_one_only_if_asked_for() {
     });
 }
 
+/// A group of its own gets one signal for all of its programs.
+#[test]
+fn a_child_leads_a_group_and_has_the_name_that_was_given() {
+    run(1, async {
+        let mut command = Command::new("sh");
+        // Both the shell and what it starts write into the pipe, which ends when both have ended.
+        command.args(["-c", "echo $0; sleep 1000"]).arg0("other").stdout(Stdio::piped());
+        assert!(!command.get_kill_on_drop());
+        let mut child = command.process_group(0).kill_on_drop(true).spawn().unwrap();
+        assert!(command.get_kill_on_drop());
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        assert_eq!(lines.next_line().await.unwrap().unwrap(), "other");
+        let group = Pid::from_raw(child.id().unwrap().try_into().unwrap()).unwrap();
+        assert_eq!(rustix::process::getpgid(Some(group)).unwrap(), group);
+        assert_ne!(rustix::process::getpgid(None).unwrap(), group);
+        rustix::process::kill_process_group(group, rustix::process::Signal::KILL).unwrap();
+        assert_eq!(lines.next_line().await.unwrap(), None);
+        assert_eq!(child.wait().await.unwrap().signal(), Some(9));
+        assert_eq!(command.into_std().get_program(), "sh");
+    });
+}
+
+/// The users and groups that this process may choose without being root: its own.
+#[test]
+fn a_child_runs_as_the_user_that_was_given() {
+    run(1, async {
+        use rustix::process::{getgid, getuid};
+        let mut command = Command::new("sh");
+        command.args(["-c", "id -u; id -g"]).uid(getuid().as_raw());
+        // Changing to one's own group is allowed to all.
+        let output = command.gid(getgid().as_raw()).output().await.unwrap();
+        let text = format!("{}\n{}\n", getuid().as_raw(), getgid().as_raw());
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), text);
+    });
+}
+
 /// No handler of signals, no thread for each, and no zombie.
 #[test]
 fn five_hundred_children_at_once_leave_no_zombie() {

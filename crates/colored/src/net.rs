@@ -25,11 +25,12 @@ pub use self::tcp::{
 };
 pub use self::udp::UdpSocket;
 #[cfg(unix)]
-pub use self::unix::{UnixDatagram, UnixListener, UnixStream};
+pub use self::unix::{datagram::UnixDatagram, listener::UnixListener, stream::UnixStream};
 
 mod acceptor;
 mod addr;
 mod backoff;
+mod buf_mut;
 mod chunks;
 mod convert;
 mod datagram;
@@ -54,4 +55,4 @@ mod transfer;
 mod udp;
 mod uninit;
 #[cfg(unix)]
-mod unix;
+pub mod unix;

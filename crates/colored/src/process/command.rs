@@ -4,6 +4,7 @@ use super::child::Child;
 use crate::explained::explained;
 use std::ffi::OsStr;
 use std::io;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{self, ExitStatus, Output, Stdio};
 
@@ -116,6 +117,44 @@ impl Command {
     pub fn kill_on_drop(&mut self, kills: bool) -> &mut Self {
         self.kill_on_drop = kills;
         self
+    }
+
+    /// Whether [`kill_on_drop`](Self::kill_on_drop) is set.
+    #[must_use]
+    pub fn get_kill_on_drop(&self) -> bool {
+        self.kill_on_drop
+    }
+
+    /// Sets the name by which the child knows itself, its argument 0. Usually it is the program's.
+    pub fn arg0(&mut self, name: impl AsRef<OsStr>) -> &mut Self {
+        self.command.arg0(name);
+        self
+    }
+
+    /// Puts the child into this group of processes; 0 is a group of its own, which gets no signals of this program's
+    /// terminal, and to which `kill` can send one signal for all. Usually it is in this process's group.
+    pub fn process_group(&mut self, group: i32) -> &mut Self {
+        self.command.process_group(group);
+        self
+    }
+
+    /// Runs the child as this user; most systems allow it to root only. See
+    /// [`CommandExt::uid`](std::os::unix::process::CommandExt::uid).
+    pub fn uid(&mut self, user: u32) -> &mut Self {
+        self.command.uid(user);
+        self
+    }
+
+    /// Runs the child with this group of users; see [`uid`](Self::uid).
+    pub fn gid(&mut self, group: u32) -> &mut Self {
+        self.command.gid(group);
+        self
+    }
+
+    /// The command of the standard library; [`kill_on_drop`](Self::kill_on_drop) is lost.
+    #[must_use]
+    pub fn into_std(self) -> process::Command {
+        self.command
     }
 
     /// The command of the standard library.
