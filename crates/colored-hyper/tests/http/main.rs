@@ -2,8 +2,12 @@
 
 mod client;
 mod colors;
+#[cfg(unix)]
+mod descriptors;
 mod drain;
 mod limits;
 mod listeners;
+#[cfg(target_os = "linux")]
+mod per_worker;
 mod round_trip;
 mod support;

@@ -18,6 +18,44 @@ use crate::io::{Interest, ReadBuf, Ready};
 ///
 /// For options that have no method here make a socket with `socket2`, and use [`from_std`](Self::from_std).
 ///
+/// A program that moves more than some ten thousand datagrams each second moves many with one system call. The crate
+/// `quinn-udp` does so on this socket, by what the system has for it (`recvmmsg`, GSO, GRO):
+///
+/// ```
+/// use colored::io::Interest;
+/// use colored::net::UdpSocket;
+/// use quinn_udp::{RecvMeta, Transmit, UdpSockRef, UdpSocketState};
+/// use std::io::IoSliceMut;
+///
+/// # #[colored::main]
+/// # async fn main() -> std::io::Result<()> {
+/// # let (from, to) = (UdpSocket::bind("127.0.0.1:0").await?, UdpSocket::bind("127.0.0.1:0").await?);
+/// let sender = UdpSocketState::new(UdpSockRef::from(&from))?;
+/// let receiver = UdpSocketState::new(UdpSockRef::from(&to))?;
+///
+/// // Equal datagrams of 1,000 bytes, as many as the system takes at once.
+/// let contents = vec![7; 1000 * sender.max_gso_segments()];
+/// let transmit = Transmit {
+///     destination: to.local_addr()?,
+///     ecn: None,
+///     contents: &contents,
+///     segment_size: Some(1000),
+///     src_ip: None,
+/// };
+/// from.async_io(Interest::WRITABLE, || sender.try_send(UdpSockRef::from(&from), &transmit)).await?;
+///
+/// let mut buf = vec![0; 1 << 16];
+/// let mut metas = [RecvMeta::default()];
+/// let receive = || {
+///     let bufs = &mut [IoSliceMut::new(&mut buf)];
+///     receiver.recv(UdpSockRef::from(&to), bufs, &mut metas)
+/// };
+/// assert_eq!(to.async_io(Interest::READABLE, receive).await?, 1);
+/// assert_eq!(metas[0].stride, 1000);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Examples
 ///
 /// ```

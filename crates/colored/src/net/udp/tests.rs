@@ -162,3 +162,55 @@ fn datagrams_are_appended_to_buffers() {
         assert_eq!(buf, b"_abcdefg");
     });
 }
+
+/// Many datagrams go with one system call, by the crate that the documentation of `UdpSocket` names: whole, in order, and
+/// with few calls on Linux, which joins and splits them.
+#[test]
+fn datagrams_move_in_bulk() {
+    use crate::io::Interest;
+    use quinn_udp::{BATCH_SIZE, RecvMeta, Transmit, UdpSockRef, UdpSocketState};
+    use std::io::IoSliceMut;
+    const LENGTH: usize = 700;
+    const ROUNDS: usize = 20;
+    run(async {
+        let (from, to) = pair().await;
+        let sender = UdpSocketState::new(UdpSockRef::from(&from)).unwrap();
+        let receiver = UdpSocketState::new(UdpSockRef::from(&to)).unwrap();
+        let each = sender.max_gso_segments().min(32);
+        let (mut calls, mut got) = (0, Vec::new());
+        let mut bufs = vec![vec![0; 1 << 16]; BATCH_SIZE];
+        let mut metas = vec![RecvMeta::default(); BATCH_SIZE];
+        for round in 0..ROUNDS {
+            let number = |n: usize| u8::try_from((round * each + n) % 251).unwrap();
+            let contents: Vec<_> = (0..each).flat_map(|n| [number(n); LENGTH]).collect();
+            let transmit = Transmit {
+                destination: to.local_addr().unwrap(),
+                ecn: None,
+                contents: &contents,
+                segment_size: Some(LENGTH),
+                src_ip: None,
+            };
+            let send = || sender.try_send(UdpSockRef::from(&from), &transmit);
+            from.async_io(Interest::WRITABLE, send).await.unwrap();
+            // As many as were sent, so that the queue of the system loses none.
+            while got.len() < (round + 1) * each {
+                let receive = || {
+                    let mut bufs: Vec<_> =
+                        bufs.iter_mut().map(|buf| IoSliceMut::new(buf)).collect();
+                    receiver.recv(UdpSockRef::from(&to), &mut bufs, &mut metas)
+                };
+                let n = to.async_io(Interest::READABLE, receive).await.unwrap();
+                calls += 1;
+                for (meta, buf) in metas[..n].iter().zip(&bufs) {
+                    for datagram in buf[..meta.len].chunks(meta.stride) {
+                        assert_eq!(datagram, [datagram[0]; LENGTH]);
+                        got.push(datagram[0]);
+                    }
+                }
+            }
+        }
+        let expected = (0..ROUNDS * each).map(|n| u8::try_from(n % 251).unwrap());
+        assert!(got.iter().copied().eq(expected));
+        assert!(each == 1 || calls < ROUNDS * each, "{calls} calls for {} datagrams", got.len());
+    });
+}
