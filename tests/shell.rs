@@ -5,10 +5,12 @@ mod blocking;
 mod blocking_class;
 mod enter_guards;
 mod entry;
+mod environment;
 mod held;
 mod idle;
 mod nested;
 mod outlived;
+mod panics;
 #[cfg(target_os = "linux")]
 mod processes;
 mod runtimes;

@@ -151,6 +151,10 @@ fn stuck_work_delays_shutdown_for_the_timeout_and_no_more() {
                 let took = begin.elapsed();
                 assert_eq!(error.timeout, TIMEOUT);
                 assert!(error.to_string().contains("50ms"), "{error}");
+                assert_eq!(
+                    (error.polls.len(), error.calls.len()),
+                    if blocking { (0, 1) } else { (1, 0) }
+                );
                 assert!(took >= TIMEOUT, "gave up after {took:?}");
                 // All other tasks are gone, and the stuck ones end when they can.
                 wait_until(|| drops.count() == 1);
@@ -161,6 +165,70 @@ fn stuck_work_delays_shutdown_for_the_timeout_and_no_more() {
             });
         }
     });
+}
+
+/// The error names each poll, destructor and blocking call that goes on, and no work that has ended.
+#[test]
+fn an_error_names_what_is_stuck() {
+    const TIMEOUT: Duration = Duration::from_millis(20);
+    shared(|| {
+        let (runtime, drops) = (runtime(3), Drops::default());
+        let own = runtime.run(async {
+            let class = colored::task::BlockingClass::new("thumbs", 1).unwrap();
+            class.spawn(|| ()).await.unwrap();
+            class
+        });
+        let (end, ended) = mpsc::channel::<()>();
+        let (begun, begins) = mpsc::channel();
+        let in_class = begun.clone();
+        let class_line = line!() + 1;
+        let call = own.spawn(move || {
+            in_class.send(()).unwrap();
+            let _ = ended.recv();
+        });
+        // A task whose destructor is stuck: the shutdown itself begins it.
+        let (drop_end, drop_ended) = mpsc::channel::<()>();
+        let stuck_drop = OnDrop(Some(move || drop(drop_ended.recv())));
+        let dropped_line = line!() + 1;
+        let dropped = runtime.handle().spawn_colored(7, async move {
+            let _stuck_drop = stuck_drop;
+            begun.send(()).unwrap();
+            pending::<()>().await;
+        });
+        begins.iter().take(2).for_each(drop);
+        let poll_end = stuck(&runtime, &drops, false);
+        let call_end = stuck(&runtime, &drops, true);
+        let error = runtime.shutdown_timeout(TIMEOUT).unwrap_err();
+
+        let polls: Vec<_> = error.polls.iter().map(|poll| (poll.color, poll.task)).collect();
+        let by_color = |color| polls.iter().find(|(of, _)| *of == Color::new(color)).unwrap().1;
+        assert_eq!(polls.len(), 2, "{error}");
+        assert_eq!(by_color(7), Some(dropped.id()));
+        assert!(by_color(RED).is_some());
+        assert_ne!(error.polls[0].worker, error.polls[1].worker);
+        let mut classes: Vec<_> = error.calls.iter().map(|call| &*call.class).collect();
+        classes.sort_unstable();
+        assert_eq!(classes, ["spawn_blocking", "thumbs"]);
+        assert!(error.calls.iter().all(|call| call.time >= TIMEOUT && call.spawned.is_some()));
+        let text = error.to_string();
+        for line in [class_line, dropped_line] {
+            assert!(text.contains(&format!("shutdown.rs:{line}:")), "{text}");
+        }
+        assert!(!text.contains('\n'), "{text}");
+
+        drop((end, drop_end, poll_end, call_end));
+        wait_until(|| call.is_finished() && dropped.is_finished() && drops.count() == 1);
+        drops.assert_all();
+    });
+}
+
+/// Runs the closure when it is dropped.
+struct OnDrop<F: FnOnce()>(Option<F>);
+
+impl<F: FnOnce()> Drop for OnDrop<F> {
+    fn drop(&mut self) {
+        self.0.take().unwrap()();
+    }
 }
 
 #[test]

@@ -257,4 +257,4 @@ pub use self::sched::{
     spawn_here, spawn_local,
 };
 pub use self::spawn::{Hop, Job, YieldNow, blocking, current_task, hop, yield_now};
-pub use self::task::{Deadlock, Id, JoinError};
+pub use self::task::{Deadlock, Id, JoinError, TaskPanic};

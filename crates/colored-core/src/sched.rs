@@ -64,7 +64,7 @@ use crate::memory;
 use crate::queue::{Deque, Injector};
 use crate::sync::{Arc, AtomicBool, AtomicUsize, Mutex, Ordering};
 use crate::table::Table;
-use crate::task::Abort;
+use crate::task::{Abort, TaskPanic};
 use crossbeam_utils::CachePadded;
 use std::any::Any;
 
@@ -80,6 +80,10 @@ pub trait Park: Send + Sync + 'static {
     /// [`look_for_deadlocks`](crate::look_for_deadlocks) should look again. Called only after the first
     /// section.
     fn stir(&self) {}
+
+    /// A task has panicked, on this thread, which still holds the task's color. The task goes on to end as usual, also
+    /// if this panics.
+    fn panicked(&self, _panic: &TaskPanic<'_>) {}
 
     /// A value that the creator of the scheduler can find again through [`Scheduler::shell`].
     fn shell(&self) -> Option<&(dyn Any + Send + Sync)> {

@@ -28,6 +28,7 @@ mod header;
 mod id;
 mod join;
 mod live;
+mod panic;
 mod record;
 mod section;
 mod state;
@@ -36,6 +37,7 @@ mod waker;
 pub use self::deadlock::Deadlock;
 pub use self::error::JoinError;
 pub use self::id::Id;
+pub use self::panic::TaskPanic;
 pub use self::record::How;
 
 pub(crate) use self::cell::Cell;
@@ -51,6 +53,7 @@ pub(crate) use self::state::{Ended, Kept, Wants};
 pub(crate) use self::waker::table as waker_table;
 
 use crate::queue::Node;
+use std::any::Any;
 use std::ptr::NonNull;
 use std::task::RawWakerVTable;
 
@@ -71,6 +74,9 @@ pub(crate) trait Schedule: Copy + PartialEq + Send + Sync + 'static {
 
     /// Has the task scheduled again when its poll ends, if this thread polls it; false if it does not.
     fn yields(task: TaskRef<Self>) -> bool;
+
+    /// The task has panicked, on this thread: its poll, or the destructor of its future.
+    fn panicked(_task: TaskRef<Self>, _payload: &(dyn Any + Send)) {}
 
     /// Takes the node of a task that has just become ready. Called at most once per readiness.
     ///

@@ -7,7 +7,7 @@ pub use self::class::{BlockingClass, BlockingMetrics};
 
 use crate::driver::{Driver, current, entered};
 use crate::explained::explained;
-use crate::pool::{Class, Pool, Refused};
+use crate::pool::{Class, Job, Pool, Refused};
 use colored_core::{JoinError, JoinHandle, SchedulerHandle};
 use std::io;
 use std::pin::Pin;
@@ -183,7 +183,7 @@ where
     T: Send + 'static,
 {
     let (job, handle) = colored_core::blocking(f);
-    cancelled_or_panic(pool.submit(class, Box::new(move || job.run())));
+    cancelled_or_panic(pool.submit(class, Job::new(move || job.run())));
     handle
 }
 
@@ -228,7 +228,7 @@ where
     T: Send + 'static,
 {
     let (job, result) = job(f);
-    match pool.submit(class, Box::new(job)) {
+    match pool.submit(class, Job::new(job)) {
         Ok(()) => Ok(result),
         // Dropping a job cancels it, which the future reports.
         Err(Refused::ShutDown(job)) => {

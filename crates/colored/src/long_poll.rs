@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// A poll that holds its worker for long: it blocks, or computes without a break.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LongPoll {
     /// The index of the worker, counted from 0. Spare workers have the indices after those of the workers.

@@ -6,6 +6,7 @@
 //! about a refusal. A program that makes many jobs bounds them where it makes them.
 
 mod class;
+mod job;
 mod name;
 #[cfg(test)]
 mod tests;
@@ -18,11 +19,9 @@ use std::{
 };
 
 pub(crate) use self::class::Class;
+pub(crate) use self::job::{Call, Job};
 pub(crate) use self::threads::Threads;
 use crate::launch::Launch;
-
-/// A job of a thread of the pool.
-pub(crate) type Job = Box<dyn FnOnce() + Send>;
 
 /// The settings of a [`Pool`].
 #[derive(Clone, Debug)]
@@ -140,6 +139,19 @@ impl Pool {
     /// [`Refused::NoThread`].
     pub(crate) fn submit(&self, class: Class, job: Job) -> Result<(), Refused> {
         self.groups[class as usize].submit(job)
+    }
+
+    /// The calls that threads are in, with the names of their classes: without the calls that the end of the pool does
+    /// not wait for.
+    pub(crate) fn running(&self) -> Vec<(String, Call)> {
+        self.all()
+            .iter()
+            .filter(|threads| threads.is_waited_for())
+            .flat_map(|threads| {
+                let calls = threads.running();
+                calls.into_iter().map(|call| (threads.title().to_owned(), call))
+            })
+            .collect()
     }
 
     /// The counts of a class.

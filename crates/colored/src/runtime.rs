@@ -72,16 +72,19 @@
 //! ```
 
 mod builder;
+mod environment;
 mod handle;
 mod main_task;
 mod metrics;
+mod port;
 mod shutdown;
 mod threads;
+mod worker_hooks;
 
 pub use self::builder::Builder;
 pub use self::handle::{EnterGuard, Handle};
 pub use self::metrics::{Metrics, WorkerMetrics};
-pub use self::shutdown::ShutdownTimeout;
+pub use self::shutdown::{ShutdownTimeout, StuckCall};
 
 use self::threads::Threads;
 use crate::pool::Class;
@@ -244,8 +247,9 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// If some thread was still busy at the end; the thread ends by itself when it can. If stages had
-    /// events left, these are lost; [`ShutdownTimeout::events`] counts them.
+    /// If some thread was still busy at the end; the thread ends by itself when it can. The error names the polls and
+    /// the blocking calls that go on: worker, color, task, where it was spawned, and for how long. If stages had events
+    /// left, these are lost; [`ShutdownTimeout::events`] counts them.
     pub fn shutdown_timeout(mut self, timeout: Duration) -> Result<(), ShutdownTimeout> {
         self.threads.shut_down(&self.handle, Some(timeout), true)
     }

@@ -29,7 +29,7 @@ pub use crate::blocking::{BlockingClass, block_in_place, lazy, spawn_blocking};
 pub use colored_core::budget::has_remaining as has_budget_remaining;
 #[doc(inline)]
 pub use colored_core::{
-    AbortHandle, Exclusive, Hop, Id, JoinError, JoinHandle, YieldNow, hop, yield_now,
+    AbortHandle, Exclusive, Hop, Id, JoinError, JoinHandle, TaskPanic, YieldNow, hop, yield_now,
 };
 
 use colored_core::{Color, SchedulerHandle};

@@ -8,6 +8,7 @@ use crate::lane::priority::port::HasClasses;
 use crate::lane::readers::port::HasWorkers;
 use crate::lane::section::port::HasSections;
 use crate::lane::{Lane, LanePtr, ReadyLane};
+use crate::task::TaskPanic;
 use std::any::Any;
 use std::task::Waker;
 
@@ -57,4 +58,7 @@ pub(crate) trait Observe {
 
     /// The time, for code that runs under a lane of the scheduler: on a worker, the time at which the slice began.
     fn noted_time(&self) -> u64;
+
+    /// A task has panicked, on this thread.
+    fn panicked(&self, panic: &TaskPanic<'_>);
 }

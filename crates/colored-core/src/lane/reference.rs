@@ -1,10 +1,11 @@
 //! Counted references to lanes, and the operations that a count allows.
 
 use crate::lane::current::{self, NoTask};
-use crate::lane::{Dispatch, GivenBack, Lane, LanePtr, Owner, ReadyLane};
+use crate::lane::{Dispatch, GivenBack, Held, Lane, LanePtr, Owner, ReadyLane};
 use crate::queue::{Node, Pushed};
 use crate::sync::Arc;
-use crate::task::{self, Schedule, TaskRef};
+use crate::task::{self, Schedule, TaskPanic, TaskRef};
+use std::any::Any;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::task::RawWakerVTable;
@@ -168,6 +169,19 @@ impl Schedule for LanePtr {
     #[inline]
     fn yields(task: TaskRef<Self>) -> bool {
         current::yields(task)
+    }
+
+    #[cold]
+    fn panicked(task: TaskRef<Self>, payload: &(dyn Any + Send)) {
+        // A blocking call is on no lane.
+        if current::task() != Some(task) {
+            return;
+        }
+        Held::with_current(|lane| {
+            if let Some(lane) = lane {
+                lane.port().panicked(&TaskPanic::new(task, lane.color(), payload));
+            }
+        });
     }
 
     #[inline]

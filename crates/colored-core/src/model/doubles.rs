@@ -10,7 +10,7 @@ use crate::lane::{
     SectionKey, Slice, Tenure,
 };
 use crate::sync::{Arc, Mutex, UnsafeCell, arc_dyn};
-use crate::task::{Cell, Join, TaskRef};
+use crate::task::{Cell, Join, TaskPanic, TaskRef};
 use std::collections::VecDeque;
 use std::panic::Location;
 use std::pin::Pin;
@@ -106,6 +106,8 @@ impl Observe for Port {
     fn noted_time(&self) -> u64 {
         0
     }
+
+    fn panicked(&self, _panic: &TaskPanic<'_>) {}
 }
 
 impl HasOrder for Port {

@@ -11,7 +11,7 @@ use crate::lane::{
     Closing, Dispatch, Lane, LanePtr, LaneRef, Observe, Order, Owner, Priority, ReadyLane,
     SectionKey,
 };
-use crate::task::TaskRef;
+use crate::task::{TaskPanic, TaskRef};
 use std::task::Waker;
 
 impl Dispatch for Scheduler {
@@ -87,6 +87,10 @@ impl Observe for Scheduler {
             Some(local) if std::ptr::eq(local.scheduler(), self) => local.noted(),
             _ => self.now(),
         })
+    }
+
+    fn panicked(&self, panic: &TaskPanic<'_>) {
+        contain(|| self.park.panicked(panic));
     }
 }
 

@@ -6,7 +6,7 @@
 
 use super::Schedule;
 use super::error::JoinError;
-use super::header::{Header, Links, Vtable};
+use super::header::{Header, Links, TaskRef, Vtable};
 use super::id::Id;
 use super::join::Join;
 use super::record::Records;
@@ -16,6 +16,7 @@ use crate::contain::contain;
 use crate::memory::Boxed;
 use crate::queue::{Kind, Node};
 use crate::sync::{AtomicPtr, UnsafeCell};
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::Pin;
 use std::ptr::{self, NonNull};
@@ -112,12 +113,28 @@ impl<F: Future, S: Schedule> Cell<F, S> {
                 // The output's own destructor may panic as well; that second panic is dropped.
                 contain(|| drop(output));
                 // SAFETY: the task is not complete yet, so the runtime's reference keeps it alive.
-                Err(JoinError::panicked(unsafe { task.as_ref() }.id, payload))
+                Err(unsafe { panicked(task, payload) })
             }
         };
         // SAFETY: `drop_in_place` has emptied the place, also if it has panicked, and the caller holds the lane.
         unsafe { stage.write(Stage::Output(output)) };
     }
+}
+
+/// The output of a task that has panicked.
+///
+/// # Safety
+///
+/// The task is alive.
+#[cold]
+unsafe fn panicked<S: Schedule>(
+    task: NonNull<Header<S>>,
+    payload: Box<dyn Any + Send>,
+) -> JoinError {
+    // SAFETY: the caller promises that the task is alive.
+    let task = unsafe { TaskRef::new(task) };
+    S::panicked(task, &*payload);
+    JoinError::panicked(task.id(), payload)
 }
 
 unsafe fn poll<F: Future, S: Schedule>(task: NonNull<Header<S>>) -> bool {
@@ -139,7 +156,7 @@ unsafe fn poll<F: Future, S: Schedule>(task: NonNull<Header<S>>) -> bool {
             Ok(Poll::Pending) => return false,
             Ok(Poll::Ready(output)) => Ok(output),
             // SAFETY: the task is not complete yet, so the runtime's reference keeps it alive.
-            Err(payload) => Err(JoinError::panicked(unsafe { task.as_ref() }.id, payload)),
+            Err(payload) => Err(unsafe { panicked(task, payload) }),
         };
         // SAFETY: the caller holds the lane, and the match above has found the future in the stage.
         unsafe { Cell::<F, S>::finish(task, stage, output) };

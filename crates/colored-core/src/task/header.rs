@@ -177,6 +177,11 @@ impl<S: Schedule> TaskRef<S> {
         self.header().id
     }
 
+    /// Whether some handle wants the output. A hint: the handle may be dropped at any time.
+    pub(crate) fn has_handle(self) -> bool {
+        self.header().state.has_handle()
+    }
+
     pub(crate) fn named(self) -> Named {
         Named { id: self.header().id, spawned: self.header().spawned }
     }

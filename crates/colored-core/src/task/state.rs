@@ -138,6 +138,12 @@ impl State {
         }
     }
 
+    /// Whether the handle exists. A hint.
+    pub(crate) fn has_handle(&self) -> bool {
+        // Ordering: hint only.
+        self.0.load(Ordering::Relaxed) & INTEREST != 0
+    }
+
     /// The task's turn has come. Only the holder calls this.
     #[inline]
     pub(crate) fn begin(&self) -> Begun {

@@ -14,6 +14,7 @@ mod late_values;
 mod leaks;
 mod one_order;
 mod outside;
+mod panics;
 mod policies;
 mod read_batch;
 mod rounds;

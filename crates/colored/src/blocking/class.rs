@@ -3,7 +3,7 @@
 use super::serial::SerialQueues;
 use super::{cancelled_or_panic, inside};
 use crate::driver::{Driver, current};
-use crate::pool::{Stats, Threads};
+use crate::pool::{Job, Stats, Threads};
 use colored_core::{Color, JoinHandle, SchedulerHandle};
 use std::fmt;
 use std::io::{self, ErrorKind};
@@ -132,7 +132,7 @@ impl BlockingClass {
         T: Send + 'static,
     {
         let (job, handle) = colored_core::blocking(inside(&self.core, &self.driver, f));
-        cancelled_or_panic(self.threads.submit(Box::new(move || job.run())));
+        cancelled_or_panic(self.threads.submit(Job::new(move || job.run())));
         handle
     }
 
@@ -150,7 +150,7 @@ impl BlockingClass {
         T: Send + 'static,
     {
         let (job, handle) = colored_core::blocking(inside(&self.core, &self.driver, f));
-        let job = Box::new(move || job.run());
+        let job = Job::new(move || job.run());
         cancelled_or_panic(self.queues.submit(&self.threads, color.into(), job));
         handle
     }

@@ -40,9 +40,9 @@ impl SerialQueues {
         job: Job,
     ) -> Result<(), Refused> {
         let submitted = Submitted { queues: Arc::clone(self), threads: Arc::clone(threads), color };
-        threads.submit(Box::new(move || {
+        threads.submit(job.with(move |job| {
             let _submitted = submitted;
-            job();
+            job.run();
         }))
     }
 

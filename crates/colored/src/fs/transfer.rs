@@ -5,7 +5,7 @@ use super::positional;
 use crate::blocking::{self, Deferred};
 use crate::device::Event;
 use crate::driver::ring::{self, Opened};
-use crate::pool::{Class, Refused};
+use crate::pool::{Class, Job, Refused};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
@@ -66,12 +66,12 @@ impl OpenFile {
                 }
                 Err(_) => {
                     let of = Arc::clone(&open);
-                    let again = Box::new(move || end(of.read_blocking(len, Some(offset))));
+                    let again = Job::new(move || end(of.read_blocking(len, Some(offset))));
                     match open.driver().pool.submit(Class::File, again) {
                         // Dropping a job cancels it.
                         Ok(()) | Err(Refused::ShutDown(_)) => {}
                         // It is late, but not lost.
-                        Err(Refused::NoThread(again, _)) => again(),
+                        Err(Refused::NoThread(again, _)) => again.run(),
                     }
                 }
             }

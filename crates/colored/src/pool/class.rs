@@ -29,6 +29,16 @@ impl Class {
         }
     }
 
+    /// The class in a text.
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Class::Work => "spawn_blocking",
+            Class::File => "fs",
+            Class::Lookup => "name look-ups",
+            Class::Stream => "pipes and terminals",
+        }
+    }
+
     /// Whether the end of a runtime waits for a job that runs. A job of a user may have something to finish; a look-up has only its
     /// answer, and the resolver may take half a minute for that. A read of a terminal may never end.
     pub(crate) fn is_waited_for(self) -> bool {

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Class, Limits, Pool, Refused, Stats};
+use super::{Class, Job, Limits, Pool, Refused, Stats};
 
 const LONG: Duration = Duration::from_secs(20);
 
@@ -19,7 +19,7 @@ fn pool(max_threads: usize, keep_alive: Duration) -> Pool {
 }
 
 fn submit(pool: &Pool, job: impl FnOnce() + Send + 'static) {
-    pool.submit(Class::Work, Box::new(job)).expect("the pool takes jobs");
+    pool.submit(Class::Work, Job::new(job)).expect("the pool takes jobs");
 }
 
 /// Submits a job that says that it runs and then waits for the sender.
@@ -30,7 +30,7 @@ fn submit_held(pool: &Pool, class: Class) -> (Receiver<ThreadId>, Sender<()>) {
         begun.send(thread::current().id()).unwrap();
         let _ = released.recv();
     };
-    pool.submit(class, Box::new(job)).unwrap();
+    pool.submit(class, Job::new(job)).unwrap();
     (is_running, release)
 }
 
@@ -170,7 +170,7 @@ fn shutdown_drops_waiting_jobs_and_waits_for_running_ones() {
     drop(release);
     assert!(closing.join().unwrap());
     assert_eq!(pool.stats(Class::Work), stats(0, 0, 0));
-    let refused = pool.submit(Class::Work, Box::new(|| ())).unwrap_err();
+    let refused = pool.submit(Class::Work, Job::new(|| ())).unwrap_err();
     assert!(matches!(refused, Refused::ShutDown(_)));
 }
 
@@ -237,7 +237,7 @@ fn the_system_shows_whole_names() {
     let pool = pool(2, LONG);
     let (name, names) = mpsc::channel();
     let job = move || name.send(std::fs::read_to_string("/proc/thread-self/comm")).unwrap();
-    pool.submit(Class::Lookup, Box::new(job)).unwrap();
+    pool.submit(Class::Lookup, Job::new(job)).unwrap();
     assert_eq!(names.recv().unwrap().unwrap().trim_end(), "colored-dns-0");
 }
 

@@ -10,7 +10,7 @@ use std::{
 
 use colored_core::contain;
 
-use super::{Class, Job, Limits, Refused, Stats, name::thread_name};
+use super::{Call, Class, Job, Limits, Refused, Stats, name::thread_name};
 use crate::launch::Launch;
 
 /// The threads of one class.
@@ -19,6 +19,7 @@ pub(crate) struct Threads {
     /// Told when a thread leaves a closed threads.
     left: Condvar,
     name: String,
+    title: String,
     is_waited_for: bool,
     max_threads: usize,
     keep_alive: Duration,
@@ -32,14 +33,32 @@ struct State {
     /// bottom come to retire.
     idle: Vec<Idle>,
     /// The threads by number. A number is free when its place is empty.
-    threads: Vec<Option<JoinHandle<()>>>,
+    threads: Vec<Option<Place>>,
     /// How many threads there are.
     running: usize,
-    /// How many of them run a job.
-    busy: usize,
     /// The threads that have ended since the pool was closed.
     gone: Vec<JoinHandle<()>>,
     closed: bool,
+}
+
+/// A thread, and what it runs.
+struct Place {
+    thread: JoinHandle<()>,
+    call: Option<Call>,
+}
+
+impl State {
+    /// The calls that threads are in.
+    fn calls(&self) -> impl Iterator<Item = Call> {
+        self.threads.iter().flatten().filter_map(|place| place.call)
+    }
+
+    /// The thread of that number begins a call, or has ended one.
+    fn note(&mut self, number: usize, call: Option<Call>) {
+        if let Some(place) = &mut self.threads[number] {
+            place.call = call;
+        }
+    }
 }
 
 /// A thread that waits. It is called by being taken off the list and notified.
@@ -52,7 +71,25 @@ impl Threads {
     /// The threads of a class of the runtime's own.
     pub(super) fn of_class(class: Class, limits: &Limits) -> Threads {
         let max_threads = class.max_threads(limits.max_threads);
-        Threads::new(class.name(), class.is_waited_for(), max_threads, limits)
+        Threads {
+            title: class.title().to_owned(),
+            ..Threads::new(class.name(), class.is_waited_for(), max_threads, limits)
+        }
+    }
+
+    /// The name of these threads in a text.
+    pub(super) fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// Whether the end of the pool waits for a call that has begun.
+    pub(super) fn is_waited_for(&self) -> bool {
+        self.is_waited_for
+    }
+
+    /// The calls that threads are in.
+    pub(super) fn running(&self) -> Vec<Call> {
+        self.lock().calls().collect()
     }
 
     pub(super) fn new(
@@ -67,12 +104,12 @@ impl Threads {
                 idle: Vec::new(),
                 threads: Vec::new(),
                 running: 0,
-                busy: 0,
                 gone: Vec::new(),
                 closed: false,
             }),
             left: Condvar::new(),
             name: name.to_owned(),
+            title: name.to_owned(),
             is_waited_for,
             max_threads,
             keep_alive: limits.keep_alive,
@@ -118,9 +155,10 @@ impl Threads {
         let name = thread_name(&self.prefix, &self.name, number);
         let body = self.launch.around(move || threads.work(number));
         let thread = self.launch.thread(name).spawn(body)?;
+        let place = Some(Place { thread, call: None });
         match free {
-            Some(number) => state.threads[number] = Some(thread),
-            None => state.threads.push(Some(thread)),
+            Some(number) => state.threads[number] = place,
+            None => state.threads.push(place),
         }
         state.running += 1;
         Ok(())
@@ -132,11 +170,11 @@ impl Threads {
         let mut state = self.lock();
         loop {
             while let Some(job) = state.queue.pop_front() {
-                state.busy += 1;
+                state.note(number, Some(job.call()));
                 drop(state);
-                contain(job);
+                contain(|| job.run());
                 state = self.lock();
-                state.busy -= 1;
+                state.note(number, None);
             }
             if state.closed {
                 break;
@@ -151,8 +189,8 @@ impl Threads {
         }
         state.running -= 1;
         if state.closed {
-            let thread = state.threads.get_mut(number).and_then(Option::take);
-            state.gone.extend(thread);
+            let place = state.threads.get_mut(number).and_then(Option::take);
+            state.gone.extend(place.map(|place| place.thread));
             self.left.notify_all();
         }
     }
@@ -195,14 +233,12 @@ impl Threads {
     /// for ([`Class::is_waited_for`]). True when there are none but those.
     pub(super) fn join(&self, deadline: Option<Instant>) -> bool {
         let me = thread::current().id();
-        let is_me = |thread: &Option<JoinHandle<()>>| {
-            thread.as_ref().is_some_and(|thread| thread.thread().id() == me)
-        };
         let mut state = self.lock();
-        let mine = usize::from(state.threads.iter().any(is_me));
+        let mut places = state.threads.iter().flatten();
+        let mine = usize::from(places.any(|place| place.thread.thread().id() == me));
         let leaves_busy = !self.is_waited_for;
         loop {
-            let left_alone = if leaves_busy { state.busy.max(mine) } else { mine };
+            let left_alone = if leaves_busy { state.calls().count().max(mine) } else { mine };
             if state.running <= left_alone {
                 break;
             }

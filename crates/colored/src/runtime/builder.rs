@@ -1,60 +1,52 @@
 //! [`Builder`]: the settings of a runtime.
 
-use super::Runtime;
-use super::handle::Handle;
-use super::threads::{self, Threads};
-use crate::device::Devices;
-use crate::driver::Driver;
+mod build;
+mod hooks;
+
+pub(super) use self::build::Parts;
+
+use super::worker_hooks::WorkerHooks;
 use crate::launch::Launch;
-use crate::long_poll::{LongPoll, Settings};
-use crate::pool::{Limits, Pool};
-#[cfg(feature = "tokio-context")]
-use crate::tokio_context::TokioContext;
-use colored_core::{Options, Park, Policy, Scheduler};
-use std::any::Any;
-use std::env;
-use std::io;
-use std::ops::RangeInclusive;
+use crate::long_poll::Hook;
+use colored_core::{Options, Policy, TaskPanic};
+use std::fmt;
 use std::sync::Arc;
-use std::thread::available_parallelism;
-use std::time::{Duration, Instant};
-
-/// The most workers a runtime may have.
-const MAX_WORKERS: usize = 1024;
-
-/// The most spare workers a runtime may have, and the most that it has unless the number is set.
-const MAX_SPARES: usize = 64;
-const SPARES: usize = 4;
-
-/// The time after which a poll is long, unless it is set, and the shortest.
-const LONG_POLL: Duration = Duration::from_millis(5);
-const MIN_LONG_POLL: Duration = Duration::from_millis(1);
-
-/// The most blocking threads a runtime may have.
-const MAX_BLOCKING: usize = 1 << 16;
+use std::time::Duration;
 
 /// How long a blocking thread waits for another call before it ends, unless it is set.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
-/// The smallest and the largest stack of a thread. Less than the first is not enough for a worker
-/// and a future of some size.
-const MIN_STACK: usize = 1 << 16;
-const MAX_STACK: usize = 1 << 30;
-
-/// The longest timer resolution, and the default one.
-const MAX_RESOLUTION: Duration = Duration::from_millis(10);
+/// The default timer resolution.
 const RESOLUTION: Duration = Duration::from_micros(200);
 
 /// How long a wait in a section lasts before it is looked at, unless it is set.
 const DEADLOCK_AFTER: Duration = Duration::from_millis(10);
 
+/// The function that hears of each panic of a task.
+type PanicHook = Arc<dyn Fn(&TaskPanic<'_>) + Send + Sync>;
+
 /// The settings of a runtime. [`Builder::build`] starts the runtime, and reports wrong settings.
-#[derive(Clone, Debug)]
+///
+/// # Environment variables
+///
+/// The operator of a program can change these defaults. A setting that the program makes itself is kept, and its
+/// variable is not read; the two switches at the end turn something off in any case. A value that is not allowed is an
+/// error of [`build`](Builder::build), which names the variable, the value, and what is allowed.
+///
+/// | variable | in place of the default of | allowed |
+/// |---|---|---|
+/// | `COLORED_WORKERS` | [`workers`](Builder::workers) | 1 to 1024 |
+/// | `COLORED_PIN` | [`pin`](Builder::pin) | 0, 1 |
+/// | `COLORED_BLOCKING_THREADS` | [`blocking_threads`](Builder::blocking_threads) | 1 to 65536 |
+/// | `COLORED_LONG_POLL_MS` | [`long_poll`](Builder::long_poll), in milliseconds | 1 to 86400000, which is a day |
+/// | `COLORED_LAZY_FILES` | 0 acts as [`lazy_files(false)`](Builder::lazy_files) | 0, 1 |
+/// | `COLORED_IO_URING` | 0 acts as [`io_uring(false)`](Builder::io_uring) | 0, 1 |
+#[derive(Clone)]
 #[must_use = "a builder does nothing before `build`"]
 pub struct Builder {
     workers: Option<usize>,
-    pin: bool,
-    blocking_threads: usize,
+    pin: Option<bool>,
+    blocking_threads: Option<usize>,
     thread_name: String,
     keep_alive: Duration,
     launch: Launch,
@@ -62,7 +54,10 @@ pub struct Builder {
     timer_resolution: Duration,
     deadlock_after: Duration,
     spares: Option<usize>,
-    long_polls: Settings,
+    long_poll: Option<Duration>,
+    on_long_poll: Option<Hook>,
+    on_task_panic: Option<PanicHook>,
+    worker_hooks: WorkerHooks,
     lazy_files: bool,
     io_uring: bool,
     #[cfg(feature = "tokio-context")]
@@ -90,8 +85,8 @@ impl Builder {
     pub fn new() -> Self {
         Self {
             workers: None,
-            pin: false,
-            blocking_threads: 512,
+            pin: None,
+            blocking_threads: None,
             thread_name: String::from("colored"),
             keep_alive: KEEP_ALIVE,
             launch: Launch::default(),
@@ -99,7 +94,10 @@ impl Builder {
             timer_resolution: RESOLUTION,
             deadlock_after: DEADLOCK_AFTER,
             spares: None,
-            long_polls: Settings { after: LONG_POLL, hook: None },
+            long_poll: None,
+            on_long_poll: None,
+            on_task_panic: None,
+            worker_hooks: WorkerHooks::default(),
             lazy_files: true,
             io_uring: true,
             #[cfg(feature = "tokio-context")]
@@ -115,7 +113,7 @@ impl Builder {
         self
     }
 
-    /// Whether each worker stays on one CPU. Default: no. Pinned workers that share their CPUs with
+    /// Whether each worker stays on one CPU. Default: the environment variable `COLORED_PIN`; without it no. Pinned workers that share their CPUs with
     /// other programs cost up to a quarter more CPU per request; on a dedicated machine they keep their
     /// caches.
     ///
@@ -123,14 +121,14 @@ impl Builder {
     /// idle. Then the second worker starts late: in a third of bursts of 2 ms on two such CPUs it ran
     /// less than a third of the tasks, or none. With pinned workers this happened in none of 50 bursts.
     pub fn pin(mut self, pin: bool) -> Self {
-        self.pin = pin;
+        self.pin = Some(pin);
         self
     }
 
     /// The largest number of threads for [`spawn_blocking`](crate::spawn_blocking), 1 to 65,536.
-    /// Default: 512.
+    /// Default: the environment variable `COLORED_BLOCKING_THREADS`; without it 512.
     pub fn blocking_threads(mut self, threads: usize) -> Self {
-        self.blocking_threads = threads;
+        self.blocking_threads = Some(threads);
         self
     }
 
@@ -151,24 +149,6 @@ impl Builder {
     /// How long an idle blocking thread waits for another call before it ends. Default: 10 s.
     pub fn thread_keep_alive(mut self, time: Duration) -> Self {
         self.keep_alive = time;
-        self
-    }
-
-    /// Each thread of the runtime calls `f` when it begins, before it runs anything else: workers, the
-    /// reactor thread, blocking threads. The threads may call `f` at the same time, and some may call
-    /// it after [`build`](Builder::build) has returned. `f` runs outside the runtime, so it cannot
-    /// spawn. The panic hook reports a panic of `f`, which goes no further. A second call replaces the
-    /// first.
-    pub fn on_thread_start(mut self, f: impl Fn() + Send + Sync + 'static) -> Self {
-        self.launch.on_start = Some(Arc::new(f));
-        self
-    }
-
-    /// Each thread of the runtime calls `f` when it ends, after everything else that it runs; otherwise
-    /// as [`on_thread_start`](Builder::on_thread_start). A shutdown that waits for the threads waits
-    /// for these calls.
-    pub fn on_thread_stop(mut self, f: impl Fn() + Send + Sync + 'static) -> Self {
-        self.launch.on_stop = Some(Arc::new(f));
         self
     }
 
@@ -210,29 +190,14 @@ impl Builder {
     /// or a parked one, takes the worker's place: it runs the worker's other colors, and cares for its timers and
     /// sockets. The color of the poll stays with the poll. The runtime notices up to 5 ms later. It counts long polls
     /// ([`LongPollMetrics`](crate::metrics::LongPollMetrics)) and reports them
-    /// ([`on_long_poll`](Builder::on_long_poll)). With [`Duration::MAX`] no poll is long. Default: 5 ms.
+    /// ([`on_long_poll`](Builder::on_long_poll)). With [`Duration::MAX`] no poll is long. Default: the
+    /// environment variable `COLORED_LONG_POLL_MS`; without it 5 ms.
     ///
     /// A worker that the system takes its CPU from, because other programs are busy, looks as if its poll were long.
     /// The watch takes 0.2 to 0.4 % of a core while the runtime works (an echo server with 1 to 256 clients on two
     /// workers), and nothing while it is idle.
     pub fn long_poll(mut self, time: Duration) -> Self {
-        self.long_polls.after = time;
-        self
-    }
-
-    /// The reactor thread calls `f` once for each long poll that it sees, while the poll goes on. `f` must be quick:
-    /// sockets and timers wait for it. The panic hook reports a panic of `f`, which goes no further. A second call
-    /// replaces the first. Default: long polls are counted only.
-    ///
-    /// ```
-    /// # fn main() -> std::io::Result<()> {
-    /// let runtime = colored::Builder::new().on_long_poll(|poll| eprintln!("{poll}")).build()?;
-    /// # drop(runtime);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn on_long_poll(mut self, f: impl Fn(&LongPoll) + Send + Sync + 'static) -> Self {
-        self.long_polls.hook = Some(Arc::new(f));
+        self.long_poll = Some(time);
         self
     }
 
@@ -305,171 +270,16 @@ impl Builder {
         self.options.policy = Some(policy);
         self
     }
-
-    /// Starts the runtime.
-    ///
-    /// # Errors
-    ///
-    /// `InvalidInput` if a setting is out of its range, or two settings contradict each other; the
-    /// error names them and the allowed values. And the system's error, if the system refuses a thread
-    /// or a selector.
-    pub fn build(self) -> io::Result<Runtime> {
-        let workers = match self.workers {
-            Some(workers) => {
-                in_range("workers", workers, 1..=MAX_WORKERS, "one per available CPU")?
-            }
-            None => match workers_variable()? {
-                Some(workers) => workers,
-                None => available_parallelism().map_or(1, usize::from).min(MAX_WORKERS),
-            },
-        };
-        let blocking =
-            in_range("blocking_threads", self.blocking_threads, 1..=MAX_BLOCKING, "512")?;
-        if let Some(bytes) = self.launch.stack_size {
-            in_range("thread_stack_size", bytes, MIN_STACK..=MAX_STACK, "the standard library's")?;
-        }
-        if self.thread_name.contains('\0') {
-            let text = format!("thread_name({:?}): a name has no NUL byte", self.thread_name);
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
-        }
-        let resolution = self.timer_resolution;
-        if resolution > MAX_RESOLUTION {
-            let text = format!(
-                "timer_resolution({resolution:?}): allowed are 0 ns to {MAX_RESOLUTION:?}; leave \
-                 it out for {RESOLUTION:?}"
-            );
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
-        }
-        let spares = match self.spares {
-            Some(spares) => {
-                in_range("spare_workers", spares, 0..=MAX_SPARES, "as many as workers, at most 4")?
-            }
-            // A policy need not let another worker take what a long poll holds up.
-            None if self.options.policy.is_some() => 0,
-            None => workers.min(SPARES),
-        };
-        let after = self.long_polls.after;
-        if after < MIN_LONG_POLL {
-            let text = format!(
-                "long_poll({after:?}): allowed are {MIN_LONG_POLL:?} and more; leave it out for {LONG_POLL:?}"
-            );
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
-        }
-        self.options.check().map_err(|text| io::Error::new(io::ErrorKind::InvalidInput, text))?;
-        let pool = Pool::new(&Limits {
-            max_threads: blocking,
-            keep_alive: self.keep_alive,
-            prefix: self.thread_name.clone(),
-            launch: self.launch.clone(),
-        });
-        let lazy_files = self.lazy_files && variable("COLORED_LAZY_FILES")?;
-        let has_rings = lazy_files && self.io_uring && variable("COLORED_IO_URING")?;
-        let devices = Devices::new(lazy_files, has_rings);
-        #[cfg(feature = "tokio-context")]
-        let tokio = match self.tokio {
-            Tokio::None => None,
-            Tokio::Own => Some(TokioContext::start(&self.thread_name)?),
-            Tokio::Of(handle) => Some(TokioContext::of(handle)),
-        };
-        let driver = Driver::new(
-            workers,
-            spares,
-            resolution,
-            self.deadlock_after,
-            self.long_polls,
-            devices,
-            pool,
-        )?;
-        #[cfg(feature = "tokio-context")]
-        let driver = driver.with_tokio(tokio);
-        let driver = Arc::new(driver);
-        let port = Port { driver: Arc::clone(&driver), start: Instant::now() };
-        let seed = self.seed.unwrap_or_else(random_seed);
-        let (core, cores) = Scheduler::with_options(
-            workers,
-            seed,
-            Box::new(port),
-            Options { spares, ..self.options },
-        );
-        let handle = Handle::new(core, driver);
-        let pins = threads::pins(self.pin);
-        let threads = Threads::start(&handle, cores, &self.thread_name, pins, self.launch)?;
-        Ok(Runtime { handle, threads })
-    }
 }
 
-fn in_range(
-    name: &str,
-    value: usize,
-    allowed: RangeInclusive<usize>,
-    default: &str,
-) -> io::Result<usize> {
-    if allowed.contains(&value) {
-        return Ok(value);
-    }
-    let (min, max) = allowed.into_inner();
-    let text = format!("{name}({value}): allowed are {min} to {max}; leave it out for {default}");
-    Err(io::Error::new(io::ErrorKind::InvalidInput, text))
-}
-
-/// The environment variable `COLORED_WORKERS`, if it is set.
-fn workers_variable() -> io::Result<Option<usize>> {
-    const NAME: &str = "COLORED_WORKERS";
-    let Some(value) = env::var_os(NAME) else { return Ok(None) };
-    let workers = value.to_str().and_then(|value| value.parse().ok());
-    match workers.filter(|workers| (1..=MAX_WORKERS).contains(workers)) {
-        Some(workers) => Ok(Some(workers)),
-        None => {
-            let text = format!(
-                "the environment variable {NAME} is {value:?}: allowed are 1 to {MAX_WORKERS}; unset it for one \
-                 per available CPU"
-            );
-            Err(io::Error::new(io::ErrorKind::InvalidInput, text))
-        }
-    }
-}
-
-/// An environment variable that switches something off: true unless it says so.
-fn variable(name: &str) -> io::Result<bool> {
-    match env::var_os(name) {
-        None => Ok(true),
-        Some(value) if value == "1" => Ok(true),
-        Some(value) if value == "0" => Ok(false),
-        Some(value) => {
-            let text = format!(
-                "the environment variable {name} is {value:?}: allowed are 0 and 1; unset it for 1"
-            );
-            Err(io::Error::new(io::ErrorKind::InvalidInput, text))
-        }
-    }
-}
-
-fn random_seed() -> u64 {
-    use std::hash::{BuildHasher, RandomState};
-    RandomState::new().hash_one(0)
-}
-
-/// The scheduler's view of the operating system.
-struct Port {
-    driver: Arc<Driver>,
-    start: Instant,
-}
-
-impl Park for Port {
-    fn unpark(&self, worker: usize) {
-        self.driver.unpark(worker);
-    }
-
-    fn now(&self) -> u64 {
-        // 584 years fit.
-        self.start.elapsed().as_nanos() as u64
-    }
-
-    fn stir(&self) {
-        self.driver.bell.stir();
-    }
-
-    fn shell(&self) -> Option<&(dyn Any + Send + Sync)> {
-        Some(&self.driver)
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("workers", &self.workers)
+            .field("pin", &self.pin)
+            .field("blocking_threads", &self.blocking_threads)
+            .field("thread_name", &self.thread_name)
+            .field("options", &self.options)
+            .finish_non_exhaustive()
     }
 }

@@ -11,40 +11,13 @@
 //! does not wait skips step 1: one without any time, and a drop that must not take long (see
 //! [`Runtime`](super::Runtime)).
 
+mod timeout;
+
+pub use self::timeout::{ShutdownTimeout, StuckCall};
+
 use super::handle::Handle;
 use super::threads::Threads;
-use std::fmt;
 use std::time::{Duration, Instant};
-
-/// Some thread or stage of the runtime was still busy when the time was over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ShutdownTimeout {
-    /// How long the shutdown waited.
-    pub timeout: Duration,
-    /// Events that stages had accepted and not handled when the time was over: they are lost.
-    pub events: u64,
-}
-
-impl fmt::Display for ShutdownTimeout {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { timeout, events } = self;
-        if *events > 0 {
-            return write!(
-                f,
-                "the stages had {events} events after {timeout:?} that they have accepted and not \
-                 handled: these are lost"
-            );
-        }
-        write!(
-            f,
-            "a thread of the runtime was still in a poll or a blocking call after {timeout:?}; it ends \
-             when that returns"
-        )
-    }
-}
-
-impl std::error::Error for ShutdownTimeout {}
 
 impl Threads {
     /// Ends the runtime; a second call does nothing. Without a timeout, waits for as long as it
@@ -61,7 +34,8 @@ impl Threads {
         let finishers = &handle.driver.finishers;
         let drains = drains && timeout != Some(Duration::ZERO);
         let events = if drains { finishers.finish(deadline) } else { finishers.left() };
-        handle.core.scheduler().shut_down();
+        let scheduler = handle.core.scheduler();
+        scheduler.shut_down();
         let stopped = self.gate.wait_for_workers(deadline);
         handle.driver.shut_down();
         handle.driver.bell.stop();
@@ -75,6 +49,7 @@ impl Threads {
         if stopped && pool && events == 0 {
             return Ok(());
         }
-        Err(ShutdownTimeout { timeout: timeout.unwrap_or_default(), events })
+        let timeout = timeout.unwrap_or_default();
+        Err(ShutdownTimeout::now(timeout, events, scheduler, &handle.driver.pool))
     }
 }

@@ -1,6 +1,7 @@
 //! The threads of a runtime: one per worker, and the reactor thread.
 
-use super::handle::Handle;
+use super::builder::Parts;
+use super::worker_hooks::WorkerHooks;
 use crate::driver::backstop::SpareThreads;
 use crate::driver::{Driver, backstop, current, entered};
 use crate::launch::Launch;
@@ -99,44 +100,34 @@ pub(super) fn pins(pin: bool) -> Vec<CoreId> {
 }
 
 impl Threads {
-    pub(super) fn start(
-        handle: &Handle,
-        workers: Vec<Worker>,
-        name: &str,
-        pins: Vec<CoreId>,
-        launch: Launch,
-    ) -> io::Result<Self> {
+    /// Starts one thread for each worker, pinned to these CPUs in turn if there are any, and the reactor thread.
+    pub(super) fn start(parts: Parts, pins: Vec<CoreId>) -> io::Result<Self> {
         let gate = Arc::new(Gate::default());
-        let mut threads =
-            Self { workers: Vec::with_capacity(workers.len()), reactor: None, gate, launch };
-        let started = threads.spawn_all(handle, workers, name, &pins);
+        let launch = parts.launch.clone();
+        let mut threads = Self { workers: Vec::new(), reactor: None, gate, launch };
+        let started = threads.spawn_all(parts, &pins);
         threads.gate.open(started.is_ok());
         started.map(|()| threads)
     }
 
-    fn spawn_all(
-        &mut self,
-        handle: &Handle,
-        mut workers: Vec<Worker>,
-        name: &str,
-        pins: &[CoreId],
-    ) -> io::Result<()> {
+    fn spawn_all(&mut self, parts: Parts, pins: &[CoreId]) -> io::Result<()> {
+        let Parts { handle, mut workers, name, hooks, .. } = parts;
         let spares = workers.split_off(handle.core.scheduler().workers());
         for worker in workers {
             let index = worker.index();
             let pin = (!pins.is_empty()).then(|| pins[index % pins.len()]);
-            let driver = Arc::clone(&handle.driver);
+            let (driver, hooks) = (Arc::clone(&handle.driver), hooks.clone());
             let body = move || {
                 if let Some(pin) = pin {
                     // A refusal leaves the worker where the system puts it.
                     core_affinity::set_for_current(pin);
                 }
-                run_worker(worker, driver);
+                run_worker(worker, driver, &hooks);
             };
             self.workers.push(self.spawn(format!("{name}-w{index}"), body)?);
         }
         let (core, driver) = (handle.core.clone(), Arc::clone(&handle.driver));
-        let spares = self.spare_threads(Arc::clone(&driver), spares, name);
+        let spares = self.spare_threads(Arc::clone(&driver), spares, &name, hooks);
         let body = move || backstop::run(core, driver, spares);
         self.reactor = Some(self.spawn(format!("{name}-reactor"), body)?);
         Ok(())
@@ -151,19 +142,25 @@ impl Threads {
     }
 
     /// The threads of spare workers, which start when they are wanted. The reactor thread joins them at its end.
-    fn spare_threads(&self, driver: Arc<Driver>, workers: Vec<Worker>, name: &str) -> SpareThreads {
+    fn spare_threads(
+        &self,
+        driver: Arc<Driver>,
+        workers: Vec<Worker>,
+        name: &str,
+        hooks: WorkerHooks,
+    ) -> SpareThreads {
         let (gate, launch, name) = (Arc::clone(&self.gate), self.launch.clone(), name.to_owned());
         SpareThreads::new(workers, move |worker| {
             let index = worker.index();
             // The closure of a thread that the system refuses is dropped, and the worker is to stay.
             let place = Arc::new(Mutex::new(Some(worker)));
-            let (taken, driver) = (Arc::clone(&place), Arc::clone(&driver));
+            let (taken, driver, hooks) = (Arc::clone(&place), Arc::clone(&driver), hooks.clone());
             let take = move |place: &Mutex<Option<Box<Worker>>>| {
                 place.lock().unwrap_or_else(PoisonError::into_inner).take()
             };
             let body = move || {
                 if let Some(worker) = take(&taken) {
-                    run_worker(*worker, driver);
+                    run_worker(*worker, driver, &hooks);
                 }
             };
             match spawn(&gate, &launch, format!("{name}-s{index}"), body) {
@@ -192,8 +189,12 @@ fn spawn(
     thread.map_err(|error| io::Error::new(error.kind(), format!("{text}: {error}")))
 }
 
-/// A worker's life.
-fn run_worker(mut worker: Worker, driver: Arc<Driver>) {
+/// A worker's life, and the hooks of the program.
+fn run_worker(worker: Worker, driver: Arc<Driver>, hooks: &WorkerHooks) {
+    hooks.around(worker.index(), || live(worker, driver, hooks));
+}
+
+fn live(mut worker: Worker, driver: Arc<Driver>, hooks: &WorkerHooks) {
     let index = worker.index();
     // A spare worker has no wheel of its own: its tasks put their timers into the wheels in turn, as a thread does that
     // is no worker.
@@ -215,11 +216,12 @@ fn run_worker(mut worker: Worker, driver: Arc<Driver>) {
                 wake_all(&mut worker, &mut wakers);
             }
             Step::Park(_) if worker.is_absent() => {
-                driver.sleep(index);
+                hooks.around_sleep(index, || driver.sleep(index));
                 driver.bell.ring();
             }
             Step::Park(limit) => {
-                driver.park(index, limit.map(Duration::from_nanos), &mut wakers);
+                let limit = limit.map(Duration::from_nanos);
+                hooks.around_sleep(index, || driver.park(index, limit, &mut wakers));
                 wake_all(&mut worker, &mut wakers);
                 driver.bell.ring();
                 last_look = worker.now();
