@@ -3,6 +3,8 @@
 mod bad_input;
 mod blocking;
 mod blocking_class;
+#[cfg(target_os = "linux")]
+mod embedded;
 mod enter_guards;
 mod entry;
 mod environment;
@@ -22,3 +24,4 @@ mod sockets;
 mod stdio;
 mod threads;
 mod tokio_context;
+mod workers;

@@ -188,7 +188,7 @@ fn an_error_names_what_is_stuck() {
         });
         // A task whose destructor is stuck: the shutdown itself begins it.
         let (drop_end, drop_ended) = mpsc::channel::<()>();
-        let stuck_drop = OnDrop(Some(move || drop(drop_ended.recv())));
+        let stuck_drop = OnDrop(Some(move || drop_ended.recv().unwrap_or_default()));
         let dropped_line = line!() + 1;
         let dropped = runtime.handle().spawn_colored(7, async move {
             let _stuck_drop = stuck_drop;

@@ -12,10 +12,12 @@ pub(crate) mod current;
 #[cfg(unix)]
 pub(crate) mod descriptor;
 pub(crate) mod entered;
+pub(crate) mod outside;
 pub(crate) mod park;
 pub(crate) mod reactor;
 pub(crate) mod registered;
 pub(crate) mod ring;
+pub(crate) mod size;
 pub(crate) mod source;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -26,6 +28,7 @@ use self::coalesce::Coalescing;
 use self::park::Parker;
 use self::reactor::Shard;
 use self::ring::Ring;
+use self::size::Size;
 use self::wheel::Wheel;
 use crate::device::Devices;
 use crate::finish::Finishers;
@@ -60,6 +63,7 @@ pub(crate) struct Driver {
     pub(crate) pool: Pool,
     pub(crate) devices: Devices,
     pub(crate) bell: backstop::Bell,
+    pub(crate) size: Size,
     /// How long a wait in a section lasts before it is looked at.
     pub(crate) deadlock_after: Duration,
     pub(crate) long_polls: LongPolls,
@@ -75,20 +79,20 @@ pub(crate) struct Driver {
 }
 
 impl Driver {
-    /// A driver for so many workers and spare ones, which wake up for timers at most once in `rest`.
+    /// A driver for so many workers, which wake up for timers at most once in `rest`.
     ///
     /// # Errors
     ///
     /// When the system refuses a selector.
     pub(crate) fn new(
-        workers: usize,
-        spares: usize,
+        size: Size,
         rest: Duration,
         deadlock_after: Duration,
         long_polls: Settings,
         devices: Devices,
         pool: Pool,
     ) -> io::Result<Driver> {
+        let workers = size.workers();
         let shards = workers.div_ceil(WORKERS_PER_SHARD);
         let shards = (0..shards).map(|_| Shard::new()).collect::<io::Result<Box<[_]>>>()?;
         let rings = (0..shards.len()).map(|_| Ring::new(devices.has_rings())).collect();
@@ -97,7 +101,8 @@ impl Driver {
             deadlock_after,
             long_polls: LongPolls::new(long_polls),
             devices,
-            parkers: (0..workers + spares).map(|_| Parker::default()).collect(),
+            parkers: (0..workers + size.seats()).map(|_| Parker::default()).collect(),
+            size,
             ..Self::with(Clock::new(), shards, workers, rest, pool)
         })
     }
@@ -118,6 +123,7 @@ impl Driver {
             pool,
             devices: Devices::new(true, true),
             bell: backstop::Bell::default(),
+            size: Size::new(workers, workers, 0),
             deadlock_after: Duration::ZERO,
             long_polls: LongPolls::new(Settings { after: Duration::MAX, hook: None }),
             finishers: Finishers::default(),
@@ -259,7 +265,7 @@ impl fmt::Debug for Driver {
 }
 
 /// No error is known from a selector in good order; going on without it would lose every event.
-fn polled(result: io::Result<usize>) -> usize {
+fn polled<T>(result: io::Result<T>) -> T {
     result.unwrap_or_else(|error| panic!("the system's selector failed: {error}"))
 }
 

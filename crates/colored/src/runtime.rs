@@ -5,6 +5,7 @@
 //! | [`Runtime`] | the owner: dropping it shuts the runtime down |
 //! | [`Builder`] | its settings: workers, pinning, blocking threads, names |
 //! | [`Handle`] | spawns on it from any thread, and does not keep it running |
+//! | [`EmbeddedRuntime`] | a runtime inside an event loop of the program: its only worker is the thread that calls it |
 //! | [`Metrics`] | counters of its workers |
 //!
 //! A runtime has one thread for each worker (`colored-w0`, ..), a reactor thread (`colored-reactor`) and
@@ -72,7 +73,9 @@
 //! ```
 
 mod builder;
+mod embedded;
 mod environment;
+mod glance;
 mod handle;
 mod main_task;
 mod metrics;
@@ -82,6 +85,7 @@ mod threads;
 mod worker_hooks;
 
 pub use self::builder::Builder;
+pub use self::embedded::EmbeddedRuntime;
 pub use self::handle::{EnterGuard, Handle};
 pub use self::metrics::{Metrics, WorkerMetrics};
 pub use self::shutdown::{ShutdownTimeout, StuckCall};

@@ -24,9 +24,9 @@
 mod deadlocks;
 mod held;
 
+pub(crate) use self::deadlocks::Lookout;
 pub(crate) use self::held::SpareThreads;
 
-use self::deadlocks::Lookout;
 use self::held::Held;
 use super::clock::TICK;
 use super::{Driver, current, entered, polled};
@@ -161,7 +161,7 @@ pub(crate) fn run(handle: SchedulerHandle, driver: Arc<Driver>, spares: SpareThr
     let _entered = entered::enter(current::Context { driver: driver.clone(), worker: None });
     let mut watch = Watch {
         polls: vec![0; driver.shards.len()].into(),
-        held: Held::new(driver.parkers.len(), spares),
+        held: Held::new(driver.parkers.len(), spares, driver.size.spares()),
         wakers: Vec::new(),
         fast: 0,
         lookout: Lookout::new(driver.deadlock_after),
@@ -210,7 +210,8 @@ impl Watch {
     /// Whether every shard has a worker that looks after it, or that was just called for it.
     fn look(&mut self) -> bool {
         self.driver.bell.calm_down();
-        let stuck = self.held.look(self.handle.scheduler(), &self.driver.long_polls);
+        let more = self.driver.size.more();
+        let stuck = self.held.look(self.handle.scheduler(), &self.driver.long_polls, more);
         let (mut depends, mut watched) = (false, true);
         for shard in 0..self.driver.shards.len() {
             let care = self.look_at_shard(shard);
@@ -302,7 +303,7 @@ mod tests {
             handle,
             driver: Arc::clone(&driver),
             polls: Box::new([0]),
-            held: Held::new(1, SpareThreads::none()),
+            held: Held::new(1, SpareThreads::none(), 0),
             wakers: Vec::new(),
             fast: 0,
             lookout: Lookout::new(Duration::ZERO),

@@ -88,8 +88,19 @@ impl Parker {
         self.state.compare_exchange(AWAKE, how, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    #[cfg(test)]
+    /// Announces that the worker's thread waits elsewhere, for the descriptor of the shard: from now on an unpark wakes
+    /// the shard. False if the token is there, which is taken.
+    pub(super) fn wait_elsewhere(&self) -> bool {
+        let waits = self.enter(POLLING);
+        if !waits {
+            self.leave();
+        }
+        waits
+    }
+
+    /// Awake again, after [`wait_elsewhere`](Self::wait_elsewhere) too. True if the token was there, which is taken.
     pub(super) fn take_token(&self) -> bool {
+        // Ordering: as in `leave`.
         self.state.swap(AWAKE, Ordering::Acquire) == UNPARKED
     }
 

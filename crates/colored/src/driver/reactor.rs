@@ -10,7 +10,7 @@
 
 use std::io;
 #[cfg(unix)]
-use std::os::fd::RawFd;
+use std::os::fd::{AsFd, BorrowedFd, RawFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::task::Waker;
@@ -128,6 +128,12 @@ impl Shard {
         }
     }
 
+    /// The descriptor of the selector: readable while events wait for a poll.
+    #[cfg(unix)]
+    pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
+        self.registry.as_fd()
+    }
+
     /// The number of polls that have ended. If it does not change, no thread polls the shard, or a thread is blocked in
     /// it.
     pub(crate) fn polls(&self) -> u64 {
@@ -237,6 +243,11 @@ impl PollTurn<'_> {
             polled => polled?,
         }
         Ok(shard.dispatch(events, alarm, wakers))
+    }
+
+    /// Has the selector report an event at `deadline`, where the system can.
+    pub(crate) fn arm(&mut self, deadline: Instant) -> io::Result<()> {
+        self.poller.alarm.set(deadline).map(drop)
     }
 
     /// As [`poll`](PollTurn::poll), but waits no longer than to `deadline`, to the microsecond as far as

@@ -45,6 +45,7 @@ type PanicHook = Arc<dyn Fn(&TaskPanic<'_>) + Send + Sync>;
 #[must_use = "a builder does nothing before `build`"]
 pub struct Builder {
     workers: Option<usize>,
+    max_workers: Option<usize>,
     pin: Option<bool>,
     blocking_threads: Option<usize>,
     thread_name: String,
@@ -85,6 +86,7 @@ impl Builder {
     pub fn new() -> Self {
         Self {
             workers: None,
+            max_workers: None,
             pin: None,
             blocking_threads: None,
             thread_name: String::from("colored"),
@@ -110,6 +112,14 @@ impl Builder {
     /// [`std::thread::available_parallelism`], which respects the affinity mask and the cgroup quota of the process.
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = Some(workers);
+        self
+    }
+
+    /// The most workers that [`Handle::set_workers`](super::Handle::set_workers) may set, from
+    /// [`workers`](Builder::workers) to 1024. Default: no more than `workers`, so the number is fixed. A worker above
+    /// `workers` takes a kilobyte or so, and has a thread from the moment when it is wanted first.
+    pub fn max_workers(mut self, workers: usize) -> Self {
+        self.max_workers = Some(workers);
         self
     }
 

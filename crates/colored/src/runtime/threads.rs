@@ -1,23 +1,17 @@
 //! The threads of a runtime: one per worker, and the reactor thread.
 
 use super::builder::Parts;
+use super::glance::{GLANCE_NANOS, wake_all};
 use super::worker_hooks::WorkerHooks;
 use crate::driver::backstop::SpareThreads;
 use crate::driver::{Driver, backstop, current, entered};
 use crate::launch::Launch;
-use colored_core::{Step, Worker, contain};
+use colored_core::{Step, Worker};
 use core_affinity::CoreId;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::task::Waker;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-
-/// Nanoseconds after which a busy worker looks for events and due timers, without blocking.
-///
-/// `benches/ratio.rs`: the HTTP rows do not tell 100, 300 and 1000 µs apart, so it is as short as
-/// keeps the delay of an event small beside a slice.
-const GLANCE_NANOS: u64 = 100_000;
 
 /// The threads, while they live.
 pub(super) struct Threads {
@@ -229,14 +223,4 @@ fn live(mut worker: Worker, driver: Arc<Driver>, hooks: &WorkerHooks) {
             Step::Stopped => return,
         }
     }
-}
-
-/// Wakes all, in the order of the events, and other workers only afterwards.
-fn wake_all(worker: &mut Worker, wakers: &mut Vec<Waker>) {
-    worker.batch(wakers.len(), || {
-        for waker in wakers.drain(..) {
-            // A waker may be foreign code; the worker must outlive its panic.
-            contain(|| waker.wake());
-        }
-    });
 }

@@ -8,20 +8,20 @@ use std::time::{Duration, Instant};
 const SHARE: u32 = 50;
 
 /// The state that is kept from one search to the next.
-pub(super) struct Lookout {
+pub(crate) struct Lookout {
     /// Nanoseconds that a wait has lasted before it is looked at.
     delay: u64,
     not_before: Instant,
 }
 
 impl Lookout {
-    pub(super) fn new(delay: Duration) -> Self {
+    pub(crate) fn new(delay: Duration) -> Self {
         let delay = u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX);
         Self { delay, not_before: Instant::now() }
     }
 
     /// Looks, if it is time. When to look again even if nothing runs; `None` if there is no need to.
-    pub(super) fn look(&mut self, scheduler: &Scheduler) -> Option<Duration> {
+    pub(crate) fn look(&mut self, scheduler: &Scheduler) -> Option<Duration> {
         if !scheduler.has_had_sections() {
             return None;
         }

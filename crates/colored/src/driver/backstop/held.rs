@@ -5,6 +5,9 @@
 //! [`block_in_place`](crate::block_in_place). While no worker is parked, one spare worker for each held one is wanted.
 //! A spare's thread starts when it is wanted first, and is asleep for the rest of the time. When the poll returns, one
 //! spare less is wanted, and it hands its colors to the others. A spare may be held as well.
+//!
+//! The program may want more workers than the runtime began with ([`Handle::set_workers`](crate::Handle::set_workers)).
+//! These are spare workers too, which are wanted for as long as the program says so.
 
 use crate::long_poll::{LongPoll, LongPolls};
 use colored_core::{InPlace, Scheduler, Worker};
@@ -41,6 +44,10 @@ impl SpareThreads {
 pub(super) struct Held {
     workers: Box<[Last]>,
     spares: SpareThreads,
+    /// Spare workers that take the place of held ones, and their largest number.
+    helpers: usize,
+    max_helpers: usize,
+    /// Spare workers that are wanted: the helpers, and as many more as the program wants.
     wanted: usize,
 }
 
@@ -54,12 +61,18 @@ struct Last {
 
 impl Held {
     /// For so many workers and spare ones.
-    pub(super) fn new(workers: usize, spares: SpareThreads) -> Self {
-        Self { workers: vec![Last::default(); workers].into(), spares, wanted: 0 }
+    pub(super) fn new(workers: usize, spares: SpareThreads, max_helpers: usize) -> Self {
+        let workers = vec![Last::default(); workers].into();
+        Self { workers, spares, helpers: 0, max_helpers, wanted: 0 }
     }
 
     /// Looks at all workers, and calls other threads to help. True if some worker is stuck.
-    pub(super) fn look(&mut self, scheduler: &Scheduler, long_polls: &LongPolls) -> bool {
+    pub(super) fn look(
+        &mut self,
+        scheduler: &Scheduler,
+        long_polls: &LongPolls,
+        more_workers: usize,
+    ) -> bool {
         let mut held = 0;
         let mut any_stuck = false;
         for (worker, last) in self.workers.iter_mut().enumerate() {
@@ -80,17 +93,21 @@ impl Held {
             scheduler.rescue();
         }
         // A parked worker does as well as a spare one.
-        if held < self.wanted || scheduler.parked() == 0 {
-            self.want(scheduler, long_polls, held.min(scheduler.spares()));
+        if held < self.helpers || scheduler.parked() == 0 {
+            let helpers = held.min(self.max_helpers);
+            if helpers != self.helpers {
+                long_polls.wants(helpers, helpers.saturating_sub(self.helpers));
+                self.helpers = helpers;
+            }
         }
+        self.want(scheduler, more_workers + self.helpers);
         any_stuck
     }
 
-    fn want(&mut self, scheduler: &Scheduler, long_polls: &LongPolls, wanted: usize) {
+    fn want(&mut self, scheduler: &Scheduler, wanted: usize) {
         if wanted == self.wanted {
             return;
         }
-        long_polls.wants(wanted, wanted.saturating_sub(self.wanted));
         self.wanted = wanted;
         scheduler.want_spares(wanted);
         let spares = &mut self.spares;

@@ -1,0 +1,60 @@
+//! How many workers a runtime has, and how many it may have.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The numbers of workers.
+///
+/// A worker has a wheel, and perhaps a shard, of its own, and stays. Workers above [`workers`](Self::workers) are spare
+/// workers of the scheduler, which join and leave.
+#[derive(Debug)]
+pub(crate) struct Size {
+    workers: usize,
+    max: usize,
+    spares: usize,
+    wanted: AtomicUsize,
+}
+
+impl Size {
+    /// So many workers, which may become `max`, and so many spare ones for long polls.
+    pub(crate) fn new(workers: usize, max: usize, spares: usize) -> Self {
+        Self { workers, max, spares, wanted: AtomicUsize::new(workers) }
+    }
+
+    /// The workers that stay.
+    pub(crate) fn workers(&self) -> usize {
+        self.workers
+    }
+
+    /// The most workers that the program may want.
+    pub(crate) fn max(&self) -> usize {
+        self.max
+    }
+
+    /// The spare workers for long polls.
+    pub(crate) fn spares(&self) -> usize {
+        self.spares
+    }
+
+    /// All spare workers of the scheduler.
+    pub(crate) fn seats(&self) -> usize {
+        self.spares + (self.max - self.workers)
+    }
+
+    /// The workers that the program wants.
+    pub(crate) fn wanted(&self) -> usize {
+        // Ordering: a number, which the reactor thread acts on when it looks.
+        self.wanted.load(Ordering::Relaxed)
+    }
+
+    /// The wanted workers above those that stay.
+    pub(crate) fn more(&self) -> usize {
+        self.wanted() - self.workers
+    }
+
+    /// From now on the program wants so many: from those that stay to the most.
+    pub(crate) fn want(&self, workers: usize) {
+        debug_assert!((self.workers..=self.max).contains(&workers));
+        // Ordering: see `wanted`.
+        self.wanted.store(workers, Ordering::Relaxed);
+    }
+}

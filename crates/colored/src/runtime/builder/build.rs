@@ -1,0 +1,252 @@
+//! From settings to a runtime: the checks, the defaults, and the parts.
+
+use super::{Builder, RESOLUTION};
+use crate::device::Devices;
+use crate::driver::Driver;
+use crate::driver::size::Size;
+use crate::launch::Launch;
+use crate::long_poll::Settings;
+use crate::pool::{Limits, Pool};
+use crate::runtime::environment;
+use crate::runtime::handle::Handle;
+use crate::runtime::port::Port;
+use crate::runtime::threads::{self, Threads};
+use crate::runtime::worker_hooks::WorkerHooks;
+use crate::runtime::{EmbeddedRuntime, Runtime};
+#[cfg(feature = "tokio-context")]
+use crate::tokio_context::TokioContext;
+use colored_core::{Options, Scheduler, Worker};
+use std::fmt;
+use std::io;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::thread::available_parallelism;
+use std::time::{Duration, Instant};
+
+/// The most workers a runtime may have.
+const MAX_WORKERS: usize = 1024;
+
+/// The most spare workers a runtime may have, and the most that it has unless the number is set.
+const MAX_SPARES: usize = 64;
+const SPARES: usize = 4;
+
+/// The time after which a poll is long, unless it is set, the shortest, and the longest of the variable: a day.
+const LONG_POLL: Duration = Duration::from_millis(5);
+const MIN_LONG_POLL: Duration = Duration::from_millis(1);
+const MAX_LONG_POLL_MS: usize = 86_400_000;
+
+/// The most blocking threads a runtime may have, and the most that it has unless the number is set.
+const MAX_BLOCKING: usize = 1 << 16;
+const BLOCKING: usize = 512;
+
+/// The smallest and the largest stack of a thread. Less than the first is not enough for a worker
+/// and a future of some size.
+const MIN_STACK: usize = 1 << 16;
+const MAX_STACK: usize = 1 << 30;
+
+/// The longest timer resolution.
+const MAX_RESOLUTION: Duration = Duration::from_millis(10);
+
+/// Everything of a runtime but its threads.
+pub(in crate::runtime) struct Parts {
+    pub(in crate::runtime) handle: Handle,
+    /// The workers, then the spare ones.
+    pub(in crate::runtime) workers: Vec<Worker>,
+    pub(in crate::runtime) name: String,
+    pub(in crate::runtime) launch: Launch,
+    pub(in crate::runtime) hooks: WorkerHooks,
+}
+
+impl Builder {
+    /// Starts the runtime.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` if a setting is out of its range, or two settings contradict each other; the
+    /// error names them and the allowed values. And the system's error, if the system refuses a thread
+    /// or a selector.
+    pub fn build(self) -> io::Result<Runtime> {
+        let workers = self.number_of_workers()?;
+        let size = Size::new(workers, self.most_workers(workers)?, self.number_of_spares(workers)?);
+        let pin = match self.pin {
+            Some(pin) => pin,
+            None => environment::switch("COLORED_PIN", false)?,
+        };
+        let parts = self.prepare(size, false)?;
+        let handle = parts.handle.clone();
+        let threads = Threads::start(parts, threads::pins(pin))?;
+        Ok(Runtime { handle, threads })
+    }
+
+    /// Makes a runtime for an event loop of the program: its only worker is the thread that calls this. Other than by
+    /// [`build`](Builder::build), the runtime starts no thread, except for blocking calls and for
+    /// [`tokio_context`](Builder::tokio_context).
+    ///
+    /// The settings of threads ([`pin`](Builder::pin), [`spare_workers`](Builder::spare_workers) and the hooks of
+    /// workers), and of [long polls](Builder::long_poll), have no effect, and neither have their environment variables.
+    ///
+    /// # Errors
+    ///
+    /// As for `build`; and if [`workers`](Builder::workers) has been given another number than 1.
+    pub fn build_embedded(self) -> io::Result<EmbeddedRuntime> {
+        if let Some(workers) = self.workers.filter(|workers| *workers != 1) {
+            return invalid(format_args!(
+                "workers({workers}): the only worker of an embedded runtime is the thread that makes it; leave \
+                 it out"
+            ));
+        }
+        Ok(EmbeddedRuntime::new(self.prepare(Size::new(1, 1, 0), true)?))
+    }
+
+    fn number_of_workers(&self) -> io::Result<usize> {
+        let (allowed, default) = (1..=MAX_WORKERS, "one per available CPU");
+        match self.workers {
+            Some(workers) => in_range("workers", workers, allowed, default),
+            None => match environment::number("COLORED_WORKERS", allowed, default)? {
+                Some(workers) => Ok(workers),
+                None => Ok(available_parallelism().map_or(1, usize::from).min(MAX_WORKERS)),
+            },
+        }
+    }
+
+    fn most_workers(&self, workers: usize) -> io::Result<usize> {
+        let allowed = workers..=MAX_WORKERS;
+        self.max_workers.map_or(Ok(workers), |max| {
+            in_range("max_workers", max, allowed, "no more than `workers`")
+        })
+    }
+
+    fn number_of_spares(&self, workers: usize) -> io::Result<usize> {
+        match self.spares {
+            Some(spares) => {
+                in_range("spare_workers", spares, 0..=MAX_SPARES, "as many as workers, at most 4")
+            }
+            // A policy need not let another worker take what a long poll holds up.
+            None if self.options.policy.is_some() => Ok(0),
+            None => Ok(workers.min(SPARES)),
+        }
+    }
+
+    fn number_of_blocking_threads(&self) -> io::Result<usize> {
+        let (allowed, default) = (1..=MAX_BLOCKING, "512");
+        match self.blocking_threads {
+            Some(threads) => in_range("blocking_threads", threads, allowed, default),
+            None => {
+                let threads = environment::number("COLORED_BLOCKING_THREADS", allowed, default)?;
+                Ok(threads.unwrap_or(BLOCKING))
+            }
+        }
+    }
+
+    fn time_of_long_poll(&self) -> io::Result<Duration> {
+        match self.long_poll {
+            Some(after) if after < MIN_LONG_POLL => invalid(format_args!(
+                "long_poll({after:?}): allowed are {MIN_LONG_POLL:?} and more; leave it out for {LONG_POLL:?}"
+            )),
+            Some(after) => Ok(after),
+            None => {
+                let (name, allowed) = ("COLORED_LONG_POLL_MS", 1..=MAX_LONG_POLL_MS);
+                let millis = environment::number(name, allowed, "5")?;
+                Ok(millis.map_or(LONG_POLL, |millis| Duration::from_millis(millis as u64)))
+            }
+        }
+    }
+
+    /// Checks what has a range, and has no other function here.
+    fn check(&self) -> io::Result<()> {
+        if let Some(bytes) = self.launch.stack_size {
+            in_range("thread_stack_size", bytes, MIN_STACK..=MAX_STACK, "the standard library's")?;
+        }
+        if self.thread_name.contains('\0') {
+            let name = &self.thread_name;
+            return invalid(format_args!("thread_name({name:?}): a name has no NUL byte"));
+        }
+        let resolution = self.timer_resolution;
+        if resolution > MAX_RESOLUTION {
+            return invalid(format_args!(
+                "timer_resolution({resolution:?}): allowed are 0 ns to {MAX_RESOLUTION:?}; leave it out for \
+                 {RESOLUTION:?}"
+            ));
+        }
+        self.options.check().or_else(|unsuitable| invalid(format_args!("{unsuitable}")))
+    }
+
+    /// Makes the parts of a runtime with so many workers and spare ones.
+    fn prepare(self, size: Size, is_embedded: bool) -> io::Result<Parts> {
+        self.check()?;
+        let (workers, spares) = (size.workers(), size.seats());
+        let pool = Pool::new(&Limits {
+            max_threads: self.number_of_blocking_threads()?,
+            keep_alive: self.keep_alive,
+            prefix: self.thread_name.clone(),
+            launch: self.launch.clone(),
+        });
+        let after = self.time_of_long_poll()?;
+        let lazy_files = self.lazy_files && environment::switch("COLORED_LAZY_FILES", true)?;
+        let has_rings =
+            lazy_files && self.io_uring && environment::switch("COLORED_IO_URING", true)?;
+        #[cfg(feature = "tokio-context")]
+        let tokio = self.tokio.context(&self.thread_name)?;
+        let driver = Driver::new(
+            size,
+            self.timer_resolution,
+            self.deadlock_after,
+            Settings { after, hook: self.on_long_poll },
+            Devices::new(lazy_files, has_rings),
+            pool,
+        )?;
+        #[cfg(feature = "tokio-context")]
+        let driver = driver.with_tokio(tokio);
+        let driver = Arc::new(driver);
+        let port = Port {
+            driver: Arc::clone(&driver),
+            start: Instant::now(),
+            is_embedded,
+            on_task_panic: self.on_task_panic,
+        };
+        let seed = self.seed.unwrap_or_else(random_seed);
+        let options = Options { spares, ..self.options };
+        let (core, cores) = Scheduler::with_options(workers, seed, Box::new(port), options);
+        Ok(Parts {
+            handle: Handle::new(core, driver),
+            workers: cores,
+            name: self.thread_name,
+            launch: self.launch,
+            hooks: self.worker_hooks,
+        })
+    }
+}
+
+#[cfg(feature = "tokio-context")]
+impl super::Tokio {
+    fn context(self, name: &str) -> io::Result<Option<TokioContext>> {
+        match self {
+            Self::None => Ok(None),
+            Self::Own => Ok(Some(TokioContext::start(name)?)),
+            Self::Of(handle) => Ok(Some(TokioContext::of(handle))),
+        }
+    }
+}
+
+fn in_range(
+    name: &str,
+    value: usize,
+    allowed: RangeInclusive<usize>,
+    default: &str,
+) -> io::Result<usize> {
+    if allowed.contains(&value) {
+        return Ok(value);
+    }
+    let (min, max) = allowed.into_inner();
+    invalid(format_args!("{name}({value}): allowed are {min} to {max}; leave it out for {default}"))
+}
+
+/// The error of a setting.
+fn invalid<T>(text: fmt::Arguments<'_>) -> io::Result<T> {
+    Err(io::Error::new(io::ErrorKind::InvalidInput, text.to_string()))
+}
+
+fn random_seed() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(0)
+}

@@ -1,0 +1,295 @@
+//! [`EmbeddedRuntime`]: a runtime inside an event loop of the program.
+
+use super::builder::Parts;
+use super::glance::{GLANCE_NANOS, wake_all};
+use super::handle::{EnterGuard, Handle};
+use super::metrics::Metrics;
+use super::resume;
+use crate::driver::backstop::Lookout;
+use crate::driver::outside::Rest;
+use crate::driver::{Driver, current, entered};
+use crate::task::JoinHandle;
+use colored_core::{Color, Step, Worker};
+use std::fmt;
+use std::marker::PhantomData;
+#[cfg(unix)]
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::sync::Arc;
+use std::task::Waker;
+use std::time::{Duration, Instant};
+
+/// A runtime whose only worker is the thread that made it: for programs that have an event loop already, such as a
+/// user interface, a game, or libuv; and for tests that step a runtime by hand.
+///
+/// The runtime does nothing by itself. The program calls [`turn`](Self::turn), which runs what is runnable for a bounded
+/// time, and tells how long the program may wait. Between two turns the program waits for the runtime's descriptor
+/// ([`AsFd`](std::os::fd::AsFd), on unix) beside its own: the descriptor is readable as long as the runtime has something
+/// to do. A spawn, a wake or an earlier timer from another thread makes it readable too.
+///
+/// | | the descriptor tells of |
+/// |---|---|
+/// | Linux, Android | sockets, wakes from other threads, timers |
+/// | other unix systems | sockets, wakes from other threads; for timers, wait no longer than `turn` says |
+/// | Windows | there is none: call [`wait`](Self::wait) in place of the program's own wait, or `turn` often enough |
+///
+/// Everything works as in a [`Runtime`](super::Runtime) with one worker: colors, sockets, timers, blocking calls, the
+/// search for deadlocks, [handles](Handle) on other threads. What is missing is the runtime's own threads: no spare worker
+/// takes over from a long poll, long polls are not counted, and sockets and timers are looked after in turns only.
+///
+/// A wait for a task on the thread itself, as by [`Handle::block_on`], would wait for ever, because nobody takes turns
+/// meanwhile: use [`EmbeddedRuntime::block_on`].
+///
+/// Dropping the runtime drops its tasks, each under its color, and waits for blocking calls that have begun. Events that
+/// [stages](crate::stage) have accepted are dropped: close the stages before.
+///
+/// # Examples
+///
+/// ```
+/// # #[cfg(unix)]
+/// # fn main() -> std::io::Result<()> {
+/// use colored::time::{Duration, sleep};
+///
+/// let mut runtime = colored::Builder::new().build_embedded()?;
+/// let task = runtime.handle().spawn_colored(7, async {
+///     sleep(Duration::from_millis(5)).await;
+///     "done"
+/// });
+/// while !task.is_finished() {
+///     let time = runtime.turn(Duration::from_millis(1));
+///     // The program's own wait, for this descriptor and others, no longer than `time`.
+///     # runtime.wait(time);
+/// }
+/// # assert_eq!(runtime.block_on(task).unwrap(), "done");
+/// # Ok(())
+/// # }
+/// # #[cfg(not(unix))]
+/// # fn main() {}
+/// ```
+pub struct EmbeddedRuntime {
+    handle: Handle,
+    worker: Worker,
+    wakers: Vec<Waker>,
+    lookout: Lookout,
+    /// How long the worker may rest at most, by itself.
+    rest: Option<Duration>,
+    /// Futures that need not be `Send` are on this thread.
+    _this_thread: PhantomData<*const ()>,
+}
+
+/// The worker's number.
+const ONLY: usize = 0;
+
+impl EmbeddedRuntime {
+    pub(super) fn new(mut parts: Parts) -> Self {
+        let worker = parts.workers.pop().expect("an embedded runtime has one worker");
+        let lookout = Lookout::new(parts.handle.driver.deadlock_after);
+        let handle = parts.handle;
+        let this = Self {
+            handle,
+            worker,
+            wakers: Vec::new(),
+            lookout,
+            rest: None,
+            _this_thread: PhantomData,
+        };
+        // The first turn announces the first sleep.
+        this.driver().come_back_soon(ONLY);
+        this
+    }
+
+    /// A handle, which spawns from any thread.
+    #[must_use]
+    pub fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    /// Runs what is runnable, for `limit` and some more: at least one slice ([`Builder::slice`](super::Builder::slice)),
+    /// if there is one, and no poll is interrupted. Never sleeps.
+    ///
+    /// Returns how long the program may wait before the next turn, unless the descriptor becomes readable: zero if more
+    /// is runnable; the time until the next timer; `None` if there is none. Costs a system call or two if there is nothing
+    /// to do.
+    ///
+    /// # Panics
+    ///
+    /// Inside a task or `block_on` of any runtime: a task that waits for other tasks awaits them.
+    #[track_caller]
+    pub fn turn(&mut self, limit: Duration) -> Option<Duration> {
+        assert!(
+            Color::current().is_none(),
+            "`EmbeddedRuntime::turn` inside a task: call it from the program's event loop"
+        );
+        let end = Instant::now().checked_add(limit);
+        let is_over = || end.is_some_and(|end| Instant::now() >= end);
+        let driver = Arc::clone(self.driver());
+        let _entered = enter(&driver);
+        let _tokio = driver.enter_tokio();
+        driver.is_back(ONLY);
+        self.look();
+        let mut last_look = self.worker.now();
+        loop {
+            match self.worker.step() {
+                Step::Ran if is_over() => break,
+                Step::Ran if self.worker.now() - last_look < GLANCE_NANOS => {}
+                Step::Ran => {
+                    self.look();
+                    last_look = self.worker.now();
+                }
+                Step::Park(limit) => {
+                    let due = self.lookout.look(self.handle.core.scheduler());
+                    self.rest = limit.map(Duration::from_nanos).into_iter().chain(due).min();
+                    match driver.rest_outside(ONLY, self.rest) {
+                        Rest::For(time) => return time,
+                        Rest::None if is_over() => break,
+                        Rest::None => {
+                            driver.is_back(ONLY);
+                            self.look();
+                        }
+                    }
+                }
+                Step::Stopped => return None,
+            }
+        }
+        driver.come_back_soon(ONLY);
+        Some(Duration::ZERO)
+    }
+
+    /// Sleeps until the runtime has something to do, or `timeout` is over: in place of a wait of the program's own. Call
+    /// [`turn`](Self::turn) afterwards. The time may be a millisecond longer.
+    ///
+    /// # Panics
+    ///
+    /// As `turn`.
+    #[track_caller]
+    pub fn wait(&mut self, timeout: Option<Duration>) {
+        assert!(
+            Color::current().is_none(),
+            "`EmbeddedRuntime::wait` inside a task: call it from the program's event loop"
+        );
+        let driver = Arc::clone(self.driver());
+        let _entered = enter(&driver);
+        let limit = timeout.into_iter().chain(self.rest).min();
+        let limit = if driver.is_back(ONLY) { Some(Duration::ZERO) } else { limit };
+        driver.park(ONLY, limit, &mut self.wakers);
+        wake_all(&mut self.worker, &mut self.wakers);
+        // Whatever has come: the next turn finds it, and the descriptor still says so.
+        driver.come_back_soon(ONLY);
+    }
+
+    /// Runs a future as a task under the default color, and all other tasks beside it, until it is done. Other tasks go on
+    /// with the next turn. The future need not be `Send`.
+    ///
+    /// # Panics
+    ///
+    /// With the panic of the future; and as [`turn`](Self::turn).
+    #[track_caller]
+    pub fn block_on<F: Future + 'static>(&mut self, future: F) -> F::Output {
+        let mut task = self.spawn_local(future);
+        loop {
+            let time = self.turn(Duration::from_millis(1));
+            match task.try_take() {
+                Some(Ok(output)) => return output,
+                Some(Err(error)) => resume(error, "block_on"),
+                None => self.wait(time),
+            }
+        }
+    }
+
+    /// Spawns a future that need not be `Send` under the default color. The task stays on this thread.
+    ///
+    /// # Panics
+    ///
+    /// Inside a task: there, use [`spawn_local`](crate::spawn_local()).
+    #[track_caller]
+    pub fn spawn_local<F: Future + 'static>(&mut self, future: F) -> JoinHandle<F::Output> {
+        assert!(
+            Color::current().is_none(),
+            "`EmbeddedRuntime::spawn_local` inside a task: use `colored::spawn_local` there"
+        );
+        let spawned = self.worker.batch(0, || colored_core::spawn_local(future));
+        // The worker is awake since.
+        self.driver().come_back_soon(ONLY);
+        match spawned {
+            Ok(task) => task,
+            Err(_) => unreachable!("this thread is the worker"),
+        }
+    }
+
+    /// Lets this thread use the runtime's I/O, timers and spawn functions until the guard is dropped: see
+    /// [`Handle::enter`].
+    pub fn enter(&self) -> EnterGuard {
+        self.handle.enter()
+    }
+
+    /// Returns the runtime's counters.
+    #[must_use]
+    pub fn metrics(&self) -> Metrics {
+        self.handle.metrics()
+    }
+
+    fn driver(&self) -> &Arc<Driver> {
+        &self.handle.driver
+    }
+
+    /// Looks for events and due timers.
+    fn look(&mut self) {
+        self.handle.driver.glance(ONLY, &mut self.wakers);
+        wake_all(&mut self.worker, &mut self.wakers);
+    }
+}
+
+/// Makes this thread the worker, as far as I/O is concerned.
+fn enter(driver: &Arc<Driver>) -> entered::Entered {
+    entered::enter(current::Context { driver: Arc::clone(driver), worker: Some(ONLY) })
+}
+
+impl Drop for EmbeddedRuntime {
+    fn drop(&mut self) {
+        let driver = Arc::clone(self.driver());
+        self.handle.core.scheduler().shut_down();
+        {
+            let _entered = enter(&driver);
+            let _tokio = driver.enter_tokio();
+            driver.is_back(ONLY);
+            loop {
+                match self.worker.step() {
+                    Step::Ran => {}
+                    // Another thread has a color of the runtime: it is in a closure of a cell, or in `block_on`.
+                    Step::Park(limit) => {
+                        let limit = limit.map(Duration::from_nanos);
+                        driver.park(ONLY, limit, &mut self.wakers);
+                        wake_all(&mut self.worker, &mut self.wakers);
+                    }
+                    Step::Stopped => break,
+                }
+            }
+        }
+        driver.shut_down();
+        driver.pool.shutdown(None);
+        driver.shut_down_tokio(None);
+    }
+}
+
+#[cfg(unix)]
+impl AsFd for EmbeddedRuntime {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.handle.driver.descriptor(ONLY)
+    }
+}
+
+#[cfg(unix)]
+impl AsRawFd for EmbeddedRuntime {
+    fn as_raw_fd(&self) -> RawFd {
+        self.as_fd().as_raw_fd()
+    }
+}
+
+impl fmt::Debug for EmbeddedRuntime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scheduler = self.handle.core.scheduler();
+        f.debug_struct("EmbeddedRuntime")
+            .field("colors", &scheduler.lanes())
+            .field("is_idle", &scheduler.all_parked())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,46 @@
+//! [`Port`]: the scheduler's view of the operating system.
+
+use crate::driver::Driver;
+use colored_core::{Park, TaskPanic};
+use std::any::Any;
+use std::sync::Arc;
+use std::time::Instant;
+
+pub(super) struct Port {
+    pub(super) driver: Arc<Driver>,
+    pub(super) start: Instant,
+    /// There is no reactor thread: the worker looks for deadlocks, in its turns.
+    pub(super) is_embedded: bool,
+    pub(super) on_task_panic: Option<Arc<dyn Fn(&TaskPanic<'_>) + Send + Sync>>,
+}
+
+impl Park for Port {
+    fn unpark(&self, worker: usize) {
+        self.driver.unpark(worker);
+    }
+
+    fn now(&self) -> u64 {
+        // 584 years fit.
+        self.start.elapsed().as_nanos() as u64
+    }
+
+    fn stir(&self) {
+        if self.is_embedded {
+            self.driver.come_back_soon(0);
+        } else {
+            self.driver.bell.stir();
+        }
+    }
+
+    fn panicked(&self, panic: &TaskPanic<'_>) {
+        match &self.on_task_panic {
+            Some(hook) => hook(panic),
+            None if panic.is_detached => eprintln!("colored: {panic}"),
+            None => {}
+        }
+    }
+
+    fn shell(&self) -> Option<&(dyn Any + Send + Sync)> {
+        Some(&self.driver)
+    }
+}
