@@ -44,6 +44,7 @@
 //! | the same with `local` | on the calling thread | any | the same |
 //! | [`Runtime::run`] | on any worker | `Send + 'static` | other tasks go on |
 //! | [`Runtime::block_on`], [`Handle::block_on`] | on the calling thread | any, may borrow | other tasks go on; its [`spawn_local`] tasks are aborted |
+//! | [`EmbeddedRuntime`](runtime::EmbeddedRuntime) | on the calling thread, in turns, inside an event loop of the program | any | other tasks go on with the next turn |
 //! | [`Handle`] | spawns from any thread | `Send + 'static` | |
 //!
 //! In all of them the main future is a task under [`Color::DEFAULT`]: it never overlaps a task that

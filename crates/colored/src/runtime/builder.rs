@@ -5,12 +5,12 @@ mod hooks;
 
 pub(super) use self::build::Parts;
 
+use super::port::PanicHook;
 use super::worker_hooks::WorkerHooks;
 use crate::launch::Launch;
 use crate::long_poll::Hook;
-use colored_core::{Options, Policy, TaskPanic};
+use colored_core::{Options, Policy};
 use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a blocking thread waits for another call before it ends, unless it is set.
@@ -21,9 +21,6 @@ const RESOLUTION: Duration = Duration::from_micros(200);
 
 /// How long a wait in a section lasts before it is looked at, unless it is set.
 const DEADLOCK_AFTER: Duration = Duration::from_millis(10);
-
-/// The function that hears of each panic of a task.
-type PanicHook = Arc<dyn Fn(&TaskPanic<'_>) + Send + Sync>;
 
 /// The settings of a runtime. [`Builder::build`] starts the runtime, and reports wrong settings.
 ///

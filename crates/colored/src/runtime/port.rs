@@ -6,12 +6,15 @@ use std::any::Any;
 use std::sync::Arc;
 use std::time::Instant;
 
+/// A function that hears of each panic of a task.
+pub(super) type PanicHook = Arc<dyn Fn(&TaskPanic<'_>) + Send + Sync>;
+
 pub(super) struct Port {
     pub(super) driver: Arc<Driver>,
     pub(super) start: Instant,
     /// There is no reactor thread: the worker looks for deadlocks, in its turns.
     pub(super) is_embedded: bool,
-    pub(super) on_task_panic: Option<Arc<dyn Fn(&TaskPanic<'_>) + Send + Sync>>,
+    pub(super) on_task_panic: Option<PanicHook>,
 }
 
 impl Park for Port {

@@ -83,7 +83,7 @@ impl Builder {
     /// [`tokio_context`](Builder::tokio_context).
     ///
     /// The settings of threads ([`pin`](Builder::pin), [`spare_workers`](Builder::spare_workers) and the hooks of
-    /// workers), and of [long polls](Builder::long_poll), have no effect, and neither have their environment variables.
+    /// workers), and of [long polls](Builder::long_poll), have no effect; `COLORED_WORKERS` and `COLORED_PIN` are not read.
     ///
     /// # Errors
     ///
