@@ -231,7 +231,8 @@ fn sources(folder: &str) -> Vec<(String, Source)> {
         let entries = fs::read_dir(&folder)
             .unwrap_or_else(|error| panic!("cannot list {}: {error}", folder.display()));
         for path in entries.map(|entry| entry.expect("the folder can be read").path()) {
-            if path.is_dir() {
+            // The examples have a workspace inside this one, and so a folder of what it builds.
+            if path.is_dir() && !path.ends_with("target") {
                 folders.push(path);
             } else if path.extension().is_some_and(|extension| extension == "rs") {
                 found.push(path);
