@@ -47,6 +47,7 @@ const CRATES: [Crate; 6] = [
                 "explained",
                 "launch",
                 "long_poll",
+                "missing_tokio",
                 "tokio_context",
                 "wait",
             ],

@@ -113,12 +113,25 @@ fn a_runtime_of_the_program_serves_as_well() {
 }
 
 #[test]
-fn without_it_tokio_says_what_is_missing() {
-    shared(|| {
-        let runtime = Runtime::builder().workers(1).build().unwrap();
-        let said = panic_of(|| runtime.run(async { tokio::time::sleep(Duration::ZERO).await }));
-        assert!(said.contains("there is no reactor running"), "{said}");
+fn without_it_tokio_says_what_is_missing_and_one_line_names_the_feature() {
+    let name = "without_it_tokio_says_what_is_missing_and_one_line_names_the_feature";
+    let said = child::said("", module_path!(), name, || {
+        shared(|| {
+            for _ in 0..2 {
+                let runtime = Runtime::builder().workers(1).build().unwrap();
+                let sleep = async { tokio::time::sleep(Duration::ZERO).await };
+                let said = panic_of(|| runtime.run(sleep));
+                assert!(said.contains("there is no reactor running"), "{said}");
+            }
+            // Other panics are their own explanation.
+            let runtime = Runtime::builder().workers(1).build().unwrap();
+            assert_eq!(panic_of(|| runtime.run(async { panic!("no reactor") })), "no reactor");
+        });
     });
+    if let Some((_, errors)) = said {
+        let named = errors.lines().filter(|line| line.contains("the feature `tokio-context`"));
+        assert_eq!(named.count(), 1, "{errors}");
+    }
 }
 
 #[test]

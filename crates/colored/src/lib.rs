@@ -218,6 +218,7 @@ mod launch;
 pub mod limit;
 mod long_poll;
 pub mod metrics;
+mod missing_tokio;
 pub mod net;
 pub mod pinned;
 mod pool;
