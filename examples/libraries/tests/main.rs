@@ -5,6 +5,7 @@
 #[cfg(unix)]
 mod debian;
 mod examples;
+mod grpc;
 mod http_client;
 mod sqlite;
 mod support;
