@@ -66,7 +66,7 @@ const CRATES: [Crate; 6] = [
     },
     Crate {
         sources: "crates/colored-hyper/src",
-        layers: &[&["executor", "timer"], &["client", "serve"]],
+        layers: &[&["executor", "extension", "timer"], &["client", "serve"], &["tls"]],
         exceptions: &[],
         impls: &[],
     },

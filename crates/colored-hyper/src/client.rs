@@ -17,8 +17,8 @@ use tower_service::Service;
 /// sockets. Clones share the pool.
 ///
 /// Each connection is a task under a color of its own. The client closes a connection that has been
-/// idle for 90 seconds. It supports only `http`; for TLS, wrap [`Connector`] and pass it to
-/// [`client_builder`].
+/// idle for 90 seconds. It supports only `http`; the module `tls`, which needs the feature `tls`, has a client for
+/// `https` as well.
 ///
 /// ```no_run
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -69,6 +69,19 @@ impl Connector {
         self.limit = limit.into();
         self
     }
+
+    /// The output of `connecting`, within the time limit.
+    pub(crate) async fn limited<T>(
+        self,
+        Target { host, port, .. }: Target<'_>,
+        connecting: impl Future<Output = io::Result<T>>,
+    ) -> io::Result<T> {
+        let Some(limit) = self.limit else { return connecting.await };
+        timeout(limit, connecting).await.map_err(|_| {
+            let text = format!("cannot connect to {host}:{port}: no answer in {limit:?}");
+            io::Error::new(io::ErrorKind::TimedOut, text)
+        })?
+    }
 }
 
 impl Default for Connector {
@@ -91,35 +104,50 @@ impl Service<Uri> for Connector {
     /// When the address is no `http` address, or the connection fails, or takes longer than the time
     /// limit.
     fn call(&mut self, uri: Uri) -> Self::Future {
-        let limit = self.limit;
+        let connector = *self;
         Box::pin(async move {
-            let (host, port) = target(&uri)?;
-            let connecting = TcpStream::connect((host, port));
-            let stream = match limit {
-                None => connecting.await?,
-                Some(limit) => timeout(limit, connecting).await.map_err(|_| {
-                    let text = format!("cannot connect to {host}:{port}: no answer in {limit:?}");
-                    io::Error::new(io::ErrorKind::TimedOut, text)
-                })??,
-            };
-            stream.set_nodelay(true)?;
-            Ok(ClientStream(stream))
+            let target = Target::of(&uri, &["http"])?;
+            connector.limited(target, target.connect()).await.map(ClientStream)
         })
     }
 }
 
-fn target(uri: &Uri) -> io::Result<(&str, u16)> {
-    let invalid = |what: &str| {
-        let text = format!("cannot connect to {uri}: {what}; expected http://HOST[:PORT]/...");
-        io::Error::new(io::ErrorKind::InvalidInput, text)
-    };
-    if uri.scheme_str() != Some("http") {
-        return Err(invalid("this connector speaks plain HTTP only"));
+/// Where a connection leads.
+#[derive(Clone, Copy)]
+pub(crate) struct Target<'a> {
+    /// Without the brackets of an IPv6 address: it has them in a URI only.
+    pub(crate) host: &'a str,
+    pub(crate) port: u16,
+}
+
+impl<'a> Target<'a> {
+    /// What `uri` names, if its scheme is one of `schemes`, which are among `http` and `https`.
+    pub(crate) fn of(uri: &'a Uri, schemes: &[&str]) -> io::Result<Target<'a>> {
+        let invalid = |what: &str| {
+            let expected: Vec<_> =
+                schemes.iter().map(|scheme| format!("{scheme}://HOST[:PORT]/...")).collect();
+            let expected = expected.join(" or ");
+            let text = format!("cannot connect to {uri}: {what}; expected {expected}");
+            io::Error::new(io::ErrorKind::InvalidInput, text)
+        };
+        let scheme = uri.scheme_str().unwrap_or_default();
+        if !schemes.contains(&scheme) {
+            return Err(invalid(match schemes {
+                ["http"] => "this connector speaks plain HTTP only",
+                _ => "this connector speaks HTTP only, with TLS or without",
+            }));
+        }
+        let host = uri.host().ok_or_else(|| invalid("there is no host"))?;
+        let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+        let usual = if scheme == "https" { 443 } else { 80 };
+        Ok(Target { host: bare.unwrap_or(host), port: uri.port_u16().unwrap_or(usual) })
     }
-    let host = uri.host().ok_or_else(|| invalid("there is no host"))?;
-    // An IPv6 address has brackets in a URI and none in a socket address.
-    let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
-    Ok((bare.unwrap_or(host), uri.port_u16().unwrap_or(80)))
+
+    pub(crate) async fn connect(self) -> io::Result<TcpStream> {
+        let stream = TcpStream::connect((self.host, self.port)).await?;
+        stream.set_nodelay(true)?;
+        Ok(stream)
+    }
 }
 
 /// A connection of a [`client`](crate::client()).
@@ -182,11 +210,11 @@ impl Write for ClientStream {
 
 #[cfg(test)]
 mod tests {
-    use super::target;
+    use super::Target;
 
     fn of(uri: &str) -> String {
-        match target(&uri.parse().unwrap()) {
-            Ok((host, port)) => format!("{host} {port}"),
+        match Target::of(&uri.parse().unwrap(), &["http"]) {
+            Ok(Target { host, port, .. }) => format!("{host} {port}"),
             Err(error) => error.to_string(),
         }
     }

@@ -32,14 +32,18 @@
 
 mod client;
 mod executor;
+mod extension;
 mod serve;
 mod timer;
+#[cfg(feature = "tls")]
+pub mod tls;
 
 pub use self::client::{ClientStream, Connector, client, client_builder};
 pub use self::executor::ColoredExecutor;
+pub use self::extension::{WithExtension, with_extension};
 pub use self::serve::{
-    Coloring, DrainTimeout, HttpService, Listener, Serve, ServeError, Serving, into_io, serve,
-    serve_with,
+    Coloring, DrainTimeout, HttpService, Listener, Serve, ServeError, Serving, UpgradeGuard,
+    into_io, serve, serve_with,
 };
 pub use self::timer::ColoredTimer;
 

@@ -5,13 +5,16 @@ mod coloring;
 mod connection;
 mod drain;
 mod error;
+mod guard;
 mod listener;
 mod preface;
+mod stall;
 mod upgrade;
 
 pub use self::accept::Serving;
 pub use self::coloring::Coloring;
 pub use self::error::{DrainTimeout, ServeError};
+pub use self::guard::UpgradeGuard;
 pub use self::listener::Listener;
 pub use self::upgrade::into_io;
 
@@ -57,6 +60,7 @@ where
         coloring: Coloring::Connection,
         max_connections: usize::MAX,
         header_read_timeout: Some(HEADER_READ_TIMEOUT),
+        write_timeout: Some(WRITE_TIMEOUT),
         drain_timeout: Some(DRAIN_TIMEOUT),
         on_error: Box::new(|_| {}),
         http1,
@@ -79,6 +83,9 @@ impl<S: Service<Request<Incoming>>> HttpService for S {}
 
 /// hyper's own default.
 const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// As long as for a client that sends nothing.
+const WRITE_TIMEOUT: Duration = HEADER_READ_TIMEOUT;
 
 /// The time that supervisors commonly grant before they kill a process.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
@@ -112,6 +119,7 @@ struct Settings<P> {
     coloring: Coloring<P>,
     max_connections: usize,
     header_read_timeout: Option<Duration>,
+    write_timeout: Option<Duration>,
     drain_timeout: Option<Duration>,
     on_error: OnError<P>,
     http1: http1::Builder,
@@ -165,12 +173,25 @@ impl<L: Listener, M> Serve<L, M> {
         self
     }
 
+    /// Limits how long a client may take nothing of what the server sends, so that clients that do not read hold no
+    /// connections. The connection then ends, and [`on_error`](Serve::on_error) reports it. `None` sets no limit. Default:
+    /// 30 seconds.
+    ///
+    /// The time begins when the buffers of the system are full, and begins again with each byte that fits: a client that
+    /// reads slowly, but reads, is not cut off. The limit also applies to connections that were upgraded, until
+    /// [`into_io`] takes the socket out. It does not apply to one stream of HTTP/2 whose client sends no more window,
+    /// while the client reads the connection.
+    pub fn write_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
+        self.settings.write_timeout = timeout.into();
+        self
+    }
+
     /// Stops when `signal` is ready. The server then accepts no more connections, closes idle ones,
     /// lets running requests finish, tells HTTP/2 clients to send no more requests, and returns when
     /// all connections are closed.
     ///
-    /// The server does not wait for a connection that was upgraded, for example to a web socket,
-    /// because it no longer owns it.
+    /// The server waits for a connection that was upgraded to another protocol only while there is an [`UpgradeGuard`] for
+    /// it, as there is for each WebSocket of the module `websocket`.
     ///
     /// ```no_run
     /// # use colored_hyper::serve;

@@ -2,6 +2,7 @@
 
 use super::connection::Protocol;
 use super::drain::{Drain, Phase};
+use super::preface::Version;
 use super::{DrainTimeout, Listener, Serve, ServeError, Settings};
 use crate::ColoredTimer;
 use colored::task::consume_budget;
@@ -111,6 +112,7 @@ where
 {
     let Serve { mut listener, mut make, mut signal, settings } = serve;
     let Settings { coloring, max_connections, drain_timeout, .. } = settings;
+    listener.offer(Version::offers(settings.version));
     let protocol = Arc::new(settings.into_protocol());
     let drain = Drain::new();
     loop {
@@ -161,6 +163,7 @@ impl<P> Settings<P> {
         Protocol {
             version: self.version,
             header_read_timeout: self.header_read_timeout,
+            write_timeout: self.write_timeout,
             on_error: self.on_error,
             http1: self.http1,
             http2,

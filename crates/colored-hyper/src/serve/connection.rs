@@ -1,6 +1,7 @@
 //! The task of one connection.
 
 use super::drain::{Open, Phase};
+use super::guard::Marking;
 use super::preface::{Prefaced, Version};
 use super::{OnError, ServeError};
 use crate::ColoredExecutor;
@@ -20,6 +21,7 @@ use std::task::Poll;
 pub(super) struct Protocol<P> {
     pub(super) version: Option<Version>,
     pub(super) header_read_timeout: Option<Duration>,
+    pub(super) write_timeout: Option<Duration>,
     pub(super) on_error: OnError<P>,
     pub(super) http1: http1::Builder,
     pub(super) http2: http2::Builder<ColoredExecutor>,
@@ -68,6 +70,7 @@ impl<P> Protocol<P> {
         let ended = match version {
             Version::Http1 => {
                 let answered = io.answered();
+                let service = Marking { service, drain: open.drain() };
                 let connection = self.http1.serve_connection(io, service).with_upgrades();
                 match drive(connection, open, |connection| connection.graceful_shutdown()).await {
                     // hyper has one time-out for half a request and for none.
@@ -95,7 +98,7 @@ impl<P> Protocol<P> {
         T: Read + Unpin,
     {
         let begin = async {
-            let mut io = Prefaced::new(handshake.await?);
+            let mut io = Prefaced::new(handshake.await?, self.write_timeout);
             if self.version == Some(Version::Http1) {
                 return Ok(Some((io, Version::Http1)));
             }

@@ -21,6 +21,7 @@ pub(super) enum Phase {
 }
 
 /// The server's side.
+#[derive(Clone)]
 pub(super) struct Drain(Arc<Shared>);
 
 /// A connection's side; dropping it is closing.
@@ -84,6 +85,11 @@ impl Drain {
 }
 
 impl Open {
+    /// The server that has this connection.
+    pub(super) fn drain(&self) -> Drain {
+        Drain(Arc::clone(&self.shared))
+    }
+
     /// Returns the present state. A later change wakes the task of `cx`.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Phase {
         if !self.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {

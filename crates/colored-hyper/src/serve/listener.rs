@@ -50,8 +50,8 @@ use std::task::{Context, Poll};
 /// # }
 /// ```
 ///
-/// A library that uses tokio's traits, such as tokio-rustls, accepts our sockets, and
-/// `hyper_util::rt::TokioIo` turns its streams into an [`Io`](Listener::Io).
+/// The module `tls`, which needs the feature `tls`, has a listener for TLS. A library that uses tokio's traits accepts our
+/// sockets, and `hyper_util::rt::TokioIo` turns its streams into an [`Io`](Listener::Io).
 pub trait Listener: Send + 'static {
     /// A connection that is ready for HTTP.
     type Io: Read + Write + Send + Unpin + 'static;
@@ -77,6 +77,14 @@ pub trait Listener: Send + 'static {
         &mut self,
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<(Self::Handshake, Self::Peer)>>;
+
+    /// Tells the listener, before it accepts, which protocols the server speaks, by their names in ALPN and in the order
+    /// of preference: `h2` and `http/1.1`. A listener whose handshake negotiates the protocol offers these.
+    ///
+    /// Does nothing by default.
+    fn offer(&mut self, protocols: &[&[u8]]) {
+        let _ = protocols;
+    }
 }
 
 /// Connections have `TCP_NODELAY` set.

@@ -1,6 +1,8 @@
 //! Detection of the HTTP version of a client.
 
+use super::stall::Stall;
 use bytes::Bytes;
+use colored::time::Duration;
 use hyper::rt::{Read, ReadBuf, ReadBufCursor, Write};
 use std::future::poll_fn;
 use std::io::{self, IoSlice};
@@ -20,6 +22,17 @@ pub(super) enum Version {
     Http2,
 }
 
+impl Version {
+    /// The names in ALPN, in the order of preference, of the one version or of both.
+    pub(super) fn offers(only: Option<Version>) -> &'static [&'static [u8]] {
+        match only {
+            None => &[b"h2", b"http/1.1"],
+            Some(Version::Http1) => &[b"http/1.1"],
+            Some(Version::Http2) => &[b"h2"],
+        }
+    }
+}
+
 /// A connection whose first bytes may have been read already, and are read again.
 pub(super) struct Prefaced<T> {
     io: T,
@@ -28,6 +41,7 @@ pub(super) struct Prefaced<T> {
     next: usize,
     end: usize,
     answered: Answered,
+    stall: Stall,
 }
 
 /// Whether the server sent the last bytes on a connection: between two requests this distinguishes an
@@ -48,8 +62,10 @@ impl Answered {
 }
 
 impl<T: Read + Unpin> Prefaced<T> {
-    pub(super) fn new(io: T) -> Prefaced<T> {
-        Prefaced { io, bytes: [0; HTTP2.len()], next: 0, end: 0, answered: Answered::default() }
+    /// `write_timeout` limits how long the client takes nothing of what the server writes.
+    pub(super) fn new(io: T, write_timeout: Option<Duration>) -> Prefaced<T> {
+        let (answered, stall) = (Answered::default(), Stall::new(write_timeout));
+        Prefaced { io, bytes: [0; HTTP2.len()], next: 0, end: 0, answered, stall }
     }
 
     /// The socket, and the bytes that are still to be read again.
@@ -116,7 +132,8 @@ impl<T: Write + Unpin> Write for Prefaced<T> {
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
         self.answered.set(true);
-        Pin::new(&mut self.io).poll_write(cx, buf)
+        let written = Pin::new(&mut self.io).poll_write(cx, buf);
+        self.stall.check(cx, written)
     }
 
     fn poll_write_vectored(
@@ -125,7 +142,8 @@ impl<T: Write + Unpin> Write for Prefaced<T> {
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         self.answered.set(true);
-        Pin::new(&mut self.io).poll_write_vectored(cx, bufs)
+        let written = Pin::new(&mut self.io).poll_write_vectored(cx, bufs);
+        self.stall.check(cx, written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -133,10 +151,12 @@ impl<T: Write + Unpin> Write for Prefaced<T> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.io).poll_flush(cx)
+        let written = Pin::new(&mut self.io).poll_flush(cx);
+        self.stall.check(cx, written)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.io).poll_shutdown(cx)
+        let written = Pin::new(&mut self.io).poll_shutdown(cx);
+        self.stall.check(cx, written)
     }
 }

@@ -1,48 +1,14 @@
 //! Graceful shutdown.
 
 use crate::support::*;
-use bytes::Bytes;
 use colored::io::AsyncWriteExt;
 use colored::net::TcpStream;
-use colored::sync::Notify;
 use colored_hyper::{Coloring, Serve, into_io, serve};
 use http_body_util::Full;
 use hyper::body::Incoming;
-use hyper::service::{Service, service_fn};
+use hyper::service::service_fn;
 use hyper::{Request, Response};
-use std::convert::Infallible;
-use std::sync::Arc;
 use std::time::Instant;
-
-/// Lets a handler wait until the test says so.
-#[derive(Clone, Default)]
-struct Gate {
-    entered: Arc<Notify>,
-    open: Arc<Notify>,
-}
-
-impl Gate {
-    fn service(
-        &self,
-    ) -> impl Service<
-        Request<Incoming>,
-        Response = Response<Full<Bytes>>,
-        Error = Infallible,
-        Future: Send + 'static,
-    > + Clone
-    + Send
-    + 'static {
-        let gate = self.clone();
-        service_fn(move |_| {
-            let gate = gate.clone();
-            async move {
-                gate.entered.notify_one();
-                gate.open.notified().await;
-                Ok(Response::new(Full::from("late")))
-            }
-        })
-    }
-}
 
 #[colored::test(workers = 2)]
 async fn requests_under_way_finish_and_idle_connections_are_closed() {

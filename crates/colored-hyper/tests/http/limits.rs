@@ -1,11 +1,15 @@
 //! Slow clients, and many.
 
 use crate::support::*;
+use bytes::Bytes;
 use colored::io::AsyncWriteExt;
 use colored::net::TcpStream;
 use colored::time::{Duration, Instant, sleep};
 use colored_hyper::serve;
+use http_body_util::Full;
+use hyper::body::Incoming;
 use hyper::service::service_fn;
+use hyper::{Request, Response};
 
 /// A server that waits so long for a client, and its errors.
 async fn logged(timeout: Duration, http2_only: bool) -> (Server, Log) {
@@ -148,6 +152,42 @@ async fn no_more_connections_than_allowed() {
     exchange(&mut third, "", "ok").await;
     server.end().await;
 }
+
+#[colored::test(workers = 2)]
+async fn a_client_that_does_not_read_is_disconnected() {
+    // More than the buffers of two sockets hold.
+    const LENGTH: usize = 64 << 20;
+    let body = Bytes::from(vec![b'x'; LENGTH]);
+    for http2 in [false, true] {
+        let (log, body) = (Log::default(), body.clone());
+        let errors = log.clone();
+        let server = start(|listener| {
+            let service = service_fn(move |_: Request<Incoming>| {
+                let answer: Answer = Ok(Response::new(Full::from(body.clone())));
+                std::future::ready(answer)
+            });
+            let serve = serve(listener, service).write_timeout(SHORT);
+            serve.on_error(move |error| errors.add(error))
+        })
+        .await;
+        let mut stream = raw(&server).await;
+        if http2 {
+            stream.write_all(WIDE_HTTP2).await.unwrap();
+        } else {
+            stream.write_all(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n").await.unwrap();
+        }
+        let error = log.first().await;
+        assert!(error.contains("the client has taken nothing for 100ms"), "{error}");
+        assert!(rest(&mut stream).await.len() < LENGTH);
+        server.end().await;
+    }
+}
+
+/// The beginning of an HTTP/2 connection, windows without a limit, and a `GET`.
+const WIDE_HTTP2: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\
+    \0\0\x06\x04\0\0\0\0\0\0\x04\x7f\xff\xff\xff\
+    \0\0\x04\x08\0\0\0\0\0\x7f\xff\0\0\
+    \0\0\x06\x01\x05\0\0\0\x01\x82\x86\x84\x41\x01a";
 
 #[test]
 #[should_panic = "max_connections(0): a server needs at least 1 connection"]

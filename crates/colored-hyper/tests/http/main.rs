@@ -11,3 +11,5 @@ mod listeners;
 mod per_worker;
 mod round_trip;
 mod support;
+#[cfg(feature = "tls")]
+mod tls;

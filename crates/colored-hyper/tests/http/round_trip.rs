@@ -2,13 +2,17 @@
 
 use crate::support::*;
 use axum::Router;
+use axum::extract::ConnectInfo;
 use axum::routing::{get, post as on_post};
 use colored::io::AsyncWriteExt;
-use colored_hyper::{ColoredExecutor, Connector, client, client_builder, serve, serve_with, tower};
+use colored_hyper::{
+    ColoredExecutor, Connector, client, client_builder, serve, serve_with, tower, with_extension,
+};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper::{Request, Response, Version};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -104,6 +108,24 @@ async fn an_axum_router_is_served() {
     let uri = format!("{}nothing", server.uri()).parse().unwrap();
     assert_eq!(client.get(uri).await.unwrap().status(), 404);
     drop(client);
+    server.end().await;
+}
+
+#[colored::test(workers = 2)]
+async fn an_axum_handler_knows_its_client() {
+    let router: Router = Router::new()
+        .route("/", get(async |ConnectInfo(peer): ConnectInfo<SocketAddr>| peer.to_string()));
+    let server = start(|listener| {
+        serve_with(listener, move |peer| with_extension(tower(router.clone()), ConnectInfo(peer)))
+    })
+    .await;
+    for _ in 0..3 {
+        let mut stream = raw(&server).await;
+        let own = stream.local_addr().unwrap().to_string();
+        for _ in 0..2 {
+            exchange(&mut stream, "GET / HTTP/1.1\r\nhost: a\r\n\r\n", &own).await;
+        }
+    }
     server.end().await;
 }
 

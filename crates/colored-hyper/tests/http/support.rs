@@ -3,13 +3,14 @@
 use bytes::Bytes;
 use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::net::{TcpListener, TcpStream};
-use colored::sync::oneshot;
+use colored::sync::{Notify, oneshot};
 use colored::time::{Duration, timeout};
 use colored::{Color, JoinHandle};
 use colored_hyper::{ClientStream, ColoredExecutor, Connector, DrainTimeout, Listener, Serve};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
+use hyper::service::service_fn;
 use hyper::{Request, Response, Uri};
 use hyper_util::client::legacy::Client;
 use std::convert::Infallible;
@@ -177,5 +178,35 @@ impl Inside {
             std::thread::yield_now();
         }
         self.now.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Lets a handler wait until the test says so.
+#[derive(Clone, Default)]
+pub(crate) struct Gate {
+    pub(crate) entered: Arc<Notify>,
+    pub(crate) open: Arc<Notify>,
+}
+
+impl Gate {
+    pub(crate) fn service(
+        &self,
+    ) -> impl hyper::service::Service<
+        Request<Incoming>,
+        Response = Response<Full<Bytes>>,
+        Error = Infallible,
+        Future: Send + 'static,
+    > + Clone
+    + Send
+    + 'static {
+        let gate = self.clone();
+        service_fn(move |_| {
+            let gate = gate.clone();
+            async move {
+                gate.entered.notify_one();
+                gate.open.notified().await;
+                Ok(Response::new(Full::from("late")))
+            }
+        })
     }
 }
