@@ -66,7 +66,7 @@ const CRATES: [Crate; 6] = [
     },
     Crate {
         sources: "crates/colored-hyper/src",
-        layers: &[&["executor", "extension", "timer"], &["client", "serve"], &["tls"]],
+        layers: &[&["executor", "extension", "timer"], &["client", "serve"], &["tls", "websocket"]],
         exceptions: &[],
         impls: &[],
     },

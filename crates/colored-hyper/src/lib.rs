@@ -37,6 +37,8 @@ mod serve;
 mod timer;
 #[cfg(feature = "tls")]
 pub mod tls;
+#[cfg(feature = "websocket")]
+pub mod websocket;
 
 pub use self::client::{ClientStream, Connector, client, client_builder};
 pub use self::executor::ColoredExecutor;

@@ -13,3 +13,5 @@ mod round_trip;
 mod support;
 #[cfg(feature = "tls")]
 mod tls;
+#[cfg(feature = "websocket")]
+mod websocket;

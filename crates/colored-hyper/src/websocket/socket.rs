@@ -1,0 +1,141 @@
+//! [`WebSocket`]: messages on an upgraded connection.
+
+use super::io::Io;
+use super::{CloseCode, CloseFrame, Error, Message};
+use colored::sync::oneshot;
+use colored::time::{Duration, timeout};
+use futures_core::Stream;
+use futures_sink::Sink;
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use tokio_tungstenite::WebSocketStream;
+
+/// How long [`WebSocket::close`] waits for the answer of the client. A guess: far longer than a round trip.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// A WebSocket of a client. Also a [`Stream`] and a [`Sink`] of messages.
+///
+/// Dropping it closes the connection without a close frame.
+pub struct WebSocket {
+    stream: WebSocketStream<Io>,
+    /// Ends when the server shuts down; none after that.
+    stopped: Option<oneshot::Receiver<()>>,
+}
+
+impl WebSocket {
+    pub(super) fn new(stream: WebSocketStream<Io>, stopped: oneshot::Receiver<()>) -> WebSocket {
+        WebSocket { stream, stopped: Some(stopped) }
+    }
+
+    /// Receives the next message, in the order of the client. `None` when the WebSocket is closed, also when the server
+    /// has shut down. Cancel safe.
+    ///
+    /// Pings and the close frame of the client are messages, too; the WebSocket answers them by itself.
+    ///
+    /// # Errors
+    ///
+    /// When the connection breaks, or the client violates the protocol or a limit. After an error there is only `None`.
+    pub async fn recv(&mut self) -> Option<Result<Message, Error>> {
+        poll_fn(|cx| self.poll_recv(cx)).await
+    }
+
+    /// As [`recv`](WebSocket::recv).
+    pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Message, Error>>> {
+        if self.poll_stopped(cx).is_ready() {
+            self.begin_close(CloseCode::Away, "the server shuts down");
+        }
+        Pin::new(&mut self.stream).poll_next(cx)
+    }
+
+    /// Sends a message, and waits until the system has taken it. If the client does not read, this waits, up to
+    /// [`write_timeout`](crate::Serve::write_timeout).
+    ///
+    /// Not cancel safe: a message whose `send` is dropped may have been sent, in part or not at all; the next operation
+    /// sends the rest.
+    ///
+    /// # Errors
+    ///
+    /// When the connection breaks, the WebSocket is closed, or the client has read nothing for too long.
+    pub async fn send(&mut self, message: impl Into<Message>) -> Result<(), Error> {
+        self.feed(message).await?;
+        poll_fn(|cx| Pin::new(&mut self.stream).poll_flush(cx)).await
+    }
+
+    /// As [`send`](WebSocket::send), but the message may stay in the buffer of the WebSocket, until 128 KiB are there or
+    /// something else is sent or received: for many small messages with a `send` at the end.
+    ///
+    /// # Errors
+    ///
+    /// As [`send`](WebSocket::send).
+    pub async fn feed(&mut self, message: impl Into<Message>) -> Result<(), Error> {
+        let mut stream = Pin::new(&mut self.stream);
+        poll_fn(|cx| stream.as_mut().poll_ready(cx)).await?;
+        stream.start_send(message.into())
+    }
+
+    /// Sends a close frame, unless one was sent before, and waits for that of the client, up to 5 seconds; messages that
+    /// come before it are dropped.
+    ///
+    /// Not cancel safe: the WebSocket closes all the same.
+    pub async fn close(mut self, code: CloseCode, reason: &str) {
+        self.stopped = None;
+        self.begin_close(code, reason);
+        let answered = async { while let Some(Ok(_)) = self.recv().await {} };
+        // A client that does not answer has no more to expect.
+        let _ = timeout(CLOSE_TIMEOUT, answered).await;
+    }
+
+    /// Ready once, when the server shuts down.
+    fn poll_stopped(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(stopped) = &mut self.stopped else { return Poll::Pending };
+        let _ = ready!(Pin::new(stopped).poll(cx));
+        self.stopped = None;
+        Poll::Ready(())
+    }
+
+    /// Puts a close frame behind what is to be sent. Receiving sends it.
+    fn begin_close(&mut self, code: CloseCode, reason: &str) {
+        let frame = CloseFrame { code, reason: reason.into() };
+        // An error means that it is closed, which shows when it is received from.
+        let _ = Pin::new(&mut self.stream).start_send(Message::Close(Some(frame)));
+    }
+}
+
+impl Stream for WebSocket {
+    type Item = Result<Message, Error>;
+
+    fn poll_next(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Message, Error>>> {
+        self.poll_recv(cx)
+    }
+}
+
+impl Sink<Message> for WebSocket {
+    type Error = Error;
+
+    fn poll_ready(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        Pin::new(&mut self.stream).poll_ready(cx)
+    }
+
+    fn start_send(mut self: Pin<&mut Self>, message: Message) -> Result<(), Error> {
+        Pin::new(&mut self.stream).start_send(message)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        Pin::new(&mut self.stream).poll_close(cx)
+    }
+}
+
+impl fmt::Debug for WebSocket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WebSocket").finish_non_exhaustive()
+    }
+}
