@@ -45,8 +45,10 @@
 mod io;
 mod refusal;
 mod socket;
+mod split;
 
 pub use self::socket::WebSocket;
+pub use self::split::{Receiver, Sender};
 pub use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 pub use tokio_tungstenite::tungstenite::protocol::{CloseFrame, WebSocketConfig};
 pub use tokio_tungstenite::tungstenite::{Bytes, Error, Message, Utf8Bytes};

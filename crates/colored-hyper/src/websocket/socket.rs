@@ -64,7 +64,8 @@ impl WebSocket {
     }
 
     /// As [`send`](WebSocket::send), but the message may stay in the buffer of the WebSocket, until 128 KiB are there or
-    /// something else is sent or received: for many small messages with a `send` at the end.
+    /// something else is sent or received: for many small messages with a `send` at the end. Cancel safe while it waits
+    /// for room: then the message is dropped.
     ///
     /// # Errors
     ///

@@ -20,7 +20,7 @@ use hyper::service::service_fn;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
-use tokio_tungstenite::{WebSocketStream, client_async};
+use tokio_tungstenite::{WebSocketStream, client_async, client_async_with_config};
 
 type Client = WebSocketStream<TcpStream>;
 
@@ -271,6 +271,37 @@ async fn a_client_that_does_not_read_ends_its_session() {
     assert_eq!(log.first().await, "IO error: the client has taken nothing for 100ms");
     server.end().await;
     drop(client);
+}
+
+#[colored::test(workers = 2)]
+async fn the_two_directions_are_independent() {
+    let session = async |socket: WebSocket| {
+        let (mut sender, mut receiver) = socket.split();
+        let sending = spawn_unique(async move {
+            // The client does not read until it has been heard.
+            let sent = sender.send(Message::binary(vec![7; 64 << 20])).await;
+            (sender, sent)
+        });
+        assert_eq!(receiver.recv().await.unwrap().unwrap(), Message::text("heard"));
+        let (mut sender, sent) = sending.await.unwrap();
+        sent.unwrap();
+        sender.feed(Message::text("and")).await.unwrap();
+        sender.send(Message::text("goodbye")).await.unwrap();
+        while let Some(Ok(_)) = receiver.recv().await {}
+    };
+    let server = start(|listener| serve(listener, sockets!(session))).await;
+    let stream = raw(&server).await;
+    let config = websocket::WebSocketConfig::default().max_frame_size(None);
+    let url = format!("ws://{}/", server.addr);
+    let mut client = within(client_async_with_config(url, stream, Some(config))).await.unwrap().0;
+    send(&mut client, Message::text("heard")).await;
+    assert_eq!(received(&mut client).await.len(), 64 << 20);
+    assert_eq!(received(&mut client).await, Message::text("and"));
+    assert_eq!(received(&mut client).await, Message::text("goodbye"));
+    send(&mut client, Message::Close(None)).await;
+    assert_eq!(received(&mut client).await, Message::Close(None));
+    assert!(next(&mut client).await.is_none());
+    server.end().await;
 }
 
 #[colored::test(workers = 2)]
