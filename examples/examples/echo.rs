@@ -3,11 +3,15 @@
 //! ```text
 //! cargo run --release --example echo -- [--addr HOST:PORT]
 //! ```
+//!
+//! Ctrl-C stops it: it accepts no more, and waits 5 seconds for the connections.
 
 use colored::io::copy;
 use colored::net::{TcpListener, TcpStream};
-use colored_examples::{Args, Failure};
+use colored::task::Group;
+use colored_examples::{Args, Failure, asked_to_stop, finish};
 use std::io;
+use std::pin::pin;
 
 #[colored::main]
 async fn main() -> Result<(), Failure> {
@@ -17,20 +21,29 @@ async fn main() -> Result<(), Failure> {
 
     let listener = TcpListener::bind(addr.unwrap_or(String::from("127.0.0.1:7000"))).await?;
     let addr = listener.local_addr()?;
+    let mut stop = pin!(asked_to_stop()?);
     println!("listening on {addr}; try: nc {} {}", addr.ip(), addr.port());
+    let mut connections = Group::new();
     loop {
-        // A failure is a lack of descriptors; the listener waits a while before the next attempt.
-        match listener.accept().await {
-            Ok((stream, peer)) => {
-                colored::spawn_unique(async move {
-                    if let Err(error) = echo(stream).await {
-                        eprintln!("{peer}: {error}");
-                    }
-                });
-            }
-            Err(error) => eprintln!("{error}"),
+        colored::select! {
+            accepted = listener.accept() => match accepted {
+                Ok((stream, peer)) => {
+                    connections.spawn_unique(async move {
+                        if let Err(error) = echo(stream).await {
+                            eprintln!("{peer}: {error}");
+                        }
+                    });
+                }
+                // A lack of descriptors; the listener waits a while before the next attempt.
+                Err(error) => eprintln!("{error}"),
+            },
+            Some(_) = connections.join_next() => {}
+            () = &mut stop => break,
         }
     }
+    drop(listener);
+    finish(connections).await;
+    Ok(())
 }
 
 async fn echo(mut stream: TcpStream) -> io::Result<u64> {

@@ -5,11 +5,13 @@
 //! curl http://127.0.0.1:8080/
 //! curl http://127.0.0.1:8080/hits
 //! ```
+//!
+//! Ctrl-C stops it: it accepts no more, and finishes the requests that run.
 
 use bytes::Bytes;
 use colored::net::TcpListener;
 use colored::{Color, ColorCell, Runtime};
-use colored_examples::{Args, Failure};
+use colored_examples::{Args, Failure, asked_to_stop};
 use colored_hyper::{Coloring, serve};
 use http_body_util::Full;
 use hyper::body::Incoming;
@@ -38,12 +40,15 @@ fn main() -> Result<(), Failure> {
 async fn listen(addr: String, coloring: Coloring) -> Result<(), Failure> {
     let listener = TcpListener::bind(addr).await?;
     let url = format!("http://{}", listener.local_addr()?);
+    let stop = asked_to_stop()?;
     println!("listening on {url}; try: curl {url}/");
 
     // The color owns the number: all requests count there, one after the other.
     let hits = ColorCell::new(Color::named("hits"), 0);
-    let service = service_fn(move |request| answer(request, hits.clone()));
-    serve(listener, service).coloring(coloring).await?;
+    let count = hits.clone();
+    let service = service_fn(move |request| answer(request, count.clone()));
+    serve(listener, service).coloring(coloring).with_graceful_shutdown(stop).await?;
+    println!("stopped after {} hits", hits.call(|hits| *hits).await);
     Ok(())
 }
 

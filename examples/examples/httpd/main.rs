@@ -12,8 +12,8 @@
 //! ```
 //!
 //! The server follows symbolic links, lists no directories, and leaves its root by no path. It limits
-//! how long a client takes to send a request, but not how long it takes to read an answer: for that,
-//! put a proxy in front of it.
+//! how long a client takes to send a request, and how long a client reads nothing of an answer. Ctrl-C
+//! stops it: it finishes the answers that it has begun, and prints what its cache has done.
 
 #[cfg(unix)]
 mod access;

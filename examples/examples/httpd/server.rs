@@ -6,16 +6,12 @@ use crate::cache::{Cache, Limits};
 use crate::helpers::{self, Helpers};
 use crate::roots::Roots;
 use colored::Runtime;
-use colored::io::AsyncReadExt;
-use colored::net::{TcpListener, UnixStream};
+use colored::net::TcpListener;
 use colored::time::Duration;
-use colored_examples::{Args, Failure};
+use colored_examples::{Args, Failure, asked_to_stop};
 use colored_hyper::serve;
 use hyper::service::service_fn;
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::low_level::pipe;
 use std::convert::Infallible;
-use std::io;
 use std::sync::Arc;
 
 const USAGE: &str = "httpd [--root DIR|/PREFIX=DIR]... [--addr HOST:PORT] [--workers N] \
@@ -106,7 +102,6 @@ fn number(
 }
 
 async fn listen(options: Options) -> Result<(), Failure> {
-    let stop = signals()?;
     let access = match options.mode {
         Mode::Lazy => Access::Lazy,
         Mode::Blocking => Access::Blocking,
@@ -123,6 +118,7 @@ async fn listen(options: Options) -> Result<(), Failure> {
         cache: Cache::new(options.shards, options.limits),
     });
     let listener = TcpListener::bind(options.addr).await?;
+    let stop = asked_to_stop()?;
     println!("listening on http://{}", listener.local_addr()?);
 
     let service = {
@@ -137,7 +133,7 @@ async fn listen(options: Options) -> Result<(), Failure> {
         .http1(|http1| {
             http1.keep_alive(options.keep_alive);
         })
-        .with_graceful_shutdown(first_byte(stop))
+        .with_graceful_shutdown(stop)
         .await;
     let counts = site.cache.counts().await;
     println!(
@@ -145,20 +141,4 @@ async fn listen(options: Options) -> Result<(), Failure> {
         counts.hits, counts.misses, counts.evictions
     );
     Ok(served?)
-}
-
-/// A stream that gets a byte when the program is asked to end.
-fn signals() -> io::Result<UnixStream> {
-    let (ours, handlers) = std::os::unix::net::UnixStream::pair()?;
-    pipe::register(SIGINT, handlers.try_clone()?)?;
-    pipe::register(SIGTERM, handlers)?;
-    ours.set_nonblocking(true)?;
-    UnixStream::from_std(ours)
-}
-
-async fn first_byte(mut stream: UnixStream) {
-    // An error would mean that no signal can come any more: then the server goes on.
-    if stream.read_exact(&mut [0]).await.is_err() {
-        std::future::pending::<()>().await;
-    }
 }

@@ -7,14 +7,18 @@
 //! ```text
 //! cargo run --release --example rooms -- [--addr HOST:PORT]
 //! ```
+//!
+//! Ctrl-C stops it: it accepts no more, and waits 5 seconds for the members to leave.
 
 mod hotel;
 mod room;
 mod wire;
 
 use colored::net::TcpListener;
-use colored_examples::{Args, Failure};
+use colored::task::Group;
+use colored_examples::{Args, Failure, asked_to_stop, finish};
 use hotel::Hotel;
+use std::pin::pin;
 
 #[colored::main]
 async fn main() -> Result<(), Failure> {
@@ -24,20 +28,29 @@ async fn main() -> Result<(), Failure> {
 
     let listener = TcpListener::bind(addr.unwrap_or(String::from("127.0.0.1:7001"))).await?;
     let addr = listener.local_addr()?;
+    let mut stop = pin!(asked_to_stop()?);
     println!("listening on {addr}; try: nc {} {}, and say: lobby me", addr.ip(), addr.port());
     let hotel = Hotel::default();
+    let mut connections = Group::new();
     loop {
-        match listener.accept().await {
-            Ok((stream, peer)) => {
-                let hotel = hotel.clone();
-                // Connections in parallel; the two halves of one take turns.
-                colored::spawn_unique(async move {
-                    if let Err(error) = wire::serve(stream, hotel).await {
-                        eprintln!("{peer}: {error}");
-                    }
-                });
-            }
-            Err(error) => eprintln!("{error}"),
+        colored::select! {
+            accepted = listener.accept() => match accepted {
+                Ok((stream, peer)) => {
+                    let hotel = hotel.clone();
+                    // Connections in parallel; the two halves of one take turns.
+                    connections.spawn_unique(async move {
+                        if let Err(error) = wire::serve(stream, hotel).await {
+                            eprintln!("{peer}: {error}");
+                        }
+                    });
+                }
+                Err(error) => eprintln!("{error}"),
+            },
+            Some(_) = connections.join_next() => {}
+            () = &mut stop => break,
         }
     }
+    drop(listener);
+    finish(connections).await;
+    Ok(())
 }

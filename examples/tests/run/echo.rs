@@ -21,6 +21,29 @@ fn it_gives_back_what_it_gets() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_it_after_the_connections() {
+    let echo = Running::start("echo", "--addr 127.0.0.1:0");
+    let addr = addr_after(&echo.line(), "listening on ");
+    let (mut open, mut silent) = (connect(addr), connect(addr));
+    for stream in [&mut open, &mut silent] {
+        stream.write_all(b"a").unwrap();
+        stream.read_exact(&mut [0]).unwrap();
+    }
+    crate::support::signal(echo.id());
+    // It accepts no more.
+    while std::net::TcpStream::connect(addr).is_ok() {}
+    open.write_all(b"still there?").unwrap();
+    open.shutdown(Shutdown::Write).unwrap();
+    let mut answer = String::new();
+    open.read_to_string(&mut answer).unwrap();
+    assert_eq!(answer, "still there?");
+    assert_eq!(silent.read(&mut [0]).unwrap_or_default(), 0);
+    let end = echo.end().pop().unwrap();
+    assert!(end.ends_with(" connections have ended, 1 were cut off"), "{end}");
+}
+
 #[test]
 fn it_says_what_it_does_not_know() {
     let text = error("echo", "--port 7");

@@ -1,6 +1,6 @@
 //! Hello, hits, and command lines that are wrong.
 
-use crate::support::{Running, addr_after, error, get};
+use crate::support::{Running, addr_after, connect, error, get};
 use std::thread;
 
 #[test]
@@ -28,6 +28,17 @@ fn it_says_hello_and_counts() {
         assert!(get(addr, "/nothing").0.starts_with("HTTP/1.1 404 "));
         assert_eq!(get(addr, "/hits").1, "100", "{options}");
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_it() {
+    let http = Running::start("http", "--addr 127.0.0.1:0");
+    let addr = addr_after(&http.line(), "listening on http://");
+    get(addr, "/");
+    // A client that stays.
+    let _idle = connect(addr);
+    assert_eq!(http.stop(), ["stopped after 1 hits"]);
 }
 
 #[test]

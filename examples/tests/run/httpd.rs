@@ -1,6 +1,6 @@
 //! The server for static files, with each way to its files.
 
-use crate::support::{Running, addr_after, connect, error, get, send};
+use crate::support::{Running, addr_after, connect, error, get, send, signal};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::SocketAddr;
@@ -132,12 +132,7 @@ fn clients_at_a_time_get_their_files() {
 
 /// Asks a server to end, and returns its last line.
 fn stop(httpd: Running) -> String {
-    signal(httpd.id());
-    httpd.end().pop().expect("it prints what its cache did")
-}
-
-fn signal(id: u32) {
-    assert!(Command::new("kill").arg(id.to_string()).status().expect("`kill` runs").success());
+    httpd.stop().pop().expect("it prints what its cache did")
 }
 
 #[test]

@@ -118,6 +118,21 @@ fn a_member_that_does_not_read_is_removed() {
     assert_eq!(speaker.leave(), [""; 0]);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_it_after_the_members() {
+    let (rooms, addr) = start();
+    let (first, mut second) = (Client::enter(addr, "hall", "a"), Client::enter(addr, "hall", "b"));
+    drop(first);
+    assert_eq!(second.line(), "* a has left");
+    crate::support::signal(rooms.id());
+    while TcpStream::connect(addr).is_ok() {}
+    second.say("is anybody there?");
+    assert_eq!(second.leave(), ["b: is anybody there?"]);
+    let end = rooms.end().pop().unwrap();
+    assert!(end.ends_with(" connections have ended, 0 were cut off"), "{end}");
+}
+
 #[test]
 fn it_says_what_it_does_not_know() {
     let text = error("rooms", "--port 7");

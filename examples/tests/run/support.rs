@@ -51,6 +51,13 @@ impl Running {
         self.lines.recv_timeout(LONG).expect("it prints a line")
     }
 
+    /// Asks it to end, and returns its further output.
+    #[cfg(unix)]
+    pub(crate) fn stop(self) -> Vec<String> {
+        signal(self.id());
+        self.end()
+    }
+
     /// Its output until it ends, which must be without an error.
     pub(crate) fn end(mut self) -> Vec<String> {
         let mut lines = Vec::new();
@@ -73,6 +80,12 @@ impl Drop for Running {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Asks a process to end.
+#[cfg(unix)]
+pub(crate) fn signal(id: u32) {
+    assert!(Command::new("kill").arg(id.to_string()).status().expect("`kill` runs").success());
 }
 
 /// The error output of a program that must fail with these arguments.
