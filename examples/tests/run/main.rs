@@ -2,9 +2,12 @@
 //!
 //! `cargo test` builds the examples; `cargo test --test run` alone does not.
 
+mod axum_app;
 mod bank;
 mod counter;
 mod echo;
+#[cfg(unix)]
+mod graceful_shutdown;
 mod http;
 #[cfg(unix)]
 mod httpd;
@@ -13,3 +16,4 @@ mod pipeline;
 mod proxy;
 mod rooms;
 mod support;
+mod websocket_rooms;

@@ -59,7 +59,21 @@ impl Running {
     }
 
     /// Its output until it ends, which must be without an error.
-    pub(crate) fn end(mut self) -> Vec<String> {
+    pub(crate) fn end(self) -> Vec<String> {
+        let (success, lines) = self.outcome();
+        assert!(success, "it fails: {lines:?}");
+        lines
+    }
+
+    /// Its output until it ends, which must be with an error.
+    #[cfg(unix)]
+    pub(crate) fn fail(self) -> Vec<String> {
+        let (success, lines) = self.outcome();
+        assert!(!success, "it does not fail: {lines:?}");
+        lines
+    }
+
+    fn outcome(mut self) -> (bool, Vec<String>) {
         let mut lines = Vec::new();
         loop {
             match self.lines.recv_timeout(LONG) {
@@ -69,9 +83,7 @@ impl Running {
             }
         }
         // It has closed its output.
-        let status = self.child.wait().expect("it ends");
-        assert!(status.success(), "{status}: {lines:?}");
-        lines
+        (self.child.wait().expect("it ends").success(), lines)
     }
 }
 
