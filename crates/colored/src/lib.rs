@@ -199,8 +199,10 @@
 //! | socket options | a value must be one that every system takes: [`net::KeepAlive`], [`net::TcpStream::set_linger`] |
 //! | `SO_REUSEADDR` | on by default, except on Windows, where it would let others take the port |
 //! | `SO_REUSEPORT` | on unix, without Solaris and illumos |
-//! | [`net::UnixListener`](net), `UnixStream`, `UnixDatagram`; `process`; [`signal`] | on unix |
+//! | [`net::TcpListener::bind_per_worker`] | Linux, Android, FreeBSD and DragonFly BSD |
+//! | [`net::UnixListener`](net), `UnixStream`, `UnixDatagram`, pipes; `process`; [`signal`] | on unix |
 //! | [`fs`] | attempts on the worker on Linux; blocking threads do everything elsewhere |
+//! | [`fs::Watcher`] | on Linux and Android |
 //! | keep-alive | no interval on OpenBSD; no count of probes on OpenBSD and Windows |
 
 pub mod admission;

@@ -1,4 +1,4 @@
-//! Sockets.
+//! Sockets, and on unix pipes, in `net::unix::pipe`.
 //!
 //! A socket belongs to the runtime in which it was made, not to a task or a color: tasks may move and
 //! share it freely. Several tasks may call methods that take `&self` at once, and each of them is

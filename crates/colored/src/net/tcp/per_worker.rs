@@ -61,6 +61,8 @@ impl TcpListener {
     /// several tasks accept, has no such wait. Connections that live long gain nothing here: their tasks run on all
     /// workers anyway.
     ///
+    /// An HTTP server is a `colored_hyper::serve` for each of them.
+    ///
     /// Keep all of the listeners for as long as the program accepts. Dropping one resets the connections that wait in its
     /// queue.
     ///
