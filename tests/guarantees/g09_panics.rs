@@ -5,7 +5,7 @@ use crate::support::{
     ON_PURPOSE, alone, block, child, message, panic_of, process, run, runtime, shared, wait_until,
 };
 use colored::{Color, ColorCell, Handle, spawn_blocking, spawn_colored, spawn_unique, yield_now};
-use std::panic::panic_any;
+use std::panic::{RefUnwindSafe, UnwindSafe, panic_any};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
@@ -198,4 +198,16 @@ fn shutdown_survives_a_waker_that_panics() {
         drop(inside);
         runtime.shutdown_timeout(Duration::from_secs(60)).unwrap();
     });
+}
+
+/// What belongs to a runtime stays whole when a thread panics, so it may be used behind a `catch_unwind`.
+#[test]
+fn sockets_files_and_timers_may_be_used_after_a_panic() {
+    fn holds<T: UnwindSafe + RefUnwindSafe>() {}
+    holds::<colored::net::TcpListener>();
+    holds::<colored::net::TcpStream>();
+    holds::<colored::net::UdpSocket>();
+    holds::<colored::fs::File>();
+    holds::<colored::Runtime>();
+    holds::<Handle>();
 }

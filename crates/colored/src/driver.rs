@@ -39,6 +39,7 @@ use crate::tokio_context::TokioContext;
 use colored_core::contain;
 use std::fmt;
 use std::io;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Waker;
 use std::time::{Duration, Instant};
@@ -77,6 +78,11 @@ pub(crate) struct Driver {
     overdue: u64,
     turn: AtomicUsize,
 }
+
+// Callbacks of the user are called inside `catch_unwind`, and all other state stays whole when a thread panics: so a
+// socket may be used after a panic.
+impl UnwindSafe for Driver {}
+impl RefUnwindSafe for Driver {}
 
 impl Driver {
     /// A driver for so many workers, which wake up for timers at most once in `rest`.

@@ -69,6 +69,7 @@ impl JoinError {
     ///
     /// If the task did not panic; [`JoinError::try_into_panic`] returns an error then.
     #[must_use]
+    #[track_caller]
     pub fn into_panic(self) -> Box<dyn Any + Send> {
         match self.try_into_panic() {
             Ok(payload) => payload,

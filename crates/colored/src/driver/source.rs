@@ -65,6 +65,7 @@ impl<S: Source> Registered<S> {
     /// # Panics
     ///
     /// Outside a runtime.
+    #[track_caller]
     pub(crate) fn new(socket: S, ready: Ready) -> io::Result<Registered<S>> {
         current::with(|context| Registered::within(context, socket, ready))
     }
@@ -81,6 +82,7 @@ impl<S: Source> Registered<S> {
     ///
     /// Outside a runtime.
     #[cfg(unix)]
+    #[track_caller]
     pub(crate) fn with_room(socket: S) -> io::Result<Registered<S>>
     where
         S: AsRawFd,
@@ -170,6 +172,7 @@ impl<S: Source> Registered<S> {
 
     /// Waits until the socket is ready for part of `interest`, and returns that part. Cancel safe.
     pub(crate) async fn ready(&self, interest: Interest) -> io::Result<Ready> {
+        self.entry.know(interest);
         let mut place = Place::new(&self.entry, interest);
         let seen = poll_fn(|cx| metered(cx, |cx| place.poll(cx))).await?;
         Ok(seen.ready().and(interest.answered_by()))
@@ -181,6 +184,7 @@ impl<S: Source> Registered<S> {
         cx: &mut Context<'_>,
         interest: Interest,
     ) -> Poll<io::Result<()>> {
+        self.entry.know(interest);
         metered(cx, |cx| self.entry.poll_slot(cx, interest)).map_ok(|_| ())
     }
 

@@ -69,6 +69,13 @@ impl Entry {
         if seen.is_shut_down() { Err(shut_down()) } else { Ok(seen) }
     }
 
+    /// See [`Readiness::know`].
+    pub(crate) fn know(&self, interest: Interest) {
+        if interest.is_readable() {
+            self.readiness.know();
+        }
+    }
+
     /// See [`Readiness::exhausted`].
     pub(crate) fn exhausted(&self, seen: Snapshot, interest: Interest) {
         self.readiness.exhausted(seen, interest);

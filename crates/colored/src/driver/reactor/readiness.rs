@@ -1,16 +1,17 @@
 //! The readiness word of one registered socket.
 //!
 //! epoll is edge-triggered: it tells once that a socket became ready, so the word remembers it
-//! until an operation finds the socket exhausted. Four calls change it:
+//! until an operation finds the socket exhausted. Five calls change it:
 //!
 //! | call | caller | flags | tick |
 //! |---|---|---|---|
 //! | `mark` | the thread that polls the shard | adds what the event says | + 1 |
 //! | `exhausted` | an operation that met `WouldBlock` | drops direction and closed flag | same |
 //! | `drained` | an operation that moved fewer bytes than asked | drops its direction | same |
+//! | `know` | a task that waits for readiness itself | drops what was assumed and not told | same |
 //! | `shut_down` | the runtime's end | adds `SHUT_DOWN`, for good | + 1 |
 //!
-//! The middle two act only while the tick is the one that the operation saw *before* its system
+//! `exhausted` and `drained` act only while the tick is the one that the operation saw *before* its system
 //! call. If the tick moved, an event arrived in between, and dropping the flag could lose it.
 
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -21,6 +22,8 @@ use super::ready::{Interest, Ready};
 const URGENT: u32 = 1 << 5;
 /// The runtime of this socket has shut down.
 const SHUT_DOWN: u32 = 1 << 6;
+/// No event has told yet that the socket can be read; it was assumed.
+const ASSUMED: u32 = 1 << 7;
 /// The content of the word besides the tick.
 const FLAGS: u32 = TICK - 1;
 /// One step of the tick, which fills the upper 24 bits and wraps around. To be fooled, an
@@ -49,24 +52,35 @@ impl Snapshot {
 impl Readiness {
     /// A word that says `ready` before any event has arrived.
     pub(super) fn new(ready: Ready) -> Readiness {
-        Readiness(AtomicU32::new(ready.bits().into()))
+        Readiness(AtomicU32::new(u32::from(ready.bits()) | ASSUMED))
     }
 
     /// The word now.
     pub(super) fn load(&self) -> Snapshot {
-        // Ordering: Acquire pairs with the AcqRel of `add`: an operation that goes ahead because
+        // Ordering: Acquire pairs with the AcqRel of `change`: an operation that goes ahead because
         // of an event comes after that event in every other respect too.
         Snapshot(self.0.load(Ordering::Acquire))
     }
 
     /// The poller saw an event.
     pub(super) fn mark(&self, ready: Ready, urgent: bool) {
-        self.add(u32::from(ready.bits()) | if urgent { URGENT } else { 0 });
+        let told = if ready.is_readable() { ASSUMED } else { 0 };
+        self.change(u32::from(ready.bits()) | if urgent { URGENT } else { 0 }, told);
+    }
+
+    /// A task asks for readiness itself, not for an operation that would find out: what no event has told does not count.
+    /// The system tells of a socket that could be read already when it was registered, so an event is still to come.
+    pub(super) fn know(&self) {
+        let step = |word: u32| {
+            (word & ASSUMED != 0).then_some(word & !(ASSUMED | u32::from(Ready::READABLE.bits())))
+        };
+        // Ordering: as in `remove`. An event that came before has taken `ASSUMED` away.
+        let _ = self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, step);
     }
 
     /// The runtime ends.
     pub(super) fn shut_down(&self) {
-        self.add(SHUT_DOWN);
+        self.change(SHUT_DOWN, 0);
     }
 
     /// The operation that saw `seen` met `WouldBlock`: the socket is neither ready nor closed in
@@ -85,8 +99,8 @@ impl Readiness {
         }
     }
 
-    fn add(&self, flags: u32) {
-        let step = |word: u32| Some((word | flags).wrapping_add(TICK));
+    fn change(&self, add: u32, remove: u32) {
+        let step = |word: u32| Some(((word | add) & !remove).wrapping_add(TICK));
         // Ordering: AcqRel. Release pairs with the Acquire in `load`.
         let _ = self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, step);
     }
@@ -115,6 +129,23 @@ mod tests {
         assert!(word.load().ready().is_readable());
         word.exhausted(word.load(), Interest::READABLE);
         assert!(word.load().ready().is_empty());
+    }
+
+    #[test]
+    fn what_was_assumed_counts_until_a_task_asks_and_what_was_told_counts_longer() {
+        let word = Readiness::new(Ready::READABLE | Ready::WRITABLE);
+        word.mark(Ready::WRITABLE, false);
+        assert!(word.load().ready().is_readable(), "an operation may try");
+        word.know();
+        assert_eq!(word.load().ready(), Ready::WRITABLE);
+        word.mark(Ready::READABLE, false);
+        word.know();
+        assert_eq!(word.load().ready(), Ready::READABLE | Ready::WRITABLE);
+
+        let told = Readiness::new(Ready::READABLE);
+        told.mark(Ready::READABLE, false);
+        told.know();
+        assert!(told.load().ready().is_readable());
     }
 
     #[test]

@@ -4,13 +4,14 @@ use std::future::poll_fn;
 use std::io::{ErrorKind, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::net::Shutdown;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
+use std::task::Poll;
 use std::time::Duration;
 
 use socket2::SockRef;
 
 use crate::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt, Interest, ReadBuf, Ready};
-use crate::net::testing::{pair, run};
+use crate::net::testing::{listen, pair, run};
 use crate::net::{TcpStream, promises};
 
 /// More than the buffers of the system hold.
@@ -218,6 +219,30 @@ fn trying_says_would_block_and_readiness_follows() {
         }
         drop(client);
         poll_fn(|cx| server.poll_read_ready(cx)).await.unwrap();
+    });
+}
+
+/// A fresh socket counts as ready for an operation, which finds out; a task that waits for readiness waits for an event.
+#[test]
+fn a_fresh_stream_is_readable_when_something_has_come_and_not_before() {
+    run(async {
+        let (mut client, server) = pair().await;
+        let mut readable = pin!(server.readable());
+        let is_ready = poll_fn(|cx| Poll::Ready(readable.as_mut().poll(cx).is_ready())).await;
+        assert!(!is_ready, "nothing has come");
+        let is_ready = poll_fn(|cx| Poll::Ready(server.poll_read_ready(cx).is_ready())).await;
+        assert!(!is_ready, "nothing has come");
+        client.write_all(b"x").await.unwrap();
+        readable.await.unwrap();
+        assert_eq!(server.try_read(&mut [0; 8]).unwrap(), 1);
+
+        // What came before the socket was watched is told as well.
+        let (listener, addr) = listen().await;
+        let mut client = TcpStream::connect(addr).await.unwrap();
+        client.write_all(b"y").await.unwrap();
+        let (server, _) = listener.accept().await.unwrap();
+        server.readable().await.unwrap();
+        assert_eq!(server.try_read(&mut [0; 8]).unwrap(), 1);
     });
 }
 
