@@ -295,3 +295,27 @@ fn a_runtime_without_descriptors_does_not_start() {
         );
     });
 }
+
+/// The variable counts where the program says nothing, and must be a number of workers.
+#[test]
+fn the_environment_says_how_many_workers_there_are() {
+    const TEST: &str = "the_environment_says_how_many_workers_there_are";
+    for value in ["3", "0", "many", "1025"] {
+        child::run_after(&format!("export COLORED_WORKERS={value}"), module_path!(), TEST, || {
+            let value = std::env::var("COLORED_WORKERS").unwrap();
+            assert_eq!(workers_of(Runtime::builder().workers(2)), 2);
+            if value == "3" {
+                assert_eq!(workers_of(Runtime::builder()), 3);
+                return;
+            }
+            let error = Runtime::builder().build().unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidInput);
+            let text = format!("COLORED_WORKERS is {value:?}: allowed are 1 to 1024");
+            assert!(error.to_string().contains(&text), "{error}");
+        });
+    }
+}
+
+fn workers_of(builder: colored::Builder) -> usize {
+    builder.build().unwrap().metrics().workers.len()
+}

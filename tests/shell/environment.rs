@@ -48,16 +48,6 @@ fn a_wrong_value_is_an_error_that_names_it() {
 }
 
 #[test]
-fn the_environment_says_how_many_workers_there_are() {
-    const TEST: &str = "the_environment_says_how_many_workers_there_are";
-    each(TEST, "COLORED_WORKERS", &["3"], |_| {
-        let workers = |builder: colored::Builder| builder.build().unwrap().metrics().workers.len();
-        assert_eq!(workers(Runtime::builder()), 3);
-        assert_eq!(workers(Runtime::builder().workers(2)), 2);
-    });
-}
-
-#[test]
 fn the_environment_says_how_many_blocking_threads_there_are() {
     const TEST: &str = "the_environment_says_how_many_blocking_threads_there_are";
     each(TEST, "COLORED_BLOCKING_THREADS", &["1"], |_| {

@@ -3,8 +3,6 @@
 mod build;
 mod hooks;
 
-pub(super) use self::build::Parts;
-
 use super::port::PanicHook;
 use super::worker_hooks::WorkerHooks;
 use crate::launch::Launch;

@@ -1,9 +1,9 @@
 //! [`EmbeddedRuntime`]: a runtime inside an event loop of the program.
 
-use super::builder::Parts;
 use super::glance::{GLANCE_NANOS, wake_all};
 use super::handle::{EnterGuard, Handle};
 use super::metrics::Metrics;
+use super::parts::Parts;
 use super::resume;
 use crate::driver::backstop::Lookout;
 use crate::driver::outside::Rest;
@@ -206,9 +206,8 @@ impl EmbeddedRuntime {
             Color::current().is_none(),
             "`EmbeddedRuntime::spawn_local` inside a task: use `colored::spawn_local` there"
         );
+        // The task is sent to the worker, which makes the descriptor readable.
         let spawned = self.worker.batch(0, || colored_core::spawn_local(future));
-        // The worker is awake since.
-        self.driver().come_back_soon(ONLY);
         match spawned {
             Ok(task) => task,
             Err(_) => unreachable!("this thread is the worker"),

@@ -1,7 +1,7 @@
 //! The threads of a runtime: one per worker, and the reactor thread.
 
-use super::builder::Parts;
 use super::glance::{GLANCE_NANOS, wake_all};
+use super::parts::Parts;
 use super::worker_hooks::WorkerHooks;
 use crate::driver::backstop::SpareThreads;
 use crate::driver::{Driver, backstop, current, entered};

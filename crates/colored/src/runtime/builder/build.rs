@@ -4,18 +4,17 @@ use super::{Builder, RESOLUTION};
 use crate::device::Devices;
 use crate::driver::Driver;
 use crate::driver::size::Size;
-use crate::launch::Launch;
 use crate::long_poll::Settings;
 use crate::pool::{Limits, Pool};
 use crate::runtime::environment;
 use crate::runtime::handle::Handle;
+use crate::runtime::parts::Parts;
 use crate::runtime::port::Port;
 use crate::runtime::threads::{self, Threads};
-use crate::runtime::worker_hooks::WorkerHooks;
 use crate::runtime::{EmbeddedRuntime, Runtime};
 #[cfg(feature = "tokio-context")]
 use crate::tokio_context::TokioContext;
-use colored_core::{Options, Scheduler, Worker};
+use colored_core::{Options, Scheduler};
 use std::fmt;
 use std::io;
 use std::ops::RangeInclusive;
@@ -46,16 +45,6 @@ const MAX_STACK: usize = 1 << 30;
 
 /// The longest timer resolution.
 const MAX_RESOLUTION: Duration = Duration::from_millis(10);
-
-/// Everything of a runtime but its threads.
-pub(in crate::runtime) struct Parts {
-    pub(in crate::runtime) handle: Handle,
-    /// The workers, then the spare ones.
-    pub(in crate::runtime) workers: Vec<Worker>,
-    pub(in crate::runtime) name: String,
-    pub(in crate::runtime) launch: Launch,
-    pub(in crate::runtime) hooks: WorkerHooks,
-}
 
 impl Builder {
     /// Starts the runtime.
