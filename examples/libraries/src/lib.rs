@@ -10,3 +10,8 @@ pub use colored_examples::Failure;
 pub fn argument_or(default: &str) -> String {
     std::env::args().nth(1).unwrap_or_else(|| default.into())
 }
+
+// Compiles the code of the page.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/libraries.md")]
+struct Page;
