@@ -5,8 +5,11 @@
 //! | [`serve`](crate::serve()), [`serve_with`] | a server: HTTP/1 and HTTP/2, parallel connections, graceful shutdown |
 //! | [`client`](crate::client()) | a client with a pool of connections |
 //! | [`tower`] | adapts a tower service, such as an axum `Router`, to [`serve`](crate::serve()) |
-//! | [`Listener`] | the source of connections: TCP, Unix sockets, or a listener of your own, as for TLS |
-//! | [`into_io`] | the socket of an upgraded connection, for web sockets and other protocols |
+//! | [`with_extension`] | a value for each request of a connection, such as the address of the client for axum's `ConnectInfo` |
+//! | [`Listener`] | the source of connections: TCP, Unix sockets, TLS, or a listener of your own |
+//! | module `tls` | TLS by rustls: a listener, and a client for `https`; with the feature `tls` |
+//! | module `websocket` | WebSockets, under the colors that you name; with the feature `websocket` |
+//! | [`into_io`], [`UpgradeGuard`] | the socket of an upgraded connection, for other protocols, and its part in a graceful shutdown |
 //! | [`ColoredExecutor`], [`ColoredTimer`] | the runtime interfaces of hyper, for your own hyper builders |
 //!
 //! ```no_run
@@ -26,9 +29,39 @@
 //! }
 //! ```
 //!
+//! # Colors
+//!
 //! The colors of requests decide which of them may overlap: see [`Coloring`]. By default each
 //! connection has a color of its own, so connections run in parallel, and state of one connection needs
 //! no lock.
+//!
+//! # Slow clients
+//!
+//! A server ends connections that hold it up, by timers of the runtime:
+//!
+//! | a client that | is cut off after | set by |
+//! |---|---|---|
+//! | does not finish its TLS handshake, or sends nothing | 30 seconds | [`Serve::header_read_timeout`] |
+//! | sends the headers of an HTTP/1 request too slowly | 30 seconds | [`Serve::header_read_timeout`] |
+//! | keeps an HTTP/1 connection open between two requests | 30 seconds | [`Serve::header_read_timeout`] |
+//! | keeps an HTTP/2 connection open without a request | 3 minutes | [`Serve::http2_idle_timeout`] |
+//! | reads nothing of what the server sends | 30 seconds | [`Serve::write_timeout`] |
+//! | does not answer pings of HTTP/2 | never by default | `keep_alive_interval` of [`Serve::http2`] |
+//! | sends the body of a request slowly | never: a handler knows how long a body may take | [`colored::time::timeout`] in the handler |
+//! | is busy when the server shuts down | 30 seconds | [`Serve::drain_timeout`] |
+//!
+//! # axum
+//!
+//! [`tower`] makes a service of a `Router`, and [`serve`](crate::serve()) runs it. `axum::serve` is not for this runtime: it
+//! spawns each connection by `tokio::spawn`, which panics without a runtime of tokio, and with one the requests have no color.
+//! The same is true of its extractor `WebSocketUpgrade`; use the module `websocket`. Everything else of axum works.
+//!
+//! # Features
+//!
+//! | feature | default | what it adds |
+//! |---|---|---|
+//! | `tls` | no | the module `tls`: rustls with the cryptography of `ring`, which compiles C, and the roots of the system |
+//! | `websocket` | no | the module `websocket`: tungstenite |
 
 mod client;
 mod executor;

@@ -6,6 +6,7 @@ mod connection;
 mod drain;
 mod error;
 mod guard;
+mod idle;
 mod listener;
 mod preface;
 mod stall;
@@ -61,6 +62,7 @@ where
         max_connections: usize::MAX,
         header_read_timeout: Some(HEADER_READ_TIMEOUT),
         write_timeout: Some(WRITE_TIMEOUT),
+        http2_idle_timeout: Some(HTTP2_IDLE_TIMEOUT),
         drain_timeout: Some(DRAIN_TIMEOUT),
         on_error: Box::new(|_| {}),
         http1,
@@ -86,6 +88,9 @@ const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// As long as for a client that sends nothing.
 const WRITE_TIMEOUT: Duration = HEADER_READ_TIMEOUT;
+
+/// A guess: browsers and pools keep idle connections for one to five minutes.
+const HTTP2_IDLE_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// The time that supervisors commonly grant before they kill a process.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
@@ -120,6 +125,7 @@ struct Settings<P> {
     max_connections: usize,
     header_read_timeout: Option<Duration>,
     write_timeout: Option<Duration>,
+    http2_idle_timeout: Option<Duration>,
     drain_timeout: Option<Duration>,
     on_error: OnError<P>,
     http1: http1::Builder,
@@ -164,12 +170,23 @@ impl<L: Listener, M> Serve<L, M> {
     /// idle connection stays open, and closing an idle connection is no error. `None` sets no limit,
     /// which lets a few slow clients hold all connections. Default: 30 seconds.
     ///
-    /// The limit does not apply to an idle HTTP/2 connection that has begun, nor to a slow body: see
-    /// `keep_alive_interval` under [`http2`](Serve::http2), and use a layer with a time-out.
+    /// The limit does not apply to an idle HTTP/2 connection that has begun, which
+    /// [`http2_idle_timeout`](Serve::http2_idle_timeout) limits, nor to a slow body: use a layer with a time-out.
     pub fn header_read_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
         let timeout = timeout.into();
         self.settings.header_read_timeout = timeout;
         self.settings.http1.header_read_timeout(timeout);
+        self
+    }
+
+    /// Limits how long an HTTP/2 connection stays open on which no request begins. The server then tells the client to send
+    /// no more requests, lets running ones finish, and closes the connection; that is no error, and the client opens
+    /// another connection when it needs one. `None` sets no limit. Default: 3 minutes.
+    ///
+    /// A client that is gone without a word holds its requests open: see `keep_alive_interval` under
+    /// [`http2`](Serve::http2).
+    pub fn http2_idle_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
+        self.settings.http2_idle_timeout = timeout.into();
         self
     }
 

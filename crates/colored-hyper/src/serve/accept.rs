@@ -164,6 +164,7 @@ impl<P> Settings<P> {
             version: self.version,
             header_read_timeout: self.header_read_timeout,
             write_timeout: self.write_timeout,
+            http2_idle_timeout: self.http2_idle_timeout,
             on_error: self.on_error,
             http1: self.http1,
             http2,

@@ -2,6 +2,7 @@
 
 use super::drain::{Open, Phase};
 use super::guard::Marking;
+use super::idle::{Idle, Last, Noting};
 use super::preface::{Prefaced, Version};
 use super::{OnError, ServeError};
 use crate::ColoredExecutor;
@@ -22,6 +23,7 @@ pub(super) struct Protocol<P> {
     pub(super) version: Option<Version>,
     pub(super) header_read_timeout: Option<Duration>,
     pub(super) write_timeout: Option<Duration>,
+    pub(super) http2_idle_timeout: Option<Duration>,
     pub(super) on_error: OnError<P>,
     pub(super) http1: http1::Builder,
     pub(super) http2: http2::Builder<ColoredExecutor>,
@@ -72,15 +74,19 @@ impl<P> Protocol<P> {
                 let answered = io.answered();
                 let service = Marking { service, drain: open.drain() };
                 let connection = self.http1.serve_connection(io, service).with_upgrades();
-                match drive(connection, open, |connection| connection.graceful_shutdown()).await {
+                match drive(connection, open, None, |connection| connection.graceful_shutdown())
+                    .await
+                {
                     // hyper has one time-out for half a request and for none.
                     Err(error) if error.is_timeout() && answered.get() => Ok(()),
                     ended => ended,
                 }
             }
             Version::Http2 => {
-                let connection = self.http2.serve_connection(io, service);
-                drive(connection, open, |connection| connection.graceful_shutdown()).await
+                let last = Last::now();
+                let idle = self.http2_idle_timeout.map(|limit| Idle::new(limit, last.clone()));
+                let connection = self.http2.serve_connection(io, Noting { service, last });
+                drive(connection, open, idle, |connection| connection.graceful_shutdown()).await
             }
         };
         ended.map_err(|error| ServeError::Connection { peer, error })
@@ -122,21 +128,28 @@ impl<P> Protocol<P> {
 }
 
 /// Drives a connection of hyper to its end, and tells it when to come to one.
-async fn drive<C>(connection: C, open: &mut Open, finish: fn(Pin<&mut C>)) -> hyper::Result<()>
+async fn drive<C>(
+    connection: C,
+    open: &mut Open,
+    mut idle: Option<Idle>,
+    finish: fn(Pin<&mut C>),
+) -> hyper::Result<()>
 where
     C: Future<Output = hyper::Result<()>>,
 {
     let mut connection = pin!(connection);
     let mut finishing = false;
     poll_fn(|cx| {
-        match open.poll(cx) {
-            Phase::Serve => {}
-            Phase::Drain if finishing => {}
-            Phase::Drain => {
-                finishing = true;
-                finish(connection.as_mut());
-            }
+        let draining = match open.poll(cx) {
+            Phase::Serve => false,
+            Phase::Drain => true,
             Phase::Cut => return Poll::Ready(Ok(())),
+        };
+        let over = !finishing && idle.as_mut().is_some_and(|idle| idle.poll(cx).is_ready());
+        if !finishing && (draining || over) {
+            finishing = true;
+            idle = None;
+            finish(connection.as_mut());
         }
         connection.as_mut().poll(cx)
     })

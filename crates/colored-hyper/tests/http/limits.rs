@@ -110,6 +110,35 @@ async fn an_http2_client_that_answers_no_ping_is_disconnected() {
 }
 
 #[colored::test(workers = 2)]
+async fn an_http2_connection_without_requests_is_closed_after_those_that_run() {
+    // Long enough that the request is in time even on a busy machine.
+    let idle = SHORT * 10;
+    let (gate, log) = (Gate::default(), Log::default());
+    let errors = log.clone();
+    let server = start(|listener| {
+        let serve = serve(listener, gate.service()).http2_idle_timeout(idle);
+        serve.on_error(move |error| errors.add(error))
+    })
+    .await;
+    let mut client = http2(&server).await;
+    let response = colored::spawn_unique(client.send_request(post(server.uri(), "")));
+    within(gate.entered.notified()).await;
+    // The time is over while the request runs, and the client may not send another one.
+    sleep(idle * 2).await;
+    assert!(!response.is_finished());
+    gate.open.notify_one();
+    assert_eq!(text(within(response).await.unwrap().unwrap()).await, "late");
+    within(async {
+        while client.ready().await.is_ok() {
+            sleep(Duration::from_millis(10)).await;
+        }
+    })
+    .await;
+    server.end().await;
+    assert_eq!(log.lines(), [""; 0]);
+}
+
+#[colored::test(workers = 2)]
 async fn a_client_that_just_closes_is_no_error() {
     let log = Log::default();
     let errors = log.clone();
