@@ -2,6 +2,7 @@
 //! stays where it is.
 
 mod cancel;
+mod copies;
 mod cycles;
 mod impls;
 mod layering;

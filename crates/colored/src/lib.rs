@@ -266,17 +266,7 @@ pub mod __private;
 #[doc(hidden)]
 pub use __private as __private_of_colored_rt_a_renamed_runtime_needs_the_crate_option;
 
-// Compiles the code of the front page.
+// Runs the code of the package's page.
 #[cfg(all(doctest, feature = "macros"))]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;
-
-// Runs the code of the guide.
-#[cfg(all(doctest, feature = "macros"))]
-#[doc = include_str!("../../../docs/colors.md")]
-struct Guide;
-
-// The code of the page for programs from tokio. Its server waits for Ctrl-C.
-#[cfg(all(doctest, feature = "macros", unix))]
-#[doc = include_str!("../../../docs/from-tokio.md")]
-struct FromTokio;

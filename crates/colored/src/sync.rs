@@ -94,21 +94,3 @@ pub use tokio::sync::{
     OwnedSemaphorePermit, RwLock, RwLockReadGuard, RwLockWriteGuard, Semaphore, SemaphorePermit,
     SetError, SetOnce, TryAcquireError, TryLockError, broadcast, mpsc, oneshot, watch,
 };
-
-#[cfg(test)]
-mod tests {
-    /// The list for users is the list of this workspace: clippy checks that its names exist.
-    #[test]
-    fn the_list_of_blocking_methods_is_the_workspaces() {
-        let list = |text: &str, comment: &str| {
-            let lines = text.lines().map(|line| line.strip_prefix(comment).unwrap_or(line).trim());
-            let mut lines = lines.skip_while(|line| *line != "disallowed-methods = [");
-            let list: Vec<_> =
-                lines.by_ref().take_while(|line| *line != "]").map(str::to_owned).collect();
-            assert!(list.len() > 15, "{list:?}");
-            list
-        };
-        let shown = list(include_str!("sync.rs"), "//!");
-        assert_eq!(shown, list(include_str!("../../../clippy.toml"), ""));
-    }
-}

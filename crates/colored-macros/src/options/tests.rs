@@ -1,7 +1,7 @@
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 
-use super::{ALLOWED, Options, value};
+use super::{ALLOWED, Options};
 use crate::errors::Errors;
 
 fn parse(tokens: TokenStream) -> (Options, Vec<String>) {
@@ -112,13 +112,6 @@ fn a_count_that_the_builder_refuses_is_caught() {
     ] {
         assert_eq!(wrong(tokens.clone()), [range], "{tokens}");
     }
-}
-
-#[test]
-fn the_largest_number_of_workers_is_the_builders() {
-    let builder = include_str!("../../../colored/src/runtime/builder.rs");
-    let line = format!("const MAX_WORKERS: usize = {};", value::MAX_WORKERS);
-    assert!(builder.contains(&line), "the builder does not say {line:?}");
 }
 
 #[test]
