@@ -2,6 +2,7 @@
 
 use crate::Failure;
 use std::fmt::{Display, Write};
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 /// The options of a command line, taken out one by one; a remaining argument at the end is a mistake.
@@ -62,6 +63,25 @@ impl Args {
         }
     }
 
+    /// The value of the option `name`, a number in `range`, if it is given.
+    ///
+    /// # Errors
+    ///
+    /// If it is no such number.
+    pub fn number<T: FromStr + PartialOrd + Display>(
+        &mut self,
+        name: &str,
+        range: RangeInclusive<T>,
+    ) -> Result<Option<T>, Failure> {
+        let expected = format!("a number from {} to {}", range.start(), range.end());
+        match self.value(name, &expected)? {
+            Some(number) if !range.contains(&number) => {
+                Err(self.mistake(format!("{name} {number}: expected {expected}")))
+            }
+            number => Ok(number),
+        }
+    }
+
     /// The value of the option `name`, which must be one that the word before it has `allowed`.
     ///
     /// # Errors
@@ -118,6 +138,7 @@ mod tests {
         let mut args = args(line);
         let read = |args: &mut Args| {
             let number = args.value("--number", "0 to 255")?;
+            args.number("--limited", 3..=5)?;
             let switch = args.flag("--switch");
             let color = args.choice("--color", &[("red", 'r'), ("blue", 'b')])?;
             Ok((number, switch, color))
@@ -132,6 +153,7 @@ mod tests {
     #[test]
     fn options_come_in_any_order_or_not_at_all() {
         assert_eq!(read(""), Ok((None, false, None)));
+        assert_eq!(read("--limited 3"), Ok((None, false, None)));
         let all = Ok((Some(7), true, Some('b')));
         assert_eq!(read("--number 7 --switch --color blue"), all);
         assert_eq!(read("--color=blue --switch --number=7"), all);
@@ -142,6 +164,9 @@ mod tests {
         let mistakes = [
             ("--number 256", "--number 256: expected 0 to 255"),
             ("--number", "--number has no value: expected 0 to 255"),
+            ("--limited 2", "--limited 2: expected a number from 3 to 5"),
+            ("--limited 6", "--limited 6: expected a number from 3 to 5"),
+            ("--limited few", "--limited few: expected a number from 3 to 5"),
             ("--number --switch", "--number has no value: expected 0 to 255"),
             ("--color green", "--color green: expected red or blue"),
             ("--colour red", "--colour is not known here, or given twice"),

@@ -6,11 +6,13 @@ mod axum_app;
 mod bank;
 mod counter;
 mod echo;
+mod game_world;
 #[cfg(unix)]
 mod graceful_shutdown;
 mod http;
 #[cfg(unix)]
 mod httpd;
+mod keyed_consumer;
 mod kv;
 mod pipeline;
 mod proxy;
