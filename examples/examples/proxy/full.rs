@@ -1,7 +1,7 @@
 //! The proxy fully colored: a color for each connection, and one for the cache, which is all that
 //! connections still meet in.
 
-use crate::wire::{Page, Pages, fetch, parse, read_head, reply};
+use crate::wire::{Page, Pages, fetch, mask, parse, read_head, reply};
 use colored::net::{TcpListener, TcpStream};
 use colored::{Color, ColorCell};
 use std::io;
@@ -24,5 +24,6 @@ async fn page(client: &mut TcpStream, cache: &ColorCell<Pages>) -> io::Result<Pa
     let url = parse(&head)?;
     let key = url.clone();
     let page = cache.call(move |pages| pages.entry(key).or_default().clone()).await;
-    page.get_or_try_init(|| fetch(&url)).await.cloned()
+    let page = page.get_or_try_init(|| fetch(&url)).await?;
+    Ok(mask(page))
 }

@@ -39,6 +39,6 @@ async fn answer(mut client: TcpStream) -> io::Result<()> {
 
 /// The page at `path`, head and all.
 pub(crate) fn page(path: &str) -> String {
-    let body = format!("This is {path}.\n").repeat(100);
+    let body = format!("This is {path}.\n").repeat(100) + "Paid for by ads-7.example.\n";
     format!("HTTP/1.0 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len())
 }

@@ -1,7 +1,7 @@
-//! The proxy whose dear part, parsing, runs under a color of the connection's own, and so in parallel
+//! The proxy whose dear parts, parsing and masking, run under colors of their own, and so in parallel
 //! with everything. The rest is as it was, the cache included. Figure 4 of the paper.
 
-use crate::wire::{Page, Pages, fetch, parse, read_head, reply};
+use crate::wire::{Page, Pages, fetch, mask, parse, read_head, reply};
 use colored::net::{TcpListener, TcpStream};
 use colored::{Color, ColorCell, hop};
 use std::io;
@@ -25,5 +25,7 @@ async fn page(client: &mut TcpStream, cache: &ColorCell<Pages>) -> io::Result<Pa
     let url = parse(&head)?;
     hop(Color::DEFAULT).await;
     let page = cache.with(|pages| pages.entry(url.clone()).or_default().clone());
-    page.get_or_try_init(|| fetch(&url)).await.cloned()
+    let page = page.get_or_try_init(|| fetch(&url)).await?;
+    hop(Color::unique()).await;
+    Ok(mask(page))
 }

@@ -1,7 +1,7 @@
 //! The proxy without colors: everything runs under the default one, so nothing overlaps, and the
 //! cache needs no lock. Figure 1 of the paper.
 
-use crate::wire::{Page, Pages, fetch, parse, read_head, reply};
+use crate::wire::{Page, Pages, fetch, mask, parse, read_head, reply};
 use colored::net::{TcpListener, TcpStream};
 use colored::{Color, ColorCell};
 use std::io;
@@ -23,5 +23,6 @@ async fn page(client: &mut TcpStream, cache: &ColorCell<Pages>) -> io::Result<Pa
     let head = read_head(client).await?;
     let url = parse(&head)?;
     let page = cache.with(|pages| pages.entry(url.clone()).or_default().clone());
-    page.get_or_try_init(|| fetch(&url)).await.cloned()
+    let page = page.get_or_try_init(|| fetch(&url)).await?;
+    Ok(mask(page))
 }

@@ -44,8 +44,8 @@ pub(crate) async fn read_head(client: &mut TcpStream) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// Finds the URL, and refuses it if the request contains a blocked name. This is what costs the proxy
-/// its CPU: thousands of names are looked for.
+/// Finds the URL, and refuses it if the request contains a blocked name. This costs CPU: thousands of
+/// names are looked for.
 pub(crate) fn parse(head: &[u8]) -> io::Result<Url> {
     let invalid = |text: &str| io::Error::new(ErrorKind::InvalidData, text);
     let head = str::from_utf8(head).map_err(|_| invalid("a head is text"))?;
@@ -57,6 +57,15 @@ pub(crate) fn parse(head: &[u8]) -> io::Result<Url> {
     }
     let (host, path) = url.split_once('/').unwrap_or((url, ""));
     Ok(Url { host: host.into(), path: format!("/{path}") })
+}
+
+/// The page as the client may see it: asterisks in place of blocked names. This is what costs the proxy
+/// most of its CPU. The list may change while a page is in the cache, so each answer is masked anew.
+pub(crate) fn mask(page: &Page) -> Page {
+    // An image, say.
+    let Ok(text) = str::from_utf8(page) else { return page.clone() };
+    let mask = |text: String, name: &String| text.replace(name, &"*".repeat(name.len()));
+    BLOCKED.iter().filter(|name| text.contains(*name)).fold(text.to_owned(), mask).into()
 }
 
 static BLOCKED: LazyLock<Vec<String>> =
