@@ -41,7 +41,7 @@ fn tasks_on_tokios_sockets_keep_their_colors() {
                     let color = Color::of(&client);
                     spawn_colored(color, async move {
                         let mut stream = TcpStream::connect(address).await.unwrap();
-                        for request in 0..REQUESTS {
+                        for request in 0..REQUESTS as u64 {
                             stream.write_all(&request.to_le_bytes()).await.unwrap();
                             let mut answer = [0; 8];
                             stream.read_exact(&mut answer).await.unwrap();
