@@ -28,7 +28,7 @@ fn a_hook_hears_of_each_panic_of_a_task() {
             let line = line!() + 1;
             let awaited = spawn_colored(1, async { panic!("{ON_PURPOSE}: awaited") });
             let id = awaited.id();
-            let error = awaited.await.map(|()| ()).unwrap_err();
+            let error = awaited.await.unwrap_err();
             assert!(error.to_string().contains("awaited"), "the handle gets it all the same");
             let expected = (id, Color::new(1), line, false, format!("{ON_PURPOSE}: awaited"));
             assert_eq!(heard.lock().unwrap().pop(), Some(expected));
@@ -65,7 +65,7 @@ fn a_hook_hears_of_each_panic_of_a_task() {
 
             // These are no tasks.
             let call = colored::spawn_blocking(|| panic!("{ON_PURPOSE}: blocking"));
-            assert!(call.await.map(|()| ()).unwrap_err().is_panic());
+            assert!(call.await.unwrap_err().is_panic());
             colored::ColorCell::new(Color::new(5), ()).post(|()| panic!("{ON_PURPOSE}: posted"));
             spawn_colored(5, async {}).await.unwrap();
             assert!(heard.lock().unwrap().is_empty());
@@ -89,7 +89,7 @@ fn a_detached_task_that_panics_is_named_on_the_standard_error() {
             let id = detached.abort_handle();
             drop(detached);
             wait_until(|| id.is_finished());
-            assert!(runtime.run(awaited).map(|()| ()).unwrap_err().is_panic());
+            assert!(runtime.run(awaited).unwrap_err().is_panic());
         });
         let Some((_, cried)) = said else { return };
         let lines: Vec<_> = cried.lines().filter(|line| line.starts_with("colored: ")).collect();

@@ -20,7 +20,9 @@ fn meet(handle: &Handle, count: usize) -> Vec<colored::JoinHandle<()>> {
     let meeting = Arc::new(Barrier::new(count));
     let task = |_| {
         let meeting = Arc::clone(&meeting);
-        handle.spawn_unique(async move { drop(meeting.wait()) })
+        handle.spawn_unique(async move {
+            meeting.wait();
+        })
     };
     (0..count).map(task).collect()
 }
