@@ -31,6 +31,6 @@ fn the_macros_allow_as_many_workers_as_the_builder() {
         let (_, rest) = text.split_once("const MAX_WORKERS: usize = ").expect("a constant");
         rest.split_once(';').expect("it ends").0.to_owned()
     };
-    let builder = most("crates/colored/src/runtime/builder.rs");
+    let builder = most("crates/colored/src/runtime/builder/build.rs");
     assert_eq!(builder, most("crates/colored-macros/src/options/value.rs"));
 }

@@ -51,7 +51,8 @@ macro_rules! methods {
                 self.inner.try_io(Interest::READABLE, recv).map(|(_, len)| len)
             }
 
-            /// Like [`recv`](Self::recv), behind what `buf` has, as far as it has room. Clears the room first.
+            /// Like [`recv`](Self::recv), behind what `buf` has, as far as it has room. Clears the room first. Cancel safe: a
+            /// dropped call has taken no datagram.
             ///
             /// # Errors
             ///
@@ -71,7 +72,8 @@ macro_rules! methods {
                 self.inner.try_io(Interest::READABLE, recv).map(|(_, len)| len)
             }
 
-            /// Like [`recv_from`](Self::recv_from), behind what `buf` has, as far as it has room. Clears the room first.
+            /// Like [`recv_from`](Self::recv_from), behind what `buf` has, as far as it has room. Clears the room first. Cancel
+            /// safe: a dropped call has taken no datagram.
             ///
             /// # Errors
             ///

@@ -11,7 +11,7 @@ use crate::net::error::all_failed;
 
 impl ListenOptions {
     /// As [`listen`](ListenOptions::listen), with a listener for each worker: see
-    /// [`TcpListener::bind_per_worker`].
+    /// [`TcpListener::bind_per_worker`]. Cancel safe: a dropped call leaves no listener behind.
     ///
     /// # Errors
     ///
@@ -62,6 +62,8 @@ impl TcpListener {
     /// workers anyway.
     ///
     /// An HTTP server is a `colored_hyper::serve` for each of them.
+    ///
+    /// Cancel safe: a dropped call leaves no listener behind.
     ///
     /// Keep all of the listeners for as long as the program accepts. Dropping one resets the connections that wait in its
     /// queue.
