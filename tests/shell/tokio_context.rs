@@ -117,10 +117,13 @@ fn without_it_tokio_says_what_is_missing_and_one_line_names_the_feature() {
     let name = "without_it_tokio_says_what_is_missing_and_one_line_names_the_feature";
     let said = child::said("", module_path!(), name, || {
         shared(|| {
+            let sleep = async || tokio::time::sleep(Duration::ZERO).await;
             for _ in 0..2 {
                 let runtime = Runtime::builder().workers(1).build().unwrap();
-                let sleep = async { tokio::time::sleep(Duration::ZERO).await };
-                let said = panic_of(|| runtime.run(sleep));
+                let spawned = runtime.spawn_unique(async move { sleep().await });
+                let said = runtime.block_on(spawned).unwrap_err().to_string();
+                assert!(said.contains("there is no reactor running"), "{said}");
+                let said = panic_of(|| runtime.run(async move { sleep().await }));
                 assert!(said.contains("there is no reactor running"), "{said}");
             }
             // Other panics are their own explanation.

@@ -92,7 +92,6 @@ pub use self::metrics::{Metrics, WorkerMetrics};
 pub use self::shutdown::{ShutdownTimeout, StuckCall};
 
 use self::threads::Threads;
-use crate::missing_tokio;
 use crate::pool::Class;
 use crate::task::{JoinError, JoinHandle};
 use colored_core::Color;
@@ -297,10 +296,7 @@ impl fmt::Debug for Runtime {
 #[track_caller]
 fn resume(error: JoinError, what: &str) -> ! {
     match error.try_into_panic() {
-        Ok(payload) => {
-            missing_tokio::explain(&*payload);
-            resume_unwind(payload)
-        }
+        Ok(payload) => resume_unwind(payload),
         Err(_) => panic!("the runtime was shut down while `{what}` waited"),
     }
 }

@@ -186,8 +186,8 @@ where
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let result = ready!(self.poll_result(cx));
         Poll::Ready(E::output(result, |error| {
-            let what = format_args!("the read of a cell of {}", self.cell.color());
-            error.raise(what, self.site)
+            let color = self.cell.color();
+            error.raise(format_args!("the read of a cell of {color}"), self.site)
         }))
     }
 }

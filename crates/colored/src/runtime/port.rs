@@ -1,6 +1,7 @@
 //! [`Port`]: the scheduler's view of the operating system.
 
 use crate::driver::Driver;
+use crate::missing_tokio;
 use colored_core::{Park, TaskPanic};
 use std::any::Any;
 use std::sync::Arc;
@@ -36,6 +37,7 @@ impl Park for Port {
     }
 
     fn panicked(&self, panic: &TaskPanic<'_>) {
+        missing_tokio::explain(panic.payload);
         match &self.on_task_panic {
             Some(hook) => hook(panic),
             None if panic.is_detached => eprintln!("colored: {panic}"),
