@@ -139,7 +139,7 @@ impl Command {
     }
 
     /// Runs the child as this user; most systems allow it to root only. See
-    /// [`CommandExt::uid`](std::os::unix::process::CommandExt::uid).
+    /// [`CommandExt::uid`].
     pub fn uid(&mut self, user: u32) -> &mut Self {
         self.command.uid(user);
         self
