@@ -2,12 +2,15 @@
 
 use super::identity::{Identity, https, pool};
 use crate::support::*;
+use bytes::Bytes;
 use colored::net::TcpListener;
 use colored_hyper::{serve, tls};
+use http_body_util::Full;
 use hyper::service::service_fn;
 use std::error::Error;
 use std::io;
 use std::path::PathBuf;
+use std::process::Command;
 use tower_service::Service;
 
 #[colored::test(workers = 2)]
@@ -105,4 +108,43 @@ async fn a_client_says_which_addresses_it_takes() {
     let error =
         within(connector.call(format!("https://{addr}/").parse().unwrap())).await.unwrap_err();
     assert_eq!(error.to_string(), format!("cannot connect to {addr}: no answer in 100ms"));
+}
+
+/// The roots are those of the environment, so this test runs itself again in processes with another one.
+#[colored::test(workers = 2)]
+async fn a_client_trusts_the_roots_of_the_system() {
+    const URI: &str = "COLORED_TEST_URI";
+    const SELF: &str = "tls::refused::a_client_trusts_the_roots_of_the_system";
+    if let Ok(uri) = std::env::var(URI) {
+        match tls::client::<Full<Bytes>>() {
+            Ok(client) => {
+                let response = within(client.request(post(uri.parse().unwrap(), "trusted"))).await;
+                assert_eq!(text(response.unwrap()).await, "trusted");
+            }
+            Err(error) => panic!("{error}"),
+        }
+        return;
+    }
+    let identity = Identity::new("system", &["127.0.0.1"]);
+    let config = identity.server();
+    let server = start(|listener| serve(tls::Listener::new(listener, config), service_fn(echo)));
+    let server = server.await;
+    let uri = https(&server).to_string();
+    let run = async |roots: PathBuf| {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args([SELF, "--exact", "--nocapture"]).env_remove("SSL_CERT_DIR");
+        command.env(URI, &uri).env("SSL_CERT_FILE", roots);
+        let output = colored::spawn_blocking(move || command.output().unwrap());
+        let output = within(output).await.unwrap();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.success(), text)
+    };
+    let (trusted, text) = run(identity.file("certificate.pem")).await;
+    assert!(trusted, "{text}");
+    let (trusted, text) = run(identity.file("nothing.pem")).await;
+    assert!(
+        !trusted && text.contains("found no root certificate of the system; expected "),
+        "{text}"
+    );
+    server.end().await;
 }
