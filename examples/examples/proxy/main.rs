@@ -13,6 +13,8 @@
 //! cargo run --release --example proxy -- --compare # all three under load, with ratios; ends by itself
 //! diff examples/examples/proxy/serial.rs examples/examples/proxy/parse.rs
 //! ```
+//!
+//! Ctrl-C stops it at once.
 
 mod compare;
 mod full;
@@ -23,7 +25,7 @@ mod wire;
 
 use self::origin::Origin;
 use colored::net::TcpListener;
-use colored_examples::{Args, Failure};
+use colored_examples::{Args, Failure, asked_to_stop};
 
 const USAGE: &str = "proxy [--addr HOST:PORT] [--coloring serial|parse|full], or proxy --compare [--requests N] [--rounds N]";
 
@@ -64,7 +66,12 @@ async fn main() -> Result<(), Failure> {
     let listener = TcpListener::bind(addr).await?;
     let proxy = listener.local_addr()?;
     let origin = Origin::start().await?;
+    let stop = asked_to_stop()?;
     println!("listening on {proxy}; try: curl -x http://{proxy} http://{}/hello", origin.addr);
-    coloring.run(listener).await;
+    colored::select! {
+        () = coloring.run(listener) => {}
+        () = stop => {}
+    }
+    println!("stopped: the origin has served {} pages", origin.served.call(|n| *n).await);
     Ok(())
 }

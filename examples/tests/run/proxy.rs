@@ -27,6 +27,9 @@ fn each_relays_refuses_and_reports() {
         let (head, body) = get(addr, "http://127.0.0.1:1/");
         assert_eq!(head, "HTTP/1.0 502 Bad Gateway");
         assert!(body.starts_with("cannot connect to 127.0.0.1:1: "), "{body}");
+        // One by this test itself.
+        #[cfg(unix)]
+        assert_eq!(proxy.stop(), ["stopped: the origin has served 2 pages"]);
     }
 }
 

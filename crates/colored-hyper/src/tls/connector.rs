@@ -39,7 +39,7 @@ where
 }
 
 /// Makes the connections of a client, with TLS for `https` and without for `http`. For
-/// [`client_builder`](crate::client_builder).
+/// [`client_builder`].
 ///
 /// The certificate of a server must be valid for the host in the address. HTTP/2 and HTTP/1.1 are offered by ALPN if the
 /// configuration names no protocols.
