@@ -13,6 +13,7 @@ mod idle;
 mod nested;
 mod outlived;
 mod panics;
+mod paused;
 #[cfg(target_os = "linux")]
 mod processes;
 mod runtimes;

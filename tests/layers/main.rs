@@ -41,6 +41,7 @@ const CRATES: [Crate; 6] = [
     Crate {
         sources: "crates/colored/src",
         layers: &[
+            &["wall"],
             &[
                 "budget",
                 "color_local",
@@ -54,8 +55,8 @@ const CRATES: [Crate; 6] = [
             ],
             &["finish", "pool"],
             &["driver"],
-            &["blocking"],
-            &["admission", "cell", "limit", "io", "sync", "task", "time"],
+            &["blocking", "time"],
+            &["admission", "cell", "limit", "io", "sync", "task"],
             &["fs"],
             &["net", "pinned", "stage"],
             &["process", "signal"],
@@ -303,6 +304,32 @@ fn the_core_knows_no_operating_system() {
             if !unseen && FOR_THE_MODELS.iter().any(names) {
                 faults.push(format!(
                     "{file}:{}: `{path}` hides from the models: use the core's `sync`",
+                    path.line
+                ));
+            }
+        }
+    }
+    assert_none(faults);
+}
+
+/// What follows the clock of a runtime cannot read another one by mistake, and a simulation can replace the system's.
+#[test]
+fn one_file_reads_the_systems_clock() {
+    let mut faults = Vec::new();
+    for (file, source) in sources("crates/colored/src") {
+        if file == "wall.rs" || file.ends_with("/tests.rs") || file.contains("/tests/") {
+            continue;
+        }
+        let paths = source.paths();
+        let std = paths.iter().any(|path| path.starts_with("std::time::Instant"));
+        for path in &paths {
+            let reads = path.starts_with("std::time::Instant::now")
+                || path.starts_with("std::time::SystemTime")
+                || (std && path.import.is_none() && path.starts_with("Instant::now"));
+            // Tests beside the code may.
+            if reads && !path.inside.iter().any(|module| module == "tests") {
+                faults.push(format!(
+                    "{file}:{}: `{path}`: ask `crate::wall`, or the clock of the runtime",
                     path.line
                 ));
             }

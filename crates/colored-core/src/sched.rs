@@ -85,6 +85,10 @@ pub trait Park: Send + Sync + 'static {
     /// if this panics.
     fn panicked(&self, _panic: &TaskPanic<'_>) {}
 
+    /// A thread inside `block_on` has run its lanes and goes to sleep: [`Scheduler::is_at_rest`] may be true now, and no
+    /// worker is awake to see that.
+    fn guest_waits(&self) {}
+
     /// A value that the creator of the scheduler can find again through [`Scheduler::shell`].
     fn shell(&self) -> Option<&(dyn Any + Send + Sync)> {
         None
@@ -231,6 +235,15 @@ impl Scheduler {
     #[must_use]
     pub fn all_parked(&self) -> bool {
         self.idle.all_parked()
+    }
+
+    /// Whether, at one moment, all workers were parked, no lane waited for one, and no thread inside `block_on` ran a task
+    /// or had one to run. From that moment until a thread from outside the scheduler makes a lane runnable, nothing
+    /// runs. Takes a few locks.
+    #[must_use]
+    pub fn is_at_rest(&self) -> bool {
+        // The guests first: a lane goes from a guest to a queue, and to a guest only by a worker.
+        self.idle.all_parked_and(|| self.guests.are_at_rest() && self.has_no_lanes())
     }
 
     /// How many workers wait for something to do.

@@ -1,9 +1,10 @@
 //! [`ColoredTimer`]: hyper's clock.
 
-use colored::time::{self, Duration, Instant};
+use colored::time::{self, Duration};
 use hyper::rt::{Sleep, Timer};
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Instant;
 
 /// Gives hyper the timers of the runtime.
 ///
@@ -23,6 +24,10 @@ impl Timer for ColoredTimer {
 
     fn sleep_until(&self, deadline: Instant) -> Pin<Box<dyn Sleep>> {
         Box::pin(ColoredSleep(time::sleep_until(deadline)))
+    }
+
+    fn now(&self) -> Instant {
+        time::Instant::now().into_std()
     }
 
     fn reset(&self, sleep: &mut Pin<Box<dyn Sleep>>, deadline: Instant) {

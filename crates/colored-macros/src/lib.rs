@@ -50,6 +50,7 @@ use entry::Kind;
 /// | `workers = 4` | the number of workers, 1 to 1024; any `usize` expression | one for each available CPU |
 /// | `pin = true` | whether each worker is pinned to a CPU; any `bool` expression | `false` |
 /// | `local` | the calling thread runs the function, which need not be `Send` | a worker runs it |
+/// | `paused` | the clock stands still and moves from timer to timer: for tests, see `colored::time` | it shows the system's time |
 /// | `tokio` | libraries that need tokio's runtime find one; wants the feature `tokio-context` | they find none, and panic |
 /// | `crate = ::rt` | the path of the runtime; `crate = "::rt"` is the same | `::colored` |
 ///
@@ -103,6 +104,9 @@ pub fn main(options: TokenStream, item: TokenStream) -> TokenStream {
 ///     Ok(())
 /// }
 /// ```
+///
+/// With the option `paused` the clock of the runtime stands still, and moves at once to the next timer when nothing else is
+/// left to do. The module `colored::time` says what that means to be exact, and has an example.
 ///
 /// The function keeps `#[should_panic]`, `#[ignore]` and other attributes; a second `#[test]` is an
 /// error.

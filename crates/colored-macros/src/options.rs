@@ -10,9 +10,9 @@ use syn::{Error, Expr, Ident, Path, Result, Token, parse_quote_spanned};
 use crate::errors::Errors;
 use crate::nearest::nearest;
 
-const NAMES: &[&str] = &["workers", "pin", "local", "tokio", "crate"];
+const NAMES: &[&str] = &["workers", "pin", "local", "paused", "tokio", "crate"];
 const ALLOWED: &str =
-    "the options are `workers = 4`, `pin = true`, `local`, `tokio` and `crate = ::path`";
+    "the options are `workers = 4`, `pin = true`, `local`, `paused`, `tokio` and `crate = ::path`";
 
 /// Options of other runtimes, and their replacements here.
 const ELSEWHERE: &[(&str, &str)] = &[
@@ -23,7 +23,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("flavor", ": use `workers = 1` or `local`"),
     ("current_thread", ": use `workers = 1` or `local`"),
     ("multi_thread", ": leave it out, or use `workers = 4`"),
-    ("start_paused", ": there is no clock that can be paused"),
+    ("start_paused", ", called `paused` here"),
     ("unhandled_panic", ": a panic ends its task and reaches its `JoinHandle`"),
 ];
 
@@ -98,6 +98,11 @@ impl Options {
             // A wrong value still shows the intention, and avoids a second error about `Send`.
             self.local = true;
             self.local = value::flag(&name, input)?;
+        } else if name == "paused" {
+            if value::flag(&name, input)? {
+                let setter = Ident::new("start_paused", name.span());
+                self.setters.push((setter, parse_quote_spanned!(name.span()=> true)));
+            }
         } else if name == "tokio" {
             self.tokio = value::flag(&name, input)?.then(|| name.span());
         } else {

@@ -46,6 +46,16 @@ async fn local_test() -> Result<(), Rc<str>> {
     Ok(())
 }
 
+#[colored::test(paused = false)]
+async fn a_test_that_is_not_paused() {
+    assert_eq!(colored::last_start_paused(), None);
+}
+
+#[colored::test(paused)]
+async fn a_paused_test() {
+    assert_eq!(colored::last_start_paused(), Some(true));
+}
+
 #[colored::test]
 #[ignore = "to see that it is kept"]
 async fn ignored() {

@@ -14,6 +14,7 @@ pub(crate) mod descriptor;
 pub(crate) mod entered;
 pub(crate) mod outside;
 pub(crate) mod park;
+pub(crate) mod pause;
 pub(crate) mod reactor;
 pub(crate) mod registered;
 pub(crate) mod ring;
@@ -26,6 +27,7 @@ pub(crate) mod wheel;
 use self::clock::{Clock, TICK};
 use self::coalesce::Coalescing;
 use self::park::Parker;
+use self::pause::Pause;
 use self::reactor::Shard;
 use self::ring::Ring;
 use self::size::Size;
@@ -40,7 +42,7 @@ use colored_core::contain;
 use std::fmt;
 use std::io;
 use std::panic::{RefUnwindSafe, UnwindSafe};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
@@ -57,6 +59,7 @@ const OVERDUE: u64 = 1_000_000 / TICK;
 /// The parts of a runtime that sockets, timers, blocking calls and stages use.
 pub(crate) struct Driver {
     pub(crate) clock: Clock,
+    pause: Pause,
     pub(crate) shards: Box<[Shard]>,
     /// One for each shard.
     rings: Box<[Ring]>,
@@ -74,6 +77,8 @@ pub(crate) struct Driver {
     /// The places where the workers sleep, and the spare ones behind them.
     parkers: Box<[Parker]>,
     coalescing: Box<[Coalescing]>,
+    /// The reactor thread has taken events or timers, and has not woken all their tasks yet.
+    reactor_events: AtomicBool,
     /// Ticks after which a timer that has not fired shows that its worker is stuck.
     overdue: u64,
     turn: AtomicUsize,
@@ -123,6 +128,8 @@ impl Driver {
         let rest = rest.as_nanos() as u64 / TICK;
         Driver {
             clock,
+            pause: Pause::default(),
+            reactor_events: AtomicBool::new(false),
             rings: shards.iter().map(|_| Ring::new(true)).collect(),
             shards,
             wheels: (0..workers).map(|_| Wheel::new()).collect(),
@@ -203,17 +210,29 @@ impl Driver {
         // A spare worker cares for the wheel of one that may be stuck.
         let of_wheel = worker % self.wheels.len();
         let tick = self.wheels[of_wheel].next_deadline();
-        let end = || self.clock.at(self.coalescing[of_wheel].end(tick));
+        let end = || self.clock.system_at(self.coalescing[of_wheel].end(tick));
         let deadline = if tick == u64::MAX { None } else { end() };
         let shard = &self.shards[worker % self.shards.len()];
         self.parkers[worker].park(shard, limit, deadline, wakers);
         if tick != u64::MAX {
+            self.parkers[worker].takes_events();
             let others = wakers.len();
             let now = self.advance(of_wheel, wakers);
             if wakers.len() > others {
                 self.coalescing[of_wheel].woken(now);
             }
         }
+    }
+
+    /// To be called by a worker that has parked, when it has called the wakers.
+    pub(crate) fn has_woken_all(&self, worker: usize) {
+        self.parkers[worker].has_woken_all();
+    }
+
+    /// Whether the reactor thread has taken events or timers, and not woken all their tasks.
+    fn reactor_has_events(&self) -> bool {
+        // Ordering: as for the workers.
+        self.reactor_events.load(Ordering::Acquire)
     }
 
     /// To be called by a spare worker that has left: sleeps until it is unparked, and cares for nothing.

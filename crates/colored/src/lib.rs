@@ -235,6 +235,7 @@ pub mod time;
 #[cfg(feature = "tokio-context")]
 mod tokio_context;
 mod wait;
+mod wall;
 
 #[doc(inline)]
 pub use colored_core::{

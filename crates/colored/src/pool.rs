@@ -159,6 +159,12 @@ impl Pool {
         self.groups[class as usize].stats()
     }
 
+    /// Whether a job is queued or runs, except on a stream, which waits for a peer.
+    pub(crate) fn has_work(&self) -> bool {
+        let streams = &self.groups[Class::Stream as usize];
+        self.all().iter().any(|threads| !Arc::ptr_eq(threads, streams) && threads.has_work())
+    }
+
     /// Ends the pool, and waits until its threads are gone or `deadline` has come.
     /// True when they are gone. Without a deadline it may wait for ever. It does
     /// not wait for name look-ups and reads of terminals that are under way: the

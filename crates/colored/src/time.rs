@@ -1,4 +1,4 @@
-//! Waiting: [`sleep()`], [`timeout()`] and [`interval()`].
+//! Waiting: [`sleep()`], [`timeout()`] and [`interval()`]; and the clock, which a test can [`pause`].
 //!
 //! **Precision.** No timer is ever early. One is late by the sum of
 //!
@@ -20,37 +20,76 @@
 //! Waiting needs the runtime: polling one of these futures outside of it panics.
 //! Making them does not, so `runtime.block_on(sleep(duration))` is fine.
 //!
+//! # Paused time
+//!
+//! A test need not wait for real time to pass: with `#[colored::test(paused)]`, [`Builder::start_paused`] or [`pause`] the
+//! clock of a runtime stands still, and moves at once to the next timer whenever the runtime is *at rest*. So a sleep of
+//! an hour takes no time, and between two deadlines every task has run as far as it can. This works with any number of
+//! workers, and is exact: time never moves while one of these is there:
+//!
+//! * a task that can run, under any color, on a worker or inside `block_on`;
+//! * an event that has arrived at a socket of the runtime, such as bytes that another task of the runtime has sent;
+//! * a blocking call that is queued or runs: [`spawn_blocking`](crate::spawn_blocking), a
+//!   [`BlockingClass`](crate::task::BlockingClass), a file operation that is not done on the worker, a name look-up. It
+//!   counts until it returns, also while it waits by `block_on` for a timer: then nothing but [`advance`] moves time.
+//!
+//! Time moves although these are there, because the runtime cannot know what comes of them: a socket or pipe that waits
+//! for another runtime or process, a child process, a signal, a read of a terminal, a thread that the program has started
+//! itself, the tokio runtime of the feature `tokio-context`, whose own clock goes on. A time-out around one of these fires
+//! at once.
+//!
+//! Time moves by itself only while a main future runs ([`Runtime::run`], [`Runtime::block_on`], the attributes), and not
+//! between the end of a test and the end of its runtime. [`advance`] moves it by hand. Each runtime has a clock of its own.
+//! Deadlines on whole multiples of 1/64 ms are met exactly; others are up to that late, as always.
+//!
+//! What measures and what guards stays on real time: time limits of a shutdown, the watch for
+//! [long polls](crate::Builder::long_poll) and [deadlocks](crate::Builder::deadlock_after), the length of a turn,
+//! [`admission`](crate::admission), [`Limit::waited`](crate::Limit::waited), metrics.
+//!
+//! While the clock is paused, the reactor thread wakes up 200 times a second, also in an idle program.
+//!
+//! [`Builder::start_paused`]: crate::Builder::start_paused
+//! [`Runtime::run`]: crate::Runtime::run
+//! [`Runtime::block_on`]: crate::Runtime::block_on
+//!
+//! # The end
+//!
 //! When the runtime shuts down, it wakes the remaining timers. Polling one of them
 //! before its deadline then panics, because nothing would ever wake it again. Dropping
 //! a timer is always fine.
 
+mod instant;
 mod interval;
 mod missed;
+mod paused;
 mod sleep;
 #[cfg(test)]
 mod tests;
 mod timeout;
 mod timer;
 
-pub use std::time::{Duration, Instant};
+pub use std::time::Duration;
 
 pub use self::{
+    instant::Instant,
     interval::{Interval, interval, interval_at},
     missed::MissedTickBehavior,
+    paused::{advance, pause, resume},
     sleep::{Sleep, sleep, sleep_until},
     timeout::{Elapsed, Timeout, timeout, timeout_at},
 };
 use crate::driver::current;
+use crate::wall;
 
 /// The present time of the runtime's clock, or of the system's clock outside of a
 /// runtime.
-pub(crate) fn now() -> Instant {
-    current::try_with(|context| context.driver.clock.now()).unwrap_or_else(Instant::now)
+pub(crate) fn present() -> std::time::Instant {
+    current::try_with(|context| context.driver.clock.now()).unwrap_or_else(wall::now)
 }
 
 /// `start + wait`. If the platform's `Instant` cannot represent that, the result is 30
 /// years after `start`, which makes no practical difference.
-pub(crate) fn later(start: Instant, wait: Duration) -> Instant {
+pub(crate) fn later(start: std::time::Instant, wait: Duration) -> std::time::Instant {
     const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
     start.checked_add(wait).or_else(|| start.checked_add(FAR)).unwrap_or(start)
 }

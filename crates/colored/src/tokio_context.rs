@@ -4,6 +4,7 @@
 //! of users, holds a guard meanwhile. The tokio runtime only waits for events and timers, on a thread of its own; its
 //! wakers schedule our tasks under their colors, as any waker does.
 
+use crate::wall;
 use std::fmt;
 use std::io;
 use std::sync::{Mutex, PoisonError};
@@ -51,7 +52,7 @@ impl TokioContext {
     pub(crate) fn shut_down(&self, deadline: Option<Instant>) {
         let own = self.own.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(runtime) = own else { return };
-        let left = deadline.map_or(PATIENCE, |at| at.saturating_duration_since(Instant::now()));
+        let left = deadline.map_or(PATIENCE, |at| at.saturating_duration_since(wall::now()));
         if left.is_zero() {
             return runtime.shutdown_background();
         }
@@ -66,7 +67,7 @@ impl TokioContext {
 
 impl Drop for TokioContext {
     fn drop(&mut self) {
-        self.shut_down(Some(Instant::now()));
+        self.shut_down(Some(wall::now()));
     }
 }
 

@@ -1,5 +1,6 @@
 //! Waiting for a future on a thread that runs no tasks: it sleeps meanwhile.
 
+use crate::wall;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
@@ -30,7 +31,7 @@ pub(crate) fn until<F: Future + ?Sized>(
             thread::park();
             continue;
         };
-        let left = deadline.saturating_duration_since(Instant::now());
+        let left = deadline.saturating_duration_since(wall::now());
         if left.is_zero() {
             return None;
         }

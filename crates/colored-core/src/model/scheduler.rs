@@ -4,7 +4,7 @@ use super::pool::{Flag, both_come, pool, start, stay_stuck, step_until_idle, sto
 use super::{check, check_within};
 use crate::color::Color;
 use crate::sched::Step;
-use crate::sync::Arc;
+use crate::sync::{Arc, AtomicUsize, Ordering};
 use loom::thread;
 
 #[test]
@@ -87,5 +87,40 @@ fn guest_against_worker() {
         let sum = handle.block_on(async move { task.await.unwrap() + 1 });
         assert_eq!(sum.unwrap().unwrap(), 2);
         stop(&handle, [thread]);
+    });
+}
+
+/// A guest's future spawns a task that runs on the worker, and hears of it. A thread that finds the scheduler at rest after
+/// the begin finds that all of this is over.
+#[test]
+fn at_rest_means_that_nothing_runs() {
+    check_within(2, || {
+        let (handle, mut workers, beds) = pool(1);
+        let worker = start(workers.remove(0), &beds);
+        let (begun, done) = (Arc::new(AtomicUsize::new(0)), Flag::new());
+        let (count, sets) = (Arc::clone(&begun), Arc::clone(&done));
+        let guest = {
+            let handle = handle.clone();
+            thread::spawn(move || {
+                let spawner = handle.clone();
+                let future = async move {
+                    // Ordering: what the model checks comes from the scheduler alone.
+                    count.store(1, Ordering::Relaxed);
+                    let task = spawner.spawn_colored(Color::DEFAULT, async {});
+                    task.await.unwrap();
+                    count.store(2, Ordering::Relaxed);
+                };
+                handle.block_on(future).unwrap().unwrap();
+                sets.set();
+            })
+        };
+        // The begin of the guest comes from outside, so it may come at any time.
+        let before = begun.load(Ordering::Relaxed);
+        if before == 1 && handle.scheduler().is_at_rest() {
+            assert_eq!(begun.load(Ordering::Relaxed), 2, "at rest while the guest or its task ran");
+        }
+        done.wait();
+        guest.join().unwrap();
+        stop(&handle, [worker]);
     });
 }

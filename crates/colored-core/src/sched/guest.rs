@@ -49,7 +49,10 @@ impl Stay {
         while !done() {
             // The lane that ran here may have begun a wait, and no worker is awake.
             scheduler.stir();
-            let lane = self.guest.wait();
+            let lane = self.guest.take().unwrap_or_else(|| {
+                scheduler.park.guest_waits();
+                self.guest.wait()
+            });
             let (pin, pace) = (self.guest.pin, Pace::default());
             let mut turn = GuestRunner { scheduler, pin, polls: 0, start: 0, pace };
             match lane.run(&mut turn) {

@@ -295,9 +295,16 @@ pub(super) struct Guests {
 
 /// A guest as other threads see it.
 pub(super) struct Guest {
-    lanes: Mutex<VecDeque<ReadyLane>>,
+    lanes: Mutex<Lanes>,
     came: Condvar,
     pub(super) pin: u32,
+}
+
+#[derive(Default)]
+struct Lanes {
+    queue: VecDeque<ReadyLane>,
+    /// The guest runs no lane.
+    waits: bool,
 }
 
 impl Guests {
@@ -313,7 +320,7 @@ impl Guests {
             slots.len() - 1
         });
         let guest = Arc::new(Guest {
-            lanes: Mutex::new(VecDeque::new()),
+            lanes: Mutex::new(Lanes::default()),
             came: Condvar::new(),
             pin: self.first + u32::try_from(slot).expect("fewer than 2³¹ guests"),
         });
@@ -329,22 +336,46 @@ impl Guests {
         let guest = self.slots.lock()[(pin - self.first) as usize].clone();
         guest.expect("a guest stays until all that is pinned to it is done").put(lane);
     }
+
+    /// Whether no guest runs a lane, or has one to run.
+    pub(super) fn are_at_rest(&self) -> bool {
+        self.slots.lock().iter().flatten().all(|guest| guest.is_at_rest())
+    }
 }
 
 impl Guest {
     fn put(&self, lane: ReadyLane) {
-        self.lanes.lock().push_back(lane);
+        self.lanes.lock().queue.push_back(lane);
         self.came.notify_one();
+    }
+
+    /// The next lane, if there is one. Otherwise the guest counts as waiting from now on.
+    pub(super) fn take(&self) -> Option<ReadyLane> {
+        self.lanes.lock().take()
     }
 
     /// The next lane, when there is one.
     pub(super) fn wait(&self) -> ReadyLane {
         let mut lanes = self.lanes.lock();
         loop {
-            match lanes.pop_front() {
+            match lanes.take() {
                 Some(lane) => return lane,
                 None => lanes = self.came.wait(lanes),
             }
         }
+    }
+
+    /// Whether the guest runs no lane, and has none to run.
+    fn is_at_rest(&self) -> bool {
+        let lanes = self.lanes.lock();
+        lanes.waits && lanes.queue.is_empty()
+    }
+}
+
+impl Lanes {
+    fn take(&mut self) -> Option<ReadyLane> {
+        let lane = self.queue.pop_front();
+        self.waits = lane.is_none();
+        lane
     }
 }

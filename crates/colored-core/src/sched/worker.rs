@@ -360,6 +360,17 @@ impl Scheduler {
             || takes_from.iter().any(|remote| !remote.stealer.is_empty())
     }
 
+    /// Whether no lane is in a queue of the workers.
+    pub(super) fn has_no_lanes(&self) -> bool {
+        let empty = |remote: &CachePadded<Remote>| {
+            !remote.has_inbox()
+                && !remote.has_next()
+                && remote.home_queue.is_empty()
+                && remote.stealer.is_empty()
+        };
+        self.injector.is_empty() && self.remotes.iter().all(empty) && self.classes.is_empty()
+    }
+
     /// Whether a worker that is about to park may stop for good: every lane has a request to cancel its
     /// tasks, and all workers have run out of lanes.
     fn may_stop(&self) -> bool {
@@ -367,14 +378,7 @@ impl Scheduler {
             return false;
         }
         let nothing_left = || {
-            let empty = |remote: &CachePadded<Remote>| {
-                !remote.has_inbox()
-                    && !remote.has_next()
-                    && remote.home_queue.is_empty()
-                    && remote.stealer.is_empty()
-                    && remote.local_tasks.is_empty()
-            };
-            self.injector.is_empty() && self.remotes.iter().all(empty) && self.classes.is_empty()
+            self.has_no_lanes() && self.remotes.iter().all(|remote| remote.local_tasks.is_empty())
         };
         if self.idle.all_parked_and(nothing_left) && !self.stopped.swap(true, Ordering::SeqCst) {
             for worker in 0..self.remotes.len() {

@@ -3,6 +3,7 @@
 #![cfg(not(colored_loom))]
 #![forbid(unsafe_code)]
 
+mod at_rest;
 mod backoff;
 mod batch;
 mod classes;

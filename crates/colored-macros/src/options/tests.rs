@@ -67,6 +67,17 @@ fn local_is_a_flag_or_a_literal() {
 }
 
 #[test]
+fn paused_is_a_flag_that_sets_the_builder() {
+    for tokens in [quote!(paused), quote!(paused = true)] {
+        assert_eq!(setters(&right(tokens)), ["start_paused (true)"]);
+    }
+    assert!(setters(&right(quote!(paused = false))).is_empty());
+    for tokens in [quote!(paused = 1), quote!(paused(true)), quote!(paused =)] {
+        assert_eq!(wrong(tokens), ["`paused` takes no value, or the literal `true` or `false`"]);
+    }
+}
+
+#[test]
 fn a_path_may_stand_in_a_string() {
     for tokens in [quote!(crate = a::b), quote!(crate = "a::b")] {
         assert_eq!(path(&right(tokens)), "a::b");
@@ -129,10 +140,7 @@ fn an_unknown_option_gets_a_hint() {
         (quote!(worker_threads = 4), "unknown option `worker_threads`, called `workers` here;"),
         (quote!(flavor = "x"), "unknown option `flavor`: use `workers = 1` or `local`;"),
         (quote!(current_thread), "unknown option `current_thread`: use `workers = 1` or `local`;"),
-        (
-            quote!(start_paused = true),
-            "unknown option `start_paused`: there is no clock that can be paused;",
-        ),
+        (quote!(start_paused = true), "unknown option `start_paused`, called `paused` here;"),
         (quote!(colour = "x"), "unknown option `colour`;"),
     ] {
         assert_eq!(wrong(tokens), [format!("{hint} {ALLOWED}")]);

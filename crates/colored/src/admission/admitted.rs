@@ -6,10 +6,11 @@ pub use self::run::Run;
 
 use super::overloaded::{Check, Overloaded};
 use super::shared::Shared;
+use crate::wall;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Work that has been admitted and waits for its turn. Dropping this value abandons the work.
 #[must_use = "dropping it abandons the work"]
@@ -66,7 +67,7 @@ impl Drop for Admitted {
 
 impl fmt::Debug for Admitted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let waited = self.shared.time(Instant::now()).saturating_sub(self.arrived);
+        let waited = self.shared.time(wall::now()).saturating_sub(self.arrived);
         f.debug_struct("Admitted").field("waited", &Duration::from_nanos(waited)).finish()
     }
 }

@@ -1,6 +1,7 @@
 //! The controller behind its lock, and the clock.
 
 use super::control::Control;
+use crate::wall;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -20,7 +21,7 @@ pub(super) struct Shared {
 impl Shared {
     pub(super) fn new(target: Duration, interval: Duration) -> Self {
         let control = Mutex::new(Control::new(nanos(target), nanos(interval)));
-        let (running, origin) = (AtomicU64::new(0), Instant::now());
+        let (running, origin) = (AtomicU64::new(0), wall::now());
         Self { control, running, origin, target, interval }
     }
 
@@ -28,7 +29,7 @@ impl Shared {
     /// back.
     pub(super) fn lock(&self) -> (MutexGuard<'_, Control>, u64) {
         let control = self.control.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = self.time(Instant::now());
+        let now = self.time(wall::now());
         (control, now)
     }
 

@@ -2,6 +2,7 @@
 
 use super::counts::Event;
 use super::tries::Outcome;
+use crate::wall;
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
@@ -16,7 +17,7 @@ pub(crate) fn sample() -> Option<Instant> {
     thread_local!(static ATTEMPTS: Cell<u8> = const { Cell::new(0) });
     ATTEMPTS.with(|attempts| {
         attempts.set(attempts.get().wrapping_add(1));
-        attempts.get().is_multiple_of(SAMPLE).then(Instant::now)
+        attempts.get().is_multiple_of(SAMPLE).then(wall::now)
     })
 }
 

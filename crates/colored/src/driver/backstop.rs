@@ -183,7 +183,7 @@ impl Watch {
                 return;
             }
             let before = self.stamp();
-            let watched = self.look();
+            let watched = self.look() && !self.driver.look_at_pause();
             let rests =
                 || self.all_parked() && self.stamp() == before && !self.driver.bell.is_stirred();
             let idle = watched && self.due.is_none() && rests();
@@ -213,6 +213,8 @@ impl Watch {
         let more = self.driver.size.more();
         let stuck = self.held.look(self.handle.scheduler(), &self.driver.long_polls, more);
         let (mut depends, mut watched) = (false, true);
+        // Ordering: as for a worker: the lock of a turn, or of a wheel, hands it over.
+        self.driver.reactor_events.store(true, Ordering::Relaxed);
         for shard in 0..self.driver.shards.len() {
             let care = self.look_at_shard(shard);
             depends |= care != Care::Taken;
@@ -224,6 +226,8 @@ impl Watch {
         self.fast = if stuck && depends { CALM } else { self.fast.saturating_sub(1) };
         // A waker may be foreign code; the thread must outlive its panic.
         self.wakers.drain(..).for_each(|waker| contain(|| waker.wake()));
+        // Ordering: Release, so that a thread that sees this finds the tasks in their queues.
+        self.driver.reactor_events.store(false, Ordering::Release);
         self.due = self.lookout.look(self.handle.scheduler());
         watched
     }
@@ -297,7 +301,7 @@ mod tests {
     /// the events of the shard.
     #[test]
     fn a_worker_that_parks_beside_a_poll_of_this_thread_is_called_for_the_shard() {
-        let driver = Arc::new(Driver::with_clock(Clock::manual().0, 1));
+        let driver = Arc::new(Driver::with_clock(Clock::manual(), 1));
         let (handle, mut workers) = Scheduler::with_workers(1, 1, Box::new(NoPark));
         let mut watch = Watch {
             handle,

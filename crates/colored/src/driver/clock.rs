@@ -1,18 +1,26 @@
-//! Where time comes from.
+//! Where the time of a runtime comes from.
 //!
-//! A runtime asks its [`Clock`] and nothing else. The clock is a value that the driver owns, so
-//! that tests can replace it by a stopped clock.
+//! A runtime asks its [`Clock`] and nothing else for the time of timers. The clock follows the system's clock until it is
+//! paused; then it moves only when it is told to ([`pause`](super::pause)). When it is resumed, it goes on from where it
+//! stood, so from then on it differs from the system's clock.
+//!
+//! Times of the clock are of the type of the system's times, but two clocks do not agree on them.
 
-#[cfg(test)]
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering::SeqCst},
-};
+use crate::wall;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The nanoseconds of a tick: 1/64 ms, a fraction of the time that the system takes to wake a
 /// thread.
 pub(crate) const TICK: u64 = 15_625;
+
+/// The clock shows the system's time.
+const SYSTEM: u8 = 0;
+/// The clock stands still.
+const PAUSED: u8 = 1;
+/// The clock moves with the system's clock, and shows another time.
+const RESUMED: u8 = 2;
 
 /// A monotonic clock, and the ticks that timers are registered under.
 ///
@@ -23,28 +31,85 @@ pub(crate) const TICK: u64 = 15_625;
 #[derive(Debug)]
 pub(crate) struct Clock {
     origin: Instant,
-    source: Source,
+    /// Changes under the lock of `face`.
+    mode: AtomicU8,
+    face: Mutex<Face>,
 }
 
-#[derive(Debug)]
-enum Source {
-    System,
-    #[cfg(test)]
-    Manual(Arc<AtomicU64>),
+/// What the clock shows while it does not show the system's time, in nanoseconds since tick 0.
+#[derive(Clone, Copy, Debug)]
+enum Face {
+    Stands {
+        at: u64,
+    },
+    /// It showed `at` when the system's clock showed `from`.
+    Moves {
+        at: u64,
+        from: Instant,
+    },
 }
 
 impl Clock {
     /// A clock that follows the system's monotonic clock from now on.
     pub(crate) fn new() -> Clock {
-        Clock { origin: Instant::now(), source: Source::System }
+        let origin = wall::now();
+        let face = Mutex::new(Face::Moves { at: 0, from: origin });
+        Clock { origin, mode: AtomicU8::new(SYSTEM), face }
     }
 
     /// The present.
+    #[inline]
     pub(crate) fn now(&self) -> Instant {
-        match &self.source {
-            Source::System => Instant::now(),
-            #[cfg(test)]
-            Source::Manual(nanos) => self.origin + Duration::from_nanos(nanos.load(SeqCst)),
+        // Ordering: a hint. A thread that knows of a change of the mode also sees it, by the synchronization through
+        // which it learned of the change.
+        match self.mode.load(Ordering::Relaxed) {
+            SYSTEM => wall::now(),
+            _ => self.time(self.shown()),
+        }
+    }
+
+    /// Nanoseconds since tick 0.
+    #[cold]
+    pub(crate) fn shown(&self) -> u64 {
+        match *self.face() {
+            Face::Stands { at } => at,
+            Face::Moves { at, from } => at.saturating_add(nanos(wall::now(), from)),
+        }
+    }
+
+    /// Whether the clock stands still.
+    #[inline]
+    pub(crate) fn is_paused(&self) -> bool {
+        // Ordering: as in `now`.
+        self.mode.load(Ordering::Relaxed) == PAUSED
+    }
+
+    /// Stops the clock at the next tick, so that a time of whole ticks from now ends at a tick. False if it stood still
+    /// already.
+    pub(crate) fn pause(&self) -> bool {
+        let mut face = self.face();
+        let Face::Moves { at, from } = *face else { return false };
+        let at = at.saturating_add(nanos(wall::now(), from)).next_multiple_of(TICK);
+        *face = Face::Stands { at };
+        // Ordering: as in `now`.
+        self.mode.store(PAUSED, Ordering::Relaxed);
+        true
+    }
+
+    /// Lets the clock move again. False if it moved.
+    pub(crate) fn resume(&self) -> bool {
+        let mut face = self.face();
+        let Face::Stands { at } = *face else { return false };
+        *face = Face::Moves { at, from: wall::now() };
+        // Ordering: as in `now`.
+        self.mode.store(RESUMED, Ordering::Relaxed);
+        true
+    }
+
+    /// Moves a clock that stands still to so many nanoseconds after tick 0, but never back.
+    pub(crate) fn set(&self, to: u64) {
+        if let Face::Stands { at } = &mut *self.face() {
+            *at = to.max(*at);
         }
     }
 
@@ -63,41 +128,57 @@ impl Clock {
         self.nanos(at).div_ceil(TICK)
     }
 
-    /// The time of `tick`: a worker may sleep until then if it is its wheel's next deadline. `None`
+    /// What the system's clock shows at `tick`: a worker may sleep until then if it is its wheel's next deadline. `None`
     /// if the platform's `Instant` cannot say.
-    pub(crate) fn at(&self, tick: u64) -> Option<Instant> {
-        self.origin.checked_add(Duration::from_nanos(tick.saturating_mul(TICK)))
+    pub(crate) fn system_at(&self, tick: u64) -> Option<Instant> {
+        let tick = tick.saturating_mul(TICK);
+        let (from, after) = match self.mode.load(Ordering::Relaxed) {
+            // Ordering: as in `now`.
+            SYSTEM => (self.origin, tick),
+            _ => match *self.face() {
+                Face::Moves { at, from } => (from, tick.saturating_sub(at)),
+                Face::Stands { .. } => return None,
+            },
+        };
+        from.checked_add(Duration::from_nanos(after))
     }
 
-    /// Nanoseconds from tick 0 to `at`; 584 years at most.
-    fn nanos(&self, at: Instant) -> u64 {
-        let after = at.saturating_duration_since(self.origin);
-        let seconds = after.as_secs().saturating_mul(1_000_000_000);
-        seconds.saturating_add(u64::from(after.subsec_nanos()))
+    /// Nanoseconds from tick 0 to `at`.
+    pub(crate) fn nanos(&self, at: Instant) -> u64 {
+        nanos(at, self.origin)
+    }
+
+    fn time(&self, nanos: u64) -> Instant {
+        // A platform whose `Instant` ends before the last timer of a paused runtime stays at what it can say.
+        self.origin.checked_add(Duration::from_nanos(nanos)).unwrap_or(self.origin)
+    }
+
+    fn face(&self) -> MutexGuard<'_, Face> {
+        self.face.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Advances a stopped clock.
-#[cfg(test)]
-#[derive(Clone, Debug)]
-pub(crate) struct Hand(Arc<AtomicU64>);
-
-#[cfg(test)]
-impl Hand {
-    /// Moves the clock on.
-    pub(crate) fn forward(&self, by: Duration) {
-        let nanos = u64::try_from(by.as_nanos()).expect("a test moves time by less than centuries");
-        self.0.fetch_add(nanos, SeqCst);
-    }
+/// Nanoseconds from `since` to `at`; 584 years at most, and 0 if `at` is earlier.
+fn nanos(at: Instant, since: Instant) -> u64 {
+    let after = at.saturating_duration_since(since);
+    let seconds = after.as_secs().saturating_mul(1_000_000_000);
+    seconds.saturating_add(u64::from(after.subsec_nanos()))
 }
 
 #[cfg(test)]
 impl Clock {
-    /// A clock that moves only by its hand.
-    pub(crate) fn manual() -> (Clock, Hand) {
-        let nanos = Arc::new(AtomicU64::new(0));
-        let clock = Clock { origin: Instant::now(), source: Source::Manual(nanos.clone()) };
-        (clock, Hand(nanos))
+    /// A clock that stands at tick 0.
+    pub(crate) fn manual() -> Clock {
+        let clock = Clock::new();
+        *clock.face() = Face::Stands { at: 0 };
+        clock.mode.store(PAUSED, Ordering::Relaxed);
+        clock
+    }
+
+    /// Moves a clock that stands still.
+    pub(crate) fn forward(&self, by: Duration) {
+        let by = u64::try_from(by.as_nanos()).expect("a test moves time by less than centuries");
+        self.set(self.shown() + by);
     }
 }
 
@@ -119,7 +200,7 @@ mod tests {
 
     #[test]
     fn a_time_before_the_clock_is_tick_zero() {
-        let before = Instant::now();
+        let before = wall::now();
         std::thread::sleep(Duration::from_millis(2));
         let clock = Clock::new();
         assert_eq!(clock.deadline_tick(before), 0);
@@ -128,11 +209,10 @@ mod tests {
 
     #[test]
     fn a_tick_has_come_at_its_time_and_not_before() {
-        let (clock, hand) = Clock::manual();
-        hand.forward(Duration::from_nanos(2 * TICK + 5));
+        let clock = Clock::manual();
+        clock.forward(Duration::from_nanos(2 * TICK + 5));
         assert_eq!(clock.now_tick(), 2);
-        let at = clock.at(4).expect("an instant can say that");
-        assert_eq!(at, clock.now() + Duration::from_nanos(2 * TICK - 5));
+        let at = clock.now() + Duration::from_nanos(2 * TICK - 5);
         assert_eq!(clock.elapsed_tick(at), 4);
         assert_eq!(clock.elapsed_tick(at - Duration::from_nanos(1)), 3);
     }
@@ -143,6 +223,43 @@ mod tests {
         let far = clock.origin.checked_add(Duration::from_secs(1 << 40)).expect("35,000 years");
         assert_eq!(clock.elapsed_tick(far), u64::MAX / TICK);
         assert_eq!(clock.deadline_tick(far), u64::MAX.div_ceil(TICK));
-        assert!(clock.at(u64::MAX).is_none_or(|at| at > clock.now()));
+        assert!(clock.system_at(u64::MAX).is_none_or(|at| at > clock.now()));
+        let clock = Clock::manual();
+        clock.set(u64::MAX);
+        assert!(clock.now() >= clock.origin);
+    }
+
+    #[test]
+    fn a_paused_clock_stands_at_a_tick_and_never_goes_back() {
+        let clock = Clock::new();
+        let before = clock.now();
+        assert!(clock.pause() && !clock.pause());
+        let stands = clock.now();
+        assert!(stands >= before);
+        assert_eq!(clock.shown() % TICK, 0);
+        std::thread::sleep(Duration::from_millis(2));
+        assert_eq!(clock.now(), stands);
+        clock.set(0);
+        assert_eq!(clock.now(), stands);
+        assert_eq!(clock.system_at(u64::MAX), None, "no sleep of a worker ends with it");
+    }
+
+    #[test]
+    fn a_resumed_clock_goes_on_from_where_it_stood() {
+        let clock = Clock::new();
+        clock.pause();
+        let hour = Duration::from_secs(3600);
+        clock.forward(hour);
+        let (stood, tick) = (clock.now(), clock.now_tick());
+        assert!(clock.resume() && !clock.resume());
+        let system = wall::now();
+        let shown = clock.now();
+        assert!(shown >= stood && shown > system + hour / 2);
+        let at = clock.system_at(tick + 64).expect("a millisecond later");
+        assert!(
+            at <= system + Duration::from_millis(1),
+            "the system's clock did not move by an hour"
+        );
+        assert!(clock.pause(), "and again");
     }
 }

@@ -5,9 +5,10 @@
 //! polls the shard: such a driver has one worker and no reactor thread.
 
 use super::{Driver, polled};
+use crate::wall;
 #[cfg(unix)]
 use std::os::fd::BorrowedFd;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How the thread of a worker may wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,9 +29,9 @@ impl Driver {
     /// The worker has nothing to run: its thread goes to wait outside, for `limit` at most.
     pub(crate) fn rest_outside(&self, worker: usize, limit: Option<Duration>) -> Rest {
         let tick = self.wheels[worker].next_deadline();
-        let end = || self.clock.at(self.coalescing[worker].end(tick));
+        let end = || self.clock.system_at(self.coalescing[worker].end(tick));
         let timer = if tick == u64::MAX { None } else { end() };
-        let limit = limit.and_then(|limit| Instant::now().checked_add(limit));
+        let limit = limit.and_then(|limit| wall::now().checked_add(limit));
         if !self.parkers[worker].wait_elsewhere() {
             return Rest::None;
         }
@@ -39,7 +40,7 @@ impl Driver {
         if let Some(mut turn) = shard.try_turn() {
             polled(turn.arm(deadline));
         }
-        let left = deadline.saturating_duration_since(Instant::now());
+        let left = deadline.saturating_duration_since(wall::now());
         if left.is_zero() { Rest::None } else { Rest::For(Some(left)) }
     }
 

@@ -11,8 +11,9 @@
 //! | `POLLING` | wake the shard |
 
 use super::polled;
-use super::reactor::Shard;
-use std::sync::atomic::{AtomicU32, Ordering};
+use super::reactor::{PollTurn, Shard};
+use crate::wall;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::task::Waker;
 use std::time::{Duration, Instant};
@@ -26,6 +27,8 @@ const POLLING: u32 = 3;
 #[repr(align(128))]
 pub(super) struct Parker {
     state: AtomicU32,
+    /// The worker has taken events or timers, and has not woken all their tasks yet.
+    events: AtomicBool,
     lock: Mutex<()>,
     signal: Condvar,
 }
@@ -54,17 +57,47 @@ impl Parker {
         deadline: Option<Instant>,
         wakers: &mut Vec<Waker>,
     ) {
-        let Some(mut turn) = shard.try_turn() else {
-            let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
+        let Some(turn) = shard.try_turn() else {
+            let left = deadline.map(|at| at.saturating_duration_since(wall::now()));
             return self.wait(limit.into_iter().chain(left).min());
         };
+        self.poll(turn, limit, deadline, wakers);
+    }
+
+    /// As [`park`](Self::park), inside the poll.
+    pub(super) fn poll(
+        &self,
+        mut turn: PollTurn<'_>,
+        limit: Option<Duration>,
+        deadline: Option<Instant>,
+        wakers: &mut Vec<Waker>,
+    ) {
         polled(match deadline {
             // With the token there is no sleep, but the turn is used all the same.
             _ if !self.enter(POLLING) => turn.poll(Some(Duration::ZERO), wakers),
             Some(deadline) => turn.poll_until(limit, deadline, wakers),
             None => turn.poll(limit, wakers),
         });
+        self.takes_events();
         self.leave();
+    }
+
+    /// The worker has taken events, and has yet to give up the turn; or it is about to take timers.
+    pub(super) fn takes_events(&self) {
+        // Ordering: the lock of the turn, or of the wheel, hands it over.
+        self.events.store(true, Ordering::Relaxed);
+    }
+
+    /// The worker has woken all tasks that it had events or timers for.
+    pub(super) fn has_woken_all(&self) {
+        // Ordering: Release pairs with the Acquire in `has_events`: who sees it finds the tasks in their queues.
+        self.events.store(false, Ordering::Release);
+    }
+
+    /// Whether the worker has events or timers in hand.
+    pub(super) fn has_events(&self) -> bool {
+        // Ordering: see `has_woken_all`.
+        self.events.load(Ordering::Acquire)
     }
 
     pub(super) fn wait(&self, limit: Option<Duration>) {

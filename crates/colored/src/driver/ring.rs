@@ -82,6 +82,11 @@ impl Ring {
         }
     }
 
+    /// Whether a read is under way.
+    pub(crate) fn is_busy(&self) -> bool {
+        matches!(self.uring.get(), Some(Some(uring)) if uring.is_busy())
+    }
+
     /// Ends the reads that are under way, which takes as long as the device.
     pub(crate) fn shut_down(&self) {
         if let Some(Some(uring)) = self.uring.get() {

@@ -159,6 +159,12 @@ impl Wheel {
         self.next.load(Acquire)
     }
 
+    /// The tick of the first timer, to be exact. Takes longer than [`next_deadline`](Self::next_deadline): the timers of
+    /// one slot are looked at.
+    pub(crate) fn first(&self) -> Option<u64> {
+        self.lock().levels.first_exactly()
+    }
+
     /// Moves time to `now` and appends the wakers of all timers that are due, in
     /// the order of their ticks, and within a tick in the order in which they were
     /// inserted. The caller wakes them; the lock is released by then.

@@ -13,6 +13,7 @@ use crate::driver::ring::Opened;
 use crate::driver::source::Registered;
 use crate::explained::explained;
 use crate::pool::Class;
+use crate::wall;
 use std::fs::Metadata;
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
@@ -233,7 +234,7 @@ impl OpenFile {
             Attempt::Unsupported => (Outcome::Unsupported, Event::Unsupported, None),
         };
         if let (Some(begin), Some(event)) = (begin, slow::event(outcome)) {
-            let was_slow = begin.elapsed() > slow::LIMIT;
+            let was_slow = wall::since(begin) > slow::LIMIT;
             if was_slow {
                 device.counts.add(event);
             }

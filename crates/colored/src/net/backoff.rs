@@ -4,9 +4,9 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::time::sleep;
+use crate::time::{Instant, sleep};
 
 /// The first pause. It is short enough that clients do not notice, and long enough that a loop
 /// which logs each error writes a few hundred lines a second and not a million.

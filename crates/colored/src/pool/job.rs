@@ -3,6 +3,8 @@
 use std::panic::Location;
 use std::time::Instant;
 
+use crate::wall;
+
 /// A job of a thread of the pool.
 pub(crate) struct Job {
     site: &'static Location<'static>,
@@ -27,7 +29,7 @@ impl Job {
 
     /// The call that begins now.
     pub(super) fn call(&self) -> Call {
-        Call { site: self.site, since: Instant::now() }
+        Call { site: self.site, since: wall::now() }
     }
 }
 

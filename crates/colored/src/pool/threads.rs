@@ -11,7 +11,7 @@ use std::{
 use colored_core::contain;
 
 use super::{Call, Class, Job, Limits, Refused, Stats, name::thread_name};
-use crate::launch::Launch;
+use crate::{launch::Launch, wall};
 
 /// The threads of one class.
 pub(crate) struct Threads {
@@ -123,6 +123,12 @@ impl Threads {
         Stats { threads: state.running, idle: state.idle.len(), queued: state.queue.len() }
     }
 
+    /// Whether a job is queued or runs.
+    pub(super) fn has_work(&self) -> bool {
+        let state = self.lock();
+        state.calls().next().is_some() || !state.queue.is_empty()
+    }
+
     /// See [`Pool::submit`](super::Pool::submit).
     pub(crate) fn submit(self: &Arc<Self>, job: Job) -> Result<(), Refused> {
         let mut state = self.lock();
@@ -203,14 +209,14 @@ impl Threads {
         call: &Arc<Condvar>,
     ) -> (MutexGuard<'a, State>, bool) {
         state.idle.push(Idle { number, call: call.clone() });
-        let begin = Instant::now();
+        let begin = wall::now();
         loop {
-            let left = self.keep_alive.saturating_sub(begin.elapsed());
+            let left = self.keep_alive.saturating_sub(wall::since(begin));
             (state, _) = call.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner);
             let Some(place) = state.idle.iter().position(|idle| idle.number == number) else {
                 return (state, true);
             };
-            if begin.elapsed() >= self.keep_alive {
+            if wall::since(begin) >= self.keep_alive {
                 state.idle.remove(place);
                 return (state, false);
             }
@@ -246,7 +252,7 @@ impl Threads {
                 state = self.left.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
-            let left = deadline.saturating_duration_since(Instant::now());
+            let left = deadline.saturating_duration_since(wall::now());
             if left.is_zero() {
                 return false;
             }

@@ -56,6 +56,7 @@ pub struct Builder {
     worker_hooks: WorkerHooks,
     lazy_files: bool,
     io_uring: bool,
+    start_paused: bool,
     #[cfg(feature = "tokio-context")]
     tokio: Tokio,
     options: Options,
@@ -97,6 +98,7 @@ impl Builder {
             worker_hooks: WorkerHooks::default(),
             lazy_files: true,
             io_uring: true,
+            start_paused: false,
             #[cfg(feature = "tokio-context")]
             tokio: Tokio::None,
             options: Options::default(),
@@ -226,6 +228,13 @@ impl Builder {
     /// blocking threads do them. Default: yes. The first such read makes the ring, one for 8 workers.
     pub fn io_uring(mut self, uses: bool) -> Self {
         self.io_uring = uses;
+        self
+    }
+
+    /// Whether the runtime begins with its clock paused, as by [`time::pause`](crate::time::pause()) before everything
+    /// else: for tests. [The module](crate::time#paused-time) says when time moves then. Default: no.
+    pub fn start_paused(mut self, paused: bool) -> Self {
+        self.start_paused = paused;
         self
     }
 

@@ -7,8 +7,10 @@ use super::parts::Parts;
 use super::resume;
 use crate::driver::backstop::Lookout;
 use crate::driver::outside::Rest;
+use crate::driver::pause::Main;
 use crate::driver::{Driver, current, entered};
 use crate::task::JoinHandle;
+use crate::wall;
 use colored_core::{Color, Step, Worker};
 use std::fmt;
 use std::marker::PhantomData;
@@ -16,7 +18,7 @@ use std::marker::PhantomData;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::sync::Arc;
 use std::task::Waker;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A runtime whose only worker is the thread that made it: for programs that have an event loop already, such as a
 /// user interface, a game, or libuv; and for tests that step a runtime by hand.
@@ -119,8 +121,8 @@ impl EmbeddedRuntime {
             Color::current().is_none(),
             "`EmbeddedRuntime::turn` inside a task: call it from the program's event loop"
         );
-        let end = Instant::now().checked_add(limit);
-        let is_over = || end.is_some_and(|end| Instant::now() >= end);
+        let end = wall::now().checked_add(limit);
+        let is_over = || end.is_some_and(|end| wall::now() >= end);
         let driver = Arc::clone(self.driver());
         let _entered = enter(&driver);
         let _tokio = driver.enter_tokio();
@@ -136,6 +138,9 @@ impl EmbeddedRuntime {
                     last_look = self.worker.now();
                 }
                 Step::Park(limit) => {
+                    if self.moves_time() {
+                        continue;
+                    }
                     let due = self.lookout.look(self.handle.core.scheduler());
                     self.rest = limit.map(Duration::from_nanos).into_iter().chain(due).min();
                     match driver.rest_outside(ONLY, self.rest) {
@@ -185,6 +190,7 @@ impl EmbeddedRuntime {
     #[track_caller]
     pub fn block_on<F: Future + 'static>(&mut self, future: F) -> F::Output {
         let mut task = self.spawn_local(future);
+        let _running = Main::begin(self.driver());
         loop {
             let time = self.turn(Duration::from_millis(1));
             match task.try_take() {
@@ -228,6 +234,19 @@ impl EmbeddedRuntime {
 
     fn driver(&self) -> &Arc<Driver> {
         &self.handle.driver
+    }
+
+    /// Moves a paused clock, if the runtime is at rest. True if that has woken tasks.
+    fn moves_time(&mut self) -> bool {
+        let driver = &self.handle.driver;
+        if !driver.clock.is_paused() {
+            return false;
+        }
+        let scheduler = self.handle.core.scheduler();
+        let has_moved = driver.move_paused(scheduler, ONLY, &mut self.wakers);
+        wake_all(&mut self.worker, &mut self.wakers);
+        self.handle.driver.has_woken_all(ONLY);
+        has_moved
     }
 
     /// Looks for events and due timers.

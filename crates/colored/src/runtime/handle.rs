@@ -3,6 +3,7 @@
 use super::metrics::Metrics;
 use super::resume;
 use crate::blocking;
+use crate::driver::pause::Main;
 use crate::driver::{Driver, current, entered};
 use crate::pinned::{NoWorker, PinnedCell, spawn_pinned_in};
 use crate::task::JoinHandle;
@@ -227,7 +228,11 @@ impl Handle {
         let entered = entered::enter(context);
         let output = {
             let _tokio = self.driver.enter_tokio();
-            self.core.block_on(future)
+            let running = Main::begin(&self.driver);
+            self.core.block_on(async move {
+                let _running = running;
+                future.await
+            })
         };
         drop(entered);
         match output {

@@ -1,6 +1,7 @@
 //! `Runtime::run`: the main future as an ordinary task, and a caller that sleeps.
 
 use super::handle::Handle;
+use crate::driver::pause::Main;
 use crate::task::JoinError;
 use crate::wait;
 use std::pin::pin;
@@ -15,6 +16,12 @@ where
         colored_core::Color::current().is_none() && !handle.is_current_worker(),
         "`Runtime::run` inside a task would block its worker and its color: spawn the future instead"
     );
+    let running = Main::begin(&handle.driver);
+    let main = async move {
+        // Dropped with the future, in its last poll.
+        let _running = running;
+        main.await
+    };
     let task = pin!(handle.spawn(main));
     wait::until(task, None).expect("a wait without a deadline ends with the result")
 }

@@ -2,6 +2,7 @@
 
 use crate::driver::Driver;
 use crate::missing_tokio;
+use crate::wall;
 use colored_core::{Park, TaskPanic};
 use std::any::Any;
 use std::sync::Arc;
@@ -25,7 +26,7 @@ impl Park for Port {
 
     fn now(&self) -> u64 {
         // 584 years fit.
-        self.start.elapsed().as_nanos() as u64
+        wall::since(self.start).as_nanos() as u64
     }
 
     fn stir(&self) {
@@ -34,6 +35,10 @@ impl Park for Port {
         } else {
             self.driver.bell.stir();
         }
+    }
+
+    fn guest_waits(&self) {
+        self.driver.guest_waits();
     }
 
     fn panicked(&self, panic: &TaskPanic<'_>) {

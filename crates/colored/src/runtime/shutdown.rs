@@ -17,7 +17,8 @@ pub use self::timeout::{ShutdownTimeout, StuckCall};
 
 use super::handle::Handle;
 use super::threads::Threads;
-use std::time::{Duration, Instant};
+use crate::wall;
+use std::time::Duration;
 
 impl Threads {
     /// Ends the runtime; a second call does nothing. Without a timeout, waits for as long as it
@@ -30,7 +31,7 @@ impl Threads {
     ) -> Result<(), ShutdownTimeout> {
         let Some(reactor) = self.reactor.take() else { return Ok(()) };
         let workers = std::mem::take(&mut self.workers);
-        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        let deadline = timeout.and_then(|timeout| wall::now().checked_add(timeout));
         let finishers = &handle.driver.finishers;
         let drains = drains && timeout != Some(Duration::ZERO);
         let events = if drains { finishers.finish(deadline) } else { finishers.left() };

@@ -6,6 +6,7 @@ use super::worker_hooks::WorkerHooks;
 use crate::driver::backstop::SpareThreads;
 use crate::driver::{Driver, backstop, current, entered};
 use crate::launch::Launch;
+use crate::wall;
 use colored_core::{Step, Worker};
 use core_affinity::CoreId;
 use std::io;
@@ -58,7 +59,7 @@ impl Gate {
             state = match deadline {
                 None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
                 Some(deadline) => {
-                    let left = deadline.saturating_duration_since(Instant::now());
+                    let left = deadline.saturating_duration_since(wall::now());
                     if left.is_zero() {
                         return false;
                     }
@@ -215,8 +216,16 @@ fn live(mut worker: Worker, driver: Arc<Driver>, hooks: &WorkerHooks) {
             }
             Step::Park(limit) => {
                 let limit = limit.map(Duration::from_nanos);
-                hooks.around_sleep(index, || driver.park(index, limit, &mut wakers));
+                hooks.around_sleep(index, || {
+                    if driver.clock.is_paused() {
+                        let scheduler = worker.handle().scheduler();
+                        driver.park_paused(scheduler, index, limit, &mut wakers);
+                    } else {
+                        driver.park(index, limit, &mut wakers);
+                    }
+                });
                 wake_all(&mut worker, &mut wakers);
+                driver.has_woken_all(index);
                 driver.bell.ring();
                 last_look = worker.now();
             }

@@ -8,12 +8,12 @@ use super::run;
 use super::shared::{Route, Shared};
 use crate::driver::current;
 use crate::finish::Finish;
+use crate::wall;
 use colored_core::{Color, SchedulerHandle};
 use std::fmt;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash};
 use std::panic::Location;
 use std::sync::Arc;
-use std::time::Instant;
 
 const CAPACITY: usize = 1024;
 const BATCH: usize = 64;
@@ -142,7 +142,7 @@ impl<E: Send + 'static> Builder<E> {
                  of `Handle::enter` lives"
             )
         };
-        let (room, origin) = (self.capacity.div_ceil(self.partitions), Instant::now());
+        let (room, origin) = (self.capacity.div_ceil(self.partitions), wall::now());
         let partitions = (0..self.partitions).map(|_| Partition::new(room, self.batch, origin));
         let shared = Shared::new(partitions.collect(), self.route, Location::caller());
         let shared = Arc::new(shared);

@@ -11,6 +11,7 @@
 
 use super::batching::{Batch, Batching};
 use super::handler::Events;
+use crate::wall;
 use colored_limit::{WaitQueue, WaiterId, WaiterState};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -101,7 +102,7 @@ impl<E> Partition<E> {
     }
 
     fn now(&self) -> u64 {
-        u64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(u64::MAX)
+        u64::try_from(wall::since(self.origin).as_nanos()).unwrap_or(u64::MAX)
     }
 
     /// Accepts an event if there is room; with `over` also if there is none.

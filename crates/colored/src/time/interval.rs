@@ -4,14 +4,16 @@ use std::{
     future::poll_fn,
     pin::Pin,
     task::{Context, Poll, ready},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use super::{
+    instant::Instant,
+    later,
     missed::MissedTickBehavior,
+    present,
     sleep::{Sleep, sleep_until},
 };
-use crate::time;
 
 /// Ticks at once and then every `period`.
 ///
@@ -39,7 +41,7 @@ use crate::time;
 #[must_use]
 #[track_caller]
 pub fn interval(period: Duration) -> Interval {
-    interval_at(time::now(), period)
+    interval_at(present(), period)
 }
 
 /// Ticks at `start`, which may have passed, and then every `period`.
@@ -49,12 +51,13 @@ pub fn interval(period: Duration) -> Interval {
 /// If `period` is zero.
 #[must_use]
 #[track_caller]
-pub fn interval_at(start: Instant, period: Duration) -> Interval {
+pub fn interval_at(start: impl Into<Instant>, period: Duration) -> Interval {
     assert!(!period.is_zero(), "the period of an interval must not be zero");
     Interval { sleep: sleep_until(start), period, missed: MissedTickBehavior::default() }
 }
 
-/// A clock that ticks; made by [`interval`] and [`interval_at`].
+/// A clock that ticks; made by [`interval`] and [`interval_at`]. Also a [`Stream`](futures_core::Stream) of its ticks, without
+/// an end.
 #[derive(Debug)]
 pub struct Interval {
     /// Waits for the next tick.
@@ -84,7 +87,7 @@ impl Interval {
     pub fn poll_tick(&mut self, cx: &mut Context<'_>) -> Poll<Instant> {
         ready!(Pin::new(&mut self.sleep).poll(cx));
         let due = self.sleep.deadline();
-        let next = self.missed.next(due, time::now(), self.period);
+        let next = self.missed.next(due.into_std(), present(), self.period);
         self.reset_at(next);
         Poll::Ready(due)
     }
@@ -96,16 +99,16 @@ impl Interval {
 
     /// Makes the next tick come at once.
     pub fn reset_immediately(&mut self) {
-        self.reset_at(time::now());
+        self.reset_at(present());
     }
 
     /// Makes the next tick come after `duration`, and the others after it.
     pub fn reset_after(&mut self, duration: Duration) {
-        self.reset_at(time::later(time::now(), duration));
+        self.reset_at(later(present(), duration));
     }
 
     /// Makes the next tick come at `deadline`, and the others after it.
-    pub fn reset_at(&mut self, deadline: Instant) {
+    pub fn reset_at(&mut self, deadline: impl Into<Instant>) {
         Pin::new(&mut self.sleep).reset(deadline);
     }
 
@@ -122,5 +125,17 @@ impl Interval {
     /// Sets the behavior for missed ticks.
     pub fn set_missed_tick_behavior(&mut self, behavior: MissedTickBehavior) {
         self.missed = behavior;
+    }
+}
+
+impl futures_core::Stream for Interval {
+    type Item = Instant;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Instant>> {
+        self.get_mut().poll_tick(cx).map(Some)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (usize::MAX, None)
     }
 }

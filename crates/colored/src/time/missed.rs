@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::time;
+use super::later;
 
 /// Lateness up to this value comes from the timer and the scheduler, not from the task.
 const SLACK: Duration = Duration::from_millis(5);
@@ -36,14 +36,14 @@ impl MissedTickBehavior {
     pub(super) fn next(self, due: Instant, now: Instant, period: Duration) -> Instant {
         let late = now.saturating_duration_since(due);
         match self {
-            MissedTickBehavior::Delay if late > SLACK => time::later(now, period),
+            MissedTickBehavior::Delay if late > SLACK => later(now, period),
             MissedTickBehavior::Skip if late >= period => {
                 let into_period = late.as_nanos() % period.as_nanos();
                 // No task is late by the 584 years that would be cut off here.
                 let into_period = Duration::from_nanos(into_period as u64);
-                time::later(now, period - into_period)
+                later(now, period - into_period)
             }
-            _ => time::later(due, period),
+            _ => later(due, period),
         }
     }
 }

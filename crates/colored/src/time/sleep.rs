@@ -4,11 +4,11 @@ use std::{
     fmt,
     pin::Pin,
     task::{Context, Poll, ready},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-use super::timer::Timer;
-use crate::{budget, time};
+use super::{instant::Instant, later, present, timer::Timer};
+use crate::budget;
 
 /// Waits for `duration`, counted from this call.
 ///
@@ -27,13 +27,13 @@ use crate::{budget, time};
 /// ```
 #[must_use = "a sleep does nothing unless it is awaited"]
 pub fn sleep(duration: Duration) -> Sleep {
-    sleep_until(time::later(time::now(), duration))
+    sleep_until(later(present(), duration))
 }
 
 /// Waits until `deadline`, which may have passed already. Cancel safe.
 #[must_use = "a sleep does nothing unless it is awaited"]
-pub fn sleep_until(deadline: Instant) -> Sleep {
-    Sleep { deadline, timer: None }
+pub fn sleep_until(deadline: impl Into<Instant>) -> Sleep {
+    Sleep { deadline: deadline.into().into_std(), timer: None }
 }
 
 /// A future that is ready at its deadline; made by [`sleep`] and [`sleep_until`].
@@ -57,7 +57,7 @@ pub fn sleep_until(deadline: Instant) -> Sleep {
 /// shut down, because nothing would wake the task.
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct Sleep {
-    deadline: Instant,
+    deadline: std::time::Instant,
     /// There from the first poll that found the deadline ahead until it is reached.
     timer: Option<Timer>,
 }
@@ -65,12 +65,12 @@ pub struct Sleep {
 impl Sleep {
     /// When it is ready.
     pub fn deadline(&self) -> Instant {
-        self.deadline
+        self.deadline.into()
     }
 
     /// Whether the deadline has been reached, so that a poll would be ready.
     pub fn is_elapsed(&self) -> bool {
-        let now = self.timer.as_ref().map_or_else(time::now, Timer::now);
+        let now = self.timer.as_ref().map_or_else(present, Timer::now);
         now >= self.deadline
     }
 
@@ -78,8 +78,8 @@ impl Sleep {
     ///
     /// A task that waits for the sleep is woken at the new deadline; it need not poll
     /// in between. The call itself wakes no task.
-    pub fn reset(self: Pin<&mut Self>, deadline: Instant) {
-        let this = self.get_mut();
+    pub fn reset(self: Pin<&mut Self>, deadline: impl Into<Instant>) {
+        let (this, deadline) = (self.get_mut(), deadline.into().into_std());
         this.deadline = deadline;
         // A timer that has fired has woken its task, which comes to poll again.
         this.timer = this.timer.take().filter(|timer| timer.reset(deadline));
@@ -93,7 +93,7 @@ impl Sleep {
             }
             // Fired, or due; or else the wheel was closed and another is needed.
             self.timer = None;
-            if time::now() >= self.deadline {
+            if present() >= self.deadline {
                 return Poll::Ready(());
             }
         }

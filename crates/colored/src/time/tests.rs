@@ -13,13 +13,13 @@ use std::{
         mpsc,
     },
     task::{Context, Poll, Wake, Waker},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use super::*;
 use crate::driver::{
     Driver,
-    clock::{Clock, Hand, TICK},
+    clock::{Clock, TICK},
     current, entered,
 };
 
@@ -35,17 +35,15 @@ impl Wake for Counter {
 /// A driver with two wheels, whose time the test moves.
 struct World {
     driver: Arc<Driver>,
-    hand: Hand,
     wakes: Arc<Counter>,
     waker: Waker,
 }
 
 impl World {
     fn new() -> World {
-        let (clock, hand) = Clock::manual();
         let wakes = Arc::new(Counter::default());
         let waker = Waker::from(wakes.clone());
-        World { driver: Arc::new(Driver::with_clock(clock, 2)), hand, wakes, waker }
+        World { driver: Arc::new(Driver::with_clock(Clock::manual(), 2)), wakes, waker }
     }
 
     /// Runs `f` as the given worker would.
@@ -70,7 +68,7 @@ impl World {
 
     /// Moves time, advances every wheel, and says how often the waker was woken.
     fn forward(&self, by: Duration) -> usize {
-        self.hand.forward(by);
+        self.driver.clock.forward(by);
         let before = self.wakes.0.load(SeqCst);
         for wheel in &self.driver.wheels {
             let mut wakers = Vec::new();
@@ -118,7 +116,7 @@ fn a_sleep_is_ready_at_its_deadline_and_not_before() {
 fn a_sleep_between_two_ticks_fires_at_the_next() {
     let world = World::new();
     let nanos = Duration::from_nanos;
-    world.hand.forward(nanos(TICK + 5));
+    world.driver.clock.forward(nanos(TICK + 5));
     let mut sleep = world.on(Some(0), || sleep(nanos(TICK)));
     assert!(world.poll(&mut sleep).is_pending());
     assert_eq!(world.forward(nanos(TICK)), 0, "it is due, and its tick is not over");
@@ -133,7 +131,7 @@ fn a_sleep_that_is_over_touches_no_wheel() {
     let mut over = world.on(Some(0), || sleep(Duration::ZERO));
     assert!(world.poll(&mut over).is_ready());
     let mut past = sleep_until(world.driver.clock.now());
-    world.hand.forward(ms(5));
+    world.driver.clock.forward(ms(5));
     assert!(world.poll(&mut past).is_ready());
     assert_eq!(world.driver.wheels[0].next_deadline(), u64::MAX);
 }
@@ -143,7 +141,7 @@ fn a_sleep_polled_late_is_ready_before_the_wheel_has_moved() {
     let world = World::new();
     let mut sleep = world.on(Some(0), || sleep(ms(10)));
     assert!(world.poll(&mut sleep).is_pending());
-    world.hand.forward(ms(10));
+    world.driver.clock.forward(ms(10));
     assert!(world.poll(&mut sleep).is_ready());
     assert_eq!(world.timers(), [0, 0]);
 }
@@ -282,8 +280,8 @@ fn on_the_real_clock_no_sleep_is_early() {
     };
     let mut left = (0..50).filter(|index| poll(*index).is_pending()).count();
     while left > 0 {
-        let next = driver.clock.at(driver.wheels[0].next_deadline()).expect("soon");
-        std::thread::sleep(next.saturating_duration_since(Instant::now()));
+        let next = driver.clock.system_at(driver.wheels[0].next_deadline()).expect("soon");
+        std::thread::sleep(next.saturating_duration_since(wall::now()));
         let mut wakers = Vec::new();
         driver.wheels[0].advance(driver.clock.now_tick(), &mut wakers);
         wakers.into_iter().for_each(Waker::wake);

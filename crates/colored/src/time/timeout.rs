@@ -4,11 +4,12 @@ use std::{
     error, fmt, io,
     pin::Pin,
     task::{Context, Poll},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use pin_project_lite::pin_project;
 
+use super::instant::Instant;
 use super::sleep::{Sleep, sleep, sleep_until};
 use crate::budget;
 
@@ -43,7 +44,10 @@ pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoF
 }
 
 /// [`timeout`] with a point in time, and as cancel safe.
-pub fn timeout_at<F: IntoFuture>(deadline: Instant, future: F) -> Timeout<F::IntoFuture> {
+pub fn timeout_at<F: IntoFuture>(
+    deadline: impl Into<Instant>,
+    future: F,
+) -> Timeout<F::IntoFuture> {
     Timeout { future: future.into_future(), sleep: sleep_until(deadline), limit: None }
 }
 

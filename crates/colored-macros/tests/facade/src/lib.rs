@@ -7,7 +7,7 @@ pub use colored_macros::{main, test};
 
 mod runtime;
 
-pub use runtime::Builder;
+pub use runtime::{Builder, last_start_paused};
 
 #[doc(hidden)]
 #[path = "../../../../colored/src/__private.rs"]

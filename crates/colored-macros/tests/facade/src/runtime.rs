@@ -1,5 +1,6 @@
 //! A runtime of one thread: the calling one.
 
+use std::cell::Cell;
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
@@ -13,15 +14,24 @@ use std::thread::{self, Thread};
 pub struct Builder {
     workers: usize,
     pin: bool,
+    start_paused: Option<bool>,
 }
 
 /// Polls on the calling thread.
 #[derive(Debug)]
 pub(crate) struct Runtime;
 
+thread_local!(static ASKED: Cell<Option<bool>> = const { Cell::new(None) });
+
+/// What `Builder::start_paused` of this thread's last runtime was called with.
+#[must_use]
+pub fn last_start_paused() -> Option<bool> {
+    ASKED.get()
+}
+
 impl Builder {
     pub(crate) fn new() -> Self {
-        Self { workers: 1, pin: false }
+        Self { workers: 1, pin: false, start_paused: None }
     }
 
     /// The number of workers, 1 to 1024.
@@ -36,6 +46,12 @@ impl Builder {
         self
     }
 
+    /// This runtime has no clock, and only remembers that it was asked.
+    pub fn start_paused(mut self, paused: bool) -> Self {
+        self.start_paused = Some(paused);
+        self
+    }
+
     /// Takes part in `--all-features` only.
     #[cfg(feature = "tokio-context")]
     pub(crate) fn tokio_context(self, _: bool) -> Self {
@@ -44,6 +60,7 @@ impl Builder {
 
     pub(crate) fn build(self) -> io::Result<Runtime> {
         let workers = self.workers;
+        ASKED.set(self.start_paused);
         if (1..=1024).contains(&workers) {
             return Ok(Runtime);
         }

@@ -4,5 +4,5 @@ fn workers(of: &[usize]) -> usize {
 
 const PIN: bool = false;
 
-#[colored::main(workers = workers(&[1, 2]) + 1, pin = !PIN, local, crate = ::colored,)]
+#[colored::main(workers = workers(&[1, 2]) + 1, pin = !PIN, local, paused, crate = ::colored,)]
 async fn main() {}

@@ -1,5 +1,6 @@
 //! The times at which the reactor thread searches for deadlocks.
 
+use crate::wall;
 use colored_core::{Scheduler, look_for_deadlocks};
 use std::time::{Duration, Instant};
 
@@ -17,7 +18,7 @@ pub(crate) struct Lookout {
 impl Lookout {
     pub(crate) fn new(delay: Duration) -> Self {
         let delay = u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX);
-        Self { delay, not_before: Instant::now() }
+        Self { delay, not_before: wall::now() }
     }
 
     /// Looks, if it is time. When to look again even if nothing runs; `None` if there is no need to.
@@ -25,12 +26,12 @@ impl Lookout {
         if !scheduler.has_had_sections() {
             return None;
         }
-        let begin = Instant::now();
+        let begin = wall::now();
         if begin < self.not_before {
             return Some(self.not_before - begin);
         }
         let due = look_for_deadlocks(scheduler, self.delay);
-        self.not_before = begin + begin.elapsed() * SHARE;
+        self.not_before = begin + wall::since(begin) * SHARE;
         due.map(Duration::from_nanos)
     }
 }

@@ -10,6 +10,7 @@ pub(super) use self::system::Alarm;
 
 #[cfg(all(any(target_os = "linux", target_os = "android"), not(miri)))]
 mod system {
+    use crate::wall;
     use mio::event::Source;
     use mio::unix::SourceFd;
     use mio::{Interest, Registry, Token};
@@ -55,7 +56,7 @@ mod system {
             if self.set.is_some_and(|set| set <= deadline) {
                 return Ok(None);
             }
-            let left = deadline.saturating_duration_since(Instant::now());
+            let left = deadline.saturating_duration_since(wall::now());
             let Some(value) = timespec(left) else { return Ok(Some(Duration::ZERO)) };
             let time = Itimerspec { it_interval: Timespec::default(), it_value: value };
             timerfd_settime(&self.descriptor, TimerfdTimerFlags::empty(), &time)?;
@@ -79,6 +80,7 @@ mod system {
 
 #[cfg(any(miri, not(any(target_os = "linux", target_os = "android"))))]
 mod system {
+    use crate::wall;
     use mio::{Registry, Token};
     use std::io;
     use std::time::{Duration, Instant};
@@ -100,7 +102,7 @@ mod system {
         ///
         /// Never.
         pub(in super::super) fn set(&mut self, deadline: Instant) -> io::Result<Option<Duration>> {
-            Ok(Some(deadline.saturating_duration_since(Instant::now())))
+            Ok(Some(deadline.saturating_duration_since(wall::now())))
         }
 
         /// No event comes from it.

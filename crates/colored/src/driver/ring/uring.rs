@@ -8,6 +8,7 @@
 
 use super::Read;
 use crate::driver::reactor::{Entry, Interest, Ready, Shard, Watched};
+use crate::wall;
 use colored_core::contain;
 use io_uring::{IoUring, opcode, types};
 use mio::unix::SourceFd;
@@ -18,7 +19,7 @@ use std::os::fd::AsRawFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Wake, Waker};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// So many reads are under way at most, and as many completions have room.
 const READS: u32 = 1024;
@@ -94,9 +95,13 @@ impl Uring {
         }
     }
 
+    pub(super) fn is_busy(&self) -> bool {
+        !self.state().begun.is_empty()
+    }
+
     /// Waits for the reads that are under way, and drops what would have been done with them.
     pub(super) fn shut_down(&self) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = wall::now() + PATIENCE;
         self.state().is_closed = true;
         loop {
             // Declared first, so dropped when the lock has been given up.
@@ -106,7 +111,7 @@ impl Uring {
             if state.begun.is_empty() {
                 return;
             }
-            if Instant::now() >= deadline {
+            if wall::now() >= deadline {
                 // The kernel may still write to these.
                 mem::forget(mem::take(&mut state.begun));
                 return;

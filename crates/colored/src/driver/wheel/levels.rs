@@ -134,6 +134,23 @@ impl Levels {
         self.next_slot().map_or(u64::MAX, |slot| self.first_tick(slot))
     }
 
+    /// The tick of the first timer.
+    pub(super) fn first_exactly(&self) -> Option<u64> {
+        if self.lists[DUE as usize].head != NIL {
+            return Some(self.elapsed);
+        }
+        let slot = self.next_slot()?;
+        let mut index = self.lists[usize::from(slot.list)].head;
+        let mut first = None;
+        while index != NIL {
+            let tick = self.slab[index].tick();
+            first = Some(first.map_or(tick, |first: u64| first.min(tick)));
+            index = self.slab[index].next;
+        }
+        // A slot that is being emptied may have nothing left.
+        first.or(Some(slot.start))
+    }
+
     /// The tick of the first timer in the next slot, or the start of the slot if that
     /// would take a long search: then cascading it in time is cheaper than a worker
     /// that wakes up for it alone is dear.

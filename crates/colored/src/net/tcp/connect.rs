@@ -88,7 +88,7 @@ impl ConnectOptions {
         {
             given.map(|bytes| limits::buffer(name, bytes)).transpose()?;
         }
-        let deadline = self.time_limit.map(|limit| time::later(time::now(), limit));
+        let deadline = self.time_limit.map(|limit| time::later(time::present(), limit));
         let target = addr.target()?;
         let Some(addrs) = before(deadline, target.resolve()).await else {
             let limit = self.time_limit.unwrap_or_default();

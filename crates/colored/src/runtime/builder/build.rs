@@ -14,13 +14,14 @@ use crate::runtime::threads::{self, Threads};
 use crate::runtime::{EmbeddedRuntime, Runtime};
 #[cfg(feature = "tokio-context")]
 use crate::tokio_context::TokioContext;
+use crate::wall;
 use colored_core::{Options, Scheduler};
 use std::fmt;
 use std::io;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::thread::available_parallelism;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The most workers a runtime may have.
 const MAX_WORKERS: usize = 1024;
@@ -186,10 +187,13 @@ impl Builder {
         )?;
         #[cfg(feature = "tokio-context")]
         let driver = driver.with_tokio(tokio);
+        if self.start_paused {
+            driver.pause();
+        }
         let driver = Arc::new(driver);
         let port = Port {
             driver: Arc::clone(&driver),
-            start: Instant::now(),
+            start: wall::now(),
             is_embedded,
             on_task_panic: self.on_task_panic,
         };

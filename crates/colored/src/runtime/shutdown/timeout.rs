@@ -2,6 +2,7 @@
 
 use crate::long_poll::LongPoll;
 use crate::pool::{Call, Pool};
+use crate::wall;
 use colored_core::Scheduler;
 use std::fmt;
 use std::panic::Location;
@@ -70,7 +71,7 @@ impl StuckCall {
     fn new((class, call): (String, Call)) -> Self {
         // The places of file operations are in this crate.
         let spawned = (class != "fs").then_some(call.site);
-        Self { class, time: call.since.elapsed(), spawned }
+        Self { class, time: wall::since(call.since), spawned }
     }
 }
 

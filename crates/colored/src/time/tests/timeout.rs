@@ -20,7 +20,7 @@ fn a_ready_future_needs_no_timer() {
     let mut quick = world.on(Some(0), || timeout(ms(10), ready(5)));
     assert_eq!(world.poll(&mut quick), Poll::Ready(Ok(5)));
     let mut over = world.on(Some(0), || timeout(Duration::ZERO, ready(5)));
-    world.hand.forward(ms(1));
+    world.driver.clock.forward(ms(1));
     assert_eq!(world.poll(&mut over), Poll::Ready(Ok(5)), "the future comes first");
     assert_eq!(world.driver.wheels[0].next_deadline(), u64::MAX);
 }
@@ -60,7 +60,7 @@ fn a_future_that_uses_up_the_budget_does_not_escape_its_timeout() {
     let mut future = Box::pin(timeout_at(world.driver.clock.now() + ms(1), greedy()));
     budget::set(8);
     assert!(world.poll(&mut future).is_pending());
-    world.hand.forward(ms(1));
+    world.driver.clock.forward(ms(1));
     budget::set(8);
     assert!(matches!(world.poll(&mut future), Poll::Ready(Err(_))));
     budget::set(u32::MAX);

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, task::Waker};
 
 use super::{
-    super::{Inserted, Key, Reset},
+    super::{Inserted, Key, Reset, slab::MAX_TICK},
     Timers,
 };
 
@@ -113,6 +113,7 @@ impl Model {
             assert!(first.is_none_or(|tick| tick > self.now), "a due timer was left");
             assert!(self.timers.wheel.next_deadline() > self.now);
             assert_eq!(first.is_none(), self.timers.wheel.next_deadline() == u64::MAX);
+            assert_eq!(first.map(|tick| tick.min(MAX_TICK)), self.timers.wheel.first());
         }
     }
 

@@ -1,0 +1,2 @@
+#[colored::main(paused, paused)]
+async fn main() {}

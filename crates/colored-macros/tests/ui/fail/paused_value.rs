@@ -1,0 +1,2 @@
+#[colored::main(paused = some_flag())]
+async fn main() {}

@@ -1,0 +1,248 @@
+//! A paused clock, and who moves it.
+//!
+//! While the clock is paused, the worker that parks last moves it to the next timer, if the runtime is *at rest*: the
+//! worker finds, under the lock of [`Pause`] and in this order, that
+//!
+//! 1. it has the turns of all shards, and no socket has an event;
+//! 2. no other thread has events or timers in hand, which it has taken from a shard or a wheel, and has not woken tasks
+//!    for;
+//! 3. no blocking call is queued or runs, and no read of a file is under way in the background, except while an
+//!    [`advance`](crate::time::advance) waits;
+//! 4. all workers are parked, no lane is queued, and no thread inside `block_on` runs a task
+//!    ([`Scheduler::is_at_rest`]).
+//!
+//! A thread that takes events marks them as in hand before it gives up the turn, and takes the mark back when it has woken
+//! all tasks: so what is not seen in step 1 is seen in step 2 or 4. What ends in step 3 has woken its tasks.
+//!
+//! **Why the worker that parks last is enough.** A worker announces its sleep in the scheduler before it looks here, so
+//! one of those that go to sleep sees that all do. Unlike otherwise, a worker sleeps inside a poll only if it has found
+//! the others parked; the rest sleep on their condition variables. So a worker that finds a turn taken wakes the one that
+//! sleeps there, which comes here after it. The threads that are no workers tell a worker to look: the reactor thread,
+//! which looks at each tick whether it must, for calls that have ended; and a thread inside `block_on`, when it goes to
+//! sleep.
+//!
+//! Time moves only while a main future runs: otherwise it would run away between the end of a test and the end of its
+//! runtime.
+
+mod advance;
+
+pub(crate) use self::advance::Advance;
+
+use self::advance::Advances;
+use super::reactor::PollTurn;
+use super::{Driver, clock::TICK, polled, registered};
+use colored_core::Scheduler;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
+use std::time::Duration;
+
+/// What a driver knows about its paused clock.
+#[derive(Debug, Default)]
+pub(crate) struct Pause {
+    /// Who has this lock may move the clock.
+    advances: Mutex<Advances>,
+    /// How many main futures run.
+    mains: AtomicUsize,
+    /// A call that was under way has kept time from moving, and may end without a wake-up.
+    looks_again: AtomicBool,
+}
+
+/// What a worker that parks has found.
+enum Found<'a> {
+    /// Wakers to call.
+    Work,
+    /// Nothing to do but to wait for events, with the turn of this worker's shard.
+    Rest(PollTurn<'a>),
+    /// Another worker is awake, or comes here after this one.
+    Others,
+}
+
+/// A main future that runs. Time may move until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Main(Arc<Driver>);
+
+impl Main {
+    pub(crate) fn begin(driver: &Arc<Driver>) -> Main {
+        // Ordering: the scheduler hands the main future to the worker that looks.
+        driver.pause.mains.fetch_add(1, Ordering::Relaxed);
+        Main(Arc::clone(driver))
+    }
+}
+
+impl Drop for Main {
+    fn drop(&mut self) {
+        // Ordering: dropped in a poll, and the worker that looks afterwards finds the poll ended.
+        self.0.pause.mains.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Driver {
+    /// Stops the clock. False if it was stopped.
+    pub(crate) fn pause(&self) -> bool {
+        let paused = self.clock.pause();
+        if paused {
+            self.stir_workers();
+        }
+        paused
+    }
+
+    /// Lets the clock move by itself again. False if it did.
+    pub(crate) fn resume(&self) -> bool {
+        let resumed = self.clock.resume();
+        if resumed {
+            let wakers = self.pause.lock().take_wakers(u64::MAX);
+            wakers.into_iter().for_each(Waker::wake);
+            self.stir_workers();
+        }
+        resumed
+    }
+
+    /// All workers, which may sleep until a time that comes no more, come and park anew.
+    fn stir_workers(&self) {
+        (0..self.wheels.len()).for_each(|worker| self.unpark(worker));
+        self.bell.stir();
+    }
+
+    /// As [`park`](Driver::park), while the clock is paused.
+    pub(crate) fn park_paused(
+        &self,
+        scheduler: &Scheduler,
+        worker: usize,
+        limit: Option<Duration>,
+        wakers: &mut Vec<Waker>,
+    ) {
+        registered::drop_last();
+        match self.find(scheduler, worker, wakers) {
+            Found::Work => {}
+            Found::Rest(turn) => self.parkers[worker].poll(turn, limit, None, wakers),
+            Found::Others => self.parkers[worker].wait(limit),
+        }
+    }
+
+    /// As [`park_paused`](Driver::park_paused), without sleep. True if there are wakers to call.
+    pub(crate) fn move_paused(
+        &self,
+        scheduler: &Scheduler,
+        worker: usize,
+        wakers: &mut Vec<Waker>,
+    ) -> bool {
+        matches!(self.find(scheduler, worker, wakers), Found::Work)
+    }
+
+    fn find(&self, scheduler: &Scheduler, worker: usize, wakers: &mut Vec<Waker>) -> Found<'_> {
+        let home = worker % self.shards.len();
+        if let Some(mut turn) = self.shards[home].try_turn() {
+            self.poll_now(worker, &mut turn, wakers);
+        }
+        self.parkers[worker].takes_events();
+        self.advance(worker % self.wheels.len(), wakers);
+        if !wakers.is_empty() {
+            return Found::Work;
+        }
+        self.parkers[worker].has_woken_all();
+        let mut advances = self.pause.lock();
+        if !scheduler.all_parked() {
+            return Found::Others;
+        }
+        let mut turns = Vec::with_capacity(self.shards.len());
+        for shard in &self.shards {
+            let Some(mut turn) = shard.try_turn() else {
+                shard.wake();
+                self.look_again_if(self.reactor_has_events());
+                return Found::Others;
+            };
+            self.poll_now(worker, &mut turn, wakers);
+            turns.push(turn);
+        }
+        // What was due before the clock was paused.
+        self.fire_all(wakers);
+        if wakers.is_empty()
+            && let Some(next) = self.next_time(&advances)
+            && self.may_move(&advances, worker, scheduler)
+        {
+            self.clock.set(next);
+            self.fire_all(wakers);
+            // Those who wait for the clock come last, when the tasks of the timers have run.
+            if wakers.is_empty() {
+                wakers.extend(advances.take_wakers(self.clock.shown()));
+            }
+        }
+        if wakers.is_empty() {
+            return Found::Rest(turns.swap_remove(home));
+        }
+        // Before the lock is released: the next worker that looks must not find this one parked with nothing in hand.
+        self.parkers[worker].takes_events();
+        Found::Work
+    }
+
+    fn poll_now(&self, worker: usize, turn: &mut PollTurn<'_>, wakers: &mut Vec<Waker>) {
+        polled(turn.poll(Some(Duration::ZERO), wakers));
+        if !wakers.is_empty() {
+            self.parkers[worker].takes_events();
+        }
+    }
+
+    /// Takes all timers that are due: those of one wheel behind those of another.
+    fn fire_all(&self, wakers: &mut Vec<Waker>) {
+        (0..self.wheels.len()).for_each(|wheel| {
+            self.advance(wheel, wakers);
+        });
+    }
+
+    /// The next time at which something is due, in nanoseconds.
+    fn next_time(&self, advances: &Advances) -> Option<u64> {
+        let timers = self.wheels.iter().filter_map(|wheel| wheel.first());
+        timers.map(|tick| tick.saturating_mul(TICK)).chain(advances.first()).min()
+    }
+
+    /// Whether the runtime is at rest, as far as this worker has not looked yet.
+    fn may_move(&self, advances: &Advances, worker: usize, scheduler: &Scheduler) -> bool {
+        let mut others = self.parkers.iter().enumerate().filter(|(other, _)| *other != worker);
+        if others.any(|(_, parker)| parker.has_events()) {
+            return false;
+        }
+        let forced = advances.first().is_some();
+        // Ordering: see `Main`.
+        if !forced && self.pause.mains.load(Ordering::Relaxed) == 0 {
+            return false;
+        }
+        let calls = self.pool.has_work() || self.rings.iter().any(|ring| ring.is_busy());
+        let held = self.reactor_has_events() || (calls && !forced);
+        self.look_again_if(held);
+        !held && scheduler.is_at_rest()
+    }
+
+    fn look_again_if(&self, held: bool) {
+        if held {
+            // Ordering: a hint for the next tick of the reactor thread, which does not sleep while the clock is paused.
+            self.pause.looks_again.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// To be called by the reactor thread at each tick. True if it must not sleep.
+    pub(super) fn look_at_pause(&self) -> bool {
+        if !self.clock.is_paused() {
+            return false;
+        }
+        // Ordering: see `look_again_if`.
+        if self.pause.looks_again.swap(false, Ordering::Relaxed) {
+            self.unpark(0);
+        }
+        true
+    }
+
+    /// A thread inside `block_on` goes to sleep.
+    pub(crate) fn guest_waits(&self) {
+        if self.clock.is_paused() {
+            self.unpark(0);
+        }
+    }
+}
+
+impl Pause {
+    fn lock(&self) -> MutexGuard<'_, Advances> {
+        // No code of others runs under the lock.
+        self.advances.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,160 @@
+//! What keeps paused time from moving, and what does not.
+
+use super::{HOUR, paused, run};
+use crate::support::scratch::Scratch;
+use crate::support::watched;
+use colored::fs;
+use colored::io::{AsyncReadExt, AsyncWriteExt};
+use colored::net::{TcpListener, TcpStream, UdpSocket};
+use colored::time::{Duration, Instant, advance, sleep, timeout};
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, mpsc};
+use std::thread;
+
+#[test]
+fn a_blocking_call_keeps_time_from_moving() {
+    run(2, async {
+        for _ in 0..5 {
+            let start = Instant::now();
+            let call = colored::spawn_blocking(|| thread::sleep(Duration::from_millis(10)));
+            timeout(Duration::from_millis(1), call).await.unwrap().unwrap();
+            assert_eq!(start.elapsed(), Duration::ZERO);
+        }
+    });
+}
+
+/// Nothing wakes a worker when a call ends whose handle is gone.
+#[test]
+fn time_moves_again_after_a_call_that_nobody_waits_for() {
+    run(2, async {
+        let (start, ended) = (Instant::now(), Arc::new(AtomicBool::new(false)));
+        let ends = Arc::clone(&ended);
+        drop(colored::spawn_blocking(move || {
+            thread::sleep(Duration::from_millis(10));
+            ends.store(true, SeqCst);
+        }));
+        sleep(HOUR).await;
+        assert!(ended.load(SeqCst));
+        assert_eq!(start.elapsed(), HOUR);
+    });
+}
+
+/// The call waits for a task that only `advance` brings on.
+#[test]
+fn advance_moves_time_beside_a_blocking_call() {
+    run(2, async {
+        let start = Instant::now();
+        let (send, receive) = mpsc::channel();
+        let call = colored::spawn_blocking(move || receive.recv().unwrap());
+        drop(colored::spawn_unique(async move {
+            sleep(HOUR).await;
+            send.send(start.elapsed()).unwrap();
+        }));
+        advance(HOUR).await;
+        assert_eq!(call.await.unwrap(), HOUR);
+    });
+}
+
+#[test]
+fn a_read_of_a_file_keeps_time_from_moving() {
+    run(2, async {
+        let start = Instant::now();
+        let scratch = Scratch::new();
+        for round in 0..20 {
+            let path = scratch.file(&format!("{round}"), vec![7; 100_000]);
+            let read = timeout(Duration::from_millis(1), fs::read(path)).await.unwrap().unwrap();
+            assert_eq!(read.len(), 100_000);
+            // Blocking threads do these.
+            let entries = fs::read_dir(scratch.path());
+            let mut entries = timeout(Duration::from_millis(1), entries).await.unwrap().unwrap();
+            let entry = timeout(Duration::from_millis(1), entries.next_entry());
+            assert!(entry.await.unwrap().unwrap().is_some());
+        }
+        assert_eq!(start.elapsed(), Duration::ZERO);
+    });
+}
+
+/// A client and a server of one runtime talk, each with time-outs that would fire at once if an event that has arrived
+/// did not count.
+#[test]
+fn the_peers_of_one_runtime_are_not_cut_off() {
+    for workers in [1, 2, 4, 9] {
+        run(workers, async {
+            let start = Instant::now();
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let address = listener.local_addr().unwrap();
+            let server = colored::spawn_unique(async move {
+                let (mut stream, _) = timeout(HOUR, listener.accept()).await.unwrap().unwrap();
+                let mut byte = [0];
+                while timeout(HOUR, stream.read(&mut byte)).await.unwrap().unwrap() == 1 {
+                    timeout(HOUR, stream.write_all(&byte)).await.unwrap().unwrap();
+                }
+            });
+            let mut stream = timeout(HOUR, TcpStream::connect(address)).await.unwrap().unwrap();
+            for byte in 0..200 {
+                let mut back = [0];
+                stream.write_all(&[byte]).await.unwrap();
+                timeout(HOUR, stream.read_exact(&mut back)).await.unwrap().unwrap();
+                assert_eq!(back, [byte]);
+            }
+            assert_eq!(start.elapsed(), Duration::ZERO);
+            drop(stream);
+            server.await.unwrap();
+        });
+    }
+}
+
+#[test]
+fn a_socket_that_waits_does_not_keep_time_from_moving() {
+    run(2, async {
+        let start = Instant::now();
+        let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        timeout(HOUR, socket.recv(&mut [0; 10])).await.unwrap_err();
+        assert_eq!(start.elapsed(), HOUR);
+    });
+}
+
+/// A thread that waits by `block_on` inside a blocking call is woken by events, and time moves when the call is over.
+#[test]
+fn a_call_that_uses_the_runtime_ends_before_time_moves() {
+    watched(|| {
+        let runtime = paused(2);
+        let handle = runtime.handle().clone();
+        runtime.run(async move {
+            let start = Instant::now();
+            let call = colored::spawn_blocking(move || {
+                for _ in 0..20 {
+                    handle.block_on(async {
+                        colored::spawn_unique(async {}).await.unwrap();
+                    });
+                }
+                start.elapsed()
+            });
+            let sleeper = colored::spawn_unique(sleep(HOUR));
+            assert_eq!(call.await.unwrap(), Duration::ZERO);
+            sleeper.await.unwrap();
+            assert_eq!(start.elapsed(), HOUR);
+        });
+    });
+}
+
+/// A poll that computes or blocks is work, on whatever worker.
+#[test]
+fn a_long_poll_keeps_time_from_moving() {
+    run(3, async {
+        let start = Instant::now();
+        let tasks: Vec<_> = (0..6)
+            .map(|_| {
+                colored::spawn_unique(async move {
+                    thread::sleep(Duration::from_millis(15));
+                    start.elapsed()
+                })
+            })
+            .collect();
+        sleep(HOUR).await;
+        for task in tasks {
+            assert_eq!(task.await.unwrap(), Duration::ZERO);
+        }
+        assert_eq!(start.elapsed(), HOUR);
+    });
+}
