@@ -23,6 +23,7 @@ mod signals;
 mod sleeps;
 mod sockets;
 mod stdio;
+mod streams;
 mod threads;
 mod tokio_context;
 mod workers;

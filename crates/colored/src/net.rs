@@ -19,6 +19,7 @@
 
 pub use self::addr::{ToSocketAddrs, lookup_host};
 pub use self::chunks::Chunks;
+pub use self::incoming::Incoming;
 pub use self::tcp::{
     ConnectOptions, KeepAlive, ListenOptions, OwnedReadHalf, OwnedWriteHalf, ReadHalf,
     ReuniteError, TcpListener, TcpSocket, TcpStream, WriteHalf,
@@ -42,6 +43,7 @@ mod futures_io;
 mod gather;
 #[cfg(feature = "hyper")]
 mod hyper_io;
+mod incoming;
 mod methods;
 #[cfg(test)]
 mod promises;
