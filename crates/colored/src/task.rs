@@ -13,15 +13,49 @@
 //! A task holds its color for one poll and releases it at every `.await`: other tasks of the color may
 //! run in between. A task does not inherit a color: only [`spawn_here`] and [`spawn_local`] use the
 //! caller's.
+//!
+//! # Several tasks
+//!
+//! | | |
+//! |---|---|
+//! | [`Group`] | owns its tasks: returns their outputs, aborts them when it is dropped; a limit, a deadline |
+//! | [`TaskTracker`] | counts tasks, and waits until there are none; keeps no outputs, and aborts nothing |
+//! | [`CancellationToken`] | asks any number of tasks to end, which do so where they look at it; it is tokio-util's, needs no runtime, and works under every color |
+//!
+//! A graceful stop is a token and a tracker. Each task ends where it is ready to:
+//!
+//! ```
+//! use colored::task::{CancellationToken, TaskTracker};
+//! use colored::time::{Duration, sleep};
+//!
+//! # #[colored::main(paused)]
+//! # async fn main() {
+//! let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
+//! for _ in 0..4 {
+//!     let stop = stop.clone();
+//!     tasks.spawn_unique(async move {
+//!         while stop.run_until_cancelled(sleep(Duration::from_secs(1))).await.is_some() {
+//!             // one round of work, which is never cut off
+//!         }
+//!     });
+//! }
+//! sleep(Duration::from_secs(10)).await;
+//! stop.cancel();
+//! tasks.close();
+//! tasks.wait().await;
+//! # }
+//! ```
 
 mod builder;
 mod group;
 mod local;
+mod tracker;
 mod unconstrained;
 
 pub use self::builder::Builder;
 pub use self::group::Group;
 pub use self::local::{LocalKey, NotInScope, Scope};
+pub use self::tracker::{TaskTracker, TrackedFuture, TrackerToken};
 pub use self::unconstrained::{Unconstrained, unconstrained};
 #[doc(inline)]
 pub use crate::blocking::{BlockingClass, block_in_place, lazy, spawn_blocking};
@@ -30,6 +64,10 @@ pub use colored_core::budget::has_remaining as has_budget_remaining;
 #[doc(inline)]
 pub use colored_core::{
     AbortHandle, Exclusive, Hop, Id, JoinError, JoinHandle, TaskPanic, YieldNow, hop, yield_now,
+};
+pub use tokio_util::sync::{
+    CancellationToken, DropGuard, DropGuardRef, WaitForCancellationFuture,
+    WaitForCancellationFutureOwned,
 };
 
 use colored_core::{Color, SchedulerHandle};

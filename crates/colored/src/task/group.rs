@@ -1,20 +1,31 @@
 //! [`Group`]: tasks that end together.
 
-use super::{AbortHandle, JoinError, JoinHandle};
+mod stop;
+
+use self::stop::Stop;
+use super::{AbortHandle, CancellationToken, JoinError, JoinHandle};
+use crate::time::Instant;
 use colored_core::Color;
+use futures_core::Stream;
 use slab::Slab;
 use std::fmt;
 use std::future::poll_fn;
 use std::mem;
 use std::panic::resume_unwind;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
+use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 /// Tasks whose outputs come in the order in which the tasks end, and which are aborted when the group is dropped.
 ///
 /// Each task has the color that its method says, as those of the functions of this module. Outputs that nobody has asked
-/// for stay in the group. A task costs 16 bytes more in a group, and a message at its end.
+/// for stay in the group. A task costs 16 bytes more in a group, and a message at its end. A group is also a
+/// [`Stream`] of its outputs.
+///
+/// [`limit`](Self::limit), [`deadline`](Self::deadline) and [`cancel_on`](Self::cancel_on) are settings for all tasks.
+/// For tasks without outputs, which nobody owns, there is [`TaskTracker`](super::TaskTracker).
 ///
 /// # Examples
 ///
@@ -41,6 +52,8 @@ pub struct Group<T> {
     ended: UnboundedReceiver<usize>,
     /// The task that ended first of those whose outputs are in the group.
     next: Option<usize>,
+    limit: Option<Arc<Semaphore>>,
+    stop: Stop,
 }
 
 /// Tells the group that a task has ended: it is dropped with the task's future.
@@ -61,7 +74,87 @@ impl<T: Send + 'static> Group<T> {
     #[must_use]
     pub fn new() -> Self {
         let (ends, ended) = unbounded_channel();
-        Self { tasks: Slab::new(), ends, ended, next: None }
+        Self { tasks: Slab::new(), ends, ended, next: None, limit: None, stop: Stop::default() }
+    }
+
+    /// From now on at most `tasks` of the tasks that are spawned run at a time: the others begin when there is room, in the
+    /// order in which their colors came to them. A task that waits holds neither its color nor a worker.
+    ///
+    /// Blocking calls do not count; [`BlockingClass`](super::BlockingClass) limits those. The group accepts any number of
+    /// tasks. To limit their number as well, wait for an output before each spawn:
+    ///
+    /// ```
+    /// # use colored::task::Group;
+    /// # #[colored::main]
+    /// # async fn main() {
+    /// let (mut group, mut done) = (Group::new(), 0);
+    /// for _ in 0..100 {
+    ///     if group.len() == 8 {
+    ///         done += usize::from(group.join_next().await.unwrap().is_ok());
+    ///     }
+    ///     group.spawn_unique(async {});
+    /// }
+    /// done += group.join_all().await.len();
+    /// assert_eq!(done, 100);
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If `tasks` is 0, or more than [`Semaphore::MAX_PERMITS`].
+    #[must_use]
+    #[track_caller]
+    pub fn limit(mut self, tasks: usize) -> Self {
+        let max = Semaphore::MAX_PERMITS;
+        assert!((1..=max).contains(&tasks), "limit({tasks}): allowed are 1 to {max} tasks");
+        self.limit = Some(Arc::new(Semaphore::new(tasks)));
+        self
+    }
+
+    /// At that time all tasks are aborted, and all that are spawned afterwards at once. A second call replaces the first.
+    ///
+    /// It is the owner's wait that does so: [`join_next`](Self::join_next) and what is built on it. A deadline that
+    /// passes while the owner does something else has its effect with the next wait or spawn. The outputs of tasks that have ended
+    /// before stay in the group.
+    ///
+    /// ```
+    /// use colored::task::Group;
+    /// use colored::time::{Duration, Instant, sleep};
+    ///
+    /// # #[colored::main(paused)]
+    /// # async fn main() {
+    /// let mut group = Group::new().deadline(Instant::now() + Duration::from_secs(10));
+    /// for seconds in [1, 5, 60] {
+    ///     group.spawn_unique(async move {
+    ///         sleep(Duration::from_secs(seconds)).await;
+    ///         seconds
+    ///     });
+    /// }
+    /// let mut in_time = Vec::new();
+    /// while let Some(output) = group.join_next().await {
+    ///     in_time.extend(output.ok());
+    /// }
+    /// assert_eq!(in_time, [1, 5]);
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// Not here, but in the owner's wait, if that is outside of a runtime.
+    #[must_use]
+    pub fn deadline(mut self, at: impl Into<Instant>) -> Self {
+        self.stop.set_deadline(at.into());
+        self
+    }
+
+    /// When the token is cancelled, all tasks are aborted, and all that are spawned afterwards at once: as with a
+    /// [`deadline`](Self::deadline). A second call replaces the first.
+    ///
+    /// An abort drops a task at its next await. A task that has something to finish looks at the token itself instead.
+    #[must_use]
+    pub fn cancel_on(mut self, token: &CancellationToken) -> Self {
+        self.stop.set_token(token.clone());
+        self
     }
 
     /// Spawns a task under [`Color::DEFAULT`], as [`spawn`](super::spawn()).
@@ -152,6 +245,9 @@ impl<T: Send + 'static> Group<T> {
         if self.tasks.is_empty() {
             return Poll::Ready(None);
         }
+        if self.stop.poll(cx) {
+            self.abort_all();
+        }
         let task = match self.next {
             Some(task) => task,
             None => {
@@ -171,7 +267,8 @@ impl<T: Send + 'static> Group<T> {
     ///
     /// # Panics
     ///
-    /// With the panic of the first task that panics, and if a task was aborted. The other tasks are aborted then.
+    /// With the panic of the first task that panics, and if a task was aborted, also by the group's deadline or token. The
+    /// other tasks are aborted then.
     pub async fn join_all(mut self) -> Vec<T> {
         let mut outputs = Vec::with_capacity(self.len());
         while let Some(output) = self.join_next().await {
@@ -199,19 +296,41 @@ impl<T: Send + 'static> Group<T> {
     where
         F: Future<Output = T> + Send + 'static,
     {
-        let end = self.end();
+        let (end, limit) = (self.end(), self.limit.clone());
         async move {
             let _end = end;
+            let _permit = match &limit {
+                Some(limit) => Some(limit.acquire().await.expect("the semaphore is never closed")),
+                None => None,
+            };
             future.await
         }
     }
 
     fn insert(&mut self, task: JoinHandle<T>) -> AbortHandle {
         let abort = task.abort_handle();
+        if self.stop.is_over() {
+            abort.abort();
+        }
         self.tasks.insert(task);
         abort
     }
 }
+
+impl<T: Send + 'static> Stream for Group<T> {
+    type Item = Result<T, JoinError>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.get_mut().poll_join_next(cx)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.len(), None)
+    }
+}
+
+// Neither tasks nor outputs are pinned in it.
+impl<T> Unpin for Group<T> {}
 
 impl<T> Group<T> {
     /// The number of tasks whose outputs have not been returned.
