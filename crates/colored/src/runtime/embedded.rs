@@ -25,7 +25,7 @@ use std::time::Duration;
 ///
 /// The runtime does nothing by itself. The program calls [`turn`](Self::turn), which runs what is runnable for a bounded
 /// time, and tells how long the program may wait. Between two turns the program waits for the runtime's descriptor
-/// ([`AsFd`](std::os::fd::AsFd), on unix) beside its own: the descriptor is readable as long as the runtime has something
+/// (`AsFd`, on unix) beside its own: the descriptor is readable as long as the runtime has something
 /// to do. A spawn, a wake or an earlier timer from another thread makes it readable too.
 ///
 /// | | the descriptor tells of |
