@@ -56,8 +56,11 @@ use std::time::Duration;
 ///     sleep(Duration::from_millis(5)).await;
 ///     "done"
 /// });
-/// while !task.is_finished() {
+/// loop {
 ///     let time = runtime.turn(Duration::from_millis(1));
+///     if task.is_finished() {
+///         break;
+///     }
 ///     // The program's own wait, for this descriptor and others, no longer than `time`.
 ///     # runtime.wait(time);
 /// }
