@@ -112,6 +112,8 @@ impl Threads {
             let index = worker.index();
             let pin = (!pins.is_empty()).then(|| pins[index % pins.len()]);
             let (driver, hooks) = (Arc::clone(&handle.driver), hooks.clone());
+            // Boxed, because a thread passes its body through a dozen functions, and some stacks are small.
+            let worker = Box::new(worker);
             let body = move || {
                 if let Some(pin) = pin {
                     // A refusal leaves the worker where the system puts it.
@@ -155,7 +157,7 @@ impl Threads {
             };
             let body = move || {
                 if let Some(worker) = take(&taken) {
-                    run_worker(*worker, driver, &hooks);
+                    run_worker(worker, driver, &hooks);
                 }
             };
             match spawn(&gate, &launch, format!("{name}-s{index}"), body) {
@@ -185,11 +187,11 @@ fn spawn(
 }
 
 /// A worker's life, and the hooks of the program.
-fn run_worker(worker: Worker, driver: Arc<Driver>, hooks: &WorkerHooks) {
+fn run_worker(worker: Box<Worker>, driver: Arc<Driver>, hooks: &WorkerHooks) {
     hooks.around(worker.index(), || live(worker, driver, hooks));
 }
 
-fn live(mut worker: Worker, driver: Arc<Driver>, hooks: &WorkerHooks) {
+fn live(mut worker: Box<Worker>, driver: Arc<Driver>, hooks: &WorkerHooks) {
     let index = worker.index();
     // A spare worker has no wheel of its own: its tasks put their timers into the wheels in turn, as a thread does that
     // is no worker.
