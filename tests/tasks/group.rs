@@ -155,3 +155,23 @@ fn a_group_of_ten_thousand_loses_nobody() {
         assert!(all.into_iter().eq(0..10_000));
     });
 }
+
+/// More outputs than a poll has units of budget.
+#[test]
+fn all_that_has_ended_is_there_at_once() {
+    run(1, async {
+        let mut group = Group::new();
+        for _ in 0..1_000 {
+            group.spawn(async {});
+        }
+        // They are queued before this task, under its color.
+        yield_now().await;
+        let mut ended = 0;
+        while let Some(output) = group.try_join_next() {
+            output.unwrap();
+            ended += 1;
+        }
+        assert_eq!(ended, 1_000);
+        assert!(group.is_empty());
+    });
+}

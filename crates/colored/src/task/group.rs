@@ -5,7 +5,7 @@ mod stop;
 use self::stop::Stop;
 use super::{AbortHandle, CancellationToken, JoinError, JoinHandle};
 use crate::time::Instant;
-use colored_core::Color;
+use colored_core::{Color, budget};
 use futures_core::Stream;
 use slab::Slab;
 use std::fmt;
@@ -232,9 +232,11 @@ impl<T: Send + 'static> Group<T> {
         poll_fn(|cx| self.poll_join_next(cx)).await
     }
 
-    /// Returns the output of a task that has ended, as [`join_next`](Self::join_next), if there is one now.
+    /// Returns the output of a task that has ended, as [`join_next`](Self::join_next), if there is one now. Takes nothing
+    /// of the poll's budget, since it never waits.
     pub fn try_join_next(&mut self) -> Option<Result<T, JoinError>> {
-        match self.poll_join_next(&mut Context::from_waker(Waker::noop())) {
+        let poll = || self.poll_join_next(&mut Context::from_waker(Waker::noop()));
+        match budget::unlimited(poll) {
             Poll::Ready(output) => output,
             Poll::Pending => None,
         }

@@ -98,7 +98,7 @@ impl TaskTracker {
         TrackerToken(self.clone())
     }
 
-    /// The same future, which counts as a task from now until it is dropped: for every way to run a future that has no
+    /// The same future, as cancel safe, which counts as a task from now until it is dropped: for every way to run a future that has no
     /// method here.
     pub fn track_future<F: Future>(&self, future: F) -> TrackedFuture<F> {
         TrackedFuture { future, token: self.token() }
