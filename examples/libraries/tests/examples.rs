@@ -78,3 +78,14 @@ fn layers() {
     assert!(third.ends_with("status=408"), "{lines:?}");
     assert_eq!(slow, "the slow page: 408 Request Timeout");
 }
+
+#[test]
+fn ledger() {
+    let lines = lines_of("ledger", &[]);
+    assert_eq!(lines[0], "2000 of 2000 transfers are done");
+    let transactions = lines[1].strip_prefix("2000 entries in ");
+    let transactions = transactions.and_then(|rest| rest.strip_suffix(" transactions"));
+    let transactions: u32 = transactions.and_then(|number| number.parse().ok()).expect("a number");
+    assert!((1..=2_000).contains(&transactions), "{lines:?}");
+    assert_eq!(lines[2], "0 accounts differ between memory and journal");
+}
