@@ -41,6 +41,7 @@ mod fd;
 #[cfg(feature = "futures-io")]
 mod futures_io;
 mod gather;
+mod halves;
 #[cfg(feature = "hyper")]
 mod hyper_io;
 mod incoming;

@@ -1,6 +1,8 @@
 //! Connections, and their single directions.
 
 use super::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, TcpStream, WriteHalf};
+#[cfg(unix)]
+use super::{UnixStream, unix};
 
 /// A connection, or one direction of it.
 pub(super) trait Direction {
@@ -30,11 +32,11 @@ macro_rules! streams {
 }
 
 macro_rules! halves {
-    ($($half:ty),*) => {$(
+    ($stream:ty; $($half:ty),*) => {$(
         impl Direction for $half {
-            type Stream = TcpStream;
+            type Stream = $stream;
 
-            fn stream(&self) -> &TcpStream {
+            fn stream(&self) -> &$stream {
                 self.as_ref()
             }
         }
@@ -43,8 +45,12 @@ macro_rules! halves {
 
 streams!(TcpStream);
 #[cfg(unix)]
-streams!(super::UnixStream);
-halves!(ReadHalf<'_>, WriteHalf<'_>, OwnedReadHalf, OwnedWriteHalf);
+streams!(UnixStream);
+halves!(TcpStream; ReadHalf<'_>, WriteHalf<'_>, OwnedReadHalf, OwnedWriteHalf);
+#[cfg(unix)]
+halves!(UnixStream; unix::ReadHalf<'_>, unix::WriteHalf<'_>);
+#[cfg(unix)]
+halves!(UnixStream; unix::OwnedReadHalf, unix::OwnedWriteHalf);
 
 /// Calls a macro with everything that can be read.
 macro_rules! for_readers {
@@ -56,7 +62,12 @@ macro_rules! for_readers {
             $crate::net::OwnedReadHalf
         );
         #[cfg(unix)]
-        $implement!($crate::net::UnixStream, &$crate::net::UnixStream);
+        $implement!(
+            $crate::net::UnixStream,
+            &$crate::net::UnixStream,
+            $crate::net::unix::ReadHalf<'_>,
+            $crate::net::unix::OwnedReadHalf
+        );
     };
 }
 
@@ -70,7 +81,12 @@ macro_rules! for_writers {
             $crate::net::OwnedWriteHalf
         );
         #[cfg(unix)]
-        $implement!($crate::net::UnixStream, &$crate::net::UnixStream);
+        $implement!(
+            $crate::net::UnixStream,
+            &$crate::net::UnixStream,
+            $crate::net::unix::WriteHalf<'_>,
+            $crate::net::unix::OwnedWriteHalf
+        );
     };
 }
 

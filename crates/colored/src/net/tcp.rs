@@ -1,13 +1,12 @@
 //! TCP.
 
 pub use self::connect::ConnectOptions;
+pub use self::halves::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, ReuniteError, WriteHalf};
 pub use self::keep_alive::KeepAlive;
 pub use self::listen::ListenOptions;
 pub use self::listener::TcpListener;
 pub use self::socket::TcpSocket;
-pub use self::stream::{
-    OwnedReadHalf, OwnedWriteHalf, ReadHalf, ReuniteError, TcpStream, WriteHalf,
-};
+pub use self::stream::TcpStream;
 
 mod connect;
 mod halves;

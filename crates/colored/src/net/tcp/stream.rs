@@ -1,15 +1,8 @@
 //! A connection.
 
-pub use self::owned::{OwnedReadHalf, OwnedWriteHalf, ReuniteError};
-pub use self::split::{ReadHalf, WriteHalf};
-
-mod owned;
-mod split;
-
 use std::fmt;
 use std::io;
 use std::net::{self, Shutdown, SocketAddr};
-use std::sync::Arc;
 
 use crate::driver::source::Registered;
 use crate::io::{Interest, Ready};
@@ -86,17 +79,6 @@ impl TcpStream {
     /// [`AsyncWriteExt::shutdown`](crate::io::AsyncWriteExt::shutdown) ends the writing direction.
     pub fn shutdown_with(&self, how: Shutdown) -> io::Result<()> {
         self.socket().shutdown(how)
-    }
-
-    /// Lends the two directions out. Costs nothing; both stay in this task.
-    pub fn split(&mut self) -> (ReadHalf<'_>, WriteHalf<'_>) {
-        (ReadHalf::new(self), WriteHalf::new(self))
-    }
-
-    /// Splits the connection in two that may go to different tasks. Costs one allocation.
-    pub fn into_split(self) -> (OwnedReadHalf, OwnedWriteHalf) {
-        let stream = Arc::new(self);
-        (OwnedReadHalf::new(stream.clone()), OwnedWriteHalf::new(stream))
     }
 
     pub(in crate::net) fn socket(&self) -> &mio::net::TcpStream {

@@ -20,8 +20,7 @@ const LONGEST_WAIT: Duration = Duration::from_millis(50);
 ///
 /// Read and write it through [`AsyncRead`](crate::io::AsyncRead) and
 /// [`AsyncWrite`](crate::io::AsyncWrite). `&UnixStream` implements them as well: two tasks may share
-/// one connection in an [`Arc`](std::sync::Arc), one to read and the other to write. So the type has no
-/// `split`.
+/// one connection in an [`Arc`](std::sync::Arc), one to read and the other to write, without splitting it.
 ///
 /// A byte costs less than over TCP on the loopback interface, because it passes no network stack, of
 /// which the sender would also run the receiver's part.

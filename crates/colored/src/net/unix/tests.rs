@@ -3,6 +3,7 @@
 mod address;
 mod credentials;
 mod datagram;
+mod halves;
 mod listener;
 mod stream;
 

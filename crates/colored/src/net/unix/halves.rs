@@ -1,0 +1,3 @@
+//! The two directions of a Unix connection.
+
+crate::net::halves::halves!(super::stream::UnixStream, std::os::unix::net::SocketAddr);
