@@ -54,6 +54,7 @@ mod tcp;
 #[cfg(test)]
 mod testing;
 mod tokio_io;
+mod traffic_class;
 mod transfer;
 mod udp;
 mod uninit;

@@ -3,7 +3,7 @@
 use std::io;
 use std::net;
 
-use super::{TcpListener, TcpStream};
+use super::{TcpListener, TcpStream, UdpSocket};
 
 macro_rules! convert {
     ($($ours:ty, $theirs:ty;)*) => {$(
@@ -30,10 +30,12 @@ macro_rules! convert {
 convert! {
     TcpListener, net::TcpListener;
     TcpStream, net::TcpStream;
+    UdpSocket, net::UdpSocket;
 }
 
 #[cfg(unix)]
 convert! {
+    super::UnixDatagram, std::os::unix::net::UnixDatagram;
     super::UnixListener, std::os::unix::net::UnixListener;
     super::UnixStream, std::os::unix::net::UnixStream;
 }

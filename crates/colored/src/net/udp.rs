@@ -1,5 +1,9 @@
 //! UDP.
 
+mod peek;
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
 use std::io;
 use std::net::{self, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -221,18 +225,6 @@ impl UdpSocket {
         })
     }
 
-    /// Like [`recv`](Self::recv), and the datagram stays in the queue. Cancel safe.
-    pub async fn peek(&self, buf: &mut [u8]) -> io::Result<usize> {
-        let peek = |socket: &mio::net::UdpSocket| socket.peek(buf);
-        self.inner.io(Interest::READABLE, peek).await.map(|(_, len)| len)
-    }
-
-    /// Like [`recv_from`](Self::recv_from), and the datagram stays in the queue. Cancel safe.
-    pub async fn peek_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
-        let peek = |socket: &mio::net::UdpSocket| socket.peek_from(buf);
-        self.inner.io(Interest::READABLE, peek).await.map(|(_, received)| received)
-    }
-
     /// The address of this socket, with the port that the system chose.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.socket().local_addr()
@@ -319,6 +311,3 @@ impl fmt::Debug for UdpSocket {
         self.socket().fmt(f)
     }
 }
-
-#[cfg(test)]
-mod tests;

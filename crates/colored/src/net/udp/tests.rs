@@ -62,6 +62,37 @@ fn a_receiver_waits_and_a_dropped_one_takes_nothing() {
     });
 }
 
+#[test]
+fn a_datagram_that_was_looked_at_stays_in_the_queue() {
+    run(async {
+        let (one, other) = pair().await;
+        let from = one.local_addr().unwrap();
+        let mut buf = [0; 10];
+        let would_block = |error: io::Error| assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
+        would_block(other.try_peek(&mut buf).unwrap_err());
+        would_block(other.try_peek_from(&mut buf).unwrap_err());
+        would_block(other.try_peek_sender().unwrap_err());
+        // One task per direction is woken by the `poll_*` methods, and any number by the others.
+        let (polled, waited, sent) = tokio::join!(
+            poll_fn(|cx| other.poll_peek_sender(cx)),
+            other.peek_sender(),
+            one.send(b"hello")
+        );
+        assert_eq!((polled.unwrap(), waited.unwrap(), sent.unwrap()), (from, from, 5));
+        assert_eq!(other.try_peek(&mut buf).unwrap(), 5);
+        assert_eq!(other.try_peek_from(&mut buf).unwrap(), (5, from));
+        assert_eq!(other.try_peek_sender().unwrap(), from);
+        assert_eq!(&buf[..5], b"hello");
+        let mut again = [0; 10];
+        let mut again = ReadBuf::new(&mut again);
+        poll_fn(|cx| other.poll_peek(cx, &mut again)).await.unwrap();
+        assert_eq!(poll_fn(|cx| other.poll_peek_from(cx, &mut again)).await.unwrap(), from);
+        assert_eq!(again.filled(), b"hellohello");
+        assert_eq!(other.try_recv(&mut buf).unwrap(), 5);
+        would_block(other.try_peek_sender().unwrap_err());
+    });
+}
+
 /// Two tasks that receive from one socket are both woken, and each datagram goes to one of them.
 #[test]
 fn two_tasks_receive_from_one_socket() {
