@@ -13,6 +13,7 @@ pub(super) mod datagram;
 mod halves;
 pub(super) mod listener;
 pub mod pipe;
+mod resend;
 pub(super) mod stream;
 #[cfg(test)]
 mod tests;

@@ -2,22 +2,20 @@
 
 use std::fmt;
 use std::fs;
+use std::future::poll_fn;
 use std::io;
+use std::mem;
 use std::net::Shutdown;
 use std::os::unix::net::{self, SocketAddr};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use super::address::{self, BIND, CONNECT, SEND};
+use super::resend::Resend;
 use crate::driver::current;
 use crate::driver::source::Registered;
 use crate::io::{Interest, ReadBuf, Ready};
-use crate::time::sleep;
-
-/// The first wait for a place in the queue of a receiver, and the longest.
-const FIRST_WAIT: Duration = Duration::from_micros(100);
-const LONGEST_WAIT: Duration = Duration::from_millis(10);
 
 /// A socket for datagrams to other programs on the same machine. They arrive in order, and none is lost: a sender waits
 /// while the receiver's queue is full.
@@ -42,6 +40,8 @@ const LONGEST_WAIT: Duration = Duration::from_millis(10);
 /// ```
 pub struct UnixDatagram {
     pub(in crate::net) inner: Registered<mio::net::UnixDatagram>,
+    /// Of [`poll_send_to`](UnixDatagram::poll_send_to).
+    resend: Mutex<Resend>,
 }
 
 impl UnixDatagram {
@@ -121,7 +121,8 @@ impl UnixDatagram {
     }
 
     fn registered(socket: mio::net::UnixDatagram) -> io::Result<UnixDatagram> {
-        Ok(UnixDatagram { inner: Registered::new(socket, Ready::READABLE | Ready::WRITABLE)? })
+        let inner = Registered::new(socket, Ready::READABLE | Ready::WRITABLE)?;
+        Ok(UnixDatagram { inner, resend: Mutex::default() })
     }
 
     /// Gives the socket back to the standard library, still in non-blocking mode.
@@ -142,16 +143,10 @@ impl UnixDatagram {
     /// When there is no such socket, or the datagram is too long. The error names the path.
     pub async fn send_to(&self, datagram: &[u8], path: impl AsRef<Path>) -> io::Result<usize> {
         let address = address::of(SEND, path.as_ref())?;
-        let mut wait = FIRST_WAIT;
-        loop {
-            match self.socket().send_to(datagram, path.as_ref()) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                sent => return sent.map_err(|error| address::failed(SEND, &address, error)),
-            }
-            sleep(wait).await;
-            wait = (wait * 2).min(LONGEST_WAIT);
-        }
+        let mut resend = Resend::default();
+        let send = || self.socket().send_to(datagram, path.as_ref());
+        let sent = poll_fn(|cx| resend.poll(cx, send)).await;
+        sent.map_err(|error| address::failed(SEND, &address, error))
     }
 
     /// Like [`send_to`](Self::send_to), without waiting.
@@ -161,6 +156,31 @@ impl UnixDatagram {
     /// [`WouldBlock`](io::ErrorKind::WouldBlock) if the queue of the receiver is full.
     pub fn try_send_to(&self, datagram: &[u8], path: impl AsRef<Path>) -> io::Result<usize> {
         self.socket().send_to(datagram, path)
+    }
+
+    /// Like [`send_to`](Self::send_to); only the last task to poll this method is woken.
+    ///
+    /// # Errors
+    ///
+    /// As [`send_to`](Self::send_to).
+    pub fn poll_send_to(
+        &self,
+        cx: &mut Context<'_>,
+        datagram: &[u8],
+        path: impl AsRef<Path>,
+    ) -> Poll<io::Result<usize>> {
+        let address = address::of(SEND, path.as_ref())?;
+        // Polling may call code of a waker, which must not run under the lock.
+        let mut resend = self.exchange_resend(Resend::default());
+        let send = || self.socket().send_to(datagram, path.as_ref());
+        let polled = resend.poll(cx, send);
+        drop(self.exchange_resend(resend));
+        polled.map_err(|error| address::failed(SEND, &address, error))
+    }
+
+    fn exchange_resend(&self, resend: Resend) -> Resend {
+        let mut current = self.resend.lock().unwrap_or_else(PoisonError::into_inner);
+        mem::replace(&mut current, resend)
     }
 
     /// Receives a datagram. Returns its length and its sender, which may have no path; what does not fit into `buf` is

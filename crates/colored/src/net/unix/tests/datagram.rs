@@ -34,20 +34,29 @@ fn datagrams_keep_their_bounds_and_name_their_sender() {
 #[test]
 fn senders_wait_for_room_and_nothing_is_lost() {
     const DATAGRAMS: u32 = 5_000;
+    #[derive(Clone, Copy, PartialEq)]
+    enum Sender {
+        Connected,
+        To,
+        PollTo,
+    }
     run(async {
-        for connected in [true, false] {
+        for sender in [Sender::Connected, Sender::To, Sender::PollTo] {
             let place = Place::new();
             let server = UnixDatagram::bind(&place.0).unwrap();
             let client = UnixDatagram::unbound().unwrap();
-            if connected {
+            if sender == Sender::Connected {
                 client.connect(&place.0).unwrap();
             }
             let send = async {
                 for i in 0..DATAGRAMS {
                     let bytes = i.to_le_bytes();
-                    let sent = match connected {
-                        true => client.send(&bytes).await,
-                        false => client.send_to(&bytes, &place.0).await,
+                    let sent = match sender {
+                        Sender::Connected => client.send(&bytes).await,
+                        Sender::To => client.send_to(&bytes, &place.0).await,
+                        Sender::PollTo => {
+                            poll_fn(|cx| client.poll_send_to(cx, &bytes, &place.0)).await
+                        }
                     };
                     assert_eq!(sent.unwrap(), 4);
                 }
@@ -89,6 +98,8 @@ fn errors_name_the_path() {
         let place = Place::new();
         let path = place.0.display();
         let socket = UnixDatagram::unbound().unwrap();
+        let polled = poll_fn(|cx| socket.poll_send_to(cx, b"x", &place.0)).await;
+        assert!(polled.unwrap_err().to_string().contains(&path.to_string()));
         let error = socket.send_to(b"x", &place.0).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NotFound);
         assert!(error.to_string().starts_with(&format!("cannot send to {path}: ")), "{error}");
