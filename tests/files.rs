@@ -4,6 +4,7 @@ mod at_the_end;
 mod cancelled;
 #[cfg(target_os = "linux")]
 mod cold;
+mod convert;
 mod identical;
 mod inline;
 mod lazy;

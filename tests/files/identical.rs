@@ -3,8 +3,9 @@
 use super::in_all_modes;
 use crate::support::scratch::Scratch;
 use colored::fs::File;
+use colored::io::{AsyncWrite, AsyncWriteExt};
 use fastrand::Rng;
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{IoSlice, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 
@@ -126,6 +127,32 @@ fn append_mode_writes_at_the_end_and_keeps_the_position() {
         log.write(b"three").await.unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"onetwothree");
         assert_eq!(&read, b"onet");
+    });
+}
+
+/// One call writes several slices, and in append mode nobody else writes between them.
+#[test]
+fn slices_are_written_as_one() {
+    in_all_modes(|| async {
+        let scratch = Scratch::new();
+        let (path, long) = (scratch.file("log", "zero"), vec![b'l'; 1 << 20]);
+        let mut log = File::options().append(true).open(&path).await.unwrap();
+        assert!(log.is_write_vectored());
+        let slices = [&b""[..], b"one", b"", b"two"].map(IoSlice::new);
+        assert_eq!(log.write_vectored(&slices).await.unwrap(), 6);
+        assert_eq!(log.write_vectored(&[IoSlice::new(b"three")]).await.unwrap(), 5);
+        assert_eq!(std::fs::read(&path).unwrap(), b"zeroonetwothree");
+
+        let mut file = File::create(&path).await.unwrap();
+        let mut slices = &mut [IoSlice::new(b"head"), IoSlice::new(&long)][..];
+        let mut wanted = b"head".to_vec();
+        wanted.extend_from_slice(&long);
+        while !slices.is_empty() {
+            let n = file.write_vectored(slices).await.unwrap();
+            assert!(n > 0);
+            IoSlice::advance_slices(&mut slices, n);
+        }
+        assert!(std::fs::read(&path).unwrap() == wanted);
     });
 }
 

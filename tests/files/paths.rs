@@ -3,7 +3,7 @@
 use super::in_all_modes;
 use crate::support::run;
 use crate::support::scratch::Scratch;
-use colored::fs::{self, File};
+use colored::fs::{self, DirBuilder, File};
 use std::collections::BTreeSet;
 use std::future::poll_fn;
 use std::io::ErrorKind;
@@ -38,6 +38,25 @@ fn each_operation_has_the_effect_of_the_standard_library() {
         assert!(fs::metadata(scratch.join("a/b")).await.unwrap().is_dir());
         fs::remove_dir_all(scratch.join("a")).await.unwrap();
         assert!(!fs::try_exists(scratch.join("a")).await.unwrap());
+    });
+}
+
+#[test]
+fn directories_are_made_with_options() {
+    in_all_modes(|| async {
+        let scratch = Scratch::new();
+        let (one, deep) = (scratch.join("one"), scratch.join("a/b"));
+        let mut builder = DirBuilder::new();
+        builder.mode(0o500).create(&one).await.unwrap();
+        assert_eq!(std::fs::metadata(&one).unwrap().permissions().mode() & 0o777, 0o500);
+        let again = builder.create(&one).await.unwrap_err();
+        assert_eq!(again.kind(), ErrorKind::AlreadyExists);
+        let said = format!("cannot make the directory {}: ", one.display());
+        assert!(again.to_string().starts_with(&said), "{again}");
+        assert_eq!(builder.create(&deep).await.unwrap_err().kind(), ErrorKind::NotFound);
+        DirBuilder::new().recursive(true).create(&deep).await.unwrap();
+        DirBuilder::new().recursive(true).create(&deep).await.unwrap();
+        assert!(deep.is_dir());
     });
 }
 

@@ -70,10 +70,13 @@
 //! # }
 //! ```
 
+mod convert;
 mod cursor;
 mod descriptor;
+mod dir_builder;
 mod fault;
 mod file;
+mod gather;
 mod offload;
 mod open;
 mod open_file;
@@ -89,6 +92,7 @@ mod traits;
 mod transfer;
 mod watch;
 
+pub use self::dir_builder::DirBuilder;
 pub use self::file::File;
 pub use self::open::OpenOptions;
 #[cfg(unix)]

@@ -4,10 +4,8 @@ use super::cursor::Cursor;
 use super::offload::finished;
 use super::open_file::{BYTES_OF_A_UNIT, DEFERRED, INLINE, OpenFile};
 use super::positional;
-use super::system;
 use crate::blocking;
 use crate::budget::{poll_proceed, spend};
-use crate::driver::current;
 use crate::io::ReadBuf;
 use std::fs::{Metadata, Permissions};
 use std::future::poll_fn;
@@ -49,6 +47,14 @@ const SMALLEST: usize = 64;
 /// systems, run on blocking threads of their own, which do not keep the program from ending.
 /// [`net`](crate::net) is better for sockets.
 ///
+/// # Descriptors
+///
+/// [`AsFd`](std::os::fd::AsFd) and [`AsRawFd`](std::os::fd::AsRawFd), on Windows `AsHandle` and `AsRawHandle`, are for
+/// system calls that have no method here, such as locks and hints. The position that the system keeps for the descriptor
+/// is not the position of the `File`: it is anywhere, and calls that use it, such as `read(2)` and `lseek(2)`, neither
+/// see nor move the other one. Calls with an offset, such as `pread(2)`, need none. A call may run beside an operation of
+/// the `File` that was dropped and is not over. [`into_std`](Self::into_std) gives the file away with its position.
+///
 /// # Errors
 ///
 /// An error names the operation and the path, if the file was opened by this module. Its
@@ -59,48 +65,6 @@ pub struct File {
 }
 
 impl File {
-    /// Takes over a file of the standard library, with its position.
-    ///
-    /// # Errors
-    ///
-    /// When the system does not tell the position.
-    ///
-    /// # Panics
-    ///
-    /// Outside a runtime.
-    #[track_caller]
-    pub fn from_std(file: std::fs::File) -> io::Result<File> {
-        let context = current::with(Arc::clone);
-        let status = system::status(&file);
-        let open = OpenFile::new(file, None, context, status.is_direct);
-        let position = match open.is_regular() {
-            true => io::Seek::stream_position(&mut &open.file)?,
-            false => 0,
-        };
-        Ok(File { cursor: Cursor::new(Arc::new(open), position, status.appends) })
-    }
-
-    /// Gives the file to the standard library, with its position, after its last deferred operation. Of a
-    /// pipe, bytes that a dropped read has taken are lost. Not cancel safe: a dropped call closes the file.
-    ///
-    /// # Errors
-    ///
-    /// When the system does not take the position, or gives no second descriptor while an operation
-    /// that was dropped still uses the first one.
-    pub async fn into_std(mut self) -> io::Result<std::fs::File> {
-        poll_fn(|cx| self.cursor.poll_settle(cx)).await;
-        let position = self.cursor.position();
-        let open = self.cursor.into_open();
-        if open.is_regular() {
-            io::Seek::seek(&mut &open.file, SeekFrom::Start(position))?;
-            system::clear_nonblock(&open.file)?;
-        }
-        match Arc::try_unwrap(open) {
-            Ok(open) => Ok(open.file),
-            Err(shared) => shared.file.try_clone(),
-        }
-    }
-
     /// A second handle of the same open file, with a position of its own, which begins where this one's
     /// is. Waits for the last deferred operation of this handle. Cancel safe.
     ///

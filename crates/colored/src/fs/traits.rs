@@ -1,8 +1,9 @@
 //! The I/O traits of tokio and of the futures crates, on [`File`].
 
 use super::File;
+use super::gather::joined;
 use crate::io::{AsyncRead, AsyncSeek, AsyncWrite, ReadBuf};
-use std::io::{self, SeekFrom};
+use std::io::{self, IoSlice, SeekFrom};
 use std::pin::Pin;
 #[cfg(feature = "futures-io")]
 use std::task::ready;
@@ -25,6 +26,18 @@ impl AsyncWrite for File {
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
         self.cursor.poll_write(cx, buf)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.cursor.poll_write(cx, &joined(bufs))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -68,6 +81,14 @@ impl futures_io::AsyncWrite for File {
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
         self.cursor.poll_write(cx, buf)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.cursor.poll_write(cx, &joined(bufs))
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
