@@ -13,7 +13,7 @@ mod async_fd;
 mod stdio;
 
 #[cfg(unix)]
-pub use self::async_fd::AsyncFd;
+pub use self::async_fd::{AsyncFd, AsyncFdTryNewError};
 pub use self::stdio::{Stderr, Stdin, Stdout, stderr, stdin, stdout};
 pub use tokio::io::{
     AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncSeek, AsyncSeekExt, AsyncWrite,

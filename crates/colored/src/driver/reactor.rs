@@ -321,6 +321,8 @@ pub(crate) enum Watched {
     /// All but room for data, for which there is [`Shard::watch_room`].
     #[cfg(unix)]
     AllButRoom,
+    #[cfg(unix)]
+    OnlyRoom,
 }
 
 impl Watched {
@@ -329,6 +331,8 @@ impl Watched {
             Watched::Everything => WITHOUT_ROOM.add(mio::Interest::WRITABLE),
             #[cfg(unix)]
             Watched::AllButRoom => WITHOUT_ROOM,
+            #[cfg(unix)]
+            Watched::OnlyRoom => mio::Interest::WRITABLE,
         }
     }
 }

@@ -97,6 +97,27 @@ impl<S: Source> Registered<S> {
         })
     }
 
+    /// As [`new`](Registered::new), for the events of `watched` only, and an error returns the socket.
+    ///
+    /// # Errors
+    ///
+    /// See [`Shard::register`].
+    ///
+    /// # Panics
+    ///
+    /// Outside a runtime.
+    #[cfg(unix)]
+    #[track_caller]
+    pub(crate) fn try_new(
+        socket: S,
+        ready: Ready,
+        watched: Watched,
+    ) -> Result<Registered<S>, (S, io::Error)> {
+        current::with(|context| {
+            Registered::try_watched(context, socket, ready, watched, Room::Told)
+        })
+    }
+
     /// As [`new`](Registered::new), with the runtime of another thread.
     ///
     /// # Errors
@@ -112,15 +133,30 @@ impl<S: Source> Registered<S> {
 
     fn watched(
         context: &current::Context,
-        mut socket: S,
+        socket: S,
         ready: Ready,
         watched: Watched,
         room: Room,
     ) -> io::Result<Registered<S>> {
+        let registered = Registered::try_watched(context, socket, ready, watched, room);
+        registered.map_err(|(_, error)| error)
+    }
+
+    fn try_watched(
+        context: &current::Context,
+        mut socket: S,
+        ready: Ready,
+        watched: Watched,
+        room: Room,
+    ) -> Result<Registered<S>, (S, io::Error)> {
         let driver = Arc::clone(&context.driver);
         let shard = driver.home_shard(context.worker);
-        let (key, entry) = driver.shards[shard].register(&mut socket, ready, watched)?;
-        Ok(Registered { socket: Some(socket), entry, key, shard, driver, room })
+        match driver.shards[shard].register(&mut socket, ready, watched) {
+            Ok((key, entry)) => {
+                Ok(Registered { socket: Some(socket), entry, key, shard, driver, room })
+            }
+            Err(error) => Err((socket, error)),
+        }
     }
 
     /// The socket.

@@ -1,7 +1,11 @@
 //! [`AsyncFd`]: descriptors that this crate has no type for.
 
+mod error;
+
+pub use self::error::AsyncFdTryNewError;
+
 use crate::driver::descriptor::Descriptor;
-use crate::driver::reactor::{Interest, Ready};
+use crate::driver::reactor::{Interest, Ready, Watched};
 use crate::driver::source::Registered;
 use std::fmt;
 use std::io;
@@ -48,9 +52,60 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Panics
     ///
     /// Outside a runtime.
+    #[track_caller]
     pub fn new(value: T) -> io::Result<Self> {
+        Self::try_new(value).map_err(io::Error::from)
+    }
+
+    /// As [`new`](Self::new), but the system watches for `interest` only: tasks that wait for another may wait for ever.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    ///
+    /// # Panics
+    ///
+    /// Outside a runtime.
+    #[track_caller]
+    pub fn with_interest(value: T, interest: Interest) -> io::Result<Self> {
+        Self::try_with_interest(value, interest).map_err(io::Error::from)
+    }
+
+    /// As [`new`](Self::new), and an error returns the value.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new), with the value.
+    ///
+    /// # Panics
+    ///
+    /// Outside a runtime; the value is dropped.
+    #[track_caller]
+    pub fn try_new(value: T) -> Result<Self, AsyncFdTryNewError<T>> {
+        Self::try_with_interest(value, Interest::READABLE | Interest::WRITABLE)
+    }
+
+    /// As [`with_interest`](Self::with_interest), and an error returns the value.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new), with the value.
+    ///
+    /// # Panics
+    ///
+    /// Outside a runtime; the value is dropped.
+    #[track_caller]
+    pub fn try_with_interest(value: T, interest: Interest) -> Result<Self, AsyncFdTryNewError<T>> {
+        let watched = match (interest.is_readable(), interest.is_writable()) {
+            (true, true) => Watched::Everything,
+            (true, false) => Watched::AllButRoom,
+            _ => Watched::OnlyRoom,
+        };
         // The system tells at once for what it is ready.
-        Ok(Self { inner: Registered::new(Descriptor(value), Ready::EMPTY)? })
+        match Registered::try_new(Descriptor(value), Ready::EMPTY, watched) {
+            Ok(inner) => Ok(Self { inner }),
+            Err((Descriptor(value), cause)) => Err(AsyncFdTryNewError { value, cause }),
+        }
     }
 
     /// The value.
@@ -216,6 +271,39 @@ mod tests {
             let error = AsyncFd::new(File::open("/").unwrap()).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::PermissionDenied);
             assert!(error.to_string().contains("regular files and directories"), "{error}");
+        });
+    }
+
+    #[test]
+    fn an_error_returns_the_value() {
+        run(async {
+            let file = File::open("/").unwrap();
+            let number = file.as_raw_fd();
+            let error = AsyncFd::try_new(file).unwrap_err();
+            assert!(error.to_string().contains("regular files and directories"), "{error}");
+            assert_eq!(format!("{error:?}"), format!("AsyncFdTryNewError({:?})", error.cause));
+            let (file, cause) = error.into_parts();
+            assert_eq!((file.as_raw_fd(), cause.kind()), (number, ErrorKind::PermissionDenied));
+            let again = AsyncFd::try_with_interest(file, Interest::WRITABLE).unwrap_err();
+            assert_eq!(again.into_parts().0.as_raw_fd(), number);
+        });
+    }
+
+    #[test]
+    fn the_system_tells_of_the_interest_only() {
+        run(async {
+            let (near, far) = pair();
+            (&near).write_all(b"x").unwrap();
+            let far = AsyncFd::with_interest(far, Interest::READABLE).unwrap();
+            far.readable().await.unwrap();
+            let either = Interest::READABLE | Interest::WRITABLE;
+            let ready = far.ready(either).await.unwrap();
+            assert!(ready.is_readable() && !ready.is_writable(), "{ready:?}");
+            let near = AsyncFd::with_interest(near, Interest::WRITABLE).unwrap();
+            (&mut far.get_ref()).write_all(b"y").unwrap();
+            near.writable().await.unwrap();
+            let ready = near.ready(either).await.unwrap();
+            assert!(ready.is_writable() && !ready.is_readable(), "{ready:?}");
         });
     }
 }
