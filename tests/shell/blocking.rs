@@ -2,6 +2,7 @@
 
 use crate::support::gate::Gate;
 use crate::support::{Trace, panic_of, run, runtime, shared};
+use colored::task::{self, BlockingClass};
 use colored::time::{Duration, sleep, timeout};
 use colored::{Color, ColorCell, Handle, exclusive, hop, spawn, spawn_blocking, spawn_colored};
 
@@ -26,6 +27,26 @@ fn a_blocking_call_spawns_calls_and_waits() {
         assert_eq!(sum.await.unwrap().unwrap(), 2);
         let said = spawn_blocking(|| panic_of(|| colored::spawn_here(async {}))).await.unwrap();
         assert!(said.contains("`spawn_here` where no color runs"), "{said}");
+    });
+}
+
+#[test]
+fn a_call_has_the_id_of_its_handle() {
+    run(1, async {
+        let class = BlockingClass::new("ids", 1).unwrap();
+        let call = || task::try_id();
+        for handle in [spawn_blocking(call), class.spawn(call), class.spawn_ordered(7, call)] {
+            let id = handle.id();
+            assert_eq!(handle.await.unwrap(), Some(id));
+        }
+        // A task on the thread has its own.
+        let call = class.spawn(|| {
+            let task = Handle::current().block_on(async { task::id() });
+            (task, task::id())
+        });
+        let id = call.id();
+        let (task, after) = call.await.unwrap();
+        assert!(task != id && after == id);
     });
 }
 

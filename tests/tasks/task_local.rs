@@ -45,6 +45,8 @@ fn a_value_moves_with_its_task_between_workers_and_colors() {
         }
         assert!(most > 1, "no task has met a second worker");
         assert!(NUMBER.try_with(|_| ()).is_err());
+        assert!(NUMBER.try_get().is_err());
+        assert_eq!(NUMBER.scope(7, async { NUMBER.try_get() }).await, Ok(7));
     });
 }
 

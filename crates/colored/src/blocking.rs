@@ -1,6 +1,7 @@
 //! Calls that may block, on threads of their own.
 
 mod class;
+pub(crate) mod running;
 mod serial;
 
 pub use self::class::{BlockingClass, BlockingMetrics};
@@ -182,9 +183,21 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    let (job, handle) = colored_core::blocking(f);
-    cancelled_or_panic(pool.submit(class, Job::new(move || job.run())));
+    let (job, handle) = call(f);
+    cancelled_or_panic(pool.submit(class, job));
     handle
+}
+
+/// A call for a thread, which then knows its id, and the handle of the call.
+#[track_caller]
+fn call<T, F>(f: F) -> (Job, JoinHandle<T>)
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let (job, handle) = colored_core::blocking(f);
+    let id = handle.id();
+    (Job::new(move || running::within(id, || job.run())), handle)
 }
 
 /// After a job has been submitted: the end of the pool cancels it, and the lack of a thread is a panic.

@@ -70,6 +70,7 @@ pub use tokio_util::sync::{
     WaitForCancellationFutureOwned,
 };
 
+use crate::blocking::running;
 use colored_core::{Color, SchedulerHandle};
 use std::future::poll_fn;
 use std::panic::Location;
@@ -185,7 +186,7 @@ where
     }
 }
 
-/// The id of the current task.
+/// The id of the current task, or of the call of [`spawn_blocking`](crate::spawn_blocking) that this thread runs.
 ///
 /// # Panics
 ///
@@ -196,10 +197,10 @@ pub fn id() -> Id {
     try_id().expect("`task::id` outside a task")
 }
 
-/// The id of the current task; `None` outside a task.
+/// As [`id`]; `None` outside a task.
 #[must_use]
 pub fn try_id() -> Option<Id> {
-    colored_core::current_task()
+    colored_core::current_task().or_else(running::id)
 }
 
 /// Takes one unit of the cooperative budget, and lets other tasks run first if none is left. Use it in

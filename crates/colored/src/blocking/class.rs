@@ -1,9 +1,9 @@
 //! [`BlockingClass`]: blocking calls with threads and a queue of their own.
 
 use super::serial::SerialQueues;
-use super::{cancelled_or_panic, inside};
+use super::{call, cancelled_or_panic, inside};
 use crate::driver::{Driver, current};
-use crate::pool::{Job, Stats, Threads};
+use crate::pool::{Stats, Threads};
 use colored_core::{Color, JoinHandle, SchedulerHandle};
 use std::fmt;
 use std::io::{self, ErrorKind};
@@ -131,8 +131,8 @@ impl BlockingClass {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        let (job, handle) = colored_core::blocking(inside(&self.core, &self.driver, f));
-        cancelled_or_panic(self.threads.submit(Job::new(move || job.run())));
+        let (job, handle) = call(inside(&self.core, &self.driver, f));
+        cancelled_or_panic(self.threads.submit(job));
         handle
     }
 
@@ -149,8 +149,7 @@ impl BlockingClass {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        let (job, handle) = colored_core::blocking(inside(&self.core, &self.driver, f));
-        let job = Job::new(move || job.run());
+        let (job, handle) = call(inside(&self.core, &self.driver, f));
         cancelled_or_panic(self.queues.submit(&self.threads, color.into(), job));
         handle
     }

@@ -147,6 +147,18 @@ impl<T: 'static> LocalKey<T> {
         self.with(T::clone)
     }
 
+    /// A clone of the value of the innermost scope.
+    ///
+    /// # Errors
+    ///
+    /// As for [`try_with`](Self::try_with).
+    pub fn try_get(&'static self) -> Result<T, NotInScope>
+    where
+        T: Clone,
+    {
+        self.try_with(T::clone)
+    }
+
     #[track_caller]
     fn refuse(&self, refused: Refused) -> ! {
         let name = self.name;

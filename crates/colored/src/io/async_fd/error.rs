@@ -4,7 +4,8 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 
-/// The error of [`AsyncFd::try_new`](super::AsyncFd::try_new) and [`AsyncFd::try_with_interest`](super::AsyncFd::try_with_interest), which returns the value. Its
+/// The error of [`AsyncFd::try_new`](super::AsyncFd::try_new) and
+/// [`AsyncFd::try_with_interest`](super::AsyncFd::try_with_interest), which returns the value. Its
 /// [`source`](Error::source) is the error of the system.
 pub struct AsyncFdTryNewError<T> {
     pub(super) value: T,
