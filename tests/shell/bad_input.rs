@@ -11,6 +11,7 @@ use std::cell::RefCell;
 use std::fs::File;
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpStream as StdStream};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::task::{Context, Waker};
 
@@ -187,19 +188,21 @@ fn outside_a_runtime_everything_says_where_it_belongs() {
     assert!(colored::Handle::try_current().is_none() && Color::current().is_none());
 }
 
+/// Where a panic is reported; nothing else may panic meanwhile.
+fn line_of(f: impl FnOnce()) -> String {
+    thread_local!(static PLACE: RefCell<String> = const { RefCell::new(String::new()) });
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|info| {
+        PLACE.set(info.location().map(ToString::to_string).unwrap_or_default());
+    }));
+    panic_of(f);
+    std::panic::set_hook(before);
+    PLACE.take()
+}
+
 /// The reported line is the program's, and not one in the library.
 #[test]
 fn a_mistake_is_reported_at_its_line() {
-    thread_local!(static PLACE: RefCell<String> = const { RefCell::new(String::new()) });
-    fn line_of(f: impl FnOnce()) -> String {
-        let before = std::panic::take_hook();
-        std::panic::set_hook(Box::new(|info| {
-            PLACE.set(info.location().map(ToString::to_string).unwrap_or_default());
-        }));
-        panic_of(f);
-        std::panic::set_hook(before);
-        PLACE.take()
-    }
     alone(|| {
         let mistakes: [fn(); 8] = [
             || drop(colored::spawn(async {})),
@@ -215,6 +218,42 @@ fn a_mistake_is_reported_at_its_line() {
             let line = line_of(mistake);
             assert!(line.contains(file!()), "{line} is not in {}", file!());
         }
+    });
+}
+
+/// As above, of what needs a runtime for its descriptor.
+#[test]
+fn a_descriptor_outside_a_runtime_is_reported_at_its_line() {
+    use colored::net::unix::pipe;
+    use colored::net::{TcpSocket, UdpSocket, UnixDatagram, UnixListener, UnixStream};
+    fn path() -> PathBuf {
+        std::env::temp_dir().join(format!("colored-no-runtime-{}", std::process::id()))
+    }
+    fn pair() -> (std::os::unix::net::UnixStream, std::os::unix::net::UnixStream) {
+        std::os::unix::net::UnixStream::pair().unwrap()
+    }
+    alone(|| {
+        let mistakes: [fn(); 14] = [
+            || drop(TcpListener::from_std(std::net::TcpListener::bind("127.0.0.1:0").unwrap())),
+            || drop(TcpSocket::new_v4().unwrap().listen(1)),
+            || drop(UdpSocket::from_std(std::net::UdpSocket::bind("127.0.0.1:0").unwrap())),
+            || drop(UnixDatagram::bind(path())),
+            || drop(UnixDatagram::unbound()),
+            || drop(UnixListener::bind(path())),
+            || drop(UnixStream::pair()),
+            || drop(UnixStream::try_from(pair().0)),
+            || drop(pipe::pipe()),
+            || drop(pipe::OpenOptions::new().open_receiver(path())),
+            || drop(colored::io::AsyncFd::new(pair().0)),
+            || drop(colored::fs::File::try_from(File::open("/dev/null").unwrap())),
+            || drop(colored::process::Command::new("true").spawn()),
+            || drop(colored::signal::signal(colored::signal::SignalKind::hangup())),
+        ];
+        for (number, mistake) in mistakes.into_iter().enumerate() {
+            let line = line_of(mistake);
+            assert!(line.contains(file!()), "{number}: {line} is not in {}", file!());
+        }
+        assert!(!path().exists(), "a listener without a runtime has left its file");
     });
 }
 

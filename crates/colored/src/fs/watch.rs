@@ -100,6 +100,7 @@ impl Watcher {
     /// # Panics
     ///
     /// Outside a runtime.
+    #[track_caller]
     pub fn new() -> io::Result<Watcher> {
         Ok(Watcher { source: Source::new()?, events: VecDeque::new() })
     }

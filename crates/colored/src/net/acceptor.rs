@@ -35,6 +35,7 @@ pub(super) struct Acceptor<L: Listener> {
 }
 
 impl<L: Listener> Acceptor<L> {
+    #[track_caller]
     pub(super) fn new(socket: L) -> io::Result<Self> {
         let inner = Registered::new(socket, Ready::READABLE)?;
         Ok(Self { inner, backoff: Backoff::default() })

@@ -11,6 +11,7 @@ macro_rules! convert {
             type Error = io::Error;
 
             /// See `from_std`, also for errors and panics.
+            #[track_caller]
             fn try_from(socket: $theirs) -> io::Result<$ours> {
                 <$ours>::from_std(socket)
             }

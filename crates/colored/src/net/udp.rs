@@ -133,11 +133,13 @@ impl UdpSocket {
     /// # Panics
     ///
     /// Outside a runtime.
+    #[track_caller]
     pub fn from_std(socket: net::UdpSocket) -> io::Result<UdpSocket> {
         socket.set_nonblocking(true)?;
         UdpSocket::bound(mio::net::UdpSocket::from_std(socket))
     }
 
+    #[track_caller]
     fn bound(socket: mio::net::UdpSocket) -> io::Result<UdpSocket> {
         Ok(UdpSocket { inner: Registered::new(socket, Ready::READABLE | Ready::WRITABLE)? })
     }

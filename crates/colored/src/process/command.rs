@@ -1,6 +1,7 @@
 //! [`Command`].
 
 use super::child::Child;
+use crate::driver::current;
 use crate::explained::explained;
 use std::ffi::OsStr;
 use std::io;
@@ -176,7 +177,10 @@ impl Command {
     /// # Panics
     ///
     /// Outside a runtime.
+    #[track_caller]
     pub fn spawn(&mut self) -> io::Result<Child> {
+        // Before there is a process.
+        current::with(|_| ());
         let child = self.command.spawn().and_then(|child| Child::new(child, self.kill_on_drop));
         child.map_err(|error| {
             let program = Path::new(self.command.get_program()).display();
@@ -190,6 +194,7 @@ impl Command {
     /// # Errors
     ///
     /// As [`spawn`](Self::spawn).
+    #[track_caller]
     pub fn status(&mut self) -> impl Future<Output = io::Result<ExitStatus>> + Send + use<> {
         let child = self.spawn();
         async move { child?.wait().await }
@@ -202,6 +207,7 @@ impl Command {
     /// # Errors
     ///
     /// As [`spawn`](Self::spawn).
+    #[track_caller]
     pub fn output(&mut self) -> impl Future<Output = io::Result<Output>> + Send + use<> {
         if !self.has_stdin {
             self.command.stdin(Stdio::null());

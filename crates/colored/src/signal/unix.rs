@@ -93,6 +93,7 @@ impl SignalKind {
 /// # Ok(())
 /// # }
 /// ```
+#[track_caller]
 pub fn signal(kind: SignalKind) -> io::Result<Signal> {
     let SignalKind(number) = kind;
     let refused = |why: &str| {

@@ -40,6 +40,7 @@ type Paths = HashMap<i32, PathBuf>;
 type HalfMoved = Option<(u32, PathBuf)>;
 
 impl Source {
+    #[track_caller]
     pub(super) fn new() -> io::Result<Source> {
         let queue = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK);
         let queue = queue.map_err(|error| {

@@ -53,6 +53,7 @@ impl TcpListener {
     /// # Panics
     ///
     /// Outside a runtime.
+    #[track_caller]
     pub fn from_std(listener: net::TcpListener) -> io::Result<TcpListener> {
         listener.set_nonblocking(true)?;
         let socket = mio::net::TcpListener::from_std(listener);

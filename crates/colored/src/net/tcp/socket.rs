@@ -120,6 +120,7 @@ impl TcpSocket {
     /// # Panics
     ///
     /// Outside a runtime.
+    #[track_caller]
     pub fn listen(self, backlog: u32) -> io::Result<TcpListener> {
         TcpListener::from_std(self.listen_to(backlog)?)
     }

@@ -32,12 +32,14 @@ impl TcpStream {
     /// # Panics
     ///
     /// Outside a runtime.
+    #[track_caller]
     pub fn from_std(stream: net::TcpStream) -> io::Result<TcpStream> {
         stream.set_nonblocking(true)?;
         TcpStream::connected(mio::net::TcpStream::from_std(stream))
     }
 
     /// Registers a connected socket. It can take data, and often has some to read already.
+    #[track_caller]
     pub(super) fn connected(socket: mio::net::TcpStream) -> io::Result<TcpStream> {
         let inner = Registered::new(socket, Ready::READABLE | Ready::WRITABLE)?;
         Ok(TcpStream { inner })

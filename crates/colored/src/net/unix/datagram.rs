@@ -56,6 +56,7 @@ impl UnixDatagram {
     /// # Panics
     ///
     /// Outside a runtime.
+    #[track_caller]
     pub fn bind(path: impl AsRef<Path>) -> io::Result<UnixDatagram> {
         let address = address::of(BIND, path.as_ref())?;
         // Before there is a file.
@@ -77,6 +78,7 @@ impl UnixDatagram {
     /// # Panics
     ///
     /// Outside a runtime.
+    #[track_caller]
     pub fn unbound() -> io::Result<UnixDatagram> {
         UnixDatagram::registered(mio::net::UnixDatagram::unbound()?)
     }
@@ -90,6 +92,7 @@ impl UnixDatagram {
     /// # Panics
     ///
     /// Outside a runtime.
+    #[track_caller]
     pub fn pair() -> io::Result<(UnixDatagram, UnixDatagram)> {
         let (one, other) = mio::net::UnixDatagram::pair()?;
         Ok((UnixDatagram::registered(one)?, UnixDatagram::registered(other)?))
@@ -115,11 +118,13 @@ impl UnixDatagram {
     /// # Panics
     ///
     /// Outside a runtime.
+    #[track_caller]
     pub fn from_std(socket: net::UnixDatagram) -> io::Result<UnixDatagram> {
         socket.set_nonblocking(true)?;
         UnixDatagram::registered(mio::net::UnixDatagram::from_std(socket))
     }
 
+    #[track_caller]
     fn registered(socket: mio::net::UnixDatagram) -> io::Result<UnixDatagram> {
         let inner = Registered::new(socket, Ready::READABLE | Ready::WRITABLE)?;
         Ok(UnixDatagram { inner, resend: Mutex::default() })

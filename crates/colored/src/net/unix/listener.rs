@@ -56,12 +56,14 @@ impl UnixListener {
     /// # Panics
     ///
     /// Outside a runtime.
+    #[track_caller]
     pub fn bind(path: impl AsRef<Path>) -> io::Result<UnixListener> {
         UnixListener::bind_addr(&address::of(LISTEN, path.as_ref())?)
     }
 
     /// Listens at `address`, which need not be a path: on Linux it may be an abstract name, which ends
     /// with its listener. See [`bind`](UnixListener::bind).
+    #[track_caller]
     pub fn bind_addr(address: &SocketAddr) -> io::Result<UnixListener> {
         // Before there is a file.
         current::with(|_| ());
@@ -103,6 +105,7 @@ impl UnixListener {
     /// # Panics
     ///
     /// Outside a runtime.
+    #[track_caller]
     pub fn from_std(listener: net::UnixListener) -> io::Result<UnixListener> {
         listener.set_nonblocking(true)?;
         let socket = mio::net::UnixListener::from_std(listener);

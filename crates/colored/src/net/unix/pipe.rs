@@ -54,6 +54,7 @@ use std::os::fd::OwnedFd;
 /// # Panics
 ///
 /// Outside a runtime.
+#[track_caller]
 pub fn pipe() -> io::Result<(Sender, Receiver)> {
     let (reader, writer) = io::pipe()?;
     let sender = Sender::from_owned_fd_unchecked(OwnedFd::from(writer))?;

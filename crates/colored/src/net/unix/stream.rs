@@ -83,6 +83,7 @@ impl UnixStream {
     /// # Panics
     ///
     /// Outside a runtime.
+    #[track_caller]
     pub fn pair() -> io::Result<(UnixStream, UnixStream)> {
         let (one, other) = mio::net::UnixStream::pair()?;
         Ok((UnixStream::connected(one)?, UnixStream::connected(other)?))
@@ -97,12 +98,14 @@ impl UnixStream {
     /// # Panics
     ///
     /// Outside a runtime.
+    #[track_caller]
     pub fn from_std(stream: net::UnixStream) -> io::Result<UnixStream> {
         stream.set_nonblocking(true)?;
         UnixStream::connected(mio::net::UnixStream::from_std(stream))
     }
 
     /// Registers a connected socket. It can take data, and often has some to read already.
+    #[track_caller]
     pub(super) fn connected(socket: mio::net::UnixStream) -> io::Result<UnixStream> {
         Ok(UnixStream { inner: Registered::with_room(socket)? })
     }

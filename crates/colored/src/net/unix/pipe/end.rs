@@ -94,6 +94,7 @@ macro_rules! methods {
             /// # Panics
             ///
             /// Outside a runtime.
+            #[track_caller]
             pub fn from_file(file: File) -> io::Result<$end> {
                 $end::registered(End::checked(file, $way)?)
             }
@@ -108,6 +109,7 @@ macro_rules! methods {
             /// # Panics
             ///
             /// Outside a runtime.
+            #[track_caller]
             pub fn from_file_unchecked(file: File) -> io::Result<$end> {
                 $end::registered(End::unchecked(file, $way)?)
             }
@@ -121,6 +123,7 @@ macro_rules! methods {
             /// # Panics
             ///
             /// Outside a runtime.
+            #[track_caller]
             pub fn from_owned_fd(fd: OwnedFd) -> io::Result<$end> {
                 $end::from_file(fd.into())
             }
@@ -134,10 +137,12 @@ macro_rules! methods {
             /// # Panics
             ///
             /// Outside a runtime.
+            #[track_caller]
             pub fn from_owned_fd_unchecked(fd: OwnedFd) -> io::Result<$end> {
                 $end::from_file_unchecked(fd.into())
             }
 
+            #[track_caller]
             fn registered(end: End) -> io::Result<$end> {
                 Ok($end { inner: Registered::new(end, $ready)? })
             }

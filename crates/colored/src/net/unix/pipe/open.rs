@@ -8,6 +8,7 @@ use std::path::Path;
 use rustix::fs::OFlags;
 
 use super::{Receiver, Sender};
+use crate::driver::current;
 use crate::explained::explained;
 
 /// How to open a FIFO: a pipe that has a path.
@@ -69,6 +70,7 @@ impl OpenOptions {
     /// # Panics
     ///
     /// Outside a runtime.
+    #[track_caller]
     pub fn open_receiver(&self, path: impl AsRef<Path>) -> io::Result<Receiver> {
         let of_file = match self.unchecked {
             true => Receiver::from_file_unchecked,
@@ -87,6 +89,7 @@ impl OpenOptions {
     /// # Panics
     ///
     /// Outside a runtime.
+    #[track_caller]
     pub fn open_sender(&self, path: impl AsRef<Path>) -> io::Result<Sender> {
         let of_file = match self.unchecked {
             true => Sender::from_file_unchecked,
@@ -95,12 +98,15 @@ impl OpenOptions {
         self.open(path.as_ref(), fs::OpenOptions::new().write(true).read(self.read_write), of_file)
     }
 
+    #[track_caller]
     fn open<T>(
         &self,
         path: &Path,
         options: &mut fs::OpenOptions,
         of_file: impl FnOnce(File) -> io::Result<T>,
     ) -> io::Result<T> {
+        // Before the other end sees that there is one.
+        current::with(|_| ());
         // Without this flag the call would wait for the other end.
         let flags = OFlags::NONBLOCK.bits().cast_signed();
         options.custom_flags(flags).open(path).and_then(of_file).map_err(|error| {
