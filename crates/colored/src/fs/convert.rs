@@ -51,7 +51,6 @@ impl File {
     ///
     /// Returns the `File` if its last operation was dropped and is not over, or for the reasons of
     /// [`into_std`](Self::into_std), which tells them.
-    #[expect(clippy::result_large_err, reason = "the error is the file itself")]
     pub fn try_into_std(mut self) -> Result<std::fs::File, File> {
         let settled = budget::unlimited(|| {
             self.cursor.poll_settle(&mut Context::from_waker(Waker::noop())).is_ready()
@@ -63,7 +62,6 @@ impl File {
     }
 
     /// Gives away what is in here, with the position, when no operation is under way at the position.
-    #[expect(clippy::result_large_err, reason = "the error returns the file")]
     fn detach(self) -> Result<std::fs::File, (File, io::Error)> {
         let open = self.cursor.open();
         let mut handed_over = Ok(());
