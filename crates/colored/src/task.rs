@@ -186,7 +186,7 @@ where
     }
 }
 
-/// The id of the current task, or of the call of [`spawn_blocking`](crate::spawn_blocking) that this thread runs.
+/// The id of the current task, or of the call of [`spawn_blocking`] that this thread runs.
 ///
 /// # Panics
 ///
