@@ -13,6 +13,8 @@ mod halves;
 mod hops;
 mod keep_alive;
 mod limits;
+#[cfg(any(target_os = "linux", target_os = "android"))]
+mod linux;
 mod listen;
 mod listener;
 mod options;
