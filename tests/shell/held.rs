@@ -1,8 +1,9 @@
 //! Polls that hold their workers: the other colors go on, and the runtime says which poll it was.
 
 use crate::support::attempts::{percentile, within};
-use crate::support::{alone, process, runtime, runtime_with_spares, shared};
+use crate::support::{alone, child, process, runtime, runtime_with_spares, shared};
 use colored::metrics::LongPoll;
+use colored::sync::mpsc;
 use colored::time::{Duration, Instant, MissedTickBehavior, interval, sleep};
 use colored::{Builder, Color, Runtime, block_in_place, spawn_colored, spawn_unique};
 use std::sync::{Arc, Mutex};
@@ -231,4 +232,33 @@ fn block_in_place_is_a_call() {
             assert_eq!(block_in_place(Color::current), same);
         });
     });
+}
+
+/// A task that blocks for ever is named, with what to do, where the program has no hook of its own: once.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the mistake of this test")]
+fn a_blocking_receive_in_a_task_says_what_is_wrong() {
+    const TEST: &str = "a_blocking_receive_in_a_task_says_what_is_wrong";
+    let said = child::said("", module_path!(), TEST, || {
+        for hook in [false, true] {
+            let builder = one_worker();
+            let builder = if hook { builder.on_long_poll(|_| ()) } else { builder };
+            let runtime = builder.build().unwrap();
+            for _ in 0..2 {
+                let (send, mut receive) = mpsc::channel(1);
+                let blocked = async move { receive.blocking_recv() };
+                let task = runtime.spawn_colored(Color::named("till"), blocked);
+                thread::sleep(Duration::from_millis(1_500));
+                send.blocking_send(7).unwrap();
+                assert_eq!(runtime.block_on(task).unwrap(), Some(7));
+            }
+        }
+    });
+    let Some((_, cried)) = said else { return };
+    let lines: Vec<_> =
+        cried.lines().filter(|line| line.starts_with("colored: worker 0 ")).collect();
+    let [line] = lines[..] else { panic!("{cried}") };
+    for part in ["under color \"till\"", "held.rs:", "await the method without `blocking_`"] {
+        assert!(line.contains(part), "{part}: {line}");
+    }
 }

@@ -2,8 +2,9 @@
 
 use colored_core::{Color, RunningSlice, contain};
 use std::fmt;
+use std::io::{self, Write};
 use std::panic::Location;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -64,6 +65,14 @@ pub struct LongPollMetrics {
     pub spares: usize,
 }
 
+/// A program without a hook is told of the first poll that takes so long: it may not end at all.
+const VERY_LONG: Duration = Duration::from_secs(1);
+
+/// What to do about it.
+const ADVICE: &str = "nothing else of this color runs meanwhile. If the task blocks its thread, as a `blocking_` method of \
+    `colored::sync` does, await the method without `blocking_`, or block in `spawn_blocking`; if it computes, do so in \
+    `spawn_blocking` or call `yield_now` now and then. `Builder::on_long_poll` hears of such polls in place of this line";
+
 /// The function that hears of each long poll.
 pub(crate) type Hook = Arc<dyn Fn(&LongPoll) + Send + Sync>;
 
@@ -88,6 +97,8 @@ pub(crate) struct LongPolls {
     hand_offs: AtomicU64,
     spares: AtomicUsize,
     longest: Mutex<Option<LongPoll>>,
+    /// The standard error has a line about a very long poll.
+    has_warned: AtomicBool,
 }
 
 impl LongPolls {
@@ -98,6 +109,7 @@ impl LongPolls {
             hand_offs: AtomicU64::new(0),
             spares: AtomicUsize::new(0),
             longest: Mutex::new(None),
+            has_warned: AtomicBool::new(false),
         }
     }
 
@@ -110,9 +122,21 @@ impl LongPolls {
                 contain(|| hook(&poll));
             }
         }
+        if self.settings.hook.is_none() && poll.time >= VERY_LONG {
+            self.warn(&poll);
+        }
         let mut longest = self.longest.lock().unwrap_or_else(PoisonError::into_inner);
         if longest.as_ref().is_none_or(|longest| longest.time < poll.time) {
             *longest = Some(poll);
+        }
+    }
+
+    /// Once in a runtime's life.
+    fn warn(&self, poll: &LongPoll) {
+        // Ordering: only the reactor thread comes here.
+        if !self.has_warned.swap(true, Ordering::Relaxed) {
+            // A program without a standard error goes on all the same.
+            let _ = writeln!(io::stderr(), "colored: {poll}; {ADVICE}");
         }
     }
 

@@ -68,7 +68,8 @@ async fn main() -> Result<(), Failure> {
     };
     serve(listener, tower(routes)).with_graceful_shutdown(stop).await?;
     bank.journal.close();
-    let written = bank.journal.drained().await;
+    bank.journal.drained().await;
+    let written = bank.journal.metrics();
     println!("{} entries in {} transactions", written.handled, written.batches);
 
     let mut differences = 0;

@@ -62,7 +62,8 @@ impl Builder {
 
     /// The reactor thread calls `f` once for each long poll that it sees, while the poll goes on. `f` must be quick:
     /// sockets and timers wait for it. The panic hook reports a panic of `f`, which goes no further. A second call
-    /// replaces the first. Default: long polls are counted only.
+    /// replaces the first. Default: long polls are counted, and a line on the standard error names the first one that
+    /// takes a second, with the place of its task's spawn and what to do.
     ///
     /// ```
     /// # fn main() -> std::io::Result<()> {
