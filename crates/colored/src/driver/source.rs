@@ -230,11 +230,38 @@ impl<S: Source> Registered<S> {
         interest: Interest,
         operation: impl FnOnce(&S) -> io::Result<T>,
     ) -> io::Result<(Snapshot, T)> {
+        let seen = self.before_try(interest)?;
+        let done = operation(self.get());
+        self.after_try(seen, interest, done)
+    }
+
+    /// As [`try_io`](Registered::try_io). The socket must stay the one that is registered.
+    #[cfg(unix)]
+    pub(crate) fn try_io_mut<T>(
+        &mut self,
+        interest: Interest,
+        operation: impl FnOnce(&mut S) -> io::Result<T>,
+    ) -> io::Result<T> {
+        let seen = self.before_try(interest)?;
+        let done = operation(self.get_mut());
+        self.after_try(seen, interest, done).map(|(_, done)| done)
+    }
+
+    fn before_try(&self, interest: Interest) -> io::Result<Snapshot> {
         let seen = self.entry.now()?;
-        if seen.ready().and(interest.answered_by()).is_empty() {
-            return Err(io::ErrorKind::WouldBlock.into());
+        match seen.ready().and(interest.answered_by()).is_empty() {
+            true => Err(io::ErrorKind::WouldBlock.into()),
+            false => Ok(seen),
         }
-        match operation(self.get()) {
+    }
+
+    fn after_try<T>(
+        &self,
+        seen: Snapshot,
+        interest: Interest,
+        done: io::Result<T>,
+    ) -> io::Result<(Snapshot, T)> {
+        match done {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 self.exhausted(seen, interest)?;
                 Err(error)

@@ -8,7 +8,7 @@ use crate::driver::descriptor::Descriptor;
 use crate::driver::reactor::{Interest, Ready, Watched};
 use crate::driver::source::Registered;
 use std::fmt;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::task::{Context, Poll};
 
@@ -182,6 +182,36 @@ impl<T: AsRawFd> AsyncFd<T> {
         let operation = |descriptor: &Descriptor<T>| operation(&descriptor.0);
         self.inner.io(interest, operation).await.map(|(_, done)| done)
     }
+
+    /// As [`try_io`](Self::try_io), with the value as [`get_mut`](Self::get_mut) returns it.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_io`](Self::try_io).
+    pub fn try_io_mut<R>(
+        &mut self,
+        interest: Interest,
+        operation: impl FnOnce(&mut T) -> io::Result<R>,
+    ) -> io::Result<R> {
+        self.inner.try_io_mut(interest, |descriptor| operation(&mut descriptor.0))
+    }
+
+    /// As [`async_io`](Self::async_io), with the value as [`get_mut`](Self::get_mut) returns it: for types that read and
+    /// write only through `&mut`. Cancel safe: unless this returns, `operation` has not run or has not succeeded.
+    pub async fn async_io_mut<R>(
+        &mut self,
+        interest: Interest,
+        mut operation: impl FnMut(&mut T) -> io::Result<R>,
+    ) -> io::Result<R> {
+        loop {
+            self.ready(interest).await?;
+            match self.try_io_mut(interest, &mut operation) {
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
+                done => return done,
+            }
+        }
+    }
 }
 
 impl<T: AsRawFd> AsRawFd for AsyncFd<T> {
@@ -207,7 +237,7 @@ mod tests {
     use super::*;
     use crate::driver::testing::run;
     use std::fs::File;
-    use std::io::{ErrorKind, Read, Write};
+    use std::io::{Read, Write};
     use std::os::unix::net::UnixStream;
 
     fn pair() -> (UnixStream, UnixStream) {
@@ -271,6 +301,43 @@ mod tests {
             let error = AsyncFd::new(File::open("/").unwrap()).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::PermissionDenied);
             assert!(error.to_string().contains("regular files and directories"), "{error}");
+        });
+    }
+
+    /// Reads only by `&mut`.
+    struct Source(UnixStream);
+
+    impl AsRawFd for Source {
+        fn as_raw_fd(&self) -> RawFd {
+            self.0.as_raw_fd()
+        }
+    }
+
+    impl Read for Source {
+        fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+            self.0.read(buf)
+        }
+    }
+
+    #[test]
+    fn an_operation_may_change_the_value() {
+        run(async {
+            let (mut near, far) = pair();
+            let mut far = AsyncFd::new(Source(far)).unwrap();
+            let mut bytes = [0; 2];
+            let early = far.try_io_mut(Interest::READABLE, |far| far.read(&mut bytes));
+            assert_eq!(early.unwrap_err().kind(), ErrorKind::WouldBlock);
+            for _ in 0..2 {
+                let mut calls = 0;
+                let read = far.async_io_mut(Interest::READABLE, |far| {
+                    calls += 1;
+                    far.read(&mut bytes)
+                });
+                let (read, _) = tokio::join!(read, async { near.write(b"x").unwrap() });
+                assert_eq!((read.unwrap(), bytes[0]), (1, b'x'));
+                // Before the bytes, after the first round, there was an attempt.
+                assert!(calls <= 2, "{calls}");
+            }
         });
     }
 
