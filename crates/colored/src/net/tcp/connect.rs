@@ -113,10 +113,12 @@ impl ConnectOptions {
     }
 
     async fn connect_to(&self, addr: SocketAddr) -> io::Result<TcpStream> {
-        if let (None, None, None) = (self.bind, self.send_buffer, self.receive_buffer) {
-            return TcpStream::connecting(mio::net::TcpStream::connect(addr)?).await;
-        }
-        self.prepared(addr)?.connect_to(addr).await
+        // One await for both: each would have a place of its own in the future.
+        let begun = match (self.bind, self.send_buffer, self.receive_buffer) {
+            (None, None, None) => mio::net::TcpStream::connect(addr)?,
+            _ => self.prepared(addr)?.begin_connect(addr)?,
+        };
+        TcpStream::connecting(begun).await
     }
 
     /// A socket with these options.

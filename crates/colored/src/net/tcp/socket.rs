@@ -97,15 +97,16 @@ impl TcpSocket {
     ///
     /// Outside a runtime.
     pub async fn connect(self, addr: SocketAddr) -> io::Result<TcpStream> {
-        self.connect_to(addr).await.map_err(|error| failed("connect to", addr, error))
+        let connected = async { TcpStream::connecting(self.begin_connect(addr)?).await };
+        connected.await.map_err(|error| failed("connect to", addr, error))
     }
 
-    /// As [`connect`](TcpSocket::connect), with the error of the system.
-    pub(super) async fn connect_to(self, addr: SocketAddr) -> io::Result<TcpStream> {
+    /// Begins to connect. The error is the system's.
+    pub(super) fn begin_connect(self, addr: SocketAddr) -> io::Result<mio::net::TcpStream> {
         self.socket.set_nonblocking(true)?;
         match self.socket.connect(&addr.into()) {
             Err(error) if !is_under_way(&error) => Err(error),
-            _ => TcpStream::connecting(mio::net::TcpStream::from_std(self.socket.into())).await,
+            _ => Ok(mio::net::TcpStream::from_std(self.socket.into())),
         }
     }
 

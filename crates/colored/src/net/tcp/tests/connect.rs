@@ -171,3 +171,10 @@ fn a_connect_ends_with_its_time_limit_and_can_be_dropped() {
         assert!(poll.is_pending());
     });
 }
+
+/// Of what a task keeps while it connects: a second await of a connection would add some 400 bytes.
+#[test]
+fn the_future_of_a_connect_is_small() {
+    let size = size_of_val(&TcpStream::connect("127.0.0.1:1"));
+    assert!(size < 1000, "{size} bytes");
+}
