@@ -115,10 +115,13 @@ fn journal(pool: SqlitePool, fails: mpsc::Sender<sqlx::Error>) -> Stage<Entry> {
         let (pool, fails) = (pool.clone(), fails.clone());
         let entries: Vec<Entry> = entries.collect();
         async move {
-            match write(&pool, &entries).await {
-                Ok(()) => entries.into_iter().for_each(|entry| drop(entry.written.send(()))),
-                // The first error is enough; the requests of these entries get an error too.
-                Err(error) => drop(fails.try_send(error)),
+            if let Err(error) = write(&pool, &entries).await {
+                // The first error is enough. The requests of these entries get an error too, by the end of the channel.
+                let _ = fails.try_send(error);
+                return;
+            }
+            for entry in entries {
+                let _unless_gone = entry.written.send(());
             }
         }
     };
