@@ -5,6 +5,7 @@
 //! ```text
 //! cargo run --release --example websocket-rooms -- [--addr HOST:PORT]
 //! xdg-open http://127.0.0.1:7002/
+//! xdg-open http://127.0.0.1:7002/#lobby/ann/hello
 //! ```
 //!
 //! Ctrl-C stops it: every browser is told so by a close frame, and the server ends when they have answered.

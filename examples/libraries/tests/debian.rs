@@ -2,6 +2,7 @@
 //!
 //! A test whose program is missing says so and passes. With `COLORED_ALL_PROGRAMS=1` it fails.
 
+mod browser;
 mod clients;
 mod nats;
 mod nginx;

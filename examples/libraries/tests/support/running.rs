@@ -28,6 +28,12 @@ impl Running {
         Running::start("proxy", &args, "curl -x http://")
     }
 
+    /// `websocket-rooms`, whose first line names its address.
+    #[track_caller]
+    pub(crate) fn rooms() -> Running {
+        Running::start("websocket-rooms", &["--addr", "127.0.0.1:0"], "listening on http://")
+    }
+
     #[track_caller]
     fn start(name: &str, args: &[&str], before: &str) -> Running {
         let mut child = program(name).args(args).stdout(Stdio::piped()).spawn().expect("it starts");
@@ -38,6 +44,10 @@ impl Running {
         let addr = rest.split(|c: char| !c.is_ascii_digit() && !".:".contains(c)).next();
         let addr = addr.and_then(|addr| addr.parse().ok()).unwrap_or_else(|| panic!("{line:?}"));
         Running { child, addr, _output: output, _watched: watchdog::arm() }
+    }
+
+    pub(crate) fn addr(&self) -> SocketAddr {
+        self.addr
     }
 
     pub(crate) fn url(&self, path: &str) -> String {
