@@ -18,7 +18,7 @@ use tokio_rustls::rustls::{self, ClientConfig, RootCertStore, ServerConfig};
 ///
 /// # Errors
 ///
-/// Those of reading, and [`InvalidData`](ErrorKind::InvalidData) for content that cannot be used. The message names
+/// The errors of reading, and [`InvalidData`](ErrorKind::InvalidData) for content that cannot be used. The message names
 /// the file and what is expected in it.
 pub fn server_config(
     certificates: impl AsRef<Path>,

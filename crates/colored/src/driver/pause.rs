@@ -40,7 +40,7 @@ use std::time::Duration;
 /// What a driver knows about its paused clock.
 #[derive(Debug, Default)]
 pub(crate) struct Pause {
-    /// Who has this lock may move the clock.
+    /// The thread that has this lock may move the clock.
     advances: Mutex<Advances>,
     /// How many main futures run.
     mains: AtomicUsize,
