@@ -63,8 +63,9 @@ enum Found<'a> {
 pub(crate) struct Main(Arc<Driver>);
 
 impl Main {
+    /// To be called in the main future's first poll: before, time could move ahead of it.
     pub(crate) fn begin(driver: &Arc<Driver>) -> Main {
-        // Ordering: the scheduler hands the main future to the worker that looks.
+        // Ordering: begun in a poll, and the worker that looks afterwards finds the poll ended.
         driver.pause.mains.fetch_add(1, Ordering::Relaxed);
         Main(Arc::clone(driver))
     }
@@ -145,6 +146,9 @@ impl Driver {
         if !scheduler.all_parked() {
             return Found::Others;
         }
+        // Before the polls, too, so that these see what the last task has sent. Where a worker has turned back or a guest
+        // runs, one of them looks again.
+        let was_at_rest = scheduler.is_at_rest();
         let mut turns = Vec::with_capacity(self.shards.len());
         for shard in &self.shards {
             let Some(mut turn) = shard.try_turn() else {
@@ -157,9 +161,11 @@ impl Driver {
         }
         // What was due before the clock was paused.
         self.fire_all(wakers);
+        // The next time last: a thread inside `block_on` may have set a timer until it was at rest.
         if wakers.is_empty()
-            && let Some(next) = self.next_time(&advances)
+            && was_at_rest
             && self.may_move(&advances, worker, scheduler)
+            && let Some(next) = self.next_time(&advances)
         {
             self.clock.set(next);
             self.fire_all(wakers);

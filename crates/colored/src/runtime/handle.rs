@@ -228,9 +228,8 @@ impl Handle {
         let entered = entered::enter(context);
         let output = {
             let _tokio = self.driver.enter_tokio();
-            let running = Main::begin(&self.driver);
-            self.core.block_on(async move {
-                let _running = running;
+            self.core.block_on(async {
+                let _running = Main::begin(&self.driver);
                 future.await
             })
         };

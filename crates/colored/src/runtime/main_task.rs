@@ -5,6 +5,7 @@ use crate::driver::pause::Main;
 use crate::task::JoinError;
 use crate::wait;
 use std::pin::pin;
+use std::sync::Arc;
 
 #[track_caller]
 pub(super) fn run<F>(handle: &Handle, main: F) -> Result<F::Output, JoinError>
@@ -16,10 +17,10 @@ where
         colored_core::Color::current().is_none() && !handle.is_current_worker(),
         "`Runtime::run` inside a task would block its worker and its color: spawn the future instead"
     );
-    let running = Main::begin(&handle.driver);
+    let driver = Arc::clone(&handle.driver);
     let main = async move {
         // Dropped with the future, in its last poll.
-        let _running = running;
+        let _running = Main::begin(&driver);
         main.await
     };
     let task = pin!(handle.spawn(main));
