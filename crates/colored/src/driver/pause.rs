@@ -189,7 +189,7 @@ impl Driver {
         }
     }
 
-    /// Takes all timers that are due: those of one wheel behind those of another.
+    /// Takes all timers that are due, wheel by wheel.
     fn fire_all(&self, wakers: &mut Vec<Waker>) {
         (0..self.wheels.len()).for_each(|wheel| {
             self.advance(wheel, wakers);

@@ -15,7 +15,7 @@ impl ListenOptions {
     ///
     /// # Errors
     ///
-    /// Those of `listen`, and of [`TcpListener::bind_per_worker`].
+    /// The errors of `listen`, and of [`TcpListener::bind_per_worker`].
     ///
     /// # Panics
     ///
