@@ -235,6 +235,7 @@ mod spawn;
 mod sync;
 mod table;
 mod task;
+mod usage;
 mod wait;
 
 #[doc(hidden)]
@@ -258,3 +259,4 @@ pub use self::sched::{
 };
 pub use self::spawn::{Hop, Job, YieldNow, blocking, current_task, hop, yield_now};
 pub use self::task::{Deadlock, Id, JoinError, TaskPanic};
+pub use self::usage::Usage;

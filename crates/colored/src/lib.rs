@@ -234,6 +234,7 @@ pub mod task;
 pub mod time;
 #[cfg(feature = "tokio-context")]
 mod tokio_context;
+pub mod usage;
 mod wait;
 mod wall;
 

@@ -1,0 +1,105 @@
+//! [`Window`]: what was used between two snapshots.
+
+use super::{ColorUsage, SiteUsage, Snapshot, TimerUsage, Usage, WorkerUsage};
+use crate::long_poll::LongPoll;
+use colored_core::Color;
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::iter;
+use std::time::Duration;
+
+/// What a runtime used between two [`Snapshot`]s.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Window {
+    /// How long it was.
+    pub length: Duration,
+    /// By worker.
+    pub workers: Vec<WorkerUsage>,
+    /// Workers that were in use at its end, without spare ones.
+    pub active_workers: usize,
+    /// The colors that used something, the one that ran longest first.
+    pub colors: Vec<ColorUsage>,
+    /// The rest.
+    pub others: Usage,
+    /// By the place of the spawn, the largest first.
+    pub sites: Vec<SiteUsage>,
+    /// Tasks that had been spawned and had not completed, at its end.
+    pub tasks: u64,
+    /// How many more tasks these are than at its begin.
+    pub more_tasks: i64,
+    /// Timers.
+    pub timers: TimerUsage,
+    /// The long polls that were seen in it.
+    pub long_polls: Vec<LongPoll>,
+    /// How often a worker was woken.
+    pub wakes: u64,
+    /// Whether waits were measured for the whole of it.
+    pub measures_waits: bool,
+}
+
+impl Window {
+    /// What was used from `earlier` to `later`, two snapshots of one runtime.
+    #[must_use]
+    pub fn between(earlier: &Snapshot, later: &Snapshot) -> Self {
+        let before: HashMap<Color, &ColorUsage> =
+            earlier.colors.iter().map(|color| (color.color, color)).collect();
+        let none = Usage::default();
+        let mut colors: Vec<ColorUsage> = later.colors.clone();
+        for color in &mut colors {
+            let before = before.get(&color.color).map_or(&none, |before| &before.usage);
+            color.usage = color.usage.since(before);
+        }
+        colors.retain(|color| color.usage != none);
+        colors.sort_by_key(|color| (Reverse(color.usage.run), color.color));
+        let is_new = |poll: &&LongPoll| !earlier.long_polls.contains(poll);
+        Self {
+            length: later.at.saturating_sub(earlier.at),
+            workers: workers_between(&earlier.workers, &later.workers),
+            active_workers: later.active_workers,
+            colors,
+            others: later.others.since(&earlier.others),
+            sites: sites_between(&earlier.sites, &later.sites),
+            tasks: later.tasks,
+            more_tasks: later.tasks.cast_signed() - earlier.tasks.cast_signed(),
+            timers: TimerUsage {
+                pending: later.timers.pending,
+                fired: later.timers.fired.saturating_sub(earlier.timers.fired),
+                turns: later.timers.turns.saturating_sub(earlier.timers.turns),
+            },
+            long_polls: later.long_polls.iter().filter(is_new).cloned().collect(),
+            wakes: later.wakes.saturating_sub(earlier.wakes),
+            measures_waits: earlier.measures_waits && later.measures_waits,
+        }
+    }
+}
+
+fn workers_between(earlier: &[WorkerUsage], later: &[WorkerUsage]) -> Vec<WorkerUsage> {
+    let none = WorkerUsage::default();
+    let before = earlier.iter().chain(iter::repeat(&none));
+    let difference = |(later, before): (&WorkerUsage, &WorkerUsage)| WorkerUsage {
+        run: later.run.saturating_sub(before.run),
+        search: later.search.saturating_sub(before.search),
+        io: later.io.saturating_sub(before.io),
+        timers: later.timers.saturating_sub(before.timers),
+        parked: later.parked.saturating_sub(before.parked),
+        polls: later.polls.saturating_sub(before.polls),
+        slices: later.slices.saturating_sub(before.slices),
+        steals: later.steals.saturating_sub(before.steals),
+        parks: later.parks.saturating_sub(before.parks),
+    };
+    later.iter().zip(before).map(difference).collect()
+}
+
+fn sites_between(earlier: &[SiteUsage], later: &[SiteUsage]) -> Vec<SiteUsage> {
+    let mut sites = later.to_vec();
+    for site in &mut sites {
+        if let Some(before) = earlier.iter().find(|before| before.site == site.site) {
+            site.run_default = site.run_default.saturating_sub(before.run_default);
+            site.run_colored = site.run_colored.saturating_sub(before.run_colored);
+        }
+    }
+    sites.retain(|site| !(site.run_default + site.run_colored).is_zero());
+    sites.sort_by_key(|site| Reverse(site.run_default + site.run_colored));
+    sites
+}
