@@ -9,6 +9,7 @@ mod support;
 
 mod cells;
 mod deadlock;
+mod diagnosis;
 mod files;
 mod flow;
 mod guarantees;

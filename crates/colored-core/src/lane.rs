@@ -57,6 +57,7 @@ mod count;
 pub(crate) mod current;
 mod held;
 pub(crate) mod locals;
+mod measure;
 mod port;
 pub(crate) mod priority;
 pub(crate) mod readers;
@@ -86,6 +87,7 @@ use self::held::Held;
 use self::priority::PriorityWord;
 use self::readers::count::ReaderCount;
 use crate::color::Color;
+use crate::meter::Place;
 use crate::queue::{Chain, Kind, Node};
 use crate::sync::{Arc, AtomicBool, AtomicU16, Ordering, UnsafeCell};
 use crate::task::LiveList;
@@ -111,6 +113,8 @@ pub(crate) struct Lane {
     readers: ReaderCount,
     priority: PriorityWord,
     number: u64,
+    /// Made when the lane is recorded first.
+    meter: Place,
     /// At the head while a call runs inline, or while readers are inside.
     inline: Node,
 }
@@ -153,6 +157,7 @@ impl Lane {
             readers: ReaderCount::new(),
             priority: PriorityWord::new(),
             number: color.number(),
+            meter: Place::default(),
             inline: Node::new(Kind::Inline, 0),
         }
     }
@@ -180,6 +185,11 @@ impl Lane {
         // Fresh colors sort in the order in which they were made, whatever else has made some: else a simulation could
         // not be run again.
         (self.unique, self.number, ptr::from_ref(self).addr())
+    }
+
+    /// How urgent the color is at the moment.
+    pub(crate) fn priority(&self) -> Priority {
+        self.priority.class()
     }
 
     /// A lane of the same scheduler under a fresh color.

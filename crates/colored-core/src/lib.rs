@@ -224,6 +224,7 @@ mod exclusive;
 mod join;
 mod lane;
 mod memory;
+mod meter;
 #[cfg(all(test, colored_loom))]
 mod model;
 #[doc(hidden)]
@@ -231,10 +232,13 @@ pub mod port;
 mod queue;
 mod rng;
 mod sched;
+mod sketch;
 mod spawn;
 mod sync;
 mod table;
 mod task;
+#[doc(hidden)]
+pub mod trace;
 mod usage;
 mod wait;
 
@@ -252,10 +256,11 @@ pub use self::exclusive::{Exclusive, exclusive};
 pub use self::join::{AbortHandle, JoinHandle};
 pub use self::lane::locals::{ColorLocal, ColorLocalError};
 pub use self::lane::{Address, Priority};
+pub use self::meter::Level;
 pub use self::sched::{
-    Destination, Entered, InPlace, Nested, Options, Park, Policy, Runnable, RunningSlice,
-    Scheduler, SchedulerHandle, Step, Unsuitable, Worker, WorkerMetrics, block_in_place,
-    spawn_here, spawn_local,
+    Destination, Entered, InPlace, Nested, Observed, ObservedColor, ObservedSite, Options, Park,
+    Phase, Policy, Runnable, RunningSlice, Scheduler, SchedulerHandle, Step, Unsuitable, Worker,
+    WorkerMetrics, block_in_place, spawn_here, spawn_local,
 };
 pub use self::spawn::{Hop, Job, YieldNow, blocking, current_task, hop, yield_now};
 pub use self::task::{Deadlock, Id, JoinError, TaskPanic};

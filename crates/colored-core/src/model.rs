@@ -41,6 +41,7 @@ mod shutdown;
 mod spares;
 mod table;
 mod task;
+mod trace;
 mod turn;
 mod waits;
 mod when;

@@ -32,17 +32,22 @@ mod pace;
 mod parked_sections;
 mod pinned;
 mod policy;
+mod profile;
+mod record;
 mod remote;
 mod retire;
 mod running;
 mod shutdown;
+mod times;
 mod worker;
 
 pub use self::in_place::block_in_place;
 pub use self::options::{Options, Unsuitable};
 pub use self::policy::{Destination, Policy, Runnable};
+pub use self::record::{Observed, ObservedColor, ObservedSite};
 pub use self::remote::WorkerMetrics;
 pub use self::running::{InPlace, RunningSlice};
+pub use self::times::Phase;
 pub use self::worker::{Step, Worker};
 
 pub use self::enter::Entered;
@@ -58,13 +63,16 @@ use self::local::Spares;
 use self::parked_sections::ParkedSections;
 use self::policy::{Since, TicketPlace};
 use self::remote::{Guests, Remote, index_of};
+use self::times::TaskCounts;
 use crate::color::Color;
 use crate::lane::{Lane, LanePtr, Order, ReadyLane};
 use crate::memory;
+use crate::meter::Switch;
 use crate::queue::{Deque, Injector};
 use crate::sync::{Arc, AtomicBool, AtomicUsize, Mutex, Ordering};
 use crate::table::Table;
 use crate::task::{Abort, TaskPanic};
+use crate::trace::SharedRing;
 use crossbeam_utils::CachePadded;
 use std::any::Any;
 
@@ -136,6 +144,12 @@ pub struct Scheduler {
     /// Whether workers take lanes from each other.
     steals: bool,
     classes: Classes,
+    /// What is recorded.
+    switch: Switch,
+    /// The flight recorder of all threads that are no workers.
+    outside: SharedRing,
+    /// The tasks that such threads have spawned, and have run to the end.
+    tasks_outside: TaskCounts,
 }
 
 impl Scheduler {
@@ -188,6 +202,9 @@ impl Scheduler {
             policy: options.policy,
             steals: options.policy.is_none_or(|policy| policy.steals()),
             classes: Classes::new(all),
+            switch: Switch::default(),
+            outside: SharedRing::new(remote::RING_BYTES),
+            tasks_outside: TaskCounts::default(),
         });
         if scheduler.policy.is_some() {
             scheduler.remotes.iter().for_each(|remote| remote.set_unusual());
@@ -228,7 +245,28 @@ impl Scheduler {
     /// The counters of a worker, or of a spare one.
     #[must_use]
     pub fn worker_metrics(&self, worker: usize) -> WorkerMetrics {
-        self.remotes[worker].metrics()
+        self.remotes[worker].metrics(self.now())
+    }
+
+    /// How many tasks have been spawned and have not completed. The sum of counters that are not all of one instant.
+    #[must_use]
+    pub fn live_tasks(&self) -> u64 {
+        let all = || self.remotes.iter().map(|remote| &remote.tasks).chain([&self.tasks_outside]);
+        // What has completed is counted first, so that no task is missing from the second sum.
+        let completed: u64 = all().map(TaskCounts::completed).sum();
+        let spawned: u64 = all().map(TaskCounts::spawned).sum();
+        spawned.saturating_sub(completed)
+    }
+
+    /// A task is about to be spawned.
+    #[inline]
+    fn counts_spawn(&self) {
+        local::with(|local| match local {
+            Some(local) if std::ptr::eq(local.scheduler(), self) => {
+                local.remote().tasks.has_spawned();
+            }
+            _ => self.tasks_outside.someone_has_spawned(),
+        });
     }
 
     /// Whether all workers wait for something to do, and all spare ones that have joined.
@@ -358,7 +396,10 @@ impl Scheduler {
     fn recycle(&self, lane: LanePtr) {
         // SAFETY: `Last::Gone` names a lane without references, so no thread uses it; every lane that is counted is
         // from `from_box`.
-        let lane = unsafe { lane.into_box() };
+        let mut lane = unsafe { lane.into_box() };
+        if let Some(usage) = lane.take_usage() {
+            self.keep_usage(lane.color(), usage);
+        }
         local::with(|local| match local {
             Some(local) if std::ptr::eq(local.scheduler(), self) => local.keep(lane),
             _ => drop(lane),

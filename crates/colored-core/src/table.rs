@@ -115,6 +115,16 @@ impl Table {
         lanes
     }
 
+    /// Calls `f` with each lane, under the lock of its shard.
+    pub(crate) fn for_each(&self, mut f: impl FnMut(&Lane)) {
+        for shard in &self.shards {
+            for lane in shard.lock().iter() {
+                // SAFETY: a lane in the table is not freed while its lock is held.
+                f(unsafe { lane.get() });
+            }
+        }
+    }
+
     /// How many colors have a lane.
     pub(crate) fn len(&self) -> usize {
         self.shards.iter().map(|shard| shard.lock().len()).sum()

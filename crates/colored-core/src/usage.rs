@@ -37,6 +37,19 @@ pub struct Usage {
 }
 
 impl Usage {
+    pub(crate) const NONE: Self = Self {
+        run: Duration::ZERO,
+        kept: Duration::ZERO,
+        wait_color: Duration::ZERO,
+        wait_cpu: Duration::ZERO,
+        waits: 0,
+        turns: 0,
+        slices: 0,
+        moves: 0,
+        depth: 0,
+        max_depth: 0,
+    };
+
     /// What has been added since `earlier`. The depth is that of `self`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {

@@ -12,6 +12,7 @@ pub(crate) mod current;
 #[cfg(unix)]
 pub(crate) mod descriptor;
 pub(crate) mod entered;
+mod fired;
 pub(crate) mod outside;
 pub(crate) mod park;
 pub(crate) mod pause;
@@ -26,6 +27,7 @@ pub(crate) mod wheel;
 
 use self::clock::{Clock, TICK};
 use self::coalesce::Coalescing;
+use self::fired::Fired;
 use self::park::Parker;
 use self::pause::Pause;
 use self::reactor::Shard;
@@ -38,11 +40,12 @@ use crate::long_poll::{LongPolls, Settings};
 use crate::pool::Pool;
 #[cfg(feature = "tokio-context")]
 use crate::tokio_context::TokioContext;
+use crate::wall;
 use colored_core::contain;
 use std::fmt;
 use std::io;
 use std::panic::{RefUnwindSafe, UnwindSafe};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
@@ -77,6 +80,10 @@ pub(crate) struct Driver {
     /// The places where the workers sleep, and the spare ones behind them.
     parkers: Box<[Parker]>,
     coalescing: Box<[Coalescing]>,
+    /// By wheel.
+    fired: Box<[Fired]>,
+    /// How often a worker was told to wake up.
+    wakes: AtomicU64,
     /// The reactor thread has taken events or timers, and has not woken all their tasks yet.
     reactor_events: AtomicBool,
     /// Ticks after which a timer that has not fired shows that its worker is stuck.
@@ -144,6 +151,8 @@ impl Driver {
             tokio: None,
             parkers: (0..workers).map(|_| Parker::default()).collect(),
             coalescing: (0..workers).map(|_| Coalescing::new(rest)).collect(),
+            fired: (0..workers).map(|_| Fired::default()).collect(),
+            wakes: AtomicU64::new(0),
             overdue: rest + OVERDUE,
             turn: AtomicUsize::new(0),
         }
@@ -200,7 +209,10 @@ impl Driver {
 
     /// Makes the worker's current or next park return at once.
     pub(crate) fn unpark(&self, worker: usize) {
-        self.parkers[worker].unpark(&self.shards[worker % self.shards.len()]);
+        if self.parkers[worker].unpark(&self.shards[worker % self.shards.len()]) {
+            // Ordering: a figure.
+            self.wakes.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     /// Sleeps until this worker is unparked, one of its sockets or timers has an event, or `limit` is over. Appends the
@@ -257,8 +269,36 @@ impl Driver {
     /// Gives the tick that it is.
     fn advance(&self, worker: usize, wakers: &mut Vec<Waker>) -> u64 {
         let now = self.clock.now_tick();
+        let is_due = self.wheels[worker].next_deadline() <= now;
+        let (start, others) = (is_due.then(wall::now), wakers.len());
         while self.wheels[worker].advance(now, wakers) {}
+        if let Some(start) = start
+            && wakers.len() > others
+        {
+            let nanos = u64::try_from(wall::since(start).as_nanos()).unwrap_or(u64::MAX);
+            let is_own = current::worker_of(self) == Some(worker);
+            self.fired[worker].add((wakers.len() - others) as u64, is_own.then_some(nanos));
+        }
         now
+    }
+
+    /// To be called by a worker: how many timers it has fired since the last call, and the nanoseconds that this took.
+    pub(crate) fn take_fired(&self, worker: usize) -> Option<(u32, u64)> {
+        self.fired.get(worker)?.take()
+    }
+
+    /// How many timers are set, how many have fired, and in how many turns.
+    pub(crate) fn timers(&self) -> (u64, u64, u64) {
+        let sums = self.fired.iter().map(Fired::sums);
+        let (fired, turns) = sums.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
+        let pending = self.wheels.iter().map(|wheel| wheel.len() as u64).sum();
+        (pending, fired, turns)
+    }
+
+    /// How often a worker that slept was woken by another thread.
+    pub(crate) fn wakes(&self) -> u64 {
+        // Ordering: a figure.
+        self.wakes.load(Ordering::Relaxed)
     }
 
     /// Ends the tokio runtime that was made for libraries, if there is one, and waits for its threads until `deadline`.

@@ -34,6 +34,7 @@ use crate::lane::priority::inherit::Risen;
 use crate::lane::readers;
 use crate::lane::readers::admit::{self, Admit, Waiting};
 use crate::lane::{Lane, LanePtr, LaneRef, ReadyLane, callback};
+use crate::meter;
 use crate::queue::{Kind, Node, Pushed};
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use crate::task::{Named, TaskRef};
@@ -230,11 +231,17 @@ pub(crate) unsafe fn enqueue(behavior: &BehaviorRef) -> bool {
     let claims = behavior.claims();
     let mut granted = 1;
     let push = |claim: &Claim| {
+        if meter::is_on() {
+            claim.lane().counts(claim.waiting.node());
+        }
         // SAFETY: the claim is in no chain, and the behavior keeps claim and lane until the claim is out again.
         let pushed = unsafe { claim.lane().chain.push(NonNull::from(claim).cast()) };
         match (pushed, claim.want.mode) {
             (Pushed::Behind, _) => {}
             (Pushed::Claimed, Mode::Exclusive) => {
+                if meter::is_on() {
+                    claim.lane().is_granted(claim.waiting.node());
+                }
                 claim.gets();
                 granted += 1;
             }

@@ -16,6 +16,8 @@ pub(super) struct Current {
     hop: Cell<Option<LanePtr>>,
     /// The task wants to run again.
     yielded: Cell<bool>,
+    /// Tasks that have completed on this thread and are not counted yet.
+    completed: Cell<u32>,
 }
 
 thread_slot!(static CURRENT: Current = Current {
@@ -24,6 +26,7 @@ thread_slot!(static CURRENT: Current = Current {
     owed: Cell::new(0),
     hop: Cell::new(None),
     yielded: Cell::new(false),
+    completed: Cell::new(0),
 });
 
 /// The time in which this thread holds a lane.
@@ -94,6 +97,18 @@ pub(super) fn polling<R>(task: TaskRef<LanePtr>, poll: impl FnOnce() -> R) -> (R
         Asked { hop: current.hop.take(), yielded: current.yielded.take() }
     });
     (result, asked)
+}
+
+/// A task has completed in a slice of this thread.
+#[inline]
+pub(super) fn has_completed() {
+    CURRENT.with(|current| current.completed.set(current.completed.get() + 1));
+}
+
+/// How many tasks have completed in slices of this thread since the last call.
+#[inline]
+pub(crate) fn take_completed() -> u32 {
+    CURRENT.with(|current| current.completed.take())
 }
 
 /// Whether this thread holds `lane`.

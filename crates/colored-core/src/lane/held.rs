@@ -54,6 +54,13 @@ impl<'a> Held<'a> {
         Head { node, kind, pin, urgent }
     }
 
+    /// Whether the node at the head, whose turn begins, was counted.
+    #[inline]
+    pub(super) fn was_counted(self, head: &Head) -> bool {
+        // SAFETY: the head is alive: only the holder, which is this thread, takes it out.
+        unsafe { head.node.as_ref() }.counted.take()
+    }
+
     /// Takes the remaining work on a head that has had its turn and is still in the chain.
     #[inline]
     pub(super) fn take_stalled(self) -> Option<After> {

@@ -8,7 +8,9 @@ use crate::lane::priority::port::HasClasses;
 use crate::lane::readers::port::HasWorkers;
 use crate::lane::section::port::HasSections;
 use crate::lane::{Lane, LanePtr, ReadyLane};
+use crate::meter::{At, Level};
 use crate::task::TaskPanic;
+use crate::trace::Event;
 use std::any::Any;
 use std::task::Waker;
 
@@ -58,6 +60,16 @@ pub(crate) trait Observe {
 
     /// The time, for code that runs under a lane of the scheduler: on a worker, the time at which the slice began.
     fn noted_time(&self) -> u64;
+
+    /// The time at which something happens that is to be recorded; `None` if the scheduler records nothing. On a worker
+    /// it is some microseconds old, below [`Level::Tasks`].
+    fn recorded(&self) -> Option<At>;
+
+    /// Records an event of this thread, if the scheduler records events of that level.
+    fn record(&self, level: Level, event: Event);
+
+    /// A task is about to be spawned, by this thread.
+    fn has_spawned(&self);
 
     /// A task has panicked, on this thread.
     fn panicked(&self, panic: &TaskPanic<'_>);

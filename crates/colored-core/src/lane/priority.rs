@@ -109,6 +109,11 @@ impl PriorityWord {
         class(self.0.load(Ordering::Relaxed)) == Priority::High
     }
 
+    pub(in crate::lane) fn class(&self) -> Priority {
+        // Ordering: as in `raise`.
+        class(self.0.load(Ordering::Relaxed))
+    }
+
     /// An urgent node has had its turn. Only the holder, or the admitter while readers share the lane, calls this.
     pub(in crate::lane) fn lower(&self) {
         // Ordering: as in `raise`.

@@ -2,6 +2,7 @@
 
 use crate::lane::current::{self, NoTask};
 use crate::lane::{Dispatch, GivenBack, Held, Lane, LanePtr, Owner, ReadyLane};
+use crate::meter;
 use crate::queue::{Node, Pushed};
 use crate::sync::Arc;
 use crate::task::{self, Schedule, TaskPanic, TaskRef};
@@ -91,7 +92,10 @@ impl LanePtr {
     /// As for `push`, and `port` is the lane's.
     #[inline(always)]
     pub(crate) unsafe fn push_in(self, node: NonNull<Node>, port: &impl Dispatch) {
-        let dispatch = |ready, pin| {
+        let dispatch = |ready: ReadyLane, pin| {
+            if meter::is_on() {
+                ready.lane().is_queued();
+            }
             if let Err(ready) = port.dispatch(ready, pin, Owner::Worker) {
                 dispatch_from_outside(port, ready, pin);
             }
@@ -115,6 +119,10 @@ impl LanePtr {
             // `pin` is the node's.
             return unsafe { self.push_urgent(node, pin) };
         }
+        if meter::is_on() {
+            // SAFETY: the node is in no chain yet, so this thread may read it.
+            lane.counts(unsafe { node.as_ref() });
+        }
         // SAFETY: the caller promises that the node is in no chain, and stays until it has run.
         let pushed = unsafe { lane.chain.push(node) };
         if let Pushed::Claimed = pushed {
@@ -137,6 +145,9 @@ impl ReadyLane {
     pub(super) fn dispatch(self, pin: u32) {
         // SAFETY: the chain has a node, which keeps the lane, up to the hand-over of the right to run it.
         let lane = unsafe { self.0.get() };
+        if meter::is_on() {
+            lane.is_queued();
+        }
         // The reference is to the scheduler, not into the lane: a worker that takes the lane keeps its scheduler, and
         // otherwise the right to run comes back.
         let port: &dyn Dispatch = &*lane.port;
@@ -186,6 +197,10 @@ impl Schedule for LanePtr {
 
     #[inline]
     unsafe fn schedule(self, node: NonNull<Node>) {
+        if meter::is_on() {
+            // SAFETY: the node is a task's, which is not complete, and so alive.
+            self.records_wake(unsafe { TaskRef::from_node(node) });
+        }
         // SAFETY: the caller may move the task, so the node is in no chain; a task that is not complete owns a
         // reference to its lane.
         unsafe { self.push(node) };
@@ -194,8 +209,12 @@ impl Schedule for LanePtr {
     unsafe fn resume(self, node: NonNull<Node>) {
         // SAFETY: the task has kept its lane, so the node is at the head; the caller has the right to run the lane, so
         // the node stays.
-        let pin = unsafe { node.as_ref() }.pin;
-        ReadyLane(self).dispatch(pin);
+        let node = unsafe { node.as_ref() };
+        if meter::is_on() {
+            // SAFETY: the caller has the right to run the lane, so the lane is alive.
+            unsafe { self.get() }.counts(node);
+        }
+        ReadyLane(self).dispatch(node.pin);
     }
 }
 

@@ -4,6 +4,7 @@ use crate::lane::after::After;
 use crate::lane::current::Hold;
 use crate::lane::held::Held;
 use crate::lane::{LanePtr, ReadyLane};
+use crate::meter;
 use crate::queue::Unlinked;
 use std::ptr::NonNull;
 
@@ -16,6 +17,10 @@ impl LanePtr {
     /// the lane alive. `closing` is as for [`LanePtr::unlink`].
     #[inline]
     pub(super) unsafe fn end_hold(self, after: After, hold: Hold, closing: Option<bool>) {
+        if meter::is_on() {
+            // SAFETY: the caller promises that something that outlives this call keeps the lane alive.
+            unsafe { self.get() }.may_end();
+        }
         // SAFETY: the caller promises that this thread holds the lane, and that the head has had its turn.
         let unlinked = unsafe { self.unlink(after, &hold, closing) };
         if unlinked == Unlinked::Idle {

@@ -1,13 +1,15 @@
 //! One turn of a lane: a bounded number of polls, then it goes back.
 
+use crate::color::Color;
 use crate::lane::after::After;
 use crate::lane::behavior;
 use crate::lane::current::{self, Hold};
 use crate::lane::held::{Head, Held};
 use crate::lane::readers::admit::{self, LetIn};
 use crate::lane::{LanePtr, LaneRef, ReadyLane, callback};
+use crate::meter::At;
 use crate::queue::{Kind, Unlinked};
-use crate::task::{Named, TaskRef, Wants};
+use crate::task::{Id, Named, TaskRef, Wants};
 
 /// The thread that runs a slice.
 pub(crate) trait Runner {
@@ -19,6 +21,26 @@ pub(crate) trait Runner {
     fn begin_turn(&self, _task: Option<Named>) {}
     /// One turn is over; returns whether the slice goes on.
     fn goes_on(&mut self) -> bool;
+    /// Whether the slice is recorded.
+    fn records(&self) -> bool {
+        false
+    }
+    /// Looks at the clock, for the record.
+    fn look(&mut self) -> At {
+        unreachable!("a slice is recorded by a runner that has a clock")
+    }
+    /// The time, for the record, as of the last look or, where each turn is recorded, now.
+    fn at(&mut self) -> At {
+        self.look()
+    }
+    /// The lane was queued for so many nanoseconds. Called if the slice is recorded.
+    fn has_waited(&mut self, _nanos: u64) {}
+    /// The pin of this thread.
+    fn thread(&self) -> u32 {
+        0
+    }
+    /// A task completes, or goes on under another lane. Called if the slice is recorded.
+    fn has_left(&mut self, _task: Id, _to: Option<Color>) {}
 }
 
 /// How a slice ended.
@@ -52,6 +74,11 @@ impl ReadyLane {
         // SAFETY: `self` is the right to run the lane, so this thread holds it, and the chain has a node, which keeps
         // the lane alive. The lane is not used after the right is gone.
         let lane = unsafe { Held::new(self.0) };
+        let records = runner.records();
+        if records {
+            let (at, thread) = (runner.at(), runner.thread());
+            runner.has_waited(lane.slice_begins(at, thread));
+        }
         loop {
             let after = match lane.take_stalled() {
                 Some(after) => after,
@@ -61,23 +88,38 @@ impl ReadyLane {
                     // that it is pinned to may have gone.
                     let dropped = || head.kind == Kind::Callback && runner.is_closing();
                     if !runner.may_run(head.pin) && !dropped() {
+                        if records {
+                            lane.is_queued_at(runner.look());
+                        }
                         self.count_owed(&hold);
                         return Slice::Elsewhere(self, head.pin);
+                    }
+                    if lane.was_counted(&head) {
+                        lane.turn_begins(if records { runner.at().now } else { lane.port.now() });
                     }
                     let closing = runner.is_closing();
                     match head.kind {
                         Kind::Claim | Kind::Read => {
                             runner.begin_turn(None);
+                            if records {
+                                lane.is_taken(runner.look());
+                            }
                             // SAFETY: this thread holds the lane, by `hold`, and has just found a
                             // claim or a reader at its head.
                             match unsafe { self.share(head, &hold, closing) } {
-                                Turned::Over(lane, after) => {
-                                    self = lane;
+                                Turned::Over(ready, after) => {
+                                    if records {
+                                        lane.goes_on(runner.at());
+                                    }
+                                    self = ready;
                                     after
                                 }
-                                Turned::NotYet(lane) => {
-                                    lane.count_owed(&hold);
-                                    return Slice::More(lane);
+                                Turned::NotYet(ready) => {
+                                    if records {
+                                        lane.is_queued_at(runner.look());
+                                    }
+                                    ready.count_owed(&hold);
+                                    return Slice::More(ready);
                                 }
                                 Turned::Taken => return Slice::Taken,
                             }
@@ -88,11 +130,21 @@ impl ReadyLane {
                     }
                 }
             };
+            if records {
+                lane.records_end(after, runner);
+            }
             // SAFETY: this thread holds the lane, and the turn of its head is over.
             match unsafe { self.0.unlink(after, &hold, Some(runner.is_closing())) } {
                 Unlinked::Idle => return Slice::Idle,
-                Unlinked::More if runner.goes_on() => {}
+                Unlinked::More if runner.goes_on() => {
+                    if records {
+                        lane.goes_on(runner.at());
+                    }
+                }
                 Unlinked::More | Unlinked::Stalled => {
+                    if records {
+                        lane.is_queued_at(runner.look());
+                    }
                     self.count_owed(&hold);
                     return Slice::More(self);
                 }
@@ -134,6 +186,21 @@ impl ReadyLane {
 }
 
 impl Held<'_> {
+    /// The turn of the head is over, and is recorded. This may be the end of the slice.
+    #[cold]
+    fn records_end(self, after: After, runner: &mut impl Runner) {
+        let ends = after == After::Keep || !self.chain.has_more();
+        let at = if ends { runner.look() } else { runner.at() };
+        self.turn_ends(after, at);
+        if let After::Release | After::Hop = after {
+            // SAFETY: the node is a task's, at the head, and so alive.
+            let task: TaskRef<LanePtr> = unsafe { TaskRef::from_node(self.head().node) };
+            // SAFETY: a task that hops has a reference to the lane that it goes to.
+            let to = (after == After::Hop).then(|| unsafe { task.lane().get() }.color());
+            runner.has_left(task.id(), to);
+        }
+    }
+
     /// The turn of the head: runs it, and returns the remaining work.
     ///
     /// # Safety

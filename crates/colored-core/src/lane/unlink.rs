@@ -11,7 +11,7 @@ use crate::lane::after::After;
 use crate::lane::behavior;
 use crate::lane::current::Hold;
 use crate::lane::held::{Head, Held};
-use crate::lane::{LanePtr, callback};
+use crate::lane::{LanePtr, callback, current};
 use crate::queue::{Node, Rotated, Unlinked};
 use crate::task::{Ended, Kept, Schedule, TaskRef};
 use std::ptr::NonNull;
@@ -116,6 +116,7 @@ impl After {
             }
             After::Release => {
                 hold.owe(-1);
+                current::has_completed();
                 // SAFETY: the task is complete and its node in no chain; the runtime's reference ends here.
                 unsafe { task().release() };
             }

@@ -28,6 +28,7 @@
 
 mod line;
 
+use crate::meter::Counted;
 use crate::sync::{AtomicPtr, Ordering, UnsafeCell, spin_loop};
 use std::ptr::{self, NonNull};
 
@@ -66,11 +67,19 @@ pub(crate) struct Node {
     pub(crate) kind: Kind,
     /// Whether it raises the priority of its lane while it is scheduled. As `pin`.
     pub(crate) urgent: bool,
+    /// Whether the lane's meter has counted it.
+    pub(crate) counted: Counted,
 }
 
 impl Node {
     pub(crate) fn new(kind: Kind, pin: u32) -> Self {
-        Self { next: AtomicPtr::new(ptr::null_mut()), pin, kind, urgent: false }
+        Self {
+            next: AtomicPtr::new(ptr::null_mut()),
+            pin,
+            kind,
+            urgent: false,
+            counted: Counted::no(),
+        }
     }
 
     /// The node, which raises the priority of its lane if `urgent`.

@@ -11,7 +11,9 @@ use crate::lane::{
     Closing, Dispatch, Lane, LanePtr, LaneRef, Observe, Order, Owner, Priority, ReadyLane,
     SectionKey,
 };
+use crate::meter::{At, Level};
 use crate::task::{TaskPanic, TaskRef};
+use crate::trace::Event;
 use std::task::Waker;
 
 impl Dispatch for Scheduler {
@@ -87,6 +89,25 @@ impl Observe for Scheduler {
             Some(local) if std::ptr::eq(local.scheduler(), self) => local.noted(),
             _ => self.now(),
         })
+    }
+
+    #[cold]
+    fn recorded(&self) -> Option<At> {
+        let now = match self.switch.level() {
+            Level::Off => return None,
+            Level::Slices => self.noted_time(),
+            _ => self.now(),
+        };
+        Some(self.switch.at(now))
+    }
+
+    #[cold]
+    fn record(&self, level: Level, event: Event) {
+        self.records(level, || self.noted_time(), event);
+    }
+
+    fn has_spawned(&self) {
+        self.counts_spawn();
     }
 
     fn panicked(&self, panic: &TaskPanic<'_>) {

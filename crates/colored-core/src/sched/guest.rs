@@ -13,6 +13,7 @@ use super::{Scheduler, SchedulerHandle, local};
 use crate::color::Color;
 use crate::join::{AbortHandle, JoinHandle};
 use crate::lane::{LanePtr, LaneRef, Runner, Slice, current};
+use crate::meter::{self, At, Level};
 use crate::sync::{Arc, thread_slot};
 use crate::task::JoinError;
 use std::cell::{Cell, RefCell};
@@ -55,7 +56,9 @@ impl Stay {
             });
             let (pin, pace) = (self.guest.pin, Pace::default());
             let mut turn = GuestRunner { scheduler, pin, polls: 0, start: 0, pace };
-            match lane.run(&mut turn) {
+            let slice = lane.run(&mut turn);
+            scheduler.tasks_outside.someone_has_completed(current::take_completed());
+            match slice {
                 Slice::Idle | Slice::Taken => {}
                 Slice::More(lane) | Slice::Elsewhere(lane, 0) => scheduler.inject(lane),
                 Slice::Elsewhere(lane, pin) => {
@@ -116,6 +119,18 @@ impl Runner for GuestRunner<'_> {
 
     fn is_closing(&self) -> bool {
         self.scheduler.is_closing()
+    }
+
+    fn records(&self) -> bool {
+        meter::is_on() && self.scheduler.level() != Level::Off
+    }
+
+    fn look(&mut self) -> At {
+        self.scheduler.switch.at(self.scheduler.now())
+    }
+
+    fn thread(&self) -> u32 {
+        self.pin
     }
 
     fn goes_on(&mut self) -> bool {

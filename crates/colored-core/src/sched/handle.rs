@@ -4,9 +4,11 @@ use super::Scheduler;
 use super::remote::pin_of;
 use crate::color::Color;
 use crate::join::JoinHandle;
-use crate::lane::{Dispatch, Lane, LanePtr, LaneRef, Tenure, callback};
+use crate::lane::{Dispatch, Lane, LanePtr, LaneRef, Tenure, callback, current};
+use crate::meter::{self, Level};
 use crate::sync::{Arc, arc_dyn};
-use crate::task;
+use crate::task::{self, Named, TaskRef};
+use crate::trace::Event;
 use std::any::Any;
 use std::panic::Location;
 
@@ -177,6 +179,11 @@ impl SchedulerHandle {
         let lane = lane.into_counted();
         // SAFETY: the future and its output are `Send` and borrow nothing, so they may be used anywhere.
         let (task, join) = unsafe { task::Cell::allocate(future, lane, 0, urgent, site) };
+        self.scheduler().counts_spawn();
+        if meter::is_on() {
+            // SAFETY: the task is fresh, and no other thread knows it.
+            self.scheduler().records_spawn(unsafe { TaskRef::<LanePtr>::new(task) }.named());
+        }
         // SAFETY: the task is fresh, and owns the reference to the lane, which is of this scheduler.
         unsafe { lane.push_in(task.cast(), self.scheduler()) };
         JoinHandle::new(join)
@@ -230,6 +237,17 @@ pub(super) unsafe fn spawn_on<F: Future>(
     let lane = lane.into_counted();
     // SAFETY: the caller promises to use the task and its output only where `F` may be used.
     let (task, join) = unsafe { task::Cell::allocate(future, lane, pin, false, site) };
+    // SAFETY: the task, which is fresh, owns a reference to the lane.
+    let port = unsafe { lane.get() }.port();
+    port.has_spawned();
+    if meter::is_on() {
+        // SAFETY: the task is fresh, and no other thread knows it.
+        let Named { id, spawned } = unsafe { TaskRef::<LanePtr>::new(task) }.named();
+        port.record(
+            Level::Tasks,
+            Event::Spawn { by: current::task().map(TaskRef::id), task: id, site: Some(spawned) },
+        );
+    }
     // SAFETY: the task is fresh, and owns the reference to the lane.
     unsafe { lane.push(task.cast()) };
     JoinHandle::new(join)

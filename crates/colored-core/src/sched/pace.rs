@@ -24,16 +24,19 @@ impl Default for Pace {
 }
 
 impl Pace {
+    /// A turn is over. True if the pace has looked at the clock.
     #[inline]
-    pub(super) fn tick(&mut self, scheduler: &Scheduler) {
+    pub(super) fn tick(&mut self, scheduler: &Scheduler) -> bool {
         self.until_look -= 1;
-        if self.until_look == 0 {
+        let looks = self.until_look == 0;
+        if looks {
             let before = self.now;
             self.look(scheduler);
             let slow = self.now - before > SLOW_NANOS;
             self.per_look = if slow { 1 } else { POLLS_PER_LOOK };
             self.until_look = self.per_look;
         }
+        looks
     }
 
     pub(super) fn look(&mut self, scheduler: &Scheduler) {

@@ -1,13 +1,17 @@
 //! The part of a worker or a guest that other threads may access.
 
 use super::home_queue::HomeQueue;
+use super::profile::Profile;
 use super::running::Running;
+use super::times::{TaskCounts, Times};
 use crate::color::Color;
 use crate::lane::{Lane, ReadyLane};
 use crate::queue::Stealer;
 use crate::sync::{Arc, AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Condvar, Mutex, Ordering};
+use crate::trace::Ring;
 use std::collections::VecDeque;
 use std::ptr::{self, NonNull};
+use std::time::Duration;
 
 /// The pin of tasks that only this worker may run.
 pub(super) fn pin_of(worker: usize) -> u32 {
@@ -21,6 +25,9 @@ pub(super) const CANCELLED_ANYWHERE: u32 = 1 << 31;
 pub(super) fn index_of(pin: u32) -> usize {
     (pin & !CANCELLED_ANYWHERE) as usize - 1
 }
+
+/// The size of a worker's flight recorder.
+pub(super) const RING_BYTES: usize = 1 << 20;
 
 /// The most turns that are kept for a lane that fills its slices: some 13 ms of a worker from which
 /// others steal again and again.
@@ -47,6 +54,11 @@ pub(super) struct Remote {
     free_turns: AtomicUsize,
     pub(super) local_tasks: LocalTasks,
     pub(super) counters: Counters,
+    pub(super) times: Times,
+    pub(super) tasks: TaskCounts,
+    /// Written by the worker's thread only.
+    pub(super) ring: Ring,
+    pub(super) profile: Mutex<Profile>,
 }
 
 impl Remote {
@@ -63,6 +75,10 @@ impl Remote {
             free_turns: AtomicUsize::new(0),
             local_tasks: LocalTasks(AtomicUsize::new(0)),
             counters: Counters::default(),
+            times: Times::default(),
+            tasks: TaskCounts::default(),
+            ring: Ring::new(RING_BYTES),
+            profile: Mutex::new(Profile::new()),
         }
     }
 
@@ -181,12 +197,18 @@ impl Remote {
         self.beat.load(Ordering::Relaxed)
     }
 
-    pub(super) fn metrics(&self) -> WorkerMetrics {
+    pub(super) fn metrics(&self, now: u64) -> WorkerMetrics {
+        let [run, search, io, timers, parked] = self.times.until(now);
         WorkerMetrics {
             polls: self.counters.polls.get(),
             slices: self.beat() / 2,
             steals: self.counters.steals.get(),
             parks: self.counters.parks.get(),
+            run,
+            search,
+            io,
+            timers,
+            parked,
         }
     }
 }
@@ -203,6 +225,16 @@ pub struct WorkerMetrics {
     pub steals: u64,
     /// Times it went to sleep.
     pub parks: u64,
+    /// Time in polls and callbacks, and between them.
+    pub run: Duration,
+    /// Time in which it looked for a color to run.
+    pub search: Duration,
+    /// Time in which it asked the system for events without sleep, and woke tasks for them.
+    pub io: Duration,
+    /// Time in which it woke tasks whose timers were due.
+    pub timers: Duration,
+    /// Time asleep.
+    pub parked: Duration,
 }
 
 /// A worker's own counters: only the worker writes them, and any thread reads them.

@@ -106,7 +106,7 @@ impl Running {
         }
     }
 
-    fn task(&self) -> Option<(Id, &'static Location<'static>)> {
+    pub(super) fn task(&self) -> Option<(Id, &'static Location<'static>)> {
         // Ordering: Acquire pairs with the last store of `begin_turn`, and the fence with the fence there.
         let id = Id::from_number(self.task.load(Ordering::Acquire))?;
         let spawned = self.spawned.load(Ordering::Relaxed);

@@ -1,24 +1,29 @@
 //! One worker, advanced a step at a time.
 
+mod account;
 mod backoff;
 mod by_class;
 mod home;
 mod round;
+mod runner;
 mod spare;
 
+use self::account::Account;
 use self::backoff::Backoff;
 use self::round::Round;
+use self::runner::{Log, SliceRunner};
 use self::spare::Next;
 use super::local::Local;
 use super::options::Options;
 use super::pace::Pace;
-use super::remote::{CANCELLED_ANYWHERE, Remote};
+use super::remote::Remote;
+use super::times::Phase;
 use super::{Scheduler, SchedulerHandle};
-use crate::lane::{ReadyLane, Runner, Slice};
+use crate::lane::{ReadyLane, Runner, Slice, current};
+use crate::meter::Level;
 use crate::queue::Deque;
 use crate::rng::Rng;
 use crate::sync::Ordering;
-use crate::task::Named;
 use crossbeam_utils::CachePadded;
 
 /// The most lanes from the `next` slot in a row, before the deque has its turn: two tasks that wake
@@ -54,6 +59,7 @@ pub struct Worker {
     pub(super) local: Local,
     rng: Rng,
     pace: Pace,
+    account: Account,
     pub(super) steps: u32,
     slice_polls: u32,
     slice_nanos: u64,
@@ -64,6 +70,8 @@ pub struct Worker {
     pub(super) let_up: (u32, u64),
     pub(super) searching: bool,
     parked: bool,
+    /// The last step told the thread to sleep.
+    asleep: bool,
     backoff: Backoff,
     /// A spare worker that has not joined.
     absent: bool,
@@ -82,6 +90,7 @@ impl Worker {
             local: Local::new(handle, index, deque, options.reuse),
             rng: Rng::new(seed ^ (index as u64 + 1)),
             pace: Pace::default(),
+            account: Account::default(),
             steps: 0,
             slice_polls: options.slice_polls,
             slice_nanos: options.slice_nanos,
@@ -90,6 +99,7 @@ impl Worker {
             let_up: (0, 0),
             searching: false,
             parked: false,
+            asleep: true,
             backoff: Backoff::default(),
         }
     }
@@ -131,6 +141,7 @@ impl Worker {
     pub fn batch<R>(&mut self, events: usize, f: impl FnOnce() -> R) -> R {
         debug_assert!(!self.absent, "a spare worker that is absent takes no events");
         self.wake_up();
+        self.hands_out(events);
         self.local.batch(events, f)
     }
 
@@ -151,6 +162,7 @@ impl Worker {
         match self.find() {
             Some(lane) => {
                 self.stop_searching();
+                self.enter(Phase::Run);
                 self.run(lane);
                 Step::Ran
             }
@@ -160,10 +172,13 @@ impl Worker {
 
     /// Leaves the parked workers, so that no thread wakes this worker in place of one that sleeps.
     fn wake_up(&mut self) {
-        if self.parked {
-            self.parked = false;
-            self.pace.look(self.local.scheduler());
-            self.searching = self.local.scheduler().idle.unpark(self.index());
+        if self.asleep {
+            self.asleep = false;
+            self.awakes();
+            if self.parked {
+                self.parked = false;
+                self.searching = self.local.scheduler().idle.unpark(self.index());
+            }
         }
     }
 
@@ -236,6 +251,7 @@ impl Worker {
         if self.is_resting() {
             return None;
         }
+        self.enter(Phase::Search);
         if !self.searching {
             self.searching = self.local.scheduler().idle.start_searching();
         }
@@ -246,6 +262,7 @@ impl Worker {
         self.has_stolen();
         self.round.begin(self.local.deque.len());
         self.local.remote().counters.steals.add(1);
+        self.records_steal(&lane);
         Some(lane)
     }
 
@@ -290,15 +307,19 @@ impl Worker {
         let remote = self.local.remote();
         remote.slice_begins(self.pace.now, lane.lane().color());
         self.local.note(self.pace.now);
+        let level = self.level();
         let mut turn = SliceRunner {
-            scheduler: self.local.scheduler(),
-            remote,
+            local: &self.local,
             pin: self.local.pin(),
             max_polls: self.slice_polls,
             max_nanos: self.slice_nanos,
             polls: 0,
             start: self.pace.now,
             pace: &mut self.pace,
+            charged: &mut self.account.charged,
+            level,
+            color: lane.lane().color(),
+            log: Log::default(),
         };
         let local = &self.local;
         let slice = local.enter(|| lane.run(&mut turn));
@@ -307,7 +328,11 @@ impl Worker {
         if matches!(slice, Slice::Idle) {
             turn.goes_on();
         }
+        if level != Level::Off {
+            turn.records_slice();
+        }
         remote.counters.polls.add(u64::from(turn.polls));
+        remote.tasks.have_completed(current::take_completed());
         remote.slice_ends();
         match slice {
             Slice::Idle | Slice::Taken => {}
@@ -323,6 +348,7 @@ impl Worker {
         if let Some(rest) = self.rest() {
             self.stop_searching();
             self.local.remote().counters.parks.add(1);
+            self.falls_asleep();
             return Step::Park(Some(rest));
         }
         let scheduler = self.local.scheduler();
@@ -342,6 +368,7 @@ impl Worker {
         }
         self.local.remote().counters.parks.add(1);
         let late = scheduler.steals && scheduler.remotes.iter().any(|remote| remote.has_next());
+        self.falls_asleep();
         Step::Park(late.then_some(LATE_PARK_NANOS))
     }
 }
@@ -387,41 +414,5 @@ impl Scheduler {
         }
         // Ordering: pairs with the swap above and with `drain_if_stopped`.
         self.stopped.load(Ordering::SeqCst)
-    }
-}
-
-/// One slice on this worker.
-struct SliceRunner<'a> {
-    scheduler: &'a Scheduler,
-    remote: &'a Remote,
-    pin: u32,
-    max_polls: u32,
-    max_nanos: u64,
-    polls: u32,
-    start: u64,
-    pace: &'a mut Pace,
-}
-
-impl Runner for SliceRunner<'_> {
-    #[inline]
-    fn may_run(&self, pin: u32) -> bool {
-        pin == 0 || pin & !CANCELLED_ANYWHERE == self.pin
-    }
-
-    #[inline]
-    fn is_closing(&self) -> bool {
-        self.scheduler.is_closing()
-    }
-
-    #[inline]
-    fn begin_turn(&self, task: Option<Named>) {
-        self.remote.running.begin_turn(task);
-    }
-
-    #[inline]
-    fn goes_on(&mut self) -> bool {
-        self.polls += 1;
-        self.pace.tick(self.scheduler);
-        self.polls < self.max_polls && self.pace.now - self.start < self.max_nanos
     }
 }

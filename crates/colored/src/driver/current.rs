@@ -41,6 +41,11 @@ pub(crate) fn on_thread<R>(f: impl FnOnce(&Arc<Context>) -> R) -> Option<R> {
     CURRENT.with(|current| current.innermost(|context| context.map(f)))
 }
 
+/// The worker of this driver that this thread is, if it is one.
+pub(super) fn worker_of(driver: &Driver) -> Option<usize> {
+    on_thread(|context| context.worker.filter(|_| std::ptr::eq(&*context.driver, driver)))?
+}
+
 /// Calls `f` with this thread's driver, as [`try_with`].
 ///
 /// # Panics

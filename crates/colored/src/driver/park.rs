@@ -34,7 +34,8 @@ pub(super) struct Parker {
 }
 
 impl Parker {
-    pub(super) fn unpark(&self, shard: &Shard) {
+    /// True if the worker slept.
+    pub(super) fn unpark(&self, shard: &Shard) -> bool {
         // Ordering: Release pairs with the Acquire in `leave` and `consume`: the worker sees what
         // was published before.
         match self.state.swap(UNPARKED, Ordering::AcqRel) {
@@ -42,9 +43,13 @@ impl Parker {
                 // The sleeper holds the lock from its last look at the word until it sleeps.
                 drop(self.lock.lock().unwrap_or_else(PoisonError::into_inner));
                 self.signal.notify_one();
+                true
             }
-            POLLING => shard.wake(),
-            _ => {}
+            POLLING => {
+                shard.wake();
+                true
+            }
+            _ => false,
         }
     }
 

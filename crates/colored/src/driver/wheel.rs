@@ -196,7 +196,6 @@ impl Wheel {
     }
 
     /// How many timers there are.
-    #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.lock().levels.len()
     }

@@ -7,7 +7,8 @@ use crate::driver::pause::Main;
 use crate::driver::{Driver, current, entered};
 use crate::pinned::{NoWorker, PinnedCell, spawn_pinned_in};
 use crate::task::JoinHandle;
-use colored_core::{Color, ColorCell, Nested, Priority};
+use crate::usage::{self, Snapshot};
+use colored_core::{Color, ColorCell, Level, Nested, Priority};
 use colored_limit::Limit;
 use std::fmt;
 use std::io;
@@ -270,6 +271,27 @@ impl Handle {
     #[must_use]
     pub fn metrics(&self) -> Metrics {
         Metrics::of(self.core.scheduler(), &self.driver)
+    }
+
+    /// Where the runtime's time has gone, by worker, by color and by the place of the spawn. Any thread may call it.
+    ///
+    /// It looks at every color in use, some 50 ns each, and holds the locks of a 64th of the table of colors at a time:
+    /// with a million colors, a spawn under a named one may wait for a millisecond.
+    #[must_use]
+    pub fn usage(&self) -> Snapshot {
+        usage::snapshot(self.core.scheduler(), &self.driver)
+    }
+
+    /// What the runtime records at the moment.
+    #[must_use]
+    pub fn trace_level(&self) -> Level {
+        self.core.scheduler().level()
+    }
+
+    /// Changes what the runtime records, and returns what it recorded before. It takes effect with the next slice of
+    /// each worker. See [`Level`] for what each level costs.
+    pub fn set_trace_level(&self, level: Level) -> Level {
+        self.core.scheduler().set_level(level)
     }
 
     /// Whether this thread is one of the runtime's workers, or runs under one of its colors.

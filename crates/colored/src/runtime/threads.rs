@@ -210,6 +210,7 @@ fn live(mut worker: Box<Worker>, driver: Arc<Driver>, hooks: &WorkerHooks) {
             Step::Ran => {
                 last_look = worker.now();
                 driver.glance(index, &mut wakers);
+                account_for_timers(&mut worker, &driver);
                 wake_all(&mut worker, &mut wakers);
             }
             Step::Park(_) if worker.is_absent() => {
@@ -226,6 +227,7 @@ fn live(mut worker: Box<Worker>, driver: Arc<Driver>, hooks: &WorkerHooks) {
                         driver.park(index, limit, &mut wakers);
                     }
                 });
+                account_for_timers(&mut worker, &driver);
                 wake_all(&mut worker, &mut wakers);
                 driver.has_woken_all(index);
                 driver.bell.ring();
@@ -233,5 +235,11 @@ fn live(mut worker: Box<Worker>, driver: Arc<Driver>, hooks: &WorkerHooks) {
             }
             Step::Stopped => return,
         }
+    }
+}
+
+fn account_for_timers(worker: &mut Worker, driver: &Driver) {
+    if let Some((fired, nanos)) = driver.take_fired(worker.index()) {
+        worker.has_fired_timers(nanos, fired);
     }
 }

@@ -16,6 +16,7 @@
 
 use crate::lane::held::Held;
 use crate::lane::{Lane, LanePtr, LaneRef, Priority, ReadyLane};
+use crate::meter;
 use crate::queue::{Node, Pushed};
 use crate::sync::Arc;
 use std::ptr::NonNull;
@@ -60,6 +61,10 @@ impl LanePtr {
         let risen = unsafe { self.raise() };
         // SAFETY: the node's reference, or the caller's, keeps the lane alive.
         let lane = unsafe { self.get() };
+        if meter::is_on() {
+            // SAFETY: the caller promises that the node is in no chain yet, so this thread may read it.
+            lane.counts(unsafe { node.as_ref() });
+        }
         // SAFETY: the caller promises that the node is in no chain, and stays until it has run.
         let pushed = unsafe { lane.chain.push(node) };
         // The node may have run, and its reference be gone: `risen` has its own.
@@ -104,8 +109,9 @@ impl Risen {
 
 impl Lane {
     /// An urgent node has been taken out by an admitter, not by a holder.
-    pub(in crate::lane) fn has_let_in(&self, urgent: bool) {
-        if urgent {
+    pub(in crate::lane) fn has_let_in(&self, node: &Node) {
+        self.is_let_in(node);
+        if node.urgent {
             self.priority.lower();
         }
     }

@@ -81,6 +81,10 @@ impl Waiting {
         Self { node: Node::new(kind, 0).urged(urgent), vtable }
     }
 
+    pub(in crate::lane) fn node(&self) -> &Node {
+        &self.node
+    }
+
     pub(in crate::lane) fn is_urgent(&self) -> bool {
         self.node.urgent
     }
@@ -142,7 +146,7 @@ pub(in crate::lane) unsafe fn let_in(ready: ReadyLane, hold: &Hold, closing: boo
         // nothing else frees it.
         let vtable = unsafe { vtable(node) };
         // SAFETY: this thread has the node, out of its chain, and has not given it away yet.
-        lane.has_let_in(unsafe { node.as_ref() }.urgent);
+        lane.has_let_in(unsafe { node.as_ref() });
         // SAFETY: this thread holds the lane, and the node is out of its chain.
         if unsafe { (vtable.begin)(node, closing) } {
             group[wanted as usize] = Some(node);
@@ -307,7 +311,7 @@ impl Admitter {
                 return Next::Stalled;
             }
             // SAFETY: this thread took the node out of the chain, and has not admitted it yet.
-            self.lane.has_let_in(unsafe { node.as_ref() }.urgent);
+            self.lane.has_let_in(unsafe { node.as_ref() });
             self.lane.readers.count_beside();
             match vtable.admit {
                 // SAFETY: the node begins a claim, is out of the chain, and `count_beside` has counted it in.

@@ -69,7 +69,6 @@ impl Levels {
     }
 
     /// How many timers there are.
-    #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.slab.len()
     }

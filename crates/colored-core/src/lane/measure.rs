@@ -1,0 +1,151 @@
+//! Where a lane is measured, while its scheduler records. See [`meter`](crate::meter).
+//!
+//! Each function here is out of line; its callers first ask [`meter::is_on`], or know the level of their slice.
+//!
+//! | event | in | the lane's state becomes |
+//! |---|---|---|
+//! | a node is pushed | [`counts`](Lane::counts) | |
+//! | the lane is given to a queue | [`is_queued`](Lane::is_queued) | queued |
+//! | a slice begins | [`slice_begins`](Lane::slice_begins) | running |
+//! | the turn of a node begins | [`turn_begins`](Lane::turn_begins) | |
+//! | the turn is over, and the next exchange may end the hold | [`turn_ends`](Lane::turn_ends) | idle, or kept |
+//! | the exchange did not | [`goes_on`](Lane::goes_on) | running |
+//! | a behavior, or readers, are about to get the lane | [`is_taken`](Lane::is_taken) | kept |
+//! | these give it back | [`may_end`](Lane::may_end), then perhaps `is_queued` | idle |
+//!
+//! All of them come before the exchange that gives the right to run away: afterwards the lane may be gone.
+
+use crate::lane::after::After;
+use crate::lane::{Lane, LanePtr, current};
+use crate::meter::{At, Level, Meter};
+use crate::queue::Node;
+use crate::task::TaskRef;
+use crate::trace::Event;
+use crate::usage::Usage;
+
+impl LanePtr {
+    /// The task is about to be scheduled: it has been woken, perhaps by the task that this thread polls.
+    #[cold]
+    pub(in crate::lane) fn records_wake(self, task: TaskRef<LanePtr>) {
+        // SAFETY: the task, which is not complete, owns a reference to its lane.
+        let port = &unsafe { self.get() }.port;
+        let by = current::task().map(TaskRef::id);
+        port.record(Level::Tasks, Event::Wake { by, task: task.id() });
+    }
+}
+
+impl Lane {
+    fn meter(&self) -> &Meter {
+        self.meter.get_or_make()
+    }
+
+    /// What has been recorded of the lane, if something has.
+    pub(crate) fn usage_until(&self, at: At) -> Option<Usage> {
+        Some(self.meter.get()?.usage_until(at))
+    }
+
+    /// Forgets what has been recorded, and returns it. No thread uses the lane.
+    #[inline]
+    pub(crate) fn take_usage(&mut self) -> Option<Usage> {
+        self.meter.get_mut()?.reset()
+    }
+
+    /// `node` is about to be pushed.
+    #[cold]
+    pub(in crate::lane) fn counts(&self, node: &Node) {
+        if let Some(at) = self.port.recorded() {
+            self.meter().pushes(&node.counted, at);
+        }
+    }
+
+    /// The caller is about to give the right to run the lane to a queue.
+    #[cold]
+    pub(in crate::lane) fn is_queued(&self) {
+        if let Some(at) = self.port.recorded() {
+            self.is_queued_at(at);
+        }
+    }
+
+    #[cold]
+    pub(in crate::lane) fn is_queued_at(&self, at: At) {
+        if let Some(kept) = self.meter().is_queued(at) {
+            self.port.record(Level::Slices, Event::Kept { color: self.color(), kept });
+        }
+    }
+
+    /// A thread with this pin begins a slice. Returns how long the lane was queued.
+    #[cold]
+    pub(in crate::lane) fn slice_begins(&self, at: At, thread: u32) -> u64 {
+        let (queued, depth) = self.meter().slice_begins(at, thread);
+        if depth > 1 {
+            let depth = u32::try_from(depth).unwrap_or(u32::MAX);
+            self.port.record(Level::Slices, Event::Depth { color: self.color(), depth });
+        }
+        queued
+    }
+
+    /// The turn of a node begins that was counted.
+    #[cold]
+    pub(in crate::lane) fn turn_begins(&self, now: u64) {
+        self.meter().turn_begins(now);
+    }
+
+    /// A node has been taken out, and has its turn.
+    #[inline]
+    pub(in crate::lane) fn is_let_in(&self, node: &Node) {
+        if node.counted.take() {
+            self.turn_begins(self.port.noted_time());
+        }
+    }
+
+    /// A claim was pushed just now, and has got the lane, which was idle.
+    #[cold]
+    pub(in crate::lane) fn is_granted(&self, node: &Node) {
+        self.is_let_in(node);
+        if let Some(at) = self.port.recorded() {
+            self.is_taken(at);
+        }
+    }
+
+    /// The turn of the head is over.
+    #[cold]
+    pub(in crate::lane) fn turn_ends(&self, after: After, at: At) {
+        self.meter().has_turned();
+        match after {
+            After::Keep => self.meter().is_kept(at),
+            After::Rotate => {
+                // SAFETY: the head is alive: only the holder, which is this thread, takes it out.
+                let head = unsafe { self.chain.head().as_ref() };
+                self.meter().pushes(&head.counted, at);
+            }
+            _ if self.chain.has_more() => {}
+            _ => self.may_end_at(at),
+        }
+    }
+
+    /// The holder goes on with the lane.
+    #[cold]
+    pub(in crate::lane) fn goes_on(&self, at: At) {
+        self.meter().goes_on(at);
+    }
+
+    /// A behavior, or readers, are about to get the lane.
+    #[cold]
+    pub(in crate::lane) fn is_taken(&self, at: At) {
+        self.meter().is_kept(at);
+    }
+
+    /// The next exchange may end the hold.
+    #[cold]
+    pub(in crate::lane) fn may_end(&self) {
+        if let Some(at) = self.port.recorded() {
+            self.may_end_at(at);
+        }
+    }
+
+    fn may_end_at(&self, at: At) {
+        if let Some(kept) = self.meter().may_end(at) {
+            self.port.record(Level::Slices, Event::Kept { color: self.color(), kept });
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! What a scheduler records, and what it has recorded: the level, each worker's flight recorder, the usage of colors.
+
+use super::profile::Site;
+use super::{Scheduler, local};
+use crate::color::Color;
+use crate::lane::{Lane, Priority, current};
+use crate::meter::Level;
+use crate::task::{Named, TaskRef};
+use crate::trace::{Event, Record, Ring};
+use crate::usage::Usage;
+use std::collections::HashMap;
+use std::panic::Location;
+use std::time::Duration;
+
+/// Where the time of a scheduler went: see [`Scheduler::usage`].
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Observed {
+    /// By color, in no order.
+    pub colors: Vec<ObservedColor>,
+    /// The other colors: they were unique, and are gone.
+    pub others: Usage,
+    /// By the place of the spawn.
+    pub sites: Vec<ObservedSite>,
+}
+
+/// A color's usage.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct ObservedColor {
+    /// The color.
+    pub color: Color,
+    /// Its usage.
+    pub usage: Usage,
+    /// The run time is too large by this at most.
+    pub error: Duration,
+    /// Its priority; the normal one if it has no lane.
+    pub priority: Priority,
+}
+
+/// How long the tasks ran that were spawned at a place.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct ObservedSite {
+    /// The place; none for callbacks.
+    pub spawned: Option<&'static Location<'static>>,
+    /// Whether they ran under the default color.
+    pub is_default: bool,
+    /// How long they ran.
+    pub run: Duration,
+    /// The run time is too large by this at most.
+    pub error: Duration,
+}
+
+impl Scheduler {
+    /// What the scheduler records.
+    #[must_use]
+    pub fn level(&self) -> Level {
+        self.switch.level()
+    }
+
+    /// Changes what the scheduler records, and returns what it recorded before. Takes effect with the next slice of
+    /// each worker.
+    pub fn set_level(&self, level: Level) -> Level {
+        self.switch.set(level)
+    }
+
+    /// The usage of all colors, and the samples by the place of the spawn. Looks at every lane that has a color in use,
+    /// under the locks of the table: it takes some 50 ns for each.
+    #[must_use]
+    pub fn usage(&self) -> Observed {
+        let at = self.switch.at(self.now());
+        let mut colors: HashMap<Color, ObservedColor> = HashMap::new();
+        let place = |color| ObservedColor {
+            color,
+            usage: Usage::NONE,
+            error: Duration::ZERO,
+            priority: Priority::Normal,
+        };
+        self.table.for_each(|lane: &Lane| {
+            if let Some(usage) = lane.usage_until(at) {
+                let color = lane.color();
+                let entry = colors.entry(color).or_insert_with(|| place(color));
+                entry.usage += usage;
+                entry.priority = lane.priority();
+            }
+        });
+        let mut others = Usage::NONE;
+        let mut sites: Vec<ObservedSite> = Vec::new();
+        for remote in &self.remotes {
+            let profile = remote.profile.lock().clone();
+            others += profile.retired;
+            for entry in profile.colors.entries() {
+                let color = colors.entry(entry.key).or_insert_with(|| place(entry.key));
+                color.usage += entry.value;
+                color.usage.run += Duration::from_nanos(entry.sum);
+                color.error += Duration::from_nanos(entry.error);
+            }
+            for entry in profile.sites.entries() {
+                let Site { spawned, is_default } = entry.key;
+                let (run, error) =
+                    (Duration::from_nanos(entry.sum), Duration::from_nanos(entry.error));
+                let same = |site: &&mut ObservedSite| {
+                    Site { spawned: site.spawned, is_default: site.is_default } == entry.key
+                };
+                match sites.iter_mut().find(same) {
+                    Some(site) => {
+                        site.run += run;
+                        site.error += error;
+                    }
+                    None => sites.push(ObservedSite { spawned, is_default, run, error }),
+                }
+            }
+        }
+        Observed { colors: colors.into_values().collect(), others, sites }
+    }
+
+    /// The flight recorder of a worker, or of a spare one.
+    #[must_use]
+    pub fn ring(&self, worker: usize) -> &Ring {
+        &self.remotes[worker].ring
+    }
+
+    /// Records an event of this thread, at this time.
+    #[cold]
+    pub(super) fn records(&self, level: Level, nanos: impl FnOnce() -> u64, event: Event) {
+        if self.switch.level() < level {
+            return;
+        }
+        local::with(|local| match local {
+            Some(local) if std::ptr::eq(local.scheduler(), self) => {
+                local.remote().ring.push(Record { nanos: nanos(), event });
+            }
+            _ => self.outside.push(Record { nanos: nanos(), event }),
+        });
+    }
+
+    /// This thread is about to spawn a task.
+    #[cold]
+    pub(super) fn records_spawn(&self, Named { id, spawned }: Named) {
+        let event =
+            Event::Spawn { by: current::task().map(TaskRef::id), task: id, site: Some(spawned) };
+        self.records(Level::Tasks, || self.now(), event);
+    }
+
+    /// The lane retires, or begins anew: what it has used is added to this thread's sums.
+    #[cold]
+    pub(super) fn keep_usage(&self, color: Color, usage: Usage) {
+        let worker = local::index_in(self).unwrap_or(0);
+        self.remotes[worker].profile.lock().add(color, usage);
+    }
+}

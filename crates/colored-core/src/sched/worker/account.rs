@@ -1,0 +1,102 @@
+//! What a worker's time was spent on.
+//!
+//! While the scheduler records, a worker looks at its clock whenever its phase changes. Otherwise it does so only where
+//! it goes to sleep and where it wakes up, and counts the time between as [`Phase::Run`].
+
+use super::Worker;
+use crate::lane::ReadyLane;
+use crate::meter::{self, Level};
+use crate::sched::times::Phase;
+use crate::trace::{Event, Record};
+
+/// A worker's present phase.
+#[derive(Debug, Default)]
+pub(super) struct Account {
+    phase: Phase,
+    /// Up to this time the samples of run times are charged.
+    pub(super) charged: u64,
+    /// Events that were handed out in this phase.
+    events: u32,
+}
+
+impl Worker {
+    /// What the worker's slices are recorded at.
+    #[inline]
+    pub(super) fn level(&self) -> Level {
+        if meter::is_on() { self.local.scheduler().level() } else { Level::Off }
+    }
+
+    /// Begins a phase that is told apart only while the scheduler records.
+    #[inline]
+    pub(super) fn enter(&mut self, phase: Phase) {
+        if self.account.phase != phase && meter::is_on() {
+            self.enter_recorded(phase);
+        }
+    }
+
+    #[cold]
+    fn enter_recorded(&mut self, phase: Phase) {
+        if self.level() != Level::Off {
+            self.begin(phase);
+        }
+    }
+
+    /// The thread is about to sleep.
+    pub(super) fn falls_asleep(&mut self) {
+        self.asleep = true;
+        self.begin(Phase::Parked);
+    }
+
+    /// The thread has slept.
+    pub(super) fn awakes(&mut self) {
+        let recorded = self.level() != Level::Off;
+        self.begin(if recorded { Phase::Io } else { Phase::Run });
+    }
+
+    /// The worker is about to hand out events.
+    #[inline]
+    pub(super) fn hands_out(&mut self, events: usize) {
+        if events > 0 && meter::is_on() {
+            self.enter_recorded(Phase::Io);
+            self.account.events += u32::try_from(events).unwrap_or(u32::MAX);
+        }
+    }
+
+    fn begin(&mut self, phase: Phase) {
+        self.look();
+        let now = self.pace.now;
+        self.local.note(now);
+        let events = self.account.events;
+        self.account = Account { phase, charged: now, events: 0 };
+        match self.local.remote().times.begin(phase, now) {
+            Some((Phase::Parked, slept)) => self.records(Event::Parked { slept }),
+            Some((Phase::Io, took)) => self.records(Event::Io { took, events }),
+            _ => {}
+        }
+    }
+
+    /// So many timers have fired, which took some nanoseconds of the present phase.
+    pub fn has_fired_timers(&mut self, nanos: u64, fired: u32) {
+        self.local.remote().times.spent(Phase::Timers, nanos);
+        if meter::is_on() {
+            self.records(Event::Timers { took: nanos, fired });
+        }
+    }
+
+    /// The worker has stolen this lane, and others perhaps.
+    #[inline]
+    pub(super) fn records_steal(&self, lane: &ReadyLane) {
+        if meter::is_on() {
+            let from = lane.lane().home().and_then(|worker| u16::try_from(worker).ok());
+            let (color, from) = (lane.lane().color(), from.unwrap_or(u16::MAX));
+            self.records(Event::Steal { color, from });
+        }
+    }
+
+    #[cold]
+    fn records(&self, event: Event) {
+        if self.level() != Level::Off {
+            self.local.remote().ring.push(Record { nanos: self.pace.now, event });
+        }
+    }
+}

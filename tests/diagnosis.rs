@@ -1,0 +1,3 @@
+//! What a runtime tells of itself.
+
+mod usage;

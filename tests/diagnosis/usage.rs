@@ -1,0 +1,192 @@
+//! [`colored::Handle::usage`]: run times, waits, workers.
+
+use crate::support::{alone, attempts, runtime};
+use colored::usage::{Level, Snapshot, Window};
+use colored::{Color, ColorCell, Runtime, exclusive, spawn_colored, spawn_unique};
+use std::hint;
+use std::time::{Duration, Instant};
+
+const ORDERS: Color = Color::new(7);
+
+fn compute(time: Duration) {
+    let start = Instant::now();
+    while start.elapsed() < time {
+        hint::spin_loop();
+    }
+}
+
+/// What `load` uses, with waits.
+fn measure<F>(runtime: &Runtime, load: F) -> Window
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    runtime.handle().set_trace_level(Level::Slices);
+    let before = runtime.handle().usage();
+    runtime.run(load);
+    let after = runtime.handle().usage();
+    runtime.handle().set_trace_level(Level::Off);
+    Window::between(&before, &after)
+}
+
+fn of(window: &Window, color: Color) -> colored::usage::Usage {
+    window.colors.iter().find(|found| found.color == color).expect("the color has run").usage
+}
+
+fn is_about(time: Duration, expected: Duration) -> bool {
+    (expected * 8 / 10..=expected * 12 / 10).contains(&time)
+}
+
+#[test]
+fn tasks_of_one_color_wait_for_each_other() {
+    alone(|| {
+        attempts::some(|| {
+            let window = measure(&runtime(1), async {
+                let task = || spawn_colored(ORDERS, async { compute(Duration::from_millis(2)) });
+                let tasks: Vec<_> = (0..20).map(|_| task()).collect();
+                for task in tasks {
+                    task.await.expect("the task ends");
+                }
+            });
+            let usage = of(&window, ORDERS);
+            assert_eq!(usage.waits, 20);
+            assert_eq!(usage.turns, 20);
+            assert_eq!(usage.depth, 0);
+            // The first waits for none, the last for 19 others: 190 times 2 ms.
+            usage.run >= Duration::from_millis(40)
+                && is_about(usage.wait_color, usage.run * 190 / 20)
+                && usage.wait_cpu < usage.run
+        });
+    });
+}
+
+#[test]
+fn colors_wait_for_the_cpu() {
+    alone(|| {
+        attempts::some(|| {
+            let window = measure(&runtime(1), async {
+                let task =
+                    |n| spawn_colored(Color::new(n), async { compute(Duration::from_millis(2)) });
+                let tasks: Vec<_> = (1..21).map(task).collect();
+                for task in tasks {
+                    task.await.expect("the task ends");
+                }
+            });
+            let all = |part: fn(&colored::usage::Usage) -> Duration| -> Duration {
+                let own = |color: &&colored::usage::ColorUsage| !color.color.is_default();
+                window.colors.iter().filter(own).map(|color| part(&color.usage)).sum()
+            };
+            let run = all(|usage| usage.run);
+            run >= Duration::from_millis(40)
+                && is_about(all(|usage| usage.wait_cpu), run * 190 / 20)
+                && all(|usage| usage.wait_color) < run / 10
+        });
+    });
+}
+
+#[test]
+fn a_color_that_a_task_keeps_is_kept_and_not_run() {
+    alone(|| {
+        attempts::some(|| {
+            let window = measure(&runtime(2), async {
+                let holder = spawn_colored(ORDERS, async {
+                    exclusive(async { colored::time::sleep(Duration::from_millis(40)).await })
+                        .await;
+                });
+                colored::time::sleep(Duration::from_millis(5)).await;
+                let waits = spawn_colored(ORDERS, async {});
+                holder.await.expect("the task ends");
+                waits.await.expect("the task ends");
+            });
+            let usage = of(&window, ORDERS);
+            is_about(usage.kept, Duration::from_millis(40))
+                && usage.run < Duration::from_millis(4)
+                && is_about(usage.wait_color, Duration::from_millis(35))
+        });
+    });
+}
+
+#[test]
+fn samples_name_the_color_and_the_place_without_a_recording() {
+    alone(|| {
+        attempts::some(|| {
+            let runtime = runtime(1);
+            let before = runtime.handle().usage();
+            let line = line!() + 2;
+            runtime.run(async {
+                let heavy = spawn_unique(async {
+                    for _ in 0..100 {
+                        compute(Duration::from_micros(300));
+                        colored::yield_now().await;
+                    }
+                });
+                let light = spawn_colored(ORDERS, async {
+                    for _ in 0..100 {
+                        compute(Duration::from_micros(100));
+                        colored::yield_now().await;
+                    }
+                });
+                heavy.await.expect("the task ends");
+                light.await.expect("the task ends");
+            });
+            let window = Window::between(&before, &runtime.handle().usage());
+            assert!(!window.measures_waits);
+            let first = window.sites.first().expect("something has run");
+            assert_eq!(first.site.expect("a task has run").line(), line);
+            let (heavy, light) = (first.run_colored, of(&window, ORDERS).run);
+            heavy >= Duration::from_millis(30) && light * 2 < heavy && heavy < light * 4
+        });
+    });
+}
+
+#[test]
+fn the_times_of_a_worker_add_up_to_the_clock() {
+    alone(|| {
+        for level in [Level::Off, Level::Slices, Level::Tasks] {
+            attempts::some(|| {
+                let runtime = runtime(2);
+                runtime.handle().set_trace_level(level);
+                let before = runtime.handle().usage();
+                runtime.run(async {
+                    let cell = ColorCell::new(ORDERS, 0_u64);
+                    for _ in 0..50 {
+                        cell.call(|n| *n += 1).await;
+                        colored::time::sleep(Duration::from_millis(1)).await;
+                    }
+                });
+                let after = runtime.handle().usage();
+                assert!(after.timers.fired >= 50 && after.timers.turns >= 50);
+                let elapsed = after.at - before.at;
+                (0..2).all(|worker| {
+                    let time = whole(&after, worker) - whole(&before, worker);
+                    time.abs_diff(elapsed) < elapsed / 50
+                })
+            });
+        }
+    });
+}
+
+fn whole(snapshot: &Snapshot, worker: usize) -> Duration {
+    let of = &snapshot.workers[worker];
+    of.run + of.search + of.io + of.timers + of.parked
+}
+
+#[test]
+fn tasks_are_counted_while_they_live() {
+    alone(|| {
+        let runtime = runtime(2);
+        let handle = runtime.handle().clone();
+        let (before, during) = runtime.run(async move {
+            let before = handle.usage().tasks;
+            let wait = || spawn_unique(std::future::pending::<()>());
+            let tasks: Vec<_> = (0..100).map(|_| wait()).collect();
+            let during = handle.usage().tasks;
+            tasks.iter().for_each(|task| task.abort());
+            for task in tasks {
+                assert!(task.await.is_err_and(|error| error.is_cancelled()));
+            }
+            (before, during)
+        });
+        assert_eq!(during, before + 100);
+        attempts::some(|| runtime.handle().usage().tasks == 0);
+    });
+}
