@@ -58,7 +58,7 @@ const CRATES: [Crate; 6] = [
                 "wait",
             ],
             &["finish", "pool", "usage"],
-            &["driver"],
+            &["driver", "report"],
             &["blocking", "time"],
             &["admission", "cell", "limit", "io", "sync", "task"],
             &["fs"],

@@ -23,6 +23,14 @@ pub struct LongPoll {
     pub task: Option<colored_core::Id>,
     /// Where the task was spawned.
     pub spawned: Option<&'static Location<'static>>,
+    /// The CPU time of the worker's thread in that time: close to [`time`](Self::time) if the poll computes, close to 0 if
+    /// it blocks its thread. The reactor thread measures a part of the poll, from its second look, and takes the rest to
+    /// be like it. None before that, and where the system does not tell: everywhere but on Linux.
+    pub cpu: Option<Duration>,
+    /// The time that the thread could have run, and the system ran other threads. None as for `cpu`.
+    pub delayed: Option<Duration>,
+    /// The number of the slice: with the worker's, it tells two polls apart.
+    pub(crate) slice: u64,
 }
 
 impl LongPoll {
@@ -33,6 +41,9 @@ impl LongPoll {
             color: slice.color,
             task: slice.task.map(|(id, _)| id),
             spawned: slice.task.map(|(_, spawned)| spawned),
+            cpu: None,
+            delayed: None,
+            slice: slice.serial,
         }
     }
 }

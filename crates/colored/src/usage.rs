@@ -25,6 +25,8 @@ pub struct Snapshot {
     pub workers: Vec<WorkerUsage>,
     /// Workers that are in use at the moment, without spare ones.
     pub active_workers: usize,
+    /// The CPUs that the process may use; 0 if the system does not say.
+    pub cpus: usize,
     /// The colors that have a lane, and the largest of those whose lanes are gone. No color is in the list twice.
     pub colors: Vec<ColorUsage>,
     /// The rest: colors whose lanes are gone.
@@ -65,6 +67,18 @@ pub struct WorkerUsage {
     pub steals: u64,
     /// Times that it went to sleep.
     pub parks: u64,
+    /// The time that the system gave the thread a CPU. None where the system does not say: everywhere but on Linux.
+    pub cpu: Option<Duration>,
+    /// The time that the thread could have run, and the system ran other threads. None as for `cpu`.
+    pub delayed: Option<Duration>,
+}
+
+impl WorkerUsage {
+    /// The time in which the worker was not asleep.
+    #[must_use]
+    pub fn awake(&self) -> Duration {
+        self.run + self.search + self.io + self.timers
+    }
 }
 
 /// A color and its usage.

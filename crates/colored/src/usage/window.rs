@@ -18,6 +18,8 @@ pub struct Window {
     pub workers: Vec<WorkerUsage>,
     /// Workers that were in use at its end, without spare ones.
     pub active_workers: usize,
+    /// The CPUs that the process may use; 0 if the system does not say.
+    pub cpus: usize,
     /// The colors that used something, the one that ran longest first.
     pub colors: Vec<ColorUsage>,
     /// The rest.
@@ -57,6 +59,7 @@ impl Window {
             length: later.at.saturating_sub(earlier.at),
             workers: workers_between(&earlier.workers, &later.workers),
             active_workers: later.active_workers,
+            cpus: later.cpus,
             colors,
             others: later.others.since(&earlier.others),
             sites: sites_between(&earlier.sites, &later.sites),
@@ -87,8 +90,15 @@ fn workers_between(earlier: &[WorkerUsage], later: &[WorkerUsage]) -> Vec<Worker
         slices: later.slices.saturating_sub(before.slices),
         steals: later.steals.saturating_sub(before.steals),
         parks: later.parks.saturating_sub(before.parks),
+        cpu: time_between(before.cpu, later.cpu),
+        delayed: time_between(before.delayed, later.delayed),
     };
     later.iter().zip(before).map(difference).collect()
+}
+
+/// A thread that has just begun has no earlier time.
+fn time_between(earlier: Option<Duration>, later: Option<Duration>) -> Option<Duration> {
+    Some(later?.saturating_sub(earlier.unwrap_or_default()))
 }
 
 fn sites_between(earlier: &[SiteUsage], later: &[SiteUsage]) -> Vec<SiteUsage> {

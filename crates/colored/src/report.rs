@@ -1,0 +1,155 @@
+//! [`Report`]: what limits a program, in a sentence.
+//!
+//! A report reads a series of [`Window`]s, the parts of one observation of a second or two, and names the faults that it
+//! finds in them, the most important one first. It has no other source, so it can be made of windows that a program has
+//! collected itself.
+//!
+//! All thresholds are relative: to the length of the observation, to the CPUs, to the other polls of the program, or to
+//! what a dispatch costs there. A program that has nothing to mend gets no finding, however busy it is.
+
+mod bound;
+mod digest;
+mod fault;
+mod rank;
+mod rules;
+#[cfg(test)]
+mod tests;
+mod text;
+
+pub use self::bound::Limit;
+pub use self::fault::{Fault, Finding};
+
+use self::bound::Bound;
+use self::digest::Digest;
+use crate::json;
+use crate::usage::Window;
+use std::fmt;
+use std::time::Duration;
+
+/// What limits a program, and what to change.
+///
+/// Its text ([`Display`](fmt::Display)) begins with one line: the name of the first fault and a sentence, or `none` and a
+/// sentence that says by how much the load can grow.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Report {
+    /// What was found, the most important one first.
+    pub findings: Vec<Finding>,
+    /// How long the program was observed.
+    pub length: Duration,
+    /// The factor by which the load can grow until something is full, 1 or more; infinite without a load.
+    pub ceiling: f64,
+    /// What is full then; none without a load.
+    pub limit: Option<Limit>,
+    /// The part of the CPUs that polls and callbacks took, from 0 to 1.
+    pub load: f64,
+    /// Whether waits were measured. Without this the report knows run times only, and finds less.
+    pub measures_waits: bool,
+}
+
+impl Report {
+    /// The report of an observation: of consecutive windows of one runtime, best ten of a tenth of a second each. What
+    /// grows is told from what comes and goes by comparing the windows, so fewer than four find no growing queue.
+    ///
+    /// Costs a few microseconds for each window, and some for each color in it.
+    #[must_use]
+    pub fn of(windows: &[Window]) -> Self {
+        let Some(digest) = Digest::of(windows) else { return Self::empty() };
+        let bound = Bound::without(&digest, &[]);
+        Self {
+            findings: rank::rank(&rules::all(&digest)),
+            length: windows.iter().map(|window| window.length).sum(),
+            ceiling: bound.ceiling,
+            limit: bound.limit,
+            load: digest.load(),
+            measures_waits: digest.measures_waits,
+        }
+    }
+
+    /// Of nothing.
+    fn empty() -> Self {
+        Self {
+            findings: Vec::new(),
+            length: Duration::ZERO,
+            ceiling: f64::INFINITY,
+            limit: None,
+            load: 0.0,
+            measures_waits: false,
+        }
+    }
+
+    /// The first fault, if there is one.
+    #[must_use]
+    pub fn fault(&self) -> Option<Fault> {
+        self.findings.first().map(|finding| finding.fault)
+    }
+
+    /// The report as a JSON object: `fault` (null if there is none), `sentence`, `findings` with `fault`, `sentence`,
+    /// `evidence` and `remedy`; `length` in seconds, `ceiling` (null if infinite), `limit`, `load`, `measures_waits`.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        json::object(|report| {
+            report.field("fault", self.fault().map(Fault::name));
+            report.field("sentence", &self.sentence());
+            report.array("findings", |findings| {
+                self.findings
+                    .iter()
+                    .for_each(|found| findings.object(|object| found.write(object)));
+            });
+            report.field("length", self.length);
+            report.field("ceiling", self.ceiling);
+            let limit = self.limit.map(|limit| match limit {
+                Limit::Color(color) => color.to_string(),
+                Limit::Cpus => "cpus".into(),
+            });
+            report.field("limit", limit.as_ref());
+            report.field("load", self.load);
+            report.field("measures_waits", self.measures_waits);
+        })
+    }
+
+    /// The first line, without the name of the fault.
+    fn sentence(&self) -> String {
+        match self.findings.first() {
+            Some(finding) => finding.sentence.clone(),
+            None => self.nothing(),
+        }
+    }
+
+    /// The sentence where nothing was found.
+    fn nothing(&self) -> String {
+        let load = text::percent(self.load);
+        let ceiling = text::factor(self.ceiling);
+        match self.limit {
+            None => "nothing limits the program: it does nothing".into(),
+            Some(Limit::Cpus) if self.load >= rules::FULL => {
+                format!(
+                    "the CPUs limit: polls take {load} of them, and no color would gain by a split"
+                )
+            }
+            Some(Limit::Cpus) => format!(
+                "nothing limits the program: polls take {load} of the CPUs, which are full when the load has grown \
+                 {ceiling} times"
+            ),
+            Some(Limit::Color(color)) => format!(
+                "nothing limits the program: polls take {load} of the CPUs; {} is full when the load has grown \
+                 {ceiling} times",
+                text::color(color)
+            ),
+        }
+    }
+}
+
+impl fmt::Display for Report {
+    /// One sentence, then the evidence and the remedy of each finding. No line end after the last line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(first) = self.findings.first() else {
+            return write!(f, "none: {}", self.nothing());
+        };
+        write!(f, "{first}")?;
+        for finding in &self.findings[1..] {
+            write!(f, "\nalso {finding}")?;
+        }
+        Ok(())
+    }
+}

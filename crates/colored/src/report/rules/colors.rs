@@ -1,0 +1,154 @@
+//! Colors that limit the program: hot ones, the default one, and those that are kept across awaits.
+
+use super::MOSTLY;
+use crate::report::bound::{Bound, Limit};
+use crate::report::digest::{ColorLoad, Digest, usage_in};
+use crate::report::fault::{Fault, Finding};
+use crate::report::text;
+use colored_core::Color;
+
+/// A color that is busy for less is not hot: it can take a quarter more.
+const HOT: f64 = 0.8;
+
+/// A color that is kept for less is no convoy.
+const CONVOY: f64 = 0.5;
+
+/// So many tasks wait for the color on average, at least. One that waits now and then is no queue.
+const QUEUE: f64 = 0.5;
+
+/// A split that gives less is not worth a sentence.
+const WORTH: f64 = 1.15;
+
+/// How many places of spawns are shown.
+const SITES: usize = 3;
+
+/// The color that limits the program, if its tasks wait for it, and more could run at a time.
+pub(super) fn hot(digest: &Digest<'_>) -> Option<Finding> {
+    let hot: Vec<&ColorLoad> = digest
+        .colors
+        .iter()
+        .filter(|load| load.busy >= HOT && is_waited_for(digest, load))
+        .collect();
+    let first = *hot.first()?;
+    let split: Vec<Color> = hot.iter().map(|load| load.color).collect();
+    let (now, then) = (Bound::without(digest, &[]), Bound::without(digest, &split));
+    if is_kept(first) || then.ceiling / now.ceiling < WORTH {
+        return None;
+    }
+    let fault = if first.color.is_default() { Fault::DefaultColor } else { Fault::HotColor };
+    let mut finding = Finding::new(fault, first.busy, hot_sentence(&hot, &then)).about(first);
+    finding = finding.because(turns(first)).because(others(digest, &split));
+    if first.color.is_default() {
+        finding.evidence.extend(sites(digest));
+        return Some(finding.mend(
+            "name colors: `spawn_colored(Color::of(&key), ..)` for tasks that share the state of a key, `spawn_unique` for \
+             tasks that share nothing",
+        ));
+    }
+    Some(finding.mend(
+        "divide what the color protects: one color for each key or shard (`Color::of(&key)`, a `ColorCell` for each); run \
+         code that needs no exclusion under `spawn_unique`; let code that only reads share the color by `ColorCell::read`",
+    ))
+}
+
+/// The color that is kept across awaits while tasks wait for it.
+pub(super) fn convoy(digest: &Digest<'_>) -> Option<Finding> {
+    let is_convoy =
+        |load: &&ColorLoad| load.busy >= CONVOY && is_kept(load) && is_waited_for(digest, load);
+    let load = digest.colors.iter().find(is_convoy)?;
+    let sentence = format!(
+        "{} is kept across awaits {} of the time and runs {}; tasks wait for it {} a second",
+        text::color(load.color),
+        text::percent(digest.share(load.usage.kept)),
+        text::percent(digest.share(load.usage.run)),
+        text::seconds(load.queue)
+    );
+    let finding = Finding::new(Fault::Convoy, load.busy, sentence).about(load);
+    Some(finding.because(turns(load)).mend(
+        "await before the section (`exclusive`, `ColorCell::exclusive`, `when`) or after it, not inside; if the state must \
+         not change across the await, let only the tasks that need it wait, by a `sync::Mutex`, or give each key a color",
+    ))
+}
+
+fn is_kept(load: &ColorLoad) -> bool {
+    load.usage.kept > load.usage.run
+}
+
+/// Whether tasks wait for the color on average, and nearly all the time.
+fn is_waited_for(digest: &Digest<'_>, load: &ColorLoad) -> bool {
+    let has_queue = |windows: &[_]| {
+        let (usage, length) = usage_in(windows, load.color);
+        usage.wait_color.as_secs_f64() >= QUEUE / 2.0 * length
+    };
+    load.queue >= QUEUE && digest.part(has_queue) >= MOSTLY
+}
+
+fn hot_sentence(hot: &[&ColorLoad], then: &Bound) -> String {
+    let first = hot[0];
+    let rest = match then.limit {
+        Some(Limit::Color(color)) => format!("then {}", text::color(color)),
+        _ => "then the CPUs".into(),
+    };
+    let (limits, it) = match hot.len() {
+        1 => ("limits".into(), "it"),
+        2 => ("and another color limit".into(), "them"),
+        more => (format!("and {} other colors limit", more - 1), "them"),
+    };
+    format!(
+        "{} {limits}: {} busy, tasks wait for it {} a second; splitting {it} gives at most {} times, {rest}",
+        text::color(first.color),
+        text::percent(first.busy),
+        text::seconds(first.queue),
+        text::factor(then.ceiling)
+    )
+}
+
+/// How long a turn runs and waits.
+fn turns(load: &ColorLoad) -> String {
+    let usage = &load.usage;
+    let by = |time: std::time::Duration, count: u64| {
+        text::seconds(time.as_secs_f64() / count.max(1) as f64)
+    };
+    format!(
+        "a turn of it runs {}, and waits {} for the color and {} for a worker; {} are in line, at most {} have been",
+        by(usage.run, usage.turns),
+        by(usage.wait_color, usage.waits),
+        by(usage.wait_cpu, usage.waits),
+        usage.depth,
+        usage.max_depth.max(usage.depth)
+    )
+}
+
+/// What there is beside these colors.
+fn others(digest: &Digest<'_>, split: &[Color]) -> String {
+    let next = digest.colors.iter().find(|load| !split.contains(&load.color) && load.busy > 0.0);
+    let load = text::percent(digest.load());
+    match next {
+        Some(next) => format!(
+            "polls take {load} of the CPUs; the next color, {}, is {} busy",
+            text::color(next.color),
+            text::percent(next.busy)
+        ),
+        None => format!("polls take {load} of the CPUs; there is no other color"),
+    }
+}
+
+/// The places whose tasks fill the default color.
+fn sites(digest: &Digest<'_>) -> Vec<String> {
+    let mut sums = std::collections::HashMap::new();
+    for site in digest.windows.iter().flat_map(|window| &window.sites) {
+        *sums.entry(site.site).or_insert(std::time::Duration::ZERO) += site.run_default;
+    }
+    let mut sums: Vec<_> = sums.into_iter().filter(|(_, run)| !run.is_zero()).collect();
+    sums.sort_by_key(|(site, run)| (std::cmp::Reverse(*run), site.map(ToString::to_string)));
+    let all: f64 = sums.iter().map(|(_, run)| run.as_secs_f64()).sum();
+    let line =
+        |(site, run): &(Option<&'static std::panic::Location<'static>>, std::time::Duration)| {
+            let part = text::percent(run.as_secs_f64() / all);
+            match site {
+                Some(site) => format!("{part} of it are tasks spawned at {site}"),
+                None => format!("{part} of it are callbacks of cells"),
+            }
+        };
+    sums.iter().take(SITES).map(line).collect()
+}
