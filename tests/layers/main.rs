@@ -44,7 +44,7 @@ const CRATES: [Crate; 6] = [
     Crate {
         sources: "crates/colored/src",
         layers: &[
-            &["wall"],
+            &["thread_time", "wall"],
             &[
                 "budget",
                 "color_local",
@@ -64,7 +64,6 @@ const CRATES: [Crate; 6] = [
             &["fs"],
             &["net", "pinned", "stage"],
             &["process", "signal"],
-            &["usage"],
             &["runtime"],
             &["__private", "metrics"],
         ],

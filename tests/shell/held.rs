@@ -48,6 +48,35 @@ fn other_colors_go_on_beside_a_poll_that_blocks() {
     });
 }
 
+/// The part of the longest poll in which its thread had a CPU, or was in line for one. None where the system does not say.
+fn part_on_cpu(blocks: fn()) -> Option<f64> {
+    let runtime = one_worker().build().unwrap();
+    runtime.run(async move { spawn_colored(1, async move { blocks() }).await.unwrap() });
+    let longest = runtime.metrics().long_polls.longest.expect("a poll of 100 ms is long");
+    let on_cpu = longest.cpu? + longest.delayed?;
+    Some(on_cpu.as_secs_f64() / longest.time.as_secs_f64())
+}
+
+/// Where the system says how long a thread had a CPU. It counts by ticks, and the watch sees a part of the poll.
+#[test]
+fn a_poll_that_computes_is_told_from_one_that_blocks() {
+    alone(|| {
+        let told = || {
+            let computes = part_on_cpu(|| {
+                let begin = Instant::now();
+                while begin.elapsed() < Duration::from_millis(100) {
+                    hint::spin_loop();
+                }
+            });
+            let blocks = part_on_cpu(|| thread::sleep(Duration::from_millis(100)));
+            println!("on a CPU: {computes:?} and {blocks:?}");
+            assert_eq!(computes.is_some(), cfg!(any(target_os = "linux", target_os = "android")));
+            computes.zip(blocks).is_none_or(|(computes, blocks)| computes > 0.6 && blocks < 0.4)
+        };
+        assert!((0..5).any(|_| told()));
+    });
+}
+
 /// A ticker of another color beside a poll that computes.
 #[test]
 fn a_ticker_is_punctual_beside_a_poll_that_computes() {

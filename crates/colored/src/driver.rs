@@ -38,6 +38,7 @@ use crate::device::Devices;
 use crate::finish::Finishers;
 use crate::long_poll::{LongPolls, Settings};
 use crate::pool::Pool;
+use crate::thread_time::{ThreadClock, ThreadTime};
 #[cfg(feature = "tokio-context")]
 use crate::tokio_context::TokioContext;
 use crate::wall;
@@ -45,6 +46,7 @@ use colored_core::contain;
 use std::fmt;
 use std::io;
 use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::task::Waker;
 use std::time::{Duration, Instant};
@@ -79,6 +81,8 @@ pub(crate) struct Driver {
     tokio: Option<TokioContext>,
     /// The places where the workers sleep, and the spare ones behind them.
     parkers: Box<[Parker]>,
+    /// The threads of the workers, and of the spare ones behind them, as far as they have begun.
+    threads: Box<[OnceLock<ThreadClock>]>,
     coalescing: Box<[Coalescing]>,
     /// By wheel.
     fired: Box<[Fired]>,
@@ -120,6 +124,7 @@ impl Driver {
             long_polls: LongPolls::new(long_polls),
             devices,
             parkers: (0..workers + size.seats()).map(|_| Parker::default()).collect(),
+            threads: (0..workers + size.seats()).map(|_| OnceLock::new()).collect(),
             size,
             ..Self::with(Clock::new(), shards, workers, rest, pool)
         })
@@ -150,12 +155,24 @@ impl Driver {
             #[cfg(feature = "tokio-context")]
             tokio: None,
             parkers: (0..workers).map(|_| Parker::default()).collect(),
+            threads: (0..workers).map(|_| OnceLock::new()).collect(),
             coalescing: (0..workers).map(|_| Coalescing::new(rest)).collect(),
             fired: (0..workers).map(|_| Fired::default()).collect(),
             wakes: AtomicU64::new(0),
             overdue: rest + OVERDUE,
             turn: AtomicUsize::new(0),
         }
+    }
+
+    /// To be called by the thread of a worker, once.
+    pub(crate) fn is_thread_of(&self, worker: usize) {
+        let _ = self.threads[worker].set(ThreadClock::of_this_thread());
+    }
+
+    /// What the system counts for the thread of a worker; none where the system does not say, and before the thread has
+    /// begun. Costs some microseconds.
+    pub(crate) fn thread_time(&self, worker: usize) -> Option<ThreadTime> {
+        self.threads.get(worker)?.get()?.read()
     }
 
     /// The same driver, with a tokio runtime for libraries.

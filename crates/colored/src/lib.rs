@@ -234,6 +234,7 @@ pub mod signal;
 pub mod stage;
 pub mod sync;
 pub mod task;
+mod thread_time;
 pub mod time;
 #[cfg(feature = "tokio-context")]
 mod tokio_context;

@@ -1,6 +1,8 @@
 //! Polls that hold their workers for long: the settings, the counters and the report.
 
+use crate::thread_time::ThreadTime;
 use colored_core::{Color, RunningSlice, contain};
+use std::collections::VecDeque;
 use std::fmt;
 use std::io::{self, Write};
 use std::panic::Location;
@@ -34,15 +36,15 @@ pub struct LongPoll {
 }
 
 impl LongPoll {
-    pub(crate) fn new(worker: usize, slice: &RunningSlice) -> Self {
+    pub(crate) fn new(worker: usize, slice: &RunningSlice, time: Option<ThreadTime>) -> Self {
         Self {
             worker,
             time: Duration::from_nanos(slice.nanos),
             color: slice.color,
             task: slice.task.map(|(id, _)| id),
             spawned: slice.task.map(|(_, spawned)| spawned),
-            cpu: None,
-            delayed: None,
+            cpu: time.map(|time| time.cpu),
+            delayed: time.map(|time| time.delayed),
             slice: slice.serial,
         }
     }
@@ -79,6 +81,9 @@ pub struct LongPollMetrics {
 /// A program without a hook is told of the first poll that takes so long: it may not end at all.
 const VERY_LONG: Duration = Duration::from_secs(1);
 
+/// How many of the latest long polls are kept.
+const RECENT: usize = 64;
+
 /// What to do about it.
 const ADVICE: &str = "nothing else of this color runs meanwhile. If the task blocks its thread, as a `blocking_` method of \
     `colored::sync` does, await the method without `blocking_`, or block in `spawn_blocking`; if it computes, do so in \
@@ -108,6 +113,8 @@ pub(crate) struct LongPolls {
     hand_offs: AtomicU64,
     spares: AtomicUsize,
     longest: Mutex<Option<LongPoll>>,
+    /// The youngest last, each as it was seen last.
+    recent: Mutex<VecDeque<LongPoll>>,
     /// The standard error has a line about a very long poll.
     has_warned: AtomicBool,
 }
@@ -120,6 +127,7 @@ impl LongPolls {
             hand_offs: AtomicU64::new(0),
             spares: AtomicUsize::new(0),
             longest: Mutex::new(None),
+            recent: Mutex::default(),
             has_warned: AtomicBool::new(false),
         }
     }
@@ -136,10 +144,32 @@ impl LongPolls {
         if self.settings.hook.is_none() && poll.time >= VERY_LONG {
             self.warn(&poll);
         }
+        self.remember(&poll, is_new);
         let mut longest = self.longest.lock().unwrap_or_else(PoisonError::into_inner);
         if longest.as_ref().is_none_or(|longest| longest.time < poll.time) {
             *longest = Some(poll);
         }
+    }
+
+    /// Keeps the poll among the recent ones, or what has changed since it was seen last.
+    fn remember(&self, poll: &LongPoll, is_new: bool) {
+        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_it = |of: &&mut LongPoll| (of.worker, of.slice) == (poll.worker, poll.slice);
+        match recent.iter_mut().rev().find(is_it).filter(|_| !is_new) {
+            Some(place) => poll.clone_into(place),
+            None => {
+                if recent.len() == RECENT {
+                    recent.pop_front();
+                }
+                recent.push_back(poll.clone());
+            }
+        }
+    }
+
+    /// The latest long polls, the youngest last: at most 64. Each has the length at which it was seen last, up to 5 ms
+    /// before its end.
+    pub(crate) fn recent(&self) -> Vec<LongPoll> {
+        self.recent.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
 
     /// Once in a runtime's life.
@@ -165,5 +195,41 @@ impl LongPolls {
             hand_offs: self.hand_offs.load(Ordering::Relaxed),
             spares: self.spares.load(Ordering::Relaxed),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LongPoll, LongPolls, RECENT, Settings};
+    use colored_core::Color;
+    use std::time::Duration;
+
+    fn poll(slice: u64, millis: u64) -> LongPoll {
+        LongPoll {
+            worker: 0,
+            time: Duration::from_millis(millis),
+            color: Color::DEFAULT,
+            task: None,
+            spawned: None,
+            cpu: None,
+            delayed: None,
+            slice,
+        }
+    }
+
+    #[test]
+    fn a_poll_is_kept_once_with_its_last_length_and_the_oldest_goes() {
+        let polls = LongPolls::new(Settings { after: Duration::from_millis(5), hook: None });
+        polls.report(poll(1, 5), true);
+        polls.report(poll(2, 6), true);
+        polls.report(poll(1, 10), false);
+        assert_eq!(polls.recent(), [poll(1, 10), poll(2, 6)]);
+        let others = 3..3 + RECENT as u64 - 1;
+        others.for_each(|slice| polls.report(poll(slice, 5), true));
+        let recent = polls.recent();
+        assert_eq!(recent.len(), RECENT);
+        assert_eq!(recent.first(), Some(&poll(2, 6)));
+        assert_eq!(polls.metrics().polls, RECENT as u64 + 1);
+        assert_eq!(polls.metrics().longest, Some(poll(1, 10)));
     }
 }

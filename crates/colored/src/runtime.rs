@@ -79,6 +79,7 @@ mod glance;
 mod handle;
 mod main_task;
 mod metrics;
+mod observed;
 mod parts;
 mod port;
 mod shutdown;

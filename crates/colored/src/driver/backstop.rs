@@ -211,7 +211,7 @@ impl Watch {
     fn look(&mut self) -> bool {
         self.driver.bell.calm_down();
         let more = self.driver.size.more();
-        let stuck = self.held.look(self.handle.scheduler(), &self.driver.long_polls, more);
+        let stuck = self.held.look(self.handle.scheduler(), &self.driver, more);
         let (mut depends, mut watched) = (false, true);
         // Ordering: as for a worker: the lock of a turn, or of a wheel, hands it over.
         self.driver.reactor_events.store(true, Ordering::Relaxed);

@@ -1,13 +1,14 @@
 //! [`Handle`]: a runtime from anywhere.
 
 use super::metrics::Metrics;
+use super::observed;
 use super::resume;
 use crate::blocking;
 use crate::driver::pause::Main;
 use crate::driver::{Driver, current, entered};
 use crate::pinned::{NoWorker, PinnedCell, spawn_pinned_in};
 use crate::task::JoinHandle;
-use crate::usage::{self, Snapshot};
+use crate::usage::Snapshot;
 use colored_core::{Color, ColorCell, Level, Nested, Priority};
 use colored_limit::Limit;
 use std::fmt;
@@ -279,7 +280,7 @@ impl Handle {
     /// with a million colors, a spawn under a named one may wait for a millisecond.
     #[must_use]
     pub fn usage(&self) -> Snapshot {
-        usage::snapshot(self.core.scheduler(), &self.driver)
+        observed::snapshot(self.core.scheduler(), &self.driver)
     }
 
     /// What the runtime records at the moment.

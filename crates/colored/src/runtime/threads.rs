@@ -199,6 +199,7 @@ fn live(mut worker: Box<Worker>, driver: Arc<Driver>, hooks: &WorkerHooks) {
     let context = current::Context { driver: Arc::clone(&driver), worker: of_wheel };
     let _entered = entered::enter(context);
     let _tokio = driver.enter_tokio();
+    driver.is_thread_of(index);
     let mut wakers = Vec::new();
     let mut last_look = 0;
     driver.bell.ring();

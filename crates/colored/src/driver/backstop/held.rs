@@ -9,8 +9,10 @@
 //! The program may want more workers than the runtime began with ([`Handle::set_workers`](crate::Handle::set_workers)).
 //! These are spare workers too, which are wanted for as long as the program says so.
 
-use crate::long_poll::{LongPoll, LongPolls};
-use colored_core::{InPlace, Scheduler, Worker};
+use crate::driver::Driver;
+use crate::long_poll::LongPoll;
+use crate::thread_time::ThreadTime;
+use colored_core::{InPlace, RunningSlice, Scheduler, Worker};
 use std::thread::JoinHandle;
 
 /// Starts the thread of a worker, or gives the worker back.
@@ -57,6 +59,29 @@ struct Last {
     /// The slice that it was in.
     slice: Option<u64>,
     is_reported: bool,
+    /// The age of the slice, in nanoseconds, and the time of the thread, when the slice was seen to be slow first.
+    slow: Option<(u64, ThreadTime)>,
+}
+
+/// A slice of this age in nanoseconds may become a long poll: from then on the watch reads the time of its thread.
+const SLOW: u64 = 1_000_000;
+
+impl Last {
+    /// What the thread of the slice has had since the slice was seen to be slow, as if the whole slice were like that;
+    /// none with the first look at a slow slice.
+    fn time_of(
+        &mut self,
+        slice: &RunningSlice,
+        now: impl FnOnce() -> Option<ThreadTime>,
+    ) -> Option<ThreadTime> {
+        if slice.nanos < SLOW {
+            return None;
+        }
+        let now = now()?;
+        let (begin, then) = *self.slow.get_or_insert((slice.nanos, now));
+        let seen = slice.nanos.checked_sub(begin).filter(|seen| *seen > 0)?;
+        Some(now.since(then).times(slice.nanos as f64 / seen as f64))
+    }
 }
 
 impl Held {
@@ -70,9 +95,10 @@ impl Held {
     pub(super) fn look(
         &mut self,
         scheduler: &Scheduler,
-        long_polls: &LongPolls,
+        driver: &Driver,
         more_workers: usize,
     ) -> bool {
+        let long_polls = &driver.long_polls;
         let mut held = 0;
         let mut any_stuck = false;
         for (worker, last) in self.workers.iter_mut().enumerate() {
@@ -81,11 +107,13 @@ impl Held {
             any_stuck |= is_same;
             last.slice = slice.map(|slice| slice.serial);
             last.is_reported &= is_same;
+            last.slow = last.slow.filter(|_| is_same);
             let Some(slice) = slice else { continue };
+            let time = last.time_of(&slice, || driver.thread_time(worker));
             let is_long = u128::from(slice.nanos) >= long_polls.settings.after.as_nanos();
             held += usize::from(is_long || slice.in_place == InPlace::Inside);
             if is_long && slice.in_place == InPlace::No {
-                long_polls.report(LongPoll::new(worker, &slice), !last.is_reported);
+                long_polls.report(LongPoll::new(worker, &slice, time), !last.is_reported);
                 last.is_reported = true;
             }
         }

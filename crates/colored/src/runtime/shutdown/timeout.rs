@@ -57,7 +57,7 @@ impl ShutdownTimeout {
     /// What is going on at this moment.
     pub(super) fn now(timeout: Duration, events: u64, scheduler: &Scheduler, pool: &Pool) -> Self {
         let workers = 0..scheduler.workers() + scheduler.spares();
-        let poll = |worker| Some(LongPoll::new(worker, &scheduler.running(worker)?));
+        let poll = |worker| Some(LongPoll::new(worker, &scheduler.running(worker)?, None));
         Self {
             timeout,
             events,
