@@ -61,7 +61,7 @@ const CRATES: [Crate; 6] = [
             &["driver", "report"],
             &["blocking", "time"],
             &["admission", "cell", "limit", "io", "sync", "task"],
-            &["fs"],
+            &["fs", "trace"],
             &["net", "pinned", "stage"],
             &["process", "signal"],
             &["runtime"],

@@ -238,6 +238,7 @@ mod thread_time;
 pub mod time;
 #[cfg(feature = "tokio-context")]
 mod tokio_context;
+pub mod trace;
 pub mod usage;
 mod wait;
 mod wall;
