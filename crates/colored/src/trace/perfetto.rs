@@ -40,8 +40,8 @@ struct Limits {
 /// The page that shows the file needs two to four times its size, and has 2 GB at most.
 const LIMITS: Limits = Limits { bytes: 256 << 20, colors: 64 };
 
-/// No record takes more, unless names are unusually long: then the file is measured only when it is too late, and may
-/// exceed its limit by the same factor.
+/// More than a record takes, unless names are very long. A file with so few records that it cannot exceed its limit is not
+/// measured first.
 const MOST_OF_A_RECORD: u64 = 512;
 
 impl Snapshot {
