@@ -18,10 +18,11 @@
 use crate::lane::after::After;
 use crate::lane::{Lane, LanePtr, current};
 use crate::meter::{At, Level, Meter};
-use crate::queue::Node;
+use crate::queue::{Node, Pushed};
 use crate::task::TaskRef;
 use crate::trace::Event;
 use crate::usage::Usage;
+use std::ptr::NonNull;
 
 impl LanePtr {
     /// The task is about to be scheduled: it has been woken, perhaps by the task that this thread polls.
@@ -56,6 +57,24 @@ impl Lane {
         if let Some(at) = self.port.recorded() {
             self.meter().pushes(&node.counted, at);
         }
+    }
+
+    /// Pushes a node. The caller gives the lane to a queue if it was idle.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Chain::push`](crate::queue::Chain::push).
+    #[cold]
+    pub(in crate::lane) unsafe fn push_recorded(&self, node: NonNull<Node>) -> Pushed {
+        // SAFETY: the node is in no chain yet, so this thread may read it.
+        self.counts(unsafe { node.as_ref() });
+        // SAFETY: the caller promises that the node is in no chain, and that node and chain are alive until it is
+        // unlinked.
+        let pushed = unsafe { self.chain.push(node) };
+        if let Pushed::Claimed = pushed {
+            self.is_queued();
+        }
+        pushed
     }
 
     /// The caller is about to give the right to run the lane to a queue.

@@ -81,7 +81,7 @@ impl LanePtr {
     pub(crate) unsafe fn push(self, node: NonNull<Node>) {
         // SAFETY: the caller promises that the node is in no chain, stays until it has run, and owns a reference or
         // needs none.
-        unsafe { self.push_with(node, ReadyLane::dispatch) };
+        unsafe { self.push_with(node, ReadyLane::dispatch_queued) };
     }
 
     /// As [`push`](Self::push), for a caller that keeps the scheduler alive: so a thread that is no worker need not
@@ -93,9 +93,6 @@ impl LanePtr {
     #[inline(always)]
     pub(crate) unsafe fn push_in(self, node: NonNull<Node>, port: &impl Dispatch) {
         let dispatch = |ready: ReadyLane, pin| {
-            if meter::is_on() {
-                ready.lane().is_queued();
-            }
             if let Err(ready) = port.dispatch(ready, pin, Owner::Worker) {
                 dispatch_from_outside(port, ready, pin);
             }
@@ -119,12 +116,13 @@ impl LanePtr {
             // `pin` is the node's.
             return unsafe { self.push_urgent(node, pin) };
         }
-        if meter::is_on() {
-            // SAFETY: the node is in no chain yet, so this thread may read it.
-            lane.counts(unsafe { node.as_ref() });
-        }
-        // SAFETY: the caller promises that the node is in no chain, and stays until it has run.
-        let pushed = unsafe { lane.chain.push(node) };
+        let pushed = if meter::is_on() {
+            // SAFETY: the caller promises that the node is in no chain, and stays until it has run.
+            unsafe { lane.push_recorded(node) }
+        } else {
+            // SAFETY: the caller promises that the node is in no chain, and stays until it has run.
+            unsafe { lane.chain.push(node) }
+        };
         if let Pushed::Claimed = pushed {
             dispatch(ReadyLane(self), pin);
         }
@@ -143,11 +141,17 @@ impl ReadyLane {
     /// this returns, so no argument of this, or of what it calls, is a reference into the lane.
     #[inline(always)]
     pub(super) fn dispatch(self, pin: u32) {
+        if meter::is_on() {
+            self.lane().is_queued();
+        }
+        self.dispatch_queued(pin);
+    }
+
+    /// As `dispatch`, where it has been recorded that the lane is queued.
+    #[inline(always)]
+    fn dispatch_queued(self, pin: u32) {
         // SAFETY: the chain has a node, which keeps the lane, up to the hand-over of the right to run it.
         let lane = unsafe { self.0.get() };
-        if meter::is_on() {
-            lane.is_queued();
-        }
         // The reference is to the scheduler, not into the lane: a worker that takes the lane keeps its scheduler, and
         // otherwise the right to run comes back.
         let port: &dyn Dispatch = &*lane.port;

@@ -21,26 +21,45 @@ pub(crate) trait Runner {
     fn begin_turn(&self, _task: Option<Named>) {}
     /// One turn is over; returns whether the slice goes on.
     fn goes_on(&mut self) -> bool;
-    /// Whether the slice is recorded.
-    fn records(&self) -> bool {
-        false
-    }
-    /// Looks at the clock, for the record.
-    fn look(&mut self) -> At {
-        unreachable!("a slice is recorded by a runner that has a clock")
-    }
-    /// The time, for the record, as of the last look or, where each turn is recorded, now.
-    fn at(&mut self) -> At {
-        self.look()
-    }
-    /// The lane was queued for so many nanoseconds. Called if the slice is recorded.
-    fn has_waited(&mut self, _nanos: u64) {}
+    /// What records the slice, if it is recorded: the same for the whole slice.
+    type Recorder: Recorder;
+    /// The recorder. The compiler leaves out what follows if there is none.
+    fn recorder(&mut self) -> Option<&mut Self::Recorder>;
+}
+
+/// A runner that records its slice.
+pub(crate) trait Recorder {
+    /// Looks at the clock.
+    fn look(&mut self) -> At;
+    /// The time as of the last look or, where each turn is recorded, now.
+    fn at(&mut self) -> At;
     /// The pin of this thread.
-    fn thread(&self) -> u32 {
-        0
+    fn thread(&self) -> u32;
+    /// The lane was queued for so many nanoseconds.
+    fn has_waited(&mut self, nanos: u64);
+    /// A task completes, or goes on under another lane.
+    fn has_left(&mut self, task: Id, to: Option<Color>);
+}
+
+/// There is none.
+pub(crate) enum NoRecorder {}
+
+impl Recorder for NoRecorder {
+    fn look(&mut self) -> At {
+        match *self {}
     }
-    /// A task completes, or goes on under another lane. Called if the slice is recorded.
-    fn has_left(&mut self, _task: Id, _to: Option<Color>) {}
+    fn at(&mut self) -> At {
+        match *self {}
+    }
+    fn thread(&self) -> u32 {
+        match *self {}
+    }
+    fn has_waited(&mut self, _: u64) {
+        match *self {}
+    }
+    fn has_left(&mut self, _: Id, _: Option<Color>) {
+        match *self {}
+    }
 }
 
 /// How a slice ended.
@@ -74,10 +93,9 @@ impl ReadyLane {
         // SAFETY: `self` is the right to run the lane, so this thread holds it, and the chain has a node, which keeps
         // the lane alive. The lane is not used after the right is gone.
         let lane = unsafe { Held::new(self.0) };
-        let records = runner.records();
-        if records {
-            let (at, thread) = (runner.at(), runner.thread());
-            runner.has_waited(lane.slice_begins(at, thread));
+        if let Some(recorder) = runner.recorder() {
+            let (at, thread) = (recorder.at(), recorder.thread());
+            recorder.has_waited(lane.slice_begins(at, thread));
         }
         loop {
             let after = match lane.take_stalled() {
@@ -88,35 +106,38 @@ impl ReadyLane {
                     // that it is pinned to may have gone.
                     let dropped = || head.kind == Kind::Callback && runner.is_closing();
                     if !runner.may_run(head.pin) && !dropped() {
-                        if records {
-                            lane.is_queued_at(runner.look());
+                        if let Some(recorder) = runner.recorder() {
+                            lane.is_queued_at(recorder.look());
                         }
                         self.count_owed(&hold);
                         return Slice::Elsewhere(self, head.pin);
                     }
                     if lane.was_counted(&head) {
-                        lane.turn_begins(if records { runner.at().now } else { lane.port.now() });
+                        lane.turn_begins(match runner.recorder() {
+                            Some(recorder) => recorder.at().now,
+                            None => lane.port.now(),
+                        });
                     }
                     let closing = runner.is_closing();
                     match head.kind {
                         Kind::Claim | Kind::Read => {
                             runner.begin_turn(None);
-                            if records {
-                                lane.is_taken(runner.look());
+                            if let Some(recorder) = runner.recorder() {
+                                lane.is_taken(recorder.look());
                             }
                             // SAFETY: this thread holds the lane, by `hold`, and has just found a
                             // claim or a reader at its head.
                             match unsafe { self.share(head, &hold, closing) } {
                                 Turned::Over(ready, after) => {
-                                    if records {
-                                        lane.goes_on(runner.at());
+                                    if let Some(recorder) = runner.recorder() {
+                                        lane.goes_on(recorder.at());
                                     }
                                     self = ready;
                                     after
                                 }
                                 Turned::NotYet(ready) => {
-                                    if records {
-                                        lane.is_queued_at(runner.look());
+                                    if let Some(recorder) = runner.recorder() {
+                                        lane.is_queued_at(recorder.look());
                                     }
                                     ready.count_owed(&hold);
                                     return Slice::More(ready);
@@ -130,20 +151,20 @@ impl ReadyLane {
                     }
                 }
             };
-            if records {
-                lane.records_end(after, runner);
+            if let Some(recorder) = runner.recorder() {
+                lane.records_end(after, recorder);
             }
             // SAFETY: this thread holds the lane, and the turn of its head is over.
             match unsafe { self.0.unlink(after, &hold, Some(runner.is_closing())) } {
                 Unlinked::Idle => return Slice::Idle,
                 Unlinked::More if runner.goes_on() => {
-                    if records {
-                        lane.goes_on(runner.at());
+                    if let Some(recorder) = runner.recorder() {
+                        lane.goes_on(recorder.at());
                     }
                 }
                 Unlinked::More | Unlinked::Stalled => {
-                    if records {
-                        lane.is_queued_at(runner.look());
+                    if let Some(recorder) = runner.recorder() {
+                        lane.is_queued_at(recorder.look());
                     }
                     self.count_owed(&hold);
                     return Slice::More(self);
@@ -188,16 +209,16 @@ impl ReadyLane {
 impl Held<'_> {
     /// The turn of the head is over, and is recorded. This may be the end of the slice.
     #[cold]
-    fn records_end(self, after: After, runner: &mut impl Runner) {
+    fn records_end(self, after: After, recorder: &mut impl Recorder) {
         let ends = after == After::Keep || !self.chain.has_more();
-        let at = if ends { runner.look() } else { runner.at() };
+        let at = if ends { recorder.look() } else { recorder.at() };
         self.turn_ends(after, at);
         if let After::Release | After::Hop = after {
             // SAFETY: the node is a task's, at the head, and so alive.
             let task: TaskRef<LanePtr> = unsafe { TaskRef::from_node(self.head().node) };
             // SAFETY: a task that hops has a reference to the lane that it goes to.
             let to = (after == After::Hop).then(|| unsafe { task.lane().get() }.color());
-            runner.has_left(task.id(), to);
+            recorder.has_left(task.id(), to);
         }
     }
 

@@ -6,11 +6,13 @@ use crate::lane::priority::port::HasClasses;
 use crate::lane::readers::port::HasWorkers;
 use crate::lane::section::port::HasSections;
 use crate::lane::{
-    Closing, Dispatch, GivenBack, Lane, LanePtr, LaneRef, Observe, Order, Owner, ReadyLane, Runner,
-    SectionKey, Slice, Tenure,
+    Closing, Dispatch, GivenBack, Lane, LanePtr, LaneRef, NoRecorder, Observe, Order, Owner,
+    ReadyLane, Runner, SectionKey, Slice, Tenure,
 };
+use crate::meter::{At, Level};
 use crate::sync::{Arc, Mutex, UnsafeCell, arc_dyn};
 use crate::task::{Cell, Join, TaskPanic, TaskRef};
+use crate::trace::Event;
 use std::collections::VecDeque;
 use std::panic::Location;
 use std::pin::Pin;
@@ -107,6 +109,14 @@ impl Observe for Port {
         0
     }
 
+    fn recorded(&self) -> Option<At> {
+        None
+    }
+
+    fn record(&self, _level: Level, _event: Event) {}
+
+    fn has_spawned(&self) {}
+
     fn panicked(&self, _panic: &TaskPanic<'_>) {}
 }
 
@@ -166,6 +176,12 @@ where
 pub(crate) struct Endless;
 
 impl Runner for Endless {
+    type Recorder = NoRecorder;
+
+    fn recorder(&mut self) -> Option<&mut NoRecorder> {
+        None
+    }
+
     fn may_run(&self, _pin: u32) -> bool {
         true
     }
@@ -183,6 +199,12 @@ impl Runner for Endless {
 pub(crate) struct OneTurn;
 
 impl Runner for OneTurn {
+    type Recorder = NoRecorder;
+
+    fn recorder(&mut self) -> Option<&mut NoRecorder> {
+        None
+    }
+
     fn may_run(&self, _pin: u32) -> bool {
         true
     }

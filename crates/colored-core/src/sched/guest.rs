@@ -12,10 +12,10 @@ use super::remote::Guest;
 use super::{Scheduler, SchedulerHandle, local};
 use crate::color::Color;
 use crate::join::{AbortHandle, JoinHandle};
-use crate::lane::{LanePtr, LaneRef, Runner, Slice, current};
+use crate::lane::{LanePtr, LaneRef, NoRecorder, Recorder, Runner, Slice, current};
 use crate::meter::{self, At, Level};
 use crate::sync::{Arc, thread_slot};
-use crate::task::JoinError;
+use crate::task::{Id, JoinError};
 use std::cell::{Cell, RefCell};
 use std::panic::Location;
 use std::ptr;
@@ -56,7 +56,11 @@ impl Stay {
             });
             let (pin, pace) = (self.guest.pin, Pace::default());
             let mut turn = GuestRunner { scheduler, pin, polls: 0, start: 0, pace };
-            let slice = lane.run(&mut turn);
+            let slice = if meter::is_on() && scheduler.level() != Level::Off {
+                lane.run(&mut RecordedGuest(turn))
+            } else {
+                lane.run(&mut turn)
+            };
             scheduler.tasks_outside.someone_has_completed(current::take_completed());
             match slice {
                 Slice::Idle | Slice::Taken => {}
@@ -113,24 +117,18 @@ struct GuestRunner<'a> {
 }
 
 impl Runner for GuestRunner<'_> {
+    type Recorder = NoRecorder;
+
+    fn recorder(&mut self) -> Option<&mut NoRecorder> {
+        None
+    }
+
     fn may_run(&self, pin: u32) -> bool {
         pin == self.pin
     }
 
     fn is_closing(&self) -> bool {
         self.scheduler.is_closing()
-    }
-
-    fn records(&self) -> bool {
-        meter::is_on() && self.scheduler.level() != Level::Off
-    }
-
-    fn look(&mut self) -> At {
-        self.scheduler.switch.at(self.scheduler.now())
-    }
-
-    fn thread(&self) -> u32 {
-        self.pin
     }
 
     fn goes_on(&mut self) -> bool {
@@ -144,6 +142,47 @@ impl Runner for GuestRunner<'_> {
         let nanos = self.pace.now - self.start;
         self.polls < self.scheduler.slice_polls && nanos < self.scheduler.slice_nanos
     }
+}
+
+/// A guest's slice that is recorded. It has no place in the flight recorder.
+struct RecordedGuest<'a>(GuestRunner<'a>);
+
+impl Runner for RecordedGuest<'_> {
+    type Recorder = Self;
+
+    fn may_run(&self, pin: u32) -> bool {
+        self.0.may_run(pin)
+    }
+
+    fn is_closing(&self) -> bool {
+        self.0.is_closing()
+    }
+
+    fn goes_on(&mut self) -> bool {
+        self.0.goes_on()
+    }
+
+    fn recorder(&mut self) -> Option<&mut Self> {
+        Some(self)
+    }
+}
+
+impl Recorder for RecordedGuest<'_> {
+    fn look(&mut self) -> At {
+        self.0.scheduler.switch.at(self.0.scheduler.now())
+    }
+
+    fn at(&mut self) -> At {
+        self.look()
+    }
+
+    fn thread(&self) -> u32 {
+        self.0.pin
+    }
+
+    fn has_waited(&mut self, _: u64) {}
+
+    fn has_left(&mut self, _: Id, _: Option<Color>) {}
 }
 
 /// Why a future cannot be blocked on.

@@ -13,13 +13,15 @@ const SLOW_NANOS: u64 = 16_000;
 #[derive(Debug)]
 pub(super) struct Pace {
     pub(super) now: u64,
+    /// Up to this time the samples of run times are charged.
+    pub(super) charged: u64,
     until_look: u32,
     per_look: u32,
 }
 
 impl Default for Pace {
     fn default() -> Self {
-        Self { now: 0, until_look: 1, per_look: 1 }
+        Self { now: 0, charged: 0, until_look: 1, per_look: 1 }
     }
 }
 

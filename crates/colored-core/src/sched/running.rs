@@ -97,6 +97,13 @@ impl Running {
         before
     }
 
+    /// The color, for the worker itself.
+    pub(super) fn color(&self) -> Color {
+        // Ordering: only the worker writes.
+        let is_unique = self.is_unique.load(Ordering::Relaxed);
+        Color::from_parts(self.key.load(Ordering::Relaxed), is_unique)
+    }
+
     fn in_place(&self) -> InPlace {
         // Ordering: see `mark`.
         match self.in_place.load(Ordering::Relaxed) {

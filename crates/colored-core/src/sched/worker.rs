@@ -11,7 +11,7 @@ mod spare;
 use self::account::Account;
 use self::backoff::Backoff;
 use self::round::Round;
-use self::runner::{Log, SliceRunner};
+use self::runner::{RecordedSlice, SliceRunner};
 use self::spare::Next;
 use super::local::Local;
 use super::options::Options;
@@ -19,7 +19,7 @@ use super::pace::Pace;
 use super::remote::Remote;
 use super::times::Phase;
 use super::{Scheduler, SchedulerHandle};
-use crate::lane::{ReadyLane, Runner, Slice, current};
+use crate::lane::{ReadyLane, Runner, Slice};
 use crate::meter::Level;
 use crate::queue::Deque;
 use crate::rng::Rng;
@@ -162,7 +162,6 @@ impl Worker {
         match self.find() {
             Some(lane) => {
                 self.stop_searching();
-                self.enter(Phase::Run);
                 self.run(lane);
                 Step::Ran
             }
@@ -304,35 +303,36 @@ impl Worker {
     }
 
     fn run(&mut self, lane: ReadyLane) {
+        let level = self.level();
+        if level != Level::Off {
+            self.enter(Phase::Run);
+        }
         let remote = self.local.remote();
         remote.slice_begins(self.pace.now, lane.lane().color());
         self.local.note(self.pace.now);
-        let level = self.level();
         let mut turn = SliceRunner {
-            local: &self.local,
+            scheduler: self.local.scheduler(),
+            remote,
             pin: self.local.pin(),
             max_polls: self.slice_polls,
             max_nanos: self.slice_nanos,
             polls: 0,
             start: self.pace.now,
             pace: &mut self.pace,
-            charged: &mut self.account.charged,
-            level,
-            color: lane.lane().color(),
-            log: Log::default(),
         };
         let local = &self.local;
-        let slice = local.enter(|| lane.run(&mut turn));
-        // The turn that left the lane idle has not asked whether to go on. It counts for the clock too,
-        // because many lanes have no other turn.
-        if matches!(slice, Slice::Idle) {
-            turn.goes_on();
-        }
-        if level != Level::Off {
-            turn.records_slice();
-        }
-        remote.counters.polls.add(u64::from(turn.polls));
-        remote.tasks.have_completed(current::take_completed());
+        let (slice, polls) = if level == Level::Off {
+            let slice = local.enter(|| lane.run(&mut turn));
+            // The turn that left the lane idle has not asked whether to go on. It counts for the clock too,
+            // because many lanes have no other turn.
+            if matches!(slice, Slice::Idle) {
+                turn.goes_on();
+            }
+            (slice, turn.polls)
+        } else {
+            run_recorded(local, lane, turn, level)
+        };
+        remote.counters.polls.add(u64::from(polls));
         remote.slice_ends();
         match slice {
             Slice::Idle | Slice::Taken => {}
@@ -371,6 +371,23 @@ impl Worker {
         self.falls_asleep();
         Step::Park(late.then_some(LATE_PARK_NANOS))
     }
+}
+
+/// A function of its own, out of the workers' hot path.
+#[cold]
+fn run_recorded(
+    local: &Local,
+    lane: ReadyLane,
+    turn: SliceRunner<'_>,
+    level: Level,
+) -> (Slice, u32) {
+    let color = lane.lane().color();
+    let mut turn = RecordedSlice::new(turn, local, level, color);
+    let slice = local.enter(|| lane.run(&mut turn));
+    if matches!(slice, Slice::Idle) {
+        turn.goes_on();
+    }
+    (slice, turn.ends())
 }
 
 impl Scheduler {

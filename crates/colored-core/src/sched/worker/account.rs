@@ -4,7 +4,7 @@
 //! it goes to sleep and where it wakes up, and counts the time between as [`Phase::Run`].
 
 use super::Worker;
-use crate::lane::ReadyLane;
+use crate::lane::{ReadyLane, current};
 use crate::meter::{self, Level};
 use crate::sched::times::Phase;
 use crate::trace::{Event, Record};
@@ -13,8 +13,6 @@ use crate::trace::{Event, Record};
 #[derive(Debug, Default)]
 pub(super) struct Account {
     phase: Phase,
-    /// Up to this time the samples of run times are charged.
-    pub(super) charged: u64,
     /// Events that were handed out in this phase.
     events: u32,
 }
@@ -66,8 +64,10 @@ impl Worker {
         self.look();
         let now = self.pace.now;
         self.local.note(now);
+        self.local.remote().tasks.have_completed(current::take_completed());
         let events = self.account.events;
-        self.account = Account { phase, charged: now, events: 0 };
+        self.account = Account { phase, events: 0 };
+        self.pace.charged = now;
         match self.local.remote().times.begin(phase, now) {
             Some((Phase::Parked, slept)) => self.records(Event::Parked { slept }),
             Some((Phase::Io, took)) => self.records(Event::Io { took, events }),

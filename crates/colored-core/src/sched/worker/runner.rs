@@ -1,40 +1,31 @@
 //! One slice on a worker.
 
 use crate::color::Color;
-use crate::lane::Runner;
+use crate::lane::{NoRecorder, Recorder, Runner, current};
 use crate::meter::{At, Level};
+use crate::sched::Scheduler;
 use crate::sched::local::Local;
 use crate::sched::pace::Pace;
 use crate::sched::profile::{CHARGED_NANOS, Site};
-use crate::sched::remote::CANCELLED_ANYWHERE;
+use crate::sched::remote::{CANCELLED_ANYWHERE, Remote};
 use crate::task::{Id, Named};
 use crate::trace::{Event, Record};
 
 /// One slice on a worker.
 pub(super) struct SliceRunner<'a> {
-    pub(super) local: &'a Local,
+    pub(super) scheduler: &'a Scheduler,
+    pub(super) remote: &'a Remote,
     pub(super) pin: u32,
     pub(super) max_polls: u32,
     pub(super) max_nanos: u64,
     pub(super) polls: u32,
     pub(super) start: u64,
     pub(super) pace: &'a mut Pace,
-    pub(super) charged: &'a mut u64,
-    pub(super) level: Level,
-    pub(super) color: Color,
-    pub(super) log: Log,
-}
-
-/// What is known of a slice that is recorded.
-#[derive(Default)]
-pub(super) struct Log {
-    /// How long the lane was queued.
-    queued: u64,
-    /// When the turn began.
-    turn: u64,
 }
 
 impl Runner for SliceRunner<'_> {
+    type Recorder = NoRecorder;
+
     #[inline]
     fn may_run(&self, pin: u32) -> bool {
         pin == 0 || pin & !CANCELLED_ANYWHERE == self.pin
@@ -42,99 +33,158 @@ impl Runner for SliceRunner<'_> {
 
     #[inline]
     fn is_closing(&self) -> bool {
-        self.local.scheduler().is_closing()
+        self.scheduler.is_closing()
     }
 
     #[inline]
     fn begin_turn(&self, task: Option<Named>) {
-        self.local.remote().running.begin_turn(task);
+        self.remote.running.begin_turn(task);
     }
 
     #[inline]
     fn goes_on(&mut self) -> bool {
         self.polls += 1;
-        if self.pace.tick(self.local.scheduler()) && self.pace.now - *self.charged >= CHARGED_NANOS
-        {
-            self.charge();
-        }
-        if self.level >= Level::Tasks {
-            self.records_turn();
+        if self.pace.tick(self.scheduler) {
+            self.has_looked(true);
         }
         self.polls < self.max_polls && self.pace.now - self.start < self.max_nanos
     }
 
-    #[inline]
-    fn records(&self) -> bool {
-        self.level != Level::Off
+    #[inline(always)]
+    fn recorder(&mut self) -> Option<&mut NoRecorder> {
+        None
     }
+}
 
-    #[cold]
-    fn look(&mut self) -> At {
-        self.pace.look(self.local.scheduler());
-        self.local.note(self.pace.now);
-        if self.pace.now - *self.charged >= CHARGED_NANOS {
-            self.charge();
+impl SliceRunner<'_> {
+    /// The worker has looked at its clock, as it does every few turns.
+    fn has_looked(&mut self, by_color: bool) {
+        self.remote.tasks.have_completed(current::take_completed());
+        if self.pace.now - self.pace.charged >= CHARGED_NANOS {
+            self.charge(by_color);
         }
-        self.local.scheduler().switch.at(self.pace.now)
     }
 
+    /// Charges the time since the last charge to what has just run: to the place of its spawn and, if `by_color`, to its
+    /// color.
     #[cold]
+    fn charge(&mut self, by_color: bool) {
+        let time = self.pace.now - self.pace.charged;
+        self.pace.charged = self.pace.now;
+        let remote = self.remote;
+        let spawned = remote.running.task().map(|(_, spawned)| spawned);
+        let color = remote.running.color();
+        let site = Site { spawned, is_default: color.is_default() };
+        remote.profile.lock().charge(site, by_color.then_some(color), time);
+    }
+}
+
+/// One slice on a worker, which is recorded.
+pub(super) struct RecordedSlice<'a> {
+    slice: SliceRunner<'a>,
+    local: &'a Local,
+    level: Level,
+    color: Color,
+    /// How long the lane was queued.
+    queued: u64,
+    /// When the turn began.
+    turn: u64,
+}
+
+impl<'a> RecordedSlice<'a> {
+    pub(super) fn new(
+        slice: SliceRunner<'a>,
+        local: &'a Local,
+        level: Level,
+        color: Color,
+    ) -> Self {
+        let turn = slice.start;
+        Self { slice, local, level, color, queued: 0, turn }
+    }
+
+    /// The slice is over. Returns how many polls it had.
+    pub(super) fn ends(self) -> u32 {
+        let ran = self.slice.pace.now.saturating_sub(self.slice.start);
+        let (color, queued, polls) = (self.color, self.queued, self.slice.polls);
+        self.record(Event::Slice { color, ran, queued, polls });
+        polls
+    }
+
+    fn record(&self, event: Event) {
+        self.slice.remote.ring.push(Record { nanos: self.slice.pace.now, event });
+    }
+
+    /// A turn is over. The runner has looked at the clock at its end.
+    fn records_turn(&mut self) {
+        let ran = self.slice.pace.now.saturating_sub(self.turn);
+        self.turn = self.slice.pace.now;
+        if let Some((task, _)) = self.slice.remote.running.task() {
+            self.record(Event::Poll { task, ran });
+        }
+    }
+}
+
+impl Runner for RecordedSlice<'_> {
+    type Recorder = Self;
+
+    fn may_run(&self, pin: u32) -> bool {
+        self.slice.may_run(pin)
+    }
+
+    fn is_closing(&self) -> bool {
+        self.slice.is_closing()
+    }
+
+    fn begin_turn(&self, task: Option<Named>) {
+        self.slice.begin_turn(task);
+    }
+
+    fn goes_on(&mut self) -> bool {
+        let slice = &mut self.slice;
+        slice.polls += 1;
+        if slice.pace.tick(slice.scheduler) {
+            self.local.note(slice.pace.now);
+            slice.has_looked(false);
+        }
+        if self.level >= Level::Tasks {
+            self.records_turn();
+        }
+        let slice = &self.slice;
+        slice.polls < slice.max_polls && slice.pace.now - slice.start < slice.max_nanos
+    }
+
+    fn recorder(&mut self) -> Option<&mut Self> {
+        Some(self)
+    }
+}
+
+impl Recorder for RecordedSlice<'_> {
+    fn look(&mut self) -> At {
+        let slice = &mut self.slice;
+        slice.pace.look(slice.scheduler);
+        self.local.note(slice.pace.now);
+        slice.scheduler.switch.at(slice.pace.now)
+    }
+
     fn at(&mut self) -> At {
         if self.level >= Level::Tasks {
             return self.look();
         }
-        self.local.note(self.pace.now);
-        self.local.scheduler().switch.at(self.pace.now)
-    }
-
-    fn has_waited(&mut self, nanos: u64) {
-        self.log = Log { queued: nanos, turn: self.pace.now };
+        self.slice.scheduler.switch.at(self.slice.pace.now)
     }
 
     fn thread(&self) -> u32 {
-        self.pin
+        self.slice.pin
+    }
+
+    fn has_waited(&mut self, nanos: u64) {
+        self.queued = nanos;
+        self.turn = self.slice.pace.now;
     }
 
     fn has_left(&mut self, task: Id, to: Option<Color>) {
         if self.level >= Level::Tasks {
             self.record(to.map_or(Event::End { task }, |to| Event::Hop { task, to }));
         }
-    }
-}
-
-impl SliceRunner<'_> {
-    fn record(&self, event: Event) {
-        self.local.remote().ring.push(Record { nanos: self.pace.now, event });
-    }
-
-    /// Charges the time since the last charge to what has just run.
-    #[cold]
-    fn charge(&mut self) {
-        let time = self.pace.now - *self.charged;
-        *self.charged = self.pace.now;
-        let remote = self.local.remote();
-        let spawned = remote.running.task().map(|(_, spawned)| spawned);
-        let site = Site { spawned, is_default: self.color.is_default() };
-        // While the slices are recorded, the lanes count their run times.
-        let color = (self.level == Level::Off).then_some(self.color);
-        remote.profile.lock().charge(site, color, time);
-    }
-
-    /// A turn is over. The runner has looked at the clock at its end.
-    #[cold]
-    fn records_turn(&mut self) {
-        let ran = self.pace.now.saturating_sub(self.log.turn);
-        self.log.turn = self.pace.now;
-        if let Some((task, _)) = self.local.remote().running.task() {
-            self.record(Event::Poll { task, ran });
-        }
-    }
-
-    /// The slice, which is recorded, is over.
-    #[cold]
-    pub(super) fn records_slice(&mut self) {
-        let ran = self.pace.now.saturating_sub(self.start);
-        let (color, queued, polls) = (self.color, self.log.queued, self.polls);
-        self.record(Event::Slice { color, ran, queued, polls });
     }
 }
