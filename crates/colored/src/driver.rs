@@ -13,6 +13,7 @@ pub(crate) mod current;
 pub(crate) mod descriptor;
 pub(crate) mod entered;
 mod fired;
+pub(crate) mod observers;
 pub(crate) mod outside;
 pub(crate) mod park;
 pub(crate) mod pause;
@@ -28,6 +29,7 @@ pub(crate) mod wheel;
 use self::clock::{Clock, TICK};
 use self::coalesce::Coalescing;
 use self::fired::Fired;
+use self::observers::Observers;
 use self::park::Parker;
 use self::pause::Pause;
 use self::reactor::Shard;
@@ -42,7 +44,7 @@ use crate::thread_time::{ThreadClock, ThreadTime};
 #[cfg(feature = "tokio-context")]
 use crate::tokio_context::TokioContext;
 use crate::wall;
-use colored_core::contain;
+use colored_core::{InPlace, Scheduler, contain};
 use std::fmt;
 use std::io;
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -76,6 +78,7 @@ pub(crate) struct Driver {
     /// How long a wait in a section lasts before it is looked at.
     pub(crate) deadlock_after: Duration,
     pub(crate) long_polls: LongPolls,
+    pub(crate) observers: Observers,
     pub(crate) finishers: Finishers,
     #[cfg(feature = "tokio-context")]
     tokio: Option<TokioContext>,
@@ -151,6 +154,7 @@ impl Driver {
             size: Size::new(workers, workers, 0),
             deadlock_after: Duration::ZERO,
             long_polls: LongPolls::new(Settings { after: Duration::MAX, hook: None }),
+            observers: Observers::default(),
             finishers: Finishers::default(),
             #[cfg(feature = "tokio-context")]
             tokio: None,
@@ -173,6 +177,18 @@ impl Driver {
     /// begun. Costs some microseconds.
     pub(crate) fn thread_time(&self, worker: usize) -> Option<ThreadTime> {
         self.threads.get(worker)?.get()?.read()
+    }
+
+    /// Whether the worker is inside a poll that has not announced it, and its thread is blocked.
+    pub(crate) fn is_blocked(&self, worker: usize, scheduler: &Scheduler) -> bool {
+        let in_slice = || {
+            let slice = scheduler.running(worker).filter(|slice| slice.in_place != InPlace::Inside);
+            slice.map(|slice| slice.serial)
+        };
+        let before = in_slice();
+        before.is_some()
+            && self.thread_time(worker).is_some_and(|time| !time.is_runnable)
+            && in_slice() == before
     }
 
     /// The same driver, with a tokio runtime for libraries.

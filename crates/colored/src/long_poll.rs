@@ -1,6 +1,5 @@
 //! Polls that hold their workers for long: the settings, the counters and the report.
 
-use crate::thread_time::ThreadTime;
 use colored_core::{Color, RunningSlice, contain};
 use std::collections::VecDeque;
 use std::fmt;
@@ -36,15 +35,19 @@ pub struct LongPoll {
 }
 
 impl LongPoll {
-    pub(crate) fn new(worker: usize, slice: &RunningSlice, time: Option<ThreadTime>) -> Self {
+    pub(crate) fn new(
+        worker: usize,
+        slice: &RunningSlice,
+        times: Option<(Duration, Duration)>,
+    ) -> Self {
         Self {
             worker,
             time: Duration::from_nanos(slice.nanos),
             color: slice.color,
             task: slice.task.map(|(id, _)| id),
             spawned: slice.task.map(|(_, spawned)| spawned),
-            cpu: time.map(|time| time.cpu),
-            delayed: time.map(|time| time.delayed),
+            cpu: times.map(|(cpu, _)| cpu),
+            delayed: times.map(|(_, delayed)| delayed),
             slice: slice.serial,
         }
     }

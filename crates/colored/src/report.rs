@@ -2,14 +2,24 @@
 //!
 //! A report reads a series of [`Window`]s, the parts of one observation of a second or two, and names the faults that it
 //! finds in them, the most important one first. It has no other source, so it can be made of windows that a program has
-//! collected itself.
+//! collected itself, and [`Handle::observe`](crate::Handle::observe) collects them.
 //!
 //! All thresholds are relative: to the length of the observation, to the CPUs, to the other polls of the program, or to
 //! what a dispatch costs there. A program that has nothing to mend gets no finding, however busy it is.
+//!
+//! ```no_run
+//! use std::time::Duration;
+//!
+//! # async fn f() {
+//! let report = colored::Handle::current().observe(Duration::from_secs(1)).await;
+//! println!("{report}");
+//! # }
+//! ```
 
 mod bound;
 mod digest;
 mod fault;
+mod news;
 mod rank;
 mod rules;
 #[cfg(test)]
@@ -18,6 +28,7 @@ mod text;
 
 pub use self::bound::Limit;
 pub use self::fault::{Fault, Finding};
+pub(crate) use self::news::News;
 
 use self::bound::Bound;
 use self::digest::Digest;

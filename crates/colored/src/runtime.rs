@@ -79,11 +79,13 @@ mod glance;
 mod handle;
 mod main_task;
 mod metrics;
+mod observe;
 mod observed;
 mod parts;
 mod port;
 mod shutdown;
 mod threads;
+mod warnings;
 mod worker_hooks;
 
 pub use self::builder::Builder;

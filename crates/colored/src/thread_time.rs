@@ -18,6 +18,8 @@ pub(crate) struct ThreadTime {
     pub(crate) cpu: Duration,
     /// The thread could have run, and other threads had the CPUs.
     pub(crate) delayed: Duration,
+    /// The thread has a CPU, or waits for one: since when it has waited is in none of the two times.
+    pub(crate) is_runnable: bool,
 }
 
 impl ThreadTime {
@@ -26,12 +28,8 @@ impl ThreadTime {
         Self {
             cpu: self.cpu.saturating_sub(earlier.cpu),
             delayed: self.delayed.saturating_sub(earlier.delayed),
+            is_runnable: self.is_runnable,
         }
-    }
-
-    /// So many times as much.
-    pub(crate) fn times(self, factor: f64) -> Self {
-        Self { cpu: self.cpu.mul_f64(factor), delayed: self.delayed.mul_f64(factor) }
     }
 }
 

@@ -154,10 +154,20 @@ struct Watch {
     lookout: Lookout,
     /// When to look for deadlocks again, whatever runs.
     due: Option<Duration>,
+    inspect: Inspect,
 }
 
+/// Looks at the runtime for the layers above, with each look of this thread. Returns in which time the next look has to
+/// be, if that does not depend on whether the runtime does something.
+pub(crate) type Inspect = Box<dyn FnMut() -> Option<Duration> + Send>;
+
 /// The thread's body.
-pub(crate) fn run(handle: SchedulerHandle, driver: Arc<Driver>, spares: SpareThreads) {
+pub(crate) fn run(
+    handle: SchedulerHandle,
+    driver: Arc<Driver>,
+    spares: SpareThreads,
+    inspect: Inspect,
+) {
     let _entered = entered::enter(current::Context { driver: driver.clone(), worker: None });
     let mut watch = Watch {
         polls: vec![0; driver.shards.len()].into(),
@@ -166,6 +176,7 @@ pub(crate) fn run(handle: SchedulerHandle, driver: Arc<Driver>, spares: SpareThr
         fast: 0,
         lookout: Lookout::new(driver.deadlock_after),
         due: None,
+        inspect,
         handle,
         driver,
     };
@@ -228,7 +239,8 @@ impl Watch {
         self.wakers.drain(..).for_each(|waker| contain(|| waker.wake()));
         // Ordering: Release, so that a thread that sees this finds the tasks in their queues.
         self.driver.reactor_events.store(false, Ordering::Release);
-        self.due = self.lookout.look(self.handle.scheduler());
+        let dues = [self.lookout.look(self.handle.scheduler()), (self.inspect)()];
+        self.due = dues.into_iter().flatten().min();
         watched
     }
 
@@ -312,6 +324,7 @@ mod tests {
             fast: 0,
             lookout: Lookout::new(Duration::ZERO),
             due: None,
+            inspect: Box::new(|| None),
         };
         assert!(!watch.look(), "the worker is in a task, so this thread has polled");
         assert_eq!(workers[0].step(), Step::Park(None));

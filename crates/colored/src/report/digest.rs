@@ -155,13 +155,16 @@ fn colors(windows: &[Window], length: f64) -> Vec<ColorLoad> {
 }
 
 fn workers_of(windows: &[Window]) -> WorkerUsage {
+    // A spare worker that was never wanted has no thread.
+    let has_thread = |worker: &&WorkerUsage| !(worker.awake() + worker.parked).is_zero();
     let sum = |a: Option<Duration>, b: Option<Duration>| Some(a? + b?);
     let none = WorkerUsage {
         cpu: Some(Duration::ZERO),
         delayed: Some(Duration::ZERO),
         ..WorkerUsage::default()
     };
-    windows.iter().flat_map(|window| &window.workers).fold(none, |all, worker| WorkerUsage {
+    let workers = windows.iter().flat_map(|window| &window.workers).filter(has_thread);
+    workers.fold(none, |all, worker| WorkerUsage {
         run: all.run + worker.run,
         search: all.search + worker.search,
         io: all.io + worker.io,

@@ -39,6 +39,7 @@ fn explains(by: &Finding, of: &Finding) -> bool {
         (Fault::TimerStorm, Fault::HotColor | Fault::DefaultColor) => true,
         (Fault::TimerStorm, Fault::TooFine | Fault::PingPong) => true,
         (Fault::PingPong, Fault::TooFine) => true,
+        (Fault::PingPong, Fault::HotColor | Fault::DefaultColor) => same_color,
         _ => false,
     }
 }

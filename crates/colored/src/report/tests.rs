@@ -142,11 +142,15 @@ impl Window {
         }
     }
 
-    /// The last so much of the workers' time was without a CPU.
-    fn without_cpu(mut self, time: Duration, delayed: Duration) -> Self {
-        let worker = &mut self.workers[0];
-        *worker.cpu.as_mut().unwrap() -= time + delayed;
-        *worker.delayed.as_mut().unwrap() += delayed;
+    /// The workers had no CPU for so long, though they could have had one.
+    fn delayed(mut self, mut time: Duration) -> Self {
+        for worker in &mut self.workers {
+            let (cpu, delayed) = (worker.cpu.as_mut().unwrap(), worker.delayed.as_mut().unwrap());
+            let part = time.min(*cpu);
+            *cpu -= part;
+            *delayed += part;
+            time -= part;
+        }
         self
     }
 }

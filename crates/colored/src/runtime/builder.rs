@@ -4,6 +4,7 @@ mod build;
 mod hooks;
 
 use super::port::PanicHook;
+use super::warnings;
 use super::worker_hooks::WorkerHooks;
 use crate::launch::Launch;
 use crate::long_poll::Hook;
@@ -25,7 +26,7 @@ const DEADLOCK_AFTER: Duration = Duration::from_millis(10);
 /// # Environment variables
 ///
 /// The operator of a program can change these defaults. A setting that the program makes itself is kept, and its
-/// variable is not read; the two switches at the end turn something off in any case. A value that is not allowed is an
+/// variable is not read; the three switches at the end turn something off in any case. A value that is not allowed is an
 /// error of [`build`](Builder::build), which names the variable, the value, and what is allowed.
 ///
 /// | variable | in place of the default of | allowed |
@@ -34,6 +35,7 @@ const DEADLOCK_AFTER: Duration = Duration::from_millis(10);
 /// | `COLORED_PIN` | [`pin`](Builder::pin) | 0, 1 |
 /// | `COLORED_BLOCKING_THREADS` | [`blocking_threads`](Builder::blocking_threads) | 1 to 65536 |
 /// | `COLORED_LONG_POLL_MS` | [`long_poll`](Builder::long_poll), in milliseconds | 1 to 86400000, which is a day |
+/// | `COLORED_WARNINGS` | 0 acts as [`warnings(false)`](Builder::warnings) | 0, 1 |
 /// | `COLORED_LAZY_FILES` | 0 acts as [`lazy_files(false)`](Builder::lazy_files) | 0, 1 |
 /// | `COLORED_IO_URING` | 0 acts as [`io_uring(false)`](Builder::io_uring) | 0, 1 |
 #[derive(Clone)]
@@ -52,6 +54,9 @@ pub struct Builder {
     spares: Option<usize>,
     long_poll: Option<Duration>,
     on_long_poll: Option<Hook>,
+    warnings: bool,
+    on_warning: Option<warnings::Hook>,
+    warning_pace: warnings::Pace,
     on_task_panic: Option<PanicHook>,
     worker_hooks: WorkerHooks,
     lazy_files: bool,
@@ -94,6 +99,9 @@ impl Builder {
             spares: None,
             long_poll: None,
             on_long_poll: None,
+            warnings: true,
+            on_warning: None,
+            warning_pace: warnings::Pace::DEFAULT,
             on_task_panic: None,
             worker_hooks: WorkerHooks::default(),
             lazy_files: true,
@@ -205,6 +213,28 @@ impl Builder {
     /// workers), and nothing while it is idle.
     pub fn long_poll(mut self, time: Duration) -> Self {
         self.long_poll = Some(time);
+        self
+    }
+
+    /// Whether the runtime warns of faults that it finds in the program, such as a color that limits it. With `false`, and
+    /// with the environment variable `COLORED_WARNINGS=0`, it does not. Default: yes.
+    ///
+    /// After its first 10 s, the runtime observes a second of each minute, as [`Handle::observe`](super::Handle::observe)
+    /// does, while something runs: an idle runtime is not looked at, nor is one with more than 100,000 colors in use. It
+    /// warns of a [kind of fault](crate::report::Fault) once, and again only after two observations in a row have not
+    /// found the fault, and a minute later at the earliest. Where the warnings go:
+    /// [`on_warning`](Builder::on_warning).
+    ///
+    /// Long polls have a hook and a line of their own, whatever is set here: [`on_long_poll`](Builder::on_long_poll).
+    pub fn warnings(mut self, warns: bool) -> Self {
+        self.warnings = warns;
+        self
+    }
+
+    /// How often the runtime is observed, when first, and for how long, in place of 60, 10 and 1 s: for tests.
+    #[doc(hidden)]
+    pub fn warning_pace(mut self, every: Duration, first: Duration, length: Duration) -> Self {
+        self.warning_pace = warnings::Pace { first, every, length };
         self
     }
 

@@ -106,7 +106,7 @@ impl Threads {
     }
 
     fn spawn_all(&mut self, parts: Parts, pins: &[CoreId]) -> io::Result<()> {
-        let Parts { handle, mut workers, name, hooks, .. } = parts;
+        let Parts { handle, mut workers, name, hooks, warnings, .. } = parts;
         let spares = workers.split_off(handle.core.scheduler().workers());
         for worker in workers {
             let index = worker.index();
@@ -125,7 +125,11 @@ impl Threads {
         }
         let (core, driver) = (handle.core.clone(), Arc::clone(&handle.driver));
         let spares = self.spare_threads(Arc::clone(&driver), spares, &name, hooks);
-        let body = move || backstop::run(core, driver, spares);
+        let inspect: backstop::Inspect = match warnings {
+            Some(mut warnings) => Box::new(move || warnings.look(&handle)),
+            None => Box::new(|| None),
+        };
+        let body = move || backstop::run(core, driver, spares, inspect);
         self.reactor = Some(self.spawn(format!("{name}-reactor"), body)?);
         Ok(())
     }

@@ -14,38 +14,45 @@ impl Thread {
     }
 
     pub(super) fn time(&self) -> Option<ThreadTime> {
-        let id = self.0.as_raw_nonzero();
-        parse(&fs::read_to_string(format!("/proc/self/task/{id}/schedstat")).ok()?)
+        let of = |file| {
+            fs::read_to_string(format!("/proc/self/task/{}/{file}", self.0.as_raw_nonzero())).ok()
+        };
+        let (cpu, delayed) = times(&of("schedstat")?)?;
+        Some(ThreadTime { cpu, delayed, is_runnable: is_runnable(&of("stat")?) })
     }
 }
 
 /// Three numbers: nanoseconds with a CPU, nanoseconds in line for one, and how often it got one. A kernel that does not
 /// count writes zeros.
-fn parse(text: &str) -> Option<ThreadTime> {
+fn times(text: &str) -> Option<(Duration, Duration)> {
     let mut numbers = text.split_ascii_whitespace().map(str::parse);
     let mut next = || numbers.next()?.ok();
     let (cpu, delayed, times): (u64, u64, u64) = (next()?, next()?, next()?);
-    (times > 0).then(|| ThreadTime {
-        cpu: Duration::from_nanos(cpu),
-        delayed: Duration::from_nanos(delayed),
-    })
+    (times > 0).then(|| (Duration::from_nanos(cpu), Duration::from_nanos(delayed)))
+}
+
+/// A number, the name in parentheses, which may hold any letter, and the state.
+fn is_runnable(text: &str) -> bool {
+    text.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('R'))
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::ThreadClock;
-    use super::parse;
+    use super::{is_runnable, times};
     use std::sync::mpsc;
     use std::thread;
     use std::time::{Duration, Instant};
 
     #[test]
-    fn the_three_numbers_are_read() {
-        let time = parse("12 34 5\n").unwrap();
-        assert_eq!((time.cpu, time.delayed), (Duration::from_nanos(12), Duration::from_nanos(34)));
-        assert_eq!(parse("0 0 0\n"), None);
-        assert_eq!(parse("12 34"), None);
-        assert_eq!(parse(""), None);
+    fn the_figures_are_read() {
+        let (cpu, delayed) = times("12 34 5\n").unwrap();
+        assert_eq!((cpu, delayed), (Duration::from_nanos(12), Duration::from_nanos(34)));
+        assert_eq!(times("0 0 0\n"), None);
+        assert_eq!(times("12 34"), None);
+        assert_eq!(times(""), None);
+        assert!(is_runnable("7 (w) R) R 1 2") && is_runnable("7 (a b) R 1"));
+        assert!(!is_runnable("7 (R) S 1 2") && !is_runnable("7 (R") && !is_runnable(""));
     }
 
     /// Another thread sees how long a thread has computed, that it sleeps, and that it has ended.
@@ -66,7 +73,7 @@ mod tests {
         assert!(first.cpu + first.delayed >= Duration::from_millis(40), "{first:?}");
         thread::sleep(Duration::from_millis(100));
         let asleep = clock.read().unwrap().since(first);
-        assert!(asleep.cpu < Duration::from_millis(50), "{asleep:?}");
+        assert!(asleep.cpu < Duration::from_millis(50) && !asleep.is_runnable, "{asleep:?}");
         release.send(()).unwrap();
         computing.join().unwrap();
         assert_eq!(clock.read(), None);

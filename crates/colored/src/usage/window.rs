@@ -38,6 +38,9 @@ pub struct Window {
     pub wakes: u64,
     /// Whether waits were measured for the whole of it.
     pub measures_waits: bool,
+    /// How many workers were inside a poll and blocked, on average. Snapshots do not say that: an
+    /// [observation](crate::Handle::observe) looks every 5 ms, on Linux.
+    pub blocked: Option<f64>,
 }
 
 impl Window {
@@ -73,6 +76,7 @@ impl Window {
             long_polls: later.long_polls.iter().filter(is_new).cloned().collect(),
             wakes: later.wakes.saturating_sub(earlier.wakes),
             measures_waits: earlier.measures_waits && later.measures_waits,
+            blocked: None,
         }
     }
 }

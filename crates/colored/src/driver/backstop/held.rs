@@ -14,6 +14,7 @@ use crate::long_poll::LongPoll;
 use crate::thread_time::ThreadTime;
 use colored_core::{InPlace, RunningSlice, Scheduler, Worker};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 /// Starts the thread of a worker, or gives the worker back.
 type Start = dyn Fn(Box<Worker>) -> Result<JoinHandle<()>, Box<Worker>> + Send;
@@ -59,28 +60,64 @@ struct Last {
     /// The slice that it was in.
     slice: Option<u64>,
     is_reported: bool,
-    /// The age of the slice, in nanoseconds, and the time of the thread, when the slice was seen to be slow first.
-    slow: Option<(u64, ThreadTime)>,
+    slow: Option<Slow>,
+}
+
+/// A slice that was seen to be slow.
+#[derive(Clone, Copy)]
+struct Slow {
+    /// The age of the slice, in nanoseconds, at the first look and at the last one.
+    first: u64,
+    last: u64,
+    /// The time of the thread at the last look.
+    time: ThreadTime,
+    /// Since the first look: with a CPU, and without one though the thread could have run.
+    cpu: Duration,
+    delayed: Duration,
+}
+
+impl Slow {
+    fn new(age: u64, time: ThreadTime) -> Self {
+        Self { first: age, last: age, time, cpu: Duration::ZERO, delayed: Duration::ZERO }
+    }
+
+    /// The next look. The system counts a wait for a CPU when it is over: so what it has not counted is such a wait if
+    /// the thread can run now, and otherwise the thread was blocked.
+    fn look(&mut self, age: u64, now: ThreadTime) {
+        let passed = Duration::from_nanos(age.saturating_sub(self.last));
+        let counted = now.since(self.time);
+        let cpu = counted.cpu.min(passed);
+        let rest = passed - cpu;
+        self.cpu += cpu;
+        self.delayed += if now.is_runnable { rest } else { counted.delayed.min(rest) };
+        (self.last, self.time) = (age, now);
+    }
+
+    /// The times of the whole slice, if what was not seen is like what was seen; none after one look.
+    fn times(&self) -> Option<(Duration, Duration)> {
+        let seen = self.last.checked_sub(self.first).filter(|seen| *seen > 0)?;
+        let factor = self.last as f64 / seen as f64;
+        Some((self.cpu.mul_f64(factor), self.delayed.mul_f64(factor)))
+    }
 }
 
 /// A slice of this age in nanoseconds may become a long poll: from then on the watch reads the time of its thread.
 const SLOW: u64 = 1_000_000;
 
 impl Last {
-    /// What the thread of the slice has had since the slice was seen to be slow, as if the whole slice were like that;
-    /// none with the first look at a slow slice.
-    fn time_of(
+    /// How long the thread of the slice has had a CPU, and could have had one; none with the first look at a slow slice.
+    fn times_of(
         &mut self,
         slice: &RunningSlice,
         now: impl FnOnce() -> Option<ThreadTime>,
-    ) -> Option<ThreadTime> {
+    ) -> Option<(Duration, Duration)> {
         if slice.nanos < SLOW {
             return None;
         }
         let now = now()?;
-        let (begin, then) = *self.slow.get_or_insert((slice.nanos, now));
-        let seen = slice.nanos.checked_sub(begin).filter(|seen| *seen > 0)?;
-        Some(now.since(then).times(slice.nanos as f64 / seen as f64))
+        let slow = self.slow.get_or_insert_with(|| Slow::new(slice.nanos, now));
+        slow.look(slice.nanos, now);
+        slow.times()
     }
 }
 
@@ -109,11 +146,16 @@ impl Held {
             last.is_reported &= is_same;
             last.slow = last.slow.filter(|_| is_same);
             let Some(slice) = slice else { continue };
-            let time = last.time_of(&slice, || driver.thread_time(worker));
+            let times = last.times_of(&slice, || {
+                let time = driver.thread_time(worker);
+                // If the slice is over, the thread may be asleep by now.
+                let is_over = scheduler.running(worker).map(|now| now.serial) != Some(slice.serial);
+                time.filter(|_| !is_over)
+            });
             let is_long = u128::from(slice.nanos) >= long_polls.settings.after.as_nanos();
             held += usize::from(is_long || slice.in_place == InPlace::Inside);
             if is_long && slice.in_place == InPlace::No {
-                long_polls.report(LongPoll::new(worker, &slice, time), !last.is_reported);
+                long_polls.report(LongPoll::new(worker, &slice, times), !last.is_reported);
                 last.is_reported = true;
             }
         }

@@ -7,14 +7,14 @@ use crate::report::text;
 use std::cmp::Reverse;
 use std::time::Duration;
 
-/// A slice that runs for less, in seconds, is not worth a steal or a wake of a worker.
-const SHORT: f64 = 2e-6;
+/// What the dispatch of a color costs, with its share of a spawn and a wake, in seconds (`ratio`: 0.2 to 0.5 µs).
+const DISPATCH: f64 = 0.4e-6;
+
+/// Dispatch takes this part of the time, if a worker has no more time for a color: 1.6 µs.
+const OVERHEAD: f64 = 0.25;
 
 /// The workers are awake for this share of the CPUs.
 const AWAKE: f64 = 0.5;
-
-/// This part of the awake time is no poll.
-const OVERHEAD: f64 = 0.4;
 
 /// A color that moves with more of its slices does not stay anywhere.
 const MOVES: f64 = 0.5;
@@ -22,30 +22,36 @@ const MOVES: f64 = 0.5;
 /// This many colors, for each worker, that make most of the moves are few.
 const FEW: usize = 2;
 
-/// A move costs a steal or a wake, and the caches: some microseconds. It has to add up to this share of one CPU.
+/// A move costs a steal or a wake, and the caches: some microseconds. A slice that runs for longer, in seconds, is worth it.
 const MOVE: f64 = 5e-6;
-const MOVES_SHARE: f64 = 0.1;
+
+/// Such colors run, or wait for a worker, for this part of the time in all.
+const BUSY: f64 = 0.3;
+
+/// So many moves a second are not worth a sentence: a hundredth of one CPU.
+const MOVES_RATE: f64 = 2_000.0;
 
 /// Many colors with little to do at a time.
 pub(super) fn too_fine(digest: &Digest<'_>) -> Option<Finding> {
     let slices = digest.all.slices.max(1) as f64;
-    let run = digest.all.run.as_secs_f64() / slices;
+    // A worker that the system takes the CPU from is awake meanwhile.
     let awake = digest.workers.awake();
-    let other = awake.saturating_sub(digest.all.run + digest.workers.io + digest.workers.timers);
-    let overhead = other.as_secs_f64() / awake.max(Duration::from_nanos(1)).as_secs_f64();
-    if digest.awake() < AWAKE || run > SHORT || overhead < OVERHEAD {
+    let busy = digest.workers.cpu.map_or(awake, |cpu| cpu.min(awake)).as_secs_f64();
+    let overhead = DISPATCH * slices / busy.max(1e-9);
+    if digest.awake() < AWAKE || overhead < OVERHEAD {
         return None;
     }
     let sentence = format!(
-        "a color runs for {} at a time, and its dispatch takes {}: {} of the time of awake workers is no work",
-        text::seconds(run),
-        text::seconds(other.as_secs_f64() / slices),
-        text::percent(overhead)
+        "a worker has {} for a color at a time, and the dispatch of a color alone costs about {}",
+        text::seconds(busy / slices),
+        text::seconds(DISPATCH)
     );
-    let finding = Finding::new(Fault::TooFine, digest.share(other), sentence).because(format!(
-        "{} times a second a worker takes a color, which has {} turns for it; {} steals and {} wakes a second",
+    let share = busy / digest.length * overhead.min(1.0);
+    let finding = Finding::new(Fault::TooFine, share, sentence).because(format!(
+        "{} times a second a worker takes a color, which has {} turns for it, and runs for {}; {} steals and {} wakes a second",
         text::number(digest.rate(digest.all.slices)),
         text::number(digest.all.turns as f64 / slices),
+        text::seconds(digest.all.run.as_secs_f64() / slices),
         text::number(digest.rate(digest.workers.steals)),
         text::number(digest.rate(digest.wakes))
     ));
@@ -63,8 +69,9 @@ pub(super) fn ping_pong(digest: &Digest<'_>) -> Option<Finding> {
     let moves: u64 = movers.iter().map(|load| load.usage.moves).sum();
     let slices: u64 = movers.iter().map(|load| load.usage.slices).sum();
     let is_most = moves as f64 >= 0.5 * digest.all.moves as f64;
-    let share = digest.rate(moves) * MOVE;
-    if !is_most || share < MOVES_SHARE {
+    let waits: Duration = movers.iter().map(|load| load.usage.run + load.usage.wait_cpu).sum();
+    let share = digest.share(waits);
+    if !is_most || share < BUSY || digest.rate(moves) < MOVES_RATE {
         return None;
     }
     let worst = *movers.first()?;

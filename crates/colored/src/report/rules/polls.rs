@@ -1,9 +1,11 @@
 //! Polls that hold their workers for long: those that block their threads, and those that compute.
 
+use super::MOSTLY;
 use crate::long_poll::LongPoll;
 use crate::report::digest::Digest;
 use crate::report::fault::{Fault, Finding};
 use crate::report::text;
+use crate::usage::Window;
 use std::time::Duration;
 
 /// A poll that computes for less is not long, whatever the others do.
@@ -19,10 +21,8 @@ const EXCEPTIONS: f64 = 0.2;
 const ONCE: f64 = 0.05;
 const SEVERAL: f64 = 0.02;
 
-/// So much of the time of awake workers is without a CPU, though the system would have given one, if short blocking calls
-/// are to be the reason; and so much of one worker's time.
-const ASLEEP: f64 = 0.3;
-const ASLEEP_TIME: f64 = 0.2;
+/// So many workers are blocked on average, and nearly all the time, if short blocking calls are to be a fault.
+const BLOCKED: f64 = 0.1;
 
 /// Polls that block their threads.
 pub(super) fn blocked(digest: &Digest<'_>) -> Option<Finding> {
@@ -49,28 +49,32 @@ pub(super) fn blocked(digest: &Digest<'_>) -> Option<Finding> {
 const BLOCK: &str = "await in place of the call that blocks (`time::sleep`, `sync`, `net`, `fs`), or run it by \
     `spawn_blocking` or `block_in_place`";
 
-/// Polls that block for less than the watch sees: the workers are awake, and have no CPU.
+/// Polls that block for less than the watch sees.
 fn short_blocks(digest: &Digest<'_>) -> Option<Finding> {
-    let (cpu, delayed) = (digest.workers.cpu?, digest.workers.delayed?);
-    let awake = digest.workers.awake();
-    let asleep = digest.share(awake.saturating_sub(cpu + delayed));
-    if asleep < ASLEEP_TIME || asleep < ASLEEP * digest.share(awake) {
+    let blocked = blocked_workers(digest.windows);
+    if blocked < BLOCKED
+        || digest.part(|windows| blocked_workers(windows) >= BLOCKED / 2.0) < MOSTLY
+    {
         return None;
     }
     let color = digest.colors.first()?;
     let sentence = format!(
         "polls block their threads {} a second, in short calls; {} ran longest",
-        text::seconds(asleep),
+        text::seconds(blocked),
         text::color(color.color)
     );
-    let finding = Finding::new(Fault::BlockedWorker, asleep, sentence).about(color);
+    let finding = Finding::new(Fault::BlockedWorker, blocked, sentence).about(color);
     let evidence = format!(
-        "the workers were awake for {}; they had a CPU for {} of that, and waited for one for {}",
-        text::time(awake),
-        text::time(cpu),
-        text::time(delayed)
+        "{} workers were inside a poll and blocked on average, of {} that were awake",
+        text::number(blocked),
+        text::number(digest.share(digest.workers.awake()))
     );
     Some(finding.because(evidence).mend(BLOCK))
+}
+
+/// How many workers were blocked on average.
+fn blocked_workers(windows: &[Window]) -> f64 {
+    windows.iter().filter_map(|window| window.blocked).sum::<f64>() / windows.len() as f64
 }
 
 /// A few polls that compute for far longer than the others.
@@ -78,7 +82,9 @@ pub(super) fn long(digest: &Digest<'_>) -> Option<Finding> {
     let short = digest.short_turn();
     let is_long = |poll: &&LongPoll| {
         let time = on_cpu(poll);
-        !is_blocking(poll) && time >= LONG && time.as_secs_f64() >= TIMES * short
+        // Where the system tells, a poll that was seen once is of an unknown kind.
+        let is_known = poll.cpu.is_some() || digest.workers.cpu.is_none();
+        is_known && !is_blocking(poll) && time >= LONG && time.as_secs_f64() >= TIMES * short
     };
     let long: Vec<&LongPoll> = digest.long_polls.iter().filter(is_long).collect();
     let share = digest.share(long.iter().map(|poll| poll.time).sum());

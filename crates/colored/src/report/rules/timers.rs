@@ -8,7 +8,10 @@ use crate::report::text;
 const OF_TURNS: f64 = 0.4;
 
 /// The workers are awake for this share of the CPUs.
-const AWAKE: f64 = 0.3;
+const AWAKE: f64 = 0.05;
+
+/// So many timers fire a second. A worker that wakes up for each of fewer is not busy with them.
+const RATE: f64 = 20_000.0;
 
 /// A turn after a timer runs for less, in seconds: firing a timer, and dispatching its task, costs about as much.
 const SHORT: f64 = 5e-6;
@@ -18,7 +21,11 @@ pub(super) fn storm(digest: &Digest<'_>) -> Option<Finding> {
     let turns = digest.all.turns.max(1) as f64;
     let turn = digest.all.run.as_secs_f64() / turns;
     let of_turns = digest.fired as f64 / turns;
-    if of_turns < OF_TURNS || digest.awake() < AWAKE || turn > SHORT {
+    if of_turns < OF_TURNS
+        || digest.rate(digest.fired) < RATE
+        || digest.awake() < AWAKE
+        || turn > SHORT
+    {
         return None;
     }
     let awake = digest.share(digest.workers.awake());

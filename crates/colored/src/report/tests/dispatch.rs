@@ -18,30 +18,37 @@ fn fine(slices: u64, turn: Duration, dispatch: Duration) -> Window {
 #[test]
 fn colors_are_too_fine_if_their_dispatch_costs_more_than_their_work() {
     assert_first(&steady(&fine(200_000, ns(200), ns(600))), Fault::TooFine);
-    // The work is longer than the dispatch.
-    assert_first(&steady(&fine(100_000, ns(1_000), ns(600))), None);
-    // Long slices cost what they cost.
-    assert_first(&steady(&fine(20_000, ns(2_100), ns(6_000))), None);
-    // An idle program searches too.
-    assert_first(&steady(&fine(20_000, ns(200), ns(3_000))), None);
+    assert_first(&steady(&fine(120_000, ns(1_000), ns(550))), Fault::TooFine);
+    assert_first(&steady(&fine(120_000, ns(1_100), ns(550))), None);
+    // An idle program dispatches colors as well.
+    assert_first(&steady(&fine(110_000, ns(300), ns(600))), None);
 }
 
-/// Two colors with so many slices of this length, which move so often, percent.
-fn moving(slices: u64, run: Duration, moves: u64) -> Window {
-    let moved = slices * moves / 100;
-    let pair = idle(2).with(1, slices, run, 1).moved(moved).with(2, slices, run, 1).moved(moved);
-    pair.searching(us(2) * u32::try_from(slices).unwrap())
+#[test]
+fn a_worker_that_the_system_stops_is_not_slow() {
+    // Eight times as long on the clock.
+    let window = fine(20_000, ns(1_000), ns(7_000)).delayed(ms(140));
+    assert_first(&steady(&window), Fault::TooFine);
+}
+
+/// Two colors with so many slices of this length, which move so often, percent, after a wait for a worker.
+fn moving(slices: u64, run: Duration, wait: Duration, moves: u64) -> Window {
+    let (moved, waits) = (slices * moves / 100, (wait * slices as u32).as_secs_f64() / 0.1);
+    let pair = idle(2).with(1, slices, run, 1).moved(moved).waiting_for_cpu(waits);
+    pair.with(2, slices, run, 1).moved(moved).waiting_for_cpu(waits)
 }
 
 #[test]
 fn two_colors_that_change_the_worker_all_the_time_play_ping_pong() {
-    assert_first(&steady(&moving(10_000, us(1), 90)), Fault::PingPong);
-    assert_first(&steady(&moving(10_000, us(1), 51)), Fault::PingPong);
-    assert_first(&steady(&moving(10_000, us(1), 49)), None);
+    assert_first(&steady(&moving(1_000, us(1), us(40), 90)), Fault::PingPong);
+    assert_first(&steady(&moving(1_000, us(1), us(40), 51)), Fault::PingPong);
+    assert_first(&steady(&moving(1_000, us(1), us(40), 49)), None);
     // Slices that are long beside the cost of a move.
-    assert_first(&steady(&moving(10_000, us(6), 90)), None);
+    assert_first(&steady(&moving(1_000, us(6), us(40), 90)), None);
+    // Colors that seldom have something to run.
+    assert_first(&steady(&moving(1_000, us(1), us(13), 90)), None);
     // So seldom that it does not matter.
-    assert_first(&steady(&moving(900, us(1), 90)), None);
+    assert_first(&steady(&moving(90, us(1), us(500), 90)), None);
 }
 
 #[test]

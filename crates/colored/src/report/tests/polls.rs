@@ -21,8 +21,15 @@ fn a_long_poll_computes_and_a_blocked_one_has_no_cpu() {
     assert_first(&polls(3, 50, |_| Some(1)), Fault::BlockedWorker);
     assert_first(&polls(3, 50, |time| Some(time / 2)), Fault::LongPoll);
     assert_first(&polls(3, 50, |time| Some(time / 2 - 1)), Fault::BlockedWorker);
-    // Where the system does not tell, the poll is long.
-    assert_first(&polls(3, 50, |_| None), Fault::LongPoll);
+    // It was seen once.
+    assert_first(&polls(3, 50, |_| None), None);
+    // The system does not tell.
+    let untold = |at| {
+        let mut window = idle(2).with(1, 1000, us(10), 8).poll(at, COLOR, ms(50), None);
+        window.workers.iter_mut().for_each(|worker| worker.cpu = None);
+        window
+    };
+    assert_first(&changing(untold), Fault::LongPoll);
 }
 
 #[test]
@@ -86,11 +93,15 @@ fn a_poll_that_outlasts_windows_counts_once_and_for_the_observation_only() {
 }
 
 #[test]
-fn short_blocking_calls_show_in_the_cpu_time_of_the_workers() {
-    let window =
-        |blocked, delayed| idle(2).with(COLOR, 30, ms(2), 1).without_cpu(ms(blocked), ms(delayed));
-    assert_first(&steady(&window(30, 0)), Fault::BlockedWorker);
-    assert_first(&steady(&window(21, 0)), Fault::BlockedWorker);
-    assert_first(&steady(&window(17, 0)), None);
-    assert_first(&steady(&window(10, 40)), None);
+fn short_blocking_calls_are_seen_by_looks_at_the_workers() {
+    let window = |blocked| {
+        let mut window = idle(2).with(COLOR, 30, ms(2), 1);
+        window.blocked = Some(blocked);
+        window
+    };
+    assert_first(&steady(&window(0.3)), Fault::BlockedWorker);
+    assert_first(&steady(&window(0.11)), Fault::BlockedWorker);
+    assert_first(&steady(&window(0.09)), None);
+    // For some moments.
+    assert_first(&changing(|at| window(if at < 5 { 0.9 } else { 0.0 })), None);
 }

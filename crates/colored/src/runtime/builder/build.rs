@@ -11,6 +11,7 @@ use crate::runtime::handle::Handle;
 use crate::runtime::parts::Parts;
 use crate::runtime::port::Port;
 use crate::runtime::threads::{self, Threads};
+use crate::runtime::warnings::Warnings;
 use crate::runtime::{EmbeddedRuntime, Runtime};
 #[cfg(feature = "tokio-context")]
 use crate::tokio_context::TokioContext;
@@ -175,6 +176,8 @@ impl Builder {
         let lazy_files = self.lazy_files && environment::switch("COLORED_LAZY_FILES", true)?;
         let has_rings =
             lazy_files && self.io_uring && environment::switch("COLORED_IO_URING", true)?;
+        let warns = self.warnings && environment::switch("COLORED_WARNINGS", true)?;
+        let warnings = warns.then(|| Warnings::new(self.on_warning, self.warning_pace));
         #[cfg(feature = "tokio-context")]
         let tokio = self.tokio.context(&self.thread_name)?;
         let driver = Driver::new(
@@ -206,6 +209,7 @@ impl Builder {
             name: self.thread_name,
             launch: self.launch,
             hooks: self.worker_hooks,
+            warnings,
         })
     }
 }

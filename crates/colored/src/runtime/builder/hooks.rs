@@ -2,6 +2,7 @@
 
 use super::Builder;
 use crate::long_poll::LongPoll;
+use crate::report::Finding;
 use colored_core::TaskPanic;
 use std::sync::Arc;
 
@@ -74,6 +75,23 @@ impl Builder {
     /// ```
     pub fn on_long_poll(mut self, f: impl Fn(&LongPoll) + Send + Sync + 'static) -> Self {
         self.on_long_poll = Some(Arc::new(f));
+        self
+    }
+
+    /// The reactor thread calls `f` for each [warning](Builder::warnings). `f` must be quick: sockets and timers wait for
+    /// it. The panic hook reports a panic of `f`, which goes no further. A second call replaces the first. Default: a line
+    /// on the standard error, or with the feature `tracing` an event of the level `WARN`, with the target `colored` and
+    /// the fields `fault`, `remedy` and `evidence`.
+    ///
+    /// ```
+    /// # fn main() -> std::io::Result<()> {
+    /// let runtime = colored::Builder::new().on_warning(|finding| eprintln!("{finding}")).build()?;
+    /// # drop(runtime);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn on_warning(mut self, f: impl Fn(&Finding) + Send + Sync + 'static) -> Self {
+        self.on_warning = Some(Arc::new(f));
         self
     }
 

@@ -1,0 +1,97 @@
+//! Warnings: what a runtime says about itself unasked.
+//!
+//! The reactor thread observes a second of each minute, as [`Handle::observe`] does, while something runs: an idle
+//! runtime is not looked at. What the report names first goes to the hook; see [`News`] for what is told again.
+
+#[cfg(not(feature = "tracing"))]
+#[path = "warnings/line.rs"]
+mod tell;
+#[cfg(feature = "tracing")]
+#[path = "warnings/event.rs"]
+mod tell;
+
+use super::Handle;
+use super::observe::{Observation, PARTS};
+use crate::report::{Finding, News, Report};
+use crate::wall;
+use colored_core::contain;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The function that hears of each warning.
+pub(super) type Hook = Arc<dyn Fn(&Finding) + Send + Sync>;
+
+/// How often the runtime is observed, for how long, and when for the first time: a short program is not.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    pub(super) first: Duration,
+    pub(super) every: Duration,
+    pub(super) length: Duration,
+}
+
+impl Pace {
+    pub(super) const DEFAULT: Self = Self {
+        first: Duration::from_secs(10),
+        every: Duration::from_secs(60),
+        length: Duration::from_secs(1),
+    };
+}
+
+/// A snapshot looks at each color in use, and the reactor thread has other things to do: 5 ms for as many.
+const MOST_COLORS: usize = 100_000;
+
+/// The observation of a runtime by its reactor thread.
+pub(super) struct Warnings {
+    hook: Option<Hook>,
+    pace: Pace,
+    begin: Instant,
+    next: Duration,
+    news: News,
+    sample: Option<Observation>,
+}
+
+impl Warnings {
+    pub(super) fn new(hook: Option<Hook>, pace: Pace) -> Self {
+        let (begin, news) = (wall::now(), News::default());
+        Self { hook, pace, begin, next: pace.first, news, sample: None }
+    }
+
+    /// Looks at the clock, and at the runtime if it is time. Returns in which time the next look is due: none if that
+    /// depends on whether the runtime does something.
+    pub(super) fn look(&mut self, handle: &Handle) -> Option<Duration> {
+        let now = wall::since(self.begin);
+        if let Some(sample) = &mut self.sample {
+            sample.look();
+        }
+        if now < self.next {
+            return self.sample.as_ref().map(|_| self.next - now);
+        }
+        let parts = match &mut self.sample {
+            Some(sample) => sample.part(),
+            None if handle.core.scheduler().lanes() > MOST_COLORS => PARTS,
+            None => {
+                self.sample = Some(Observation::begin(handle));
+                0
+            }
+        };
+        if parts < PARTS {
+            let part = self.pace.length / PARTS;
+            self.next = now + part;
+            return Some(part);
+        }
+        self.next = now + self.pace.every;
+        if let Some(sample) = self.sample.take() {
+            self.tell(&sample.report(), now);
+        }
+        None
+    }
+
+    fn tell(&mut self, report: &Report, now: Duration) {
+        for finding in self.news.of(report, now) {
+            match &self.hook {
+                Some(hook) => drop(contain(|| hook(finding))),
+                None => tell::tell(finding),
+            }
+        }
+    }
+}

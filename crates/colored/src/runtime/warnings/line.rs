@@ -1,0 +1,10 @@
+//! A warning is a line on the standard error.
+
+use crate::report::Finding;
+use std::io::{self, Write};
+
+pub(super) fn tell(finding: &Finding) {
+    let Finding { fault, sentence, remedy, .. } = finding;
+    // A program without a standard error goes on all the same.
+    let _ = writeln!(io::stderr(), "colored: {fault}: {sentence}. To mend it: {remedy}");
+}
