@@ -40,6 +40,8 @@ pub(super) struct Prefaced<T> {
     /// `bytes[next..end]` is still to be read.
     next: usize,
     end: usize,
+    /// An error that came with bytes, and is to be returned after them.
+    failed: Option<io::Error>,
     answered: Answered,
     stall: Stall,
 }
@@ -65,7 +67,7 @@ impl<T: Read + Unpin> Prefaced<T> {
     /// `write_timeout` limits how long the client takes nothing of what the server writes.
     pub(super) fn new(io: T, write_timeout: Option<Duration>) -> Prefaced<T> {
         let (answered, stall) = (Answered::default(), Stall::new(write_timeout));
-        Prefaced { io, bytes: [0; HTTP2.len()], next: 0, end: 0, answered, stall }
+        Prefaced { io, bytes: [0; HTTP2.len()], next: 0, end: 0, failed: None, answered, stall }
     }
 
     /// The socket, and the bytes that are still to be read again.
@@ -111,17 +113,29 @@ impl<T: Read + Unpin> Read for Prefaced<T> {
         cx: &mut Context<'_>,
         mut buf: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
-        if self.next == self.end {
-            let read = Pin::new(&mut self.io).poll_read(cx, buf);
-            if read.is_ready() {
-                self.answered.set(false);
-            }
-            return read;
+        if let Some(error) = self.failed.take() {
+            return Poll::Ready(Err(error));
         }
         let n = buf.remaining().min(self.end - self.next);
         buf.put_slice(&self.bytes[self.next..self.next + n]);
         self.next += n;
-        Poll::Ready(Ok(()))
+        if n > 0 && buf.remaining() == 0 {
+            return Poll::Ready(Ok(()));
+        }
+        let read = Pin::new(&mut self.io).poll_read(cx, buf);
+        if read.is_ready() {
+            self.answered.set(false);
+        }
+        match read {
+            // The rest of the first request comes with its first bytes. Were these given alone, hyper would find half a
+            // request, and double its buffer for the rest.
+            Poll::Pending if n > 0 => Poll::Ready(Ok(())),
+            Poll::Ready(Err(error)) if n > 0 => {
+                self.failed = Some(error);
+                Poll::Ready(Ok(()))
+            }
+            read => read,
+        }
     }
 }
 
