@@ -73,7 +73,7 @@ impl<P> Protocol<P> {
             Version::Http1 => {
                 let answered = io.answered();
                 let service = Marking { service, drain: open.drain() };
-                let connection = self.http1.serve_connection(io, service).with_upgrades();
+                let connection = Box::pin(self.http1.serve_connection(io, service).with_upgrades());
                 match drive(connection, open, None, |connection| connection.graceful_shutdown())
                     .await
                 {
@@ -85,7 +85,8 @@ impl<P> Protocol<P> {
             Version::Http2 => {
                 let last = Last::now();
                 let idle = self.http2_idle_timeout.map(|limit| Idle::new(limit, last.clone()));
-                let connection = self.http2.serve_connection(io, Noting { service, last });
+                let connection =
+                    Box::pin(self.http2.serve_connection(io, Noting { service, last }));
                 drive(connection, open, idle, |connection| connection.graceful_shutdown()).await
             }
         };
@@ -127,9 +128,10 @@ impl<P> Protocol<P> {
     }
 }
 
-/// Drives a connection of hyper to its end, and tells it when to come to one.
+/// Drives a connection of hyper to its end, and tells it when to come to one. The connection is in a box, because a
+/// future has room for its arguments twice, and for the larger one of the two versions.
 async fn drive<C>(
-    connection: C,
+    mut connection: Pin<Box<C>>,
     open: &mut Open,
     mut idle: Option<Idle>,
     finish: fn(Pin<&mut C>),
@@ -137,7 +139,6 @@ async fn drive<C>(
 where
     C: Future<Output = hyper::Result<()>>,
 {
-    let mut connection = pin!(connection);
     let mut finishing = false;
     poll_fn(|cx| {
         let draining = match open.poll(cx) {
