@@ -1,3 +1,4 @@
 //! What a runtime tells of itself.
 
+mod observe;
 mod usage;

@@ -33,6 +33,7 @@ fn a_wrong_value_is_an_error_that_names_it() {
         ("COLORED_BLOCKING_THREADS", "-1", "1 to 65536"),
         ("COLORED_LONG_POLL_MS", "0", "1 to 86400000; unset it for 5"),
         ("COLORED_LONG_POLL_MS", "5 ms", "1 to 86400000"),
+        ("COLORED_WARNINGS", "2", "0 and 1; unset it for 1"),
         ("COLORED_LAZY_FILES", "", "0 and 1; unset it for 1"),
         ("COLORED_IO_URING", "no", "0 and 1; unset it for 1"),
     ];

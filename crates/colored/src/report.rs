@@ -37,6 +37,9 @@ use crate::usage::Window;
 use std::fmt;
 use std::time::Duration;
 
+/// From this part on the delay is noted: figures of run times are too large then.
+const MUCH_DELAY: f64 = 0.25;
+
 /// What limits a program, and what to change.
 ///
 /// Its text ([`Display`](fmt::Display)) begins with one line: the name of the first fault and a sentence, or `none` and a
@@ -54,6 +57,9 @@ pub struct Report {
     pub limit: Option<Limit>,
     /// The part of the CPUs that polls and callbacks took, from 0 to 1.
     pub load: f64,
+    /// The part of the time, from 0 to 1, in which workers could have run and the system ran other threads: its own, those
+    /// of other programs, or other workers, if there are more of these than CPUs. 0 where the system does not say.
+    pub delayed: f64,
     /// Whether waits were measured. Without this the report knows run times only, and finds less.
     pub measures_waits: bool,
 }
@@ -73,6 +79,7 @@ impl Report {
             ceiling: bound.ceiling,
             limit: bound.limit,
             load: digest.load(),
+            delayed: digest.delayed(),
             measures_waits: digest.measures_waits,
         }
     }
@@ -85,6 +92,7 @@ impl Report {
             ceiling: f64::INFINITY,
             limit: None,
             load: 0.0,
+            delayed: 0.0,
             measures_waits: false,
         }
     }
@@ -96,7 +104,7 @@ impl Report {
     }
 
     /// The report as a JSON object: `fault` (null if there is none), `sentence`, `findings` with `fault`, `sentence`,
-    /// `evidence` and `remedy`; `length` in seconds, `ceiling` (null if infinite), `limit`, `load`, `measures_waits`.
+    /// `evidence` and `remedy`; `length` in seconds, `ceiling` (null if infinite), `limit`, `load`, `delayed`, `measures_waits`.
     #[must_use]
     pub fn to_json(&self) -> String {
         json::object(|report| {
@@ -115,6 +123,7 @@ impl Report {
             });
             report.field("limit", limit.as_ref());
             report.field("load", self.load);
+            report.field("delayed", self.delayed);
             report.field("measures_waits", self.measures_waits);
         })
     }
@@ -125,6 +134,17 @@ impl Report {
             Some(finding) => finding.sentence.clone(),
             None => self.nothing(),
         }
+    }
+
+    fn write_delay(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.delayed < MUCH_DELAY {
+            return Ok(());
+        }
+        let delayed = text::percent(self.delayed);
+        write!(
+            f,
+            "\nnote: for {delayed} of the time in which workers could have run, the system ran other threads"
+        )
     }
 
     /// The sentence where nothing was found.
@@ -152,15 +172,17 @@ impl Report {
 }
 
 impl fmt::Display for Report {
-    /// One sentence, then the evidence and the remedy of each finding. No line end after the last line.
+    /// One sentence, then the evidence and the remedy of each finding; and a note if other programs took the CPUs. No line
+    /// end after the last line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(first) = self.findings.first() else {
-            return write!(f, "none: {}", self.nothing());
+            write!(f, "none: {}", self.nothing())?;
+            return self.write_delay(f);
         };
         write!(f, "{first}")?;
         for finding in &self.findings[1..] {
             write!(f, "\nalso {finding}")?;
         }
-        Ok(())
+        self.write_delay(f)
     }
 }

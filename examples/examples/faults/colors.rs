@@ -55,6 +55,8 @@ pub(crate) fn hot(dice: &mut Dice) {
 pub(crate) fn default(dice: &mut Dice) {
     let (connections, request) = (dice.number(16..=60), dice.micros(30..=300));
     let pause = dice.micros(0..=200);
+    // Enough of them that there is always one.
+    let connections = connections.max(3_000 / request.as_micros() as usize);
     for _ in 0..connections {
         let _detached = spawn(async move {
             loop {

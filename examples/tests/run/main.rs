@@ -6,6 +6,7 @@ mod axum_app;
 mod bank;
 mod counter;
 mod echo;
+mod faults;
 mod game_world;
 #[cfg(unix)]
 mod graceful_shutdown;

@@ -9,6 +9,9 @@ use colored_core::{Color, Priority};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+/// A delay of less, as a share, is no matter.
+const DELAY: f64 = 0.05;
+
 /// The sums over an observation.
 pub(super) struct Digest<'w> {
     pub(super) windows: &'w [Window],
@@ -92,6 +95,17 @@ impl<'w> Digest<'w> {
     /// The share of the CPUs that awake workers took, at most 1.
     pub(super) fn awake(&self) -> f64 {
         (self.share(self.workers.awake()) / self.capacity).min(1.0)
+    }
+
+    /// The part of the time in which the workers could have run that they had no CPU.
+    pub(super) fn delayed(&self) -> f64 {
+        let (cpu, delayed) = (self.workers.cpu, self.workers.delayed);
+        let (Some(cpu), Some(delayed)) = (cpu, delayed) else { return 0.0 };
+        if self.share(delayed) < DELAY {
+            return 0.0;
+        }
+        let all = (cpu + delayed).max(Duration::from_nanos(1));
+        delayed.as_secs_f64() / all.as_secs_f64()
     }
 
     /// The color, if it is known by name.

@@ -39,6 +39,8 @@ fn explains(by: &Finding, of: &Finding) -> bool {
         (Fault::TimerStorm, Fault::HotColor | Fault::DefaultColor) => true,
         (Fault::TimerStorm, Fault::TooFine | Fault::PingPong) => true,
         (Fault::PingPong, Fault::TooFine) => true,
+        // Threads that allocate and free all the time wait for each other's locks.
+        (Fault::TooFine, Fault::BlockedWorker) => by.share >= of.share,
         (Fault::PingPong, Fault::HotColor | Fault::DefaultColor) => same_color,
         _ => false,
     }

@@ -89,7 +89,7 @@ impl Warnings {
     fn tell(&mut self, report: &Report, now: Duration) {
         for finding in self.news.of(report, now) {
             match &self.hook {
-                Some(hook) => drop(contain(|| hook(finding))),
+                Some(hook) => contain(|| hook(finding)),
                 None => tell::tell(finding),
             }
         }

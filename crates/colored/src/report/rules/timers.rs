@@ -8,7 +8,7 @@ use crate::report::text;
 const OF_TURNS: f64 = 0.4;
 
 /// The workers are awake for this share of the CPUs.
-const AWAKE: f64 = 0.05;
+const AWAKE: f64 = 0.02;
 
 /// So many timers fire a second. A worker that wakes up for each of fewer is not busy with them.
 const RATE: f64 = 20_000.0;

@@ -22,7 +22,9 @@ fn hot(busy: u64, queue: f64, others: u64) -> Window {
 fn a_color_is_hot_if_it_is_busy_and_waited_for() {
     assert_first(&steady(&hot(93, 4.1, 2)), Fault::HotColor);
     assert_first(&steady(&hot(81, 0.6, 0)), Fault::HotColor);
-    assert_first(&steady(&hot(79, 9.0, 0)), None);
+    assert_first(&steady(&hot(79, 3.9, 0)), None);
+    assert_first(&steady(&hot(71, 4.1, 0)), Fault::HotColor);
+    assert_first(&steady(&hot(69, 9.0, 0)), None);
     assert_first(&steady(&hot(93, 0.4, 2)), None);
 }
 
@@ -154,7 +156,9 @@ fn json_has_the_findings_and_the_numbers() {
     );
     assert!(json.contains(r#""length":1.000000000,"ceiling":1.075"#), "{json}");
     assert!(
-        json.ends_with(r#""limit":"color \"orders\"","load":0.4325,"measures_waits":true}"#),
+        json.ends_with(
+            r#""limit":"color \"orders\"","load":0.4325,"delayed":0,"measures_waits":true}"#
+        ),
         "{json}"
     );
     let none = steady(&idle(2)).to_json();
@@ -162,4 +166,12 @@ fn json_has_the_findings_and_the_numbers() {
         none.contains(r#""fault":null"#) && none.contains(r#""ceiling":null,"limit":null"#),
         "{none}"
     );
+}
+
+#[test]
+fn a_delay_by_other_programs_is_noted() {
+    let delayed = |time| steady(&hot(93, 4.1, 2).delayed(time)).to_string();
+    let note = "\nnote: for 30 % of the time in which workers could have run, the system ran other threads";
+    assert!(delayed(us(33_900)).ends_with(note), "{}", delayed(us(33_900)));
+    assert!(!delayed(ms(20)).contains("note"), "{}", delayed(ms(20)));
 }
