@@ -60,6 +60,8 @@ pub struct Report {
     /// The part of the time, from 0 to 1, in which workers could have run and the system ran other threads: its own, those
     /// of other programs, or other workers, if there are more of these than CPUs. 0 where the system does not say.
     pub delayed: f64,
+    /// Whether the workers were awake nearly all the time, as far as there are CPUs for them.
+    is_full: bool,
     /// Whether waits were measured. Without this the report knows run times only, and finds less.
     pub measures_waits: bool,
 }
@@ -79,6 +81,7 @@ impl Report {
             ceiling: bound.ceiling,
             limit: bound.limit,
             load: digest.load(),
+            is_full: digest.awake() >= rules::FULL,
             delayed: digest.delayed(),
             measures_waits: digest.measures_waits,
         }
@@ -92,6 +95,7 @@ impl Report {
             ceiling: f64::INFINITY,
             limit: None,
             load: 0.0,
+            is_full: false,
             delayed: 0.0,
             measures_waits: false,
         }
@@ -153,11 +157,14 @@ impl Report {
         let ceiling = text::factor(self.ceiling);
         match self.limit {
             None => "nothing limits the program: it does nothing".into(),
-            Some(Limit::Cpus) if self.load >= rules::FULL => {
+            Some(_) if self.is_full && self.load >= rules::FULL => {
                 format!(
                     "the CPUs limit: polls take {load} of them, and no color would gain by a split"
                 )
             }
+            Some(_) if self.is_full => format!(
+                "the CPUs limit: no worker sleeps, though polls get {load} of the CPUs only"
+            ),
             Some(Limit::Cpus) => format!(
                 "nothing limits the program: polls take {load} of the CPUs, which are full when the load has grown \
                  {ceiling} times"

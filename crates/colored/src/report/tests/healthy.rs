@@ -62,3 +62,11 @@ fn a_few_timers_are_no_storm() {
         None,
     );
 }
+
+#[test]
+fn workers_that_get_no_cpu_are_limited_by_the_cpus_as_well() {
+    let window = idle(2).with(1, 980, us(100), 1).with(2, 980, us(100), 1).delayed(ms(140));
+    let text = steady(&window).to_string();
+    let line = "none: the CPUs limit: no worker sleeps, though polls get 28 % of the CPUs only";
+    assert_eq!(text.lines().next(), Some(line));
+}
