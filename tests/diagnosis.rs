@@ -1,4 +1,6 @@
 //! What a runtime tells of itself.
 
+mod freeze;
 mod observe;
+mod trace;
 mod usage;

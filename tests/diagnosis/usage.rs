@@ -1,6 +1,6 @@
 //! [`colored::Handle::usage`]: run times, waits, workers.
 
-use crate::support::{alone, attempts, runtime};
+use crate::support::{alone, attempts, runtime, wait_until};
 use colored::usage::{Level, Snapshot, Window};
 use colored::{Color, ColorCell, Runtime, exclusive, spawn_colored, spawn_unique};
 use std::hint;
@@ -187,6 +187,6 @@ fn tasks_are_counted_while_they_live() {
             (before, during)
         });
         assert_eq!(during, before + 100);
-        attempts::some(|| runtime.handle().usage().tasks == 0);
+        wait_until(|| runtime.handle().usage().tasks == 0);
     });
 }

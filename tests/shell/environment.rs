@@ -3,6 +3,7 @@
 
 use crate::support::{block, child, shared, wait_until};
 use colored::time::Duration;
+use colored::trace::Level;
 use colored::{Handle, Runtime, spawn_blocking};
 use std::env;
 use std::io::ErrorKind;
@@ -34,6 +35,8 @@ fn a_wrong_value_is_an_error_that_names_it() {
         ("COLORED_LONG_POLL_MS", "0", "1 to 86400000; unset it for 5"),
         ("COLORED_LONG_POLL_MS", "5 ms", "1 to 86400000"),
         ("COLORED_WARNINGS", "2", "0 and 1; unset it for 1"),
+        ("COLORED_TRACE", "4", "0 to 3; unset it for 0"),
+        ("COLORED_TRACE", "on", "0 to 3"),
         ("COLORED_LAZY_FILES", "", "0 and 1; unset it for 1"),
         ("COLORED_IO_URING", "no", "0 and 1; unset it for 1"),
     ];
@@ -167,5 +170,16 @@ fn one_cpu_is_one_worker_and_everything_works() {
             assert_eq!(total, (0..50).sum());
             runtime.shutdown_timeout(Duration::from_secs(60)).unwrap();
         });
+    });
+}
+
+#[test]
+fn the_environment_says_what_is_recorded_unless_the_program_does() {
+    const TEST: &str = "the_environment_says_what_is_recorded_unless_the_program_does";
+    each(TEST, "COLORED_TRACE", &["2"], |_| {
+        let runtime = Runtime::builder().workers(1).build().unwrap();
+        assert_eq!(runtime.handle().trace_level(), Level::Tasks);
+        let runtime = Runtime::builder().workers(1).trace_level(Level::Off).build().unwrap();
+        assert_eq!(runtime.handle().trace_level(), Level::Off);
     });
 }

@@ -92,6 +92,9 @@ pub fn look_for_deadlocks(scheduler: &Scheduler, delay: u64) -> Option<u64> {
     }
     let wakers = std::mem::take(&mut search.wakers);
     drop(search);
+    if !told.is_empty() {
+        scheduler.has_found_deadlock();
+    }
     // A waker may be foreign code.
     wakers.into_iter().for_each(|waker| contain(|| waker.wake()));
     due

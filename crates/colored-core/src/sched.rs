@@ -89,9 +89,12 @@ pub trait Park: Send + Sync + 'static {
     /// section.
     fn stir(&self) {}
 
-    /// A task has panicked, on this thread, which still holds the task's color. The task goes on to end as usual, also
-    /// if this panics.
-    fn panicked(&self, _panic: &TaskPanic<'_>) {}
+    /// A task of the scheduler has panicked, on this thread, which still holds the task's color. The task goes on to end
+    /// as usual, also if this panics.
+    fn panicked(&self, _scheduler: &Scheduler, _panic: &TaskPanic<'_>) {}
+
+    /// The search for deadlocks has found a wait that cannot end, and is about to wake the task that gets the error.
+    fn found_deadlock(&self, _scheduler: &Scheduler) {}
 
     /// A thread inside `block_on` has run its lanes and goes to sleep: [`Scheduler::is_at_rest`] may be true now, and no
     /// worker is awake to see that.
@@ -179,7 +182,8 @@ impl Scheduler {
         assert!(all < MAX_WORKERS, "a scheduler has fewer than {MAX_WORKERS} workers");
         options.check().unwrap_or_else(|unsuitable| panic!("{unsuitable}"));
         let deques: Vec<Deque<ReadyLane>> = (0..all).map(|_| Deque::new()).collect();
-        let remotes = deques.iter().map(|deque| CachePadded::new(Remote::new(deque.stealer())));
+        let remote = |deque: &Deque<_>| Remote::new(deque.stealer(), options.trace_bytes);
+        let remotes = deques.iter().map(|deque| CachePadded::new(remote(deque)));
         let scheduler = Arc::new(Self {
             table: Table::new(seed),
             parked_sections: ParkedSections::new(all),
@@ -203,7 +207,7 @@ impl Scheduler {
             steals: options.policy.is_none_or(|policy| policy.steals()),
             classes: Classes::new(all),
             switch: Switch::default(),
-            outside: SharedRing::new(remote::RING_BYTES),
+            outside: SharedRing::new(options.trace_bytes),
             tasks_outside: TaskCounts::default(),
         });
         if scheduler.policy.is_some() {

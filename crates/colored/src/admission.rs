@@ -165,6 +165,7 @@ pub use self::overloaded::Overloaded;
 use self::control::Control;
 use self::overloaded::Check;
 use self::shared::{Shared, YEAR};
+use crate::driver::frozen::freeze_on_overload;
 use std::fmt;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard};
@@ -270,6 +271,8 @@ impl Admission {
                     Check::Queue => control.delay(now),
                     Check::AgeAtArrival | Check::AgeAtTurn => now.saturating_sub(arrived),
                 };
+                drop(control);
+                freeze_on_overload();
                 Err(Overloaded::new(check, delay))
             }
         }

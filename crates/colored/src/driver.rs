@@ -13,6 +13,7 @@ pub(crate) mod current;
 pub(crate) mod descriptor;
 pub(crate) mod entered;
 mod fired;
+pub(crate) mod frozen;
 pub(crate) mod observers;
 pub(crate) mod outside;
 pub(crate) mod park;
@@ -43,6 +44,7 @@ use crate::pool::Pool;
 use crate::thread_time::{ThreadClock, ThreadTime};
 #[cfg(feature = "tokio-context")]
 use crate::tokio_context::TokioContext;
+use crate::trace::Freezer;
 use crate::wall;
 use colored_core::{InPlace, Scheduler, contain};
 use std::fmt;
@@ -80,6 +82,7 @@ pub(crate) struct Driver {
     pub(crate) long_polls: LongPolls,
     pub(crate) observers: Observers,
     pub(crate) finishers: Finishers,
+    pub(crate) freezer: Freezer,
     #[cfg(feature = "tokio-context")]
     tokio: Option<TokioContext>,
     /// The places where the workers sleep, and the spare ones behind them.
@@ -116,6 +119,7 @@ impl Driver {
         long_polls: Settings,
         devices: Devices,
         pool: Pool,
+        freezer: Freezer,
     ) -> io::Result<Driver> {
         let workers = size.workers();
         let shards = workers.div_ceil(WORKERS_PER_SHARD);
@@ -129,6 +133,7 @@ impl Driver {
             parkers: (0..workers + size.seats()).map(|_| Parker::default()).collect(),
             threads: (0..workers + size.seats()).map(|_| OnceLock::new()).collect(),
             size,
+            freezer,
             ..Self::with(Clock::new(), shards, workers, rest, pool)
         })
     }
@@ -156,6 +161,7 @@ impl Driver {
             long_polls: LongPolls::new(Settings { after: Duration::MAX, hook: None }),
             observers: Observers::default(),
             finishers: Finishers::default(),
+            freezer: Freezer::new(String::new(), Vec::new(), None),
             #[cfg(feature = "tokio-context")]
             tokio: None,
             parkers: (0..workers).map(|_| Parker::default()).collect(),

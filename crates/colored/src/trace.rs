@@ -1,11 +1,38 @@
 //! What the flight recorder has recorded, and a timeline of it.
 //!
-//! A [`Snapshot`] holds the records of all threads of a runtime. [`Snapshot::write_perfetto`] writes it as a file that
-//! <https://ui.perfetto.dev> opens.
+//! Each worker keeps its last records in a ring of its own, and all other threads share one: 32,768 records a ring, unless
+//! [`Builder::trace_bytes`](crate::Builder::trace_bytes) says otherwise. [`Level`] says what is recorded, and at what cost;
+//! [`Builder::trace_level`](crate::Builder::trace_level), the environment variable `COLORED_TRACE` and
+//! [`Handle::set_trace_level`](crate::Handle::set_trace_level) set it.
+//!
+//! [`Handle::trace`](crate::Handle::trace) copies all rings into a [`Snapshot`], and delays nobody. A [`Trigger`] does the
+//! same at the moment of an event, and keeps the snapshot until [`Handle::frozen`](crate::Handle::frozen) takes it.
+//! [`Snapshot::write_perfetto`] writes a snapshot as a file that <https://ui.perfetto.dev> opens.
+//!
+//! ```
+//! use colored::trace::{Level, Trigger};
+//!
+//! # fn main() -> std::io::Result<()> {
+//! let builder = colored::Builder::new().trace_level(Level::Tasks).freeze_on([Trigger::Panic]);
+//! let runtime = builder.build()?;
+//! runtime.run(async { colored::spawn(async {}).await.unwrap() });
+//!
+//! let mut file = Vec::new();
+//! runtime.handle().trace().write_perfetto(&mut file)?;
+//! assert!(!file.is_empty());
+//! assert!(runtime.handle().frozen().is_none(), "no task has panicked");
+//! # Ok(())
+//! # }
+//! ```
 
+mod freeze;
 mod perfetto;
 mod snapshot;
 
+pub(crate) use self::freeze::Freezer;
+pub use self::freeze::Trigger;
 pub use self::snapshot::{Snapshot, ThreadTrace};
+#[doc(inline)]
+pub use colored_core::Level;
 #[doc(inline)]
 pub use colored_core::trace::{Event, Record};

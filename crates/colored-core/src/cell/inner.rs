@@ -11,6 +11,7 @@
 
 use super::access::{InUse, Made, Sides};
 use crate::lane::{LaneRef, callback};
+use crate::meter;
 use crate::sync::{AtomicBool, AtomicU32, Ordering, UnsafeCell};
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
@@ -139,6 +140,9 @@ impl<T: Send + 'static> Owner<T> {
                 panic!("a post has no access to the value any more: {error}")
             }
         };
+        if meter::is_on() {
+            self.lane.records_post();
+        }
         // SAFETY: the cell keeps its lane up to its end, which comes behind this turn.
         unsafe { callback::post_uncounted(&self.lane, turn) };
     }

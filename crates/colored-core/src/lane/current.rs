@@ -3,7 +3,7 @@
 use crate::color::Color;
 use crate::lane::LanePtr;
 use crate::sync::thread_slot;
-use crate::task::{Abort, TaskRef};
+use crate::task::{Abort, Id, TaskRef};
 use std::cell::Cell;
 use std::task::Waker;
 
@@ -18,6 +18,8 @@ pub(super) struct Current {
     yielded: Cell<bool>,
     /// Tasks that have completed on this thread and are not counted yet.
     completed: Cell<u32>,
+    /// The task that completes, and wakes the one that waits for it, while that is recorded.
+    completing: Cell<Option<Id>>,
 }
 
 thread_slot!(static CURRENT: Current = Current {
@@ -27,6 +29,7 @@ thread_slot!(static CURRENT: Current = Current {
     hop: Cell::new(None),
     yielded: Cell::new(false),
     completed: Cell::new(0),
+    completing: Cell::new(None),
 });
 
 /// The time in which this thread holds a lane.
@@ -97,6 +100,21 @@ pub(super) fn polling<R>(task: TaskRef<LanePtr>, poll: impl FnOnce() -> R) -> (R
         Asked { hop: current.hop.take(), yielded: current.yielded.take() }
     });
     (result, asked)
+}
+
+/// Runs the end of a task, which wakes others.
+#[cold]
+pub(super) fn completing(task: Id, end: impl FnOnce()) {
+    let before = CURRENT.with(|current| current.completing.replace(Some(task)));
+    end();
+    CURRENT.with(|current| current.completing.set(before));
+}
+
+/// The task whose poll, or whose end, is what this thread does.
+#[cold]
+pub(super) fn waker() -> Option<Id> {
+    let completing = || CURRENT.with(|current| current.completing.get());
+    task().map(TaskRef::id).or_else(completing)
 }
 
 /// A task has completed in a slice of this thread.

@@ -30,12 +30,23 @@ impl LanePtr {
     pub(in crate::lane) fn records_wake(self, task: TaskRef<LanePtr>) {
         // SAFETY: the task, which is not complete, owns a reference to its lane.
         let port = &unsafe { self.get() }.port;
-        let by = current::task().map(TaskRef::id);
-        port.record(Level::Tasks, Event::Wake { by, task: task.id() });
+        port.record(Level::Tasks, Event::Wake { by: current::waker(), task: task.id() });
     }
 }
 
 impl Lane {
+    /// A closure is about to be posted.
+    #[cold]
+    pub(crate) fn records_post(&self) {
+        self.port.record(Level::All, Event::Post { color: self.color() });
+    }
+
+    /// A call or a read is about to begin or to be queued.
+    #[cold]
+    pub(crate) fn records_call(&self) {
+        self.port.record(Level::All, Event::Call { color: self.color() });
+    }
+
     fn meter(&self) -> &Meter {
         self.meter.get_or_make()
     }

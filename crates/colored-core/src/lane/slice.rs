@@ -7,7 +7,7 @@ use crate::lane::current::{self, Hold};
 use crate::lane::held::{Head, Held};
 use crate::lane::readers::admit::{self, LetIn};
 use crate::lane::{LanePtr, LaneRef, ReadyLane, callback};
-use crate::meter::At;
+use crate::meter::{self, At};
 use crate::queue::{Kind, Unlinked};
 use crate::task::{Id, Named, TaskRef, Wants};
 
@@ -37,7 +37,9 @@ pub(crate) trait Recorder {
     fn thread(&self) -> u32;
     /// The lane was queued for so many nanoseconds.
     fn has_waited(&mut self, nanos: u64);
-    /// A task completes, or goes on under another lane.
+    /// The turn that began last is over.
+    fn has_turned(&mut self);
+    /// Then: a task completes, or goes on under another lane.
     fn has_left(&mut self, task: Id, to: Option<Color>);
 }
 
@@ -55,6 +57,9 @@ impl Recorder for NoRecorder {
         match *self {}
     }
     fn has_waited(&mut self, _: u64) {
+        match *self {}
+    }
+    fn has_turned(&mut self) {
         match *self {}
     }
     fn has_left(&mut self, _: Id, _: Option<Color>) {
@@ -98,7 +103,10 @@ impl ReadyLane {
             recorder.has_waited(lane.slice_begins(at, thread));
         }
         loop {
-            let after = match lane.take_stalled() {
+            let stalled = lane.take_stalled();
+            // The turn of a stalled head has been recorded.
+            let ends = stalled.is_none();
+            let after = match stalled {
                 Some(after) => after,
                 None => {
                     let head = lane.head();
@@ -151,7 +159,7 @@ impl ReadyLane {
                     }
                 }
             };
-            if let Some(recorder) = runner.recorder() {
+            if ends && let Some(recorder) = runner.recorder() {
                 lane.records_end(after, recorder);
             }
             // SAFETY: this thread holds the lane, and the turn of its head is over.
@@ -213,6 +221,7 @@ impl Held<'_> {
         let ends = after == After::Keep || !self.chain.has_more();
         let at = if ends { recorder.look() } else { recorder.at() };
         self.turn_ends(after, at);
+        recorder.has_turned();
         if let After::Release | After::Hop = after {
             // SAFETY: the node is a task's, at the head, and so alive.
             let task: TaskRef<LanePtr> = unsafe { TaskRef::from_node(self.head().node) };
@@ -296,7 +305,12 @@ impl Held<'_> {
         }
         if done {
             // SAFETY: the caller holds the lane, and `poll` or `cancel` has stored the output.
-            unsafe { task.complete() };
+            let complete = || unsafe { task.complete() };
+            if meter::is_on() {
+                current::completing(task.id(), complete);
+            } else {
+                complete();
+            }
             return After::Release;
         }
         if let Some(lane) = hop {

@@ -111,7 +111,7 @@ impl Observe for Scheduler {
     }
 
     fn panicked(&self, panic: &TaskPanic<'_>) {
-        contain(|| self.park.panicked(panic));
+        contain(|| self.park.panicked(self, panic));
     }
 }
 

@@ -15,7 +15,8 @@ use crate::join::{AbortHandle, JoinHandle};
 use crate::lane::{LanePtr, LaneRef, NoRecorder, Recorder, Runner, Slice, current};
 use crate::meter::{self, At, Level};
 use crate::sync::{Arc, thread_slot};
-use crate::task::{Id, JoinError};
+use crate::task::{Id, JoinError, Named};
+use crate::trace::{Event, Record};
 use std::cell::{Cell, RefCell};
 use std::panic::Location;
 use std::ptr;
@@ -56,10 +57,15 @@ impl Stay {
             });
             let (pin, pace) = (self.guest.pin, Pace::default());
             let mut turn = GuestRunner { scheduler, pin, polls: 0, start: 0, pace };
-            let slice = if meter::is_on() && scheduler.level() != Level::Off {
-                lane.run(&mut RecordedGuest(turn))
-            } else {
+            let level = if meter::is_on() { scheduler.level() } else { Level::Off };
+            let slice = if level == Level::Off {
                 lane.run(&mut turn)
+            } else {
+                let log = Log::new(lane.lane().color());
+                let mut turn = RecordedGuest { turn, level, log };
+                let slice = lane.run(&mut turn);
+                turn.records_slice();
+                slice
             };
             scheduler.tasks_outside.someone_has_completed(current::take_completed());
             match slice {
@@ -116,6 +122,48 @@ struct GuestRunner<'a> {
     pace: Pace,
 }
 
+/// A guest's slice that is recorded.
+struct RecordedGuest<'a> {
+    turn: GuestRunner<'a>,
+    level: Level,
+    log: Log,
+}
+
+/// What is known of a slice that is recorded.
+struct Log {
+    color: Color,
+    /// How long the lane was queued.
+    queued: u64,
+    /// When the slice began.
+    begin: u64,
+    /// When the turn began.
+    turn: u64,
+    turns: u32,
+    task: Cell<Option<Id>>,
+}
+
+impl Log {
+    fn new(color: Color) -> Self {
+        Self { color, queued: 0, begin: 0, turn: 0, turns: 0, task: Cell::new(None) }
+    }
+}
+
+impl RecordedGuest<'_> {
+    /// The slice, which is recorded, is over.
+    #[cold]
+    fn records_slice(&mut self) {
+        let Log { color, queued, turns: polls, .. } = self.log;
+        // A slice ends with a turn, if it has one.
+        let ran = self.log.turn.saturating_sub(self.log.begin);
+        self.record(Event::Slice { color, ran, queued, polls });
+    }
+
+    /// Records an event of the end of the last turn.
+    fn record(&self, event: Event) {
+        self.turn.scheduler.ring_outside().push(Record { nanos: self.log.turn, event });
+    }
+}
+
 impl Runner for GuestRunner<'_> {
     type Recorder = NoRecorder;
 
@@ -144,22 +192,23 @@ impl Runner for GuestRunner<'_> {
     }
 }
 
-/// A guest's slice that is recorded. It has no place in the flight recorder.
-struct RecordedGuest<'a>(GuestRunner<'a>);
-
 impl Runner for RecordedGuest<'_> {
     type Recorder = Self;
 
     fn may_run(&self, pin: u32) -> bool {
-        self.0.may_run(pin)
+        self.turn.may_run(pin)
     }
 
     fn is_closing(&self) -> bool {
-        self.0.is_closing()
+        self.turn.is_closing()
+    }
+
+    fn begin_turn(&self, task: Option<Named>) {
+        self.log.task.set(task.map(|task| task.id));
     }
 
     fn goes_on(&mut self) -> bool {
-        self.0.goes_on()
+        self.turn.goes_on()
     }
 
     fn recorder(&mut self) -> Option<&mut Self> {
@@ -169,7 +218,7 @@ impl Runner for RecordedGuest<'_> {
 
 impl Recorder for RecordedGuest<'_> {
     fn look(&mut self) -> At {
-        self.0.scheduler.switch.at(self.0.scheduler.now())
+        self.turn.scheduler.switch.at(self.turn.scheduler.now())
     }
 
     fn at(&mut self) -> At {
@@ -177,12 +226,29 @@ impl Recorder for RecordedGuest<'_> {
     }
 
     fn thread(&self) -> u32 {
-        self.0.pin
+        self.turn.pin
     }
 
-    fn has_waited(&mut self, _: u64) {}
+    fn has_waited(&mut self, nanos: u64) {
+        let now = self.turn.scheduler.now();
+        (self.log.queued, self.log.begin, self.log.turn) = (nanos, now, now);
+    }
 
-    fn has_left(&mut self, _: Id, _: Option<Color>) {}
+    fn has_turned(&mut self) {
+        let begin = std::mem::replace(&mut self.log.turn, self.turn.scheduler.now());
+        self.log.turns += 1;
+        if self.level >= Level::Tasks
+            && let Some(task) = self.log.task.take()
+        {
+            self.record(Event::Poll { task, ran: self.log.turn.saturating_sub(begin) });
+        }
+    }
+
+    fn has_left(&mut self, task: Id, to: Option<Color>) {
+        if self.level >= Level::Tasks {
+            self.record(to.map_or(Event::End { task }, |to| Event::Hop { task, to }));
+        }
+    }
 }
 
 /// Why a future cannot be blocked on.

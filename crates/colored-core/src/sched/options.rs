@@ -18,6 +18,9 @@ pub struct Options {
     /// Spare workers, which take the lanes of workers that stay in one poll for long
     /// ([`Scheduler::want_spares`](super::Scheduler::want_spares)).
     pub spares: usize,
+    /// Bytes of each ring of the flight recorder, 4,096 to 2³⁰; used are the largest power of two in it. A ring has no
+    /// memory before the scheduler records.
+    pub trace_bytes: usize,
 }
 
 /// Polls in a slice.
@@ -31,10 +34,14 @@ const SLICE_POLLS: u32 = 64;
 /// `benches/ratio.rs`, `makespan`: 50, 200 and 1000 µs do not differ beyond the noise.
 const SLICE_NANOS: u64 = 200_000;
 
+/// Bytes of a ring: 32,768 records.
+const TRACE_BYTES: usize = 1 << 20;
+
 impl Default for Options {
     fn default() -> Self {
         let (slice_polls, slice_nanos) = (SLICE_POLLS, SLICE_NANOS);
-        Self { slice_polls, slice_nanos, reuse: true, policy: None, spares: 0 }
+        let trace_bytes = TRACE_BYTES;
+        Self { slice_polls, slice_nanos, reuse: true, policy: None, spares: 0, trace_bytes }
     }
 }
 
@@ -51,6 +58,7 @@ impl fmt::Display for Unsuitable {
 impl std::error::Error for Unsuitable {}
 
 const MAX_POLLS: u32 = 1_000_000;
+const RING_BYTES: std::ops::RangeInclusive<usize> = 1 << 12..=1 << 30;
 const NANOS: std::ops::RangeInclusive<u64> = 1_000..=1_000_000_000;
 
 impl Options {
@@ -60,13 +68,20 @@ impl Options {
     ///
     /// If a setting is out of range. The error names the given value and the allowed ones.
     pub fn check(&self) -> Result<(), Unsuitable> {
-        let Self { slice_polls, slice_nanos, .. } = *self;
+        let Self { slice_polls, slice_nanos, trace_bytes, .. } = *self;
         if !(1..=MAX_POLLS).contains(&slice_polls) {
             let text = format!("slice({slice_polls}, ..): allowed are 1 to {MAX_POLLS} polls");
             return Err(Unsuitable(text));
         }
         if !NANOS.contains(&slice_nanos) {
             let text = format!("slice(.., {slice_nanos} ns): allowed are 1 µs to 1 s");
+            return Err(Unsuitable(text));
+        }
+        if !RING_BYTES.contains(&trace_bytes) {
+            let (least, most) = RING_BYTES.into_inner();
+            let text = format!(
+                "trace_bytes({trace_bytes}): allowed are {least} to {most}; leave it out for {TRACE_BYTES}"
+            );
             return Err(Unsuitable(text));
         }
         Ok(())

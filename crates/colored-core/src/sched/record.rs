@@ -1,14 +1,18 @@
 //! What a scheduler records, and what it has recorded: the level, each worker's flight recorder, the usage of colors.
 
 use super::profile::Site;
+use super::running::RunningSlice;
 use super::{Scheduler, local};
 use crate::color::Color;
+use crate::contain::contain;
 use crate::lane::{Lane, Priority, current};
-use crate::meter::Level;
+use crate::meter::{self, Level};
+use crate::sync::Ordering;
 use crate::task::{Named, TaskRef};
-use crate::trace::{Event, Record, Ring};
+use crate::trace::{Event, Record, Ring, SharedRing};
 use crate::usage::Usage;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::panic::Location;
 use std::time::Duration;
 
@@ -60,9 +64,21 @@ impl Scheduler {
     }
 
     /// Changes what the scheduler records, and returns what it recorded before. Takes effect with the next slice of
-    /// each worker.
+    /// each worker. The first call with another level than [`Level::Off`] allocates the rings, on this thread.
     pub fn set_level(&self, level: Level) -> Level {
+        if level != Level::Off {
+            // Ordering: a hint. The thread that wants a further spare worker allocates its ring, or its first push does.
+            let spares = self.wanted_spares.load(Ordering::Relaxed);
+            self.allocate_rings(0..self.workers() + spares);
+            self.outside.allocate();
+        }
         self.switch.set(level)
+    }
+
+    /// Allocates the rings of these workers.
+    #[cold]
+    pub(super) fn allocate_rings(&self, workers: Range<usize>) {
+        self.remotes[workers].iter().for_each(|remote| remote.ring.allocate());
     }
 
     /// The usage of all colors, and the samples by the place of the spawn. Looks at every lane that has a color in use,
@@ -119,6 +135,26 @@ impl Scheduler {
     #[must_use]
     pub fn ring(&self, worker: usize) -> &Ring {
         &self.remotes[worker].ring
+    }
+
+    /// The flight recorder of all threads that are no workers.
+    #[must_use]
+    pub fn ring_outside(&self) -> &SharedRing {
+        &self.outside
+    }
+
+    /// Records that a poll is long, as a thread has seen that looks now and then.
+    pub fn record_long_poll(&self, slice: &RunningSlice) {
+        if meter::is_on() {
+            let task = slice.task.map(|(task, _)| task);
+            let event = Event::LongPoll { color: slice.color, ran: slice.nanos, task };
+            self.records(Level::Slices, || self.now(), event);
+        }
+    }
+
+    /// The search for deadlocks has given a wait an error.
+    pub(crate) fn has_found_deadlock(&self) {
+        contain(|| self.park.found_deadlock(self));
     }
 
     /// Records an event of this thread, at this time.

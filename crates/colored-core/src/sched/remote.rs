@@ -26,9 +26,6 @@ pub(super) fn index_of(pin: u32) -> usize {
     (pin & !CANCELLED_ANYWHERE) as usize - 1
 }
 
-/// The size of a worker's flight recorder.
-pub(super) const RING_BYTES: usize = 1 << 20;
-
 /// The most turns that are kept for a lane that fills its slices: some 13 ms of a worker from which
 /// others steal again and again.
 const MOST_FREE_TURNS: usize = 64;
@@ -62,7 +59,7 @@ pub(super) struct Remote {
 }
 
 impl Remote {
-    pub(super) fn new(stealer: Stealer<ReadyLane>) -> Self {
+    pub(super) fn new(stealer: Stealer<ReadyLane>, ring_bytes: usize) -> Self {
         Self {
             stealer,
             next: AtomicPtr::new(ptr::null_mut()),
@@ -77,7 +74,7 @@ impl Remote {
             counters: Counters::default(),
             times: Times::default(),
             tasks: TaskCounts::default(),
-            ring: Ring::new(RING_BYTES),
+            ring: Ring::new(ring_bytes),
             profile: Mutex::new(Profile::new()),
         }
     }

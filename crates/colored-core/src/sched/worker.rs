@@ -257,30 +257,31 @@ impl Worker {
         if !self.searching {
             return None;
         }
-        let lane = self.steal()?;
+        let (lane, victim) = self.steal()?;
         self.has_stolen();
         self.round.begin(self.local.deque.len());
         self.local.remote().counters.steals.add(1);
-        self.records_steal(&lane);
+        self.records_steal(&lane, victim);
         Some(lane)
     }
 
-    /// Tries every other worker once, from a random one on. It takes half of a deque; if all deques are
+    /// Tries every other worker once, from a random one on, and returns which one had the lane. It takes half of a deque; if all deques are
     /// empty, half of a home queue; and only then a `next` lane whose worker is late.
-    fn steal(&mut self) -> Option<ReadyLane> {
+    fn steal(&mut self) -> Option<(ReadyLane, usize)> {
         let others = self.others();
         let scheduler = self.local.scheduler();
-        let victims = || others.clone().map(|victim| &scheduler.remotes[victim]);
-        let half = victims().find_map(|victim| {
-            let lane = victim.stealer.steal_half(&self.local.deque)?;
+        let half = others.clone().find_map(|victim| {
+            let remote = &scheduler.remotes[victim];
+            let lane = remote.stealer.steal_half(&self.local.deque)?;
             let taken = 1 + self.local.deque.len();
-            victim.add_free_turns(taken);
+            remote.add_free_turns(taken);
             self.local.remote().set_free_turns(taken);
-            Some(lane)
+            Some((lane, victim))
         });
         half.or_else(|| self.steal_from_home(others.clone())).or_else(|| {
             let before = scheduler.park.now().saturating_sub(LATE_NANOS);
-            victims().find_map(|victim| victim.steal_next(before))
+            let mut others = others;
+            others.find_map(|victim| Some((scheduler.remotes[victim].steal_next(before)?, victim)))
         })
     }
 

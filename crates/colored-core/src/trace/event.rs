@@ -64,11 +64,11 @@ pub enum Event {
         /// How long.
         kept: u64,
     },
-    /// Level 1: a poll was longer than the limit of the runtime.
+    /// Level 1: a poll is longer than the limit of the runtime, and may go on.
     LongPoll {
         /// The color of the lane.
         color: Color,
-        /// How long it was. 55 bits.
+        /// How long it had been when the runtime saw it, up to 5 ms after it became long. 55 bits.
         ran: u64,
         /// The task; none for a callback.
         task: Option<Id>,
@@ -120,7 +120,7 @@ pub enum Event {
         /// The color.
         color: Color,
     },
-    /// Level 3: a call under a color.
+    /// Level 3: a call of a cell, or a read, has begun or was queued.
     Call {
         /// The color.
         color: Color,

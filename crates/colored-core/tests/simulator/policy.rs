@@ -35,7 +35,7 @@ impl Policy {
             slice_nanos: chance.of(&[1000, 20_000, 200_000, 200_000, 5_000_000]),
             reuse: !chance.one_in(4),
             policy: places.map(|places| places as _),
-            spares: 0,
+            ..Options::default()
         };
         Self { options, places: places.copied(), workers }
     }

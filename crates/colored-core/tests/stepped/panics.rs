@@ -18,7 +18,7 @@ impl Park for Notes {
         0
     }
 
-    fn panicked(&self, panic: &TaskPanic<'_>) {
+    fn panicked(&self, _: &Scheduler, panic: &TaskPanic<'_>) {
         let TaskPanic { color, is_detached, .. } = *panic;
         assert_eq!(Color::current(), Some(color), "the color is held");
         let message = panic.message().unwrap_or("no text");

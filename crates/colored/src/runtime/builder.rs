@@ -2,7 +2,9 @@
 
 mod build;
 mod hooks;
+mod trace;
 
+use self::trace::Trace;
 use super::port::PanicHook;
 use super::warnings;
 use super::worker_hooks::WorkerHooks;
@@ -36,6 +38,7 @@ const DEADLOCK_AFTER: Duration = Duration::from_millis(10);
 /// | `COLORED_BLOCKING_THREADS` | [`blocking_threads`](Builder::blocking_threads) | 1 to 65536 |
 /// | `COLORED_LONG_POLL_MS` | [`long_poll`](Builder::long_poll), in milliseconds | 1 to 86400000, which is a day |
 /// | `COLORED_WARNINGS` | 0 acts as [`warnings(false)`](Builder::warnings) | 0, 1 |
+/// | `COLORED_TRACE` | [`trace_level`](Builder::trace_level): the number of a [`Level`](crate::trace::Level) | 0 to 3 |
 /// | `COLORED_LAZY_FILES` | 0 acts as [`lazy_files(false)`](Builder::lazy_files) | 0, 1 |
 /// | `COLORED_IO_URING` | 0 acts as [`io_uring(false)`](Builder::io_uring) | 0, 1 |
 #[derive(Clone)]
@@ -62,6 +65,7 @@ pub struct Builder {
     lazy_files: bool,
     io_uring: bool,
     start_paused: bool,
+    trace: Trace,
     #[cfg(feature = "tokio-context")]
     tokio: Tokio,
     options: Options,
@@ -107,6 +111,7 @@ impl Builder {
             lazy_files: true,
             io_uring: true,
             start_paused: false,
+            trace: Trace::default(),
             #[cfg(feature = "tokio-context")]
             tokio: Tokio::None,
             options: Options::default(),

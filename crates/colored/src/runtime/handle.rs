@@ -8,6 +8,7 @@ use crate::driver::pause::Main;
 use crate::driver::{Driver, current, entered};
 use crate::pinned::{NoWorker, PinnedCell, spawn_pinned_in};
 use crate::task::JoinHandle;
+use crate::trace;
 use crate::usage::Snapshot;
 use colored_core::{Color, ColorCell, Level, Nested, Priority};
 use colored_limit::Limit;
@@ -293,6 +294,30 @@ impl Handle {
     /// each worker. See [`Level`] for what each level costs.
     pub fn set_trace_level(&self, level: Level) -> Level {
         self.core.scheduler().set_level(level)
+    }
+
+    /// The records that the flight recorder has at the moment, of all threads: see [`trace`](crate::trace). Any thread may
+    /// call it, and delays no other. Some 2 ms for each full ring of 1 MiB.
+    ///
+    /// The rings are copied one after another, the one of the threads outside last: records of the last microseconds may
+    /// be there of one thread, and missing of another.
+    #[must_use]
+    pub fn trace(&self) -> trace::Snapshot {
+        self.driver.freezer.snapshot(self.core.scheduler())
+    }
+
+    /// Keeps a copy of all records, as of now, for [`frozen`](Self::frozen), and writes it to the
+    /// [`trace_file`](crate::Builder::trace_file), if there is one. Returns false if the runtime records nothing, or keeps
+    /// another copy. Costs as much as [`trace`](Self::trace).
+    pub fn freeze(&self) -> bool {
+        self.driver.freeze(trace::Trigger::Call, self.core.scheduler())
+    }
+
+    /// Takes the copy that was made at the first event since the last call: see
+    /// [`Builder::freeze_on`](crate::Builder::freeze_on). `None` if there was no event.
+    #[must_use]
+    pub fn frozen(&self) -> Option<trace::Snapshot> {
+        self.driver.freezer.take()
     }
 
     /// Whether this thread is one of the runtime's workers, or runs under one of its colors.

@@ -2,8 +2,9 @@
 
 use crate::driver::Driver;
 use crate::missing_tokio;
+use crate::trace::Trigger;
 use crate::wall;
-use colored_core::{Park, TaskPanic};
+use colored_core::{Park, Scheduler, TaskPanic};
 use std::any::Any;
 use std::sync::Arc;
 use std::time::Instant;
@@ -41,13 +42,18 @@ impl Park for Port {
         self.driver.guest_waits();
     }
 
-    fn panicked(&self, panic: &TaskPanic<'_>) {
+    fn panicked(&self, scheduler: &Scheduler, panic: &TaskPanic<'_>) {
+        self.driver.freeze(Trigger::Panic, scheduler);
         missing_tokio::explain(panic.payload);
         match &self.on_task_panic {
             Some(hook) => hook(panic),
             None if panic.is_detached => eprintln!("colored: {panic}"),
             None => {}
         }
+    }
+
+    fn found_deadlock(&self, scheduler: &Scheduler) {
+        self.driver.freeze(Trigger::Deadlock, scheduler);
     }
 
     fn shell(&self) -> Option<&(dyn Any + Send + Sync)> {

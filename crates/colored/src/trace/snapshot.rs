@@ -1,8 +1,7 @@
 //! [`Snapshot`]: the records of a runtime.
 
-use super::{Event, Record};
-use crate::task::Id;
-use colored_core::Color;
+use super::{Event, Record, Trigger};
+use colored_core::{Color, Id};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -23,7 +22,8 @@ pub struct ThreadTrace {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Snapshot {
-    /// The threads: first the workers, by their indexes.
+    /// The threads: first the workers, by their indexes, then the spare workers. The last one stands for all threads that are no
+    /// workers.
     pub threads: Vec<ThreadTrace>,
     /// When the snapshot was made, in nanoseconds of the scheduler's time.
     pub ended: u64,
@@ -31,6 +31,8 @@ pub struct Snapshot {
     pub wall: Duration,
     /// The names of the colors that have one.
     pub names: BTreeMap<Color, &'static str>,
+    /// The event at which the runtime has kept the snapshot; none for one that the program has asked for.
+    pub trigger: Option<Trigger>,
 }
 
 impl Snapshot {
@@ -45,7 +47,7 @@ impl Snapshot {
             Some((color, color.name()?))
         };
         let names = records.filter_map(named).collect();
-        Self { threads, ended, wall, names }
+        Self { threads, ended, wall, names, trigger: None }
     }
 
     /// The text for a color: its name, or a number.

@@ -83,12 +83,11 @@ impl Worker {
         }
     }
 
-    /// The worker has stolen this lane, and others perhaps.
+    /// The worker has stolen this lane from that one, and others perhaps.
     #[inline]
-    pub(super) fn records_steal(&self, lane: &ReadyLane) {
+    pub(super) fn records_steal(&self, lane: &ReadyLane, from: usize) {
         if meter::is_on() {
-            let from = lane.lane().home().and_then(|worker| u16::try_from(worker).ok());
-            let (color, from) = (lane.lane().color(), from.unwrap_or(u16::MAX));
+            let (color, from) = (lane.lane().color(), u16::try_from(from).unwrap_or(u16::MAX));
             self.records(Event::Steal { color, from });
         }
     }

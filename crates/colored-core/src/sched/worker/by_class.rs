@@ -85,8 +85,10 @@ impl Worker {
         }
         let mut others = self.others();
         let classes = &self.local.scheduler().classes;
-        let lane = others.find_map(|victim| classes.take(victim, class))?;
+        let (lane, victim) =
+            others.find_map(|victim| Some((classes.take(victim, class)?, victim)))?;
         self.local.remote().counters.steals.add(1);
+        self.records_steal(&lane, victim);
         Some(lane)
     }
 }

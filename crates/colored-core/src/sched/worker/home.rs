@@ -52,10 +52,12 @@ impl Worker {
     /// Takes half of another worker's home queue, as a thief.
     pub(super) fn steal_from_home(
         &self,
-        victims: impl Iterator<Item = usize>,
-    ) -> Option<ReadyLane> {
+        mut victims: impl Iterator<Item = usize>,
+    ) -> Option<(ReadyLane, usize)> {
         let remotes = &self.local.scheduler().remotes;
-        let mut queues = victims.map(|victim| &remotes[victim].home_queue);
-        queues.find_map(|home_queue| home_queue.steal_half(&self.local.deque))
+        victims.find_map(|victim| {
+            let lane = remotes[victim].home_queue.steal_half(&self.local.deque)?;
+            Some((lane, victim))
+        })
     }
 }

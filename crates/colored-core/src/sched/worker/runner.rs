@@ -146,9 +146,6 @@ impl Runner for RecordedSlice<'_> {
             self.local.note(slice.pace.now);
             slice.has_looked(false);
         }
-        if self.level >= Level::Tasks {
-            self.records_turn();
-        }
         let slice = &self.slice;
         slice.polls < slice.max_polls && slice.pace.now - slice.start < slice.max_nanos
     }
@@ -180,6 +177,12 @@ impl Recorder for RecordedSlice<'_> {
     fn has_waited(&mut self, nanos: u64) {
         self.queued = nanos;
         self.turn = self.slice.pace.now;
+    }
+
+    fn has_turned(&mut self) {
+        if self.level >= Level::Tasks {
+            self.records_turn();
+        }
     }
 
     fn has_left(&mut self, task: Id, to: Option<Color>) {

@@ -20,6 +20,7 @@
 //! A lane that a spare has made runnable, and a thief is about to take, is with the thief or in the shared queue.
 
 use super::{Step, Worker};
+use crate::meter::Level;
 use crate::sched::Scheduler;
 use crate::sync::Ordering;
 
@@ -34,6 +35,9 @@ impl Scheduler {
     /// state changes.
     pub fn want_spares(&self, spares: usize) {
         let spares = spares.min(self.spares());
+        if self.level() != Level::Off {
+            self.allocate_rings(self.workers()..self.workers() + spares);
+        }
         // Ordering: Release and Acquire, so that a spare that joins sees what the caller has seen.
         let before = self.wanted_spares.swap(spares, Ordering::AcqRel);
         for spare in before.min(spares)..before.max(spares) {

@@ -12,6 +12,7 @@
 use crate::driver::Driver;
 use crate::long_poll::LongPoll;
 use crate::thread_time::ThreadTime;
+use crate::trace::Trigger;
 use colored_core::{InPlace, RunningSlice, Scheduler, Worker};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -155,6 +156,10 @@ impl Held {
             let is_long = u128::from(slice.nanos) >= long_polls.settings.after.as_nanos();
             held += usize::from(is_long || slice.in_place == InPlace::Inside);
             if is_long && slice.in_place == InPlace::No {
+                if !last.is_reported {
+                    scheduler.record_long_poll(&slice);
+                    driver.freeze(Trigger::LongPoll, scheduler);
+                }
                 long_polls.report(LongPoll::new(worker, &slice, times), !last.is_reported);
                 last.is_reported = true;
             }

@@ -173,6 +173,7 @@ impl Builder {
             launch: self.launch.clone(),
         });
         let after = self.time_of_long_poll()?;
+        let level = self.trace.level()?;
         let lazy_files = self.lazy_files && environment::switch("COLORED_LAZY_FILES", true)?;
         let has_rings =
             lazy_files && self.io_uring && environment::switch("COLORED_IO_URING", true)?;
@@ -187,6 +188,7 @@ impl Builder {
             Settings { after, hook: self.on_long_poll },
             Devices::new(lazy_files, has_rings),
             pool,
+            self.trace.freezer(self.thread_name.clone()),
         )?;
         #[cfg(feature = "tokio-context")]
         let driver = driver.with_tokio(tokio);
@@ -203,6 +205,7 @@ impl Builder {
         let seed = self.seed.unwrap_or_else(random_seed);
         let options = Options { spares, ..self.options };
         let (core, cores) = Scheduler::with_options(workers, seed, Box::new(port), options);
+        core.scheduler().set_level(level);
         Ok(Parts {
             handle: Handle::new(core, driver),
             workers: cores,

@@ -1,9 +1,9 @@
 //! [`Flows`]: which wake caused which poll.
 
 use super::timeline::{Mark, Step};
-use crate::task::Id;
 use crate::trace::Event;
 use crate::trace::snapshot::Snapshot;
+use colored_core::Id;
 use std::collections::HashMap;
 
 /// A record, by the index of its thread and its own.

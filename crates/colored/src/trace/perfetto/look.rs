@@ -1,9 +1,8 @@
 //! [`Look`]: how a record is drawn: its name, its color, and what a click shows.
 
-use crate::task::Id;
 use crate::trace::Event;
 use crate::trace::snapshot::{self, Snapshot};
-use colored_core::Color;
+use colored_core::{Color, Id};
 use std::panic::Location;
 
 /// The name of a slice or an instant. A sequence has the text of each only once.
