@@ -1,4 +1,4 @@
-//! JSON texts: [`object`] and [`array`] write one, [`Object`] and [`Array`] are their builders.
+//! JSON texts: [`object()`] and [`array()`] write one, [`Object`] and [`Array`] are their builders.
 //!
 //! The builders write straight into one string. A builder lives inside a closure, which ends the object, so nothing is
 //! left open and nothing is closed twice.

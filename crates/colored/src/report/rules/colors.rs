@@ -5,7 +5,9 @@ use crate::report::bound::{Bound, Limit};
 use crate::report::digest::{ColorLoad, Digest, usage_in};
 use crate::report::fault::{Fault, Finding};
 use crate::report::text;
+use crate::usage::Window;
 use colored_core::Color;
+use std::slice;
 
 /// A color that is busy for less is not hot: it can take a quarter more.
 const HOT: f64 = 0.8;
@@ -14,6 +16,9 @@ const HOT: f64 = 0.8;
 /// of 82 % whose work comes at random.
 const WARM: f64 = 0.7;
 const LONG_QUEUE: f64 = 4.0;
+
+/// And in this part of the windows.
+const STEADY: f64 = 0.9;
 
 /// A color that is kept for less is no convoy.
 const CONVOY: f64 = 0.5;
@@ -29,8 +34,10 @@ const SITES: usize = 3;
 
 /// The color that limits the program, if its tasks wait for it, and more could run at a time.
 pub(super) fn hot(digest: &Digest<'_>) -> Option<Finding> {
-    let is_busy =
-        |load: &ColorLoad| load.busy >= HOT || load.busy >= WARM && load.queue >= LONG_QUEUE;
+    let is_busy = |load: &ColorLoad| {
+        let is_warm = load.busy >= WARM && load.queue >= LONG_QUEUE;
+        load.busy >= HOT || is_warm && has_steady_queue(digest, load)
+    };
     let is_hot = |load: &&ColorLoad| is_busy(load) && is_waited_for(digest, load);
     let hot: Vec<&ColorLoad> = digest.colors.iter().filter(is_hot).collect();
     let first = *hot.first()?;
@@ -85,6 +92,16 @@ fn is_waited_for(digest: &Digest<'_>, load: &ColorLoad) -> bool {
         usage.wait_color.as_secs_f64() >= QUEUE / 2.0 * length
     };
     load.queue >= QUEUE && digest.part(has_queue) >= MOSTLY
+}
+
+/// Whether the queue never runs dry: what comes in bursts, and drains, has room between them.
+fn has_steady_queue(digest: &Digest<'_>, load: &ColorLoad) -> bool {
+    let is_long = |window: &&Window| {
+        let (usage, length) = usage_in(slice::from_ref(*window), load.color);
+        usage.wait_color.as_secs_f64() >= load.queue / 2.0 * length
+    };
+    let long = digest.windows.iter().filter(is_long).count();
+    long as f64 >= STEADY * digest.windows.len() as f64
 }
 
 fn hot_sentence(hot: &[&ColorLoad], then: &Bound) -> String {

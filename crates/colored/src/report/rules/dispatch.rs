@@ -23,7 +23,7 @@ const MOVES: f64 = 0.5;
 const FEW: usize = 2;
 
 /// A move costs a steal or a wake, and the caches: some microseconds. A slice that runs for longer, in seconds, is worth it.
-const MOVE: f64 = 5e-6;
+const MOVE: f64 = 10e-6;
 
 /// Such colors run, or wait for a worker, for this part of the time in all.
 const BUSY: f64 = 0.3;
@@ -47,7 +47,7 @@ pub(super) fn too_fine(digest: &Digest<'_>) -> Option<Finding> {
         text::seconds(busy / slices),
         if overhead > 0.5 { "most" } else { "a good part" }
     );
-    let share = busy / digest.length * overhead.min(1.0);
+    let share = digest.share(awake) * overhead.min(1.0);
     let finding = Finding::new(Fault::TooFine, share, sentence).because(format!(
         "{} times a second a worker takes a color, which has {} turns for it, and runs for {}; {} steals and {} wakes a second",
         text::number(digest.rate(digest.all.slices)),

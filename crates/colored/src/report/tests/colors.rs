@@ -81,6 +81,13 @@ fn a_burst_is_not_a_hot_color() {
 }
 
 #[test]
+fn bursts_one_after_the_other_are_not_a_hot_color_if_each_drains() {
+    let part = |at| if at % 2 == 0 { hot(100, 300.0, 0) } else { hot(50, 30.0, 0) };
+    assert_first(&changing(part), None);
+    assert_first(&changing(|at| hot(74 + at % 2, 60.0, 0)), Fault::HotColor);
+}
+
+#[test]
 fn turns_that_are_longer_than_a_window_are_no_pauses() {
     let part =
         |at| if at % 2 == 1 { idle(4).with(orders(), 1, ms(190), 1).waiting(9.0) } else { idle(4) };

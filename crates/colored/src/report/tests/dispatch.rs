@@ -44,7 +44,7 @@ fn two_colors_that_change_the_worker_all_the_time_play_ping_pong() {
     assert_first(&steady(&moving(1_000, us(1), us(40), 51)), Fault::PingPong);
     assert_first(&steady(&moving(1_000, us(1), us(40), 49)), None);
     // Slices that are long beside the cost of a move.
-    assert_first(&steady(&moving(1_000, us(6), us(40), 90)), None);
+    assert_first(&steady(&moving(1_000, us(11), us(40), 90)), None);
     // Colors that seldom have something to run.
     assert_first(&steady(&moving(1_000, us(1), us(13), 90)), None);
     // So seldom that it does not matter.
