@@ -84,6 +84,8 @@ pub(crate) fn burst(dice: &mut Dice) {
                     *done += 1;
                 });
             }
+            // Behind all of them.
+            cell.call(|_| ()).await;
             sleep(pause).await;
         }
     });
