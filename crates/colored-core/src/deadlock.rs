@@ -48,7 +48,9 @@ mod records;
 
 use self::graph::Graph;
 use self::kept::Kept;
-use self::records::{Claim, Seen, records, waits_inside};
+pub(crate) use self::records::Claim;
+
+use self::records::{Seen, records, waits_inside};
 use crate::color::Color;
 use crate::contain::contain;
 use crate::lane::behavior::Header;
@@ -70,34 +72,52 @@ use std::task::Waker;
 ///
 /// Costs a look at each waiting section, and at all behaviors in the line behind it.
 pub fn look_for_deadlocks(scheduler: &Scheduler, delay: u64) -> Option<u64> {
-    if !scheduler.has_had_sections() || scheduler.is_closing() {
-        return None;
-    }
-    let mut search = Search::default();
-    scheduler.parked_sections().into_iter().for_each(|task| search.claim_section(task));
-    if search.held.is_empty() {
-        return None;
-    }
-    search.walk_lines();
-    let now = scheduler.now();
-    let (starts, due) = search.starts(now, delay);
-    let mut graph = Graph::default();
-    starts.iter().for_each(|start| graph.reach(*start, |key| search.needs(key)));
-    let mut told = HashSet::new();
-    for start in starts {
-        // Each search leaves out the waits that have been told: in the end every cycle has one of them.
-        while let Some(cycle) = graph.cycle(start, &told) {
-            search.tell(cycle, &mut told);
+    Search::default().go(scheduler, delay)
+}
+
+/// The cycles of waits at the moment, of any age. Ends no wait.
+pub(crate) fn find_deadlocks(scheduler: &Scheduler) -> Vec<Deadlock> {
+    let mut found = Vec::new();
+    let _due = Search { found: Some(&mut found), ..Search::default() }.go(scheduler, 0);
+    found
+}
+
+fn is_needed(scheduler: &Scheduler) -> bool {
+    scheduler.has_had_sections() && !scheduler.is_closing()
+}
+
+impl Search<'_> {
+    fn go(mut self, scheduler: &Scheduler, delay: u64) -> Option<u64> {
+        if !is_needed(scheduler) {
+            return None;
         }
+        let search = &mut self;
+        scheduler.parked_sections().into_iter().for_each(|task| search.claim_section(task));
+        if search.held.is_empty() {
+            return None;
+        }
+        search.walk_lines();
+        let now = scheduler.now();
+        let (starts, due) = search.starts(now, delay);
+        let mut graph = Graph::default();
+        starts.iter().for_each(|start| graph.reach(*start, |key| search.needs(key)));
+        let mut told = HashSet::new();
+        for start in starts {
+            // Each search leaves out the waits that have been told: in the end every cycle has one of them.
+            while let Some(cycle) = graph.cycle(start, &told) {
+                search.tell(cycle, &mut told);
+            }
+        }
+        let wakers = std::mem::take(&mut search.wakers);
+        let ends_waits = search.found.is_none() && !told.is_empty();
+        drop(self);
+        if ends_waits {
+            scheduler.has_found_deadlock();
+        }
+        // A waker may be foreign code.
+        wakers.into_iter().for_each(|waker| contain(|| waker.wake()));
+        due
     }
-    let wakers = std::mem::take(&mut search.wakers);
-    drop(search);
-    if !told.is_empty() {
-        scheduler.has_found_deadlock();
-    }
-    // A waker may be foreign code.
-    wakers.into_iter().for_each(|waker| contain(|| waker.wake()));
-    due
 }
 
 /// A behavior that has a lane.
@@ -114,7 +134,7 @@ struct Holder {
 
 /// The search acts in a fixed order that does not depend on the order of a map, so that a simulation can be repeated.
 #[derive(Default)]
-struct Search {
+struct Search<'a> {
     /// The holders, by the lanes that they hold.
     held: HashMap<LanePtr, Holder>,
     /// The lanes that sections hold.
@@ -132,6 +152,8 @@ struct Search {
     claimed: HashSet<Id>,
     tasks: Kept<Id, Abort<LanePtr>>,
     lanes: Vec<LaneRef>,
+    /// Where the cycles are written down, if no wait is to end with them.
+    found: Option<&'a mut Vec<Deadlock>>,
 }
 
 /// A node of the search, which cannot go on before others do.
@@ -149,7 +171,7 @@ enum Key {
 type Step = graph::Step<Key, Seen, Link>;
 type Needs = graph::Needs<Key, Seen, Link>;
 
-impl Search {
+impl Search<'_> {
     fn claim_section(&mut self, task: Abort<LanePtr>) {
         // Otherwise the task runs, or has left its lane.
         let Some((claim, true)) = Claim::of(&task) else { return };
@@ -376,6 +398,11 @@ impl Search {
         let first = cycle.iter().position(|step| step.wait == Some(wait)).unwrap_or(0);
         cycle.rotate_left(first);
         let deadlock = Deadlock::new(cycle.iter().map(|step| step.link).collect());
+        if let Some(found) = &mut self.found {
+            found.push(deadlock);
+            told.insert(wait);
+            return;
+        }
         // SAFETY: the task is claimed.
         unsafe { wait.tell(deadlock) };
         let waker = match self.rooms.get(&wait) {

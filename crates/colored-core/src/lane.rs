@@ -40,8 +40,8 @@
 //!
 //! The other words do not depend on the state, with two exceptions: `refs` is not 0 unless the lane is idle, and
 //! `inner` and `stalled` are touched only with the right to run. `refs` also tells whether the table has the lane
-//! (`count.rs`); the rest of the priority word counts tickets and urgent nodes (`priority.rs`); `home` and `wished` are
-//! hints.
+//! (`count.rs`); the rest of the priority word counts tickets and urgent nodes (`priority.rs`); `home`, `wished` and `asked`
+//! are hints.
 //!
 //! # Order (G2)
 //!
@@ -67,6 +67,7 @@ pub(crate) mod section;
 mod slice;
 mod ticket;
 mod unlink;
+pub(crate) mod visit;
 mod waiting;
 
 pub(crate) use self::behavior::BehaviorRef;
@@ -109,6 +110,8 @@ pub(crate) struct Lane {
     home: AtomicU16,
     /// Whether a thread looks for a moment in which no reader is inside ([`alone`]). A hint.
     wished: AtomicBool,
+    /// Whether a dump asks the holder to show the lane ([`visit`]). A hint.
+    asked: AtomicBool,
     /// How many readers are inside, and the admitter's bits ([`readers`]).
     readers: ReaderCount,
     priority: PriorityWord,
@@ -154,6 +157,7 @@ impl Lane {
             unique: color.is_unique(),
             home: AtomicU16::new(0),
             wished: AtomicBool::new(false),
+            asked: AtomicBool::new(false),
             readers: ReaderCount::new(),
             priority: PriorityWord::new(),
             number: color.number(),

@@ -113,6 +113,7 @@
 //! | [`sched`] | workers, stealing, sleep, guests, shutdown; spawning | [`Park`]: nothing to run; [`Policy`]: where a lane goes |
 //! | [`deadlock`](look_for_deadlocks), `exclusive` | the search for deadlocks; sections | |
 //! | [`cell`], [`spawn`] | the functions that users call | |
+//! | [`dump`] | the tasks and their waits, without a poll | `HasVisits` of `lane/visit/port.rs`: the holder of a lane shows it |
 //! | [`port`] | the port to the crates above, such as `colored-limit` | |
 //! | `model` | the loom models | |
 //!
@@ -219,6 +220,8 @@ mod cell;
 mod color;
 mod contain;
 mod deadlock;
+#[doc(hidden)]
+pub mod dump;
 mod entries;
 mod exclusive;
 mod join;
@@ -263,5 +266,5 @@ pub use self::sched::{
     WorkerMetrics, block_in_place, spawn_here, spawn_local,
 };
 pub use self::spawn::{Hop, Job, YieldNow, blocking, current_task, hop, yield_now};
-pub use self::task::{Deadlock, Id, JoinError, TaskPanic};
+pub use self::task::{Deadlock, Id, JoinError, Leaf, NameFor, TaskName, TaskPanic, task_name};
 pub use self::usage::Usage;

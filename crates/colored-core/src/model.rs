@@ -43,6 +43,7 @@ mod table;
 mod task;
 mod trace;
 mod turn;
+mod visits;
 mod waits;
 mod when;
 

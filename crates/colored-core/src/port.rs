@@ -4,6 +4,7 @@
 //! |---|---|---|---|
 //! | [`Room`] | answers the search for deadlocks: how can there be room? | each kind of room | the core |
 //! | [`RoomWait`], [`How`] | the record of a wait for room, in the task that waits | the core | the queue of a room |
+//! | [`note`], [`forget`] | the wait of a task for a leaf, such as a socket | the core | sockets and timers |
 //! | [`WaitId`] | the argument of [`Room::take_waker`] | the core | the queue of a room |
 //! | [`Ways`], [`WaitingTask`] | the answer of [`Room::ways`] | the core | each kind of room |
 //! | [`call_now`], [`call_from`], [`is_scheduled`] | a call of a cell, with a difference between a closure that runs at once and one that waits for its turn | the core | a cell with a limit |
@@ -16,6 +17,7 @@
 //! of a scheduler, and its clock.
 
 pub use crate::task::How;
+pub use crate::wait::leaf::{forget, note};
 pub use crate::wait::room::{Room, RoomWait, WaitId, WaitingTask, Ways};
 
 use crate::cell::{AccessError, Call, ColorCell};

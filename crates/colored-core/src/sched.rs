@@ -39,6 +39,7 @@ mod retire;
 mod running;
 mod shutdown;
 mod times;
+pub(crate) mod visits;
 mod worker;
 
 pub use self::in_place::block_in_place;
@@ -64,13 +65,14 @@ use self::parked_sections::ParkedSections;
 use self::policy::{Since, TicketPlace};
 use self::remote::{Guests, Remote, index_of};
 use self::times::TaskCounts;
+use self::visits::Visits;
 use crate::color::Color;
-use crate::lane::{Lane, LanePtr, Order, ReadyLane};
+use crate::lane::{Lane, LanePtr, LaneRef, Order, ReadyLane};
 use crate::memory;
 use crate::meter::Switch;
 use crate::queue::{Deque, Injector};
 use crate::sync::{Arc, AtomicBool, AtomicUsize, Mutex, Ordering};
-use crate::table::Table;
+use crate::table::{Cursor, Table};
 use crate::task::{Abort, TaskPanic};
 use crate::trace::SharedRing;
 use crossbeam_utils::CachePadded;
@@ -153,6 +155,7 @@ pub struct Scheduler {
     outside: SharedRing,
     /// The tasks that such threads have spawned, and have run to the end.
     tasks_outside: TaskCounts,
+    visits: Visits,
 }
 
 impl Scheduler {
@@ -209,6 +212,7 @@ impl Scheduler {
             switch: Switch::default(),
             outside: SharedRing::new(options.trace_bytes),
             tasks_outside: TaskCounts::default(),
+            visits: Visits::default(),
         });
         if scheduler.policy.is_some() {
             scheduler.remotes.iter().for_each(|remote| remote.set_unusual());
@@ -238,6 +242,11 @@ impl Scheduler {
     #[must_use]
     pub fn lanes(&self) -> usize {
         self.table.len()
+    }
+
+    /// References to the next lanes that can be found by their colors; `None` at the end.
+    pub(crate) fn lanes_page(&self, cursor: &mut Cursor) -> Option<Vec<LaneRef>> {
+        self.table.page(cursor)
     }
 
     /// How many tasks have waited in a section and not left their lanes since. Takes locks: meant for tests.

@@ -10,6 +10,10 @@
 //! adds its reference under the same lock. So a look-up finds either a lane that will not be freed,
 //! or none.
 
+mod page;
+
+pub(crate) use self::page::Cursor;
+
 use crate::color::Color;
 use crate::lane::locals::Last;
 use crate::lane::{Lane, LanePtr, LaneRef};
@@ -17,6 +21,7 @@ use crate::sync::Mutex;
 use crossbeam_utils::CachePadded;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
+use std::cell::Cell;
 
 /// How many locks the table has. Two threads collide at one in so many look-ups.
 #[cfg(not(colored_loom))]
@@ -28,14 +33,27 @@ const SHARDS: usize = 1;
 const KEPT: usize = 1024;
 
 pub(crate) struct Table {
-    shards: Box<[CachePadded<Mutex<HashTable<LanePtr>>>]>,
+    shards: Box<[CachePadded<Mutex<Shard>>]>,
     seed: u64,
+}
+
+#[derive(Default)]
+struct Shard {
+    lanes: HashTable<LanePtr>,
+    /// How often lanes have been moved to other buckets.
+    moves: Cell<u32>,
+}
+
+impl Shard {
+    fn note_move(moves: &Cell<u32>) {
+        moves.set(moves.get().wrapping_add(1));
+    }
 }
 
 impl Table {
     /// An empty table. The seed keeps an adversary from choosing colors that collide.
     pub(crate) fn new(seed: u64) -> Self {
-        let shard = |_| CachePadded::new(Mutex::new(HashTable::new()));
+        let shard = |_| CachePadded::new(Mutex::new(Shard::default()));
         Self { shards: (0..SHARDS).map(shard).collect(), seed: seed | 1 }
     }
 
@@ -46,7 +64,7 @@ impl Table {
         (product as u64) ^ ((product >> 64) as u64)
     }
 
-    fn shard(&self, hash: u64) -> &Mutex<HashTable<LanePtr>> {
+    fn shard(&self, hash: u64) -> &Mutex<Shard> {
         // `HashTable` uses the low bits for the place and the top seven for the tag.
         &self.shards[(hash >> 40) as usize % SHARDS]
     }
@@ -55,8 +73,12 @@ impl Table {
     pub(crate) fn get_or_insert(&self, color: Color, make: impl FnOnce() -> Box<Lane>) -> LaneRef {
         let hash = self.hash(color);
         let mut shard = self.shard(hash).lock();
-        let rehash = |lane: &LanePtr| self.hash(color_of(*lane));
-        let lane = match shard.entry(hash, |lane| color_of(*lane) == color, rehash) {
+        let Shard { lanes, moves } = &mut *shard;
+        let rehash = |lane: &LanePtr| {
+            Shard::note_move(moves);
+            self.hash(color_of(*lane))
+        };
+        let lane = match lanes.entry(hash, |lane| color_of(*lane) == color, rehash) {
             Entry::Occupied(entry) => {
                 let lane = *entry.get();
                 // SAFETY: a lane in the table is not freed while its lock is held.
@@ -73,8 +95,13 @@ impl Table {
     /// named it before.
     pub(crate) fn insert(&self, lane: LanePtr) {
         let hash = self.hash(color_of(lane));
-        let rehash = |lane: &LanePtr| self.hash(color_of(*lane));
-        self.shard(hash).lock().insert_unique(hash, lane, rehash);
+        let mut shard = self.shard(hash).lock();
+        let Shard { lanes, moves } = &mut *shard;
+        let rehash = |lane: &LanePtr| {
+            Shard::note_move(moves);
+            self.hash(color_of(*lane))
+        };
+        lanes.insert_unique(hash, lane, rehash);
     }
 
     /// Gives references back. If none is left the lane is out of the table, or kept for its values.
@@ -92,10 +119,12 @@ impl Table {
         // SAFETY: the lane is unreferenced, and the lock keeps look-ups out.
         let last = unsafe { Last::of(lane) };
         if let Last::Gone(lane) = last {
-            shard.find_entry(hash, |found| *found == lane).ok()?.remove();
-            if shard.is_empty() && shard.capacity() > KEPT {
+            let Shard { lanes, moves } = &mut *shard;
+            lanes.find_entry(hash, |found| *found == lane).ok()?.remove();
+            if lanes.is_empty() && lanes.capacity() > KEPT {
                 // Many lanes have come and gone: free their memory.
-                *shard = HashTable::new();
+                *lanes = HashTable::new();
+                Shard::note_move(moves);
             }
         }
         Some(last)
@@ -105,12 +134,10 @@ impl Table {
     pub(crate) fn all(&self) -> Vec<LaneRef> {
         let mut lanes = Vec::new();
         for shard in &self.shards {
-            for lane in shard.lock().iter() {
-                // SAFETY: a lane in the table is not freed while its lock is held.
-                unsafe { lane.get() }.retain(1);
-                // SAFETY: the reference was counted just now.
-                lanes.push(unsafe { LaneRef::from_counted(*lane) });
-            }
+            lanes.extend(shard.lock().lanes.iter().map(|lane| {
+                // SAFETY: the shard that has the lane is locked.
+                unsafe { owned(*lane) }
+            }));
         }
         lanes
     }
@@ -118,7 +145,7 @@ impl Table {
     /// Calls `f` with each lane, under the lock of its shard.
     pub(crate) fn for_each(&self, mut f: impl FnMut(&Lane)) {
         for shard in &self.shards {
-            for lane in shard.lock().iter() {
+            for lane in shard.lock().lanes.iter() {
                 // SAFETY: a lane in the table is not freed while its lock is held.
                 f(unsafe { lane.get() });
             }
@@ -127,8 +154,18 @@ impl Table {
 
     /// How many colors have a lane.
     pub(crate) fn len(&self) -> usize {
-        self.shards.iter().map(|shard| shard.lock().len()).sum()
+        self.shards.iter().map(|shard| shard.lock().lanes.len()).sum()
     }
+}
+
+/// # Safety
+///
+/// The lane is in a shard whose lock this thread has.
+unsafe fn owned(lane: LanePtr) -> LaneRef {
+    // SAFETY: a lane in the table is not freed while its lock is held.
+    unsafe { lane.get() }.retain(1);
+    // SAFETY: the reference was counted just now.
+    unsafe { LaneRef::from_counted(lane) }
 }
 
 fn color_of(lane: LanePtr) -> Color {

@@ -8,7 +8,7 @@
 //! | `state` | every thread, atomically |
 //! | `lane` | the owner that may move the node; a thread that keeps the task alive may ask which it is |
 //! | `live` | the holder of the task's lane |
-//! | `records` | the owner that may move the node ([`record`]) |
+//! | `records`, `leaf` | the owner that may move the node ([`record`], [`leaf`]) |
 //! | future | the holder of the task's lane |
 //! | output | the holder until `COMPLETE`, then the handle; with no handle the holder drops it |
 //! | joiner's waker | the handle while `JOINER` is clear, the holder at the end while it is set |
@@ -27,16 +27,21 @@ mod error;
 mod header;
 mod id;
 mod join;
+mod leaf;
 mod live;
+mod name;
 mod panic;
 mod record;
 mod section;
+mod shown;
 mod state;
 mod waker;
 
 pub use self::deadlock::Deadlock;
 pub use self::error::JoinError;
 pub use self::id::Id;
+pub use self::leaf::Leaf;
+pub use self::name::{NameFor, TaskName, task_name};
 pub use self::panic::TaskPanic;
 pub use self::record::How;
 

@@ -19,7 +19,9 @@
 //! A deadlock does not go away by itself. So a wait that begins is not checked. The [search for
 //! deadlocks](crate::look_for_deadlocks) checks the waits inside sections that have lasted.
 
+pub(crate) mod leaf;
 pub(crate) mod room;
+pub(crate) mod seen;
 
 use self::room::Room;
 use crate::lane::section::inside;

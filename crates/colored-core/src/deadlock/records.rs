@@ -8,11 +8,11 @@ use std::ptr::NonNull;
 use std::task::Waker;
 
 /// The right to run a waiting task, for as long as the search examines it.
-pub(super) struct Claim(Abort<LanePtr>);
+pub(crate) struct Claim(Abort<LanePtr>);
 
 impl Claim {
     /// Returns the claim, and whether the task keeps its lane.
-    pub(super) fn of(task: &Abort<LanePtr>) -> Option<(Self, bool)> {
+    pub(crate) fn of(task: &Abort<LanePtr>) -> Option<(Self, bool)> {
         let keeps = task.task().claim()?;
         Some((Self(task.clone()), keeps))
     }

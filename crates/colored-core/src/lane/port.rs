@@ -7,6 +7,7 @@ use crate::lane::behavior::order::HasOrder;
 use crate::lane::priority::port::HasClasses;
 use crate::lane::readers::port::HasWorkers;
 use crate::lane::section::port::HasSections;
+use crate::lane::visit::port::HasVisits;
 use crate::lane::{Lane, LanePtr, ReadyLane};
 use crate::meter::{At, Level};
 use crate::task::TaskPanic;
@@ -16,7 +17,7 @@ use std::task::Waker;
 
 /// The operations of the scheduler that every lane needs.
 pub(crate) trait Dispatch:
-    Observe + HasOrder + HasClasses + HasWorkers + HasSections + Any + Send + Sync
+    Observe + HasOrder + HasClasses + HasWorkers + HasSections + HasVisits + Any + Send + Sync
 {
     /// Takes a lane that has just become runnable. `pin` is the thread that must run it, 0 for any worker.
     ///

@@ -102,6 +102,7 @@ impl ReadyLane {
             let (at, thread) = (recorder.at(), recorder.thread());
             recorder.has_waited(lane.slice_begins(at, thread));
         }
+        lane.show_if_asked(self.0);
         loop {
             let stalled = lane.take_stalled();
             // The turn of a stalled head has been recorded.

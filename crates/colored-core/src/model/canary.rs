@@ -3,6 +3,7 @@
 use super::doubles::{Port, Witness, gate, lane};
 use super::{check, count};
 use crate::lane::callback;
+use crate::lane::visit::visit_kept;
 use crate::queue::{Chain, Kind, Node};
 use crate::sync::{Arc, AtomicBool, AtomicUsize, Condvar, Mutex, Ordering};
 use loom::thread;
@@ -108,6 +109,26 @@ fn a_leaked_task_is_found() {
         let thread = thread::spawn(move || drop(lane));
         thread.join().unwrap();
         drop(gate);
+    });
+}
+
+/// A dump that looks at a lane without the right to run it, while the holder puts a task on the lane's list.
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn a_visit_without_the_right_to_run_is_found() {
+    check(|| {
+        let port = Port::new();
+        let lane = lane(&port);
+        let (gate, wait) = gate();
+        let join = super::doubles::spawn(&lane, wait);
+        let runner = Arc::clone(&port);
+        let thread = thread::spawn(move || runner.run_all());
+        // SAFETY: not sound: the task is not claimed. That is the bug.
+        let first = unsafe { visit_kept(join.task(), |visit| visit.task_behind(None).is_some()) };
+        thread.join().unwrap();
+        gate.open();
+        port.run_all();
+        drop((first, join));
     });
 }
 

@@ -5,6 +5,7 @@ use crate::lane::behavior::order::HasOrder;
 use crate::lane::priority::port::HasClasses;
 use crate::lane::readers::port::HasWorkers;
 use crate::lane::section::port::HasSections;
+use crate::lane::visit::port::HasVisits;
 use crate::lane::{
     Closing, Dispatch, GivenBack, Lane, LanePtr, LaneRef, NoRecorder, Observe, Order, Owner,
     ReadyLane, Runner, SectionKey, Slice, Tenure,
@@ -144,6 +145,8 @@ impl HasSections for Port {
 }
 
 impl HasClasses for Port {}
+
+impl HasVisits for Port {}
 
 /// A lane of `port`.
 pub(crate) fn lane(port: &Arc<Port>) -> LaneRef {

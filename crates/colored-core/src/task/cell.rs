@@ -9,6 +9,7 @@ use super::error::JoinError;
 use super::header::{Header, Links, TaskRef, Vtable};
 use super::id::Id;
 use super::join::Join;
+use super::leaf::LeafSlot;
 use super::record::Records;
 use super::state::State;
 use super::waker;
@@ -72,6 +73,7 @@ impl<F: Future, S: Schedule> Cell<F, S> {
                 live: UnsafeCell::new(Links::unlinked(place.cast())),
                 joiner: UnsafeCell::new(None),
                 records: UnsafeCell::new(Records::new()),
+                leaf: UnsafeCell::new(LeafSlot::new()),
             },
             stage: UnsafeCell::new(Stage::Future(future)),
         };

@@ -1,6 +1,7 @@
 //! [`Deadlock`]: the text of a cycle of waits.
 
 use super::id::Id;
+use super::name::task_name;
 use crate::color::Color;
 use std::fmt;
 use std::panic::Location;
@@ -49,7 +50,11 @@ impl Deadlock {
 
 impl fmt::Display for Named {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} (spawned at {})", self.id, self.spawned)
+        write!(f, "{:?}", self.id)?;
+        if let Some(name) = task_name(self.id) {
+            write!(f, " {name:?}")?;
+        }
+        write!(f, " (spawned at {})", self.spawned)
     }
 }
 

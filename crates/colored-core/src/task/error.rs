@@ -9,7 +9,8 @@ use std::{fmt, io};
 /// now: see [`deadlock`](Self::deadlock).
 pub struct JoinError {
     id: Id,
-    payload: Option<Payload>,
+    /// Boxed, so that a task needs a word less for its output.
+    payload: Option<Box<Payload>>,
 }
 
 struct Payload(Box<dyn Any + Send>);
@@ -27,11 +28,11 @@ impl JoinError {
     }
 
     pub(crate) fn panicked(id: Id, payload: Box<dyn Any + Send>) -> Self {
-        Self { id, payload: Some(Payload(payload)) }
+        Self { id, payload: Some(Box::new(Payload(payload))) }
     }
 
     pub(crate) fn deadlocked(id: Id, deadlock: Deadlock) -> Self {
-        Self { id, payload: Some(Payload(Box::new(Diagnosed(deadlock)))) }
+        Self { id, payload: Some(Box::new(Payload(Box::new(Diagnosed(deadlock))))) }
     }
 
     /// Whether waiting for the task here would never end; see [`JoinError::deadlock`].
@@ -46,7 +47,7 @@ impl JoinError {
     /// The task itself goes on. Its handle may be awaited again after the section.
     #[must_use]
     pub fn deadlock(&self) -> Option<&Deadlock> {
-        let Payload(payload) = self.payload.as_ref()?;
+        let Payload(payload) = &**self.payload.as_ref()?;
         payload.downcast_ref::<Diagnosed>().map(|Diagnosed(deadlock)| deadlock)
     }
 
@@ -84,7 +85,7 @@ impl JoinError {
     /// The error itself, if the task did not panic.
     pub fn try_into_panic(self) -> Result<Box<dyn Any + Send>, JoinError> {
         match self.payload {
-            Some(Payload(payload)) if !payload.is::<Diagnosed>() => Ok(payload),
+            Some(payload) if !payload.0.is::<Diagnosed>() => Ok(payload.0),
             payload => Err(Self { id: self.id, payload }),
         }
     }

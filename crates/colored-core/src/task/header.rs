@@ -3,6 +3,7 @@
 use super::Schedule;
 use super::deadlock::Named;
 use super::id::Id;
+use super::leaf::LeafSlot;
 use super::record::{Record, Records};
 use super::state::{Begun, Completed, Ended, Joinable, Kept, State, Wants, Woken};
 use crate::budget;
@@ -27,6 +28,7 @@ pub(crate) struct Header<S: Schedule> {
     pub(super) live: UnsafeCell<Links<S>>,
     pub(super) joiner: UnsafeCell<Option<Waker>>,
     pub(super) records: UnsafeCell<Records>,
+    pub(super) leaf: UnsafeCell<LeafSlot>,
 }
 
 /// The operations on a task's future.
@@ -223,6 +225,9 @@ impl<S: Schedule> TaskRef<S> {
             unsafe { (self.header().vtable.cancel)(self.0) };
             return true;
         }
+        // SAFETY: the caller promises that it holds the lane, at whose head the task is, so it is the owner that may move
+        // the task.
+        self.header().leaf.with_mut(|leaf| unsafe { (*leaf).age() });
         // SAFETY: the caller promises that it holds the lane and is on the right thread, and the turn has begun.
         budget::fresh(|| unsafe { (self.header().vtable.poll)(self.0) })
     }

@@ -70,6 +70,31 @@ impl<S: Schedule> LiveList<S> {
         }
     }
 
+    /// The youngest task of the list.
+    pub(crate) fn first(&self) -> Option<TaskRef<S>> {
+        self.first.map(TaskRef)
+    }
+
+    /// Whether the task is in the list.
+    ///
+    /// # Safety
+    ///
+    /// The caller holds the lane whose list this is and whose task it is; the task is alive.
+    pub(crate) unsafe fn has(&self, task: TaskRef<S>) -> bool {
+        // SAFETY: the caller promises that the task is alive and of a lane that it holds.
+        unsafe { with(task.0, |links| links.previous) != Some(task.0) }
+    }
+
+    /// The task behind one that is in the list.
+    ///
+    /// # Safety
+    ///
+    /// As for [`LiveList::has`], and the task is in the list.
+    pub(crate) unsafe fn behind(&self, task: TaskRef<S>) -> Option<TaskRef<S>> {
+        // SAFETY: the caller promises that the task is alive and of a lane that it holds.
+        unsafe { with(task.0, |links| links.next) }.map(TaskRef)
+    }
+
     /// Removes any one task and returns it.
     ///
     /// # Safety

@@ -1,6 +1,7 @@
 //! [`TaskPanic`]: what is known of a task when it panics.
 
 use super::Schedule;
+use super::deadlock::Named;
 use super::header::TaskRef;
 use super::id::Id;
 use crate::color::Color;
@@ -44,9 +45,9 @@ impl<'a> TaskPanic<'a> {
 
 impl fmt::Display for TaskPanic<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { task, color, spawned, is_detached, .. } = self;
-        write!(f, "{task:?} (spawned at {spawned}) under {color} has panicked")?;
-        if *is_detached { f.write_str(", and has no handle") } else { Ok(()) }
+        let Self { task: id, color, spawned, is_detached, .. } = *self;
+        write!(f, "{} under {color} has panicked", Named { id, spawned })?;
+        if is_detached { f.write_str(", and has no handle") } else { Ok(()) }
     }
 }
 

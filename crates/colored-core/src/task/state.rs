@@ -382,6 +382,12 @@ impl State {
         self.change_joiner(|before| before & !(JOINER | INTEREST))
     }
 
+    /// Whether no turn is coming, and the future is there. May be out of date.
+    pub(crate) fn waits(&self) -> bool {
+        // Ordering: a hint, for texts.
+        self.0.load(Ordering::Relaxed) & PLACED == 0
+    }
+
     /// One more reference.
     #[inline]
     pub(crate) fn retain(&self) {

@@ -9,6 +9,7 @@ mod batch;
 mod classes;
 mod clock;
 mod doubles;
+mod dump;
 mod idle;
 mod late_pinned;
 mod late_values;

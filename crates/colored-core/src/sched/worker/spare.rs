@@ -45,6 +45,12 @@ impl Scheduler {
         }
     }
 
+    /// Whether the worker is a spare one that is not wanted, and runs nothing.
+    #[must_use]
+    pub fn is_absent(&self, index: usize) -> bool {
+        self.is_spare(index) && !self.is_wanted(index) && self.running(index).is_none()
+    }
+
     pub(super) fn is_spare(&self, index: usize) -> bool {
         index >= self.workers()
     }
