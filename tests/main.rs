@@ -10,6 +10,7 @@ mod support;
 mod cells;
 mod deadlock;
 mod diagnosis;
+mod dump;
 mod files;
 mod flow;
 mod guarantees;

@@ -51,7 +51,7 @@ use std::fmt;
 use std::io;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
@@ -81,6 +81,10 @@ pub(crate) struct Driver {
     pub(crate) deadlock_after: Duration,
     pub(crate) long_polls: LongPolls,
     pub(crate) observers: Observers,
+    /// The numbers of the workers' threads; 0 before a worker has begun.
+    thread_numbers: Box<[AtomicU32]>,
+    /// When to make a dump.
+    stall: Option<backstop::StallSettings>,
     pub(crate) finishers: Finishers,
     pub(crate) freezer: Freezer,
     #[cfg(feature = "tokio-context")]
@@ -132,6 +136,7 @@ impl Driver {
             devices,
             parkers: (0..workers + size.seats()).map(|_| Parker::default()).collect(),
             threads: (0..workers + size.seats()).map(|_| OnceLock::new()).collect(),
+            thread_numbers: (0..workers + size.seats()).map(|_| AtomicU32::new(0)).collect(),
             size,
             freezer,
             ..Self::with(Clock::new(), shards, workers, rest, pool)
@@ -160,6 +165,8 @@ impl Driver {
             deadlock_after: Duration::ZERO,
             long_polls: LongPolls::new(Settings { after: Duration::MAX, hook: None }),
             observers: Observers::default(),
+            thread_numbers: (0..workers).map(|_| AtomicU32::new(0)).collect(),
+            stall: None,
             finishers: Finishers::default(),
             freezer: Freezer::new(String::new(), Vec::new(), None),
             #[cfg(feature = "tokio-context")]
@@ -195,6 +202,24 @@ impl Driver {
         before.is_some()
             && self.thread_time(worker).is_some_and(|time| !time.is_runnable)
             && in_slice() == before
+    }
+
+    /// The thread with this number is the worker from now on.
+    pub(crate) fn note_thread(&self, worker: usize, thread: u32) {
+        // Ordering: only texts show it.
+        self.thread_numbers[worker].store(thread, Ordering::Relaxed);
+    }
+
+    /// The number of the worker's thread, if it is known.
+    pub(crate) fn thread_of(&self, worker: usize) -> Option<u32> {
+        // Ordering: as in `note_thread`.
+        let thread = self.thread_numbers.get(worker)?.load(Ordering::Relaxed);
+        (thread != 0).then_some(thread)
+    }
+
+    /// The same driver, which makes a dump in that case.
+    pub(crate) fn with_stall(self, stall: Option<backstop::StallSettings>) -> Driver {
+        Driver { stall, ..self }
     }
 
     /// The same driver, with a tokio runtime for libraries.

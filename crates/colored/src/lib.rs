@@ -213,13 +213,14 @@ pub mod cell;
 mod color_local;
 mod device;
 mod driver;
+pub mod dump;
 mod explained;
 mod finish;
 pub mod fs;
 pub mod io;
-#[allow(dead_code, reason = "the dump is to come, and writes arrays and objects")]
 mod json;
 mod launch;
+mod leaf;
 pub mod limit;
 mod long_poll;
 pub mod metrics;
@@ -250,6 +251,8 @@ pub use colored_core::{
     exclusive, shared, try_when, when,
 };
 
+#[doc(inline)]
+pub use self::dump::Dump;
 #[doc(inline)]
 pub use self::limit::{Limit, LimitedCell};
 #[doc(inline)]

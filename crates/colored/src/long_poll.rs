@@ -58,7 +58,13 @@ impl fmt::Display for LongPoll {
         let Self { worker, time, color, .. } = self;
         write!(f, "worker {worker} has been in one poll for {} ms: ", time.as_millis())?;
         match (self.task, self.spawned) {
-            (Some(task), Some(spawned)) => write!(f, "{task:?} (spawned at {spawned})")?,
+            (Some(task), Some(spawned)) => {
+                write!(f, "{task:?}")?;
+                if let Some(name) = colored_core::task_name(task) {
+                    write!(f, " {name:?}")?;
+                }
+                write!(f, " (spawned at {spawned})")?;
+            }
             _ => f.write_str("a closure")?,
         }
         write!(f, " under {color}")

@@ -73,6 +73,7 @@
 //! ```
 
 mod builder;
+mod dump;
 mod embedded;
 mod environment;
 mod glance;

@@ -23,11 +23,14 @@
 
 mod deadlocks;
 mod held;
+mod stalls;
 
 pub(crate) use self::deadlocks::Lookout;
 pub(crate) use self::held::SpareThreads;
+pub(crate) use self::stalls::StallSettings;
 
 use self::held::Held;
+use self::stalls::Stalls;
 use super::clock::TICK;
 use super::{Driver, current, entered, polled};
 use colored_core::{SchedulerHandle, contain};
@@ -148,6 +151,7 @@ struct Watch {
     driver: Arc<Driver>,
     polls: Box<[u64]>,
     held: Held,
+    stalls: Stalls,
     wakers: Vec<Waker>,
     /// Fast ticks left.
     fast: u32,
@@ -172,6 +176,7 @@ pub(crate) fn run(
     let mut watch = Watch {
         polls: vec![0; driver.shards.len()].into(),
         held: Held::new(driver.parkers.len(), spares, driver.size.spares()),
+        stalls: Stalls::new(driver.stall.clone()),
         wakers: Vec::new(),
         fast: 0,
         lookout: Lookout::new(driver.deadlock_after),
@@ -181,6 +186,7 @@ pub(crate) fn run(
         driver,
     };
     watch.go_on();
+    watch.stalls.join();
     watch.held.join();
 }
 
@@ -223,6 +229,7 @@ impl Watch {
         self.driver.bell.calm_down();
         let more = self.driver.size.more();
         let stuck = self.held.look(self.handle.scheduler(), &self.driver, more);
+        self.stalls.look(&self.handle, &self.driver);
         let (mut depends, mut watched) = (false, true);
         // Ordering: as for a worker: the lock of a turn, or of a wheel, hands it over.
         self.driver.reactor_events.store(true, Ordering::Relaxed);
@@ -292,6 +299,7 @@ mod tests {
     use super::Watch;
     use super::deadlocks::Lookout;
     use super::held::{Held, SpareThreads};
+    use super::stalls::Stalls;
     use crate::driver::Driver;
     use crate::driver::clock::Clock;
     use colored_core::{Park, Scheduler, Step};
@@ -320,6 +328,7 @@ mod tests {
             driver: Arc::clone(&driver),
             polls: Box::new([0]),
             held: Held::new(1, SpareThreads::none(), 0),
+            stalls: Stalls::new(None),
             wakers: Vec::new(),
             fast: 0,
             lookout: Lookout::new(Duration::ZERO),

@@ -3,7 +3,7 @@
 use mio::unix::SourceFd;
 use mio::{Interest, Registry, Token, event::Source};
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, RawFd};
 
 /// The descriptor of a value that keeps it open for as long as this is registered.
 pub(crate) struct Descriptor<T>(pub(crate) T);
@@ -19,5 +19,11 @@ impl<T: AsRawFd> Source for Descriptor<T> {
 
     fn deregister(&mut self, from: &Registry) -> io::Result<()> {
         SourceFd(&self.0.as_raw_fd()).deregister(from)
+    }
+}
+
+impl<T: AsRawFd> AsRawFd for Descriptor<T> {
+    fn as_raw_fd(&self) -> RawFd {
+        self.0.as_raw_fd()
     }
 }

@@ -25,6 +25,7 @@ use self::alarm::Alarm;
 pub(crate) use self::entry::{Entry, Place};
 pub(crate) use self::readiness::Snapshot;
 pub use self::ready::{Interest, Ready};
+pub(crate) use self::socket::Socket;
 pub(crate) use self::table::Key;
 use self::table::Table;
 
@@ -32,6 +33,7 @@ mod alarm;
 mod entry;
 mod readiness;
 mod ready;
+mod socket;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -155,11 +157,11 @@ impl Shard {
     /// `/proc/sys/fs/epoll/max_user_watches`.
     pub(crate) fn register(
         &self,
-        socket: &mut impl Source,
+        socket: &mut impl Socket,
         ready: Ready,
         watched: Watched,
     ) -> io::Result<(Key, Arc<Entry>)> {
-        let entry = Arc::new(Entry::new(ready));
+        let entry = Arc::new(Entry::new(ready, socket.number()));
         let key = {
             let mut sockets = self.sockets();
             if sockets.shut_down {

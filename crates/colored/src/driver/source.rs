@@ -12,7 +12,7 @@ use std::task::{Context, Poll, Waker, ready};
 
 use mio::event::Source;
 
-use super::reactor::{Entry, Interest, Key, Place, Ready, Shard, Snapshot, Watched};
+use super::reactor::{Entry, Interest, Key, Place, Ready, Shard, Snapshot, Socket, Watched};
 use super::{Driver, current};
 use crate::budget;
 
@@ -53,7 +53,7 @@ enum Room {
     },
 }
 
-impl<S: Source> Registered<S> {
+impl<S: Socket> Registered<S> {
     /// Registers `socket` with the runtime of this thread and takes it for `ready` until the first
     /// event: an operation that is likely to go ahead then does so without a round through the
     /// reactor.
@@ -158,7 +158,9 @@ impl<S: Source> Registered<S> {
             Err(error) => Err((socket, error)),
         }
     }
+}
 
+impl<S: Source> Registered<S> {
     /// The socket.
     pub(crate) fn get(&self) -> &S {
         self.socket.as_ref().expect("the socket is taken out only by value")

@@ -4,6 +4,7 @@ use crate::blocking::{self, Deferred};
 use crate::device::Event;
 use crate::driver::current;
 use crate::explained::explained;
+use crate::leaf::{Kind, labeled};
 use crate::pool::Class;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -53,5 +54,5 @@ where
 
 /// The result of a deferred operation.
 pub(super) async fn finished<T>(operation: Deferred<io::Result<T>>) -> io::Result<T> {
-    operation.await.ok_or_else(blocking::shut_down)?
+    labeled(Kind::File, 0, operation).await.ok_or_else(blocking::shut_down)?
 }

@@ -3,16 +3,16 @@
 use std::io::{self, ErrorKind};
 use std::task::{Context, Poll, ready};
 
-use mio::event::Source;
-
 use super::backoff::Backoff;
 use crate::driver::current;
+use crate::driver::reactor::Socket;
 use crate::driver::source::Registered;
 use crate::explained::explained;
 use crate::io::{Interest, Ready};
+use crate::leaf::{Kind, labeled};
 
 /// A listening socket of mio.
-pub(super) trait Listener: Source {
+pub(super) trait Listener: Socket {
     /// A connection that is not registered yet, and where it comes from.
     type Taken;
     /// The same, registered.
@@ -50,7 +50,8 @@ impl<L: Listener> Acceptor<L> {
     pub(super) async fn accept(&self) -> io::Result<L::Accepted> {
         loop {
             self.backoff.over().await;
-            let taken = self.inner.io(Interest::READABLE, Listener::take).await;
+            let taken = self.inner.io(Interest::READABLE, Listener::take);
+            let taken = labeled(Kind::Accept, self.inner.get().number(), taken).await;
             if let Some(done) = self.settle(taken.map(|(_, taken)| taken)) {
                 return done;
             }
@@ -61,7 +62,11 @@ impl<L: Listener> Acceptor<L> {
     pub(super) fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<L::Accepted>> {
         loop {
             ready!(self.backoff.poll_over(cx));
-            let taken = ready!(self.inner.poll_io(cx, Interest::READABLE, Listener::take));
+            let taken = self.inner.poll_io(cx, Interest::READABLE, Listener::take);
+            if taken.is_pending() {
+                Kind::Accept.note(self.inner.get().number());
+            }
+            let taken = ready!(taken);
             if let Some(done) = self.settle(taken.map(|(_, taken)| taken)) {
                 return Poll::Ready(done);
             }

@@ -2,6 +2,7 @@
 
 use super::stdio::{ChildStderr, ChildStdin, ChildStdout};
 use crate::io::{AsyncRead, AsyncReadExt};
+use crate::leaf::{Kind, labeled};
 use crate::time::sleep;
 use colored_core::SchedulerHandle;
 use std::fmt;
@@ -125,11 +126,13 @@ impl Process {
             }
             match &self.exit {
                 #[cfg(target_os = "linux")]
-                Some(exit) => exit.readable().await?,
+                Some(exit) => {
+                    labeled(Kind::Child, self.child.id(), exit.readable()).await?;
+                }
                 #[cfg(not(target_os = "linux"))]
                 Some(exit) => match *exit {},
                 None => {
-                    sleep(look).await;
+                    labeled(Kind::Child, self.child.id(), sleep(look)).await;
                     look = (look * 2).min(LAST_LOOK);
                 }
             }

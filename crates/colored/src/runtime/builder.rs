@@ -1,9 +1,11 @@
 //! [`Builder`]: the settings of a runtime.
 
 mod build;
+mod dumps;
 mod hooks;
 mod trace;
 
+use self::dumps::Dumps;
 use self::trace::Trace;
 use super::port::PanicHook;
 use super::warnings;
@@ -62,6 +64,7 @@ pub struct Builder {
     warning_pace: warnings::Pace,
     on_task_panic: Option<PanicHook>,
     worker_hooks: WorkerHooks,
+    dumps: Dumps,
     lazy_files: bool,
     io_uring: bool,
     start_paused: bool,
@@ -108,6 +111,7 @@ impl Builder {
             warning_pace: warnings::Pace::DEFAULT,
             on_task_panic: None,
             worker_hooks: WorkerHooks::default(),
+            dumps: Dumps::default(),
             lazy_files: true,
             io_uring: true,
             start_paused: false,

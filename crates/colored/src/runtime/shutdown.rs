@@ -42,6 +42,7 @@ impl Threads {
         handle.driver.bell.stop();
         let pool = handle.driver.pool.shutdown(deadline);
         handle.driver.shut_down_tokio(deadline);
+        drop(self.on_signal.take());
         if stopped {
             // They have left the gate: a join returns at once.
             workers.into_iter().for_each(|worker| drop(worker.join()));

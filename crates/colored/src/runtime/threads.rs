@@ -1,10 +1,12 @@
 //! The threads of a runtime: one per worker, and the reactor thread.
 
+use super::dump::OnSignal;
 use super::glance::{GLANCE_NANOS, wake_all};
 use super::parts::Parts;
 use super::worker_hooks::WorkerHooks;
 use crate::driver::backstop::SpareThreads;
 use crate::driver::{Driver, backstop, current, entered};
+use crate::dump::kernel;
 use crate::launch::Launch;
 use crate::wall;
 use colored_core::{Step, Worker};
@@ -20,6 +22,8 @@ pub(super) struct Threads {
     pub(super) reactor: Option<JoinHandle<()>>,
     pub(super) gate: Arc<Gate>,
     launch: Launch,
+    /// Ends with the runtime.
+    pub(super) on_signal: Option<OnSignal>,
 }
 
 /// Lets the threads start together or not at all, and counts the threads that live.
@@ -99,7 +103,8 @@ impl Threads {
     pub(super) fn start(parts: Parts, pins: Vec<CoreId>) -> io::Result<Self> {
         let gate = Arc::new(Gate::default());
         let launch = parts.launch.clone();
-        let mut threads = Self { workers: Vec::new(), reactor: None, gate, launch };
+        let mut threads =
+            Self { workers: Vec::new(), reactor: None, gate, launch, on_signal: None };
         let started = threads.spawn_all(parts, &pins);
         threads.gate.open(started.is_ok());
         started.map(|()| threads)
@@ -197,6 +202,7 @@ fn run_worker(worker: Box<Worker>, driver: Arc<Driver>, hooks: &WorkerHooks) {
 
 fn live(mut worker: Box<Worker>, driver: Arc<Driver>, hooks: &WorkerHooks) {
     let index = worker.index();
+    driver.note_thread(index, kernel::this_thread());
     // A spare worker has no wheel of its own: its tasks put their timers into the wheels in turn, as a thread does that
     // is no worker.
     let of_wheel = (index < driver.wheels.len()).then_some(index);

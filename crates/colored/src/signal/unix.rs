@@ -1,6 +1,7 @@
 //! The signals of unix.
 
 use crate::io::{AsyncRead, ReadBuf};
+use crate::leaf::Kind;
 use crate::net::UnixStream;
 use futures_core::Stream;
 use signal_hook::SigId;
@@ -167,7 +168,11 @@ impl Signal {
     pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<()>> {
         let mut bytes = [0; 1024];
         let mut buf = ReadBuf::new(&mut bytes);
-        match ready!(Pin::new(&mut self.bytes).poll_read(cx, &mut buf)) {
+        let polled = Pin::new(&mut self.bytes).poll_read(cx, &mut buf);
+        if polled.is_pending() {
+            Kind::Signal.note(self.kind.0.unsigned_abs());
+        }
+        match ready!(polled) {
             Ok(()) if !buf.filled().is_empty() => Poll::Ready(Some(())),
             _ => Poll::Ready(None),
         }

@@ -1,8 +1,11 @@
-//! [`Builder`]: spawns a task with a color and a priority.
+//! [`Builder`]: spawns a task with a color, a priority and a name.
 
 use super::with_handle;
-use colored_core::{Color, JoinHandle, Priority};
+use colored_core::{Color, JoinHandle, Priority, TaskName};
+use pin_project_lite::pin_project;
 use std::panic::Location;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
 /// The settings of one task.
 ///
@@ -17,21 +20,22 @@ use std::panic::Location;
 /// ```
 #[derive(Clone, Copy, Debug)]
 #[must_use = "a builder does nothing before `spawn`"]
-pub struct Builder {
+pub struct Builder<'a> {
     color: Color,
     priority: Priority,
+    name: Option<&'a str>,
 }
 
-impl Default for Builder {
+impl Default for Builder<'_> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Builder {
+impl<'a> Builder<'a> {
     /// As [`spawn`](super::spawn): the default color, and no priority of its own.
     pub fn new() -> Self {
-        Self { color: Color::DEFAULT, priority: Priority::Normal }
+        Self { color: Color::DEFAULT, priority: Priority::Normal, name: None }
     }
 
     /// The color that the task runs under. Default: [`Color::DEFAULT`].
@@ -70,6 +74,24 @@ impl Builder {
         self
     }
 
+    /// A name for the task, which [dumps](crate::Handle::dump), long polls, deadlocks and panics show. Several tasks may
+    /// have one name. Default: none.
+    ///
+    /// A task without a name pays nothing. A name costs an allocation, four looks under a lock of the process, and 16
+    /// bytes of the task.
+    ///
+    /// ```
+    /// # #[colored::main(workers = 1)]
+    /// # async fn main() {
+    /// let reader = colored::task::Builder::new().name("reader").spawn(async {});
+    /// # reader.await.unwrap();
+    /// # }
+    /// ```
+    pub fn name(mut self, name: &'a str) -> Self {
+        self.name = Some(name);
+        self
+    }
+
     /// Spawns the task on the current runtime.
     ///
     /// # Panics
@@ -82,9 +104,46 @@ impl Builder {
         F::Output: Send + 'static,
     {
         let site = Location::caller();
+        let Some(text) = self.name else { return self.spawn_from(site, future) };
+        let (kept, name) = TaskName::reserve(text);
+        let handle = self.spawn_from(site, Named { future, name: kept, is_given: false });
+        name.give(handle.id());
+        handle
+    }
+
+    #[track_caller]
+    fn spawn_from<F>(self, site: &'static Location<'static>, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
         with_handle("task::Builder::spawn", |handle| match self.priority {
             Priority::High => handle.spawn_high_from(site, self.color, future),
             _ => handle.spawn_colored_from(site, self.color, future),
         })
+    }
+}
+
+pin_project! {
+    /// A future that keeps the name of its task.
+    struct Named<F> {
+        #[pin]
+        future: F,
+        name: TaskName,
+        is_given: bool,
+    }
+}
+
+impl<F: Future> Future for Named<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let this = self.project();
+        if !std::mem::replace(this.is_given, true)
+            && let Some(id) = colored_core::current_task()
+        {
+            this.name.give(id);
+        }
+        this.future.poll(cx)
     }
 }

@@ -2,6 +2,7 @@
 
 use std::{
     fmt,
+    panic::Location,
     pin::Pin,
     task::{Context, Poll, ready},
     time::Duration,
@@ -9,6 +10,7 @@ use std::{
 
 use super::{instant::Instant, later, present, timer::Timer};
 use crate::budget;
+use crate::leaf::TimerLeaf;
 
 /// Waits for `duration`, counted from this call.
 ///
@@ -26,14 +28,16 @@ use crate::budget;
 /// # }
 /// ```
 #[must_use = "a sleep does nothing unless it is awaited"]
+#[track_caller]
 pub fn sleep(duration: Duration) -> Sleep {
     sleep_until(later(present(), duration))
 }
 
 /// Waits until `deadline`, which may have passed already. Cancel safe.
 #[must_use = "a sleep does nothing unless it is awaited"]
+#[track_caller]
 pub fn sleep_until(deadline: impl Into<Instant>) -> Sleep {
-    Sleep { deadline: deadline.into().into_std(), timer: None }
+    Sleep { deadline: deadline.into().into_std(), timer: None, site: Location::caller() }
 }
 
 /// A future that is ready at its deadline; made by [`sleep`] and [`sleep_until`].
@@ -60,6 +64,8 @@ pub struct Sleep {
     deadline: std::time::Instant,
     /// There from the first poll that found the deadline ahead until it is reached.
     timer: Option<Timer>,
+    /// Where it was made, for dumps.
+    site: &'static Location<'static>,
 }
 
 impl Sleep {
@@ -85,8 +91,17 @@ impl Sleep {
         this.timer = this.timer.take().filter(|timer| timer.reset(deadline));
     }
 
-    /// [`poll`](Future::poll) without the budget.
-    pub(super) fn poll_elapsed(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+    /// [`poll`](Future::poll) without the budget. The sleep is the guard of something else, or what is awaited.
+    pub(super) fn poll_elapsed(&mut self, cx: &mut Context<'_>, is_guard: bool) -> Poll<()> {
+        let polled = self.poll_timer(cx);
+        if let Some(timer) = self.timer.as_ref().filter(|_| polled.is_pending()) {
+            let (deadline, now) = (timer.tick(self.deadline), timer.present());
+            TimerLeaf { site: self.site, is_guard }.note(deadline, now);
+        }
+        polled
+    }
+
+    fn poll_timer(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if let Some(timer) = &self.timer {
             if timer.wait(self.deadline, cx.waker()) {
                 return Poll::Pending;
@@ -111,6 +126,7 @@ impl Sleep {
 impl Drop for Sleep {
     fn drop(&mut self) {
         if let Some(timer) = self.timer.take() {
+            TimerLeaf { site: self.site, is_guard: false }.forget(|| timer.tick(self.deadline));
             timer.let_go();
         }
     }
@@ -121,7 +137,7 @@ impl Future for Sleep {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         ready!(budget::poll_proceed(cx));
-        let poll = self.get_mut().poll_elapsed(cx);
+        let poll = self.get_mut().poll_elapsed(cx, false);
         if poll.is_pending() {
             budget::give_back();
         }

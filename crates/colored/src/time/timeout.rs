@@ -39,11 +39,13 @@ use crate::budget;
 /// }
 /// # }
 /// ```
+#[track_caller]
 pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoFuture> {
     Timeout { future: future.into_future(), sleep: sleep(duration), limit: Some(duration) }
 }
 
 /// [`timeout`] with a point in time, and as cancel safe.
+#[track_caller]
 pub fn timeout_at<F: IntoFuture>(
     deadline: impl Into<Instant>,
     future: F,
@@ -97,7 +99,7 @@ impl<F: Future> Future for Timeout<F> {
         if !set_aside {
             return Poll::Pending;
         }
-        let poll = this.sleep.poll_elapsed(cx);
+        let poll = this.sleep.poll_elapsed(cx, true);
         if poll.is_pending() {
             budget::give_back();
         }

@@ -81,6 +81,18 @@ impl Timer {
             && driver.wheels[self.0.wheel].update_waker(self.0.key, waker)
     }
 
+    /// The tick of a deadline.
+    #[inline]
+    pub(super) fn tick(&self, deadline: Instant) -> u64 {
+        self.0.home.driver.clock.deadline_tick(deadline)
+    }
+
+    /// The tick up to which the timer's wheel has been told the time.
+    #[inline]
+    pub(super) fn present(&self) -> u64 {
+        self.0.home.driver.wheels[self.0.wheel].present()
+    }
+
     /// The present by the clock that the timer goes by.
     pub(super) fn now(&self) -> Instant {
         self.0.home.driver.clock.now()

@@ -7,6 +7,7 @@ use std::task::{Context, Poll, Waker};
 use super::readiness::{Readiness, Snapshot};
 use super::ready::{Interest, Ready};
 use super::waiters::Waiters;
+use crate::leaf::Kind;
 
 /// The state of one socket that the polling thread and the socket's tasks share.
 ///
@@ -16,12 +17,19 @@ use super::waiters::Waiters;
 pub(crate) struct Entry {
     readiness: Readiness,
     waiters: Mutex<Waiters>,
+    /// The descriptor, for dumps.
+    descriptor: u32,
 }
 
 impl Entry {
     /// An entry that takes the socket for `ready` until the system says more.
-    pub(super) fn new(ready: Ready) -> Entry {
-        Entry { readiness: Readiness::new(ready), waiters: Mutex::default() }
+    pub(super) fn new(ready: Ready, descriptor: u32) -> Entry {
+        Entry { readiness: Readiness::new(ready), waiters: Mutex::default(), descriptor }
+    }
+
+    /// What a task notes that waits for `interest`.
+    fn kind(interest: Interest) -> Kind {
+        if interest.is_readable() { Kind::Readable } else { Kind::Writable }
     }
 
     /// Waits in the slot of one direction: only the last task to poll is woken.
@@ -49,6 +57,9 @@ impl Entry {
         let seen = self.answer(interest);
         drop(waiters);
         drop(replaced);
+        if seen.is_pending() {
+            Self::kind(interest).note(self.descriptor);
+        }
         seen
     }
 
@@ -144,6 +155,7 @@ impl Drop for Place<'_> {
         if let Some(key) = self.key {
             let waker = self.entry.lock().unlist(key);
             drop(waker);
+            Entry::kind(self.interest).forget(self.entry.descriptor);
         }
     }
 }

@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn a_reused_index_gets_another_token() {
         let mut table = Table::default();
-        let entry = || Arc::new(Entry::new(Ready::EMPTY));
+        let entry = || Arc::new(Entry::new(Ready::EMPTY, 0));
         let old = table.insert(entry()).unwrap();
         table.remove(old);
         let new = table.insert(entry()).unwrap();
@@ -102,7 +102,7 @@ mod tests {
     fn the_generation_wraps() {
         let mut table = Table { generation: usize::MAX - 1, ..Table::default() };
         for _ in 0..4 {
-            let key = table.insert(Arc::new(Entry::new(Ready::EMPTY))).unwrap();
+            let key = table.insert(Arc::new(Entry::new(Ready::EMPTY, 0))).unwrap();
             assert!(table.get(key.token()).is_some());
         }
     }

@@ -7,11 +7,11 @@
 //! The lock of the state is never held while a read's `done` runs.
 
 use super::Read;
+use crate::driver::descriptor::Descriptor;
 use crate::driver::reactor::{Entry, Interest, Ready, Shard, Watched};
 use crate::wall;
 use colored_core::contain;
 use io_uring::{IoUring, opcode, types};
-use mio::unix::SourceFd;
 use slab::Slab;
 use std::io;
 use std::mem;
@@ -66,7 +66,7 @@ impl Uring {
         }
         let descriptor = ring.as_raw_fd();
         let (_key, entry) =
-            shard.register(&mut SourceFd(&descriptor), Ready::EMPTY, Watched::AllButRoom)?;
+            shard.register(&mut Descriptor(descriptor), Ready::EMPTY, Watched::AllButRoom)?;
         let state = State { ring, begun: Slab::new(), bytes: 0, is_closed: false };
         let uring = Arc::new(Uring { state: Mutex::new(state), entry });
         uring.clone().wake();

@@ -4,8 +4,10 @@ use std::fmt;
 use std::io;
 use std::net::{self, Shutdown, SocketAddr};
 
+use crate::driver::reactor::Socket;
 use crate::driver::source::Registered;
 use crate::io::{Interest, Ready};
+use crate::leaf::{Kind, labeled};
 use crate::net::transfer::Stream;
 
 /// A TCP connection.
@@ -48,7 +50,7 @@ impl TcpStream {
     /// Registers a socket that is about to be connected, and waits for the outcome.
     pub(super) async fn connecting(socket: mio::net::TcpStream) -> io::Result<TcpStream> {
         let inner = Registered::new(socket, Ready::EMPTY)?;
-        inner.io(Interest::WRITABLE, outcome).await?;
+        labeled(Kind::Connect, inner.get().number(), inner.io(Interest::WRITABLE, outcome)).await?;
         Ok(TcpStream { inner })
     }
 

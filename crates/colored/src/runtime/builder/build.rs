@@ -63,9 +63,17 @@ impl Builder {
             Some(pin) => pin,
             None => environment::switch("COLORED_PIN", false)?,
         };
+        let dumps = self.dumps.clone();
         let parts = self.prepare(size, false)?;
-        let handle = parts.handle.clone();
-        let threads = Threads::start(parts, threads::pins(pin))?;
+        let (handle, name) = (parts.handle.clone(), parts.name.clone());
+        let mut threads = Threads::start(parts, threads::pins(pin))?;
+        threads.on_signal = match dumps.on_signal(&handle, &name) {
+            Ok(on_signal) => on_signal,
+            Err(error) => {
+                Runtime { handle, threads }.shutdown_background();
+                return Err(error);
+            }
+        };
         Ok(Runtime { handle, threads })
     }
 
@@ -195,7 +203,7 @@ impl Builder {
         if self.start_paused {
             driver.pause();
         }
-        let driver = Arc::new(driver);
+        let driver = Arc::new(driver.with_stall(self.dumps.on_stall()));
         let port = Port {
             driver: Arc::clone(&driver),
             start: wall::now(),

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::FileTypeExt;
 
 use mio::event::Source;
@@ -61,6 +61,12 @@ impl End {
     pub(super) fn into_fd(self, blocking: bool) -> io::Result<OwnedFd> {
         ioctl_fionbio(&self.file, !blocking)?;
         Ok(self.file.into())
+    }
+}
+
+impl AsRawFd for End {
+    fn as_raw_fd(&self) -> RawFd {
+        self.file.as_raw_fd()
     }
 }
 

@@ -1,0 +1,11 @@
+//! What the kernel says of the thread of a worker.
+
+#[cfg(target_os = "linux")]
+#[path = "kernel/linux.rs"]
+mod system;
+#[cfg(not(target_os = "linux"))]
+#[path = "kernel/absent.rs"]
+mod system;
+
+pub(super) use self::system::state;
+pub(crate) use self::system::this_thread;

@@ -1,0 +1,77 @@
+//! How a dump is made.
+
+use super::{CallDump, Dump, WorkerDump, WorkerState, addresses, kernel};
+use crate::driver::Driver;
+use crate::leaf::Told;
+use crate::wall;
+use colored_core::dump::{Dumped, Dumping};
+use colored_core::{Scheduler, task_name};
+use std::thread;
+use std::time::Duration;
+
+/// The time between two looks at the lanes that are not idle. Short beside the 10 ms after which a worker is stuck.
+const LOOK: Duration = Duration::from_micros(100);
+
+/// Makes a dump of a runtime. Waits while another thread makes one.
+pub(crate) fn make(scheduler: &Scheduler, driver: &Driver) -> Dump {
+    let begin = wall::now();
+    let mut dumping = loop {
+        match Dumping::begin(scheduler) {
+            Some(dumping) => break dumping,
+            None => thread::sleep(LOOK),
+        }
+    };
+    while dumping.go_on() {}
+    while !dumping.is_done() {
+        thread::sleep(LOOK);
+    }
+    let seen = dumping.end();
+    let tick = driver.clock.now_tick();
+    let leaves = seen.sheet.tasks().iter().filter_map(|task| task.leaf);
+    let descriptors = leaves.filter_map(|(leaf, _)| Told::of(leaf, tick)?.descriptor());
+    let sockets = addresses::of(descriptors);
+    let name = |id| Some((id, task_name(id)?));
+    let names = seen.sheet.tasks().iter().filter_map(|task| name(task.id)).collect();
+    let workers = workers(scheduler, driver, &seen);
+    let calls = calls(driver);
+    Dump { seen, names, workers, calls, sockets, tick, took: wall::since(begin) }
+}
+
+/// A worker that has run one color for so long is looked at more closely.
+const LONG: Duration = Duration::from_millis(10);
+
+fn workers(scheduler: &Scheduler, driver: &Driver, seen: &Dumped) -> Vec<WorkerDump> {
+    let state = |worker: usize| match seen.running[worker] {
+        Some(slice) => WorkerState::Running {
+            color: slice.color,
+            task: slice.task,
+            time: Duration::from_nanos(slice.nanos),
+        },
+        None if scheduler.is_parked(worker) => WorkerState::Parked,
+        None if scheduler.is_absent(worker) => WorkerState::Absent,
+        None => WorkerState::Searching,
+    };
+    let thread = |worker: usize, state: &WorkerState| match state {
+        WorkerState::Running { time, .. } if *time >= LONG => {
+            driver.thread_of(worker).and_then(kernel::state)
+        }
+        _ => None,
+    };
+    let all = (0..seen.running.len()).map(|worker| {
+        let state = state(worker);
+        let thread = thread(worker, &state);
+        WorkerDump { worker, state, thread }
+    });
+    all.filter(|worker| !matches!(worker.state, WorkerState::Absent)).collect()
+}
+
+fn calls(driver: &Driver) -> Vec<CallDump> {
+    let calls = driver.pool.running().into_iter();
+    calls
+        .map(|(class, call)| {
+            // The places of file operations are in this crate.
+            let spawned = (class != "fs").then_some(call.site);
+            CallDump { class, time: wall::since(call.since), spawned }
+        })
+        .collect()
+}

@@ -1,0 +1,67 @@
+//! A dump of a million waiting tasks: the aims are less than a second, and delays of 1 ms for the others.
+
+use crate::support::alone;
+use crate::support::attempts::percentile;
+use crate::support::soak::times;
+use colored::time::{Instant, sleep};
+use colored::{Color, Runtime};
+use std::future::pending;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// Waits for ever, and counts its polls.
+async fn waits(polls: Arc<AtomicUsize>) {
+    std::future::poll_fn(|_| {
+        polls.fetch_add(1, Ordering::Relaxed);
+        std::task::Poll::Ready(())
+    })
+    .await;
+    pending::<()>().await;
+}
+
+#[test]
+fn a_dump_of_many_tasks_polls_none_and_delays_others_little() {
+    alone(|| {
+        let tasks = usize::try_from(times(30_000, 1_000_000)).unwrap();
+        let runtime = Runtime::builder().workers(2).build().unwrap();
+        let handle = runtime.handle();
+        let polls = Arc::new(AtomicUsize::new(0));
+        for n in 0..tasks {
+            let future = waits(Arc::clone(&polls));
+            // A color of its own, one of a thousand, or one for all.
+            drop(match n % 4 {
+                0 | 1 => handle.spawn_unique(future),
+                2 => handle.spawn_colored(1_000 + n as u64 % 1_000, future),
+                _ => handle.spawn_colored(5, future),
+            });
+        }
+        crate::support::wait_until(|| polls.load(Ordering::Relaxed) == tasks);
+        let stop = Arc::new(AtomicBool::new(false));
+        let end = Arc::clone(&stop);
+        // Of the color that has most tasks.
+        let late = handle.spawn_colored(Color::new(5), async move {
+            let mut late = Vec::new();
+            while !end.load(Ordering::Relaxed) {
+                let begin = Instant::now();
+                sleep(Duration::from_micros(200)).await;
+                late.push(begin.elapsed());
+            }
+            late
+        });
+        let mut took = Vec::new();
+        for _ in 0..5 {
+            let dump = handle.dump();
+            took.push(dump.took());
+            assert!(dump.unread().is_empty(), "{:?}", dump.unread());
+            let waiting = dump.tasks().filter(|task| task.id() != late.id());
+            assert_eq!(waiting.count(), tasks);
+        }
+        stop.store(true, Ordering::Relaxed);
+        let late = runtime.run(late).unwrap();
+        assert_eq!(polls.load(Ordering::Relaxed), tasks, "a dump has polled");
+        let (least, p99) = (*took.iter().min().unwrap(), percentile(late, 99));
+        println!("{tasks} tasks: {took:?}; sleeps of 0.2 ms beside the dumps took {p99:?} at p99");
+        assert!(least < Duration::from_secs(1), "{least:?}");
+    });
+}
