@@ -1,6 +1,8 @@
 //! What a runtime tells of itself.
 
 mod freeze;
+#[cfg(unix)]
+mod inspect;
 mod observe;
 mod trace;
 mod usage;

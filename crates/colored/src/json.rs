@@ -1,4 +1,4 @@
-//! JSON texts: [`object()`] and [`array()`] write one, [`Object`] and [`Array`] are their builders.
+//! JSON texts: [`object()`] writes one, [`Object`] and [`Array`] are its builders.
 //!
 //! The builders write straight into one string. A builder lives inside a closure, which ends the object, so nothing is
 //! left open and nothing is closed twice.
@@ -10,13 +10,6 @@ use std::time::Duration;
 pub(crate) fn object(fill: impl FnOnce(&mut Object<'_>)) -> String {
     let mut out = String::new();
     Object::write(&mut out, fill);
-    out
-}
-
-/// The text of an array, whose elements `fill` writes.
-pub(crate) fn array(fill: impl FnOnce(&mut Array<'_>)) -> String {
-    let mut out = String::new();
-    Array::write(&mut out, fill);
     out
 }
 
@@ -205,7 +198,7 @@ fn escape(text: &str, out: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use super::{array, object};
+    use super::object;
     use std::time::Duration;
 
     #[test]
@@ -227,7 +220,7 @@ mod tests {
             text,
             r#"{"name":"orders","count":3,"list":[-1,{},{"yes":true}],"more":{"none":null,"some":"text"}}"#
         );
-        assert_eq!(array(|_| {}), "[]");
+        assert_eq!(object(|all| all.array("none", |_| {})), r#"{"none":[]}"#);
     }
 
     #[test]
@@ -242,7 +235,7 @@ mod tests {
 
     #[test]
     fn numbers_are_numbers_of_json() {
-        let text = array(|all| {
+        let list = |all: &mut super::Array<'_>| {
             all.element(0.5);
             all.element(1e300);
             all.element(f64::INFINITY);
@@ -250,8 +243,12 @@ mod tests {
             all.element(u64::MAX);
             all.element(usize::MIN);
             all.element(Duration::new(12, 34));
-        });
+        };
+        let text = object(|all| all.array("list", list));
         let large = format!("{}", 1e300);
-        assert_eq!(text, format!("[0.5,{large},null,null,18446744073709551615,0,12.000000034]"));
+        assert_eq!(
+            text,
+            format!("{{\"list\":[0.5,{large},null,null,18446744073709551615,0,12.000000034]}}")
+        );
     }
 }

@@ -32,7 +32,7 @@ pub(crate) use self::news::News;
 
 use self::bound::Bound;
 use self::digest::Digest;
-use crate::json;
+use crate::json::{self, Object};
 use crate::usage::Window;
 use std::fmt;
 use std::time::Duration;
@@ -111,25 +111,26 @@ impl Report {
     /// `evidence` and `remedy`; `length` in seconds, `ceiling` (null if infinite), `limit`, `load`, `delayed`, `measures_waits`.
     #[must_use]
     pub fn to_json(&self) -> String {
-        json::object(|report| {
-            report.field("fault", self.fault().map(Fault::name));
-            report.field("sentence", &self.sentence());
-            report.array("findings", |findings| {
-                self.findings
-                    .iter()
-                    .for_each(|found| findings.object(|object| found.write(object)));
-            });
-            report.field("length", self.length);
-            report.field("ceiling", self.ceiling);
-            let limit = self.limit.map(|limit| match limit {
-                Limit::Color(color) => color.to_string(),
-                Limit::Cpus => "cpus".into(),
-            });
-            report.field("limit", limit.as_ref());
-            report.field("load", self.load);
-            report.field("delayed", self.delayed);
-            report.field("measures_waits", self.measures_waits);
-        })
+        json::object(|report| self.write(report))
+    }
+
+    /// The fields of [`to_json`](Self::to_json).
+    pub(crate) fn write(&self, report: &mut Object<'_>) {
+        report.field("fault", self.fault().map(Fault::name));
+        report.field("sentence", &self.sentence());
+        report.array("findings", |findings| {
+            self.findings.iter().for_each(|found| findings.object(|object| found.write(object)));
+        });
+        report.field("length", self.length);
+        report.field("ceiling", self.ceiling);
+        let limit = self.limit.map(|limit| match limit {
+            Limit::Color(color) => color.to_string(),
+            Limit::Cpus => "cpus".into(),
+        });
+        report.field("limit", limit.as_ref());
+        report.field("load", self.load);
+        report.field("delayed", self.delayed);
+        report.field("measures_waits", self.measures_waits);
     }
 
     /// The first line, without the name of the fault.

@@ -78,6 +78,7 @@ mod embedded;
 mod environment;
 mod glance;
 mod handle;
+pub mod inspect;
 mod main_task;
 mod metrics;
 mod observe;

@@ -4,6 +4,7 @@
 //! [`UnixDatagram`](super::UnixDatagram).
 
 pub use self::credentials::UCred;
+pub(crate) use self::credentials::uid_of_peer;
 pub use self::halves::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, ReuniteError, WriteHalf};
 pub use std::os::unix::net::SocketAddr;
 

@@ -14,6 +14,7 @@ use crate::launch::Launch;
 use crate::long_poll::Hook;
 use colored_core::{Options, Policy};
 use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// How long a blocking thread waits for another call before it ends, unless it is set.
@@ -41,6 +42,7 @@ const DEADLOCK_AFTER: Duration = Duration::from_millis(10);
 /// | `COLORED_LONG_POLL_MS` | [`long_poll`](Builder::long_poll), in milliseconds | 1 to 86400000, which is a day |
 /// | `COLORED_WARNINGS` | 0 acts as [`warnings(false)`](Builder::warnings) | 0, 1 |
 /// | `COLORED_TRACE` | [`trace_level`](Builder::trace_level): the number of a [`Level`](crate::trace::Level) | 0 to 3 |
+/// | `COLORED_INSPECT` | [`inspect`](Builder::inspect) | a path, in which `{pid}` is the number of the process |
 /// | `COLORED_LAZY_FILES` | 0 acts as [`lazy_files(false)`](Builder::lazy_files) | 0, 1 |
 /// | `COLORED_IO_URING` | 0 acts as [`io_uring(false)`](Builder::io_uring) | 0, 1 |
 #[derive(Clone)]
@@ -69,6 +71,7 @@ pub struct Builder {
     io_uring: bool,
     start_paused: bool,
     trace: Trace,
+    inspect: Option<PathBuf>,
     #[cfg(feature = "tokio-context")]
     tokio: Tokio,
     options: Options,
@@ -116,6 +119,7 @@ impl Builder {
             io_uring: true,
             start_paused: false,
             trace: Trace::default(),
+            inspect: None,
             #[cfg(feature = "tokio-context")]
             tokio: Tokio::None,
             options: Options::default(),
@@ -274,6 +278,28 @@ impl Builder {
     /// else: for tests. [The module](crate::time#paused-time) says when time moves then. Default: no.
     pub fn start_paused(mut self, paused: bool) -> Self {
         self.start_paused = paused;
+        self
+    }
+
+    /// The path of a Unix socket on which the runtime tells what it does, to the program `colored-top` and to scripts;
+    /// [`inspect`](super::inspect) describes the requests, the replies, who may read, and what it costs. A thread
+    /// answers, `colored-inspect`. Default: the environment variable `COLORED_INSPECT`; without it there is neither the
+    /// thread nor the socket.
+    ///
+    /// [`build`](Builder::build) makes the file, with the mode 0600, and the end of the runtime removes it. It replaces the
+    /// socket of a process that has ended. If a process listens there, also this one for another runtime, or the file is
+    /// of another kind, `build` returns an error that names the path. The path has 80 bytes at most on most systems.
+    /// Where the system has no Unix sockets, `build` returns an error.
+    ///
+    /// ```no_run
+    /// # fn main() -> std::io::Result<()> {
+    /// let runtime = colored::Builder::new().inspect("/run/user/1000/orders.sock").build()?;
+    /// # drop(runtime);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn inspect(mut self, path: impl Into<PathBuf>) -> Self {
+        self.inspect = Some(path.into());
         self
     }
 

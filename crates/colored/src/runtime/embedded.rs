@@ -2,6 +2,7 @@
 
 use super::glance::{GLANCE_NANOS, wake_all};
 use super::handle::{EnterGuard, Handle};
+use super::inspect::Server;
 use super::metrics::Metrics;
 use super::parts::Parts;
 use super::resume;
@@ -75,6 +76,7 @@ pub struct EmbeddedRuntime {
     worker: Worker,
     wakers: Vec<Waker>,
     lookout: Lookout,
+    _inspector: Option<Server>,
     /// How long the worker may rest at most, by itself.
     rest: Option<Duration>,
     /// Futures that need not be `Send` are on this thread.
@@ -85,7 +87,7 @@ pub struct EmbeddedRuntime {
 const ONLY: usize = 0;
 
 impl EmbeddedRuntime {
-    pub(super) fn new(mut parts: Parts) -> Self {
+    pub(super) fn new(mut parts: Parts, inspector: Option<Server>) -> Self {
         let worker = parts.workers.pop().expect("an embedded runtime has one worker");
         let lookout = Lookout::new(parts.handle.driver.deadlock_after);
         let handle = parts.handle;
@@ -94,6 +96,7 @@ impl EmbeddedRuntime {
             worker,
             wakers: Vec::new(),
             lookout,
+            _inspector: inspector,
             rest: None,
             _this_thread: PhantomData,
         };

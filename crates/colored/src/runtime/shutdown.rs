@@ -6,6 +6,8 @@
 //! 4. The reactor thread ends.
 //! 5. The blocking pool takes no more calls, cancels the waiting calls, and its threads end.
 //! 6. The tokio runtime that was made for libraries ends, if there is one.
+//! 7. The thread that answers readers ends, and its socket is removed, if there is one: until now it can tell what the
+//!    shutdown waits for.
 //!
 //! Step 2 comes before step 3 so that a destructor can still use sockets and timers. A shutdown that
 //! does not wait skips step 1: one without any time, and a drop that must not take long (see
@@ -43,6 +45,9 @@ impl Threads {
         let pool = handle.driver.pool.shutdown(deadline);
         handle.driver.shut_down_tokio(deadline);
         drop(self.on_signal.take());
+        if let Some(inspector) = self.inspector.take() {
+            inspector.stop(timeout != Some(Duration::ZERO));
+        }
         if stopped {
             // They have left the gate: a join returns at once.
             workers.into_iter().for_each(|worker| drop(worker.join()));

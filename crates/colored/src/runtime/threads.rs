@@ -2,6 +2,7 @@
 
 use super::dump::OnSignal;
 use super::glance::{GLANCE_NANOS, wake_all};
+use super::inspect::Server;
 use super::parts::Parts;
 use super::worker_hooks::WorkerHooks;
 use crate::driver::backstop::SpareThreads;
@@ -21,6 +22,8 @@ pub(super) struct Threads {
     pub(super) workers: Vec<JoinHandle<()>>,
     pub(super) reactor: Option<JoinHandle<()>>,
     pub(super) gate: Arc<Gate>,
+    /// The thread that answers readers, if there is one.
+    pub(super) inspector: Option<Server>,
     launch: Launch,
     /// Ends with the runtime.
     pub(super) on_signal: Option<OnSignal>,
@@ -100,11 +103,15 @@ pub(super) fn pins(pin: bool) -> Vec<CoreId> {
 
 impl Threads {
     /// Starts one thread for each worker, pinned to these CPUs in turn if there are any, and the reactor thread.
-    pub(super) fn start(parts: Parts, pins: Vec<CoreId>) -> io::Result<Self> {
+    pub(super) fn start(
+        parts: Parts,
+        pins: Vec<CoreId>,
+        inspector: Option<Server>,
+    ) -> io::Result<Self> {
         let gate = Arc::new(Gate::default());
         let launch = parts.launch.clone();
-        let mut threads =
-            Self { workers: Vec::new(), reactor: None, gate, launch, on_signal: None };
+        let (workers, reactor, on_signal) = (Vec::new(), None, None);
+        let mut threads = Self { workers, reactor, gate, inspector, launch, on_signal };
         let started = threads.spawn_all(parts, &pins);
         threads.gate.open(started.is_ok());
         started.map(|()| threads)

@@ -62,6 +62,11 @@ impl UnixStream {
     }
 }
 
+/// The number of the user at the other end of a connection that is no socket of ours.
+pub(crate) fn uid_of_peer(socket: &impl AsFd) -> io::Result<u32> {
+    of_peer(socket).map(|peer| peer.uid())
+}
+
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn of_peer(socket: &impl AsFd) -> io::Result<UCred> {
     use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};

@@ -8,6 +8,7 @@ use crate::long_poll::Settings;
 use crate::pool::{Limits, Pool};
 use crate::runtime::environment;
 use crate::runtime::handle::Handle;
+use crate::runtime::inspect::Server;
 use crate::runtime::parts::Parts;
 use crate::runtime::port::Port;
 use crate::runtime::threads::{self, Threads};
@@ -20,6 +21,7 @@ use colored_core::{Options, Scheduler};
 use std::fmt;
 use std::io;
 use std::ops::RangeInclusive;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::available_parallelism;
 use std::time::Duration;
@@ -63,10 +65,12 @@ impl Builder {
             Some(pin) => pin,
             None => environment::switch("COLORED_PIN", false)?,
         };
+        let inspect = self.inspected_at()?;
         let dumps = self.dumps.clone();
         let parts = self.prepare(size, false)?;
         let (handle, name) = (parts.handle.clone(), parts.name.clone());
-        let mut threads = Threads::start(parts, threads::pins(pin))?;
+        let inspector = inspector(inspect, &parts)?;
+        let mut threads = Threads::start(parts, threads::pins(pin), inspector)?;
         threads.on_signal = match dumps.on_signal(&handle, &name) {
             Ok(on_signal) => on_signal,
             Err(error) => {
@@ -78,8 +82,8 @@ impl Builder {
     }
 
     /// Makes a runtime for an event loop of the program: its only worker is the thread that calls this. Other than by
-    /// [`build`](Builder::build), the runtime starts no thread, except for blocking calls and for
-    /// [`tokio_context`](Builder::tokio_context).
+    /// [`build`](Builder::build), the runtime starts no thread, except for blocking calls, for
+    /// [`tokio_context`](Builder::tokio_context), and for [`inspect`](Builder::inspect).
     ///
     /// The settings of threads ([`pin`](Builder::pin), [`spare_workers`](Builder::spare_workers) and the hooks of
     /// workers), and of [long polls](Builder::long_poll), have no effect; `COLORED_WORKERS` and `COLORED_PIN` are not read.
@@ -94,7 +98,10 @@ impl Builder {
                  it out"
             ));
         }
-        Ok(EmbeddedRuntime::new(self.prepare(Size::new(1, 1, 0), true)?))
+        let inspect = self.inspected_at()?;
+        let parts = self.prepare(Size::new(1, 1, 0), true)?;
+        let inspector = inspector(inspect, &parts)?;
+        Ok(EmbeddedRuntime::new(parts, inspector))
     }
 
     fn number_of_workers(&self) -> io::Result<usize> {
@@ -148,6 +155,14 @@ impl Builder {
                 let millis = environment::number(name, allowed, "5")?;
                 Ok(millis.map_or(LONG_POLL, |millis| Duration::from_millis(millis as u64)))
             }
+        }
+    }
+
+    /// Where the runtime is to be inspected.
+    fn inspected_at(&self) -> io::Result<Option<PathBuf>> {
+        match &self.inspect {
+            Some(path) => Ok(Some(path.clone())),
+            None => environment::path("COLORED_INSPECT", "no socket"),
         }
     }
 
@@ -223,6 +238,12 @@ impl Builder {
             warnings,
         })
     }
+}
+
+fn inspector(path: Option<PathBuf>, parts: &Parts) -> io::Result<Option<Server>> {
+    let start =
+        |path: PathBuf| Server::start(&path, parts.handle.clone(), &parts.launch, &parts.name);
+    path.map(start).transpose()
 }
 
 #[cfg(feature = "tokio-context")]

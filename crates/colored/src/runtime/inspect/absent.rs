@@ -1,0 +1,28 @@
+//! Systems without Unix sockets.
+
+use crate::launch::Launch;
+use crate::runtime::handle::Handle;
+use std::convert::Infallible;
+use std::io;
+use std::path::Path;
+
+/// There is none.
+pub(in crate::runtime) struct Server(Infallible);
+
+impl Server {
+    pub(in crate::runtime) fn start(
+        path: &Path,
+        _: Handle,
+        _: &Launch,
+        _: &str,
+    ) -> io::Result<Self> {
+        let text = format!(
+            "inspect({path:?}): the system has no Unix sockets; leave it out, and the variable COLORED_INSPECT"
+        );
+        Err(io::Error::new(io::ErrorKind::Unsupported, text))
+    }
+
+    pub(in crate::runtime) fn stop(self, _: bool) {
+        match self.0 {}
+    }
+}
