@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 /// By crate, its modules from bottom to top. A module imports from layers below its own; two of one
 /// layer do not know each other. The root of a crate, where all come together, may import everything.
-const CRATES: [Crate; 6] = [
+const CRATES: [Crate; 7] = [
     Crate {
         sources: "crates/colored-core/src",
         layers: &[
@@ -92,6 +92,12 @@ const CRATES: [Crate; 6] = [
     Crate {
         sources: "crates/colored-macros/src",
         layers: &[&["errors", "nearest"], &["function", "options"], &["entry"]],
+        exceptions: &[],
+        impls: &[],
+    },
+    Crate {
+        sources: "crates/colored-top/src",
+        layers: &[&["arguments", "model"], &["app", "client"], &["screen"], &["terminal"]],
         exceptions: &[],
         impls: &[],
     },

@@ -1,0 +1,26 @@
+//! The page that explains keys and words.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::widgets::{Paragraph, Widget};
+
+const TEXT: &str = "\
+1 to 7        the pages
+up, down      marks a color; enter shows it, esc goes back
+s, left, right  sorts the colors by another column
+t             sums since the begin of the program, or the last half second
+p, space      pauses: new snapshots are not shown
+q, ctrl-c     ends
+
+busy          how much of one CPU's time the color ran, or was kept across an await: at 100 % it is full
+waits         the mean number of tasks and callbacks that wait; `for color`: their color ran others or was kept,
+              `for CPU`: their color did nothing, and no worker took it
+depth         tasks and callbacks in line now
+turns         polls of tasks and runs of callbacks
+moves         slices on another worker than the one before
+level         what the runtime records; this program sets 1, and the runtime returns to what it had afterwards
+";
+
+pub(super) fn draw(area: Rect, buffer: &mut Buffer) {
+    Paragraph::new(TEXT).render(area, buffer);
+}
