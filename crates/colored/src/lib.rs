@@ -184,6 +184,7 @@
 //! | `macros` | yes | [`#[colored::main]`](macro@main), [`#[colored::test]`](macro@test) |
 //! | `futures-io` | no | the futures-io traits on sockets and files |
 //! | `hyper` | no | hyper's `Read` and `Write` on sockets |
+//! | `metrics` | no | [`metrics::Exporter`](metrics): the runtime's counters for the recorder of the `metrics` crate |
 //! | `tracing` | no | [warnings](Builder::warnings) are events of `tracing` |
 //! | `tokio-context` | no | `#[colored::main(tokio)]`, `Builder::tokio_context`: libraries that need tokio's runtime find one |
 //!
