@@ -28,10 +28,11 @@
 mod freeze;
 mod perfetto;
 mod snapshot;
+mod trigger;
 
 pub(crate) use self::freeze::Freezer;
-pub use self::freeze::Trigger;
 pub use self::snapshot::{Snapshot, ThreadTrace};
+pub use self::trigger::Trigger;
 #[doc(inline)]
 pub use colored_core::Level;
 #[doc(inline)]

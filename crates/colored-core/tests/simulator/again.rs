@@ -32,7 +32,7 @@ pub(crate) fn plan(of: &impl Environment) -> Plan {
     let events = number(of, "COLORED_SIM_EVENTS").unwrap_or(DEFAULT.1);
     assert!(events >= LEAST, "COLORED_SIM_EVENTS is {LEAST} at least, not {events}");
     let kind = of("COLORED_SIM_KIND").map(|kind| &*kind.leak());
-    Plan { events, lines, fault: Fault::None, kind }
+    Plan { events, lines, fault: Fault::None, kind, records: false }
 }
 
 /// A program with fewer events does nothing yet.

@@ -24,6 +24,7 @@ mod oracle;
 mod policy;
 mod profile;
 mod program;
+mod recorded;
 mod run;
 mod slab;
 mod trace;
@@ -221,10 +222,57 @@ fn a_seed_is_replayed_exactly() {
     assert_eq!(different.len(), first.len(), "different seeds are different runs");
 }
 
+/// The same seed is the same trace, record by record, and the same waits.
+#[test]
+fn a_seed_is_recorded_exactly() {
+    let plan = Plan { events: 5_000, records: true, kind: None, ..plan() };
+    let recorded = || {
+        let mut recorded = BTreeMap::new();
+        run_all(plan, 1..12, |run| {
+            assert_eq!(run.violation, None);
+            recorded.insert(run.seed, run.recorded);
+        });
+        recorded
+    };
+    let first = recorded();
+    disturb();
+    assert_eq!(recorded(), first);
+    assert!(first.values().all(|recorded| recorded.digest.0 > 1_000), "{first:?}");
+}
+
+/// The two waits of all colors are the waits that the oracle has measured, from the act that scheduled a task or a
+/// callback to its turn.
+#[test]
+fn the_two_waits_are_what_the_oracle_measures() {
+    let plan = Plan { events: 20_000, records: true, kind: None, ..plan() };
+    let (mut compared, mut all) = (0, [[0_u64; 2]; 2]);
+    run_all(plan, 1..41, |run| {
+        assert_eq!(run.violation, None);
+        let (measured, said) = run.recorded.waits.expect("the end is quiet");
+        let text = format!("seed {}, {}: measured {measured:?}, said {said:?}", run.seed, run.name);
+        // The scheduler counts in units of 1,024 ns: each wait is rounded, up or down.
+        let rounded = 4 * 1024 * measured.turns.isqrt();
+        let close = |one: u64, other: u64| one.abs_diff(other) <= one / 100 + rounded;
+        assert!(close(measured.color + measured.cpu, said.color + said.cpu), "the sum: {text}");
+        assert!(close(measured.color, said.color) && close(measured.cpu, said.cpu), "{text}");
+        println!("{text}");
+        assert_eq!(measured.turns, said.turns, "{text}");
+        for (sums, of) in all.iter_mut().zip([measured, said]) {
+            (sums[0], sums[1]) = (sums[0] + of.color, sums[1] + of.cpu);
+        }
+        compared += 1;
+    });
+    let [measured, said] = all;
+    let close = |of: usize| measured[of].abs_diff(said[of]) <= measured[of] / 1000;
+    assert!(close(0) && close(1), "measured {measured:?}, said {said:?}");
+    assert!(compared == 40 && measured.iter().all(|sum| *sum > 1_000_000_000), "{measured:?}");
+}
+
 /// The text that a failure prints is enough to repeat the failure.
 #[test]
 fn a_failure_says_how_to_run_it_again() {
-    let plan = Plan { events: 12_345, lines: 0, fault: Fault::SwappedPosts, kind: None };
+    let plan =
+        Plan { events: 12_345, lines: 0, fault: Fault::SwappedPosts, kind: None, records: false };
     let (mut failed, mut kinds) = (0, std::collections::BTreeSet::new());
     run_all(plan, 1..16, |run| {
         let Some(said) = again::report(&plan, &run) else { return };
@@ -279,7 +327,7 @@ fn every_fault_is_found() {
             Fault::WrongDiagnosis => (Some("crossings"), 20_000, 30),
             _ => (None, 20_000, 30),
         };
-        let plan = Plan { events, lines: 0, fault, kind };
+        let plan = Plan { events, lines: 0, fault, kind, records: false };
         let (mut found, mut committed) = (0, 0);
         run_all(plan, 1..1 + seeds, |run| {
             committed += u32::from(run.fault_done);

@@ -18,7 +18,7 @@ mod waits;
 
 pub(crate) use self::behaviors::Want;
 pub(crate) use self::callbacks::{CallKey, CellKey};
-pub(crate) use self::lanes::{Entry, Hue};
+pub(crate) use self::lanes::{Entry, Hue, Waits};
 pub(crate) use self::limits::{Answer, LimitKey};
 pub(crate) use self::slices::COUNTED;
 pub(crate) use self::tasks::{End, Outcome};

@@ -4,6 +4,7 @@ use crate::fault::Fault;
 use crate::oracle::{Tally, Violation};
 use crate::profile::Ending;
 use crate::program;
+use crate::recorded::Recorded;
 use crate::world::{Phase, World};
 use std::fmt::Write;
 use std::rc::Rc;
@@ -21,6 +22,8 @@ pub(crate) struct Run {
     /// Whether the fault of the plan has been committed.
     pub(crate) fault_done: bool,
     pub(crate) violation: Option<Violation>,
+    /// What the scheduler has recorded, if the plan says so.
+    pub(crate) recorded: Recorded,
     /// The last lines of the trace, and the program, if a guarantee was not kept.
     pub(crate) lines: String,
 }
@@ -35,6 +38,8 @@ pub(crate) struct Plan {
     pub(crate) fault: Fault,
     /// The only kind of programs to run, or any kind.
     pub(crate) kind: Option<&'static str>,
+    /// Whether the scheduler records. The program then does nothing whose waits the oracle does not know.
+    pub(crate) records: bool,
 }
 
 impl Plan {
@@ -53,6 +58,7 @@ impl Plan {
             fault_done: world.stock.fault_done.get(),
             lines: if violation.is_some() { report(&world) } else { String::new() },
             violation,
+            recorded: world.recorded(),
         };
         World::end();
         if run.violation.is_some() {
@@ -75,6 +81,7 @@ impl Plan {
                 },
                 Phase::Winding if all_is_quiet(world) => {
                     world.compare_counters();
+                    world.note_waits();
                     check_quiet(world);
                     world.shut_down();
                 }

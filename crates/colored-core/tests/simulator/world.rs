@@ -15,6 +15,7 @@
 //! the others, and it holds no color of ours.
 
 mod outsiders;
+mod records;
 mod rules;
 mod seats;
 
@@ -23,12 +24,12 @@ use self::seats::Seat;
 use crate::agenda::{Agenda, Event};
 use crate::chance::Chance;
 use crate::fault::Fault;
-use crate::oracle::{COUNTED, Oracle, Violation};
+use crate::oracle::{COUNTED, Oracle, Violation, Waits};
 use crate::profile::Profile;
 use crate::program::Stock;
 use crate::run::Plan;
 use crate::trace::{Trace, What};
-use colored_core::{Park, Scheduler, SchedulerHandle};
+use colored_core::{Level, Park, Scheduler, SchedulerHandle};
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::rc::Rc;
@@ -129,17 +130,25 @@ pub(crate) struct World {
     /// The time of polls during which nothing else could happen.
     unfair: Cell<u64>,
     failed: Cell<bool>,
+    /// What was measured, and what the scheduler says, when all tasks had ended.
+    waits: Cell<Option<(Waits, Waits)>>,
 }
 
 impl World {
     /// Makes a world of this thread.
     pub(crate) fn begin(seed: u64, plan: &Plan) -> Rc<Self> {
         let chance = Chance::new(seed);
-        let profile = Profile::new(&chance, plan.events, plan.kind);
+        let mut profile = Profile::new(&chance, plan.events, plan.kind);
+        if plan.records {
+            profile.simplify();
+        }
         CLOCK.set(0);
         let workers = profile.workers as usize;
         let (handle, workers) =
             Scheduler::with_options(workers, chance.draw(), Box::new(Port), profile.policy.options);
+        if plan.records {
+            handle.scheduler().set_level(Level::Tasks);
+        }
         let world = Rc::new(Self {
             oracle: RefCell::new(Oracle::new(&profile)),
             trace: RefCell::new(Trace::new(plan.lines)),
@@ -155,6 +164,7 @@ impl World {
             excursion: Cell::new(0),
             unfair: Cell::new(0),
             failed: Cell::new(false),
+            waits: Cell::new(None),
             chance,
             profile,
             fault: plan.fault,

@@ -1,6 +1,6 @@
 //! [`Freezer`]: keeps the records of a moment until somebody takes them.
 
-use super::{Snapshot, ThreadTrace};
+use super::{Snapshot, ThreadTrace, Trigger};
 use crate::wall;
 use colored_core::trace::Copied;
 use colored_core::{Level, Scheduler};
@@ -8,23 +8,6 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-
-/// An event at which a runtime keeps a copy of its records: see [`Builder::freeze_on`](crate::Builder::freeze_on).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Trigger {
-    /// The program has called [`Handle::freeze`](crate::Handle::freeze).
-    Call,
-    /// A task has panicked. The copy is made by the thread of the panic, and its last records are those before the poll
-    /// that panicked.
-    Panic,
-    /// A poll is long ([`Builder::long_poll`](crate::Builder::long_poll)), and goes on.
-    LongPoll,
-    /// A wait in a section could never end, and is about to become an error.
-    Deadlock,
-    /// An [`Admission`](crate::admission::Admission) has refused or shed work, on a thread that works for the runtime.
-    Overload,
-}
 
 /// The shortest time between two copies.
 const REST: Duration = Duration::from_secs(1);

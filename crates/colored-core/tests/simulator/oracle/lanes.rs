@@ -78,6 +78,9 @@ pub(crate) struct Lane {
     /// The worker that has run the lane last, if that is known, while the lane is kept.
     home: Option<u32>,
     pub(super) class: Class,
+    /// How many entries waited since the last change, and whether something ran or looked meanwhile.
+    waiting: (u64, bool),
+    since: u64,
 }
 
 /// The moment since which a lane can run.
@@ -129,6 +132,20 @@ pub(crate) struct Lanes {
     most_lined_up: u32,
     /// How many lanes have become ready by threads that are no workers.
     came: u64,
+    pub(crate) waits: Waits,
+    /// The time of the last change of any lane.
+    time: u64,
+}
+
+/// The sums of all waits so far, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Waits {
+    /// While the color ran others.
+    pub(crate) color: u64,
+    /// While it ran nothing.
+    pub(crate) cpu: u64,
+    /// How many waits have ended.
+    pub(crate) turns: u64,
 }
 
 impl Lanes {
@@ -136,7 +153,17 @@ impl Lanes {
         let lane =
             |hue| Lane { color: Some(plain(hue)), published: true, named: true, ..Lane::default() };
         let lanes = (0..palette).map(lane).collect();
-        Self { lanes, free: Vec::new(), palette, ready: 0, lined_up: 0, most_lined_up: 0, came: 0 }
+        Self {
+            lanes,
+            free: Vec::new(),
+            palette,
+            ready: 0,
+            lined_up: 0,
+            most_lined_up: 0,
+            came: 0,
+            waits: Waits::default(),
+            time: 0,
+        }
     }
 
     pub(super) fn len(&self) -> Hue {
@@ -247,7 +274,14 @@ impl Lanes {
 
     /// Counts a lane again that may have become ready, or is so no more.
     fn count(&mut self, hue: Hue, now: Ready) {
+        self.time = self.time.max(now.now);
         let lane = &mut self.lanes[hue as usize];
+        let waits = lane.queue.len() as u64;
+        self.waits.turns += lane.waiting.0.saturating_sub(waits);
+        let waited = lane.waiting.0 * (self.time - lane.since);
+        *(if lane.waiting.1 { &mut self.waits.color } else { &mut self.waits.cpu }) += waited;
+        lane.waiting = (waits, lane.holder.is_some() || lane.readers > 0);
+        lane.since = self.time;
         let lined_up = !lane.queue.is_empty();
         // Where tasks wait and nothing is queued, a shutdown finds the lane in the table.
         let waits = lane.tasks > 0 && !lined_up && lane.holder.is_none() && lane.readers == 0;
