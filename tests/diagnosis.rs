@@ -1,5 +1,6 @@
 //! What a runtime tells of itself.
 
+mod batch;
 mod freeze;
 #[cfg(unix)]
 mod inspect;

@@ -7,7 +7,8 @@
 //!
 //! [`Handle::trace`](crate::Handle::trace) copies all rings into a [`Snapshot`], and delays nobody. A [`Trigger`] does the
 //! same at the moment of an event, and keeps the snapshot until [`Handle::frozen`](crate::Handle::frozen) takes it.
-//! [`Snapshot::write_perfetto`] writes a snapshot as a file that <https://ui.perfetto.dev> opens.
+//! [`Snapshot::write_perfetto`] writes a snapshot as a file that <https://ui.perfetto.dev> opens, and [`Snapshot::batch`]
+//! says what limited the work in it.
 //!
 //! ```
 //! use colored::trace::{Level, Trigger};
@@ -25,11 +26,13 @@
 //! # }
 //! ```
 
+mod batch;
 mod freeze;
 mod perfetto;
 mod snapshot;
 mod trigger;
 
+pub use self::batch::{Batch, Blame, Split};
 pub(crate) use self::freeze::Freezer;
 pub use self::snapshot::{Snapshot, ThreadTrace};
 pub use self::trigger::Trigger;

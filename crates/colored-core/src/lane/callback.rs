@@ -5,6 +5,7 @@ use crate::lane::alone::{try_alone, try_alone_soon};
 use crate::lane::current::Hold;
 use crate::lane::{LanePtr, LaneRef};
 use crate::memory;
+use crate::meter;
 use crate::queue::{Kind, Node};
 use crate::sync::UnsafeCell;
 use std::alloc::Layout;
@@ -185,7 +186,14 @@ where
 #[inline]
 unsafe fn run_alone<F: FnOnce() -> R, R>(lane: &LaneRef, f: F) -> R {
     let hold = Hold::begin(lane.ptr());
+    let records = meter::is_on();
+    if records {
+        lane.begins_inline();
+    }
     let result = catch_unwind(AssertUnwindSafe(f));
+    if records {
+        lane.ends_inline();
+    }
     // SAFETY: this thread holds the lane, at whose head is the lane's own node, so no task of it has been polled;
     // `lane` outlives this.
     unsafe { lane.ptr().end_inline(hold) };

@@ -10,6 +10,8 @@
 //! | the turn of a node begins | [`turn_begins`](Lane::turn_begins) | |
 //! | the turn is over, and the next exchange may end the hold | [`turn_ends`](Lane::turn_ends) | idle, or kept |
 //! | the exchange did not | [`goes_on`](Lane::goes_on) | running |
+//! | a closure begins at once, on its caller's thread | [`begins_inline`](Lane::begins_inline) | running |
+//! | it is over | [`ends_inline`](Lane::ends_inline) | idle, unless something waits |
 //! | a behavior, or readers, are about to get the lane | [`is_taken`](Lane::is_taken) | kept |
 //! | these give it back | [`may_end`](Lane::may_end), then perhaps `is_queued` | idle |
 //!
@@ -157,6 +159,22 @@ impl Lane {
     #[cold]
     pub(in crate::lane) fn goes_on(&self, at: At) {
         self.meter().goes_on(at);
+    }
+
+    /// This thread has taken the idle lane, and is about to run a closure there.
+    #[cold]
+    pub(in crate::lane) fn begins_inline(&self) {
+        if let Some(at) = self.port.recorded() {
+            self.meter().goes_on(at);
+        }
+    }
+
+    /// The closure is over. If something waits by now, the lane is about to be queued.
+    #[cold]
+    pub(in crate::lane) fn ends_inline(&self) {
+        if !self.chain.has_more() {
+            self.may_end();
+        }
     }
 
     /// A behavior, or readers, are about to get the lane.

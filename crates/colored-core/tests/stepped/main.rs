@@ -25,4 +25,5 @@ mod stay;
 mod stopping;
 mod turns;
 mod two_schedulers;
+mod waits;
 mod wide;

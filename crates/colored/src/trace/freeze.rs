@@ -50,7 +50,7 @@ impl Freezer {
             || thread(format!("{} outside", self.prefix), scheduler.ring_outside().copy());
         // Evaluated in this order: a spawn from outside is before the polls of its task.
         let threads = threads.chain(std::iter::once_with(outside)).collect();
-        Snapshot::new(threads, scheduler.now(), wall::since_epoch())
+        Snapshot { workers, ..Snapshot::new(threads, scheduler.now(), wall::since_epoch()) }
     }
 
     /// Copies the records and keeps them, if that is wanted, nothing is kept, and the last copy is not too young. Returns

@@ -25,6 +25,8 @@ pub struct Snapshot {
     /// The threads: first the workers, by their indexes, then the spare workers. The last one stands for all threads that are no
     /// workers.
     pub threads: Vec<ThreadTrace>,
+    /// How many of the threads are workers, without spare ones.
+    pub workers: usize,
     /// When the snapshot was made, in nanoseconds of the scheduler's time.
     pub ended: u64,
     /// When the snapshot was made, as the time since the Unix epoch.
@@ -36,7 +38,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// A snapshot of these threads. The names of the colors come from [`Color::named`].
+    /// A snapshot of these threads, all of which are workers. The names of the colors come from [`Color::named`].
     ///
     /// Costs one look for a name for each record that has a color.
     #[must_use]
@@ -47,7 +49,8 @@ impl Snapshot {
             Some((color, color.name()?))
         };
         let names = records.filter_map(named).collect();
-        Self { threads, ended, wall, names, trigger: None }
+        let workers = threads.len();
+        Self { threads, workers, ended, wall, names, trigger: None }
     }
 
     /// The text for a color: its name, or a number.

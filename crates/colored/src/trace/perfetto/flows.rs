@@ -1,18 +1,21 @@
-//! [`Flows`]: which wake caused which poll.
+//! [`Flows`]: which wake caused which poll, and which polls are on the critical path.
 
 use super::timeline::{Mark, Step};
 use crate::trace::Event;
 use crate::trace::snapshot::Snapshot;
 use colored_core::Id;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A record, by the index of its thread and its own.
 type Place = (usize, u32);
 
-/// The flows of a file: one for each wake that a poll of its task follows.
+/// The flows of a file: one for each wake that a poll of its task follows, and one for
+/// the critical path.
+#[derive(Default)]
 pub(super) struct Flows {
     from: HashMap<Place, u64>,
     to: HashMap<Place, Vec<u64>>,
+    critical: HashSet<Place>,
 }
 
 /// The begin of a poll.
@@ -41,7 +44,7 @@ impl Flows {
             }
         }
         polls.values_mut().for_each(|polls| polls.sort_by_key(|poll| poll.nanos));
-        let mut flows = Self { from: HashMap::new(), to: HashMap::new() };
+        let mut flows = Self::default();
         for (task, wake) in wakes {
             let Some(polls) = polls.get(&task) else { continue };
             let later = &polls[polls.partition_point(|poll| poll.nanos < wake.nanos)..];
@@ -53,10 +56,35 @@ impl Flows {
                 flows.to.entry((poll.thread, poll.record)).or_default().push(flow);
             }
         }
+        let begins = polls.values().flatten();
+        let begins = begins.map(|poll| ((poll.thread, poll.record), poll.nanos)).collect();
+        flows.add_critical(snapshot, &begins);
         flows
     }
 
-    /// The flow that begins at a wake.
+    /// A flow from each poll of the critical path to the next one that is drawn.
+    fn add_critical(&mut self, snapshot: &Snapshot, begins: &HashMap<Place, u64>) {
+        let place = |(thread, record)| (thread, u32::try_from(record).unwrap_or(u32::MAX));
+        let mut last: Option<(Place, u64)> = None;
+        for place in snapshot.critical_polls().into_iter().map(place) {
+            let Some(&nanos) = begins.get(&place) else { continue };
+            self.critical.insert(place);
+            // A time that contradicts the order has been moved up.
+            if let Some((before, _)) = last.filter(|(_, begin)| *begin <= nanos) {
+                let flow = self.from.len() as u64 + 1;
+                self.from.insert(before, flow);
+                self.to.entry(place).or_default().push(flow);
+            }
+            last = Some((place, nanos));
+        }
+    }
+
+    /// Whether a poll is on that path.
+    pub(super) fn is_critical(&self, thread: usize, record: u32) -> bool {
+        self.critical.contains(&(thread, record))
+    }
+
+    /// The flow that begins at a wake, or at a poll of the critical path.
     pub(super) fn from(&self, thread: usize, record: u32) -> Option<u64> {
         self.from.get(&(thread, record)).copied()
     }

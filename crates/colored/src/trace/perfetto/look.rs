@@ -70,6 +70,7 @@ pub(super) enum Label {
     Overwritten,
     Dropped,
     LeftOut,
+    Critical,
 }
 
 impl Label {
@@ -85,6 +86,7 @@ impl Label {
             Self::Overwritten => "overwritten",
             Self::Dropped => "dropped",
             Self::LeftOut => "left out of the file",
+            Self::Critical => "on the critical path",
         }
     }
 }

@@ -34,15 +34,15 @@ impl<'f, 'a, W: io::Write> Sequence<'f, 'a, W> {
         self.file.start
     }
 
-    /// The begin of a slice, at which flows end.
+    /// The begin of a slice, at which flows begin, and others end.
     pub(super) fn slice(
         &mut self,
         nanos: u64,
         track: Option<u64>,
         look: &Look,
-        ends: &[u64],
+        flows: (&[u64], &[u64]),
     ) -> io::Result<()> {
-        self.named((BEGIN, nanos, track), look, (48, ends))
+        self.named((BEGIN, nanos, track), look, flows)
     }
 
     pub(super) fn end(&mut self, nanos: u64, track: Option<u64>) -> io::Result<()> {
@@ -51,7 +51,7 @@ impl<'f, 'a, W: io::Write> Sequence<'f, 'a, W> {
 
     /// An instant, at which flows begin.
     pub(super) fn instant(&mut self, nanos: u64, look: &Look, flows: &[u64]) -> io::Result<()> {
-        self.named((INSTANT, nanos, None), look, (47, flows))
+        self.named((INSTANT, nanos, None), look, (flows, &[]))
     }
 
     pub(super) fn count(&mut self, nanos: u64, track: u64, value: u64) -> io::Result<()> {
@@ -66,7 +66,7 @@ impl<'f, 'a, W: io::Write> Sequence<'f, 'a, W> {
         &mut self,
         (kind, nanos, track): (u64, u64, Option<u64>),
         look: &Look,
-        (field, flows): (u64, &[u64]),
+        (begins, ends): (&[u64], &[u64]),
     ) -> io::Result<()> {
         let fresh = self.names.len() as u64 + 1;
         let name = *self.names.entry(look.name).or_insert(fresh);
@@ -103,7 +103,8 @@ impl<'f, 'a, W: io::Write> Sequence<'f, 'a, W> {
             if let Some(color) = color {
                 event.number(52, color);
             }
-            flows.iter().for_each(|flow| event.fixed64(field, *flow));
+            begins.iter().for_each(|flow| event.fixed64(47, *flow));
+            ends.iter().for_each(|flow| event.fixed64(48, *flow));
         })
     }
 
