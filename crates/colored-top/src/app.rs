@@ -1,6 +1,6 @@
 //! [`App`]: what is shown, and what the keys change.
 
-use crate::model::{Color, Snapshot};
+use crate::model::{Color, Dump, Snapshot, Task};
 use crossterm::event::KeyCode;
 use std::cmp::Ordering;
 
@@ -16,12 +16,14 @@ pub(crate) enum Page {
     Polls,
     Timers,
     Report,
+    Tasks,
+    Task,
     Help,
 }
 
 impl Page {
     /// The pages with a key of their own, which is the place in the list, from 1.
-    pub(crate) const NUMBERED: [(Self, &'static str); 7] = [
+    pub(crate) const NUMBERED: [(Self, &'static str); 8] = [
         (Self::Overview, "overview"),
         (Self::Colors, "colors"),
         (Self::Workers, "workers"),
@@ -29,6 +31,7 @@ impl Page {
         (Self::Polls, "polls"),
         (Self::Timers, "timers"),
         (Self::Report, "report"),
+        (Self::Tasks, "tasks"),
     ];
 }
 
@@ -82,6 +85,8 @@ impl Column {
 #[derive(Debug, Default)]
 pub(crate) struct App {
     pub(crate) snapshot: Snapshot,
+    /// The tasks, once somebody has wanted to see them.
+    pub(crate) dump: Option<Dump>,
     pub(crate) page: Page,
     pub(crate) column: Column,
     /// Sums since the begin of the runtime, in place of the latest window.
@@ -92,6 +97,8 @@ pub(crate) struct App {
     pub(crate) row: usize,
     /// The color of the page of one color.
     pub(crate) chosen: Option<String>,
+    /// The task of the page of one task.
+    pub(crate) chosen_task: Option<u64>,
     pub(crate) ends: bool,
 }
 
@@ -101,6 +108,27 @@ impl App {
         if !self.paused {
             self.snapshot = snapshot;
         }
+    }
+
+    /// Takes a dump, unless it is paused.
+    pub(crate) fn show_tasks(&mut self, dump: Dump) {
+        if !self.paused {
+            self.dump = Some(dump);
+        }
+    }
+
+    /// Whether a page shows tasks, which the program does not list otherwise.
+    pub(crate) fn wants_tasks(&self) -> bool {
+        matches!(self.page, Page::Tasks | Page::Task)
+    }
+
+    /// The tasks, the one that waits for longest first.
+    pub(crate) fn tasks(&self) -> Vec<&Task> {
+        let mut tasks: Vec<_> = self.dump.iter().flat_map(|dump| &dump.tasks).collect();
+        tasks.sort_by(|one, other| {
+            other.waited().total_cmp(&one.waited()).then(one.id.cmp(&other.id))
+        });
+        tasks
     }
 
     /// The colors in the order that is wanted.
@@ -114,10 +142,13 @@ impl App {
     pub(crate) fn press(&mut self, key: KeyCode) {
         match key {
             KeyCode::Char('q') => self.ends = true,
-            KeyCode::Esc if matches!(self.page, Page::Color | Page::Help) => {
-                self.page = if self.page == Page::Color { Page::Colors } else { Page::Overview };
+            KeyCode::Esc => {
+                self.page = match self.page {
+                    Page::Color => Page::Colors,
+                    Page::Task => Page::Tasks,
+                    _ => Page::Overview,
+                };
             }
-            KeyCode::Esc => self.page = Page::Overview,
             KeyCode::Char('?' | 'h') => self.page = Page::Help,
             KeyCode::Char('p' | ' ') => self.paused = !self.paused,
             KeyCode::Char('t') => self.totals = !self.totals,
@@ -125,8 +156,15 @@ impl App {
             KeyCode::Left => self.sort_by_next(Column::ALL.len() - 1),
             KeyCode::Up => self.row = self.row.saturating_sub(1),
             KeyCode::Down => {
-                let rows = self.snapshot.colors.len();
+                let tasks = self.dump.as_ref().map_or(0, |dump| dump.tasks.len());
+                let rows = if self.wants_tasks() { tasks } else { self.snapshot.colors.len() };
                 self.row = (self.row + 1).min(rows.saturating_sub(1));
+            }
+            KeyCode::Enter if self.page == Page::Tasks => {
+                let chosen = self.tasks().get(self.row).map(|task| task.id);
+                if chosen.is_some() {
+                    (self.chosen_task, self.page) = (chosen, Page::Task);
+                }
             }
             KeyCode::Enter if matches!(self.page, Page::Overview | Page::Colors) => {
                 let chosen = self.colors().get(self.row).map(|color| color.name().to_owned());

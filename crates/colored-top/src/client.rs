@@ -10,7 +10,7 @@ use self::absent::{Stream, connect};
 #[cfg(unix)]
 use self::unix::{Stream, connect};
 
-use crate::model::{Failure, Snapshot};
+use crate::model::{Dump, Failure, Snapshot};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 
@@ -38,7 +38,23 @@ impl Client {
         self.ask("snapshot")
     }
 
+    /// The tasks. The program lists them twice a second at most, and this waits for that.
+    pub(crate) fn tasks(&mut self) -> io::Result<Dump> {
+        let text = self.request("dump")?;
+        serde_json::from_str(&text).map_err(|error| {
+            io::Error::other(format!("the program does not write what this version reads: {error}"))
+        })
+    }
+
     fn ask(&mut self, request: &str) -> io::Result<String> {
+        let line = self.request(request)?;
+        match serde_json::from_str::<Failure>(&line) {
+            Ok(Failure { error: Some(error) }) => Err(io::Error::other(error)),
+            _ => Ok(line),
+        }
+    }
+
+    fn request(&mut self, request: &str) -> io::Result<String> {
         // What the program says before it disconnects is better to know than that it has.
         let _ = writeln!(self.0.get_mut(), "{request}");
         let mut line = String::new();
@@ -51,10 +67,7 @@ impl Client {
                 return Err(io::Error::new(io::ErrorKind::UnexpectedEof, text));
             }
         }
-        match serde_json::from_str::<Failure>(&line) {
-            Ok(Failure { error: Some(error) }) => Err(io::Error::other(error)),
-            _ => Ok(line.trim_end().to_owned()),
-        }
+        Ok(line.trim_end().to_owned())
     }
 }
 

@@ -161,3 +161,48 @@ pub(crate) struct Finding {
     pub(crate) evidence: Vec<String>,
     pub(crate) remedy: String,
 }
+
+/// The tasks, and what each waits for.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Dump {
+    pub(crate) tasks: Vec<Task>,
+    pub(crate) deadlocks: Vec<String>,
+    pub(crate) unread: Vec<String>,
+    /// Why there are no tasks.
+    pub(crate) error: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Task {
+    pub(crate) id: u64,
+    pub(crate) name: Option<String>,
+    pub(crate) color: String,
+    pub(crate) spawned: String,
+    pub(crate) state: String,
+    pub(crate) waits: Vec<Wait>,
+}
+
+impl Task {
+    /// The name, or the number.
+    pub(crate) fn title(&self) -> String {
+        match &self.name {
+            Some(name) => format!("{name} ({})", self.id),
+            None => self.id.to_string(),
+        }
+    }
+
+    /// How long it has waited; 0 if it does not wait, or nobody knows.
+    pub(crate) fn waited(&self) -> f64 {
+        self.waits.iter().filter_map(|wait| wait.seconds).fold(0.0, f64::max)
+    }
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Wait {
+    pub(crate) text: String,
+    pub(crate) site: Option<String>,
+    pub(crate) seconds: Option<f64>,
+}

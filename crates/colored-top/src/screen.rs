@@ -6,6 +6,7 @@ mod help;
 mod lists;
 mod overview;
 mod report;
+mod tasks;
 mod workers;
 
 use self::format::{count, seconds};
@@ -50,6 +51,8 @@ fn page(app: &App, area: Rect, buffer: &mut Buffer) {
         Page::Polls => lists::long_polls(snapshot, area, buffer),
         Page::Timers => lists::timers(app, area, buffer),
         Page::Report => report::draw_all(snapshot, area, buffer),
+        Page::Tasks => tasks::draw_all(app, area, buffer),
+        Page::Task => tasks::draw_one(app, area, buffer),
         Page::Help => help::draw(area, buffer),
     }
 }

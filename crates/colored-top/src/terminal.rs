@@ -2,9 +2,12 @@
 
 use crate::app::App;
 use crate::client::{self, Client};
+use crate::model::Dump;
 use crate::screen;
 use crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, TryRecvError};
 use std::thread;
 use std::time::Duration;
@@ -23,43 +26,62 @@ pub(crate) fn size() -> (u16, u16) {
     (width.max(60), ELSEWHERE.1)
 }
 
+/// What the program has told.
+enum Told {
+    State(String),
+    Tasks(Dump),
+}
+
 /// Shows snapshots until the user has enough, or the program has ended.
 pub(crate) fn run(client: Client) -> io::Result<()> {
-    let snapshots = read_on(client);
+    let wants_tasks = Arc::new(AtomicBool::new(false));
+    let told = read_on(client, Arc::clone(&wants_tasks));
     let mut terminal = ratatui::try_init()?;
-    let shown = show(&mut terminal, &snapshots);
+    let shown = show(&mut terminal, &told, &wants_tasks);
     ratatui::restore();
     shown
 }
 
 /// A thread reads, so that keys need not wait for a snapshot.
-fn read_on(mut client: Client) -> Receiver<io::Result<String>> {
+fn read_on(mut client: Client, wants_tasks: Arc<AtomicBool>) -> Receiver<io::Result<Told>> {
     // One is on the way while one is shown; while none is taken, none is asked for.
-    let (send, snapshots) = mpsc::sync_channel(0);
+    let (send, told) = mpsc::sync_channel(0);
     thread::spawn(move || {
         loop {
-            let text = client.snapshot();
-            let ends = text.is_err();
-            if send.send(text).is_err() || ends {
+            let state = client.snapshot().map(Told::State);
+            let ends = state.is_err();
+            if send.send(state).is_err() || ends {
+                return;
+            }
+            // Ordering: a flag alone; a moment later is early enough.
+            if wants_tasks.load(Ordering::Relaxed)
+                && send.send(client.tasks().map(Told::Tasks)).is_err()
+            {
                 return;
             }
         }
     });
-    snapshots
+    told
 }
 
 fn show(
     terminal: &mut ratatui::DefaultTerminal,
-    snapshots: &Receiver<io::Result<String>>,
+    told: &Receiver<io::Result<Told>>,
+    wants_tasks: &AtomicBool,
 ) -> io::Result<()> {
     let mut app = App::default();
     while !app.ends {
         // Also while paused, so that the program keeps the connection.
-        match snapshots.try_recv() {
-            Ok(text) => app.show(client::read(&text?)?),
+        match told.try_recv() {
+            Ok(told) => match told? {
+                Told::State(text) => app.show(client::read(&text)?),
+                Told::Tasks(dump) => app.show_tasks(dump),
+            },
             Err(TryRecvError::Empty) => {}
             Err(TryRecvError::Disconnected) => return Err(io::Error::other("the reader ended")),
         }
+        // Ordering: a flag alone.
+        wants_tasks.store(app.wants_tasks(), Ordering::Relaxed);
         terminal.draw(|frame| screen::draw(&app, frame.area(), frame.buffer_mut()))?;
         if event::poll(PACE)? {
             match event::read()? {

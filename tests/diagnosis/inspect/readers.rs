@@ -16,7 +16,10 @@ fn a_request_that_is_none_gets_an_error_and_the_next_one_a_reply() {
         for wrong in ["help\n", "\n", "level 7\n", "\u{1}\u{2}\n"] {
             reader.send(wrong);
             let error = reader.error();
-            assert!(error.contains("allowed are `snapshot`, `level 0` and `level 1`"), "{error}");
+            assert!(
+                error.contains("allowed are `snapshot`, `dump`, `level 0` and `level 1`"),
+                "{error}"
+            );
         }
         let _whole = reader.snapshot();
         reader.send("level 0\nsnapsh");

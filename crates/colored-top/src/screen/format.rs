@@ -39,6 +39,14 @@ pub(super) fn count(count: u64, name: &str) -> String {
     format!("{} {name}{}", number(count as f64), if count == 1 { "" } else { "s" })
 }
 
+/// The end of a text that is longer than so many letters: of a path it tells more than the beginning.
+pub(super) fn end(text: &str, most: usize) -> String {
+    match text.chars().count().checked_sub(most) {
+        Some(more @ 1..) => format!("…{}", text.chars().skip(more + 1).collect::<String>()),
+        _ => text.to_owned(),
+    }
+}
+
 /// `part` of `whole` as `93 %`.
 pub(super) fn percent(part: f64, whole: f64) -> String {
     format!("{:.0} %", 100.0 * ratio(part, whole))
@@ -51,7 +59,7 @@ pub(super) fn ratio(part: f64, whole: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{count, number, percent, seconds};
+    use super::{count, end, number, percent, seconds};
 
     #[test]
     fn numbers_have_few_digits() {
@@ -61,6 +69,7 @@ mod tests {
         let numbers = [0.0, 7.0, 4.12, 380.4, 12_345.0, 3.4e6, 25e6].map(number);
         assert_eq!(numbers, ["0", "7", "4.1", "380", "12 k", "3.4 M", "25 M"]);
         assert_eq!([1, 2].map(|all| count(all, "task")), ["1 task", "2 tasks"]);
+        assert_eq!(["src/b.rs", "src/bc.rs"].map(|text| end(text, 8)), ["src/b.rs", "…c/bc.rs"]);
         assert_eq!(percent(0.93, 1.0), "93 %");
         assert_eq!(percent(1.0, 0.0), "0 %");
     }

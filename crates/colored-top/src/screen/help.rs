@@ -5,8 +5,8 @@ use ratatui::layout::Rect;
 use ratatui::widgets::{Paragraph, Widget};
 
 const TEXT: &str = "\
-1 to 7        the pages
-up, down      marks a color; enter shows it, esc goes back
+1 to 8        the pages; the program lists its tasks only while page 8 is shown
+up, down      marks a color or a task; enter shows it, esc goes back
 s, left, right  sorts the colors by another column
 t             sums since the begin of the program, or the last half second
 p, space      pauses: new snapshots are not shown

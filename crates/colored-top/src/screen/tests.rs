@@ -160,6 +160,47 @@ fn enter_shows_the_marked_color_and_escape_goes_back() {
 }
 
 #[test]
+fn tasks_are_listed_by_their_waits_and_have_a_page_each() {
+    let mut app = app();
+    app.press(KeyCode::Char('8'));
+    assert!(app.wants_tasks() && shown(&app).contains("waiting for the list"));
+    let dump = r#"{"tasks":[
+        {"id":3,"name":null,"color":"color default","spawned":"src/a.rs:1:1","state":"queued","waits":[]},
+        {"id":4,"name":"courier","color":"color \"orders\"","spawned":"src/b.rs:2:2","state":"waiting",
+            "waits":[{"text":"waits for task 3","site":"src/c.rs:3:3","seconds":1.5},{"text":"or a timer"}]}],
+        "deadlocks":["task 4 waits for itself"],"unread":["color 0x7"]}"#;
+    app.show_tasks(serde_json::from_str(dump).unwrap());
+    assert_order(
+        &shown(&app),
+        &[
+            "task 4 waits for itself",
+            "1 color could not be read",
+            "courier (4)",
+            "\"orders\"",
+            "waits for task 3; or a timer",
+            "src/b.rs:2:2",
+            "3",
+            "default",
+            "queued",
+        ],
+    );
+    app.press(KeyCode::Enter);
+    assert_order(
+        &shown(&app),
+        &[
+            "task courier (4)",
+            "spawned at src/b.rs:2:2",
+            "waits for task 3",
+            "for 1.5 s, at src/c.rs:3:3",
+        ],
+    );
+    app.press(KeyCode::Esc);
+    assert_eq!(app.page, Page::Tasks);
+    app.press(KeyCode::Esc);
+    assert!(!app.wants_tasks());
+}
+
+#[test]
 fn a_pause_keeps_what_is_shown() {
     let mut app = app();
     app.press(KeyCode::Char('p'));
@@ -178,7 +219,7 @@ fn a_small_terminal_and_an_empty_snapshot_are_drawn() {
     assert!(shown(&empty).contains("waiting for the program"));
     empty.show(read(r#"{"protocol":1}"#).unwrap());
     for app in [&mut app(), &mut empty] {
-        for key in "12345671?".chars() {
+        for key in "123456781?".chars() {
             app.press(KeyCode::Char(key));
             for (width, height) in [(0, 0), (1, 1), (20, 3), (60, 10), (300, 100)] {
                 let area = Rect::new(0, 0, width, height);

@@ -73,6 +73,30 @@ fn a_snapshot_tells_totals_and_a_window_of_colors_workers_and_places() {
 }
 
 #[test]
+fn a_dump_tells_what_tasks_wait_for_unless_there_are_too_many() {
+    let load = Load::start();
+    let path = load.directory().join("waiting");
+    let waiting = Runtime::builder().workers(1).inspect(&path).build();
+    let waiting = waiting.expect("the runtime starts");
+    let sleeps = async { colored::time::sleep(Duration::from_secs(3600)).await };
+    let _detached = waiting.spawn_colored(Color::named("sleeper"), sleeps);
+    let mut reader = Reader::connect(&path);
+    crate::load::wait_until("the dump tells of the timer", || {
+        let dump = reader.ask("dump");
+        let mut tasks = dump["tasks"].as_array().expect("there are tasks").iter();
+        tasks.any(|task| task["color"] == "color \"sleeper\"" && task["waits"][0]["for"] == "timer")
+    });
+    let many = Color::named("many");
+    for _ in 0..20_000 {
+        let _detached = waiting.spawn_colored(many, std::future::pending::<()>());
+    }
+    crate::load::wait_until("there are too many tasks", || {
+        let error = &reader.ask("dump")["error"];
+        error.as_str().is_some_and(|text| text.starts_with("there are 20001 tasks"))
+    });
+}
+
+#[test]
 fn not_all_of_many_colors_are_told() {
     let load = Load::start();
     let waiting = Runtime::builder().workers(1).inspect(load.directory().join("many")).build();

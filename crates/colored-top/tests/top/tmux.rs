@@ -82,6 +82,7 @@ fn a_terminal_shows_the_verdict_and_keys_change_the_page() {
         ("5", ["long poll", "q quit"]),
         ("6", ["timers are set", "woken"]),
         ("7", ["hot-color: color", "to mend it"]),
+        ("8", ["spawned at", "load.rs"]),
         ("?", ["ctrl-c", "the mean number"]),
         ("1", ["recorder: level 1", HOT]),
         ("t", ["since its begin", HOT]),

@@ -1,11 +1,13 @@
 //! [`Server`]: the thread that answers readers.
 
 mod history;
+mod paced;
 mod reader;
 mod request;
 mod serve;
 mod socket_file;
 mod state;
+mod tasks;
 
 use self::serve::{STOP, Service};
 use self::socket_file::SocketFile;

@@ -1,5 +1,6 @@
 //! [`History`]: the latest snapshots, which all readers share.
 
+use super::paced;
 use crate::report::Report;
 use crate::runtime::handle::Handle;
 use crate::usage::{ColorUsage, Snapshot, Window};
@@ -7,9 +8,6 @@ use crate::wall;
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
-
-/// The least time between two snapshots.
-const PACE: Duration = Duration::from_millis(500);
 
 /// The time between two looks at the workers, while a reader waits.
 const LOOK: Duration = Duration::from_millis(50);
@@ -48,8 +46,7 @@ impl History {
 
     /// How long it takes until the next snapshot may be made.
     pub(super) fn wait(&self) -> Duration {
-        let Some((made, _)) = &self.latest else { return Duration::ZERO };
-        PACE.saturating_sub(wall::since(*made))
+        paced::rest(self.latest.as_ref().map(|(made, _)| *made))
     }
 
     /// Makes a snapshot.

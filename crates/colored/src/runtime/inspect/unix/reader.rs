@@ -1,5 +1,6 @@
 //! [`Reader`]: a connection, its request and its reply.
 
+use super::paced::Kind;
 use super::request::{LONGEST, Request, too_long};
 use crate::json::object;
 use crate::runtime::handle::Handle;
@@ -30,7 +31,7 @@ pub(super) struct Reader {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Open,
-    WantsSnapshot,
+    Wants(Kind),
     /// The reply is the last one.
     Ends,
     Closed,
@@ -53,21 +54,21 @@ impl Reader {
         let _ = stream.write(&line(object(|all| all.field("error", error))));
     }
 
-    pub(super) fn wants_snapshot(&self) -> bool {
-        self.state == State::WantsSnapshot
+    pub(super) fn wants(&self, kind: Kind) -> bool {
+        self.state == State::Wants(kind)
     }
 
     /// The text that it has waited for.
-    pub(super) fn tell(&mut self, snapshot: &str) {
+    pub(super) fn tell(&mut self, text: &str) {
         self.state = State::Open;
-        self.output = line(snapshot.to_owned());
+        self.output = line(text.to_owned());
         self.since = wall::now();
     }
 
     /// How much longer the reader may do nothing; none while the server is to do something.
     pub(super) fn patience(&self) -> Option<Duration> {
         let limit = match self.state {
-            State::WantsSnapshot => return None,
+            State::Wants(_) => return None,
             _ if self.output.is_empty() => SILENT,
             _ => STALLED,
         };
@@ -79,13 +80,13 @@ impl Reader {
         self.state != State::Closed && self.patience() != Some(Duration::ZERO)
     }
 
-    /// Sends and reads what the system takes and has, until the reader waits for a snapshot, or for the system.
+    /// Sends and reads what the system takes and has, until the reader waits for a text that takes time, or for the system.
     pub(super) fn go_on(&mut self, handle: &Handle) {
         while self.sends() {
             match self.state {
                 State::Open => {}
                 State::Ends => return self.state = State::Closed,
-                State::WantsSnapshot | State::Closed => return,
+                State::Wants(_) | State::Closed => return,
             }
             if let Some(end) = self.input.iter().position(|byte| *byte == b'\n') {
                 let request = Request::parse(&self.input[..end]);
@@ -103,7 +104,8 @@ impl Reader {
     fn answer(&mut self, request: Result<Request, String>, handle: &Handle) {
         match request {
             Err(error) => self.fail(&error),
-            Ok(Request::Snapshot) => self.state = State::WantsSnapshot,
+            Ok(Request::Snapshot) => self.state = State::Wants(Kind::Snapshot),
+            Ok(Request::Dump) => self.state = State::Wants(Kind::Dump),
             Ok(Request::Level(measures)) => {
                 match (measures, &self.recording) {
                     (true, None) => self.recording = Some(Recording::begin(handle)),

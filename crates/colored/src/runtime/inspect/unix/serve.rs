@@ -1,15 +1,19 @@
 //! [`Service`]: what the thread does.
 
 use super::history::History;
+use super::paced::{self, Kind};
 use super::reader::Reader;
 use super::state;
+use super::tasks;
 use crate::net::unix::uid_of_peer;
 use crate::runtime::handle::Handle;
+use crate::wall;
 use mio::net::UnixListener;
 use mio::{Events, Interest, Poll, Token};
 use nix::unistd::geteuid;
 use std::io;
 use std::os::unix::net::UnixListener as StdListener;
+use std::time::{Duration, Instant};
 
 /// The event that ends the thread.
 pub(super) const STOP: Token = Token(0);
@@ -26,6 +30,8 @@ pub(super) struct Service {
     listener: UnixListener,
     readers: Vec<Reader>,
     history: History,
+    /// When the latest dump was made.
+    dumped: Option<Instant>,
     handle: Handle,
 }
 
@@ -33,7 +39,8 @@ impl Service {
     pub(super) fn new(poll: Poll, listener: StdListener, handle: Handle) -> io::Result<Self> {
         let mut listener = UnixListener::from_std(listener);
         poll.registry().register(&mut listener, READY, Interest::READABLE)?;
-        Ok(Self { poll, listener, readers: Vec::new(), history: History::default(), handle })
+        let (readers, history) = (Vec::new(), History::default());
+        Ok(Self { poll, listener, readers, history, dumped: None, handle })
     }
 
     /// Answers until the event [`STOP`].
@@ -52,9 +59,15 @@ impl Service {
     }
 
     /// How long nothing is to be done; none if it takes an event.
-    fn patience(&self) -> Option<std::time::Duration> {
-        let waits = self.readers.iter().any(Reader::wants_snapshot).then(|| self.history.rest());
-        self.readers.iter().filter_map(Reader::patience).chain(waits).min()
+    fn patience(&self) -> Option<Duration> {
+        let snapshot = self.wants(Kind::Snapshot).then(|| self.history.rest());
+        let dump = self.wants(Kind::Dump).then(|| paced::rest(self.dumped));
+        self.readers.iter().filter_map(Reader::patience).chain(snapshot).chain(dump).min()
+    }
+
+    /// Whether a reader waits for this.
+    fn wants(&self, kind: Kind) -> bool {
+        self.readers.iter().any(|reader| reader.wants(kind))
     }
 
     /// Takes the connections that have come.
@@ -83,21 +96,29 @@ impl Service {
     /// Answers what has come, and disconnects readers that have gone or do nothing.
     fn serve(&mut self) {
         self.readers.iter_mut().for_each(|reader| reader.go_on(&self.handle));
-        let waits = self.readers.iter().any(Reader::wants_snapshot);
-        if waits {
+        if self.wants(Kind::Snapshot) {
             self.history.look(&self.handle);
         }
-        if waits && self.history.wait().is_zero() {
+        if self.wants(Kind::Snapshot) && self.history.wait().is_zero() {
             self.history.make(&self.handle);
             let text = state::text(&mut self.history, &self.handle);
-            for reader in self.readers.iter_mut().filter(|reader| reader.wants_snapshot()) {
-                reader.tell(&text);
-                reader.go_on(&self.handle);
-            }
+            self.tell(Kind::Snapshot, &text);
+        }
+        if self.wants(Kind::Dump) && paced::rest(self.dumped).is_zero() {
+            let text = tasks::text(&self.handle);
+            self.dumped = Some(wall::now());
+            self.tell(Kind::Dump, &text);
         }
         self.readers.retain(Reader::stays);
         if self.readers.is_empty() {
             self.history = History::default();
+        }
+    }
+    /// The text for all who wait for it.
+    fn tell(&mut self, kind: Kind, text: &str) {
+        for reader in self.readers.iter_mut().filter(|reader| reader.wants(kind)) {
+            reader.tell(text);
+            reader.go_on(&self.handle);
         }
     }
 }
