@@ -50,7 +50,7 @@ async fn a_pipeline(is_split: bool) {
             block(STEP);
         })
     };
-    all((0..6).map(stages).collect()).await;
+    all((0..12).map(stages).collect()).await;
 }
 
 async fn a_chain(is_split: bool) {

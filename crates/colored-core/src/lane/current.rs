@@ -18,7 +18,7 @@ pub(super) struct Current {
     yielded: Cell<bool>,
     /// Tasks that have completed on this thread and are not counted yet.
     completed: Cell<u32>,
-    /// The task that completes, and wakes the one that waits for it, while that is recorded.
+    /// The task whose poll is over, and which wakes others or itself, while that is recorded.
     completing: Cell<Option<Id>>,
 }
 
@@ -102,7 +102,7 @@ pub(super) fn polling<R>(task: TaskRef<LanePtr>, poll: impl FnOnce() -> R) -> (R
     (result, asked)
 }
 
-/// Runs the end of a task, which wakes others.
+/// Runs what comes behind the poll of a task: its end, which wakes others, or that it is scheduled again.
 #[cold]
 pub(super) fn completing(task: Id, end: impl FnOnce()) {
     let before = CURRENT.with(|current| current.completing.replace(Some(task)));

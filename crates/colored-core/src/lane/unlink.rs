@@ -12,6 +12,7 @@ use crate::lane::behavior;
 use crate::lane::current::Hold;
 use crate::lane::held::{Head, Held};
 use crate::lane::{LanePtr, callback, current};
+use crate::meter;
 use crate::queue::{Node, Rotated, Unlinked};
 use crate::task::{Ended, Kept, Schedule, TaskRef};
 use std::ptr::NonNull;
@@ -148,5 +149,11 @@ unsafe fn schedule(task: TaskRef<LanePtr>) {
     // SAFETY: the caller promises that it may move the task, and so may read its lane.
     let lane = task.lane();
     // SAFETY: the caller promises that it may move the task, and gives that right away here.
-    unsafe { lane.schedule(task.node()) };
+    let schedule = || unsafe { lane.schedule(task.node()) };
+    if meter::is_on() {
+        // The record says that the task itself goes on, not that something outside has woken it.
+        current::completing(task.id(), schedule);
+    } else {
+        schedule();
+    }
 }

@@ -103,7 +103,9 @@ impl Observe for Scheduler {
 
     #[cold]
     fn record(&self, level: Level, event: Event) {
-        self.records(level, || self.noted_time(), event);
+        // What happens in the middle of a poll has the time at which it does: what a critical path is measured by.
+        let nanos = || if level < Level::Tasks { self.noted_time() } else { self.now() };
+        self.records(level, nanos, event);
     }
 
     fn has_spawned(&self) {

@@ -4,7 +4,7 @@
 //! began when its thread came free for a CPU, and any other one for what woke it (the critical path of M. Yang and B.
 //! Miller, "Critical path analysis for the execution of parallel and distributed programs", 1988).
 
-use super::graph::{Cause, Graph};
+use super::graph::{Cause, Graph, Node};
 use colored_core::Color;
 use std::collections::HashMap;
 
@@ -46,8 +46,17 @@ pub(super) fn walk(graph: &Graph, start: u64, workers: usize) -> Walk {
             Cause::Own => node.own.map_or(node.begin, |own| graph.nodes[own].end),
             Cause::Poll(_, nanos) | Cause::Outside(nanos) => nanos,
         };
+        // A poll that ends soon after its wake is what its wake waited for.
+        let is_cause = |before: usize| {
+            let Node { begin, end, .. } = graph.nodes[before];
+            node.cause == Cause::Poll(before, runnable)
+                && end.saturating_sub(runnable) <= runnable.saturating_sub(begin)
+        };
         let ended = |before: Option<usize>| {
             let before = before.filter(|before| graph.nodes[*before].end >= runnable)?;
+            if is_cause(before) {
+                return None;
+            }
             Some((graph.nodes[before].end, before))
         };
         let (color, thread) = (ended(node.of_color), ended(node.of_thread));
