@@ -1,6 +1,6 @@
 //! Where a lane is measured, while its scheduler records. See [`meter`](crate::meter).
 //!
-//! Each function here is out of line; its callers first ask [`meter::is_on`], or know the level of their slice.
+//! Each function here is out of line; its callers first ask [`is_on`](crate::meter::is_on), or know the level of their slice.
 //!
 //! | event | in | the lane's state becomes |
 //! |---|---|---|

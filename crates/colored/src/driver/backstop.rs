@@ -283,10 +283,12 @@ impl Watch {
     fn look_at_wheels(&mut self) -> bool {
         let now = self.driver.clock.now_tick();
         let mut near = false;
-        for wheel in &self.driver.wheels {
+        for (wheel, fired) in self.driver.wheels.iter().zip(&self.driver.fired) {
             let overdue = wheel.next_deadline().saturating_add(self.driver.overdue);
             if overdue < now {
+                let others = self.wakers.len();
                 wheel.advance(now, &mut self.wakers);
+                fired.add((self.wakers.len() - others) as u64, None);
             }
             near |= overdue < now + SLOW_TICKS;
         }

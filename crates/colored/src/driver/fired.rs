@@ -14,8 +14,11 @@ pub(super) struct Fired {
 }
 
 impl Fired {
-    /// So many timers were due at once. `nanos` is the time that this took, if the worker itself did it.
+    /// So many timers were due at once, if any. `nanos` is the time that this took, if the worker itself did it.
     pub(super) fn add(&self, fired: u64, nanos: Option<u64>) {
+        if fired == 0 {
+            return;
+        }
         // Ordering: figures.
         self.fired.fetch_add(fired, Ordering::Relaxed);
         self.turns.fetch_add(1, Ordering::Relaxed);

@@ -296,7 +296,7 @@ impl Handle {
         self.core.scheduler().set_level(level)
     }
 
-    /// The records that the flight recorder has at the moment, of all threads: see [`trace`](crate::trace). Any thread may
+    /// The records that the flight recorder has at the moment, of all threads: see [`crate::trace`]. Any thread may
     /// call it, and delays no other. Some 2 ms for each full ring of 1 MiB.
     ///
     /// The rings are copied one after another, the one of the threads outside last: records of the last microseconds may
