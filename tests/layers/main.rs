@@ -246,8 +246,20 @@ const UNSAFE: &[&str] = &[
 ];
 
 /// The folders of the tests of the whole runtime.
-const TESTS: [&str; 10] =
-    ["cells", "deadlock", "files", "flow", "guarantees", "lab", "net", "shell", "tasks", "when"];
+const TESTS: [&str; 12] = [
+    "cells",
+    "deadlock",
+    "diagnosis",
+    "dump",
+    "files",
+    "flow",
+    "guarantees",
+    "lab",
+    "net",
+    "shell",
+    "tasks",
+    "when",
+];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace is the directory above")

@@ -31,8 +31,10 @@ pub(crate) trait Runner {
 pub(crate) trait Recorder {
     /// Looks at the clock.
     fn look(&mut self) -> At;
-    /// The time as of the last look or, where each turn is recorded, now.
-    fn at(&mut self) -> At;
+    /// The last look.
+    fn last(&self) -> At;
+    /// The begin of the slice.
+    fn begin(&mut self) -> At;
     /// The pin of this thread.
     fn thread(&self) -> u32;
     /// The lane was queued for so many nanoseconds.
@@ -50,7 +52,10 @@ impl Recorder for NoRecorder {
     fn look(&mut self) -> At {
         match *self {}
     }
-    fn at(&mut self) -> At {
+    fn last(&self) -> At {
+        match *self {}
+    }
+    fn begin(&mut self) -> At {
         match *self {}
     }
     fn thread(&self) -> u32 {
@@ -99,7 +104,7 @@ impl ReadyLane {
         // the lane alive. The lane is not used after the right is gone.
         let lane = unsafe { Held::new(self.0) };
         if let Some(recorder) = runner.recorder() {
-            let (at, thread) = (recorder.at(), recorder.thread());
+            let (at, thread) = (recorder.begin(), recorder.thread());
             recorder.has_waited(lane.slice_begins(at, thread));
         }
         lane.show_if_asked(self.0);
@@ -116,14 +121,14 @@ impl ReadyLane {
                     let dropped = || head.kind == Kind::Callback && runner.is_closing();
                     if !runner.may_run(head.pin) && !dropped() {
                         if let Some(recorder) = runner.recorder() {
-                            lane.is_queued_at(recorder.look());
+                            lane.is_queued_at(recorder.last());
                         }
                         self.count_owed(&hold);
                         return Slice::Elsewhere(self, head.pin);
                     }
                     if lane.was_counted(&head) {
                         lane.turn_begins(match runner.recorder() {
-                            Some(recorder) => recorder.at().now,
+                            Some(recorder) => recorder.last().now,
                             None => lane.port.now(),
                         });
                     }
@@ -132,14 +137,14 @@ impl ReadyLane {
                         Kind::Claim | Kind::Read => {
                             runner.begin_turn(None);
                             if let Some(recorder) = runner.recorder() {
-                                lane.is_taken(recorder.look());
+                                lane.is_taken(recorder.last());
                             }
                             // SAFETY: this thread holds the lane, by `hold`, and has just found a
                             // claim or a reader at its head.
                             match unsafe { self.share(head, &hold, closing) } {
                                 Turned::Over(ready, after) => {
                                     if let Some(recorder) = runner.recorder() {
-                                        lane.goes_on(recorder.at());
+                                        lane.goes_on(recorder.look());
                                     }
                                     self = ready;
                                     after
@@ -168,12 +173,12 @@ impl ReadyLane {
                 Unlinked::Idle => return Slice::Idle,
                 Unlinked::More if runner.goes_on() => {
                     if let Some(recorder) = runner.recorder() {
-                        lane.goes_on(recorder.at());
+                        lane.goes_on(recorder.last());
                     }
                 }
                 Unlinked::More | Unlinked::Stalled => {
                     if let Some(recorder) = runner.recorder() {
-                        lane.is_queued_at(recorder.look());
+                        lane.is_queued_at(recorder.last());
                     }
                     self.count_owed(&hold);
                     return Slice::More(self);
@@ -219,8 +224,7 @@ impl Held<'_> {
     /// The turn of the head is over, and is recorded. This may be the end of the slice.
     #[cold]
     fn records_end(self, after: After, recorder: &mut impl Recorder) {
-        let ends = after == After::Keep || !self.chain.has_more();
-        let at = if ends { recorder.look() } else { recorder.at() };
+        let at = recorder.look();
         self.turn_ends(after, at);
         recorder.has_turned();
         if let After::Release | After::Hop = after {

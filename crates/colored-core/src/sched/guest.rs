@@ -221,7 +221,11 @@ impl Recorder for RecordedGuest<'_> {
         self.turn.scheduler.switch.at(self.turn.scheduler.now())
     }
 
-    fn at(&mut self) -> At {
+    fn last(&self) -> At {
+        self.turn.scheduler.switch.at(self.turn.scheduler.now())
+    }
+
+    fn begin(&mut self) -> At {
         self.look()
     }
 

@@ -163,11 +163,13 @@ impl Recorder for RecordedSlice<'_> {
         slice.scheduler.switch.at(slice.pace.now)
     }
 
-    fn at(&mut self) -> At {
-        if self.level >= Level::Tasks {
-            return self.look();
-        }
+    fn last(&self) -> At {
         self.slice.scheduler.switch.at(self.slice.pace.now)
+    }
+
+    fn begin(&mut self) -> At {
+        // Below, the end of the slice before is near enough.
+        if self.level >= Level::Tasks { self.look() } else { self.last() }
     }
 
     fn thread(&self) -> u32 {
