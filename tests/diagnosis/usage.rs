@@ -131,7 +131,9 @@ fn samples_name_the_color_and_the_place_without_a_recording() {
             let window = Window::between(&before, &runtime.handle().usage());
             assert!(!window.measures_waits);
             let first = window.sites.first().expect("something has run");
-            assert_eq!(first.site.expect("a task has run").line(), line);
+            if first.site.is_none_or(|site| site.line() != line) {
+                return false;
+            }
             let (heavy, light) = (first.run_colored, of(&window, ORDERS).run);
             heavy >= Duration::from_millis(30) && light * 2 < heavy && heavy < light * 4
         });

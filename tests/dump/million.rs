@@ -37,6 +37,8 @@ fn a_dump_of_many_tasks_polls_none_and_delays_others_little() {
             });
         }
         crate::support::wait_until(|| polls.load(Ordering::Relaxed) == tasks);
+        // A unique color is listed once a poll in it is over.
+        crate::support::wait_until(|| handle.metrics().parked == handle.workers());
         let stop = Arc::new(AtomicBool::new(false));
         let end = Arc::clone(&stop);
         // Of the color that has most tasks.
