@@ -44,7 +44,7 @@ impl Threads {
         handle.driver.bell.stop();
         let pool = handle.driver.pool.shutdown(deadline);
         handle.driver.shut_down_tokio(deadline);
-        drop(self.on_signal.take());
+        self.on_signal = None;
         if let Some(inspector) = self.inspector.take() {
             inspector.stop(timeout != Some(Duration::ZERO));
         }
