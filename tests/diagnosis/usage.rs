@@ -147,6 +147,8 @@ fn the_times_of_a_worker_add_up_to_the_clock() {
             attempts::some(|| {
                 let runtime = runtime(2);
                 runtime.handle().set_trace_level(level);
+                // The time of a worker begins with its thread.
+                wait_until(|| runtime.handle().metrics().parked == 2);
                 let before = runtime.handle().usage();
                 runtime.run(async {
                     let cell = ColorCell::new(ORDERS, 0_u64);

@@ -365,7 +365,8 @@ fn stages() {
 fn timers() {
     in_each_state(|target| async move {
         let Target { state, to, .. } = &target;
-        let short = Duration::from_millis(2);
+        // Long enough that a busy machine comes to the polls before it is over.
+        let short = Duration::from_millis(30);
         let mut rests = [Box::pin(sleep(short)), Box::pin(sleep(short))];
         let mut ticks = interval(short);
         let limited = timeout(short, pending::<()>());
