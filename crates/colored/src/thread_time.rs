@@ -2,10 +2,11 @@
 //!
 //! A poll that computes is told from one that blocks by this, and from one that the system has taken the CPU from.
 
-#[cfg(any(target_os = "linux", target_os = "android"))]
+// Miri does not have the files in which Linux says so.
+#[cfg(all(any(target_os = "linux", target_os = "android"), not(miri)))]
 #[path = "thread_time/linux.rs"]
 mod system;
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
+#[cfg(not(all(any(target_os = "linux", target_os = "android"), not(miri))))]
 #[path = "thread_time/other.rs"]
 mod system;
 
