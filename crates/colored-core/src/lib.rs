@@ -262,8 +262,8 @@ pub use self::lane::{Address, Priority};
 pub use self::meter::Level;
 pub use self::sched::{
     Destination, Entered, InPlace, Nested, Observed, ObservedColor, ObservedSite, Options, Park,
-    Phase, Policy, Runnable, RunningSlice, Scheduler, SchedulerHandle, Step, Unsuitable, Worker,
-    WorkerMetrics, block_in_place, spawn_here, spawn_local,
+    Phase, Policy, Rest, Runnable, RunningSlice, Scheduler, SchedulerHandle, Step, Unsuitable,
+    Worker, WorkerMetrics, block_in_place, spawn_here, spawn_local,
 };
 pub use self::spawn::{Hop, Job, YieldNow, blocking, current_task, hop, yield_now};
 pub use self::task::{Deadlock, Id, JoinError, Leaf, NameFor, TaskName, TaskPanic, task_name};

@@ -35,6 +35,7 @@ mod pool;
 mod read_batch;
 mod readers;
 mod record;
+mod rest;
 mod retire;
 mod scheduler;
 mod shutdown;

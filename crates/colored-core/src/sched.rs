@@ -98,7 +98,7 @@ pub trait Park: Send + Sync + 'static {
     /// The search for deadlocks has found a wait that cannot end, and is about to wake the task that gets the error.
     fn found_deadlock(&self, _scheduler: &Scheduler) {}
 
-    /// A thread inside `block_on` has run its lanes and goes to sleep: [`Scheduler::is_at_rest`] may be true now, and no
+    /// A thread inside `block_on` has run its lanes and goes to sleep: [`Scheduler::rest`] may return some now, and no
     /// worker is awake to see that.
     fn guest_waits(&self) {}
 
@@ -114,6 +114,13 @@ const MAX_WORKERS: usize = 1 << 16;
 /// Batches of spare lanes that the workers share: 2 MiB, the limit of `memory/cache.rs` for blocks of one size.
 /// With a fifth of it, most of a burst of 10,000 fresh colors allocates new lanes.
 const SPARE_BATCHES: usize = (2 << 20) / (local::SPARES * size_of::<Lane>());
+
+/// A time in which nothing ran: see [`Scheduler::rest`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rest {
+    workers_ended: u64,
+    lanes_sent: u64,
+}
 
 /// A runtime's scheduler, as all its threads see it.
 pub struct Scheduler {
@@ -288,13 +295,19 @@ impl Scheduler {
         self.idle.all_parked()
     }
 
-    /// Whether, at one moment, all workers were parked, no lane waited for one, and no thread inside `block_on` ran a task
+    /// Some if, at one moment, all workers were parked, no lane waited for one, and no thread inside `block_on` ran a task
     /// or had one to run. From that moment until a thread from outside the scheduler makes a lane runnable, nothing
-    /// runs. Takes a few locks.
+    /// runs. If two calls return equal values, nothing has run in between. Takes a few locks.
     #[must_use]
-    pub fn is_at_rest(&self) -> bool {
-        // The guests first: a lane goes from a guest to a queue, and to a guest only by a worker.
-        self.idle.all_parked_and(|| self.guests.are_at_rest() && self.has_no_lanes())
+    pub fn rest(&self) -> Option<Rest> {
+        let mut lanes_sent = None;
+        let nothing_left = || {
+            // The guests first: a lane goes from a guest to a queue, and from a queue to a guest only by a worker.
+            lanes_sent = self.guests.at_rest();
+            lanes_sent.is_some() && self.has_no_lanes()
+        };
+        let workers_ended = self.idle.all_parked_and(nothing_left)?;
+        Some(Rest { workers_ended, lanes_sent: lanes_sent? })
     }
 
     /// How many workers wait for something to do.

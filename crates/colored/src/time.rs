@@ -30,8 +30,7 @@
 //! * a task that can run, under any color, on a worker or inside `block_on`;
 //! * an event that has arrived at a socket of the runtime, such as bytes that another task of the runtime has sent. Over
 //!   Unix sockets and pipes they arrive in the call that sends them. Over TCP and UDP a thread of the system may carry
-//!   them later, on a busy machine, and time may move meanwhile. So it may, rarely, with more than eight workers, which
-//!   have several selectors: tests that need it exact take fewer;
+//!   them later, on a busy machine, and time may move meanwhile;
 //! * a blocking call that is queued or runs: [`spawn_blocking`](crate::spawn_blocking), a
 //!   [`BlockingClass`](crate::task::BlockingClass), a file operation that is not done on the worker, a name look-up. It
 //!   counts until it returns, also while it waits by `block_on` for a timer: then nothing but [`advance`] moves time.

@@ -33,11 +33,17 @@ fn searching(word: usize) -> usize {
 pub(super) struct Idle {
     /// `searching + 2¹⁶ · parked`.
     word: AtomicUsize,
-    /// The parked workers. They change together with the word.
-    sleepers: Mutex<Vec<usize>>,
+    /// The parked workers change together with the word.
+    sleepers: Mutex<Sleepers>,
     workers: usize,
     /// Spare workers that have joined. Changes under the lock.
     joined: AtomicUsize,
+}
+
+struct Sleepers {
+    parked: Vec<usize>,
+    /// How often a worker has parked, or a spare one left.
+    ends: u64,
 }
 
 impl Idle {
@@ -45,7 +51,7 @@ impl Idle {
         assert!(workers < PARKED, "at most {} workers, not {workers}", PARKED - 1);
         Self {
             word: AtomicUsize::new(0),
-            sleepers: Mutex::new(Vec::with_capacity(workers)),
+            sleepers: Mutex::new(Sleepers { parked: Vec::with_capacity(workers), ends: 0 }),
             workers,
             joined: AtomicUsize::new(0),
         }
@@ -59,7 +65,7 @@ impl Idle {
 
     /// Whether a worker is parked.
     pub(super) fn is_parked(&self, worker: usize) -> bool {
-        self.sleepers.lock().contains(&worker)
+        self.sleepers.lock().parked.contains(&worker)
     }
 
     /// To be called after a lane was published. Returns the worker to unpark, if one must be woken;
@@ -84,7 +90,7 @@ impl Idle {
         if searching(self.word.load(Ordering::Relaxed)) != 0 {
             return None;
         }
-        let worker = sleepers.pop()?;
+        let worker = sleepers.parked.pop()?;
         // Ordering: as above.
         self.word.fetch_sub(PARKED - SEARCHING, Ordering::Relaxed);
         Some(worker)
@@ -116,7 +122,8 @@ impl Idle {
     pub(super) fn park(&self, worker: usize, searching: bool) {
         let change = PARKED - if searching { SEARCHING } else { 0 };
         let mut sleepers = self.sleepers.lock();
-        sleepers.push(worker);
+        sleepers.parked.push(worker);
+        sleepers.ends += 1;
         // Ordering: W1 is ordered by the fence; Acquire pairs with the Release in `stop_searching`.
         self.word.fetch_add(change, Ordering::Acquire);
         drop(sleepers);
@@ -139,17 +146,20 @@ impl Idle {
 
     /// A spare worker that is busy leaves. It has no lanes.
     pub(super) fn leave(&self) {
-        let _sleepers = self.sleepers.lock();
+        let mut sleepers = self.sleepers.lock();
+        sleepers.ends += 1;
         // Ordering: the lock orders all changes of the number.
         self.joined.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// Whether all workers are parked and `empty` says that nothing is queued, at one moment: a
-    /// worker leaves the parked ones, under this lock, before it takes a lane.
-    pub(super) fn all_parked_and(&self, empty: impl FnOnce() -> bool) -> bool {
+    /// worker leaves the parked ones, under this lock, before it takes a lane. Of two such moments, the later one has
+    /// another number if a worker has left the parked ones in between.
+    pub(super) fn all_parked_and(&self, empty: impl FnOnce() -> bool) -> Option<u64> {
         let sleepers = self.sleepers.lock();
         // Ordering: the lock orders all changes of the number.
-        sleepers.len() == self.workers + self.joined.load(Ordering::Relaxed) && empty()
+        let all = self.workers + self.joined.load(Ordering::Relaxed);
+        (sleepers.parked.len() == all && empty()).then_some(sleepers.ends)
     }
 
     /// A worker that has announced its sleep has found the queues not empty, or was sent a lane that
@@ -158,9 +168,9 @@ impl Idle {
     /// parked.
     pub(super) fn search_again(&self, worker: usize) -> bool {
         let mut sleepers = self.sleepers.lock();
-        let place = sleepers.iter().position(|sleeper| *sleeper == worker);
+        let place = sleepers.parked.iter().position(|sleeper| *sleeper == worker);
         if let Some(place) = place {
-            sleepers.swap_remove(place);
+            sleepers.parked.swap_remove(place);
             // Ordering: the lock orders all changes of the parked count.
             self.word.fetch_sub(PARKED - SEARCHING, Ordering::Relaxed);
         }
@@ -181,10 +191,10 @@ impl Idle {
     /// false if it woke for another reason, and is busy now.
     pub(super) fn unpark(&self, worker: usize) -> bool {
         let mut sleepers = self.sleepers.lock();
-        let Some(place) = sleepers.iter().position(|sleeper| *sleeper == worker) else {
+        let Some(place) = sleepers.parked.iter().position(|sleeper| *sleeper == worker) else {
             return true;
         };
-        sleepers.swap_remove(place);
+        sleepers.parked.swap_remove(place);
         // Ordering: the lock orders all changes of the parked count.
         self.word.fetch_sub(PARKED, Ordering::Relaxed);
         false

@@ -318,8 +318,15 @@ impl Inbox {
 
 /// The threads that are inside `block_on`.
 pub(super) struct Guests {
-    slots: Mutex<Vec<Option<Arc<Guest>>>>,
+    slots: Mutex<Slots>,
     first: u32,
+}
+
+#[derive(Default)]
+struct Slots {
+    guests: Vec<Option<Arc<Guest>>>,
+    /// How many lanes guests have been sent.
+    sent: u64,
 }
 
 /// A guest as other threads see it.
@@ -339,11 +346,11 @@ struct Lanes {
 impl Guests {
     pub(super) fn new(workers: usize) -> Self {
         let first = pin_of(workers);
-        Self { slots: Mutex::new(Vec::new()), first }
+        Self { slots: Mutex::new(Slots::default()), first }
     }
 
     pub(super) fn enter(&self) -> Arc<Guest> {
-        let mut slots = self.slots.lock();
+        let slots = &mut self.slots.lock().guests;
         let slot = slots.iter().position(Option::is_none).unwrap_or_else(|| {
             slots.push(None);
             slots.len() - 1
@@ -358,26 +365,30 @@ impl Guests {
     }
 
     pub(super) fn leave(&self, guest: &Guest) {
-        self.slots.lock()[(guest.pin - self.first) as usize] = None;
+        self.slots.lock().guests[(guest.pin - self.first) as usize] = None;
     }
 
     pub(super) fn put(&self, pin: u32, lane: ReadyLane) {
-        let guest = self.slots.lock()[(pin - self.first) as usize].clone();
-        guest.expect("a guest stays until all that is pinned to it is done").put(lane);
+        let mut slots = self.slots.lock();
+        let guest = slots.guests[(pin - self.first) as usize].clone();
+        let guest = guest.expect("a guest stays until all that is pinned to it is done");
+        // In one step for `at_rest`.
+        slots.sent += 1;
+        guest.lanes.lock().queue.push_back(lane);
+        drop(slots);
+        guest.came.notify_one();
     }
 
-    /// Whether no guest runs a lane, or has one to run.
-    pub(super) fn are_at_rest(&self) -> bool {
-        self.slots.lock().iter().flatten().all(|guest| guest.is_at_rest())
+    /// A number, if no guest runs a lane or has one to run. Of two such moments, the later one has another number if a
+    /// guest has run a lane in between.
+    pub(super) fn at_rest(&self) -> Option<u64> {
+        let slots = self.slots.lock();
+        let mut guests = slots.guests.iter().flatten();
+        guests.all(|guest| guest.is_at_rest()).then_some(slots.sent)
     }
 }
 
 impl Guest {
-    fn put(&self, lane: ReadyLane) {
-        self.lanes.lock().queue.push_back(lane);
-        self.came.notify_one();
-    }
-
     /// The next lane, if there is one. Otherwise the guest counts as waiting from now on.
     pub(super) fn take(&self) -> Option<ReadyLane> {
         self.lanes.lock().take()

@@ -425,7 +425,9 @@ impl Scheduler {
         let nothing_left = || {
             self.has_no_lanes() && self.remotes.iter().all(|remote| remote.local_tasks.is_empty())
         };
-        if self.idle.all_parked_and(nothing_left) && !self.stopped.swap(true, Ordering::SeqCst) {
+        if self.idle.all_parked_and(nothing_left).is_some()
+            && !self.stopped.swap(true, Ordering::SeqCst)
+        {
             for worker in 0..self.remotes.len() {
                 self.park.unpark(worker);
             }

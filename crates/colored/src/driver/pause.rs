@@ -3,16 +3,18 @@
 //! While the clock is paused, the worker that parks last moves it to the next timer, if the runtime is *at rest*: the
 //! worker finds, under the lock of [`Pause`] and in this order, that
 //!
-//! 1. it has the turns of all shards, and no socket has an event;
-//! 2. no other thread has events or timers in hand, which it has taken from a shard or a wheel, and has not woken tasks
-//!    for;
-//! 3. no blocking call is queued or runs, and no read of a file is under way in the background, except while an
+//! 1. all workers are parked, no lane is queued, and no thread inside `block_on` runs a task ([`Scheduler::rest`]);
+//! 2. no blocking call is queued or runs, and no read of a file is under way in the background, except while an
 //!    [`advance`](crate::time::advance) waits;
-//! 4. all workers are parked, no lane is queued, and no thread inside `block_on` runs a task
-//!    ([`Scheduler::is_at_rest`]).
+//! 3. it has the turns of all shards, and no socket has an event;
+//! 4. no other thread has events or timers in hand, which it has taken from a shard or a wheel, and has not woken tasks
+//!    for;
+//! 5. the rest of step 1 has lasted until now.
 //!
-//! A thread that takes events marks them as in hand before it gives up the turn, and takes the mark back when it has woken
-//! all tasks: so what is not seen in step 1 is seen in step 2 or 4. What ends in step 3 has woken its tasks.
+//! So no task has run between steps 1 and 5, and no call. Otherwise a task or call could have sent to a socket after step
+//! 3, and been over in step 5. What was sent before step 1 is seen in step 3, or another thread has taken it before. A
+//! thread that takes events marks them as in hand before it gives up the turn, and takes the mark back when it has woken
+//! all tasks: so what is not seen in step 3 is seen in step 4 or 5. What ends in step 2 has woken its tasks.
 //!
 //! **Why the worker that parks last is enough.** A worker announces its sleep in the scheduler before it looks here, so
 //! one of those that go to sleep sees that all do. Unlike otherwise, a worker sleeps inside a poll only if it has found
@@ -146,9 +148,9 @@ impl Driver {
         if !scheduler.all_parked() {
             return Found::Others;
         }
-        // Before the polls, too, so that these see what the last task has sent. Where a worker has turned back or a guest
-        // runs, one of them looks again.
-        let was_at_rest = scheduler.is_at_rest();
+        // Where a worker has turned back or a guest runs, one of them looks again.
+        let rest = scheduler.rest();
+        let may_move = rest.is_some() && self.may_move(&advances);
         let mut turns = Vec::with_capacity(self.shards.len());
         for shard in &self.shards {
             let Some(mut turn) = shard.try_turn() else {
@@ -163,8 +165,9 @@ impl Driver {
         self.fire_all(wakers);
         // The next time last: a thread inside `block_on` may have set a timer until it was at rest.
         if wakers.is_empty()
-            && was_at_rest
-            && self.may_move(&advances, worker, scheduler)
+            && may_move
+            && !self.others_have_events(worker)
+            && scheduler.rest() == rest
             && let Some(next) = self.next_time(&advances)
         {
             self.clock.set(next);
@@ -183,7 +186,7 @@ impl Driver {
     }
 
     fn poll_now(&self, worker: usize, turn: &mut PollTurn<'_>, wakers: &mut Vec<Waker>) {
-        polled(turn.poll(Some(Duration::ZERO), wakers));
+        polled(turn.poll_all(wakers));
         if !wakers.is_empty() {
             self.parkers[worker].takes_events();
         }
@@ -202,21 +205,26 @@ impl Driver {
         timers.map(|tick| tick.saturating_mul(TICK)).chain(advances.first()).min()
     }
 
-    /// Whether the runtime is at rest, as far as this worker has not looked yet.
-    fn may_move(&self, advances: &Advances, worker: usize, scheduler: &Scheduler) -> bool {
-        let mut others = self.parkers.iter().enumerate().filter(|(other, _)| *other != worker);
-        if others.any(|(_, parker)| parker.has_events()) {
-            return false;
+    /// Whether time may move once the tasks and sockets are at rest.
+    fn may_move(&self, advances: &Advances) -> bool {
+        if advances.first().is_some() {
+            return true;
         }
-        let forced = advances.first().is_some();
         // Ordering: see `Main`.
-        if !forced && self.pause.mains.load(Ordering::Relaxed) == 0 {
+        if self.pause.mains.load(Ordering::Relaxed) == 0 {
             return false;
         }
-        let calls = self.pool.has_work() || self.rings.iter().any(|ring| ring.is_busy());
-        let held = self.reactor_has_events() || (calls && !forced);
+        let held = self.pool.has_work() || self.rings.iter().any(|ring| ring.is_busy());
         self.look_again_if(held);
-        !held && scheduler.is_at_rest()
+        !held
+    }
+
+    /// Whether another thread has events or timers in hand. A worker among them comes here after this one.
+    fn others_have_events(&self, worker: usize) -> bool {
+        let mut others = self.parkers.iter().enumerate().filter(|(other, _)| *other != worker);
+        let held = self.reactor_has_events();
+        self.look_again_if(held);
+        held || others.any(|(_, parker)| parker.has_events())
     }
 
     fn look_again_if(&self, held: bool) {

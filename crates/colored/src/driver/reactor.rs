@@ -90,12 +90,17 @@ impl Shard {
     ///
     /// When the system refuses a selector: two descriptors are needed, three on Linux.
     pub(crate) fn new() -> io::Result<Shard> {
+        Shard::with_capacity(EVENTS)
+    }
+
+    /// A shard whose polls fetch at most `events` events each.
+    fn with_capacity(events: usize) -> io::Result<Shard> {
         let poll = Poll::new()?;
         let registry = poll.registry().try_clone()?;
         let alarm = Alarm::new(&registry, ALARM)?;
         Ok(Shard {
             waker: mio::Waker::new(&registry, WAKE)?,
-            poller: Mutex::new(Poller { poll, events: Events::with_capacity(EVENTS), alarm }),
+            poller: Mutex::new(Poller { poll, events: Events::with_capacity(events), alarm }),
             registry,
             woken: AtomicBool::new(false),
             sockets: Mutex::default(),
@@ -245,6 +250,18 @@ impl PollTurn<'_> {
             polled => polled?,
         }
         Ok(shard.dispatch(events, alarm, wakers))
+    }
+
+    /// As [`poll`](PollTurn::poll), without a wait. If there are no wakers to call, no event is left: no poll was full.
+    ///
+    /// # Errors
+    ///
+    /// As [`poll`](PollTurn::poll).
+    pub(crate) fn poll_all(&mut self, wakers: &mut Vec<Waker>) -> io::Result<()> {
+        // A wake and an alarm take places, too.
+        let full = self.poller.events.capacity() - 2;
+        while self.poll(Some(Duration::ZERO), wakers)? >= full && wakers.is_empty() {}
+        Ok(())
     }
 
     /// Has the selector report an event at `deadline`, where the system can.

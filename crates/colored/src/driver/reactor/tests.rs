@@ -139,6 +139,23 @@ fn an_event_wakes_slot_and_list_of_its_direction_once() {
     assert_eq!(entry.listed(), 0);
 }
 
+/// Sockets that no task waits for fill the first poll. The event that a task waits for comes with the second.
+#[test]
+fn a_full_poll_is_repeated_until_a_task_is_to_be_woken() {
+    let shard = Shard::with_capacity(4).unwrap();
+    let mut pairs = [(); 5].map(|()| pair());
+    let entries: Vec<_> = pairs
+        .iter_mut()
+        .map(|(ours, _)| shard.register(ours, Ready::EMPTY, Watched::Everything).unwrap().1)
+        .collect();
+    let (_, waker) = waker();
+    let mut context = Context::from_waker(&waker);
+    assert!(entries[4].poll_slot(&mut context, Interest::WRITABLE).is_pending());
+    let mut wakers = Vec::new();
+    shard.try_turn().unwrap().poll_all(&mut wakers).unwrap();
+    assert_eq!(wakers.len(), 1);
+}
+
 /// A peer that reads makes room that no task waits for.
 #[test]
 #[cfg(unix)]
