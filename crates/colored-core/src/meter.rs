@@ -354,7 +354,7 @@ impl Meter {
     }
 
     /// As [`usage`](Self::usage), with the state that has not ended: a section that is open, a poll that runs, what waits.
-    /// The counters may be those of several moments.
+    /// A holder may change the counters meanwhile, so they need not be of one moment.
     pub(crate) fn usage_until(&self, at: At) -> Usage {
         let mut usage = self.usage();
         let (state, since) = self.state(at.session);
