@@ -28,7 +28,7 @@ const CRATES: [Crate; 7] = [
             &["task"],
             &["trace"],
             &["lane"],
-            &["table"],
+            &["span", "table"],
             &["wait"],
             &["join"],
             &["sched"],

@@ -294,6 +294,12 @@ pub(crate) fn current_color() -> Option<Color> {
     })
 }
 
+/// As [`current_color`], for a text: a fresh color gets no entry in the table.
+#[cfg(feature = "tracing")]
+pub(crate) fn shown_color() -> Option<Color> {
+    Held::with_current(|lane| Some(lane?.color()))
+}
+
 /// The time in the scheduler of the lane that this thread holds; see [`Observe::noted_time`].
 #[inline]
 pub(crate) fn noted_time() -> Option<u64> {

@@ -236,6 +236,7 @@ mod queue;
 mod rng;
 mod sched;
 mod sketch;
+mod span;
 mod spawn;
 mod sync;
 mod table;
@@ -265,6 +266,7 @@ pub use self::sched::{
     Phase, Policy, Rest, Runnable, RunningSlice, Scheduler, SchedulerHandle, Step, Unsuitable,
     Worker, WorkerMetrics, block_in_place, spawn_here, spawn_local,
 };
+pub use self::span::Origin;
 pub use self::spawn::{Hop, Job, YieldNow, blocking, current_task, hop, yield_now};
 pub use self::task::{Deadlock, Id, JoinError, Leaf, NameFor, TaskName, TaskPanic, task_name};
 pub use self::usage::Usage;

@@ -12,6 +12,7 @@
 use super::access::{InUse, Made, Sides};
 use crate::lane::{LaneRef, callback};
 use crate::meter;
+use crate::span::Carried;
 use crate::sync::{AtomicBool, AtomicU32, Ordering, UnsafeCell};
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
@@ -131,12 +132,12 @@ impl<T: Send + 'static> Owner<T> {
 
     /// Schedules `f` on the value.
     pub(super) fn post<F: FnOnce(&mut T) + Send + 'static>(&self, f: F) {
-        let cell = Uncounted(self.0);
+        let (cell, span) = (Uncounted(self.0), Carried::from_here());
         let turn = move || {
             // SAFETY: the end of the cell comes behind this turn (module documentation).
             let inner = unsafe { cell.get() };
             // SAFETY: a callback runs under its lane, which is the cell's.
-            if let Err(error) = unsafe { inner.with(f) } {
+            if let Err(error) = span.within(|| unsafe { inner.with(f) }) {
                 panic!("a post has no access to the value any more: {error}")
             }
         };

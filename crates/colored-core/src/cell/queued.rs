@@ -8,7 +8,6 @@ use crate::lane::{LaneRef, callback};
 use crate::sync::Arc;
 use crate::wait::{AwaitedTurn, WaitSlot};
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::{Poll, Waker};
 
 /// The waiting future's half. When it is dropped, a closure that has not begun is dropped at its turn.
@@ -110,7 +109,7 @@ impl<F, R> RemoteCall<F, R> {
         if let Some(slot) = self.0.take()
             && let Some(f) = slot.begin()
         {
-            slot.settle(catch_unwind(AssertUnwindSafe(|| run(f))).into());
+            slot.settle(slot.run(|| run(f)));
         }
     }
 }

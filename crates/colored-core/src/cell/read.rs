@@ -15,7 +15,7 @@ use crate::task::How;
 use crate::wait::AwaitedTurn;
 use std::fmt;
 use std::marker::PhantomData;
-use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 
@@ -234,8 +234,7 @@ where
 
     fn run(&mut self) -> Option<Waker> {
         let f = self.f.take()?;
-        let result = catch_unwind(AssertUnwindSafe(|| self.cell.look(f)));
-        self.slot.finish(result.into())
+        self.slot.finish(self.slot.run(|| self.cell.look(f)))
     }
 
     fn cancel(&mut self) {

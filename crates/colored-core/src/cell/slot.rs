@@ -3,17 +3,22 @@
 use super::access::{CallError, InUse};
 use crate::contain::contain;
 use crate::lane::{LanePtr, LaneRef};
+use crate::span::Carried;
 use crate::sync::{Mutex, MutexGuard};
 use crate::task::{Cause, Schedule};
 use crate::wait::{AwaitedTurn, Kind, Target};
 use std::any::Any;
-use std::panic::resume_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::{self, NonNull};
 use std::task::Waker;
 use std::{mem, thread};
 
 /// A closure on its way to the thread that runs it, and its result on the way back.
-pub(super) struct Slot<F, R>(Mutex<SlotState<F, R>>);
+pub(super) struct Slot<F, R> {
+    state: Mutex<SlotState<F, R>>,
+    /// The closure runs inside it.
+    span: Carried,
+}
 
 enum SlotState<F, R> {
     /// The closure has not begun.
@@ -61,7 +66,7 @@ impl<F, R> Slot<F, R> {
     pub(super) const KIND: &Kind = &Kind { target: Self::target, waker: Self::waker };
 
     pub(super) fn new(f: F, waker: Waker) -> Self {
-        Self(Mutex::new(SlotState::Waiting(f, waker)))
+        Self { state: Mutex::new(SlotState::Waiting(f, waker)), span: Carried::from_here() }
     }
 
     /// The cause for the record of a wait for that turn. The caller keeps the slot alive, and the closure
@@ -91,14 +96,14 @@ impl<F, R> Slot<F, R> {
 
     /// Calls `f` if the closure has not begun. The lock keeps it from beginning meanwhile.
     pub(super) fn while_it_waits<T>(&self, f: impl FnOnce() -> T) -> Option<T> {
-        let state = self.0.lock();
+        let state = self.state.lock();
         matches!(*state, SlotState::Waiting(..)).then(f)
     }
 
     /// Takes the waker, if the closure has not begun. The caller must wake it, because no other thread
     /// will.
     pub(super) fn take_waker(&self) -> Option<Waker> {
-        match &mut *self.0.lock() {
+        match &mut *self.state.lock() {
             SlotState::Waiting(_, waker) => Some(mem::replace(waker, Waker::noop().clone())),
             _ => None,
         }
@@ -108,7 +113,7 @@ impl<F, R> Slot<F, R> {
     pub(super) fn poll(&self, waker: &Waker) -> Option<Outcome<R>> {
         // A waker is foreign code: it is cloned before the lock, and dropped after it.
         let waker = waker.clone();
-        let mut state = self.0.lock();
+        let mut state = self.state.lock();
         let (next, _old) = match mem::replace(&mut *state, SlotState::Alone) {
             SlotState::Over(outcome) => return Some(outcome),
             SlotState::Waiting(f, old) => (SlotState::Waiting(f, waker), old),
@@ -122,7 +127,7 @@ impl<F, R> Slot<F, R> {
 
     /// Takes the closure when its turn has come. An abandoned closure is dropped here.
     pub(super) fn begin(&self) -> Option<F> {
-        let mut state = self.0.lock();
+        let mut state = self.state.lock();
         match mem::replace(&mut *state, SlotState::Alone) {
             SlotState::Abandoned(f) => {
                 drop(state);
@@ -138,14 +143,19 @@ impl<F, R> Slot<F, R> {
 
     /// As [`begin`](Self::begin), but an abandoned closure stays: then `begin` is still to come.
     pub(super) fn begin_wanted(&self) -> Option<F> {
-        let state = self.0.lock();
+        let state = self.state.lock();
         if let SlotState::Abandoned(..) = *state { None } else { begin_in(state) }
+    }
+
+    /// Runs the closure, which has begun, by `run`. A panic of it is the outcome.
+    pub(super) fn run(&self, run: impl FnOnce() -> R) -> Outcome<R> {
+        catch_unwind(AssertUnwindSafe(|| self.span.within(run))).into()
     }
 
     /// Stores the outcome of the closure, and returns the waker to wake. Without a waiter, drops the
     /// outcome.
     pub(super) fn finish(&self, outcome: Outcome<R>) -> Option<Waker> {
-        let mut state = self.0.lock();
+        let mut state = self.state.lock();
         if let SlotState::Begun(waker) = mem::replace(&mut *state, SlotState::Alone) {
             *state = SlotState::Over(outcome);
             return Some(waker);
@@ -164,7 +174,7 @@ impl<F, R> Slot<F, R> {
 
     /// To be called when the future is dropped, or has failed.
     pub(super) fn abandon(&self) {
-        abandon(self.0.lock());
+        abandon(self.state.lock());
     }
 }
 

@@ -6,8 +6,9 @@ use crate::color::Color;
 use crate::join::JoinHandle;
 use crate::lane::{Dispatch, Lane, LanePtr, LaneRef, Tenure, callback, current};
 use crate::meter::{self, Level};
+use crate::span::{Origin, TaskSpan};
 use crate::sync::{Arc, arc_dyn};
-use crate::task::{self, Named, TaskRef};
+use crate::task::{self, Id, Named, TaskRef};
 use crate::trace::Event;
 use std::any::Any;
 use std::panic::Location;
@@ -92,10 +93,10 @@ impl SchedulerHandle {
         self.spawn_colored_from(Location::caller(), color, future)
     }
 
-    /// As [`SchedulerHandle::spawn_colored`], for a caller at `site`.
-    pub fn spawn_colored_from<F>(
+    /// As [`SchedulerHandle::spawn_colored`], for a caller at `origin`.
+    pub fn spawn_colored_from<'a, F>(
         &self,
-        site: &'static Location<'static>,
+        origin: impl Into<Origin<'a>>,
         color: Color,
         future: F,
     ) -> JoinHandle<F::Output>
@@ -103,14 +104,14 @@ impl SchedulerHandle {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        self.spawn_as(self.lane_for_task(color), future, site, false)
+        self.spawn_as(self.lane_for_task(color), future, origin.into(), false)
     }
 
-    /// As [`SchedulerHandle::spawn_colored`], for a caller at `site`; while the task is scheduled there, the
+    /// As [`SchedulerHandle::spawn_colored`], for a caller at `origin`; while the task is scheduled there, the
     /// color has the highest priority.
-    pub fn spawn_high_from<F>(
+    pub fn spawn_high_from<'a, F>(
         &self,
-        site: &'static Location<'static>,
+        origin: impl Into<Origin<'a>>,
         color: Color,
         future: F,
     ) -> JoinHandle<F::Output>
@@ -119,7 +120,7 @@ impl SchedulerHandle {
         F::Output: Send + 'static,
     {
         self.scheduler().use_classes();
-        self.spawn_as(self.lane_for_task(color), future, site, true)
+        self.spawn_as(self.lane_for_task(color), future, origin.into(), true)
     }
 
     /// Spawns a task under a color of its own that equals no other.
@@ -142,7 +143,7 @@ impl SchedulerHandle {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        self.spawn_as(self.unique_lane(), future, site, false)
+        self.spawn_as(self.unique_lane(), future, site.into(), false)
     }
 
     /// Runs `f` once under a color, on the thread of a worker, behind all work that is already
@@ -169,8 +170,31 @@ impl SchedulerHandle {
         &self,
         lane: LaneRef,
         future: F,
+        origin: Origin<'_>,
+        urgent: bool,
+    ) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        match TaskSpan::of_task(lane.color(), origin) {
+            None => self.push_task(lane, future, origin.site, urgent, |_| ()),
+            Some(span) => {
+                let future = span.around(future);
+                self.push_task(lane, future, origin.site, urgent, |id| span.has_id(id))
+            }
+        }
+    }
+
+    /// The lane is one of this scheduler. `tell` hears the id before the task can run.
+    #[inline]
+    fn push_task<F>(
+        &self,
+        lane: LaneRef,
+        future: F,
         site: &'static Location<'static>,
         urgent: bool,
+        tell: impl FnOnce(Id),
     ) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
@@ -180,6 +204,7 @@ impl SchedulerHandle {
         // SAFETY: the future and its output are `Send` and borrow nothing, so they may be used anywhere.
         let (task, join) = unsafe { task::Cell::allocate(future, lane, 0, urgent, site) };
         self.scheduler().counts_spawn();
+        tell(join.id());
         if meter::is_on() {
             // SAFETY: the task is fresh, and no other thread knows it.
             self.scheduler().records_spawn(unsafe { TaskRef::<LanePtr>::new(task) }.named());
@@ -234,12 +259,37 @@ pub(super) unsafe fn spawn_on<F: Future>(
     pin: u32,
     site: &'static Location<'static>,
 ) -> JoinHandle<F::Output> {
+    match TaskSpan::of_task(lane.color(), site.into()) {
+        // SAFETY: the caller promises it.
+        None => unsafe { push_on(lane, future, pin, site, |_| ()) },
+        Some(span) => {
+            let future = span.around(future);
+            // SAFETY: the caller promises it of the future, and the span may be used anywhere.
+            unsafe { push_on(lane, future, pin, site, |id| span.has_id(id)) }
+        }
+    }
+}
+
+/// `tell` hears the id before the task can run.
+///
+/// # Safety
+///
+/// As for [`task::Cell::allocate`].
+#[inline]
+unsafe fn push_on<F: Future>(
+    lane: LaneRef,
+    future: F,
+    pin: u32,
+    site: &'static Location<'static>,
+    tell: impl FnOnce(Id),
+) -> JoinHandle<F::Output> {
     let lane = lane.into_counted();
     // SAFETY: the caller promises to use the task and its output only where `F` may be used.
     let (task, join) = unsafe { task::Cell::allocate(future, lane, pin, false, site) };
     // SAFETY: the task, which is fresh, owns a reference to the lane.
     let port = unsafe { lane.get() }.port();
     port.has_spawned();
+    tell(join.id());
     if meter::is_on() {
         // SAFETY: the task is fresh, and no other thread knows it.
         let Named { id, spawned } = unsafe { TaskRef::<LanePtr>::new(task) }.named();

@@ -2,6 +2,7 @@
 
 use crate::join::JoinHandle;
 use crate::lane::LanePtr;
+use crate::span::TaskSpan;
 use crate::task::{self, TaskRef};
 use std::fmt;
 use std::panic::Location;
@@ -27,6 +28,18 @@ where
         let f = f.take().expect("a job is polled once");
         Poll::Ready(f())
     });
+    let Some(span) = TaskSpan::of_blocking_call(site.into()) else { return job(future, site) };
+    let (job, handle) = job(span.around(future), site);
+    span.has_id(handle.id());
+    (job, handle)
+}
+
+/// The future completes with its first poll.
+fn job<F>(future: F, site: &'static Location<'static>) -> (Job, JoinHandle<F::Output>)
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
     // SAFETY: the future is `Send`, and borrows nothing. The task is never on a lane: it counts as
     // scheduled from its creation until it completes, and so no wake ever schedules it.
     let (task, join) = unsafe { task::Cell::allocate(future, LanePtr::nowhere(), 0, false, site) };

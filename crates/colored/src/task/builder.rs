@@ -1,7 +1,7 @@
 //! [`Builder`]: spawns a task with a color, a priority and a name.
 
 use super::with_handle;
-use colored_core::{Color, JoinHandle, Priority, TaskName};
+use colored_core::{Color, JoinHandle, Origin, Priority, TaskName};
 use pin_project_lite::pin_project;
 use std::panic::Location;
 use std::pin::Pin;
@@ -104,22 +104,23 @@ impl<'a> Builder<'a> {
         F::Output: Send + 'static,
     {
         let site = Location::caller();
-        let Some(text) = self.name else { return self.spawn_from(site, future) };
+        let origin = Origin { site, name: self.name };
+        let Some(text) = self.name else { return self.spawn_from(origin, future) };
         let (kept, name) = TaskName::reserve(text);
-        let handle = self.spawn_from(site, Named { future, name: kept, is_given: false });
+        let handle = self.spawn_from(origin, Named { future, name: kept, is_given: false });
         name.give(handle.id());
         handle
     }
 
     #[track_caller]
-    fn spawn_from<F>(self, site: &'static Location<'static>, future: F) -> JoinHandle<F::Output>
+    fn spawn_from<F>(self, origin: Origin<'_>, future: F) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
         with_handle("task::Builder::spawn", |handle| match self.priority {
-            Priority::High => handle.spawn_high_from(site, self.color, future),
-            _ => handle.spawn_colored_from(site, self.color, future),
+            Priority::High => handle.spawn_high_from(origin, self.color, future),
+            _ => handle.spawn_colored_from(origin, self.color, future),
         })
     }
 }

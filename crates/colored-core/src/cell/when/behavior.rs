@@ -12,7 +12,7 @@ use crate::lane::priority::inherit::lends_urgency;
 use crate::memory::Boxed;
 use crate::task::{Cause, How};
 use crate::wait::{Kind, Target, WaitSlot};
-use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+use std::panic::Location;
 use std::ptr::NonNull;
 use std::task::Waker;
 
@@ -173,11 +173,11 @@ where
             contain(|| drop(f));
             return behavior.slot.finish(Outcome::Cancelled);
         }
-        let result = catch_unwind(AssertUnwindSafe(|| {
+        let outcome = behavior.slot.run(|| {
             // SAFETY: the caller of `run` in the vtable has all lanes, as the claims wanted them.
             unsafe { behavior.set.run(|_| false, f) }
-        }));
-        behavior.slot.finish(result.into())
+        });
+        behavior.slot.finish(outcome)
     }
 
     /// See [`behavior::Vtable::claims`].
