@@ -241,6 +241,7 @@ const UNSAFE: &[&str] = &[
     "crates/colored-core/tests/reuse.rs",
     "crates/colored-core/tests/storm.rs",
     "crates/colored/src/driver/ring/uring.rs",
+    "crates/colored/src/dump/native/linux/copy.rs",
     "crates/colored/src/fs/system/linux/resident.rs",
     "crates/colored/src/net/uninit.rs",
 ];
