@@ -219,6 +219,7 @@ pub mod budget;
 mod cell;
 mod color;
 mod contain;
+mod counter;
 mod deadlock;
 #[doc(hidden)]
 pub mod dump;

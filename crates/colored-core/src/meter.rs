@@ -19,6 +19,7 @@
 //!
 //! Counters are the standard library's atomics under loom as well: no decision of the scheduler depends on them.
 
+use crate::counter::Counter;
 use crate::usage::Usage;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -223,14 +224,14 @@ impl Place {
 /// The counters of one lane. The thread that has the right to run the lane writes them; a pusher adds to `depth`.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
-    run: AtomicU64,
-    kept: AtomicU64,
-    wait_color: AtomicU64,
-    wait_cpu: AtomicU64,
-    waits: AtomicU64,
-    turns: AtomicU64,
-    slices: AtomicU64,
-    moves: AtomicU64,
+    run: Counter,
+    kept: Counter,
+    wait_color: Counter,
+    wait_cpu: Counter,
+    waits: Counter,
+    turns: Counter,
+    slices: Counter,
+    moves: Counter,
     waiting: Waiting,
     /// `W` when the state began.
     wait: AtomicU64,
@@ -269,14 +270,14 @@ impl Meter {
         match before {
             // Nothing waits at an idle lane; and a wait of an earlier session ends with it.
             State::Idle => {}
-            State::Queued => add(&self.wait_cpu, grown),
+            State::Queued => self.wait_cpu.add(grown),
             State::Running => {
-                add(&self.run, time);
-                add(&self.wait_color, grown);
+                self.run.add(time);
+                self.wait_color.add(grown);
             }
             State::Kept => {
-                add(&self.kept, time);
-                add(&self.wait_color, grown);
+                self.kept.add(time);
+                self.wait_color.add(grown);
             }
         }
         self.state.store(at.now << 2 | state as u64, Ordering::Relaxed);
@@ -294,7 +295,7 @@ impl Meter {
     /// The turn of a node begins whose push was counted.
     pub(crate) fn turn_begins(&self, now: u64) {
         self.waiting.turns(now);
-        add(&self.waits, 1);
+        self.waits.add(1);
     }
 
     /// The lane is given to a queue. Returns how long it was kept before, if it was.
@@ -307,8 +308,8 @@ impl Meter {
         let (before, time) = self.change(State::Running, at);
         // Ordering: as in `state`; depth is a figure.
         let moved = !matches!(self.thread.swap(thread, Ordering::Relaxed), before if before == 0 || before == thread);
-        add(&self.slices, 1);
-        add(&self.moves, u64::from(moved));
+        self.slices.add(1);
+        self.moves.add(u64::from(moved));
         let depth = self.waiting.nodes();
         if depth > self.max_depth.load(Ordering::Relaxed) {
             self.max_depth.store(depth, Ordering::Relaxed);
@@ -318,7 +319,7 @@ impl Meter {
 
     /// A turn is over.
     pub(crate) fn has_turned(&self) {
-        add(&self.turns, 1);
+        self.turns.add(1);
     }
 
     /// The task at the head is about to keep the lane, or a behavior or readers to get it.
@@ -337,19 +338,19 @@ impl Meter {
     }
 
     pub(crate) fn usage(&self) -> Usage {
-        let time = |counter: &AtomicU64| Duration::from_nanos(counter.load(Ordering::Relaxed));
-        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let time = |counter: &Counter| Duration::from_nanos(counter.get());
         Usage {
             run: time(&self.run),
             kept: time(&self.kept),
             wait_color: time(&self.wait_color),
             wait_cpu: time(&self.wait_cpu),
-            waits: count(&self.waits),
-            turns: count(&self.turns),
-            slices: count(&self.slices),
-            moves: count(&self.moves),
+            waits: self.waits.get(),
+            turns: self.turns.get(),
+            slices: self.slices.get(),
+            moves: self.moves.get(),
             depth: self.waiting.nodes(),
-            max_depth: count(&self.max_depth),
+            // Ordering: a figure.
+            max_depth: self.max_depth.load(Ordering::Relaxed),
         }
     }
 
@@ -389,10 +390,4 @@ impl Meter {
 
 fn kept((state, time): (State, u64)) -> Option<u64> {
     (state == State::Kept).then_some(time)
-}
-
-/// Adds to a counter that this thread alone writes.
-fn add(counter: &AtomicU64, n: u64) {
-    // Ordering: a figure, not a signal.
-    counter.store(counter.load(Ordering::Relaxed) + n, Ordering::Relaxed);
 }

@@ -5,23 +5,15 @@ mod outgoing;
 use self::outgoing::Outgoing;
 use super::policy::{Since, TicketPlace};
 use super::remote::{Remote, pin_of};
+use super::spare_lanes::SpareLanes;
 use super::{Scheduler, SchedulerHandle};
-use crate::color::Color;
-use crate::lane::{Lane, LaneRef, ReadyLane};
+use crate::lane::{LaneRef, ReadyLane};
 use crate::memory;
 use crate::queue::Deque;
 use crate::sync::{ThreadId, this_thread, thread_slot};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::ptr;
-
-/// Spare lanes in a batch: a worker keeps up to two. Every task of a fresh color makes and retires a
-/// lane, often on different workers. A lane owns the scheduler, so making a new one would bounce that
-/// reference count between the cores.
-pub(super) const SPARES: usize = 64;
-
-/// A lane keeps its address: it is boxed, and only the box moves.
-pub(super) type Spares = Vec<Box<Lane>>;
 
 /// The destination of a lane that becomes runnable here.
 #[derive(Clone, Copy, Debug)]
@@ -41,10 +33,10 @@ pub(super) struct Local {
     noted: Cell<u64>,
     index: usize,
     pub(super) deque: Deque<ReadyLane>,
-    spares: RefCell<Spares>,
+    pub(super) spare_lanes: RefCell<SpareLanes>,
     cache: memory::Cache,
     /// Whether the worker keeps memory and lanes for reuse.
-    reuses: bool,
+    pub(super) reuses: bool,
     /// The worker's thread, once something is pinned to it.
     home: Cell<Option<ThreadId>>,
     /// Whether the worker is handing out events: it wakes no other worker before all are handed out.
@@ -109,7 +101,7 @@ impl Local {
             waits: Cell::new(0),
             index,
             deque,
-            spares: RefCell::new(Vec::new()),
+            spare_lanes: RefCell::new(Vec::new()),
             cache: memory::Cache::new(reuses),
             reuses,
             home: Cell::new(None),
@@ -294,35 +286,5 @@ impl Local {
         }
         let _restore = Restore(self, self.toward.replace(Toward::Behind));
         f();
-    }
-
-    /// Takes a spare lane, and renews it.
-    #[inline]
-    pub(super) fn reuse(&self, color: Color) -> Option<Box<Lane>> {
-        if !self.reuses {
-            return None;
-        }
-        let mut spares = self.spares.borrow_mut();
-        if spares.is_empty() {
-            *spares = self.scheduler().take_spares()?;
-        }
-        let mut lane = spares.pop()?;
-        lane.renew(color);
-        Some(lane)
-    }
-
-    /// Keeps a lane for `reuse`.
-    #[inline]
-    pub(super) fn keep(&self, lane: Box<Lane>) {
-        if !self.reuses {
-            return;
-        }
-        let mut spares = self.spares.borrow_mut();
-        spares.push(lane);
-        if spares.len() == 2 * SPARES {
-            let batch = spares.split_off(SPARES);
-            drop(spares);
-            self.scheduler().keep_spares(batch);
-        }
     }
 }
