@@ -22,7 +22,10 @@ const CRATES: [Crate; 7] = [
         sources: "crates/colored-core/src",
         layers: &[
             &["sync"],
-            &["budget", "color", "contain", "counter", "entries", "memory", "rng", "usage"],
+            &[
+                "budget", "color", "contain", "counter", "entries", "memory", "rng", "sites",
+                "usage",
+            ],
             &["meter", "sketch"],
             &["queue"],
             &["task"],
@@ -137,7 +140,7 @@ const UNSEEN_BY_THE_MODELS: [&str; 13] = [
     "color/",
     "counter.rs",
     "task/id.rs",
-    "task/leaf/sites.rs",
+    "sites.rs",
     "task/name.rs",
     // What only a report shows. A test with threads, which Miri runs too, checks its orderings.
     "sched/running.rs",

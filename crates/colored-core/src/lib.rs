@@ -236,6 +236,7 @@ pub mod port;
 mod queue;
 mod rng;
 mod sched;
+mod sites;
 mod sketch;
 mod spawn;
 mod sync;

@@ -65,7 +65,7 @@ use self::idle::Idle;
 use self::parked_sections::ParkedSections;
 use self::policy::{Since, TicketPlace};
 use self::remote::{Guests, Remote, index_of};
-use self::spare_lanes::SpareLanes;
+use self::spare_lanes::Batch;
 use self::task_counts::TaskCounts;
 use self::visits::Visits;
 use crate::lane::{LanePtr, LaneRef, Order, ReadyLane};
@@ -138,7 +138,7 @@ pub struct Scheduler {
     park: Box<dyn Park>,
     depot: memory::Depot,
     /// Lanes that no worker has room for, in batches.
-    spare_lanes: Mutex<Vec<SpareLanes>>,
+    spare_lanes: Mutex<Vec<Batch>>,
     /// A shutdown has begun: all tasks are to be cancelled.
     closing: AtomicBool,
     /// Every lane has a request to cancel its tasks.

@@ -7,12 +7,13 @@ use super::policy::{Since, TicketPlace};
 use super::remote::{Remote, pin_of};
 use super::spare_lanes::SpareLanes;
 use super::{Scheduler, SchedulerHandle};
-use crate::lane::{LaneRef, ReadyLane};
+use crate::color::Color;
+use crate::lane::{Lane, LaneRef, ReadyLane};
 use crate::memory;
 use crate::queue::Deque;
 use crate::sync::{ThreadId, this_thread, thread_slot};
 use std::any::Any;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::ptr;
 
 /// The destination of a lane that becomes runnable here.
@@ -33,10 +34,10 @@ pub(super) struct Local {
     noted: Cell<u64>,
     index: usize,
     pub(super) deque: Deque<ReadyLane>,
-    pub(super) spare_lanes: RefCell<SpareLanes>,
+    spare_lanes: SpareLanes,
     cache: memory::Cache,
     /// Whether the worker keeps memory and lanes for reuse.
-    pub(super) reuses: bool,
+    reuses: bool,
     /// The worker's thread, once something is pinned to it.
     home: Cell<Option<ThreadId>>,
     /// Whether the worker is handing out events: it wakes no other worker before all are handed out.
@@ -101,7 +102,7 @@ impl Local {
             waits: Cell::new(0),
             index,
             deque,
-            spare_lanes: RefCell::new(Vec::new()),
+            spare_lanes: SpareLanes::default(),
             cache: memory::Cache::new(reuses),
             reuses,
             home: Cell::new(None),
@@ -286,5 +287,19 @@ impl Local {
         }
         let _restore = Restore(self, self.toward.replace(Toward::Behind));
         f();
+    }
+
+    /// Takes a spare lane, and renews it.
+    #[inline]
+    pub(super) fn reuse(&self, color: Color) -> Option<Box<Lane>> {
+        if self.reuses { self.spare_lanes.take(color, self.scheduler()) } else { None }
+    }
+
+    /// Keeps a lane for `reuse`.
+    #[inline]
+    pub(super) fn keep(&self, lane: Box<Lane>) {
+        if self.reuses {
+            self.spare_lanes.keep(lane, self.scheduler());
+        }
     }
 }

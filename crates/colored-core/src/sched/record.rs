@@ -173,6 +173,17 @@ impl Scheduler {
     }
 
     /// This thread is about to spawn a task.
+    #[inline]
+    pub(super) fn counts_spawn(&self) {
+        local::with(|local| match local {
+            Some(local) if std::ptr::eq(local.scheduler(), self) => {
+                local.remote().tasks.has_spawned();
+            }
+            _ => self.tasks_outside.has_spawned_outside(),
+        });
+    }
+
+    /// As `counts_spawn`, while some scheduler records.
     #[cold]
     pub(super) fn records_spawn(&self, Named { id, spawned }: Named) {
         let event =

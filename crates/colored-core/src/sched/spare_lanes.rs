@@ -5,9 +5,9 @@
 //! itself, and gives one to all workers, or takes one from them, where it has too many or none.
 
 use super::Scheduler;
-use super::local::Local;
 use crate::color::Color;
 use crate::lane::Lane;
+use std::cell::RefCell;
 
 /// Lanes in a batch.
 const BATCH: usize = 64;
@@ -17,36 +17,34 @@ const BATCH: usize = 64;
 const BATCHES: usize = (2 << 20) / (BATCH * size_of::<Lane>());
 
 /// A lane keeps its address: it is boxed, and only the box moves.
-pub(super) type SpareLanes = Vec<Box<Lane>>;
+pub(super) type Batch = Vec<Box<Lane>>;
 
-impl Local {
-    /// Takes a spare lane, and renews it.
+/// A worker's spare lanes.
+#[derive(Default)]
+pub(super) struct SpareLanes(RefCell<Batch>);
+
+impl SpareLanes {
+    /// Takes a lane, and renews it.
     #[inline]
-    pub(super) fn reuse(&self, color: Color) -> Option<Box<Lane>> {
-        if !self.reuses {
-            return None;
-        }
-        let mut lanes = self.spare_lanes.borrow_mut();
+    pub(super) fn take(&self, color: Color, scheduler: &Scheduler) -> Option<Box<Lane>> {
+        let mut lanes = self.0.borrow_mut();
         if lanes.is_empty() {
-            *lanes = self.scheduler().take_batch()?;
+            *lanes = scheduler.take_batch()?;
         }
         let mut lane = lanes.pop()?;
         lane.renew(color);
         Some(lane)
     }
 
-    /// Keeps a lane for `reuse`.
+    /// Keeps a lane.
     #[inline]
-    pub(super) fn keep(&self, lane: Box<Lane>) {
-        if !self.reuses {
-            return;
-        }
-        let mut lanes = self.spare_lanes.borrow_mut();
+    pub(super) fn keep(&self, lane: Box<Lane>, scheduler: &Scheduler) {
+        let mut lanes = self.0.borrow_mut();
         lanes.push(lane);
         if lanes.len() == 2 * BATCH {
             let batch = lanes.split_off(BATCH);
             drop(lanes);
-            self.scheduler().keep_batch(batch);
+            scheduler.keep_batch(batch);
         }
     }
 }
@@ -54,7 +52,7 @@ impl Local {
 impl Scheduler {
     /// Keeps a batch for which a worker has no room. Lanes own the scheduler, so none may stay when it ends: the last
     /// worker takes them out.
-    fn keep_batch(&self, batch: SpareLanes) {
+    fn keep_batch(&self, batch: Batch) {
         let mut batches = self.spare_lanes.lock();
         if self.is_closing() || batches.len() >= BATCHES {
             drop(batches);
@@ -64,7 +62,7 @@ impl Scheduler {
         }
     }
 
-    fn take_batch(&self) -> Option<SpareLanes> {
+    fn take_batch(&self) -> Option<Batch> {
         self.spare_lanes.lock().pop()
     }
 

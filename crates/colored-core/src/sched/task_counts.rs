@@ -1,6 +1,6 @@
 //! How many tasks there are: figures for others to read.
 
-use super::{Scheduler, local};
+use super::Scheduler;
 use crate::counter::Counter;
 
 /// How many tasks a thread, or several, have spawned, and run to the end.
@@ -11,6 +11,17 @@ pub(super) struct TaskCounts {
 }
 
 impl TaskCounts {
+    /// To be called by a worker, for its own counts: it is about to spawn a task.
+    #[inline]
+    pub(super) fn has_spawned(&self) {
+        self.spawned.add(1);
+    }
+
+    /// As `has_spawned`, by any other thread, for the counts that these threads share.
+    pub(super) fn has_spawned_outside(&self) {
+        self.spawned.add_shared(1);
+    }
+
     /// To be called by a worker, for its own counts: it has run so many tasks to the end.
     #[inline]
     pub(super) fn have_completed(&self, tasks: u32) {
@@ -19,7 +30,7 @@ impl TaskCounts {
         }
     }
 
-    /// To be called by any other thread, for the counts that these threads share.
+    /// As `have_completed`, by any other thread.
     pub(super) fn have_completed_outside(&self, tasks: u32) {
         if tasks > 0 {
             self.completed.add_shared(tasks.into());
@@ -28,17 +39,6 @@ impl TaskCounts {
 }
 
 impl Scheduler {
-    /// A task is about to be spawned.
-    #[inline]
-    pub(super) fn counts_spawn(&self) {
-        local::with(|local| match local {
-            Some(local) if std::ptr::eq(local.scheduler(), self) => {
-                local.remote().tasks.spawned.add(1);
-            }
-            _ => self.tasks_outside.spawned.add_shared(1),
-        });
-    }
-
     /// How many tasks have been spawned and have not completed. The sum of counters that are not all of one instant.
     #[must_use]
     pub fn live_tasks(&self) -> u64 {
