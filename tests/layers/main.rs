@@ -76,7 +76,11 @@ const CRATES: [Crate; 7] = [
     },
     Crate {
         sources: "crates/colored-hyper/src",
-        layers: &[&["executor", "extension", "timer"], &["client", "serve"], &["tls", "websocket"]],
+        layers: &[
+            &["executor", "extension", "timer"],
+            &["client", "serve"],
+            &["axum_listener", "tls", "websocket"],
+        ],
         exceptions: &[],
         impls: &[],
     },
