@@ -10,6 +10,7 @@ mod file;
 mod flat;
 mod floor;
 pub mod load;
+pub mod low_rate;
 pub mod paced;
 pub mod rows;
 pub mod server;

@@ -49,6 +49,31 @@ fn a_signal_makes_a_dump_while_every_worker_is_stuck() {
     });
 }
 
+/// In a process of its own, as above. The hook tells whether it was let go before its patience ended.
+#[test]
+fn a_shutdown_in_the_background_does_not_wait_for_the_hook() {
+    child::run(module_path!(), "a_shutdown_in_the_background_does_not_wait_for_the_hook", || {
+        shared(|| {
+            let (begin, begun) = channel();
+            let (let_go, gate) = channel();
+            let (tell, told) = channel();
+            let ends = Mutex::new((begin, gate, tell));
+            let hook = move |_: &_| {
+                let (begin, gate, tell) = &*ends.lock().unwrap();
+                begin.send(()).unwrap();
+                tell.send(gate.recv_timeout(Duration::from_secs(20))).unwrap();
+            };
+            let builder = Builder::new().workers(1).on_dump(hook);
+            let runtime = builder.dump_on_signal(SignalKind::user_defined1()).build().unwrap();
+            kill_process(getpid(), Signal::USR1).unwrap();
+            begun.recv().unwrap();
+            runtime.shutdown_background();
+            let_go.send(()).unwrap();
+            assert_eq!(told.recv().unwrap(), Ok(()));
+        });
+    });
+}
+
 #[test]
 fn a_signal_that_cannot_be_handled_is_an_error_of_the_builder() {
     shared(|| {

@@ -54,6 +54,22 @@ impl Server {
         self.answer("CPU").map(Duration::from_nanos)
     }
 
+    /// How often the server's threads have given up a core to wait, so far.
+    ///
+    /// # Errors
+    ///
+    /// If the system does not say.
+    pub fn switches(&self) -> io::Result<u64> {
+        let mut sum = 0;
+        for thread in fs::read_dir(format!("/proc/{}/task", self.process.id()))? {
+            let status = fs::read_to_string(thread?.path().join("status"))?;
+            let count =
+                status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+            sum += count.and_then(|count| count.trim().parse::<u64>().ok()).unwrap_or(0);
+        }
+        Ok(sum)
+    }
+
     fn answer(&mut self, word: &str) -> io::Result<u64> {
         let mut line = String::new();
         self.answers.read_line(&mut line)?;

@@ -219,6 +219,7 @@ pub mod budget;
 mod cell;
 mod color;
 mod contain;
+mod counter;
 mod deadlock;
 #[doc(hidden)]
 pub mod dump;
@@ -235,6 +236,7 @@ pub mod port;
 mod queue;
 mod rng;
 mod sched;
+mod sites;
 mod sketch;
 mod span;
 mod spawn;

@@ -19,6 +19,7 @@
 //!
 //! Counters are the standard library's atomics under loom as well: no decision of the scheduler depends on them.
 
+use crate::counter::Counter;
 use crate::usage::Usage;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -28,13 +29,14 @@ use std::time::Duration;
 ///
 /// | level | by color | in the flight recorder | reads of the clock |
 /// |---|---|---|---|
-/// | `Off` | samples of run times | nothing | one in eight polls, or one a poll while polls are slow |
-/// | `Slices` | exact run times, the two waits | slices, steals, sleeps, turns of I/O and timers, kept colors, depths, long polls | and one a slice |
-/// | `Tasks` | the same, with each wait to the microsecond | polls, wakes, spawns, hops, ends | and one a poll, a push and a wake |
+/// | `Off` | samples of run times | nothing | one in eight turns, or one a turn while turns are slow |
+/// | `Slices` | exact run times, the two waits | slices, steals, sleeps, turns of I/O and timers, kept colors, depths, long polls | and one a turn |
+/// | `Tasks` | the same, with each wait to the microsecond | polls, wakes, spawns, hops, ends | and one a slice, a push and a wake |
 /// | `All` | the same | posts, calls, reads | the same |
 ///
-/// A read of the clock takes some 20 ns, and a record another 3 ns. At `Slices` the times within a slice are those of its
-/// last look at the clock, up to eight polls ago. A push to a color from a thread that is no worker always reads the clock.
+/// A read of the clock takes some 20 ns, and a record another 3 ns. At `Slices` a worker reads the clock at the end of each
+/// turn, a poll or a callback, and what happens in a turn has the time at which the turn before it ended. A thread that is
+/// no worker reads the clock for each push.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 #[repr(u8)]
@@ -42,11 +44,11 @@ pub enum Level {
     /// Nothing. Costs one look at a word for a push and for a slice.
     #[default]
     Off = 0,
-    /// What colors and workers do: cheap enough to be left on.
+    /// What colors and workers do. A program can leave it on.
     Slices = 1,
-    /// What tasks do: to find out which task waits for which, for minutes.
+    /// Also what tasks do: which task wakes which, and when. For some minutes.
     Tasks = 2,
-    /// All: for tests.
+    /// Also what closures are posted and called. For tests.
     All = 3,
 }
 
@@ -130,8 +132,9 @@ impl Drop for Switch {
 }
 
 /// The nodes that wait in a lane, and the sum of the times at which they were pushed, less that of all turns: the
-/// number in the low bits, the sum in units of 1,024 ns above. The sum is used as a difference, and may overflow: what
-/// is counted between two changes of the lane's state is right up to a million seconds, times nodes.
+/// number in the low bits, the sum in units of 1,024 ns above. The sum is used as a difference, and may overflow. What is
+/// counted between two changes of the lane's state is right up to 560,000 s for all nodes together: for 10,000 nodes
+/// that wait 56 s.
 #[derive(Debug, Default)]
 struct Waiting(AtomicU64);
 
@@ -223,14 +226,14 @@ impl Place {
 /// The counters of one lane. The thread that has the right to run the lane writes them; a pusher adds to `depth`.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
-    run: AtomicU64,
-    kept: AtomicU64,
-    wait_color: AtomicU64,
-    wait_cpu: AtomicU64,
-    waits: AtomicU64,
-    turns: AtomicU64,
-    slices: AtomicU64,
-    moves: AtomicU64,
+    run: Counter,
+    kept: Counter,
+    wait_color: Counter,
+    wait_cpu: Counter,
+    waits: Counter,
+    turns: Counter,
+    slices: Counter,
+    moves: Counter,
     waiting: Waiting,
     /// `W` when the state began.
     wait: AtomicU64,
@@ -269,14 +272,14 @@ impl Meter {
         match before {
             // Nothing waits at an idle lane; and a wait of an earlier session ends with it.
             State::Idle => {}
-            State::Queued => add(&self.wait_cpu, grown),
+            State::Queued => self.wait_cpu.add(grown),
             State::Running => {
-                add(&self.run, time);
-                add(&self.wait_color, grown);
+                self.run.add(time);
+                self.wait_color.add(grown);
             }
             State::Kept => {
-                add(&self.kept, time);
-                add(&self.wait_color, grown);
+                self.kept.add(time);
+                self.wait_color.add(grown);
             }
         }
         self.state.store(at.now << 2 | state as u64, Ordering::Relaxed);
@@ -294,7 +297,7 @@ impl Meter {
     /// The turn of a node begins whose push was counted.
     pub(crate) fn turn_begins(&self, now: u64) {
         self.waiting.turns(now);
-        add(&self.waits, 1);
+        self.waits.add(1);
     }
 
     /// The lane is given to a queue. Returns how long it was kept before, if it was.
@@ -307,8 +310,8 @@ impl Meter {
         let (before, time) = self.change(State::Running, at);
         // Ordering: as in `state`; depth is a figure.
         let moved = !matches!(self.thread.swap(thread, Ordering::Relaxed), before if before == 0 || before == thread);
-        add(&self.slices, 1);
-        add(&self.moves, u64::from(moved));
+        self.slices.add(1);
+        self.moves.add(u64::from(moved));
         let depth = self.waiting.nodes();
         if depth > self.max_depth.load(Ordering::Relaxed) {
             self.max_depth.store(depth, Ordering::Relaxed);
@@ -318,7 +321,7 @@ impl Meter {
 
     /// A turn is over.
     pub(crate) fn has_turned(&self) {
-        add(&self.turns, 1);
+        self.turns.add(1);
     }
 
     /// The task at the head is about to keep the lane, or a behavior or readers to get it.
@@ -337,19 +340,19 @@ impl Meter {
     }
 
     pub(crate) fn usage(&self) -> Usage {
-        let time = |counter: &AtomicU64| Duration::from_nanos(counter.load(Ordering::Relaxed));
-        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let time = |counter: &Counter| Duration::from_nanos(counter.get());
         Usage {
             run: time(&self.run),
             kept: time(&self.kept),
             wait_color: time(&self.wait_color),
             wait_cpu: time(&self.wait_cpu),
-            waits: count(&self.waits),
-            turns: count(&self.turns),
-            slices: count(&self.slices),
-            moves: count(&self.moves),
+            waits: self.waits.get(),
+            turns: self.turns.get(),
+            slices: self.slices.get(),
+            moves: self.moves.get(),
             depth: self.waiting.nodes(),
-            max_depth: count(&self.max_depth),
+            // Ordering: a figure.
+            max_depth: self.max_depth.load(Ordering::Relaxed),
         }
     }
 
@@ -389,10 +392,4 @@ impl Meter {
 
 fn kept((state, time): (State, u64)) -> Option<u64> {
     (state == State::Kept).then_some(time)
-}
-
-/// Adds to a counter that this thread alone writes.
-fn add(counter: &AtomicU64, n: u64) {
-    // Ordering: a figure, not a signal.
-    counter.store(counter.load(Ordering::Relaxed) + n, Ordering::Relaxed);
 }

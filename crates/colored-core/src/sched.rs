@@ -38,6 +38,8 @@ mod remote;
 mod retire;
 mod running;
 mod shutdown;
+mod spare_lanes;
+mod task_counts;
 mod times;
 pub(crate) mod visits;
 mod worker;
@@ -60,14 +62,13 @@ pub(crate) use self::local::has_to_wait;
 
 use self::classes::Classes;
 use self::idle::Idle;
-use self::local::Spares;
 use self::parked_sections::ParkedSections;
 use self::policy::{Since, TicketPlace};
 use self::remote::{Guests, Remote, index_of};
-use self::times::TaskCounts;
+use self::spare_lanes::Batch;
+use self::task_counts::TaskCounts;
 use self::visits::Visits;
-use crate::color::Color;
-use crate::lane::{Lane, LanePtr, LaneRef, Order, ReadyLane};
+use crate::lane::{LanePtr, LaneRef, Order, ReadyLane};
 use crate::memory;
 use crate::meter::Switch;
 use crate::queue::{Deque, Injector};
@@ -111,10 +112,6 @@ pub trait Park: Send + Sync + 'static {
 /// `idle.rs` counts sleeping and searching workers in 16 bits each, and a lane keeps its home in 16.
 const MAX_WORKERS: usize = 1 << 16;
 
-/// Batches of spare lanes that the workers share: 2 MiB, the limit of `memory/cache.rs` for blocks of one size.
-/// With a fifth of it, most of a burst of 10,000 fresh colors allocates new lanes.
-const SPARE_BATCHES: usize = (2 << 20) / (local::SPARES * size_of::<Lane>());
-
 /// A time in which nothing ran: see [`Scheduler::rest`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rest {
@@ -141,7 +138,7 @@ pub struct Scheduler {
     park: Box<dyn Park>,
     depot: memory::Depot,
     /// Lanes that no worker has room for, in batches.
-    spares: Mutex<Vec<Spares>>,
+    spare_lanes: Mutex<Vec<Batch>>,
     /// A shutdown has begun: all tasks are to be cancelled.
     closing: AtomicBool,
     /// Every lane has a request to cancel its tasks.
@@ -207,7 +204,7 @@ impl Scheduler {
             order: Order::default(),
             park,
             depot: memory::Depot::default(),
-            spares: Mutex::new(Vec::new()),
+            spare_lanes: Mutex::new(Vec::new()),
             closing: AtomicBool::new(false),
             told: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
@@ -266,27 +263,6 @@ impl Scheduler {
     #[must_use]
     pub fn worker_metrics(&self, worker: usize) -> WorkerMetrics {
         self.remotes[worker].metrics(self.now())
-    }
-
-    /// How many tasks have been spawned and have not completed. The sum of counters that are not all of one instant.
-    #[must_use]
-    pub fn live_tasks(&self) -> u64 {
-        let all = || self.remotes.iter().map(|remote| &remote.tasks).chain([&self.tasks_outside]);
-        // What has completed is counted first, so that no task is missing from the second sum.
-        let completed: u64 = all().map(TaskCounts::completed).sum();
-        let spawned: u64 = all().map(TaskCounts::spawned).sum();
-        spawned.saturating_sub(completed)
-    }
-
-    /// A task is about to be spawned.
-    #[inline]
-    fn counts_spawn(&self) {
-        local::with(|local| match local {
-            Some(local) if std::ptr::eq(local.scheduler(), self) => {
-                local.remote().tasks.has_spawned();
-            }
-            _ => self.tasks_outside.someone_has_spawned(),
-        });
     }
 
     /// Whether all workers wait for something to do, and all spare ones that have joined.
@@ -416,50 +392,6 @@ impl Scheduler {
         local::with(|local| match local {
             Some(local) if std::ptr::eq(local.scheduler(), self) => local.index(),
             _ => 0,
-        })
-    }
-
-    fn recycle(&self, lane: LanePtr) {
-        // SAFETY: `Last::Gone` names a lane without references, so no thread uses it; every lane that is counted is
-        // from `from_box`.
-        let mut lane = unsafe { lane.into_box() };
-        if let Some(usage) = lane.take_usage() {
-            self.keep_usage(lane.color(), usage);
-        }
-        local::with(|local| match local {
-            Some(local) if std::ptr::eq(local.scheduler(), self) => local.keep(lane),
-            _ => drop(lane),
-        });
-    }
-
-    /// Keeps a batch of lanes for which a worker has no room. Lanes own the scheduler, so none may stay when it
-    /// ends: the last worker takes them out.
-    fn keep_spares(&self, batch: Spares) {
-        let mut spares = self.spares.lock();
-        if self.is_closing() || spares.len() >= SPARE_BATCHES {
-            drop(spares);
-            drop(batch);
-        } else {
-            spares.push(batch);
-        }
-    }
-
-    fn take_spares(&self) -> Option<Spares> {
-        self.spares.lock().pop()
-    }
-
-    /// Takes one spare lane, for threads that keep none.
-    fn take_spare(&self, color: Color) -> Option<Box<Lane>> {
-        let mut spares = self.spares.lock();
-        let batch = spares.last_mut()?;
-        let lane = batch.pop();
-        if batch.is_empty() {
-            spares.pop();
-        }
-        drop(spares);
-        lane.map(|mut lane| {
-            lane.renew(color);
-            lane
         })
     }
 }

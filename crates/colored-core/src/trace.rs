@@ -11,7 +11,6 @@ mod code;
 mod event;
 mod ring;
 mod shared;
-mod sites;
 
 pub use self::event::{Event, Record};
 #[cfg(all(test, colored_loom))]

@@ -7,6 +7,7 @@
 //! | [`tower`] | adapts a tower service, such as an axum `Router`, to [`serve`](crate::serve()) |
 //! | [`with_extension`] | a value for each request of a connection, such as the address of the client for axum's `ConnectInfo` |
 //! | [`Listener`] | the source of connections: TCP, Unix sockets, TLS, or a listener of your own |
+//! | `AxumListener` | such a listener for `axum::serve`, whose connections have no color; with the feature `axum` |
 //! | module `tls` | TLS by rustls: a listener, and a client for `https`; with the feature `tls` |
 //! | module `websocket` | WebSockets, under the colors that you name; with the feature `websocket` |
 //! | [`into_io`], [`UpgradeGuard`] | the socket of an upgraded connection, for other protocols, and its part in a graceful shutdown |
@@ -52,17 +53,23 @@
 //!
 //! # axum
 //!
-//! [`tower`] makes a service of a `Router`, and [`serve`](crate::serve()) runs it. `axum::serve` is not for this runtime: it
-//! spawns each connection by `tokio::spawn`, which panics without a runtime of tokio, and with one the requests have no color.
-//! The same is true of its extractor `WebSocketUpgrade`; use the module `websocket`. Everything else of axum works.
+//! [`tower`] makes a service of a `Router`, and [`serve`](crate::serve()) runs it. Everything of axum works there but its
+//! extractor `WebSocketUpgrade`, which calls `tokio::spawn`; use the module `websocket`.
+//!
+//! `axum::serve` works as well, as a first step from tokio: with the feature `axum`, `AxumListener` makes one of its listeners
+//! of ours, TLS included. But `axum::serve` spawns each connection by `tokio::spawn`: its requests run on the one thread of a
+//! tokio runtime, have no color, and none of the limits above applies. The documentation of `AxumListener` lists what differs.
 //!
 //! # Features
 //!
 //! | feature | default | what it adds |
 //! |---|---|---|
+//! | `axum` | no | `AxumListener`, for `axum::serve` under `#[colored::main(tokio)]` |
 //! | `tls` | no | the module `tls`: rustls with the cryptography of `ring`, which compiles C, and the roots of the system |
 //! | `websocket` | no | the module `websocket`: tungstenite |
 
+#[cfg(feature = "axum")]
+mod axum_listener;
 mod client;
 mod executor;
 mod extension;
@@ -73,6 +80,8 @@ pub mod tls;
 #[cfg(feature = "websocket")]
 pub mod websocket;
 
+#[cfg(feature = "axum")]
+pub use self::axum_listener::{AxumListener, AxumStream};
 pub use self::client::{ClientStream, Connector, client, client_builder};
 pub use self::executor::ColoredExecutor;
 pub use self::extension::{WithExtension, with_extension};

@@ -6,12 +6,16 @@
 mod addresses;
 pub(crate) mod kernel;
 mod make;
+mod native;
 mod task;
 mod text;
 mod to_json;
 mod wait;
 
 pub(crate) use self::make::make;
+pub use self::native::Frame;
+#[cfg(feature = "native-stacks")]
+pub use self::native::install_stack_handler;
 pub use self::task::{TaskDump, TaskState};
 pub use self::wait::{Wait, WaitFor};
 
@@ -74,6 +78,10 @@ pub struct WorkerDump {
     /// On Linux, for a worker that has run one color for 10 ms or more: the state of its thread, the place in the kernel where
     /// the thread sleeps, and the number of its system call. A thread that computes is `R (running)`.
     pub thread: Option<String>,
+    /// For the same workers, the functions that the thread is in, the innermost first: those of the task, then those of this
+    /// library, down to the start of the thread. Empty unless the program has called `install_stack_handler`
+    /// (feature `native-stacks`).
+    pub stack: Vec<Frame>,
 }
 
 /// What a worker does.

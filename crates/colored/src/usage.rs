@@ -87,10 +87,20 @@ pub struct ColorUsage {
     pub color: Color,
     /// The usage.
     pub usage: Usage,
-    /// At most so much of the run time belongs to other colors: 0 for a color that has a lane.
+    /// At most so much of the run time belongs to other colors, whose place the color has taken in the samples. 0 in a
+    /// [`Window`].
     pub error: Duration,
     /// The color's priority.
     pub priority: Priority,
+}
+
+impl ColorUsage {
+    /// What the color has used itself.
+    fn own(&self) -> Usage {
+        let mut usage = self.usage;
+        usage.run = usage.run.saturating_sub(self.error);
+        usage
+    }
 }
 
 /// A place in the program where tasks are spawned, and samples of how long they ran.

@@ -53,9 +53,10 @@ impl Lane {
         self.meter.get_or_make()
     }
 
-    /// What has been recorded of the lane, if something has.
-    pub(crate) fn usage_until(&self, at: At) -> Option<Usage> {
-        Some(self.meter.get()?.usage_until(at))
+    /// What has been recorded of the lane, if something has; with `at`, up to that time.
+    pub(crate) fn usage(&self, at: Option<At>) -> Option<Usage> {
+        let meter = self.meter.get()?;
+        Some(at.map_or_else(|| meter.usage(), |at| meter.usage_until(at)))
     }
 
     /// Forgets what has been recorded, and returns it. No thread uses the lane.

@@ -59,11 +59,12 @@ pub(crate) trait Observe {
     /// Nanoseconds since some time. Costs a read of the clock.
     fn now(&self) -> u64;
 
-    /// The time, for code that runs under a lane of the scheduler: on a worker, the time at which the slice began.
+    /// The time, for code that runs under a lane of the scheduler: on a worker, the time at which the slice began, or,
+    /// while the slice is recorded, at which its last turn ended.
     fn noted_time(&self) -> u64;
 
-    /// The time at which something happens that is to be recorded; `None` if the scheduler records nothing. On a worker
-    /// it is some microseconds old, below [`Level::Tasks`].
+    /// The time at which something happens that is to be recorded; `None` if the scheduler records nothing. Below
+    /// [`Level::Tasks`] it is the [`noted_time`](Self::noted_time).
     fn recorded(&self) -> Option<At>;
 
     /// Records an event of this thread, if the scheduler records events of that level.

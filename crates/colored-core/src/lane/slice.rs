@@ -29,11 +29,11 @@ pub(crate) trait Runner {
 
 /// A runner that records its slice.
 pub(crate) trait Recorder {
-    /// Looks at the clock.
+    /// Looks at the clock: at the end of each turn.
     fn look(&mut self) -> At;
-    /// The last look.
+    /// The time of the last look.
     fn last(&self) -> At;
-    /// The begin of the slice.
+    /// The slice begins at this time.
     fn begin(&mut self) -> At;
     /// The pin of this thread.
     fn thread(&self) -> u32;

@@ -67,7 +67,7 @@ impl Stay {
                 turn.records_slice();
                 slice
             };
-            scheduler.tasks_outside.someone_has_completed(current::take_completed());
+            scheduler.tasks_outside.have_completed_outside(current::take_completed());
             match slice {
                 Slice::Idle | Slice::Taken => {}
                 Slice::More(lane) | Slice::Elsewhere(lane, 0) => scheduler.inject(lane),

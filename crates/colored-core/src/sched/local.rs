@@ -5,6 +5,7 @@ mod outgoing;
 use self::outgoing::Outgoing;
 use super::policy::{Since, TicketPlace};
 use super::remote::{Remote, pin_of};
+use super::spare_lanes::SpareLanes;
 use super::{Scheduler, SchedulerHandle};
 use crate::color::Color;
 use crate::lane::{Lane, LaneRef, ReadyLane};
@@ -12,16 +13,8 @@ use crate::memory;
 use crate::queue::Deque;
 use crate::sync::{ThreadId, this_thread, thread_slot};
 use std::any::Any;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::ptr;
-
-/// Spare lanes in a batch: a worker keeps up to two. Every task of a fresh color makes and retires a
-/// lane, often on different workers. A lane owns the scheduler, so making a new one would bounce that
-/// reference count between the cores.
-pub(super) const SPARES: usize = 64;
-
-/// A lane keeps its address: it is boxed, and only the box moves.
-pub(super) type Spares = Vec<Box<Lane>>;
 
 /// The destination of a lane that becomes runnable here.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +34,7 @@ pub(super) struct Local {
     noted: Cell<u64>,
     index: usize,
     pub(super) deque: Deque<ReadyLane>,
-    spares: RefCell<Spares>,
+    spare_lanes: SpareLanes,
     cache: memory::Cache,
     /// Whether the worker keeps memory and lanes for reuse.
     reuses: bool,
@@ -109,7 +102,7 @@ impl Local {
             waits: Cell::new(0),
             index,
             deque,
-            spares: RefCell::new(Vec::new()),
+            spare_lanes: SpareLanes::default(),
             cache: memory::Cache::new(reuses),
             reuses,
             home: Cell::new(None),
@@ -299,30 +292,14 @@ impl Local {
     /// Takes a spare lane, and renews it.
     #[inline]
     pub(super) fn reuse(&self, color: Color) -> Option<Box<Lane>> {
-        if !self.reuses {
-            return None;
-        }
-        let mut spares = self.spares.borrow_mut();
-        if spares.is_empty() {
-            *spares = self.scheduler().take_spares()?;
-        }
-        let mut lane = spares.pop()?;
-        lane.renew(color);
-        Some(lane)
+        if self.reuses { self.spare_lanes.take(color, self.scheduler()) } else { None }
     }
 
     /// Keeps a lane for `reuse`.
     #[inline]
     pub(super) fn keep(&self, lane: Box<Lane>) {
-        if !self.reuses {
-            return;
-        }
-        let mut spares = self.spares.borrow_mut();
-        spares.push(lane);
-        if spares.len() == 2 * SPARES {
-            let batch = spares.split_off(SPARES);
-            drop(spares);
-            self.scheduler().keep_spares(batch);
+        if self.reuses {
+            self.spare_lanes.keep(lane, self.scheduler());
         }
     }
 }

@@ -85,7 +85,8 @@ impl Scheduler {
     /// under the locks of the table: it takes some 50 ns for each.
     #[must_use]
     pub fn usage(&self) -> Observed {
-        let at = self.switch.at(self.now());
+        // While nothing is recorded, no thread tells a meter that its state ends.
+        let at = (self.level() != Level::Off).then(|| self.switch.at(self.now()));
         let mut colors: HashMap<Color, ObservedColor> = HashMap::new();
         let place = |color| ObservedColor {
             color,
@@ -94,7 +95,7 @@ impl Scheduler {
             priority: Priority::Normal,
         };
         self.table.for_each(|lane: &Lane| {
-            if let Some(usage) = lane.usage_until(at) {
+            if let Some(usage) = lane.usage(at) {
                 let color = lane.color();
                 let entry = colors.entry(color).or_insert_with(|| place(color));
                 entry.usage += usage;
@@ -172,6 +173,17 @@ impl Scheduler {
     }
 
     /// This thread is about to spawn a task.
+    #[inline]
+    pub(super) fn counts_spawn(&self) {
+        local::with(|local| match local {
+            Some(local) if std::ptr::eq(local.scheduler(), self) => {
+                local.remote().tasks.has_spawned();
+            }
+            _ => self.tasks_outside.has_spawned_outside(),
+        });
+    }
+
+    /// As `counts_spawn`, while some scheduler records.
     #[cold]
     pub(super) fn records_spawn(&self, Named { id, spawned }: Named) {
         let event =

@@ -3,8 +3,10 @@
 use super::home_queue::HomeQueue;
 use super::profile::Profile;
 use super::running::Running;
-use super::times::{TaskCounts, Times};
+use super::task_counts::TaskCounts;
+use super::times::Times;
 use crate::color::Color;
+use crate::counter::Counter;
 use crate::lane::{Lane, ReadyLane};
 use crate::queue::Stealer;
 use crate::sync::{Arc, AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Condvar, Mutex, Ordering};
@@ -240,23 +242,6 @@ pub(super) struct Counters {
     pub(super) polls: Counter,
     pub(super) steals: Counter,
     pub(super) parks: Counter,
-}
-
-#[derive(Default)]
-pub(super) struct Counter(AtomicU64);
-
-impl Counter {
-    /// Adds to the counter. Only the one writer calls this.
-    #[inline]
-    pub(super) fn add(&self, n: u64) {
-        // Ordering: a figure, not a signal. There is one writer, so no read-modify-write is needed.
-        self.0.store(self.0.load(Ordering::Relaxed) + n, Ordering::Relaxed);
-    }
-
-    pub(super) fn get(&self) -> u64 {
-        // Ordering: as in `add`.
-        self.0.load(Ordering::Relaxed)
-    }
 }
 
 /// How many futures cannot leave a worker (`local_tasks.rs`). Only the worker's own thread changes it.

@@ -1,6 +1,6 @@
 //! The end of a lane: no reference to it is left.
 
-use super::Scheduler;
+use super::{Scheduler, local};
 use crate::lane::locals::{self, Last};
 use crate::lane::{GivenBack, LanePtr};
 
@@ -27,5 +27,19 @@ impl Scheduler {
             Some(Last::Gone(lane)) => self.recycle(lane),
             Some(Last::Kept(lane)) => locals::end(lane),
         }
+    }
+
+    /// The lane has no reference, and is not in the table: this thread keeps it for another color, or frees it.
+    fn recycle(&self, lane: LanePtr) {
+        // SAFETY: `Last::Gone` names a lane without references, so no thread uses it; every lane that is counted is
+        // from `from_box`.
+        let mut lane = unsafe { lane.into_box() };
+        if let Some(usage) = lane.take_usage() {
+            self.keep_usage(lane.color(), usage);
+        }
+        local::with(|local| match local {
+            Some(local) if std::ptr::eq(local.scheduler(), self) => local.keep(lane),
+            _ => drop(lane),
+        });
     }
 }

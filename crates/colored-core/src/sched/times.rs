@@ -1,7 +1,8 @@
-//! What a worker's time was spent on, and how many tasks there are: figures for others to read.
+//! What a worker's time was spent on: figures for others to read.
 //!
 //! These atomics are the standard library's under loom as well: no decision of the scheduler depends on them.
 
+use crate::counter::Counter;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -29,7 +30,7 @@ impl Phase {
 /// The time of each phase so far.
 #[derive(Default)]
 pub(super) struct Times {
-    sums: [AtomicU64; 5],
+    sums: [Counter; 5],
     phase: AtomicU8,
     /// When the present phase began; 0 before the first.
     since: AtomicU64,
@@ -45,14 +46,14 @@ impl Times {
         self.phase.store(phase as u8, Ordering::Relaxed);
         self.since.store(now, Ordering::Relaxed);
         (since != 0).then(|| {
-            add(&self.sums[before as usize], time);
+            self.sums[before as usize].add(time);
             (before, time)
         })
     }
 
     /// So much of the present phase belongs to another one.
     pub(super) fn spent(&self, phase: Phase, nanos: u64) {
-        add(&self.sums[phase as usize], nanos);
+        self.sums[phase as usize].add(nanos);
         // Ordering: as in `begin`.
         self.since.store(self.since.load(Ordering::Relaxed) + nanos, Ordering::Relaxed);
     }
@@ -62,64 +63,10 @@ impl Times {
         // Ordering: figures, of one moment or of two that follow each other.
         let since = self.since.load(Ordering::Relaxed);
         let present = usize::from(self.phase.load(Ordering::Relaxed));
-        let mut sums = self.sums.each_ref().map(|sum| sum.load(Ordering::Relaxed));
+        let mut sums = self.sums.each_ref().map(Counter::get);
         if since != 0 && since == self.since.load(Ordering::Relaxed) {
             sums[present] += now.saturating_sub(since);
         }
         sums.map(Duration::from_nanos)
     }
-}
-
-/// How many tasks a thread, or several, have spawned, and run to the end.
-#[derive(Default)]
-pub(super) struct TaskCounts {
-    spawned: AtomicU64,
-    completed: AtomicU64,
-}
-
-impl TaskCounts {
-    /// One more, by the one writer.
-    #[inline]
-    pub(super) fn has_spawned(&self) {
-        add(&self.spawned, 1);
-    }
-
-    /// So many more, by the one writer.
-    #[inline]
-    pub(super) fn have_completed(&self, tasks: u32) {
-        if tasks > 0 {
-            add(&self.completed, u64::from(tasks));
-        }
-    }
-
-    /// As `has_spawned`, by one of several writers.
-    pub(super) fn someone_has_spawned(&self) {
-        // Ordering: a figure.
-        self.spawned.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// As `have_completed`, by one of several writers.
-    pub(super) fn someone_has_completed(&self, tasks: u32) {
-        if tasks > 0 {
-            // Ordering: a figure.
-            self.completed.fetch_add(u64::from(tasks), Ordering::Relaxed);
-        }
-    }
-
-    pub(super) fn spawned(&self) -> u64 {
-        // Ordering: a figure.
-        self.spawned.load(Ordering::Relaxed)
-    }
-
-    pub(super) fn completed(&self) -> u64 {
-        // Ordering: a figure.
-        self.completed.load(Ordering::Relaxed)
-    }
-}
-
-/// Adds to a counter that this thread alone writes.
-#[inline]
-fn add(counter: &AtomicU64, n: u64) {
-    // Ordering: a figure.
-    counter.store(counter.load(Ordering::Relaxed) + n, Ordering::Relaxed);
 }

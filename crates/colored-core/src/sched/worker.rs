@@ -362,9 +362,7 @@ impl Worker {
         self.parked = true;
         if scheduler.may_stop() {
             self.local.enter(|| scheduler.drain());
-            while let Some(lanes) = scheduler.take_spares() {
-                drop(lanes);
-            }
+            scheduler.drop_spare_lanes();
             return Step::Stopped;
         }
         self.local.remote().counters.parks.add(1);

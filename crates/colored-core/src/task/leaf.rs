@@ -23,8 +23,7 @@
 //! | 26 | argument |
 //! | 32 | without a place: the start in milliseconds, for 49 days. With one: 12 bits for the place ([`sites`]), and the start in seconds, for 12 days. Later starts wrap around |
 
-mod sites;
-
+use crate::sites;
 use std::panic::Location;
 
 const TAG: u64 = 0xf;

@@ -10,9 +10,10 @@
 //! Every record fits, so none can be torn between two entries. No word of a record is 0 in all bits: a kind is not 0.
 
 use super::event::{Event, Record};
-use super::sites;
 use crate::color::Color;
+use crate::sites;
 use crate::task::Id;
+use std::panic::Location;
 
 /// A record as a ring keeps it: half a cache line.
 pub(super) type Words = [u64; 4];
@@ -35,13 +36,13 @@ const DEPTH: u64 = 15;
 
 const KINDS: u64 = 0xff;
 const UNIQUE: u64 = 1 << 8;
-/// The bits of the small numbers in the last word.
+/// The lowest bit of the small numbers in the last word.
 const ARGUMENT: u32 = 9;
 const ARGUMENT_BITS: u32 = 64 - ARGUMENT;
-/// The bits of a slice's polls, below those of its time in the queue.
+/// How many bits the polls of a slice take. Its time in the queue has the bits above them.
 const POLL_BITS: u32 = 15;
 
-/// The number, or the largest one of so many bits.
+/// The number, or the largest number that fits into so many bits, if that is smaller.
 const fn saturated(number: u64, bits: u32) -> u64 {
     let largest = (1 << bits) - 1;
     if number < largest { number } else { largest }
@@ -57,6 +58,15 @@ const fn last_of(kind: u64, color: Color, argument: u64) -> u64 {
 
 fn number(task: Option<Id>) -> u64 {
     task.map_or(0, Id::get)
+}
+
+/// One more than the number of a place; 0 if it has none.
+fn number_of(site: Option<&'static Location<'static>>) -> u64 {
+    site.and_then(sites::number).map_or(0, |number| u64::from(number) + 1)
+}
+
+fn place(number: u64) -> Option<&'static Location<'static>> {
+    sites::find(u16::try_from(number.checked_sub(1)?).ok()?)
 }
 
 /// The words of a record.
@@ -80,9 +90,7 @@ pub(super) fn encode(record: Record) -> Words {
         Event::Depth { color, depth } => [color.number(), 0, last_of(DEPTH, color, depth.into())],
         Event::Poll { task, ran } => [task.get(), ran, last(POLL, 0)],
         Event::Wake { by, task } => [task.get(), number(by), last(WAKE, 0)],
-        Event::Spawn { by, task, site } => {
-            [task.get(), number(by), last(SPAWN, site.map_or(0, sites::number))]
-        }
+        Event::Spawn { by, task, site } => [task.get(), number(by), last(SPAWN, number_of(site))],
         Event::End { task } => [task.get(), 0, last(END, 0)],
         Event::Hop { task, to } => [task.get(), to.number(), last_of(HOP, to, 0)],
         Event::Post { color } => [color.number(), 0, last_of(POST, color, 0)],
@@ -118,7 +126,7 @@ pub(super) fn decode([nanos, subject, second, last]: Words) -> Option<Record> {
         SPAWN => Event::Spawn {
             by: Id::from_number(second),
             task: Id::from_number(subject)?,
-            site: sites::find(argument),
+            site: place(argument),
         },
         END => Event::End { task: Id::from_number(subject)? },
         HOP => Event::Hop { task: Id::from_number(subject)?, to: color(second) },
@@ -132,7 +140,6 @@ pub(super) fn decode([nanos, subject, second, last]: Words) -> Option<Record> {
 #[cfg(all(test, not(colored_loom)))]
 mod tests {
     use super::*;
-    use std::panic::Location;
 
     fn task(number: u64) -> Id {
         Id::from_number(number).expect("not 0")

@@ -100,7 +100,8 @@ pub enum Event {
         by: Option<Id>,
         /// The new task.
         task: Id,
-        /// The place of the call. None if the program has more such places than the process remembers: 4096.
+        /// The place of the call. None if the process has run out of numbers for places: some 4,000 spawns and waits
+        /// have one.
         site: Option<&'static Location<'static>>,
     },
     /// Level 2: a task is complete.

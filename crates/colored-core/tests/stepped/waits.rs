@@ -253,3 +253,22 @@ fn a_wait_in_which_the_recording_was_off_is_not_counted() {
     assert_eq!((color, run), (1, 2), "the second waits for the first");
     scene.shut_down();
 }
+
+/// A section is open, and a task waits for it, when the recording ends.
+#[test]
+fn no_time_is_counted_while_the_recording_is_off() {
+    let mut scene = Scene::new();
+    let gate = Gate::default();
+    scene.spawn(RED, exclusive(gate.clone().pass()));
+    scene.busy(RED, T);
+    scene.run_all();
+    scene.handle.scheduler().set_level(Level::Off);
+    let ended = scene.times(RED);
+    scene.clock.spend(100 * T);
+    assert_eq!(scene.times(RED), ended);
+    gate.open();
+    scene.run_all();
+    scene.clock.spend(100 * T);
+    assert_eq!(scene.times(RED).0, [0; 4]);
+    scene.shut_down();
+}

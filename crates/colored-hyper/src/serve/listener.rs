@@ -85,6 +85,16 @@ pub trait Listener: Send + 'static {
     fn offer(&mut self, protocols: &[&[u8]]) {
         let _ = protocols;
     }
+
+    /// The address at which the listener accepts, in the type of its peers; for `axum::serve`, which can tell it.
+    ///
+    /// # Errors
+    ///
+    /// The system's. By default [`Unsupported`](io::ErrorKind::Unsupported).
+    fn local_addr(&self) -> io::Result<Self::Peer> {
+        let text = "this listener does not tell where it accepts: it has no `Listener::local_addr`";
+        Err(io::Error::new(io::ErrorKind::Unsupported, text))
+    }
 }
 
 /// Connections have `TCP_NODELAY` set.
@@ -103,6 +113,10 @@ impl Listener for TcpListener {
             (ready(Ok(stream)), peer)
         })
     }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        TcpListener::local_addr(self)
+    }
 }
 
 /// Peers rarely have a name: see `std::os::unix::net::SocketAddr`.
@@ -118,5 +132,9 @@ impl Listener for colored::net::UnixListener {
     ) -> Poll<io::Result<(Self::Handshake, Self::Peer)>> {
         colored::net::UnixListener::poll_accept(self, cx)
             .map_ok(|(stream, peer)| (ready(Ok(stream)), peer))
+    }
+
+    fn local_addr(&self) -> io::Result<Self::Peer> {
+        colored::net::UnixListener::local_addr(self)
     }
 }

@@ -63,6 +63,10 @@ where
             config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
         }
     }
+
+    fn local_addr(&self) -> io::Result<Self::Peer> {
+        self.inner.local_addr()
+    }
 }
 
 impl<L: fmt::Debug> fmt::Debug for Listener<L> {

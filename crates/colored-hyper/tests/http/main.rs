@@ -1,5 +1,7 @@
 //! Servers and clients on loopback.
 
+#[cfg(feature = "axum")]
+mod axum_serve;
 mod client;
 mod colors;
 #[cfg(unix)]

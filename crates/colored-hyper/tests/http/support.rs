@@ -43,12 +43,21 @@ where
 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let addr = listener.local_addr().unwrap();
-    let (stop, stopped) = oneshot::channel();
-    let serve = make(listener).with_graceful_shutdown(async { drop(stopped.await) });
-    Server { addr, stop, task: colored::spawn_unique(serve.into_future()) }
+    Server::run(addr, |stopped| {
+        make(listener).with_graceful_shutdown(async { drop(stopped.await) }).into_future()
+    })
 }
 
 impl Server {
+    /// A server that runs until `serve` ends, which gets what tells it to stop.
+    pub(crate) fn run<F>(addr: SocketAddr, serve: impl FnOnce(oneshot::Receiver<()>) -> F) -> Server
+    where
+        F: Future<Output = Result<(), DrainTimeout>> + Send + 'static,
+    {
+        let (stop, stopped) = oneshot::channel();
+        Server { addr, stop, task: colored::spawn_unique(serve(stopped)) }
+    }
+
     pub(crate) fn uri(&self) -> Uri {
         format!("http://{}/", self.addr).parse().unwrap()
     }

@@ -3,7 +3,7 @@
 mod identity;
 mod refused;
 
-use self::identity::{Identity, https, pool};
+pub(crate) use self::identity::{Identity, https, pool};
 use crate::support::*;
 use bytes::Bytes;
 use colored::Color;

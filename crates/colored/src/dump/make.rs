@@ -1,6 +1,6 @@
 //! How a dump is made.
 
-use super::{CallDump, Dump, WorkerDump, WorkerState, addresses, kernel};
+use super::{CallDump, Dump, WorkerDump, WorkerState, addresses, kernel, native};
 use crate::driver::Driver;
 use crate::leaf::Told;
 use crate::wall;
@@ -51,16 +51,18 @@ fn workers(scheduler: &Scheduler, driver: &Driver, seen: &Dumped) -> Vec<WorkerD
         None if scheduler.is_absent(worker) => WorkerState::Absent,
         None => WorkerState::Searching,
     };
-    let thread = |worker: usize, state: &WorkerState| match state {
-        WorkerState::Running { time, .. } if *time >= LONG => {
-            driver.thread_of(worker).and_then(kernel::state)
-        }
-        _ => None,
-    };
     let all = (0..seen.running.len()).map(|worker| {
         let state = state(worker);
-        let thread = thread(worker, &state);
-        WorkerDump { worker, state, thread }
+        let is_long = matches!(state, WorkerState::Running { time, .. } if time >= LONG);
+        let thread = driver.thread_of(worker).filter(|_| is_long);
+        let stack = thread.and_then(native::of_thread);
+        let mut thread = thread.and_then(kernel::state);
+        if let (Some(thread), Some(Err(why))) = (&mut thread, &stack) {
+            *thread += "; ";
+            *thread += why;
+        }
+        let stack = stack.and_then(Result::ok).unwrap_or_default();
+        WorkerDump { worker, state, thread, stack }
     });
     all.filter(|worker| !matches!(worker.state, WorkerState::Absent)).collect()
 }

@@ -68,7 +68,10 @@ impl fmt::Display for WorkerDump {
                 write!(f, " under {color}, for {}", text(*time))?;
             }
         }
-        self.thread.as_ref().map_or(Ok(()), |thread| write!(f, "; {thread}"))
+        if let Some(thread) = &self.thread {
+            write!(f, "; {thread}")?;
+        }
+        self.stack.iter().try_for_each(|frame| write!(f, "\n    in {frame}"))
     }
 }
 

@@ -16,7 +16,8 @@ impl Dump {
     /// | field | an array of |
     /// |---|---|
     /// | `counts` | an object: `running`, `queued`, `waiting` |
-    /// | `workers` | `worker`, `state` (`running`, `parked`, `searching`); of a running one `color`, `task`, `spawned`, `seconds`, `thread` |
+    /// | `workers` | `worker`, `state` (`running`, `parked`, `searching`); of a running one `color`, `task`, `spawned`, `seconds`, `thread`, `stack` |
+    /// | `stack` of a worker | texts, the innermost function first |
     /// | `tasks` | `id`, `name`, `color`, `spawned`, `state` (`running`, `queued`, `waiting`), `waits` |
     /// | `waits` of a task | `text`, `for` (a word for the kind), `site`, `seconds`, and as it applies `task`, `spawned`, `colors`, `descriptor`, `addresses`, `seconds_left`, `number` |
     /// | `lines` | `color`, `closures`, `more`: closures that are scheduled |
@@ -86,6 +87,9 @@ impl WorkerDump {
             }
             one.field("seconds", *time);
             one.field("thread", self.thread.as_deref());
+            one.array("stack", |list| {
+                self.stack.iter().for_each(|frame| list.element(format_args!("{frame}")));
+            });
         }
     }
 }

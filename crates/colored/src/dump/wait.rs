@@ -33,7 +33,8 @@ pub enum WaitFor {
     Task(Id, &'static Location<'static>),
     /// The end of a blocking call, and where the call was made; no place for an operation of a file.
     Call(Option<&'static Location<'static>>),
-    /// A turn under these colors, room there, or, for a `when`, those of its colors that it lacks.
+    /// A turn under this color, or room under a [`Limit`](crate::limit::Limit) of it; or, for a
+    /// [`when`](crate::when()), the colors that it does not have yet.
     Colors(Box<[Color]>),
     /// A turn under the color to which the task hops.
     Hop,

@@ -22,7 +22,7 @@ pub(super) fn factor(factor: f64) -> String {
 /// A mean number, as `4.1` or `380`.
 pub(super) fn number(number: f64) -> String {
     match number {
-        number if number >= 1_000_000.0 => format!("{:.1} million", number / 1e6),
+        number if number >= 999_500.0 => format!("{:.1} million", number / 1e6),
         number if number >= 10_000.0 => format!("{:.0},000", number / 1e3),
         number if number >= 10.0 => format!("{number:.0}"),
         number => format!("{number:.1}"),
@@ -70,8 +70,8 @@ mod tests {
     fn numbers_have_few_digits_and_a_unit() {
         assert_eq!([0.0, 0.004, 0.93, 1.0].map(percent), ["0 %", "0.4 %", "93 %", "100 %"]);
         assert_eq!([1.0, 2.34, 1e9].map(factor), ["1.0", "2.3", "more than 100"]);
-        let numbers = [0.04, 4.12, 380.4, 12_345.0, 2.51e6].map(number);
-        assert_eq!(numbers, ["0.0", "4.1", "380", "12,000", "2.5 million"]);
+        let numbers = [0.04, 4.12, 380.4, 12_345.0, 999_999.0, 2.51e6].map(number);
+        assert_eq!(numbers, ["0.0", "4.1", "380", "12,000", "1.0 million", "2.5 million"]);
         let times = [4.12, 0.0123, 0.0015, 2e-6, 150e-9].map(seconds);
         assert_eq!(times, ["4.1 s", "12 ms", "1.5 ms", "2.0 µs", "150 ns"]);
     }

@@ -8,7 +8,14 @@ pub(super) use self::on_signal::OnSignal;
 
 /// There are no signals here.
 #[cfg(not(unix))]
-pub(super) type OnSignal = std::convert::Infallible;
+pub(super) struct OnSignal(std::convert::Infallible);
+
+#[cfg(not(unix))]
+impl OnSignal {
+    pub(super) fn stop(self, _: bool) {
+        match self.0 {}
+    }
+}
 
 use super::Handle;
 use crate::dump::{self, Dump};

@@ -44,9 +44,12 @@ impl Threads {
         handle.driver.bell.stop();
         let pool = handle.driver.pool.shutdown(deadline);
         handle.driver.shut_down_tokio(deadline);
-        self.on_signal = None;
+        let waits = timeout != Some(Duration::ZERO);
+        if let Some(on_signal) = self.on_signal.take() {
+            on_signal.stop(waits);
+        }
         if let Some(inspector) = self.inspector.take() {
-            inspector.stop(timeout != Some(Duration::ZERO));
+            inspector.stop(waits);
         }
         if stopped {
             // They have left the gate: a join returns at once.

@@ -22,7 +22,7 @@ pub struct Window {
     pub cpus: usize,
     /// The colors that used something, the one that ran longest first.
     pub colors: Vec<ColorUsage>,
-    /// The rest.
+    /// The rest, with the run time that the samples cannot assign to a color.
     pub others: Usage,
     /// By the place of the spawn, the largest first.
     pub sites: Vec<SiteUsage>,
@@ -49,13 +49,12 @@ impl Window {
     pub fn between(earlier: &Snapshot, later: &Snapshot) -> Self {
         let before: HashMap<Color, &ColorUsage> =
             earlier.colors.iter().map(|color| (color.color, color)).collect();
-        let none = Usage::default();
         let mut colors: Vec<ColorUsage> = later.colors.clone();
         for color in &mut colors {
-            let before = before.get(&color.color).map_or(&none, |before| &before.usage);
-            color.usage = color.usage.since(before);
+            let before = before.get(&color.color).map_or_else(Usage::default, |of| of.own());
+            (color.usage, color.error) = (color.own().since(&before), Duration::ZERO);
         }
-        colors.retain(|color| color.usage != none);
+        colors.retain(|color| color.usage != Usage::default());
         colors.sort_by_key(|color| (Reverse(color.usage.run), color.color));
         let is_new = |poll: &&LongPoll| !earlier.long_polls.contains(poll);
         Self {
@@ -63,8 +62,8 @@ impl Window {
             workers: workers_between(&earlier.workers, &later.workers),
             active_workers: later.active_workers,
             cpus: later.cpus,
+            others: others_between(earlier, later, &colors),
             colors,
-            others: later.others.since(&earlier.others),
             sites: sites_between(&earlier.sites, &later.sites),
             tasks: later.tasks,
             more_tasks: later.tasks.cast_signed() - earlier.tasks.cast_signed(),
@@ -79,6 +78,18 @@ impl Window {
             blocked: None,
         }
     }
+}
+
+/// All that was used, without these colors. What a color has used before it lost its place to another one is not new,
+/// although it is among the others, or counted for the other one, only since then.
+fn others_between(earlier: &Snapshot, later: &Snapshot, colors: &[ColorUsage]) -> Usage {
+    let sum = |colors: &[ColorUsage]| {
+        colors.iter().map(|color| color.usage).fold(Usage::default(), |sum, usage| sum + usage)
+    };
+    let all = |of: &Snapshot| of.others + sum(&of.colors);
+    let mut others = all(later).since(&all(earlier)).since(&sum(colors));
+    (others.depth, others.max_depth) = (later.others.depth, later.others.max_depth);
+    others
 }
 
 fn workers_between(earlier: &[WorkerUsage], later: &[WorkerUsage]) -> Vec<WorkerUsage> {
@@ -116,4 +127,44 @@ fn sites_between(earlier: &[SiteUsage], later: &[SiteUsage]) -> Vec<SiteUsage> {
     sites.retain(|site| !(site.run_default + site.run_colored).is_zero());
     sites.sort_by_key(|site| Reverse(site.run_default + site.run_colored));
     sites
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ColorUsage, Snapshot, Usage, Window};
+    use colored_core::{Color, Priority};
+    use std::time::Duration;
+
+    fn used(run: u64, turns: u64) -> Usage {
+        let mut usage = Usage::default();
+        (usage.run, usage.turns) = (Duration::from_secs(run), turns);
+        usage
+    }
+
+    /// With a color of that number, run time, turns and error.
+    fn snapshot(at: u64, [number, run, turns, error]: [u64; 4], others: Usage) -> Snapshot {
+        let color = ColorUsage {
+            color: Color::new(number),
+            usage: used(run, turns),
+            error: Duration::from_secs(error),
+            priority: Priority::Normal,
+        };
+        let at = Duration::from_secs(at);
+        Snapshot { at, colors: vec![color], others, ..Snapshot::default() }
+    }
+
+    /// The second color ran for 2 s, the first one for 1 s before it lost its place.
+    #[test]
+    fn a_color_that_takes_the_place_of_another_has_not_run_for_it() {
+        let earlier = snapshot(100, [1, 40, 4, 0], used(7, 70));
+        let later = snapshot(103, [2, 43, 2, 41], used(7, 75));
+        let window = Window::between(&earlier, &later);
+        let colors: Vec<_> = window.colors.iter().map(|of| (of.color, of.usage)).collect();
+        assert_eq!(colors, [(Color::new(2), used(2, 2))]);
+        assert_eq!(window.others, used(1, 1));
+        // From then on its sum grows by what it uses.
+        let last = Window::between(&later, &snapshot(104, [2, 44, 3, 41], used(7, 75)));
+        assert_eq!(last.colors[0].usage, used(1, 1));
+        assert_eq!(last.others, Usage::default());
+    }
 }

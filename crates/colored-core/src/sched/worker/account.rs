@@ -13,7 +13,7 @@ use crate::trace::{Event, Record};
 #[derive(Debug, Default)]
 pub(super) struct Account {
     phase: Phase,
-    /// Events that were handed out in this phase.
+    /// How many events the worker has handed out in this phase.
     events: u32,
 }
 
@@ -56,7 +56,9 @@ impl Worker {
     pub(super) fn hands_out(&mut self, events: usize) {
         if events > 0 && meter::is_on() {
             self.enter_recorded(Phase::Io);
-            self.account.events += u32::try_from(events).unwrap_or(u32::MAX);
+            // Only the end of a phase empties it, and a phase has no end while another scheduler alone records.
+            let events = u32::try_from(events).unwrap_or(u32::MAX);
+            self.account.events = self.account.events.saturating_add(events);
         }
     }
 
@@ -83,7 +85,7 @@ impl Worker {
         }
     }
 
-    /// The worker has stolen this lane from that one, and others perhaps.
+    /// This worker has stolen the lane, and perhaps others, from the worker `from`.
     #[inline]
     pub(super) fn records_steal(&self, lane: &ReadyLane, from: usize) {
         if meter::is_on() {

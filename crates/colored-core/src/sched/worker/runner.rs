@@ -168,7 +168,7 @@ impl Recorder for RecordedSlice<'_> {
     }
 
     fn begin(&mut self) -> At {
-        // Below, the end of the slice before is near enough.
+        // At a lower level the end of the worker's last turn is near enough.
         if self.level >= Level::Tasks { self.look() } else { self.last() }
     }
 

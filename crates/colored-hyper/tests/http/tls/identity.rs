@@ -9,13 +9,13 @@ use std::fs;
 use std::path::PathBuf;
 
 /// A certificate with its key, in files that are removed at the end.
-pub(super) struct Identity {
+pub(crate) struct Identity {
     folder: PathBuf,
 }
 
 impl Identity {
     /// For these names; `test` tells its files from those of other tests.
-    pub(super) fn new(test: &str, names: &[&str]) -> Identity {
+    pub(crate) fn new(test: &str, names: &[&str]) -> Identity {
         let folder = format!("colored-hyper-tls-{test}-{}", std::process::id());
         let identity = Identity { folder: std::env::temp_dir().join(folder) };
         fs::create_dir_all(&identity.folder).unwrap();
@@ -26,19 +26,19 @@ impl Identity {
         identity
     }
 
-    pub(super) fn file(&self, name: &str) -> PathBuf {
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 
-    pub(super) fn write(&self, name: &str, text: &str) {
+    pub(crate) fn write(&self, name: &str, text: &str) {
         fs::write(self.file(name), text).unwrap();
     }
 
-    pub(super) fn server(&self) -> ServerConfig {
+    pub(crate) fn server(&self) -> ServerConfig {
         tls::server_config(self.file("certificate.pem"), self.file("key.pem")).unwrap()
     }
 
-    pub(super) fn client(&self) -> ClientConfig {
+    pub(crate) fn client(&self) -> ClientConfig {
         tls::client_config_trusting(self.file("certificate.pem")).unwrap()
     }
 }
@@ -49,10 +49,10 @@ impl Drop for Identity {
     }
 }
 
-pub(super) fn pool(config: ClientConfig) -> Pool {
+pub(crate) fn pool(config: ClientConfig) -> Pool {
     client_builder(ColoredExecutor::unique()).build(tls::Connector::new(config))
 }
 
-pub(super) fn https(server: &Server) -> Uri {
+pub(crate) fn https(server: &Server) -> Uri {
     format!("https://{}/", server.addr).parse().unwrap()
 }

@@ -47,7 +47,8 @@ impl Builder {
     }
 
     /// `f` hears of each dump that the runtime makes by itself, in place of the standard error, on a thread that does nothing
-    /// else. The end of the runtime waits for `f`. A second call replaces the first.
+    /// else. The end of the runtime waits for `f`, except by
+    /// [`shutdown_background`](crate::Runtime::shutdown_background). A second call replaces the first.
     pub fn on_dump(mut self, f: impl Fn(&Dump) + Send + Sync + 'static) -> Self {
         self.dumps.hook = Arc::new(f);
         self

@@ -44,6 +44,14 @@ impl OnSignal {
             .map_err(|error| io::Error::new(error.kind(), refused(&error.to_string())))?;
         Ok(Self { action, thread: Some(thread) })
     }
+
+    /// Listens no longer, and ends the thread. Waits for its end, and so for the hook, if it is to.
+    pub(in crate::runtime) fn stop(mut self, waits: bool) {
+        if !waits {
+            // The thread ends by itself.
+            self.thread = None;
+        }
+    }
 }
 
 impl Drop for OnSignal {

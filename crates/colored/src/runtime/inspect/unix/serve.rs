@@ -114,6 +114,7 @@ impl Service {
             self.history = History::default();
         }
     }
+
     /// The text for all who wait for it.
     fn tell(&mut self, kind: Kind, text: &str) {
         for reader in self.readers.iter_mut().filter(|reader| reader.wants(kind)) {
