@@ -186,8 +186,23 @@
 //! | `hyper` | no | hyper's `Read` and `Write` on sockets |
 //! | `metrics` | no | [`metrics::Exporter`](metrics): the runtime's counters for the recorder of the `metrics` crate |
 //! | `native-stacks` | no | `dump::install_stack_handler`: [dumps](dump::Dump) have the native stacks of workers that are stuck; Linux, x86-64 and aarch64 |
-//! | `tracing` | no | [warnings](Builder::warnings) are events of `tracing` |
+//! | `tracing` | no | each task has a span of `tracing`, see [below](#spans); [warnings](Builder::warnings) are events |
 //! | `tokio-context` | no | `#[colored::main(tokio)]`, `Builder::tokio_context`: libraries that need tokio's runtime find one |
+//!
+//! ## Spans
+//!
+//! With the feature `tracing`, a task has a span with the target `colored::task`, the level `TRACE` and the name `task`, if the
+//! subscriber wants one. Its fields are `task.id`, `task.name`, `color` and `spawned`, the place of the spawn. The span is entered
+//! for each poll of the task and for the drop of its future, on whichever worker that is, so it follows the task over
+//! [hops](hop()), and `color` is recorded again when the task goes on under another color. A closure that the task sends to a cell or to
+//! other colors runs in the span of the task as well, and a [blocking call](spawn_blocking()) has a span `blocking` of its own. A span is
+//! closed when its task completes, is aborted or panics.
+//!
+//! The parent of the span is the program's own span around the spawn, if there is one. The span of a task is no parent, since it would
+//! stay open for as long as the tasks that come from it; the new span follows from it (`follows_from`). A future that the program
+//! instruments itself has its span inside that of the task.
+//!
+//! Where no subscriber wants the spans, a spawn costs a check of one atomic more. A span costs what the subscriber makes of it.
 //!
 //! # Platforms
 //!
