@@ -29,7 +29,7 @@ const CRATES: [Crate; 7] = [
             &["meter", "sketch"],
             &["queue"],
             &["task"],
-            &["trace"],
+            &["probes", "trace"],
             &["lane"],
             &["span", "table"],
             &["wait"],

@@ -233,6 +233,7 @@ mod meter;
 mod model;
 #[doc(hidden)]
 pub mod port;
+mod probes;
 mod queue;
 mod rng;
 mod sched;

@@ -188,6 +188,23 @@
 //! | `native-stacks` | no | `dump::install_stack_handler`: [dumps](dump::Dump) have the native stacks of workers that are stuck; Linux, x86-64 and aarch64 |
 //! | `tracing` | no | each task has a span of `tracing`, see [below](#spans); [warnings](Builder::warnings) are events |
 //! | `tokio-context` | no | `#[colored::main(tokio)]`, `Builder::tokio_context`: libraries that need tokio's runtime find one |
+//! | `usdt` | no | static [probes](#probes) of workers, for tracers of the system; Linux |
+//!
+//! ## Probes
+//!
+//! With the feature `usdt`, on Linux, the program has static probes of the provider `colored`, for bpftrace, perf, SystemTap and gdb. A
+//! probe is one instruction that does nothing, until a tracer attaches to it. Then each hit costs a trap, some 100 to 500 ns.
+//!
+//! | probe | arguments | when |
+//! |---|---|---|
+//! | `slice_begin` | worker, number of the color | a worker begins to run a color |
+//! | `slice_end` | worker, number of the color, polls | it stops |
+//! | `steal` | worker, worker that had it, number of the color | a worker has stolen a color |
+//! | `park`, `unpark` | worker | a worker goes to sleep; has slept |
+//! | `long_poll` | number of the color, number of the task or 0, nanoseconds | the reactor thread has seen a long poll, which may go on |
+//!
+//! So `bpftrace -e 'usdt:./server:colored:slice_begin { @[arg1] = count(); }'` counts the slices of each color, and a script can join them with
+//! the system's own events, such as `sched_switch`.
 //!
 //! ## Spans
 //!

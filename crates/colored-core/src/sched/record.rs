@@ -7,6 +7,7 @@ use crate::color::Color;
 use crate::contain::contain;
 use crate::lane::{Lane, Priority, current};
 use crate::meter::{self, Level};
+use crate::probes;
 use crate::sync::Ordering;
 use crate::task::{Named, TaskRef};
 use crate::trace::{Event, Record, Ring, SharedRing};
@@ -146,6 +147,7 @@ impl Scheduler {
 
     /// Records that a poll is long, as a thread has seen that looks now and then.
     pub fn record_long_poll(&self, slice: &RunningSlice) {
+        probes::long_poll(slice.color, slice.task.map(|(task, _)| task), slice.nanos);
         if meter::is_on() {
             let task = slice.task.map(|(task, _)| task);
             let event = Event::LongPoll { color: slice.color, ran: slice.nanos, task };

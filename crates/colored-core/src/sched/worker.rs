@@ -21,6 +21,7 @@ use super::times::Phase;
 use super::{Scheduler, SchedulerHandle};
 use crate::lane::{ReadyLane, Runner, Slice};
 use crate::meter::Level;
+use crate::probes;
 use crate::queue::Deque;
 use crate::rng::Rng;
 use crate::sync::Ordering;
@@ -261,6 +262,7 @@ impl Worker {
         self.has_stolen();
         self.round.begin(self.local.deque.len());
         self.local.remote().counters.steals.add(1);
+        probes::steal(self.index(), victim, lane.lane().color());
         self.records_steal(&lane, victim);
         Some(lane)
     }
@@ -309,7 +311,9 @@ impl Worker {
             self.enter(Phase::Run);
         }
         let remote = self.local.remote();
-        remote.slice_begins(self.pace.now, lane.lane().color());
+        let (index, color) = (self.local.index(), lane.lane().color());
+        probes::slice_begin(index, color);
+        remote.slice_begins(self.pace.now, color);
         self.local.note(self.pace.now);
         let mut turn = SliceRunner {
             scheduler: self.local.scheduler(),
@@ -335,6 +339,7 @@ impl Worker {
         };
         remote.counters.polls.add(u64::from(polls));
         remote.slice_ends();
+        probes::slice_end(index, color, polls);
         match slice {
             Slice::Idle | Slice::Taken => {}
             Slice::More(lane) => local.put_back(lane),

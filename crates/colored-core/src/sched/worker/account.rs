@@ -6,6 +6,7 @@
 use super::Worker;
 use crate::lane::{ReadyLane, current};
 use crate::meter::{self, Level};
+use crate::probes;
 use crate::sched::times::Phase;
 use crate::trace::{Event, Record};
 
@@ -42,11 +43,13 @@ impl Worker {
     /// The thread is about to sleep.
     pub(super) fn falls_asleep(&mut self) {
         self.asleep = true;
+        probes::park(self.local.index());
         self.begin(Phase::Parked);
     }
 
     /// The thread has slept.
     pub(super) fn awakes(&mut self) {
+        probes::unpark(self.local.index());
         let recorded = self.level() != Level::Off;
         self.begin(if recorded { Phase::Io } else { Phase::Run });
     }
