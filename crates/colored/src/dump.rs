@@ -78,8 +78,8 @@ pub struct WorkerDump {
     /// On Linux, for a worker that has run one color for 10 ms or more: the state of its thread, the place in the kernel where
     /// the thread sleeps, and the number of its system call. A thread that computes is `R (running)`.
     pub thread: Option<String>,
-    /// For the same workers, the functions that the thread is in, the innermost first: those of the task, then those of this
-    /// library, down to the start of the thread. Empty unless the program has called `install_stack_handler`
+    /// The thread of such a worker is in these functions. The innermost comes first: those of the task, those of this
+    /// library, and the start of the thread. The list is empty unless the program has called `install_stack_handler`
     /// (feature `native-stacks`).
     pub stack: Vec<Frame>,
 }

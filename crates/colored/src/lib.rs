@@ -200,7 +200,7 @@
 //! | `slice_begin` | worker, number of the color | a worker begins to run a color |
 //! | `slice_end` | worker, number of the color, polls | it stops |
 //! | `steal` | worker, worker that had it, number of the color | a worker has stolen a color |
-//! | `park`, `unpark` | worker | a worker goes to sleep; has slept |
+//! | `park`, `unpark` | worker | a worker goes to sleep; it has slept, or begins |
 //! | `long_poll` | number of the color, number of the task or 0, nanoseconds | the reactor thread has seen a long poll, which may go on |
 //!
 //! So `bpftrace -e 'usdt:./server:colored:slice_begin { @[arg1] = count(); }'` counts the slices of each color, and a script can join them with

@@ -1,6 +1,7 @@
 //! How a dump is made.
 
-use super::{CallDump, Dump, WorkerDump, WorkerState, addresses, kernel, native};
+use super::native::Stacks;
+use super::{CallDump, Dump, WorkerDump, WorkerState, addresses, kernel};
 use crate::driver::Driver;
 use crate::leaf::Told;
 use crate::wall;
@@ -51,11 +52,12 @@ fn workers(scheduler: &Scheduler, driver: &Driver, seen: &Dumped) -> Vec<WorkerD
         None if scheduler.is_absent(worker) => WorkerState::Absent,
         None => WorkerState::Searching,
     };
+    let stacks = Stacks::default();
     let all = (0..seen.running.len()).map(|worker| {
         let state = state(worker);
         let is_long = matches!(state, WorkerState::Running { time, .. } if time >= LONG);
         let thread = driver.thread_of(worker).filter(|_| is_long);
-        let stack = thread.and_then(native::of_thread);
+        let stack = thread.and_then(|thread| stacks.of_thread(thread));
         let mut thread = thread.and_then(kernel::state);
         if let (Some(thread), Some(Err(why))) = (&mut thread, &stack) {
             *thread += "; ";

@@ -2,11 +2,15 @@
 
 use super::Frame;
 
-/// A worker has none.
-pub(in crate::dump) type Stack = Result<Vec<Frame>, &'static str>;
+/// There are none.
+#[derive(Default)]
+pub(in crate::dump) struct Stacks {}
 
-pub(in crate::dump) fn of_thread(_: u32) -> Option<Stack> {
-    None
+impl Stacks {
+    #[expect(clippy::unused_self, reason = "as where there are stacks")]
+    pub(in crate::dump) fn of_thread(&self, _: u32) -> Option<Result<Vec<Frame>, &'static str>> {
+        None
+    }
 }
 
 /// On this system: an error.

@@ -5,13 +5,12 @@ mod modules;
 mod registers;
 
 use self::copy::Copier;
+use self::registers::NativeUnwinder;
 use super::Frame;
+use std::cell::OnceCell;
 use std::ffi::c_void;
 use std::io;
 use std::sync::{Mutex, PoisonError};
-
-/// The frames, or why there are none.
-pub(in crate::dump) type Stack = Result<Vec<Frame>, &'static str>;
 
 /// The most frames of a stack: a recursion without an end has a stack of many thousands.
 const FRAMES: usize = 256;
@@ -56,15 +55,27 @@ pub fn install_stack_handler() -> io::Result<()> {
     Ok(())
 }
 
-/// The stack of a thread; none if the program has not asked for stacks.
-pub(in crate::dump) fn of_thread(thread: u32) -> Option<Stack> {
-    let mut copier = COPIER.lock().unwrap_or_else(PoisonError::into_inner);
-    let copier = copier.as_mut()?;
-    Some(copier.copy(thread).map(|copied| {
-        let unwinder = modules::unwinder();
-        let addresses = copied.registers.unwind(&unwinder, FRAMES, |address| copied.word(address));
-        addresses.iter().flat_map(|&address| frames_at(address)).collect()
-    }))
+/// The stacks of one dump.
+#[derive(Default)]
+pub(in crate::dump) struct Stacks {
+    /// Made for the first stack: it reads the tables of the program.
+    unwinder: OnceCell<NativeUnwinder>,
+}
+
+impl Stacks {
+    /// The frames of a thread, or why there are none; `None` if the program has not asked for stacks.
+    pub(in crate::dump) fn of_thread(
+        &self,
+        thread: u32,
+    ) -> Option<Result<Vec<Frame>, &'static str>> {
+        let mut copier = COPIER.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(copier.as_mut()?.copy(thread).map(|copied| {
+            let unwinder = self.unwinder.get_or_init(modules::unwinder);
+            let word = |address| copied.word(address);
+            let addresses = copied.registers.unwind(unwinder, FRAMES, word);
+            addresses.iter().flat_map(|&address| frames_at(address)).collect()
+        }))
+    }
 }
 
 /// The function at the address, and before it those that the compiler has put into it.

@@ -129,7 +129,8 @@ fn action(handler: Option<Handler>) -> io::Result<libc::sigaction> {
     }
 }
 
-/// The handler. It allocates nothing and takes no lock.
+/// The handler. It allocates nothing and takes no lock, and `rustix`, which makes its system calls itself here, leaves
+/// `errno` alone.
 extern "C" fn on_signal(_: libc::c_int, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
     let Some(shared) = SHARED.get() else { return };
     let thread = rustix::thread::gettid().as_raw_nonzero().get().cast_unsigned();
