@@ -80,26 +80,43 @@ fn a_read_of_a_file_keeps_time_from_moving() {
 #[test]
 fn the_peers_of_one_runtime_are_not_cut_off() {
     for workers in [1, 2, 4, 8, 9, 17] {
+        run(workers, talk(200));
+    }
+}
+
+/// A worker that has found events in one selector must not go to sleep because another selector is taken.
+#[test]
+fn many_peers_of_one_runtime_are_not_cut_off() {
+    for workers in [2, 9, 17, 33] {
         run(workers, async {
-            let start = Instant::now();
-            let (mut stream, mut peer) = UnixStream::pair().unwrap();
-            let server = colored::spawn_unique(async move {
-                let mut byte = [0];
-                while timeout(HOUR, peer.read(&mut byte)).await.unwrap().unwrap() == 1 {
-                    timeout(HOUR, peer.write_all(&byte)).await.unwrap().unwrap();
-                }
-            });
-            for byte in 0..200 {
-                let mut back = [0];
-                stream.write_all(&[byte]).await.unwrap();
-                timeout(HOUR, stream.read_exact(&mut back)).await.unwrap().unwrap();
-                assert_eq!(back, [byte]);
+            let pairs: Vec<_> = (0..6).map(|_| colored::spawn_unique(talk(200))).collect();
+            for pair in pairs {
+                pair.await.unwrap();
             }
-            assert_eq!(start.elapsed(), Duration::ZERO);
-            drop(stream);
-            server.await.unwrap();
         });
     }
+}
+
+async fn talk(rounds: u8) {
+    let start = Instant::now();
+    let (mut stream, mut peer) = UnixStream::pair().unwrap();
+    let server = colored::spawn_unique(async move {
+        let mut byte = [0];
+        while timeout(HOUR, peer.read(&mut byte)).await.unwrap().unwrap() == 1 {
+            timeout(HOUR, peer.write_all(&byte)).await.unwrap().unwrap();
+        }
+    });
+    for byte in 0..rounds {
+        let mut back = [0];
+        // Another worker than the one that waits for events goes on from here.
+        colored::spawn_blocking(|| {}).await.unwrap();
+        stream.write_all(&[byte]).await.unwrap();
+        timeout(HOUR, stream.read_exact(&mut back)).await.unwrap().unwrap();
+        assert_eq!(back, [byte]);
+    }
+    assert_eq!(start.elapsed(), Duration::ZERO);
+    drop(stream);
+    server.await.unwrap();
 }
 
 #[test]

@@ -156,7 +156,8 @@ impl Driver {
             let Some(mut turn) = shard.try_turn() else {
                 shard.wake();
                 self.look_again_if(self.reactor_has_events());
-                return Found::Others;
+                // Events of the shards before this one are this worker's to hand out.
+                return if wakers.is_empty() { Found::Others } else { Found::Work };
             };
             self.poll_now(worker, &mut turn, wakers);
             turns.push(turn);
