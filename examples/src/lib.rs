@@ -7,8 +7,3 @@ mod stop;
 pub use self::args::Args;
 pub use self::failure::Failure;
 pub use self::stop::{asked_to_stop, finish};
-
-// Compiles the code of the page.
-#[cfg(all(doctest, unix))]
-#[doc = include_str!("../../docs/recipes.md")]
-struct Recipes;

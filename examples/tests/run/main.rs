@@ -2,7 +2,6 @@
 //!
 //! `cargo test` builds the examples; `cargo test --test run` alone does not.
 
-mod axum_app;
 mod bank;
 mod counter;
 mod echo;
@@ -19,4 +18,3 @@ mod pipeline;
 mod proxy;
 mod rooms;
 mod support;
-mod websocket_rooms;

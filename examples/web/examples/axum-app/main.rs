@@ -2,7 +2,7 @@
 //! of them at once by `when`. No account has a lock, and transfers between different accounts run in parallel.
 //!
 //! ```text
-//! cargo run --release --example axum-app -- [--addr HOST:PORT] [--tls FILE]
+//! cargo run --release -p colored-examples-web --example axum-app -- [--addr HOST:PORT] [--tls FILE]
 //! curl http://127.0.0.1:8080/accounts/1
 //! curl --json '{"from": 1, "to": 2, "coins": 10}' http://127.0.0.1:8080/transfers
 //! curl http://127.0.0.1:8080/total

@@ -3,16 +3,16 @@
 //! out after two seconds.
 //!
 //! ```text
-//! cargo run --release --example websocket-rooms -- [--addr HOST:PORT]
+//! cargo run --release -p colored-examples-web --example websocket-rooms -- [--addr HOST:PORT]
 //! xdg-open http://127.0.0.1:7002/
 //! xdg-open http://127.0.0.1:7002/#lobby/ann/hello
 //! ```
 //!
 //! Ctrl-C stops it: every browser is told so by a close frame, and the server ends when they have answered.
 
-#[path = "../rooms/hotel.rs"]
+#[path = "../../../examples/rooms/hotel.rs"]
 mod hotel;
-#[path = "../rooms/room.rs"]
+#[path = "../../../examples/rooms/room.rs"]
 mod room;
 mod wire;
 
