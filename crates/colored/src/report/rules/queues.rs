@@ -28,7 +28,9 @@ fn of_a_color(digest: &Digest<'_>) -> Option<Finding> {
             digest.windows.iter().map(|window| usage_in(slice::from_ref(window), color).0.depth);
         growth(&depth.collect::<Vec<_>>())
     };
-    let growing = digest.colors.iter().filter_map(|load| {
+    // Most colors have a short line, and the look at the windows takes a time in proportion to all colors.
+    let long = digest.colors.iter().filter(|load| load.usage.depth as f64 >= LEAST);
+    let growing = long.filter_map(|load| {
         let growth = growth_of(load.color)?;
         (growth >= GROWTH * load.usage.turns as f64).then_some((load, growth))
     });

@@ -1,5 +1,6 @@
 use super::{Fault, Window, assert_first, changing, idle, steady, us};
 use colored_core::{Color, Priority};
+use std::time::Duration;
 
 const COLOR: Color = Color::new(3);
 
@@ -90,4 +91,18 @@ fn without_classes_it_is_a_shortage() {
     let report = steady(&window);
     assert_first(&report, None);
     assert!(report.to_string().starts_with("none: the CPUs limit: "), "{report}");
+}
+
+/// With time in proportion to the square of their number, this takes minutes.
+#[test]
+fn many_colors_cost_no_more_each_than_few() {
+    let many = |at: u64| {
+        (0..20_000).fold(idle(2), |window, color| {
+            window.with_usage(100 + color, Priority::Normal, |usage| usage.turns = 1 + at)
+        })
+    };
+    let windows: Vec<_> = (0..10).map(many).collect();
+    let begin = std::time::Instant::now();
+    assert_first(&crate::report::Report::of(&windows), None);
+    assert!(begin.elapsed() < Duration::from_secs(10), "it takes {:?}", begin.elapsed());
 }
