@@ -248,6 +248,36 @@ fn shutdown_background_waits_for_no_thread() {
     });
 }
 
+/// As when a process ends while a task computes.
+#[test]
+fn a_poll_that_outlasts_the_shutdown_may_go_on_to_a_timer() {
+    shared(|| {
+        let (panics, drops) = (Arc::new(AtomicU64::new(0)), Drops::default());
+        let counted = Arc::clone(&panics);
+        let builder = Runtime::builder().workers(2).on_task_panic(move |_| {
+            counted.fetch_add(1, Ordering::Relaxed);
+        });
+        let runtime = builder.build().unwrap();
+        let (go_on, wait) = mpsc::channel::<()>();
+        let (begin, begun) = mpsc::channel();
+        let guard = drops.under(RED);
+        let mut task = runtime.handle().spawn_colored(RED, async move {
+            let _guard = guard;
+            begin.send(()).unwrap();
+            wait.recv().unwrap_err();
+            sleep(Duration::from_millis(1)).await;
+        });
+        begun.recv().unwrap();
+        runtime.shutdown_timeout(Duration::from_millis(1)).unwrap_err();
+        drop(go_on);
+        wait_until(|| drops.count() == 1);
+        drops.assert_all();
+        wait_until(|| task.is_finished());
+        assert!(task.try_take().unwrap().unwrap_err().is_cancelled());
+        assert_eq!(panics.load(Ordering::Relaxed), 0);
+    });
+}
+
 #[test]
 fn dropping_a_runtime_waits_for_polls_and_blocking_calls() {
     shared(|| {

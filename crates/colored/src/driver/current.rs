@@ -46,6 +46,11 @@ pub(super) fn worker_of(driver: &Driver) -> Option<usize> {
     on_thread(|context| context.worker.filter(|_| std::ptr::eq(&*context.driver, driver)))?
 }
 
+/// Whether this thread is a worker of the runtime that it works for.
+pub(crate) fn on_worker() -> bool {
+    try_with(|context| context.worker.is_some()).unwrap_or(false)
+}
+
 /// Calls `f` with this thread's driver, as [`try_with`].
 ///
 /// # Panics

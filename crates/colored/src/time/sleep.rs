@@ -10,6 +10,7 @@ use std::{
 
 use super::{instant::Instant, later, present, timer::Timer};
 use crate::budget;
+use crate::driver::current::on_worker;
 use crate::leaf::TimerLeaf;
 
 /// Waits for `duration`, counted from this call.
@@ -58,7 +59,8 @@ pub fn sleep_until(deadline: impl Into<Instant>) -> Sleep {
 /// # Panics
 ///
 /// Polling it before its deadline panics outside of a runtime, and when the runtime has
-/// shut down, because nothing would wake the task.
+/// shut down, because nothing would wake the task. A task of that runtime whose poll has outlasted the shutdown does not
+/// panic: it is dropped when that poll ends.
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct Sleep {
     deadline: std::time::Instant,
@@ -118,6 +120,8 @@ impl Sleep {
                 self.timer = timer;
                 Poll::Pending
             }
+            // This poll has outlasted the shutdown: its task is dropped when it ends.
+            Err(_) if on_worker() => Poll::Pending,
             Err(_) => panic!("a timer was polled after its runtime had shut down"),
         }
     }

@@ -255,7 +255,12 @@ fn a_timer_left_by_a_runtime_is_loud_when_polled_and_quiet_when_dropped() {
     }
     assert_eq!(world.wakes.0.load(SeqCst), 2, "whoever waits learns of the end");
     drop(dropped);
-    let poll = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| world.poll(&mut polled)));
+    assert!(
+        world.poll(&mut polled).is_pending(),
+        "the task of a worker is dropped after this poll"
+    );
+    let outside = || world.poll_on(None, &mut polled);
+    let poll = std::panic::catch_unwind(std::panic::AssertUnwindSafe(outside));
     let text = *poll.unwrap_err().downcast::<&str>().unwrap();
     assert!(text.contains("shut down"), "{text}");
     let other = World::new();
