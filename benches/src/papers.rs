@@ -14,6 +14,7 @@
 //! | [`cardinality`] | serial work by key, one to many keys |
 //! | [`sleeps`] | the lateness and the cost of sleeps |
 //! | [`when_one`] | one cell by `when`, against a call |
+//! | [`operations`] | single operations, for the page of costs |
 //! | [`bank`] | two accounts at once |
 //! | [`dining`] | two forks at once |
 //! | [`kv`] | shared reading |
@@ -31,6 +32,7 @@ pub mod dining;
 pub mod files;
 pub mod kv;
 pub mod mely;
+pub mod operations;
 pub mod options;
 pub mod overload;
 pub mod page;
@@ -59,6 +61,7 @@ pub const ALL: &[Experiment] = &[
     Experiment { name: "cardinality", run: cardinality::run },
     Experiment { name: "sleeps", run: sleeps::run },
     Experiment { name: "when_one", run: when_one::run },
+    Experiment { name: "operations", run: operations::run },
     Experiment { name: "bank", run: bank::run },
     Experiment { name: "dining", run: dining::run },
     Experiment { name: "kv", run: kv::run },
