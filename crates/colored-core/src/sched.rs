@@ -271,6 +271,12 @@ impl Scheduler {
         self.idle.all_parked()
     }
 
+    /// Whether all workers but the calling one wait for something to do, and all spare ones that have joined.
+    #[must_use]
+    pub fn others_parked(&self) -> bool {
+        self.idle.others_parked()
+    }
+
     /// Some if, at one moment, all workers were parked, no lane waited for one, and no thread inside `block_on` ran a task
     /// or had one to run. From that moment until a thread from outside the scheduler makes a lane runnable, nothing
     /// runs. If two calls return equal values, nothing has run in between. Takes a few locks.

@@ -139,7 +139,7 @@ impl Driver {
             thread_numbers: (0..workers + size.seats()).map(|_| AtomicU32::new(0)).collect(),
             size,
             freezer,
-            ..Self::with(Clock::new(), shards, workers, rest, pool)
+            ..Self::with(Clock::new(), shards, workers, rest, pool, backstop::Bell::new()?)
         })
     }
 
@@ -149,6 +149,7 @@ impl Driver {
         workers: usize,
         rest: Duration,
         pool: Pool,
+        bell: backstop::Bell,
     ) -> Driver {
         let rest = rest.as_nanos() as u64 / TICK;
         Driver {
@@ -160,7 +161,7 @@ impl Driver {
             wheels: (0..workers).map(|_| Wheel::new()).collect(),
             pool,
             devices: Devices::new(true, true),
-            bell: backstop::Bell::default(),
+            bell,
             size: Size::new(workers, workers, 0),
             deadlock_after: Duration::ZERO,
             long_polls: LongPolls::new(Settings { after: Duration::MAX, hook: None }),
@@ -404,13 +405,15 @@ impl Driver {
     pub(crate) fn with_clock(clock: Clock, workers: usize) -> Driver {
         let shards = Box::new([Shard::new().expect("the system has a selector")]);
         let pool = Pool::new(&crate::pool::Limits::default());
-        Self::with(clock, shards, workers, Duration::from_millis(1), pool)
+        let bell = backstop::Bell::new().expect("the system has a descriptor");
+        Self::with(clock, shards, workers, Duration::from_millis(1), pool, bell)
     }
 
     /// A driver with these shards, for sockets whose events the test fetches itself.
     pub(crate) fn with_shards(shards: Box<[Shard]>) -> Driver {
         let pool = Pool::new(&crate::pool::Limits::default());
-        Self::with(Clock::new(), shards, 1, Duration::ZERO, pool)
+        let bell = backstop::Bell::new().expect("the system has a descriptor");
+        Self::with(Clock::new(), shards, 1, Duration::ZERO, pool, bell)
     }
 
     /// Whether the worker has been unparked since the last call.

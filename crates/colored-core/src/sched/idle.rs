@@ -137,6 +137,12 @@ impl Idle {
         self.parked() == self.workers + self.joined.load(Ordering::Relaxed)
     }
 
+    /// Whether all workers are parked but one, which is the caller. A hint.
+    pub(super) fn others_parked(&self) -> bool {
+        // Ordering: hint only.
+        self.parked() + 1 >= self.workers + self.joined.load(Ordering::Relaxed)
+    }
+
     /// A spare worker joins. It is busy.
     pub(super) fn join(&self) {
         let _sleepers = self.sleepers.lock();

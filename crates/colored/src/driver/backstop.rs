@@ -15,27 +15,30 @@
 //! variable: then no worker is inside the poll of that shard. So this thread does not count a poll of its own as care
 //! by another thread, and looks again before it sleeps.
 //!
-//! A tick costs 10 to 30 µs. It is fast while a worker is stuck and something depends on this thread:
-//! a shard that no other thread polls, a timer that is due soon, or a parked worker, which is not woken for a stranded
-//! lane. When the thread finds all workers parked twice in a row it goes to sleep: an idle process makes no system
-//! call. The worker that wakes up next rings the [`Bell`]. With sections it sleeps only if it has looked for deadlocks
-//! since a worker or a guest ran last.
+//! A tick costs 10 to 30 µs, most of them for waking up. It is fast while a worker is stuck and something depends on this
+//! thread: a shard that no other thread polls, a timer that is due soon, or a parked worker, which is not woken for a
+//! stranded lane. When the thread finds all workers parked twice in a row it goes to sleep: an idle process makes no system
+//! call. The worker that wakes up next rings the [`Bell`]. While workers are seldom awake, they put the tick off (see
+//! there). With sections the thread sleeps only if it has looked for deadlocks since a worker or a guest ran last.
 
+mod bell;
 mod deadlocks;
 mod held;
 mod stalls;
 
+pub(crate) use self::bell::Bell;
 pub(crate) use self::deadlocks::Lookout;
 pub(crate) use self::held::SpareThreads;
 pub(crate) use self::stalls::StallSettings;
 
+use self::bell::Next;
 use self::held::Held;
 use self::stalls::Stalls;
 use super::clock::TICK;
 use super::{Driver, current, entered, polled};
 use colored_core::{SchedulerHandle, contain};
-use std::sync::atomic::{AtomicBool, Ordering, fence};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::Waker;
 use std::time::Duration;
 
@@ -51,88 +54,7 @@ const FAST: Duration = Duration::from_millis(1);
 
 /// Fast ticks without a reason before the tick is slow again. Few: where an HTTP client shares the
 /// cores, 100 of them kept the thread at 800 ticks a second, 5 at 200.
-const CALM: u32 = 5;
-
-/// Wakes the reactor thread from its sleep.
-#[derive(Debug, Default)]
-pub(crate) struct Bell {
-    asleep: AtomicBool,
-    /// There is something to look at that no worker has to do with.
-    stirred: AtomicBool,
-    stop: Mutex<bool>,
-    signal: Condvar,
-}
-
-impl Bell {
-    /// A worker has left the parked ones.
-    #[inline]
-    pub(crate) fn ring(&self) {
-        // Ordering: the worker has left the parked workers, then looks here; the thread has announced its sleep, then
-        // looks for parked workers. One of the two fences is first, so either the thread sees a worker awake, or this
-        // sees it asleep.
-        fence(Ordering::SeqCst);
-        if self.asleep.load(Ordering::Relaxed) {
-            self.wake();
-        }
-    }
-
-    /// Has the thread look once more before it sleeps.
-    pub(crate) fn stir(&self) {
-        // Ordering: Release pairs with `calm_down`. The fence in `ring` stands between this and the look at
-        // `asleep`.
-        self.stirred.store(true, Ordering::Release);
-        self.ring();
-    }
-
-    #[cold]
-    fn wake(&self) {
-        // Ordering: one ring is enough; the lock orders the rest.
-        if self.asleep.swap(false, Ordering::Relaxed) {
-            drop(self.stop.lock().unwrap_or_else(PoisonError::into_inner));
-            self.signal.notify_one();
-        }
-    }
-
-    /// From now on [`is_stirred`](Self::is_stirred) reports later events only.
-    fn calm_down(&self) {
-        // Ordering: the look that follows sees all that was done before: it takes the locks under which that was done,
-        // or reads values that were released then.
-        self.stirred.swap(false, Ordering::AcqRel);
-    }
-
-    fn is_stirred(&self) -> bool {
-        // Ordering: see `stir`.
-        self.stirred.load(Ordering::Relaxed)
-    }
-
-    /// Ends the thread.
-    pub(crate) fn stop(&self) {
-        *self.stop.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        self.signal.notify_one();
-    }
-
-    /// Sleeps for a tick; false if the thread is to end.
-    fn tick(&self, tick: Duration) -> bool {
-        let stop = self.stop.lock().unwrap_or_else(PoisonError::into_inner);
-        let slept = self.signal.wait_timeout_while(stop, tick, |stop| !*stop);
-        !*slept.unwrap_or_else(PoisonError::into_inner).0
-    }
-
-    /// Sleeps until a worker rings, unless `awake` reports one that is awake; false if the thread is to end.
-    fn sleep(&self, awake: impl FnOnce() -> bool) -> bool {
-        // Ordering: see `ring`.
-        self.asleep.store(true, Ordering::Relaxed);
-        fence(Ordering::SeqCst);
-        let mut stop = self.stop.lock().unwrap_or_else(PoisonError::into_inner);
-        if awake() {
-            self.asleep.store(false, Ordering::Relaxed);
-        }
-        while !*stop && self.asleep.load(Ordering::Relaxed) {
-            stop = self.signal.wait(stop).unwrap_or_else(PoisonError::into_inner);
-        }
-        !*stop
-    }
-}
+const FAST_TICKS: u32 = 5;
 
 /// The care that a shard has had since the last look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,21 +116,22 @@ impl Watch {
     /// Looks until the thread is to end.
     fn go_on(&mut self) {
         let mut quiet = false;
-        loop {
-            let tick = if self.fast > 0 { FAST } else { SLOW };
-            if !self.driver.bell.tick(self.due.map_or(tick, |due| due.min(tick))) {
-                return;
-            }
+        self.driver.bell.set(SLOW, Next::Fixed);
+        while self.driver.bell.wait() {
             let before = self.stamp();
             let watched = self.look() && !self.driver.look_at_pause();
             let rests =
                 || self.all_parked() && self.stamp() == before && !self.driver.bell.is_stirred();
             let idle = watched && self.due.is_none() && rests();
-            let goes_on = !(idle && quiet) || self.driver.bell.sleep(|| !rests());
-            quiet = idle;
-            if !goes_on {
-                return;
+            if idle && quiet {
+                self.driver.bell.sleep(|| !rests());
+            } else {
+                let tick = if self.fast > 0 { FAST } else { SLOW };
+                let depends = !watched || self.fast > 0 || self.due.is_some();
+                let next = if depends { Next::Fixed } else { Next::Movable };
+                self.driver.bell.set(self.due.map_or(tick, |due| due.min(tick)), next);
             }
+            quiet = idle;
         }
     }
 
@@ -241,7 +164,7 @@ impl Watch {
         depends |= self.look_at_wheels();
         // A parked worker would take the lanes that a stuck worker makes runnable, but is not woken for them.
         depends |= self.handle.scheduler().parked() > 0;
-        self.fast = if stuck && depends { CALM } else { self.fast.saturating_sub(1) };
+        self.fast = if stuck && depends { FAST_TICKS } else { self.fast.saturating_sub(1) };
         // A waker may be foreign code; the thread must outlive its panic.
         self.wakers.drain(..).for_each(|waker| contain(|| waker.wake()));
         // Ordering: Release, so that a thread that sees this finds the tasks in their queues.

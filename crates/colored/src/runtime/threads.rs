@@ -219,11 +219,11 @@ fn live(mut worker: Box<Worker>, driver: Arc<Driver>, hooks: &WorkerHooks) {
     driver.is_thread_of(index);
     let mut wakers = Vec::new();
     let mut last_look = 0;
-    driver.bell.ring();
+    ring(&worker, &driver);
     loop {
         match worker.step() {
             // It was among the parked ones for a moment, and the reactor thread may have seen that.
-            Step::Ran if worker.has_turned_back() => driver.bell.ring(),
+            Step::Ran if worker.has_turned_back() => ring(&worker, &driver),
             Step::Ran if worker.now() - last_look < GLANCE_NANOS => {}
             Step::Ran => {
                 last_look = worker.now();
@@ -233,7 +233,7 @@ fn live(mut worker: Box<Worker>, driver: Arc<Driver>, hooks: &WorkerHooks) {
             }
             Step::Park(_) if worker.is_absent() => {
                 hooks.around_sleep(index, || driver.sleep(index));
-                driver.bell.ring();
+                ring(&worker, &driver);
             }
             Step::Park(limit) => {
                 let limit = limit.map(Duration::from_nanos);
@@ -248,12 +248,18 @@ fn live(mut worker: Box<Worker>, driver: Arc<Driver>, hooks: &WorkerHooks) {
                 account_for_timers(&mut worker, &driver);
                 wake_all(&mut worker, &mut wakers);
                 driver.has_woken_all(index);
-                driver.bell.ring();
+                ring(&worker, &driver);
                 last_look = worker.now();
             }
             Step::Stopped => return,
         }
     }
+}
+
+/// The worker has left the parked ones.
+fn ring(worker: &Worker, driver: &Driver) {
+    let scheduler = worker.handle().scheduler();
+    driver.bell.ring(|| scheduler.others_parked() && !scheduler.has_had_sections());
 }
 
 fn account_for_timers(worker: &mut Worker, driver: &Driver) {

@@ -1,10 +1,11 @@
 //! Workers that stay in one poll, and the spare workers that take their place.
 //!
-//! A worker is *stuck* when it has been in one slice since the last look. Then a parked worker takes what is stranded
-//! with it. A worker is *held* when its poll is long ([`Builder::long_poll`](crate::Builder::long_poll)), or is inside
-//! [`block_in_place`](crate::block_in_place). While no worker is parked, one spare worker for each held one is wanted.
-//! A spare's thread starts when it is wanted first, and is asleep for the rest of the time. When the poll returns, one
-//! spare less is wanted, and it hands its colors to the others. A spare may be held as well.
+//! A worker is *stuck* when it has been in one slice since the last look, or for as long as a slow tick. Then a parked
+//! worker takes what is stranded with it. A worker is *held* when its poll is long
+//! ([`Builder::long_poll`](crate::Builder::long_poll)), or is inside [`block_in_place`](crate::block_in_place). While no
+//! worker is parked, one spare worker for each held one is wanted. A spare's thread starts when it is wanted first, and is
+//! asleep for the rest of the time. When the poll returns, one spare less is wanted, and it hands its colors to the others.
+//! A spare may be held as well.
 //!
 //! The program may want more workers than the runtime began with ([`Handle::set_workers`](crate::Handle::set_workers)).
 //! These are spare workers too, which are wanted for as long as the program says so.
@@ -102,6 +103,9 @@ impl Slow {
     }
 }
 
+/// A slice of this age in nanoseconds is stuck.
+const STUCK: u64 = super::SLOW.as_nanos() as u64;
+
 /// A slice of this age in nanoseconds may become a long poll: from then on the watch reads the time of its thread.
 const SLOW: u64 = 1_000_000;
 
@@ -142,7 +146,7 @@ impl Held {
         for (worker, last) in self.workers.iter_mut().enumerate() {
             let slice = scheduler.running(worker);
             let is_same = slice.is_some() && last.slice == slice.map(|slice| slice.serial);
-            any_stuck |= is_same;
+            any_stuck |= is_same || slice.is_some_and(|slice| slice.nanos >= STUCK);
             last.slice = slice.map(|slice| slice.serial);
             last.is_reported &= is_same;
             last.slow = last.slow.filter(|_| is_same);
