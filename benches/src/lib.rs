@@ -25,11 +25,9 @@
 //! | [`mod@machine`] | where and when figures were taken |
 //! | [`mod@random`], [`mod@zipf`], [`mod@spin`] | loads that are the same in every run |
 
-pub mod chart;
 pub mod counting;
 pub mod http;
 pub mod latch;
-pub mod machine;
 pub mod measure;
 pub mod memory;
 pub mod papers;
@@ -43,5 +41,6 @@ pub mod spin;
 pub mod workload;
 pub mod zipf;
 
+pub use colored_figures::{chart, machine};
 pub use measure::{Case, Entry, Mode, Role, Sample};
 pub use rivals::{Rival, Runtimes};

@@ -2,7 +2,8 @@
 //!
 //! Its atomic is the standard library's under loom as well: a thread decides by no counter but its own.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::Ordering;
+use crate::sync::unmodelled::AtomicU64;
 
 /// A sum that grows.
 #[derive(Debug, Default)]

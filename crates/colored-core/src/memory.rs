@@ -3,7 +3,7 @@
 //! Spawning and posting allocate at one place and free at another, often on another thread, which is the slow case of
 //! most allocators. So a worker keeps the blocks that it frees, by size, in two *magazines* (Bonwick and Adams, 2001)
 //! of 64 blocks. Full ones go to the runtime's depot, empty ones are exchanged there for full ones: one lock per so
-//! many blocks.
+//! many blocks, and none where there is no full one ([`shelf`]).
 //!
 //! Callbacks, which are freed soon, come from [`chunk`]s instead.
 //!
@@ -15,11 +15,13 @@ mod boxed;
 mod cache;
 #[cfg(not(any(colored_loom, colored_sanitize)))]
 mod chunk;
+mod shelf;
 
 pub(crate) use self::boxed::Boxed;
 pub(crate) use self::cache::{
     Cache, Depot, allocate, allocate_short_lived, release, release_short_lived,
 };
+pub(crate) use self::shelf::Shelves;
 
 use std::alloc::Layout;
 

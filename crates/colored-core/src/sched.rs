@@ -72,7 +72,7 @@ use crate::lane::{LanePtr, LaneRef, Order, ReadyLane};
 use crate::memory;
 use crate::meter::Switch;
 use crate::queue::{Deque, Injector};
-use crate::sync::{Arc, AtomicBool, AtomicUsize, Mutex, Ordering};
+use crate::sync::{Arc, AtomicBool, AtomicUsize, Ordering};
 use crate::table::{Cursor, Table};
 use crate::task::{Abort, TaskPanic};
 use crate::trace::SharedRing;
@@ -138,7 +138,7 @@ pub struct Scheduler {
     park: Box<dyn Park>,
     depot: memory::Depot,
     /// Lanes that no worker has room for, in batches.
-    spare_lanes: Mutex<Vec<Batch>>,
+    spare_lanes: memory::Shelves<Batch>,
     /// A shutdown has begun: all tasks are to be cancelled.
     closing: AtomicBool,
     /// Every lane has a request to cancel its tasks.
@@ -203,8 +203,8 @@ impl Scheduler {
             guests: Guests::new(all),
             order: Order::default(),
             park,
-            depot: memory::Depot::default(),
-            spare_lanes: Mutex::new(Vec::new()),
+            depot: memory::Depot::new(all),
+            spare_lanes: memory::Shelves::new(all),
             closing: AtomicBool::new(false),
             told: AtomicBool::new(false),
             stopped: AtomicBool::new(false),

@@ -1,8 +1,8 @@
 //! Magazines and the depot.
 
 use super::chunk::{self, Chunk, Front};
-use super::{GRAIN, LARGEST, class};
-use crate::sync::{Mutex, thread_slot};
+use super::{GRAIN, LARGEST, Shelves, class};
+use crate::sync::{thread_slot, touch};
 use std::alloc::{self, Layout};
 use std::cell::{Cell, RefCell};
 use std::mem;
@@ -13,12 +13,12 @@ const CLASSES: usize = LARGEST / GRAIN;
 /// Blocks in a full magazine.
 const ROUNDS: usize = 64;
 
-/// Bytes of a class that the depot keeps: further blocks are freed. Each class has a limit of its own: blocks that
+/// Bytes of a class that the depot keeps for each eight workers: further blocks are freed. Each class has a limit of its own: blocks that
 /// other threads allocate and workers free fill theirs, and must not crowd out the rest (`benches/ratio.rs`, `keyed`
 /// after `spawn_remote`: 330 ns with one limit, 130 ns so).
 const KEPT: usize = 2 << 20;
 
-/// Chunks that the depot keeps: 4 MiB, a burst of 80,000 posts.
+/// Chunks that the depot keeps for each eight workers: 4 MiB, a burst of 80,000 posts.
 const CHUNKS: usize = (4 << 20) / chunk::SIZE;
 
 /// Free blocks of one class, in an array beside them, not a list through them: another core was more often than not the
@@ -56,51 +56,39 @@ impl Magazine {
 
 /// The full magazines of a runtime.
 pub(crate) struct Depot {
-    classes: [Mutex<Vec<Magazine>>; CLASSES],
-    chunks: Mutex<Vec<Chunk>>,
-}
-
-impl Default for Depot {
-    fn default() -> Self {
-        Self {
-            classes: [const { Mutex::new(Vec::new()) }; CLASSES],
-            chunks: Mutex::new(Vec::new()),
-        }
-    }
+    classes: [Shelves<Magazine>; CLASSES],
+    chunks: Shelves<Chunk>,
 }
 
 impl Depot {
+    /// An empty depot for so many workers.
+    pub(crate) fn new(workers: usize) -> Self {
+        let classes = std::array::from_fn(|_| Shelves::new(workers));
+        Self { classes, chunks: Shelves::new(workers) }
+    }
+
     #[cold]
-    fn take(&self, class: usize) -> Option<Magazine> {
-        self.classes[class].lock().pop()
+    fn take(&self, worker: usize, class: usize) -> Option<Magazine> {
+        self.classes[class].pop(worker)
     }
 
     /// Takes a full magazine.
     #[cold]
-    fn keep(&self, class: usize, magazine: Magazine) {
-        let mut full = self.classes[class].lock();
-        if full.len() * bytes_of(class) < KEPT {
-            full.push(magazine);
-        } else {
-            drop(full);
+    fn keep(&self, worker: usize, class: usize, magazine: Magazine) {
+        let most = KEPT.div_ceil(bytes_of(class));
+        if let Err(magazine) = self.classes[class].push(worker, magazine, most, || false) {
             magazine.free(class);
         }
     }
 
     #[cold]
-    fn take_chunk(&self) -> Option<Chunk> {
-        self.chunks.lock().pop()
+    fn take_chunk(&self, worker: usize) -> Option<Chunk> {
+        self.chunks.pop(worker)
     }
 
     #[cold]
-    fn keep_chunk(&self, chunk: Chunk) {
-        let mut chunks = self.chunks.lock();
-        if chunks.len() < CHUNKS {
-            chunks.push(chunk);
-        } else {
-            drop(chunks);
-            drop(chunk);
-        }
+    fn keep_chunk(&self, worker: usize, chunk: Chunk) {
+        drop(self.chunks.push(worker, chunk, CHUNKS, || false));
     }
 }
 
@@ -112,7 +100,7 @@ fn bytes_of(class: usize) -> usize {
 impl Drop for Depot {
     fn drop(&mut self) {
         for (class, full) in self.classes.iter().enumerate() {
-            full.lock().drain(..).for_each(|magazine| magazine.free(class));
+            full.take_all().into_iter().for_each(|magazine| magazine.free(class));
         }
     }
 }
@@ -122,6 +110,7 @@ pub(crate) struct Cache {
     classes: [RefCell<Slot>; CLASSES],
     front: RefCell<Option<Front>>,
     depot: Cell<*const Depot>,
+    worker: usize,
     /// Whether it keeps any block.
     keeps: bool,
 }
@@ -139,12 +128,13 @@ struct Slot {
 thread_slot!(static CACHE: Cell<*const Cache> = Cell::new(ptr::null()));
 
 impl Cache {
-    /// An empty cache; if not `keeps`, it leaves all blocks to the global allocator.
-    pub(crate) fn new(keeps: bool) -> Self {
+    /// An empty cache of that worker; if not `keeps`, it leaves all blocks to the global allocator.
+    pub(crate) fn new(worker: usize, keeps: bool) -> Self {
         Self {
             classes: std::array::from_fn(|_| RefCell::default()),
             front: RefCell::new(None),
             depot: Cell::new(ptr::null()),
+            worker,
             keeps,
         }
     }
@@ -179,7 +169,7 @@ impl Cache {
     fn reload(&self, class: usize, slot: &mut Slot) -> Option<NonNull<u8>> {
         mem::swap(&mut slot.loaded, &mut slot.spare);
         if slot.loaded.0.is_empty() {
-            slot.loaded = self.depot().take(class)?;
+            slot.loaded = self.depot().take(self.worker, class)?;
         }
         slot.loaded.take()
     }
@@ -197,7 +187,7 @@ impl Cache {
     fn unload(&self, class: usize, slot: &mut Slot) {
         mem::swap(&mut slot.loaded, &mut slot.spare);
         if slot.loaded.is_full() {
-            self.depot().keep(class, mem::take(&mut slot.loaded));
+            self.depot().keep(self.worker, class, mem::take(&mut slot.loaded));
         }
     }
 }
@@ -213,9 +203,9 @@ impl Cache {
     #[cold]
     fn next_chunk<'a>(&self, front: &'a mut Option<Front>) -> &'a mut Front {
         if let Some(chunk) = front.take().and_then(Front::settle) {
-            self.depot().keep_chunk(chunk);
+            self.depot().keep_chunk(self.worker, chunk);
         }
-        front.insert(Front::new(self.depot().take_chunk().unwrap_or_else(Chunk::new)))
+        front.insert(Front::new(self.depot().take_chunk(self.worker).unwrap_or_else(Chunk::new)))
     }
 }
 
@@ -243,7 +233,9 @@ fn with<R>(f: impl FnOnce(&Cache) -> R) -> Option<R> {
 pub(crate) fn allocate(layout: Layout) -> NonNull<u8> {
     assert!(layout.size() > 0, "no block is empty");
     let Some((class, rounded)) = class(layout) else { return from_system(layout) };
-    with(|cache| cache.take(class)).flatten().unwrap_or_else(|| from_system(rounded))
+    let block = with(|cache| cache.take(class)).flatten().unwrap_or_else(|| from_system(rounded));
+    touch(block.as_ptr(), rounded.size());
+    block
 }
 
 /// Gives a block back.
@@ -269,7 +261,9 @@ pub(crate) fn allocate_short_lived(layout: Layout) -> Option<NonNull<u8>> {
     if layout.size() > LARGEST || layout.align() > GRAIN {
         return None;
     }
-    with(|cache| cache.take_short_lived(layout)).flatten()
+    let block = with(|cache| cache.take_short_lived(layout)).flatten()?;
+    touch(block.as_ptr(), layout.size());
+    Some(block)
 }
 
 /// Gives a block back.
@@ -282,7 +276,7 @@ pub(crate) unsafe fn release_short_lived(block: NonNull<u8>) {
     // SAFETY: the caller promises that the block is from `allocate_short_lived`, and is not used any more.
     if let Some(chunk) = unsafe { chunk::release(block) } {
         // On a thread that keeps nothing the chunk is freed with the closure.
-        with(move |cache| cache.depot().keep_chunk(chunk));
+        with(move |cache| cache.depot().keep_chunk(cache.worker, chunk));
     }
 }
 

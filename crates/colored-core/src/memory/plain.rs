@@ -4,15 +4,21 @@ use std::alloc::{self, Layout};
 use std::ptr::NonNull;
 
 /// See `cache.rs`.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Depot;
+
+impl Depot {
+    pub(crate) fn new(_workers: usize) -> Self {
+        Self
+    }
+}
 
 /// See `cache.rs`.
 #[derive(Debug)]
 pub(crate) struct Cache;
 
 impl Cache {
-    pub(crate) fn new(_keeps: bool) -> Self {
+    pub(crate) fn new(_worker: usize, _keeps: bool) -> Self {
         Self
     }
 

@@ -21,6 +21,7 @@
 //! A spare worker (`worker/spare.rs`) that has not joined is in no state. It joins, and leaves, as a busy worker.
 
 use crate::sync::{AtomicUsize, Mutex, Ordering, fence};
+use crossbeam_utils::CachePadded;
 
 const SEARCHING: usize = 1;
 const PARKED: usize = 1 << 16;
@@ -30,11 +31,12 @@ fn searching(word: usize) -> usize {
     word % PARKED
 }
 
+/// The word has a line of its own: each dispatch reads it, and a thread that takes the lock takes the lock's line.
 pub(super) struct Idle {
     /// `searching + 2¹⁶ · parked`.
-    word: AtomicUsize,
+    word: CachePadded<AtomicUsize>,
     /// The parked workers change together with the word.
-    sleepers: Mutex<Sleepers>,
+    sleepers: CachePadded<Mutex<Sleepers>>,
     workers: usize,
     /// Spare workers that have joined. Changes under the lock.
     joined: AtomicUsize,
@@ -50,8 +52,11 @@ impl Idle {
     pub(super) fn new(workers: usize) -> Self {
         assert!(workers < PARKED, "at most {} workers, not {workers}", PARKED - 1);
         Self {
-            word: AtomicUsize::new(0),
-            sleepers: Mutex::new(Sleepers { parked: Vec::with_capacity(workers), ends: 0 }),
+            word: CachePadded::new(AtomicUsize::new(0)),
+            sleepers: CachePadded::new(Mutex::new(Sleepers {
+                parked: Vec::with_capacity(workers),
+                ends: 0,
+            })),
             workers,
             joined: AtomicUsize::new(0),
         }

@@ -103,7 +103,7 @@ impl Local {
             index,
             deque,
             spare_lanes: SpareLanes::default(),
-            cache: memory::Cache::new(reuses),
+            cache: memory::Cache::new(index, reuses),
             reuses,
             home: Cell::new(None),
             batching: Cell::new(false),
@@ -292,14 +292,14 @@ impl Local {
     /// Takes a spare lane, and renews it.
     #[inline]
     pub(super) fn reuse(&self, color: Color) -> Option<Box<Lane>> {
-        if self.reuses { self.spare_lanes.take(color, self.scheduler()) } else { None }
+        if self.reuses { self.spare_lanes.take(color, self.index, self.scheduler()) } else { None }
     }
 
     /// Keeps a lane for `reuse`.
     #[inline]
     pub(super) fn keep(&self, lane: Box<Lane>) {
         if self.reuses {
-            self.spare_lanes.keep(lane, self.scheduler());
+            self.spare_lanes.keep(lane, self.index, self.scheduler());
         }
     }
 }

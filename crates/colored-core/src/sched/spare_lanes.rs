@@ -12,7 +12,7 @@ use std::cell::RefCell;
 /// Lanes in a batch.
 const BATCH: usize = 64;
 
-/// Batches that the workers share: 2 MiB, the limit of `memory/cache.rs` for blocks of one size. With a fifth of it,
+/// Batches that each eight workers share: 2 MiB, the limit of `memory/cache.rs` for blocks of one size. With a fifth of it,
 /// most of a burst of 10,000 fresh colors allocates new lanes.
 const BATCHES: usize = (2 << 20) / (BATCH * size_of::<Lane>());
 
@@ -26,10 +26,15 @@ pub(super) struct SpareLanes(RefCell<Batch>);
 impl SpareLanes {
     /// Takes a lane, and renews it.
     #[inline]
-    pub(super) fn take(&self, color: Color, scheduler: &Scheduler) -> Option<Box<Lane>> {
+    pub(super) fn take(
+        &self,
+        color: Color,
+        worker: usize,
+        scheduler: &Scheduler,
+    ) -> Option<Box<Lane>> {
         let mut lanes = self.0.borrow_mut();
         if lanes.is_empty() {
-            *lanes = scheduler.take_batch()?;
+            *lanes = scheduler.take_batch(worker)?;
         }
         let mut lane = lanes.pop()?;
         lane.renew(color);
@@ -38,13 +43,13 @@ impl SpareLanes {
 
     /// Keeps a lane.
     #[inline]
-    pub(super) fn keep(&self, lane: Box<Lane>, scheduler: &Scheduler) {
+    pub(super) fn keep(&self, lane: Box<Lane>, worker: usize, scheduler: &Scheduler) {
         let mut lanes = self.0.borrow_mut();
         lanes.push(lane);
         if lanes.len() == 2 * BATCH {
             let batch = lanes.split_off(BATCH);
             drop(lanes);
-            scheduler.keep_batch(batch);
+            scheduler.keep_batch(worker, batch);
         }
     }
 }
@@ -52,39 +57,33 @@ impl SpareLanes {
 impl Scheduler {
     /// Keeps a batch for which a worker has no room. Lanes own the scheduler, so none may stay when it ends: the last
     /// worker takes them out.
-    fn keep_batch(&self, batch: Batch) {
-        let mut batches = self.spare_lanes.lock();
-        if self.is_closing() || batches.len() >= BATCHES {
-            drop(batches);
-            drop(batch);
-        } else {
-            batches.push(batch);
-        }
+    fn keep_batch(&self, worker: usize, batch: Batch) {
+        drop(self.spare_lanes.push(worker, batch, BATCHES, || self.is_closing()));
     }
 
-    fn take_batch(&self) -> Option<Batch> {
-        self.spare_lanes.lock().pop()
+    fn take_batch(&self, worker: usize) -> Option<Batch> {
+        self.spare_lanes.pop(worker)
     }
 
     /// Takes one spare lane and renews it, for threads that keep none.
     pub(super) fn take_spare(&self, color: Color) -> Option<Box<Lane>> {
-        let mut batches = self.spare_lanes.lock();
-        let batch = batches.last_mut()?;
-        let lane = batch.pop();
-        if batch.is_empty() {
-            batches.pop();
-        }
-        drop(batches);
-        lane.map(|mut lane| {
-            lane.renew(color);
+        let one_of = |batches: &mut Vec<Batch>| {
+            let batch = batches.last_mut()?;
+            let lane = batch.pop();
+            if batch.is_empty() {
+                batches.pop();
+            }
             lane
-        })
+        };
+        let mut lane = self
+            .spare_lanes
+            .find(0, |shelf| if shelf.len() == 0 { None } else { shelf.with(one_of) })?;
+        lane.renew(color);
+        Some(lane)
     }
 
     /// To be called by the worker that stops last.
     pub(super) fn drop_spare_lanes(&self) {
-        while let Some(lanes) = self.take_batch() {
-            drop(lanes);
-        }
+        drop(self.spare_lanes.take_all());
     }
 }

@@ -3,7 +3,8 @@
 //! These atomics are the standard library's under loom as well: no decision of the scheduler depends on them.
 
 use crate::counter::Counter;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use crate::sync::Ordering;
+use crate::sync::unmodelled::{AtomicU8, AtomicU64};
 use std::time::Duration;
 
 /// What a worker does. The times of all phases add up to the time since its first step.
