@@ -31,6 +31,16 @@ impl Server {
         command.args([kind.name(), &workers.to_string()]);
         let path = (family == Family::Unix).then(free_path);
         command.args(&path);
+        Self::spawn(command, path)
+    }
+
+    /// Starts a server that listens at `path`, or at a free port if there is none, and speaks to its
+    /// parent as [`server::main`](super::server::main) does.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Server::start`].
+    pub fn spawn(mut command: Command, path: Option<PathBuf>) -> io::Result<Self> {
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let requests = process.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
         let answers = process.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;

@@ -121,7 +121,11 @@ impl Row {
 }
 
 /// One window of load. A wrong response fails it: a server that errs is not fast.
-fn sample(server: &mut Server, load: &mut Load, window: Duration) -> io::Result<Sample> {
+///
+/// # Errors
+///
+/// If a response is wrong or missing, or the server is gone.
+pub fn sample(server: &mut Server, load: &mut Load, window: Duration) -> io::Result<Sample> {
     let before = server.cpu_time()?;
     let tally = load.run(Limit::time(window))?;
     let cost = server.cpu_time()? - before;

@@ -176,7 +176,15 @@ pub fn main(kind: Kind, workers: usize, path: Option<PathBuf>) -> io::Result<()>
         })),
         _ => unreachable!("{kind:?} serves a file"),
     }
-    let port = port.recv().expect("the server listens");
+    answer(port.recv().expect("the server listens"))
+}
+
+/// Tells the parent the port, 0 for a path, and then the CPU time as often as it asks.
+///
+/// # Errors
+///
+/// If a pipe breaks.
+pub fn answer(port: u16) -> io::Result<()> {
     let mut output = io::stdout().lock();
     writeln!(output, "PORT {port}")?;
     for line in io::stdin().lock().lines() {

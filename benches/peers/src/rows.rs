@@ -1,0 +1,156 @@
+//! The comparisons: one file for each family.
+
+mod call;
+mod http;
+mod idle;
+mod pairs;
+mod post;
+mod sleeps;
+mod spawn;
+mod transfer;
+mod yields;
+
+use crate::setup::Setup;
+use colored_benches::Case;
+
+/// One comparison.
+pub(crate) struct Row {
+    /// The name on the command line and in the file of figures.
+    pub(crate) name: &'static str,
+    /// The first column of the table.
+    pub(crate) text: &'static str,
+    /// The unit of its figures, as its case has it.
+    pub(crate) unit: &'static str,
+    /// Makes the case. It starts what it needs.
+    pub(crate) case: fn(&Setup) -> Case,
+}
+
+/// All rows, in the order of the table.
+pub(crate) const ALL: &[Row] = &[
+    Row {
+        name: "spawn_join",
+        text: "spawn and join 10,000 tasks, no color named",
+        unit: "ns/task",
+        case: |setup| spawn::case(setup, setup.runtimes().serial()),
+    },
+    Row {
+        name: "spawn_join_unique",
+        text: "the same, a color for each",
+        unit: "ns/task",
+        case: |setup| spawn::case(setup, setup.runtimes().unique()),
+    },
+    Row {
+        name: "pairs",
+        text: "64 pairs play ping-pong through channels, no color named",
+        unit: "ns/round trip",
+        case: |setup| pairs::case(setup, setup.runtimes().serial()),
+    },
+    Row {
+        name: "pairs_of_one_color",
+        text: "the same, a color for each pair",
+        unit: "ns/round trip",
+        case: |setup| pairs::case(setup, crate::executors::PerPair(setup.runtimes().unique())),
+    },
+    Row {
+        name: "pairs_unique",
+        text: "the same, a color for each task",
+        unit: "ns/round trip",
+        case: |setup| pairs::case(setup, setup.runtimes().unique()),
+    },
+    Row {
+        name: "yield",
+        text: "200 tasks yield, no color named",
+        unit: "ns/yield",
+        case: |setup| yields::case(setup, setup.runtimes().serial()),
+    },
+    Row {
+        name: "yield_unique",
+        text: "the same, a color for each",
+        unit: "ns/yield",
+        case: |setup| yields::case(setup, setup.runtimes().unique()),
+    },
+    Row {
+        name: "post",
+        text: "`ColorCell::post` against a message to an actor, two producers",
+        unit: "ns/message",
+        case: post::time,
+    },
+    Row {
+        name: "post_memory",
+        text: "the same: peak growth of the process",
+        unit: "KiB",
+        case: post::memory,
+    },
+    Row {
+        name: "call",
+        text: "`ColorCell::call` against an actor's answer, one client",
+        unit: "ns/call",
+        case: |setup| call::case(setup, 1),
+    },
+    Row {
+        name: "call_64",
+        text: "the same, 64 clients of one cell or actor",
+        unit: "ns/call",
+        case: |setup| call::case(setup, 64),
+    },
+    Row {
+        name: "transfer",
+        text: "transfer between two of 1,000 idle accounts by `when`, one client",
+        unit: "ns/transfer",
+        case: |setup| transfer::case(setup, 1),
+    },
+    Row {
+        name: "transfer_64",
+        text: "the same, 64 clients on two workers",
+        unit: "ns/transfer",
+        case: |setup| transfer::case(setup, 64),
+    },
+    Row {
+        name: "sleeps_cpu",
+        text: "CPU time of a sleep, 100 tasks that sleep for 1 to 5 ms",
+        unit: "us/sleep",
+        case: |setup| sleeps::cpu(setup, setup.runtimes().unique()),
+    },
+    Row {
+        name: "sleeps_cpu_coarse",
+        text: "the same, ours with a timer resolution of 1 ms",
+        unit: "us/sleep",
+        case: |setup| sleeps::cpu(setup, sleeps::coarse()),
+    },
+    Row {
+        name: "sleeps_late",
+        text: "how late those sleeps end, median",
+        unit: "us",
+        case: |setup| sleeps::late(setup, setup.runtimes().unique()),
+    },
+    Row {
+        name: "sleeps_late_coarse",
+        text: "the same, ours with a timer resolution of 1 ms",
+        unit: "us",
+        case: |setup| sleeps::late(setup, sleeps::coarse()),
+    },
+    Row {
+        name: "http_64",
+        text: "HTTP hello, 64 connections: CPU time of a request",
+        unit: "us/request",
+        case: |setup| http::case(setup, 64),
+    },
+    Row {
+        name: "http_512",
+        text: "the same, 512 connections",
+        unit: "us/request",
+        case: |setup| http::case(setup, 512),
+    },
+    Row {
+        name: "idle",
+        text: "memory of an idle task, no color named",
+        unit: "B/task",
+        case: |setup| idle::case(setup, "colored"),
+    },
+    Row {
+        name: "idle_unique",
+        text: "the same, a color for each",
+        unit: "B/task",
+        case: |setup| idle::case(setup, "colored_unique"),
+    },
+];

@@ -1,0 +1,43 @@
+//! What a row is made from.
+
+use colored_benches::Runtimes;
+use colored_benches::measure::{Mode, Pace};
+use std::cell::OnceCell;
+use std::time::Duration;
+
+pub(crate) use colored_benches::rivals::workers;
+
+/// The mode of the run, and the runtimes, which start when a row wants them.
+pub(crate) struct Setup {
+    pub(crate) mode: Mode,
+    runtimes: OnceCell<Runtimes>,
+}
+
+impl Setup {
+    pub(crate) const fn new(mode: Mode) -> Self {
+        Self { mode, runtimes: OnceCell::new() }
+    }
+
+    /// `colored` and tokio.
+    pub(crate) fn runtimes(&self) -> Runtimes {
+        *self.runtimes.get_or_init(Runtimes::start)
+    }
+
+    /// Rounds of a case whose samples take milliseconds.
+    pub(crate) const fn pace(&self) -> Pace {
+        Pace::Within(Duration::from_millis(1_200))
+    }
+
+    /// Rounds of a case whose samples take longer.
+    pub(crate) const fn rounds(&self, count: usize) -> Pace {
+        match self.mode {
+            Mode::Full | Mode::Quick => Pace::Rounds(count),
+            Mode::Smoke => Pace::Rounds(1),
+        }
+    }
+
+    /// A count, or a small one that only shows that the row works.
+    pub(crate) fn count(&self, measured: u64, smoke: u64) -> u64 {
+        if self.mode == Mode::Smoke { smoke } else { measured }
+    }
+}
