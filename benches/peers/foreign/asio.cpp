@@ -1,6 +1,6 @@
 // The rows on Asio: handlers on a thread pool, each under a strand where the row has colors. For each
 // line "<work> <count>" of its input, the program does the work and prints its cost and its time on
-// the clock in nanoseconds, and the number of operations.
+// the clock in nanoseconds, and the number of operations. With an argument it prints Asio's version.
 #include <asio.hpp>
 #include <atomic>
 #include <chrono>
@@ -235,7 +235,12 @@ void timed(std::uint64_t ops, Work work) {
 
 }  // namespace
 
-int main() {
+int main(int count_of_arguments, char**) {
+    if (count_of_arguments > 1) {
+        std::cout << ASIO_VERSION / 100000 << '.' << ASIO_VERSION / 100 % 1000 << '.'
+                  << ASIO_VERSION % 100 << std::endl;
+        return 0;
+    }
     // The parent says how many workers there are, as it does to Go.
     const char* threads = std::getenv("GOMAXPROCS");
     Pool pool(threads ? std::strtoul(threads, nullptr, 10) : 2);

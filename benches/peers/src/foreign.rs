@@ -157,24 +157,12 @@ impl Drop for Running {
     }
 }
 
-/// The version of the tool, for the page.
+/// The version of a peer that is a program, for the page.
 pub(crate) fn version(name: &str) -> Option<String> {
-    let first = |program: &str, argument: &str| -> Option<String> {
-        let output = Command::new(program).arg(argument).output().ok()?;
-        String::from_utf8(output.stdout).ok()
+    let Some(tool) = ALL.into_iter().find(|tool| tool.name() == name) else {
+        return (name == "nginx").then(|| crate::server::nginx_version().ok())?;
     };
-    match name {
-        "Go" => {
-            first("go", "version")?.split_whitespace().nth(2).map(|text| text.replace("go", ""))
-        }
-        "Asio" => {
-            let header = Path::new("/usr/include/asio/version.hpp");
-            let text = fs::read_to_string(header).ok()?;
-            let line = text.lines().find(|line| line.starts_with("#define ASIO_VERSION "))?;
-            let number: u32 = line.split_whitespace().nth(2)?.parse().ok()?;
-            Some(format!("{}.{}.{}", number / 100_000, number / 100 % 1_000, number % 100))
-        }
-        "nginx" => crate::server::nginx_version().ok(),
-        _ => None,
-    }
+    let output = Command::new(tool.program()?).arg("version").output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    Some(text.trim().trim_start_matches("go").to_owned())
 }

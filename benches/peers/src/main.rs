@@ -3,7 +3,7 @@
 //! `cargo run --release --manifest-path benches/peers/Cargo.toml` measures every row and writes the
 //! section "Peers" of `docs/benchmarks.md`; names choose the rows that contain them. Options:
 //! `--quick` ends inside two minutes and writes the same page below the target directory; `--smoke`
-//! runs every row once, with small counts, and writes nothing.
+//! runs every row once, with small counts, and writes nothing; `--page` writes the page anew from the file of figures.
 //!
 //! | module | one idea |
 //! |---|---|
@@ -44,13 +44,21 @@ use std::{env, fs, io, process, thread};
 /// How long one row may take.
 const LIMIT: Duration = Duration::from_secs(150);
 
-/// Where the figures are kept, and the page that shows them.
-const HERE: &str = env!("CARGO_MANIFEST_DIR");
+/// The file of figures.
+fn file() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("figures.tsv")
+}
+
+/// The folder of the page.
+fn docs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
+}
 
 fn main() -> Result<(), Box<dyn Error>> {
     let options = Options::parse(env::args().skip(1))?;
     match &options.task {
         Task::All => all(&options),
+        Task::Page => Ok(page::write(&docs(), &Figures::read(&file())?)?),
         Task::Row(name) => {
             raise_open_files()?;
             end_after(LIMIT);
@@ -78,10 +86,12 @@ fn row(row: &Row, mode: Mode) -> Result<(), Box<dyn Error>> {
 
 /// Measures every wanted row in a process of its own, and writes the page.
 fn all(options: &Options) -> Result<(), Box<dyn Error>> {
+    if !ALL.iter().any(|row| options.matches(row.name)) {
+        return Err("no row has such a name".into());
+    }
     foreign::build_all();
-    let file = Path::new(HERE).join("figures.tsv");
     let mut figures = match options.mode {
-        Mode::Full => Figures::read(&file)?,
+        Mode::Full => Figures::read(&file())?,
         Mode::Quick | Mode::Smoke => Figures::default(),
     };
     let mut failures = Vec::new();
@@ -98,14 +108,13 @@ fn all(options: &Options) -> Result<(), Box<dyn Error>> {
     }
     match options.mode {
         Mode::Full => {
-            figures.write(&file)?;
-            page::write(&Path::new(HERE).join("../../docs"), &figures)?;
+            figures.write(&file())?;
+            page::write(&docs(), &figures)?;
         }
         Mode::Quick => {
             let folder = beside_this_program()?.join("peers");
             fs::create_dir_all(&folder)?;
-            let page = Path::new(HERE).join("../../docs/benchmarks.md");
-            fs::copy(page, folder.join("benchmarks.md"))?;
+            fs::copy(docs().join("benchmarks.md"), folder.join("benchmarks.md"))?;
             page::write(&folder, &figures)?;
             println!("INFO page {}", folder.join("benchmarks.md").display());
         }

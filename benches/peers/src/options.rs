@@ -7,6 +7,8 @@ use colored_benches::measure::Mode;
 pub(crate) enum Task {
     /// Measure all rows that match, each in a child process.
     All,
+    /// Measure nothing, and write the page.
+    Page,
     /// Measure this row here.
     Row(String),
     /// Serve HTTP in this way.
@@ -32,11 +34,12 @@ impl Options {
                 "--quick" => options.mode = Mode::Quick,
                 "--smoke" => options.mode = Mode::Smoke,
                 "--full" => options.mode = Mode::Full,
+                "--page" => options.task = Task::Page,
                 "--row" => options.task = Task::Row(value.to_owned()),
                 "--serve" => options.task = Task::Serve(value.to_owned()),
                 "--memory" => options.task = Task::Memory(value.to_owned()),
                 name if name.starts_with('-') => {
-                    return Err(format!("{name:?} is neither --quick, --full nor --smoke"));
+                    return Err(format!("{name:?} is neither --quick, --full, --smoke nor --page"));
                 }
                 filter => options.filters.push(filter.to_owned()),
             }

@@ -1,8 +1,10 @@
-//! The table and the plot, made from the figures.
+//! The table and the plots, made from the figures.
+
+mod plots;
 
 use crate::figures::{Figure, Figures};
 use crate::rows::{ALL, Row};
-use colored_benches::chart::{Axis, Bars, number};
+use colored_benches::chart::number;
 use colored_benches::papers::page;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -24,6 +26,11 @@ impl<'a> Line<'a> {
         (!peers.is_empty()).then_some(Self { row, ours, peers })
     }
 
+    /// Ours, then the peers'.
+    fn all(&self) -> impl Iterator<Item = &'a Figure> {
+        [self.ours].into_iter().chain(self.peers.iter().copied())
+    }
+
     fn best(&self) -> &'a Figure {
         self.peers[0]
     }
@@ -38,8 +45,8 @@ impl<'a> Line<'a> {
 pub(crate) fn print(row: &'static Row, figures: &[Figure]) {
     let Some(line) = Line::of(row, figures) else { return };
     let [ratio, least, most] = line.best().ratio;
-    let named = |figure: &&Figure| format!("{}={:.2}", figure.peer, figure.cost);
-    let all: Vec<_> = [line.ours].iter().chain(&line.peers).map(named).collect();
+    let named = |figure: &Figure| format!("{}={:.2}", figure.peer, figure.cost);
+    let all: Vec<_> = line.all().map(named).collect();
     println!(
         "RATIO {} {ratio:.3} ({least:.3} to {most:.3}) {} {}",
         row.name,
@@ -48,7 +55,7 @@ pub(crate) fn print(row: &'static Row, figures: &[Figure]) {
     );
 }
 
-/// Writes the block of the page at `folder/benchmarks.md`, and its plot.
+/// Writes the block of the page at `folder/benchmarks.md`, and its plots.
 pub(crate) fn write(folder: &Path, figures: &Figures) -> io::Result<()> {
     let (body, plots) = render(figures);
     page::write(folder, "peers", &body, &plots)
@@ -58,20 +65,20 @@ pub(crate) fn write(folder: &Path, figures: &Figures) -> io::Result<()> {
 fn render(figures: &Figures) -> (String, Vec<(String, String)>) {
     let lines: Vec<_> = ALL.iter().filter_map(|row| Line::of(row, figures.of(row.name))).collect();
     let mut body = origin(&lines);
-    body.push_str("| | ratio | of each process | colored | best peer | the others |\n|---|---:|---:|---:|---:|---|\n");
+    body.push_str("| row | | ratio | of each process | colored | best peer | the others |\n");
+    body.push_str("|---|---|---:|---:|---:|---:|---|\n");
     for line in &lines {
         body.push_str(&table_row(line));
     }
     body.push_str(&losses(&lines));
     body.push_str(&versions(&lines));
-    let plots = match plot(&lines) {
-        Some(svg) => {
-            body.push_str("\n![our cost over the best peer's, by row](plots/peers.svg)\n");
-            vec![(String::from("peers.svg"), svg)]
-        }
-        None => Vec::new(),
-    };
-    (body, plots)
+    let mut files = Vec::new();
+    for (file, what, svg) in plots::all(&lines) {
+        // Writing to a string does not fail.
+        let _ = write!(body, "\n![{what}](plots/{file})\n");
+        files.push((file, svg));
+    }
+    (body, files)
 }
 
 /// Where and when: one line, or one for each of several runs with the names of its rows.
@@ -92,13 +99,14 @@ fn origin(lines: &[Line<'_>]) -> String {
 }
 
 fn table_row(line: &Line<'_>) -> String {
-    let [ratio, least, most] = line.best().ratio.map(|ratio| format!("{ratio:.2}"));
-    let ratio = if line.ratio() < 1.0 { format!("**{ratio}**") } else { ratio };
+    let [ratio, least, most] = line.best().ratio.map(short);
+    let ratio = if wins(line) { format!("**{ratio}**") } else { ratio };
     let unit = line.row.unit.replace("us", "µs");
     let named = |figure: &&Figure| format!("{} {}", figure.peer, number(figure.cost));
     let others: Vec<_> = line.peers[1..].iter().map(named).collect();
     format!(
-        "| {} | {ratio} | {least} to {most} | {} {unit} | {} | {} |\n",
+        "| `{}` | {} | {ratio} | {least} to {most} | {} {unit} | {} | {} |\n",
+        line.row.name,
         line.row.text,
         number(line.ours.cost),
         named(&line.best()),
@@ -106,18 +114,31 @@ fn table_row(line: &Line<'_>) -> String {
     )
 }
 
-/// The rows in which a peer is better.
+/// A ratio, to two decimal places unless it is far from 1.
+fn short(ratio: f64) -> String {
+    if ratio < 10.0 { format!("{ratio:.2}") } else { number(ratio) }
+}
+
+/// Whether our cost is less by as much as the table shows.
+fn wins(line: &Line<'_>) -> bool {
+    short(line.ratio()) != "1.00" && line.ratio() < 1.0
+}
+
+/// The rows in which our cost is more than a peer's.
 fn losses(lines: &[Line<'_>]) -> String {
-    let lost: Vec<_> = lines.iter().filter(|line| line.ratio() > 1.0).collect();
-    if lost.is_empty() {
-        return String::from("\nNo peer is better in any row.\n");
-    }
-    let mut text = format!("\nA peer is better in {} of {} rows:\n\n", lost.len(), lines.len());
-    for line in lost {
-        let better = line.peers.iter().filter(|peer| peer.ratio[0] > 1.0);
-        let names: Vec<_> = better.map(|peer| peer.peer.as_str()).collect();
-        // Writing to a string does not fail.
-        let _ = writeln!(text, "* `{}`: {}", line.row.name, names.join("; "));
+    let won = lines.iter().filter(|line| wins(line)).count();
+    let more = |figure: &&&Figure| figure.ratio[0] > 1.0 && short(figure.ratio[0]) != "1.00";
+    let mut text = format!(
+        "\nOur cost is the least in {won} of {} rows. It is more than that of\n\n",
+        lines.len()
+    );
+    for line in lines {
+        let names: Vec<_> = line.peers.iter().filter(more).map(|one| one.peer.as_str()).collect();
+        if !names.is_empty() {
+            // Writing to a string does not fail.
+            let _ =
+                writeln!(text, "* {} in `{}`: {}", names.join(", "), line.row.name, line.row.text);
+        }
     }
     text
 }
@@ -132,20 +153,6 @@ fn versions(lines: &[Line<'_>]) -> String {
     versions.sort_by_key(|text| text.to_lowercase());
     versions.dedup();
     format!("\nVersions: {}.\n", versions.join(", "))
-}
-
-fn plot(lines: &[Line<'_>]) -> Option<String> {
-    let name = |line: &Line<'_>| format!("{} ({})", line.row.name, line.best().peer);
-    let bars = Bars {
-        title: String::from("our cost over the best peer's, whose name is in brackets"),
-        axis: Axis::log("ratio: below 1, ours is less"),
-        groups: lines.iter().map(name).collect(),
-        series: vec![(
-            String::from("colored over the best peer"),
-            lines.iter().map(|line| Some(line.ratio())).collect(),
-        )],
-    };
-    (!lines.is_empty()).then(|| bars.draw())
 }
 
 #[cfg(test)]
@@ -170,8 +177,13 @@ mod tests {
             "{body}"
         );
         assert!(body.contains("| 1.50 | 1.50 to 1.50 | 3 µs/sleep | tokio 2 |  |"), "{body}");
-        assert!(body.contains("better in 1 of 2 rows:\n\n* `sleeps_cpu`: tokio\n"), "{body}");
-        assert_eq!(plots.len(), 1);
+        assert!(
+            body.contains(
+                "least in 1 of 2 rows. It is more than that of\n\n* tokio in `sleeps_cpu`: CPU"
+            ),
+            "{body}"
+        );
+        assert_eq!(plots.len(), 2, "of all rows, and of the messages");
     }
 
     /// The page is not written by hand: it says what the file of figures says.

@@ -2,7 +2,8 @@
 // its cost and its time on the clock in nanoseconds, and the number of operations.
 //
 // With the argument "http" it serves HTTP instead, and speaks to its parent as the other servers do:
-// it prints its port, and for each line of its input the CPU time of the process.
+// it prints its port, and for each line of its input the CPU time of the process. With the argument
+// "version" it prints Go's.
 package main
 
 import (
@@ -32,6 +33,10 @@ const (
 )
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "version" {
+		fmt.Println(runtime.Version())
+		return
+	}
 	if len(os.Args) > 1 && os.Args[1] == "http" {
 		serve()
 		return
