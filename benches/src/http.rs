@@ -9,6 +9,7 @@ pub mod child;
 mod file;
 mod flat;
 mod floor;
+pub mod idle;
 pub mod load;
 pub mod low_rate;
 pub mod paced;

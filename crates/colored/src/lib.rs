@@ -188,6 +188,7 @@
 //! | `native-stacks` | no | `dump::install_stack_handler`: [dumps](dump::Dump) have the native stacks of workers that are stuck; Linux, x86-64 and aarch64 |
 //! | `tracing` | no | each task has a span of `tracing`, see [below](#spans); [warnings](Builder::warnings) are events |
 //! | `tokio-context` | no | `#[colored::main(tokio)]`, `Builder::tokio_context`: libraries that need tokio's runtime find one |
+//! | `hdrhistogram` | no | [`trace`]`::Snapshot::histograms`: how recorded times are distributed |
 //! | `usdt` | no | static [probes](#probes) of workers, for tracers of the system; Linux |
 //!
 //! ## Probes

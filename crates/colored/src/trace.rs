@@ -8,7 +8,8 @@
 //! [`Handle::trace`](crate::Handle::trace) copies all rings into a [`Snapshot`], and delays nobody. A [`Trigger`] does the
 //! same at the moment of an event, and keeps the snapshot until [`Handle::frozen`](crate::Handle::frozen) takes it.
 //! [`Snapshot::write_perfetto`] writes a snapshot as a file that <https://ui.perfetto.dev> opens, and [`Snapshot::batch`]
-//! says what limited the work in it.
+//! says what limited the work in it. With the feature `hdrhistogram`, `Snapshot::histograms` says how its times are
+//! distributed.
 //!
 //! ```
 //! use colored::trace::{Level, Trigger};
@@ -28,12 +29,16 @@
 
 mod batch;
 mod freeze;
+#[cfg(feature = "hdrhistogram")]
+mod histograms;
 mod perfetto;
 mod snapshot;
 mod trigger;
 
 pub use self::batch::{Batch, Blame, Split};
 pub(crate) use self::freeze::Freezer;
+#[cfg(feature = "hdrhistogram")]
+pub use self::histograms::Histograms;
 pub use self::snapshot::{Snapshot, ThreadTrace};
 pub use self::trigger::Trigger;
 #[doc(inline)]

@@ -66,6 +66,15 @@ pub enum Blame {
     Work,
 }
 
+/// A poll, in nanoseconds.
+#[cfg(feature = "hdrhistogram")]
+pub(super) struct Polled {
+    pub(super) color: Color,
+    pub(super) ran: u64,
+    /// From the wake-up to the poll; none if no wake-up is recorded.
+    pub(super) waited: Option<u64>,
+}
+
 /// How many colors are compared.
 const COLORS: usize = 16;
 
@@ -96,6 +105,22 @@ impl Snapshot {
             is_cut,
             names: self.names.clone(),
         })
+    }
+
+    /// The polls of tasks.
+    #[cfg(feature = "hdrhistogram")]
+    pub(super) fn polls(&self) -> Vec<Polled> {
+        let of_tasks = Graph::new(self).nodes.into_iter().filter(|node| node.task.is_some());
+        let polled = |node: graph::Node| {
+            let waited = match node.cause {
+                graph::Cause::Own => None,
+                graph::Cause::Poll(_, woken) | graph::Cause::Outside(woken) => {
+                    Some(node.begin.saturating_sub(woken))
+                }
+            };
+            Polled { color: node.color, ran: node.ran(), waited }
+        };
+        of_tasks.map(polled).collect()
     }
 
     /// The threads that run polls at a time: the workers, and a thread in `block_on` if one has run something.
