@@ -123,8 +123,8 @@ fn all(options: &Options) -> Result<(), Box<dyn Error>> {
     if failures.is_empty() { Ok(()) } else { Err(failures.join(", ").into()) }
 }
 
-/// Processes that measure a row, one after another. Whether the system lets the threads of a process
-/// share a core is chance, lasts for seconds, and changes some figures by a factor of two.
+/// Processes that measure a row, one after another: on a virtual machine the distance of two cores changes with time, and
+/// some figures by a factor of two with it.
 const fn processes(mode: Mode) -> usize {
     match mode {
         Mode::Full => 5,

@@ -3,7 +3,7 @@
 use crate::sync::{AtomicUsize, Mutex, Ordering};
 use crossbeam_utils::CachePadded;
 
-/// Workers that share a shelf. With one shelf for 128 workers, tasks of 1 µs take half as long again (`benches/cores`).
+/// Workers that share a shelf: see `docs/benchmarks.md`, *Many cores, in virtual time*.
 const SHARERS: usize = 8;
 
 /// A shelf for each eight workers. Where its own is empty, a worker takes from the others.
@@ -52,8 +52,7 @@ impl<T> Shelves<T> {
 }
 
 /// A stack that several workers share. A thread that would find it empty, or full, takes no lock: with a lock, each spawn of
-/// a worker whose blocks end elsewhere would wait for all others that find nothing either (`benches/cores`: 64 workers
-/// that spawn tasks of 1 µs spent half of their time so).
+/// a worker whose blocks end elsewhere would wait for all others that find nothing either.
 pub(crate) struct Shelf<T>(CachePadded<Items<T>>);
 
 struct Items<T> {

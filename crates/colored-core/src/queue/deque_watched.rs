@@ -1,5 +1,5 @@
 //! The watched double of `deque.rs`: the same queues of crossbeam, and a word to the watcher for each access that
-//! crossbeam 0.8.6 makes, on lines that stand for its own: one for both ends of a deque, one for each end of the
+//! crossbeam 0.8 makes, on lines that stand for its own: one for both ends of a deque, one for each end of the
 //! injector, and the slots.
 
 use crate::sync::watch::{Access, tell};
