@@ -48,6 +48,32 @@ fn other_colors_go_on_beside_a_poll_that_blocks() {
     });
 }
 
+/// The worker that sleeps and wakes up all the time does not keep the reactor thread from looking at the stuck one.
+#[test]
+fn a_long_poll_is_noticed_beside_a_worker_that_wakes_up_all_the_time() {
+    alone(|| {
+        within(Duration::from_millis(25), || {
+            let (hears, heard) = std::sync::mpsc::channel();
+            let builder = Builder::new().workers(2).on_long_poll(move |poll| {
+                let _ = hears.send(poll.time);
+            });
+            let runtime = builder.build().unwrap();
+            runtime.run(async move {
+                let ticks = spawn_unique(async {
+                    for _ in 0..150 {
+                        sleep(Duration::from_millis(1)).await;
+                    }
+                });
+                sleep(Duration::from_millis(20)).await;
+                let stuck = spawn_unique(async { thread::sleep(Duration::from_millis(80)) });
+                stuck.await.unwrap();
+                ticks.await.unwrap();
+            });
+            heard.recv().expect("it was reported")
+        });
+    });
+}
+
 /// The part of the longest poll in which its thread had a CPU, or was in line for one. None where the system does not say.
 fn part_on_cpu(blocks: fn()) -> Option<f64> {
     let runtime = one_worker().build().unwrap();

@@ -271,7 +271,8 @@ impl Scheduler {
         self.idle.all_parked()
     }
 
-    /// Whether all workers but the calling one wait for something to do, and all spare ones that have joined.
+    /// Whether all workers but the calling one wait for something to do, and all spare ones that have joined. The caller is
+    /// a worker that has [woken up](Worker::wake_up).
     #[must_use]
     pub fn others_parked(&self) -> bool {
         self.idle.others_parked()

@@ -142,7 +142,7 @@ impl Idle {
         self.parked() == self.workers + self.joined.load(Ordering::Relaxed)
     }
 
-    /// Whether all workers are parked but one, which is the caller. A hint.
+    /// Whether all workers are parked but the caller, which is not. A hint.
     pub(super) fn others_parked(&self) -> bool {
         // Ordering: hint only.
         self.parked() + 1 >= self.workers + self.joined.load(Ordering::Relaxed)

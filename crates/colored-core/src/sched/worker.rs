@@ -170,8 +170,9 @@ impl Worker {
         }
     }
 
-    /// Leaves the parked workers, so that no thread wakes this worker in place of one that sleeps.
-    fn wake_up(&mut self) {
+    /// Leaves the parked workers, so that no thread wakes this worker in place of one that sleeps. A
+    /// [`step`](Self::step) and a [`batch`](Self::batch) begin with it.
+    pub fn wake_up(&mut self) {
         if self.asleep {
             self.asleep = false;
             self.awakes();

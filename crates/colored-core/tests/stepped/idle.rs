@@ -38,3 +38,23 @@ fn a_worker_that_finds_a_lane_after_it_has_announced_its_sleep_turns_back() {
         while worker.step() == Step::Ran {}
     }
 }
+
+/// One that wakes up without work is not alone while another one is in a slice.
+#[test]
+fn a_worker_is_alone_if_it_has_woken_up_and_all_others_are_parked() {
+    let (handle, mut workers) = Scheduler::with_workers(2, 7, Box::new(NeverParks));
+    let [one, other] = &mut workers[..] else { panic!("two workers") };
+    let scheduler = handle.scheduler();
+    assert_eq!(other.step(), Step::Park(None));
+    assert!(!scheduler.all_parked() && scheduler.others_parked(), "the one is awake, and alone");
+    other.wake_up();
+    assert!(!scheduler.others_parked(), "two are awake");
+    assert_eq!([one.step(), other.step()], [Step::Park(None); 2]);
+    assert!(scheduler.all_parked());
+    other.wake_up();
+    assert!(!scheduler.all_parked() && scheduler.others_parked());
+    scheduler.shut_down();
+    for worker in &mut workers {
+        while worker.step() == Step::Ran {}
+    }
+}

@@ -233,7 +233,8 @@ fn live(mut worker: Box<Worker>, driver: Arc<Driver>, hooks: &WorkerHooks) {
             }
             Step::Park(_) if worker.is_absent() => {
                 hooks.around_sleep(index, || driver.sleep(index));
-                ring(&worker, &driver);
+                // It was called because others are stuck.
+                driver.bell.ring(|| false);
             }
             Step::Park(limit) => {
                 let limit = limit.map(Duration::from_nanos);
@@ -248,6 +249,7 @@ fn live(mut worker: Box<Worker>, driver: Arc<Driver>, hooks: &WorkerHooks) {
                 account_for_timers(&mut worker, &driver);
                 wake_all(&mut worker, &mut wakers);
                 driver.has_woken_all(index);
+                worker.wake_up();
                 ring(&worker, &driver);
                 last_look = worker.now();
             }
