@@ -5,7 +5,7 @@
 //! and `task/id.rs`, are `std`'s.) The switch is the cfg `colored_loom` alone: gating it
 //! on `test` as well would leave integration tests with a model that checks nothing.
 //!
-//! With the cfg `colored_watched`, the types are `std`'s and tell a [`Watcher`](watch::Watcher) of each access: the
+//! With the cfg `colored_watched`, the types are `std`'s and tell a `watch::Watcher` of each access: the
 //! program that runs the scheduler on many virtual cores charges the time of each.
 
 #[cfg(colored_loom)]
