@@ -6,14 +6,31 @@ mod real;
 mod simulated;
 
 #[cfg(not(colored_watched))]
+use self::real::unpark;
+#[cfg(not(colored_watched))]
 pub(crate) use self::real::{done, now, run, sleep, wake_at, work};
+#[cfg(colored_watched)]
+use self::simulated::unpark;
 #[cfg(colored_watched)]
 pub(crate) use self::simulated::{done, now, run, sleep, wake_at, work};
 
 use crate::costs::Costs;
-use colored_core::{SchedulerHandle, Worker};
+use colored_core::{Park, SchedulerHandle, Worker};
 use std::collections::BTreeMap;
 use std::task::Waker;
+
+/// The scheduler's view of the machine.
+struct Port;
+
+impl Park for Port {
+    fn unpark(&self, worker: usize) {
+        unpark(worker);
+    }
+
+    fn now(&self) -> u64 {
+        now()
+    }
+}
 
 /// A run: so many workers and operations.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,8 @@
 //! This machine: a thread for each worker.
 
+use super::Port;
 use super::{Load, Outcome, Size, live, window};
-use colored_core::{Park, Scheduler};
+use colored_core::Scheduler;
 use std::collections::BTreeMap;
 use std::hint;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -76,18 +77,6 @@ pub(crate) fn unpark(thread: usize) {
 
 /// Only a simulated machine has a network.
 pub(crate) fn wake_at(_thread: usize, _nanos: u64) {}
-
-struct Port;
-
-impl Park for Port {
-    fn unpark(&self, worker: usize) {
-        unpark(worker);
-    }
-
-    fn now(&self) -> u64 {
-        now()
-    }
-}
 
 /// Runs the load.
 pub(crate) fn run(size: Size, load: &dyn Load) -> Outcome {

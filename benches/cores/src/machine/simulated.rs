@@ -9,10 +9,11 @@ mod cache;
 mod state;
 
 use self::state::{Core, State, Waits};
+use super::Port;
 use super::{Load, Outcome, Size, live, window};
 use crate::costs::Costs;
+use colored_core::Scheduler;
 use colored_core::watch::{Access, Watcher, set_watcher};
-use colored_core::{Park, Scheduler};
 use std::cell::Cell;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
@@ -198,18 +199,6 @@ pub(crate) fn wake_at(thread: usize, nanos: u64) {
             state.wakes_at(thread, nanos * PICOS + latency);
         }
     });
-}
-
-struct Port;
-
-impl Park for Port {
-    fn unpark(&self, worker: usize) {
-        unpark(worker);
-    }
-
-    fn now(&self) -> u64 {
-        now()
-    }
 }
 
 /// Runs the load. The last core is no worker: it begins the load, and ends the scheduler.

@@ -17,7 +17,7 @@ fn start(on: impl Executor) -> &'static Sender {
     let actor = async move {
         let mut sum = 0;
         while let Some(message) = receiver.recv().await {
-            // Whoever asked may have gone, which is no error.
+            // A client that has gone reads no answer, so `send` may fail.
             match message {
                 Message::Add => sum += 1,
                 Message::AddAndTell(answer) => {

@@ -5,6 +5,7 @@ use crate::executors::Executor;
 use colored_benches::Sample;
 use happylock::ThreadKey;
 use happylock::collection::RefLockCollection;
+use std::ops::DerefMut;
 use std::sync::Mutex;
 
 /// A value on cache lines of its own: neighbours must not share one, or a lock would pay for accesses
@@ -33,25 +34,21 @@ fn in_turns<E: Executor>(
 /// The standard library's mutexes, the lower account's first.
 pub(super) fn of_std<E: Executor>(on: E, load: &'static Load) -> impl FnMut() -> Sample {
     let accounts = accounts(Mutex::new);
-    let lock = |index: usize| accounts[index].0.lock().expect("nobody panics under it");
-    let one = move |&(from, to, amount): &Transfer| {
-        let mut first = lock(from.min(to));
-        let mut second = lock(from.max(to));
-        if from < to {
-            transfer(&mut first, &mut second, amount);
-        } else {
-            transfer(&mut second, &mut first, amount);
-        }
-    };
-    move || {
-        sample(load, || in_turns(on, load, one), || (0..ACCOUNTS).map(|index| *lock(index)).sum())
-    }
+    in_order(on, load, move |index| accounts[index].0.lock().expect("nobody panics under it"))
 }
 
 /// parking_lot's mutexes, likewise.
 pub(super) fn of_parking_lot<E: Executor>(on: E, load: &'static Load) -> impl FnMut() -> Sample {
     let accounts = accounts(parking_lot::Mutex::new);
-    let lock = |index: usize| accounts[index].0.lock();
+    in_order(on, load, move |index| accounts[index].0.lock())
+}
+
+/// Takes the lock of the lower account first.
+fn in_order<E: Executor, G: DerefMut<Target = u64>>(
+    on: E,
+    load: &'static Load,
+    lock: impl Fn(usize) -> G + Copy + Send + Sync + 'static,
+) -> impl FnMut() -> Sample {
     let one = move |&(from, to, amount): &Transfer| {
         let mut first = lock(from.min(to));
         let mut second = lock(from.max(to));

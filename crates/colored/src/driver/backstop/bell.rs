@@ -121,7 +121,8 @@ impl Bell {
     #[cold]
     fn put(&self, due: u64, ahead: Duration, next: Next) -> bool {
         let new = self.word(ahead, next);
-        // Ordering: who puts a look to a time sets the timer afterwards, and the thread reads the word when it fires.
+        // Ordering: the lock of the timer, inside the system or in `timer.rs`, hands the word over: who puts a look to a
+        // time sets the timer afterwards, and the thread reads the word when the timer has fired.
         if self.due.compare_exchange(due, new, Ordering::Relaxed, Ordering::Relaxed).is_err() {
             return false;
         }
@@ -232,25 +233,18 @@ mod tests {
         assert!(time(|| assert!(bell.wait())) >= CALM);
     }
 
-    /// For as long as workers wake up and each is alone, the thread does not wake up; and then it does.
+    /// Only while it is alone, and while nothing depends on the time of the look.
     #[test]
     fn a_worker_that_is_alone_puts_the_look_off() {
         let bell = bell();
         bell.calm_down();
-        let begin = Instant::now();
         bell.set(NEAR, Next::Movable);
-        let rings = || {
-            while begin.elapsed() < 5 * CALM {
-                bell.ring(|| true);
-                thread::sleep(Duration::from_millis(1));
-            }
-        };
-        thread::scope(|scope| {
-            scope.spawn(rings);
-            assert!(bell.wait());
-            // A busy machine may keep the other thread from ringing in time.
-            assert!(begin.elapsed() > NEAR);
-        });
+        let begin = Instant::now();
+        thread::sleep(Duration::from_millis(1));
+        // A busy machine may have let the time pass, and then it is due, and put off all the same.
+        bell.ring(|| true);
+        assert!(bell.wait());
+        assert!(begin.elapsed() >= CALM);
         // Another one is awake: nothing is put off.
         bell.set(NEAR, Next::Movable);
         let due = bell.due.load(super::Ordering::Relaxed);
