@@ -2,7 +2,7 @@
 //!
 //! `-- --quick` ends inside a minute; `-- <text>` runs the rows whose names contain it.
 
-use colored_benches::http::{idle, low_rate, paced, raise_open_files, rows, stability};
+use colored_benches::http::{idle, low_rate, paced, raise_open_files, rows, stability, wrk};
 use colored_benches::ratio::{Options, against_each, in_process};
 use colored_benches::{Mode, Runtimes, workload};
 use std::error::Error;
@@ -17,12 +17,13 @@ const SERVER: &str = env!("CARGO_BIN_EXE_http-server");
 /// Loads the servers of a program, and returns the errors.
 type Run = fn(&Path, Mode) -> io::Result<u64>;
 
-/// The rows with more and more connections.
-const SERVERS: [(&str, Run); 4] = [
+/// The rows with many connections, and those with another load generator.
+const SERVERS: [(&str, Run); 5] = [
     (stability::NAME, stability::run),
     (paced::NAME, paced::run),
     (low_rate::NAME, low_rate::run),
     (idle::NAME, idle::run),
+    (wrk::NAME, wrk::run),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -17,6 +17,7 @@ pub mod rows;
 pub mod server;
 pub mod stability;
 pub mod wire;
+pub mod wrk;
 
 use std::io;
 

@@ -22,7 +22,7 @@ pub const NAME: &str = "http_low_rate";
 const CONNECTIONS: usize = 1_000;
 
 /// Requests a second over all connections: one, or four, each millisecond.
-const RATES: [u32; 2] = [1_000, 4_000];
+const RATES: [u32; 4] = [1_000, 4_000, 16_000, 50_000];
 
 const KINDS: [Kind; 2] = [Kind::Colored, Kind::TokioMt];
 
