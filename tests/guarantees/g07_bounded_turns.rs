@@ -3,12 +3,15 @@
 use crate::support::attempts::{percentile, within};
 use crate::support::{Trace, alone, block, echo, run, runtime};
 use colored::time::{Duration, Instant, interval, sleep};
-use colored::{Color, Runtime, hop, spawn_colored, spawn_unique, yield_now};
+use colored::{Color, ColorCell, Runtime, hop, spawn_colored, spawn_unique, yield_now};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Polls in a slice: `SLICE_POLLS` of the scheduler.
 const SLICE: usize = 64;
+
+/// Posts in a slice: `Turn::weight` of the core.
+const POSTS: usize = 64 * SLICE;
 
 /// The longest stretch of one color in the trace, while the other has not ended.
 fn longest_turn(trace: &[u64]) -> usize {
@@ -54,6 +57,44 @@ fn a_turn_of_slow_polls_has_few() {
     // The clock is read every eighth poll until one is found to be slow.
     let longest = longest_turn(&trace);
     assert!(longest <= 9, "a turn of {longest} polls of a millisecond");
+}
+
+/// Posts to two cells, from a third color.
+fn two_cells(posts: usize, pause: Duration) -> Vec<u64> {
+    let trace = Trace::new();
+    let ours = trace.clone();
+    run(1, async move {
+        let cells = [1, 2].map(|color| ColorCell::new(Color::new(color), color));
+        for cell in &cells {
+            for _ in 0..posts {
+                let trace = ours.clone();
+                cell.post(move |color| {
+                    trace.push(*color);
+                    block(pause);
+                });
+            }
+        }
+        for cell in &cells {
+            cell.call(|_| ()).await;
+        }
+    });
+    trace.take()
+}
+
+/// A post takes less time than the poll of a task that posts, so a queue of posts that had the polls of a task would grow for
+/// as long as two such tasks run.
+#[test]
+fn a_turn_of_posts_has_more_than_one_of_polls() {
+    let trace = two_cells(20_000, Duration::ZERO);
+    let longest = longest_turn(&trace);
+    assert!((SLICE + 1..=POSTS).contains(&longest), "a turn of {longest} posts");
+}
+
+#[test]
+fn a_turn_of_slow_posts_has_few() {
+    let trace = two_cells(50, Duration::from_millis(1));
+    let longest = longest_turn(&trace);
+    assert!(longest <= 9, "a turn of {longest} posts of a millisecond");
 }
 
 /// Runs endless tasks until a neighbour on the only worker has had a thousand turns. Returns how
@@ -168,6 +209,23 @@ fn an_endless_chain_of_spawns_lets_others_run() {
     }
     let longest = neighbour_of(|polls, over| vec![async move { next(polls, over) }]);
     assert!(longest <= 2 * SLICE as u64, "{longest} tasks in a row");
+}
+
+#[test]
+fn an_endless_chain_of_posts_lets_others_run() {
+    fn next(cell: Arc<ColorCell<()>>, posts: Arc<AtomicU64>, over: Arc<AtomicBool>) {
+        let again = Arc::clone(&cell);
+        cell.post(move |()| {
+            posts.fetch_add(1, Ordering::Relaxed);
+            if !over.load(Ordering::Relaxed) {
+                next(again, posts, over);
+            }
+        });
+    }
+    let longest = neighbour_of(|posts, over| {
+        vec![async move { next(Arc::new(ColorCell::new(Color::unique(), ())), posts, over) }]
+    });
+    assert!(longest <= POSTS as u64, "{longest} posts in a row");
 }
 
 /// Starts all kinds of endless tasks at once.

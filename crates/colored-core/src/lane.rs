@@ -77,7 +77,7 @@ pub(crate) use self::count::GivenBack;
 pub(crate) use self::port::{Dispatch, Observe, Owner};
 pub(crate) use self::reference::LaneRef;
 pub(crate) use self::section::port::{Closing, SectionKey};
-pub(crate) use self::slice::{NoRecorder, Recorder, Runner, Slice};
+pub(crate) use self::slice::{NoRecorder, Recorder, Runner, Slice, Turn};
 pub(crate) use self::ticket::Ticket;
 
 pub use self::address::Address;

@@ -146,7 +146,7 @@ pub struct Scheduler {
     /// All workers have stopped, or are about to.
     stopped: AtomicBool,
     /// Polls in a slice of a guest.
-    slice_polls: u32,
+    slice_weight: u64,
     /// Nanoseconds after which a slice of a guest ends.
     slice_nanos: u64,
     policy: Option<&'static dyn Policy>,
@@ -208,7 +208,7 @@ impl Scheduler {
             closing: AtomicBool::new(false),
             told: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
-            slice_polls: options.slice_polls,
+            slice_weight: options.slice_weight(),
             slice_nanos: options.slice_nanos,
             policy: options.policy,
             steals: options.policy.is_none_or(|policy| policy.steals()),

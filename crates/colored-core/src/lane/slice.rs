@@ -20,7 +20,7 @@ pub(crate) trait Runner {
     /// A turn begins, of this task or of something else.
     fn begin_turn(&self, _task: Option<Named>) {}
     /// One turn is over; returns whether the slice goes on.
-    fn goes_on(&mut self) -> bool;
+    fn goes_on(&mut self, turn: Turn) -> bool;
     /// What records the slice, if it is recorded: the same for the whole slice.
     type Recorder: Recorder;
     /// The recorder. The compiler leaves out what follows if there is none.
@@ -72,6 +72,26 @@ impl Recorder for NoRecorder {
     }
 }
 
+/// What has run in a turn.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Turn {
+    /// A poll of a task, or whatever else takes as long.
+    Poll,
+    /// The closure of a post or a call: it takes less time than the poll of a task that has posted many.
+    Closure,
+}
+
+impl Turn {
+    /// Its share of a slice, which is over after a number of polls. With 64 closures for a poll, a queue of short closures is
+    /// worked off for as long as two tasks that post them may run, which the time ends.
+    pub(crate) const fn weight(self) -> u64 {
+        match self {
+            Self::Poll => 64,
+            Self::Closure => 1,
+        }
+    }
+}
+
 /// How a slice ended.
 #[must_use]
 #[derive(Debug)]
@@ -112,10 +132,14 @@ impl ReadyLane {
             let stalled = lane.take_stalled();
             // The turn of a stalled head has been recorded.
             let ends = stalled.is_none();
+            let mut turn = Turn::Poll;
             let after = match stalled {
                 Some(after) => after,
                 None => {
                     let head = lane.head();
+                    if matches!(head.kind, Kind::Callback | Kind::Uncounted) {
+                        turn = Turn::Closure;
+                    }
                     // A closure that is only to be dropped is dropped on any thread: the thread
                     // that it is pinned to may have gone.
                     let dropped = || head.kind == Kind::Callback && runner.is_closing();
@@ -171,7 +195,7 @@ impl ReadyLane {
             // SAFETY: this thread holds the lane, and the turn of its head is over.
             match unsafe { self.0.unlink(after, &hold, Some(runner.is_closing())) } {
                 Unlinked::Idle => return Slice::Idle,
-                Unlinked::More if runner.goes_on() => {
+                Unlinked::More if runner.goes_on(turn) => {
                     if let Some(recorder) = runner.recorder() {
                         lane.goes_on(recorder.last());
                     }

@@ -8,7 +8,7 @@ use crate::lane::section::port::HasSections;
 use crate::lane::visit::port::HasVisits;
 use crate::lane::{
     Closing, Dispatch, GivenBack, Lane, LanePtr, LaneRef, NoRecorder, Observe, Order, Owner,
-    ReadyLane, Runner, SectionKey, Slice, Tenure,
+    ReadyLane, Runner, SectionKey, Slice, Tenure, Turn,
 };
 use crate::meter::{At, Level};
 use crate::sync::{Arc, Mutex, UnsafeCell, arc_dyn};
@@ -193,7 +193,7 @@ impl Runner for Endless {
         false
     }
 
-    fn goes_on(&mut self) -> bool {
+    fn goes_on(&mut self, _: Turn) -> bool {
         true
     }
 }
@@ -216,7 +216,7 @@ impl Runner for OneTurn {
         false
     }
 
-    fn goes_on(&mut self) -> bool {
+    fn goes_on(&mut self, _: Turn) -> bool {
         false
     }
 }

@@ -12,7 +12,7 @@ use super::remote::Guest;
 use super::{Scheduler, SchedulerHandle, local};
 use crate::color::Color;
 use crate::join::{AbortHandle, JoinHandle};
-use crate::lane::{LanePtr, LaneRef, NoRecorder, Recorder, Runner, Slice, current};
+use crate::lane::{LanePtr, LaneRef, NoRecorder, Recorder, Runner, Slice, Turn, current};
 use crate::meter::{self, At, Level};
 use crate::sync::{Arc, thread_slot};
 use crate::task::{Id, JoinError, Named};
@@ -56,7 +56,7 @@ impl Stay {
                 self.guest.wait()
             });
             let (pin, pace) = (self.guest.pin, Pace::default());
-            let mut turn = GuestRunner { scheduler, pin, polls: 0, start: 0, pace };
+            let mut turn = GuestRunner { scheduler, pin, weight: 0, start: 0, pace };
             let level = if meter::is_on() { scheduler.level() } else { Level::Off };
             let slice = if level == Level::Off {
                 lane.run(&mut turn)
@@ -116,7 +116,8 @@ pub(super) fn with_handle<R>(f: impl FnOnce(Option<&SchedulerHandle>) -> R) -> R
 struct GuestRunner<'a> {
     scheduler: &'a Scheduler,
     pin: u32,
-    polls: u32,
+    /// What the turns so far weigh.
+    weight: u64,
     /// When the first poll was over. Most slices have no other poll, and read no clock.
     start: u64,
     pace: Pace,
@@ -179,16 +180,17 @@ impl Runner for GuestRunner<'_> {
         self.scheduler.is_closing()
     }
 
-    fn goes_on(&mut self) -> bool {
-        self.polls += 1;
-        if self.polls == 1 {
+    fn goes_on(&mut self, turn: Turn) -> bool {
+        let is_first = self.weight == 0;
+        self.weight += turn.weight();
+        if is_first {
             self.pace.look(self.scheduler);
             self.start = self.pace.now;
         } else {
             self.pace.tick(self.scheduler);
         }
         let nanos = self.pace.now - self.start;
-        self.polls < self.scheduler.slice_polls && nanos < self.scheduler.slice_nanos
+        self.weight < self.scheduler.slice_weight && nanos < self.scheduler.slice_nanos
     }
 }
 
@@ -207,8 +209,8 @@ impl Runner for RecordedGuest<'_> {
         self.log.task.set(task.map(|task| task.id));
     }
 
-    fn goes_on(&mut self) -> bool {
-        self.turn.goes_on()
+    fn goes_on(&mut self, turn: Turn) -> bool {
+        self.turn.goes_on(turn)
     }
 
     fn recorder(&mut self) -> Option<&mut Self> {

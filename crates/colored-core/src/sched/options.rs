@@ -1,12 +1,13 @@
 //! The settings of one scheduler.
 
 use super::policy::Policy;
+use crate::lane::Turn;
 use std::fmt;
 
 /// The settings of one scheduler.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Polls in a slice, 1 to 1,000,000.
+    /// Polls in a slice, 1 to 1,000,000. The closure of a post or a call counts a 64th of a poll.
     pub slice_polls: u32,
     /// Nanoseconds after which a slice ends, 1 µs to 1 s. The worker reads the clock after 8 polls,
     /// and after every poll while polls are slow.
@@ -62,6 +63,11 @@ const RING_BYTES: std::ops::RangeInclusive<usize> = 1 << 12..=1 << 30;
 const NANOS: std::ops::RangeInclusive<u64> = 1_000..=1_000_000_000;
 
 impl Options {
+    /// How much the turns of a slice weigh together.
+    pub(super) fn slice_weight(&self) -> u64 {
+        u64::from(self.slice_polls) * Turn::Poll.weight()
+    }
+
     /// Checks that all settings are in range.
     ///
     /// # Errors

@@ -14,7 +14,7 @@
 
 use super::Scheduler;
 use super::remote::{CANCELLED_ANYWHERE, Remote, index_of};
-use crate::lane::{NoRecorder, ReadyLane, Runner, Slice, callback};
+use crate::lane::{NoRecorder, ReadyLane, Runner, Slice, Turn, callback};
 use crate::sync::{Ordering, fence};
 use crossbeam_utils::CachePadded;
 
@@ -141,7 +141,7 @@ impl Runner for Cancel {
         true
     }
 
-    fn goes_on(&mut self) -> bool {
+    fn goes_on(&mut self, _: Turn) -> bool {
         true
     }
 }

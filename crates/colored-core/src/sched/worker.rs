@@ -19,7 +19,7 @@ use super::pace::Pace;
 use super::remote::Remote;
 use super::times::Phase;
 use super::{Scheduler, SchedulerHandle};
-use crate::lane::{ReadyLane, Runner, Slice};
+use crate::lane::{ReadyLane, Runner, Slice, Turn};
 use crate::meter::Level;
 use crate::probes;
 use crate::queue::Deque;
@@ -62,7 +62,7 @@ pub struct Worker {
     pace: Pace,
     account: Account,
     pub(super) steps: u32,
-    slice_polls: u32,
+    slice_weight: u64,
     slice_nanos: u64,
     streak: u8,
     round: Round,
@@ -93,7 +93,7 @@ impl Worker {
             pace: Pace::default(),
             account: Account::default(),
             steps: 0,
-            slice_polls: options.slice_polls,
+            slice_weight: options.slice_weight(),
             slice_nanos: options.slice_nanos,
             streak: 0,
             round: Round::default(),
@@ -147,7 +147,7 @@ impl Worker {
     }
 
     /// Finds a lane and runs a slice of it: up to 64 polls or 200 µs ([`Options`]), whichever comes
-    /// first, and at least one poll. All steps of a worker must be on the same thread.
+    /// first, and at least one poll or closure. All steps of a worker must be on the same thread.
     ///
     /// # Panics
     ///
@@ -320,9 +320,10 @@ impl Worker {
             scheduler: self.local.scheduler(),
             remote,
             pin: self.local.pin(),
-            max_polls: self.slice_polls,
+            max_weight: self.slice_weight,
             max_nanos: self.slice_nanos,
             polls: 0,
+            weight: 0,
             start: self.pace.now,
             pace: &mut self.pace,
         };
@@ -332,7 +333,7 @@ impl Worker {
             // The turn that left the lane idle has not asked whether to go on. It counts for the clock too,
             // because many lanes have no other turn.
             if matches!(slice, Slice::Idle) {
-                turn.goes_on();
+                turn.goes_on(Turn::Poll);
             }
             (slice, turn.polls)
         } else {
@@ -390,7 +391,7 @@ fn run_recorded(
     let mut turn = RecordedSlice::new(turn, local, level, color);
     let slice = local.enter(|| lane.run(&mut turn));
     if matches!(slice, Slice::Idle) {
-        turn.goes_on();
+        turn.goes_on(Turn::Poll);
     }
     (slice, turn.ends())
 }

@@ -326,10 +326,10 @@ impl Builder {
         self
     }
 
-    /// How long the turn of a color is at most: so many polls of tasks and runs of callbacks, 1 to
-    /// 1,000,000, and so much time, 1 µs to 1 s, whichever comes first. A poll is not interrupted,
-    /// and the time is looked at after 8 of them, or after each while they are slow. Default: 64
-    /// polls, 200 µs.
+    /// How long the turn of a color is at most: so many polls of tasks, 1 to 1,000,000, and so much
+    /// time, 1 µs to 1 s, whichever comes first. A closure of a post or a call counts a 64th of a poll.
+    /// A poll is not interrupted, and the time is looked at after 8 polls or closures, or after each
+    /// while they are slow. Default: 64 polls, 200 µs.
     pub fn slice(mut self, polls: u32, time: Duration) -> Self {
         self.options.slice_polls = polls;
         self.options.slice_nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);

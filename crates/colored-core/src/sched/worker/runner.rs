@@ -1,7 +1,7 @@
 //! One slice on a worker.
 
 use crate::color::Color;
-use crate::lane::{NoRecorder, Recorder, Runner, current};
+use crate::lane::{NoRecorder, Recorder, Runner, Turn, current};
 use crate::meter::{At, Level};
 use crate::sched::Scheduler;
 use crate::sched::local::Local;
@@ -16,9 +16,11 @@ pub(super) struct SliceRunner<'a> {
     pub(super) scheduler: &'a Scheduler,
     pub(super) remote: &'a Remote,
     pub(super) pin: u32,
-    pub(super) max_polls: u32,
+    pub(super) max_weight: u64,
     pub(super) max_nanos: u64,
     pub(super) polls: u32,
+    /// What the turns so far weigh.
+    pub(super) weight: u64,
     pub(super) start: u64,
     pub(super) pace: &'a mut Pace,
 }
@@ -42,12 +44,13 @@ impl Runner for SliceRunner<'_> {
     }
 
     #[inline]
-    fn goes_on(&mut self) -> bool {
+    fn goes_on(&mut self, turn: Turn) -> bool {
         self.polls += 1;
+        self.weight += turn.weight();
         if self.pace.tick(self.scheduler) {
             self.has_looked(true);
         }
-        self.polls < self.max_polls && self.pace.now - self.start < self.max_nanos
+        self.weight < self.max_weight && self.pace.now - self.start < self.max_nanos
     }
 
     #[inline(always)]
@@ -139,15 +142,16 @@ impl Runner for RecordedSlice<'_> {
         self.slice.begin_turn(task);
     }
 
-    fn goes_on(&mut self) -> bool {
+    fn goes_on(&mut self, turn: Turn) -> bool {
         let slice = &mut self.slice;
         slice.polls += 1;
+        slice.weight += turn.weight();
         if slice.pace.tick(slice.scheduler) {
             self.local.note(slice.pace.now);
             slice.has_looked(false);
         }
         let slice = &self.slice;
-        slice.polls < slice.max_polls && slice.pace.now - slice.start < slice.max_nanos
+        slice.weight < slice.max_weight && slice.pace.now - slice.start < slice.max_nanos
     }
 
     fn recorder(&mut self) -> Option<&mut Self> {

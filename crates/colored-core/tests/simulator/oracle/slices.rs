@@ -11,6 +11,9 @@ const LATE_TURNS: u32 = 8;
 /// lane or a task is pinned, as many again, for the inbox has every other step.
 pub(super) const PER_LANE: u64 = 4;
 
+/// The weight of a poll in a slice; a closure weighs 1.
+pub(super) const POLL: u64 = 64;
+
 /// Slices for which a task that has waited in a line stays behind.
 pub(super) const BEHIND: u64 = 61;
 
@@ -25,7 +28,8 @@ struct Frame {
     actor: Actor,
     began: u64,
     hue: Option<Hue>,
-    turns: u32,
+    /// What the turns so far weigh.
+    weight: u64,
     late: u32,
 }
 
@@ -52,8 +56,8 @@ pub(crate) struct Slices {
     last: Vec<Option<u64>>,
     /// The longest step, and the longest time between two steps of a worker that was awake.
     longest: u64,
-    /// Turns in a slice, at most.
-    most_turns: u32,
+    /// How much the turns of a slice may weigh.
+    most: u64,
     /// Nanoseconds after which a slice ends.
     nanos: u64,
 }
@@ -68,7 +72,7 @@ impl Slices {
             turns: 0,
             last: vec![None; workers as usize],
             longest: 0,
-            most_turns: policy.options.slice_polls,
+            most: u64::from(policy.options.slice_polls) * POLL,
             nanos: policy.options.slice_nanos,
         }
     }
@@ -122,12 +126,12 @@ impl Slices {
         {
             self.longest = self.longest.max(now - last);
         }
-        self.stack.push(Frame { actor, began: now, hue: None, turns: 0, late: 0 });
+        self.stack.push(Frame { actor, began: now, hue: None, weight: 0, late: 0 });
     }
 
     /// A worker hands out events, which is no step.
     pub(crate) fn enter_events(&mut self, actor: Actor, now: u64) {
-        self.stack.push(Frame { actor, began: now, hue: None, turns: 0, late: 0 });
+        self.stack.push(Frame { actor, began: now, hue: None, weight: 0, late: 0 });
     }
 
     pub(crate) fn leave(&mut self, now: u64) {
@@ -141,17 +145,27 @@ impl Slices {
         self.last[worker as usize] = None;
     }
 
-    /// A turn of a color begins. `wait` says since when the color is ready, and for how many slices it may wait.
-    pub(crate) fn turn(&mut self, hue: Hue, now: u64, wait: Wait) -> Result<(), String> {
+    /// A turn of a color begins, of this weight. `wait` says since when the color is ready, and for how many slices it may wait.
+    pub(crate) fn turn(
+        &mut self,
+        hue: Hue,
+        weight: u64,
+        now: u64,
+        wait: Wait,
+    ) -> Result<(), String> {
         let Some(frame) = self.stack.last_mut() else { return Ok(()) };
         let Actor::Worker(worker) = frame.actor else { return Ok(()) };
         self.turns += 1;
-        frame.turns += 1;
+        frame.weight += weight;
         if frame.hue.is_some_and(|before| before != hue) {
             return Err(format!("a slice of color {:?} goes on with color {hue}", frame.hue));
         }
-        if frame.turns > self.most_turns {
-            return Err(format!("turn {} of one slice of color {hue}", frame.turns));
+        // The last turn may go beyond the weight.
+        if frame.weight >= self.most + weight {
+            return Err(format!(
+                "a slice of color {hue} weighs {} before its last turn",
+                frame.weight - weight
+            ));
         }
         frame.late += u32::from(now - frame.began >= self.nanos);
         if frame.late > LATE_TURNS {

@@ -3,7 +3,7 @@
 use super::{Entry, Hue, Queued, Ready};
 use crate::oracle::Oracle;
 use crate::oracle::classes::Urgency;
-use crate::oracle::slices::{BEHIND, COUNTED, PER_LANE, Wait};
+use crate::oracle::slices::{BEHIND, COUNTED, PER_LANE, POLL, Wait};
 use crate::slab::Key;
 use crate::world::Actor;
 
@@ -133,7 +133,11 @@ impl Oracle {
             return;
         }
         let wait = self.wait_of(hue, entry);
-        if let Err(what) = self.slices.turn(hue, self.now, wait) {
+        let weight = match entry {
+            Entry::Post(_) | Entry::Call(_) | Entry::LastOwner(_) => 1,
+            Entry::Task(_) | Entry::Claim(_) | Entry::Look(_) | Entry::Values => POLL,
+        };
+        if let Err(what) = self.slices.turn(hue, weight, self.now, wait) {
             self.violated("G7", what);
         }
     }
@@ -208,7 +212,7 @@ impl Oracle {
     /// A turn of a task that has kept its lane since the last one.
     pub(in crate::oracle) fn kept_turn(&mut self, hue: Hue) {
         if !self.closing
-            && let Err(what) = self.slices.turn(hue, self.now, self.no_wait())
+            && let Err(what) = self.slices.turn(hue, POLL, self.now, self.no_wait())
         {
             self.violated("G7", what);
         }
