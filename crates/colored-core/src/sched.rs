@@ -146,7 +146,7 @@ pub struct Scheduler {
     /// All workers have stopped, or are about to.
     stopped: AtomicBool,
     /// Polls in a slice of a guest.
-    slice_weight: u64,
+    slice_weight: i64,
     /// Nanoseconds after which a slice of a guest ends.
     slice_nanos: u64,
     policy: Option<&'static dyn Policy>,

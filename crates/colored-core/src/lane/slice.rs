@@ -82,9 +82,17 @@ pub(crate) enum Turn {
 }
 
 impl Turn {
+    #[inline]
+    fn of(after: After) -> Self {
+        match after {
+            After::Free | After::FreeUncounted => Self::Closure,
+            _ => Self::Poll,
+        }
+    }
+
     /// Its share of a slice, which is over after a number of polls. With 64 closures for a poll, a queue of short closures is
     /// worked off for as long as two tasks that post them may run, which the time ends.
-    pub(crate) const fn weight(self) -> u64 {
+    pub(crate) const fn weight(self) -> i64 {
         match self {
             Self::Poll => 64,
             Self::Closure => 1,
@@ -132,14 +140,10 @@ impl ReadyLane {
             let stalled = lane.take_stalled();
             // The turn of a stalled head has been recorded.
             let ends = stalled.is_none();
-            let mut turn = Turn::Poll;
             let after = match stalled {
                 Some(after) => after,
                 None => {
                     let head = lane.head();
-                    if matches!(head.kind, Kind::Callback | Kind::Uncounted) {
-                        turn = Turn::Closure;
-                    }
                     // A closure that is only to be dropped is dropped on any thread: the thread
                     // that it is pinned to may have gone.
                     let dropped = || head.kind == Kind::Callback && runner.is_closing();
@@ -195,7 +199,7 @@ impl ReadyLane {
             // SAFETY: this thread holds the lane, and the turn of its head is over.
             match unsafe { self.0.unlink(after, &hold, Some(runner.is_closing())) } {
                 Unlinked::Idle => return Slice::Idle,
-                Unlinked::More if runner.goes_on(turn) => {
+                Unlinked::More if runner.goes_on(Turn::of(after)) => {
                     if let Some(recorder) = runner.recorder() {
                         lane.goes_on(recorder.last());
                     }

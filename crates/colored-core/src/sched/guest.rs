@@ -117,7 +117,7 @@ struct GuestRunner<'a> {
     scheduler: &'a Scheduler,
     pin: u32,
     /// What the turns so far weigh.
-    weight: u64,
+    weight: i64,
     /// When the first poll was over. Most slices have no other poll, and read no clock.
     start: u64,
     pace: Pace,

@@ -64,8 +64,8 @@ const NANOS: std::ops::RangeInclusive<u64> = 1_000..=1_000_000_000;
 
 impl Options {
     /// How much the turns of a slice weigh together.
-    pub(super) fn slice_weight(&self) -> u64 {
-        u64::from(self.slice_polls) * Turn::Poll.weight()
+    pub(super) fn slice_weight(&self) -> i64 {
+        i64::from(self.slice_polls) * Turn::Poll.weight()
     }
 
     /// Checks that all settings are in range.

@@ -16,11 +16,10 @@ pub(super) struct SliceRunner<'a> {
     pub(super) scheduler: &'a Scheduler,
     pub(super) remote: &'a Remote,
     pub(super) pin: u32,
-    pub(super) max_weight: u64,
     pub(super) max_nanos: u64,
     pub(super) polls: u32,
-    /// What the turns so far weigh.
-    pub(super) weight: u64,
+    /// What the other turns may weigh.
+    pub(super) left: i64,
     pub(super) start: u64,
     pub(super) pace: &'a mut Pace,
 }
@@ -46,11 +45,11 @@ impl Runner for SliceRunner<'_> {
     #[inline]
     fn goes_on(&mut self, turn: Turn) -> bool {
         self.polls += 1;
-        self.weight += turn.weight();
+        self.left -= turn.weight();
         if self.pace.tick(self.scheduler) {
             self.has_looked(true);
         }
-        self.weight < self.max_weight && self.pace.now - self.start < self.max_nanos
+        self.left > 0 && self.pace.now - self.start < self.max_nanos
     }
 
     #[inline(always)]
@@ -145,13 +144,13 @@ impl Runner for RecordedSlice<'_> {
     fn goes_on(&mut self, turn: Turn) -> bool {
         let slice = &mut self.slice;
         slice.polls += 1;
-        slice.weight += turn.weight();
+        slice.left -= turn.weight();
         if slice.pace.tick(slice.scheduler) {
             self.local.note(slice.pace.now);
             slice.has_looked(false);
         }
         let slice = &self.slice;
-        slice.weight < slice.max_weight && slice.pace.now - slice.start < slice.max_nanos
+        slice.left > 0 && slice.pace.now - slice.start < slice.max_nanos
     }
 
     fn recorder(&mut self) -> Option<&mut Self> {

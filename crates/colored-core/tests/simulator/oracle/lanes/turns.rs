@@ -134,8 +134,8 @@ impl Oracle {
         }
         let wait = self.wait_of(hue, entry);
         let weight = match entry {
-            Entry::Post(_) | Entry::Call(_) | Entry::LastOwner(_) => 1,
-            Entry::Task(_) | Entry::Claim(_) | Entry::Look(_) | Entry::Values => POLL,
+            Entry::Post(_) | Entry::Call(_) | Entry::LastOwner(_) | Entry::Values => 1,
+            Entry::Task(_) | Entry::Claim(_) | Entry::Look(_) => POLL,
         };
         if let Err(what) = self.slices.turn(hue, weight, self.now, wait) {
             self.violated("G7", what);
