@@ -120,6 +120,11 @@ fn resident() -> u64 {
     status("VmRSS:").expect("the system tells")
 }
 
+/// The memory of another process, in bytes.
+pub(crate) fn resident_of(process: u32) -> io::Result<u64> {
+    line(&process.to_string(), "VmRSS:")
+}
+
 /// Sets the peak of this process's memory to what is in use, which it returns.
 fn reset_peak() -> io::Result<u64> {
     fs::write("/proc/self/clear_refs", "5")?;
@@ -128,7 +133,11 @@ fn reset_peak() -> io::Result<u64> {
 
 /// A line of this process's status, in bytes.
 fn status(name: &str) -> io::Result<u64> {
-    let text = fs::read_to_string("/proc/self/status")?;
+    line("self", name)
+}
+
+fn line(process: &str, name: &str) -> io::Result<u64> {
+    let text = fs::read_to_string(format!("/proc/{process}/status"))?;
     let line = text.lines().find_map(|line| line.strip_prefix(name));
     let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
     Ok(kib.ok_or(io::ErrorKind::InvalidData)? * 1_024)

@@ -1,6 +1,7 @@
 //! The comparisons: one file for each family.
 
 mod call;
+mod connections;
 mod http;
 mod idle;
 mod pairs;
@@ -140,6 +141,12 @@ pub(crate) const ALL: &[Row] = &[
         text: "the same, 512 connections",
         unit: "us/request",
         case: |setup| http::case(setup, 512),
+    },
+    Row {
+        name: "connection",
+        text: "memory of an HTTP connection after a request, ours by `colored_hyper::serve`",
+        unit: "B/connection",
+        case: connections::case,
     },
     Row {
         name: "idle",

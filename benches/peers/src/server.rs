@@ -8,7 +8,10 @@ use actix_web::{App, HttpServer, web};
 use colored_benches::http::child::Server;
 use colored_benches::http::raise_open_files;
 use colored_benches::http::server::{Kind, answer};
+use http_body_util::Full;
+use hyper::service::service_fn;
 use may_minihttp::{HttpService, HttpServiceFactory, Request, Response};
+use std::convert::Infallible;
 use std::net::{Ipv4Addr, TcpListener};
 use std::process::Command;
 use std::sync::mpsc::channel;
@@ -44,11 +47,30 @@ pub(crate) fn main(name: &str) -> io::Result<()> {
     match name {
         "actix-web" => actix(),
         "may_minihttp" => may(),
+        "colored_serve" => serve(),
         _ => {
             let kind: Kind = name.parse().map_err(io::Error::other)?;
             colored_benches::http::server::main(kind, workers(), None)
         }
     }
+}
+
+/// As users serve: HTTP/1 and HTTP/2, time-outs, an end in order.
+fn serve() -> io::Result<()> {
+    let (send, port) = channel();
+    thread::spawn(move || {
+        let runtime = colored::Runtime::builder().workers(workers()).build().expect("it starts");
+        runtime.block_on(async move {
+            let listener = colored::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
+            let listener = listener.expect("a port is free");
+            send.send(listener.local_addr().expect("it listens").port()).expect("main waits");
+            let hello = service_fn(async |_| {
+                Ok::<_, Infallible>(hyper::Response::new(Full::new(HELLO.as_bytes())))
+            });
+            colored_hyper::serve(listener, hello).await.expect("it serves until the process ends");
+        });
+    });
+    answer(port.recv().expect("the server listens"))
 }
 
 fn actix() -> io::Result<()> {

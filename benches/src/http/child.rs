@@ -54,6 +54,12 @@ impl Server {
         Ok(server)
     }
 
+    /// The number of the server's process.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.process.id()
+    }
+
     /// User and system time of the server's process so far.
     ///
     /// # Errors

@@ -57,7 +57,7 @@ impl Nginx {
     }
 
     /// Its workers.
-    fn processes(&self) -> io::Result<Vec<u32>> {
+    pub(crate) fn processes(&self) -> io::Result<Vec<u32>> {
         let master = fs::read_to_string(self.folder.join("pid"))?;
         let master = master.trim();
         let text = fs::read_to_string(format!("/proc/{master}/task/{master}/children"))?;

@@ -135,9 +135,7 @@ where
             None => break,
         };
         let (service, protocol, open) = (make(peer.clone()), Arc::clone(&protocol), drain.open());
-        coloring.spawn(&peer.clone(), async move {
-            protocol.run(handshake, peer, service, open).await;
-        });
+        coloring.spawn(&peer.clone(), protocol.run(handshake, peer, service, open));
     }
     drop(listener);
     drain.enter(Phase::Drain);

@@ -16,6 +16,7 @@ use std::error::Error;
 use std::future::poll_fn;
 use std::io;
 use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::task::Poll;
 
 /// The state that all connections of a server share.
@@ -31,30 +32,13 @@ pub(super) struct Protocol<P> {
 
 impl<P> Protocol<P> {
     /// Serves one connection to its end.
-    pub(super) async fn run<H, T, S, B>(&self, handshake: H, peer: P, service: S, mut open: Open)
-    where
-        H: Future<Output = io::Result<T>>,
-        T: Read + Write + Send + Unpin + 'static,
-        S: Service<Request<Incoming>, Response = Response<B>> + Send + 'static,
-        S::Future: Send + 'static,
-        S::Error: Into<Box<dyn Error + Send + Sync>>,
-        B: Body + Send + 'static,
-        B::Data: Send,
-        B::Error: Into<Box<dyn Error + Send + Sync>>,
-    {
-        if let Err(error) = self.serve(handshake, peer, service, &mut open).await {
-            (self.on_error)(&error);
-        }
-    }
-
-    async fn serve<H, T, S, B>(
-        &self,
+    pub(super) async fn run<H, T, S, B>(
+        self: Arc<Self>,
         handshake: H,
         peer: P,
         service: S,
-        open: &mut Open,
-    ) -> Result<(), ServeError<P>>
-    where
+        mut open: Open,
+    ) where
         H: Future<Output = io::Result<T>>,
         T: Read + Write + Send + Unpin + 'static,
         S: Service<Request<Incoming>, Response = Response<B>> + Send + 'static,
@@ -64,18 +48,21 @@ impl<P> Protocol<P> {
         B::Data: Send,
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
-        let (io, version) = match self.begin(handshake, open).await {
+        // In a box of its own, which is gone when the connection begins.
+        let (io, version) = match Box::pin(self.begin(handshake, &mut open)).await {
             Ok(Some(begun)) => begun,
-            Ok(None) => return Ok(()),
-            Err(error) => return Err(ServeError::Preface { peer, error }),
+            Ok(None) => return,
+            Err(error) => return (self.on_error)(&ServeError::Preface { peer, error }),
         };
         let ended = match version {
             Version::Http1 => {
                 let answered = io.answered();
                 let service = Marking { service, drain: open.drain() };
                 let connection = Box::pin(self.http1.serve_connection(io, service).with_upgrades());
-                match drive(connection, open, None, |connection| connection.graceful_shutdown())
-                    .await
+                match drive(connection, &mut open, None, |connection| {
+                    connection.graceful_shutdown()
+                })
+                .await
                 {
                     // hyper has one time-out for half a request and for none.
                     Err(error) if error.is_timeout() && answered.get() => Ok(()),
@@ -84,13 +71,17 @@ impl<P> Protocol<P> {
             }
             Version::Http2 => {
                 let last = Last::now();
-                let idle = self.http2_idle_timeout.map(|limit| Idle::new(limit, last.clone()));
+                let idle =
+                    self.http2_idle_timeout.map(|limit| Box::new(Idle::new(limit, last.clone())));
                 let connection =
                     Box::pin(self.http2.serve_connection(io, Noting { service, last }));
-                drive(connection, open, idle, |connection| connection.graceful_shutdown()).await
+                drive(connection, &mut open, idle, |connection| connection.graceful_shutdown())
+                    .await
             }
         };
-        ended.map_err(|error| ServeError::Connection { peer, error })
+        if let Err(error) = ended {
+            (self.on_error)(&ServeError::Connection { peer, error });
+        }
     }
 
     /// A connection that is ready for HTTP, and the version to speak; `None` if it ends before its
@@ -128,12 +119,12 @@ impl<P> Protocol<P> {
     }
 }
 
-/// Drives a connection of hyper to its end, and tells it when to come to one. The connection is in a box, because a
-/// future has room for its arguments twice, and for the larger one of the two versions.
+/// Drives a connection of hyper to its end, and tells it when to come to one. The connection and its limit are in boxes,
+/// because a future has room for its arguments twice, and for the larger one of the two versions.
 async fn drive<C>(
     mut connection: Pin<Box<C>>,
     open: &mut Open,
-    mut idle: Option<Idle>,
+    mut idle: Option<Box<Idle>>,
     finish: fn(Pin<&mut C>),
 ) -> hyper::Result<()>
 where

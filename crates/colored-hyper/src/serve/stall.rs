@@ -8,7 +8,8 @@ use std::task::{Context, Poll, ready};
 /// Measures how long a connection has been unable to write. There is a timer only while it is.
 pub(super) struct Stall {
     limit: Option<Duration>,
-    timer: Option<Sleep>,
+    /// In a box, because few connections ever have one.
+    timer: Option<Pin<Box<Sleep>>>,
 }
 
 impl Stall {
@@ -26,7 +27,7 @@ impl Stall {
             self.timer = None;
             return written;
         };
-        ready!(Pin::new(self.timer.get_or_insert_with(|| sleep(limit))).poll(cx));
+        ready!(self.timer.get_or_insert_with(|| Box::pin(sleep(limit))).as_mut().poll(cx));
         let text = format!("the client has taken nothing for {limit:?}");
         Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, text)))
     }
