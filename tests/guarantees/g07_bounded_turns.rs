@@ -59,7 +59,7 @@ fn a_turn_of_slow_polls_has_few() {
     assert!(longest <= 9, "a turn of {longest} polls of a millisecond");
 }
 
-/// Posts to two cells, from a third color.
+/// A task posts to two cells of other colors. Returns the colors of the posts in the order in which they ran.
 fn two_cells(posts: usize, pause: Duration) -> Vec<u64> {
     let trace = Trace::new();
     let ours = trace.clone();

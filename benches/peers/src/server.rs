@@ -55,7 +55,7 @@ pub(crate) fn main(name: &str) -> io::Result<()> {
     }
 }
 
-/// As users serve: HTTP/1 and HTTP/2, time-outs, an end in order.
+/// `colored` serves as users call it: HTTP/1 and HTTP/2, time-outs, an end in order.
 fn serve() -> io::Result<()> {
     let (send, port) = channel();
     thread::spawn(move || {

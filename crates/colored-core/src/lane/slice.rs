@@ -92,7 +92,7 @@ impl Turn {
 
     /// Its share of a slice. A task that posts in each of its polls fills the time of a slice, and 4,096 short closures, the
     /// weight of 64 polls, fill it too. If a closure had the weight of a poll, a line of posts would have turns of a few
-    /// microseconds beside those of 200 of the task that posts, and would grow.
+    /// microseconds, the task that posts would have turns of 200, and the line would grow.
     pub(crate) const fn weight(self) -> i64 {
         match self {
             Self::Poll => 64,

@@ -48,7 +48,7 @@ impl<P> Protocol<P> {
         B::Data: Send,
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
-        // In a box of its own, which is gone when the connection begins.
+        // The box gives back the memory of this beginning before the connection takes its own.
         let (io, version) = match Box::pin(self.begin(handshake, &mut open)).await {
             Ok(Some(begun)) => begun,
             Ok(None) => return,

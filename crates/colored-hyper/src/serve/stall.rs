@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 /// Measures how long a connection has been unable to write. There is a timer only while it is.
 pub(super) struct Stall {
     limit: Option<Duration>,
-    /// In a box, because few connections ever have one.
+    /// The timer is in a box, because few connections ever have one.
     timer: Option<Pin<Box<Sleep>>>,
 }
 

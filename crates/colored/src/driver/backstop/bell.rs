@@ -233,7 +233,7 @@ mod tests {
         assert!(time(|| assert!(bell.wait())) >= CALM);
     }
 
-    /// Only while it is alone, and while nothing depends on the time of the look.
+    /// A worker puts the look off only while it is alone, and while nothing depends on the time of the look.
     #[test]
     fn a_worker_that_is_alone_puts_the_look_off() {
         let bell = bell();
