@@ -251,9 +251,11 @@ const UNSAFE: &[&str] = &[
     "crates/colored-core/tests/reuse.rs",
     "crates/colored-core/tests/storm.rs",
     "crates/colored/src/driver/ring/uring.rs",
+    "crates/colored/src/dump/addresses/unix.rs",
     "crates/colored/src/dump/native/linux/copy.rs",
     "crates/colored/src/fs/system/linux/resident.rs",
     "crates/colored/src/net/uninit.rs",
+    "crates/colored/src/net/unix/credentials/system.rs",
 ];
 
 /// The folders of the tests of the whole runtime.

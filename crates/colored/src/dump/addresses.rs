@@ -1,5 +1,8 @@
 //! The addresses of sockets, by their descriptors.
 
+#[cfg(unix)]
+mod unix;
+
 use std::collections::HashMap;
 
 /// The most descriptors of which a dump asks the system: a microsecond each.
@@ -17,15 +20,13 @@ pub(super) fn of(descriptors: impl Iterator<Item = u32>) -> HashMap<u32, String>
 
 #[cfg(unix)]
 fn text(descriptor: u32) -> Option<String> {
-    use nix::sys::socket::{SockaddrStorage, getpeername, getsockname};
     let descriptor = i32::try_from(descriptor).ok()?;
-    let local: SockaddrStorage = getsockname(descriptor).ok()?;
-    let peer: Option<SockaddrStorage> = getpeername(descriptor).ok();
-    let ip = local.as_sockaddr_in().is_some() || local.as_sockaddr_in6().is_some();
-    match peer {
-        _ if !ip => Some(String::from("a Unix socket")),
-        None => Some(local.to_string()),
-        Some(peer) => Some(format!("{local}, peer {peer}")),
+    let local = unix::address(descriptor, libc::getsockname)?;
+    let peer = unix::address(descriptor, libc::getpeername).and_then(|peer| peer.as_socket());
+    match (local.as_socket(), peer) {
+        (None, _) => Some(String::from("a Unix socket")),
+        (Some(local), None) => Some(local.to_string()),
+        (Some(local), Some(peer)) => Some(format!("{local}, peer {peer}")),
     }
 }
 

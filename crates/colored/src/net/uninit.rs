@@ -1,4 +1,4 @@
-//! Reading into memory that is not initialized: the only unsafe code of the sockets.
+//! Reading into memory that is not initialized: the only unsafe code on the way of the bytes.
 //!
 //! A fresh buffer of a codec or of hyper is uninitialized. The safe ways into it are to zero it
 //! before each read, or to read elsewhere and copy. Both add to every read, so we hand the memory

@@ -5,6 +5,8 @@ use std::os::fd::AsFd;
 
 use super::stream::UnixStream;
 
+mod system;
+
 /// The user, the group and the process at the other end of a connection, as they were when it connected, or made the pair;
 /// of a listener, when it began to listen.
 ///
@@ -58,62 +60,11 @@ impl UnixStream {
     /// [`Unsupported`](io::ErrorKind::Unsupported) where the system has no such call: all but Linux, Android, the BSDs and
     /// the systems of Apple.
     pub fn peer_cred(&self) -> io::Result<UCred> {
-        of_peer(self.socket())
+        system::of_peer(self.socket().as_fd())
     }
 }
 
 /// The number of the user at the other end of a connection that is no socket of ours.
 pub(crate) fn uid_of_peer(socket: &impl AsFd) -> io::Result<u32> {
-    of_peer(socket).map(|peer| peer.uid())
-}
-
-#[cfg(any(target_os = "linux", target_os = "android"))]
-fn of_peer(socket: &impl AsFd) -> io::Result<UCred> {
-    use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
-    let peer = getsockopt(socket, PeerCredentials)?;
-    // A process that has no number here is reported as 0.
-    let pid = u32::try_from(peer.pid()).ok().filter(|&pid| pid > 0);
-    Ok(UCred { uid: peer.uid(), gid: peer.gid(), pid })
-}
-
-#[cfg(any(
-    target_vendor = "apple",
-    target_os = "freebsd",
-    target_os = "dragonfly",
-    target_os = "netbsd",
-    target_os = "openbsd",
-))]
-fn of_peer(socket: &impl AsFd) -> io::Result<UCred> {
-    let (uid, gid) = nix::unistd::getpeereid(socket)?;
-    Ok(UCred { uid: uid.as_raw(), gid: gid.as_raw(), pid: pid_of_peer(socket) })
-}
-
-#[cfg(target_vendor = "apple")]
-fn pid_of_peer(socket: &impl AsFd) -> Option<u32> {
-    use nix::sys::socket::{getsockopt, sockopt::LocalPeerPid};
-    getsockopt(socket, LocalPeerPid).ok()?.try_into().ok()
-}
-
-#[cfg(any(
-    target_os = "freebsd",
-    target_os = "dragonfly",
-    target_os = "netbsd",
-    target_os = "openbsd",
-))]
-fn pid_of_peer(_: &impl AsFd) -> Option<u32> {
-    None
-}
-
-#[cfg(not(any(
-    target_os = "linux",
-    target_os = "android",
-    target_vendor = "apple",
-    target_os = "freebsd",
-    target_os = "dragonfly",
-    target_os = "netbsd",
-    target_os = "openbsd",
-)))]
-fn of_peer(_: &impl AsFd) -> io::Result<UCred> {
-    let text = "this system does not tell the credentials of a peer";
-    Err(io::Error::new(io::ErrorKind::Unsupported, text))
+    system::of_peer(socket.as_fd()).map(|peer| peer.uid())
 }

@@ -10,7 +10,7 @@ use crate::runtime::handle::Handle;
 use crate::wall;
 use mio::net::UnixListener;
 use mio::{Events, Interest, Poll, Token};
-use nix::unistd::geteuid;
+use rustix::process::geteuid;
 use std::io;
 use std::os::unix::net::UnixListener as StdListener;
 use std::time::{Duration, Instant};
