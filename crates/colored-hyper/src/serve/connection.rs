@@ -2,7 +2,7 @@
 
 use super::drain::{Open, Phase};
 use super::guard::Marking;
-use super::idle::{Idle, Last, Noting};
+use super::idle::{Idle, Noting};
 use super::preface::{Prefaced, Version};
 use super::{OnError, ServeError};
 use crate::ColoredExecutor;
@@ -15,7 +15,7 @@ use hyper::{Request, Response};
 use std::error::Error;
 use std::future::poll_fn;
 use std::io;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
 
@@ -31,14 +31,16 @@ pub(super) struct Protocol<P> {
 }
 
 impl<P> Protocol<P> {
-    /// Serves one connection to its end.
-    pub(super) async fn run<H, T, S, B>(
+    /// Serves one connection to its end. The future is small, because each open connection has one: it is a block, and what
+    /// is large is in boxes; an `async fn` would have room for its arguments twice, and for the parts of all its phases.
+    pub(super) fn run<H, T, S, B>(
         self: Arc<Self>,
         handshake: H,
         peer: P,
         service: S,
         mut open: Open,
-    ) where
+    ) -> impl Future<Output = ()>
+    where
         H: Future<Output = io::Result<T>>,
         T: Read + Write + Send + Unpin + 'static,
         S: Service<Request<Incoming>, Response = Response<B>> + Send + 'static,
@@ -48,90 +50,93 @@ impl<P> Protocol<P> {
         B::Data: Send,
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
-        // The box gives back the memory of this beginning before the connection takes its own.
-        let (io, version) = match Box::pin(self.begin(handshake, &mut open)).await {
-            Ok(Some(begun)) => begun,
-            Ok(None) => return,
-            Err(error) => return (self.on_error)(&ServeError::Preface { peer, error }),
-        };
-        let ended = match version {
-            Version::Http1 => {
-                let answered = io.answered();
-                let service = Marking { service, drain: open.drain() };
-                let connection = Box::pin(self.http1.serve_connection(io, service).with_upgrades());
-                match drive(connection, &mut open, None, |connection| {
-                    connection.graceful_shutdown()
-                })
-                .await
-                {
-                    // hyper has one time-out for half a request and for none.
-                    Err(error) if error.is_timeout() && answered.get() => Ok(()),
-                    ended => ended,
+        // This memory is given back before the connection takes its own.
+        let begun = Box::pin(self.begin(handshake));
+        async move {
+            let (io, version) = match unless_drained(begun, &mut open).await {
+                Some(Ok(Some(begun))) => begun,
+                Some(Ok(None)) | None => return,
+                Some(Err(error)) => return (self.on_error)(&ServeError::Preface { peer, error }),
+            };
+            let ended = match version {
+                Version::Http1 => {
+                    let service = Marking { service, drain: open.drain() };
+                    let (io, answered) = io.and_answered();
+                    let connection =
+                        Box::pin(self.http1.serve_connection(io, service).with_upgrades());
+                    match drive(connection, &mut open, None, |http| http.graceful_shutdown()).await
+                    {
+                        // hyper has one time-out for half a request and for none.
+                        Err(error) if error.is_timeout() && answered.get() => Ok(()),
+                        ended => ended,
+                    }
                 }
+                Version::Http2 => {
+                    let (service, idle) = Noting::new(service, self.http2_idle_timeout);
+                    let connection = Box::pin(self.http2.serve_connection(io, service));
+                    drive(connection, &mut open, idle, |http| http.graceful_shutdown()).await
+                }
+            };
+            if let Err(error) = ended {
+                (self.on_error)(&ServeError::Connection { peer, error });
             }
-            Version::Http2 => {
-                let last = Last::now();
-                let idle =
-                    self.http2_idle_timeout.map(|limit| Box::new(Idle::new(limit, last.clone())));
-                let connection =
-                    Box::pin(self.http2.serve_connection(io, Noting { service, last }));
-                drive(connection, &mut open, idle, |connection| connection.graceful_shutdown())
-                    .await
-            }
-        };
-        if let Err(error) = ended {
-            (self.on_error)(&ServeError::Connection { peer, error });
         }
     }
 
     /// A connection that is ready for HTTP, and the version to speak; `None` if it ends before its
     /// first request.
-    async fn begin<H, T>(
+    fn begin<H, T>(
         &self,
         handshake: H,
-        open: &mut Open,
-    ) -> io::Result<Option<(Prefaced<T>, Version)>>
+    ) -> impl Future<Output = io::Result<Option<(Prefaced<T>, Version)>>> + use<P, H, T>
     where
         H: Future<Output = io::Result<T>>,
         T: Read + Unpin,
     {
-        let begin = async {
-            let mut io = Prefaced::new(handshake.await?, self.write_timeout);
-            if self.version == Some(Version::Http1) {
+        let (only, write_timeout) = (self.version, self.write_timeout);
+        let limit = self.header_read_timeout;
+        let begin = async move {
+            let mut io = Prefaced::new(handshake.await?, write_timeout);
+            if only == Some(Version::Http1) {
                 return Ok(Some((io, Version::Http1)));
             }
             // hyper has no time-out before the first byte of HTTP/2, so this is read here in any case.
             let version = io.version().await?;
-            Ok(version.map(|version| (io, self.version.unwrap_or(version))))
+            Ok(version.map(|version| (io, only.unwrap_or(version))))
         };
-        let mut begin = pin!(async {
-            let Some(limit) = self.header_read_timeout else { return begin.await };
+        async move {
+            let Some(limit) = limit else { return begin.await };
             timeout(limit, begin).await.map_err(|_| {
                 let text = format!("the client did not begin in {limit:?}");
                 io::Error::new(io::ErrorKind::TimedOut, text)
             })?
-        });
-        poll_fn(|cx| match open.poll(cx) {
-            Phase::Serve => begin.as_mut().poll(cx),
-            Phase::Drain | Phase::Cut => Poll::Ready(Ok(None)),
-        })
-        .await
+        }
     }
 }
 
-/// Drives a connection of hyper to its end, and tells it when to come to one. The connection and its limit are in boxes,
-/// because a future has room for its arguments twice, and for the larger one of the two versions.
-async fn drive<C>(
+/// The output of `begun`; `None` if the server ends first.
+fn unless_drained<F: Future>(
+    mut begun: Pin<Box<F>>,
+    open: &mut Open,
+) -> impl Future<Output = Option<F::Output>> {
+    poll_fn(move |cx| match open.poll(cx) {
+        Phase::Serve => begun.as_mut().poll(cx).map(Some),
+        Phase::Drain | Phase::Cut => Poll::Ready(None),
+    })
+}
+
+/// Drives a connection of hyper to its end, and tells it when to come to one.
+fn drive<C>(
     mut connection: Pin<Box<C>>,
     open: &mut Open,
     mut idle: Option<Box<Idle>>,
     finish: fn(Pin<&mut C>),
-) -> hyper::Result<()>
+) -> impl Future<Output = hyper::Result<()>>
 where
     C: Future<Output = hyper::Result<()>>,
 {
     let mut finishing = false;
-    poll_fn(|cx| {
+    poll_fn(move |cx| {
         let draining = match open.poll(cx) {
             Phase::Serve => false,
             Phase::Drain => true,
@@ -145,5 +150,4 @@ where
         }
         connection.as_mut().poll(cx)
     })
-    .await
 }

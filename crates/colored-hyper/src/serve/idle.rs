@@ -17,14 +17,14 @@ pub(super) struct Idle {
 
 /// When the last request has begun; before the first, when the connection has.
 #[derive(Clone)]
-pub(super) struct Last {
+struct Last {
     connection: Instant,
     /// Later by so many milliseconds.
     request: Arc<AtomicU64>,
 }
 
 impl Last {
-    pub(super) fn now() -> Last {
+    fn now() -> Last {
         Last { connection: Instant::now(), request: Arc::default() }
     }
 
@@ -41,7 +41,7 @@ impl Last {
 }
 
 impl Idle {
-    pub(super) fn new(limit: Duration, last: Last) -> Idle {
+    fn new(limit: Duration, last: Last) -> Idle {
         let timer = sleep_until(last.get() + limit);
         Idle { limit, last, timer }
     }
@@ -60,8 +60,17 @@ impl Idle {
 
 /// A service that notes when a request begins.
 pub(super) struct Noting<S> {
-    pub(super) service: S,
-    pub(super) last: Last,
+    service: S,
+    last: Last,
+}
+
+impl<S> Noting<S> {
+    /// The service, and the limit of a connection that begins now, if it has one.
+    pub(super) fn new(service: S, limit: Option<Duration>) -> (Self, Option<Box<Idle>>) {
+        let last = Last::now();
+        let idle = limit.map(|limit| Box::new(Idle::new(limit, last.clone())));
+        (Noting { service, last }, idle)
+    }
 }
 
 impl<S, B> Service<Request<B>> for Noting<S>

@@ -75,8 +75,10 @@ impl<T: Read + Unpin> Prefaced<T> {
         (self.io, Bytes::copy_from_slice(&self.bytes[self.next..self.end]))
     }
 
-    pub(super) fn answered(&self) -> Answered {
-        self.answered.clone()
+    /// The connection, and what tells of its answers. By value: what a future lends, it keeps room for.
+    pub(super) fn and_answered(self) -> (Prefaced<T>, Answered) {
+        let answered = self.answered.clone();
+        (self, answered)
     }
 
     /// Reads until the version is clear; `None` if the client closes the connection without sending
