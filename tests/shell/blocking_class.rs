@@ -108,7 +108,8 @@ fn the_end_of_the_runtime_cancels_calls_that_have_not_begun() {
         });
         begins.recv().unwrap();
         let ending = thread::spawn(move || runtime.shutdown_timeout(Duration::from_secs(60)));
-        thread::sleep(Duration::from_millis(20));
+        // The class takes no more calls: it has ended, and its thread is in the first one.
+        wait_until(|| class.spawn(|| ()).try_take().is_some_and(|ended| ended.is_err()));
         open.send(()).unwrap();
         ending.join().unwrap().unwrap();
         let (mut first, others) = calls;
