@@ -95,33 +95,33 @@ impl Sleep {
 
     /// [`poll`](Future::poll) without the budget. The sleep is the guard of something else, or what is awaited.
     pub(super) fn poll_elapsed(&mut self, cx: &mut Context<'_>, is_guard: bool) -> Poll<()> {
-        let polled = self.poll_timer(cx);
-        if let Some(timer) = self.timer.as_ref().filter(|_| polled.is_pending()) {
-            let (deadline, now) = (timer.tick(self.deadline), timer.present());
-            TimerLeaf { site: self.site, is_guard }.note(deadline, now);
+        let Some(tick) = self.waits_until(cx) else { return Poll::Ready(()) };
+        if let Some(timer) = &self.timer {
+            TimerLeaf { site: self.site, is_guard }.note(tick, timer.present());
         }
-        polled
+        Poll::Pending
     }
 
-    fn poll_timer(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+    /// The tick at which the task of `cx` will be woken; `None` if the deadline has been reached.
+    fn waits_until(&mut self, cx: &mut Context<'_>) -> Option<u64> {
         if let Some(timer) = &self.timer {
-            if timer.wait(self.deadline, cx.waker()) {
-                return Poll::Pending;
+            if let Some(tick) = timer.wait(self.deadline, cx.waker()) {
+                return Some(tick);
             }
             // Fired, or due; or else the wheel was closed and another is needed.
             self.timer = None;
             if present() >= self.deadline {
-                return Poll::Ready(());
+                return None;
             }
         }
         match Timer::new(self.deadline, cx.waker()) {
-            Ok(None) => Poll::Ready(()),
-            Ok(timer) => {
-                self.timer = timer;
-                Poll::Pending
+            Ok(set) => {
+                let (timer, tick) = set?;
+                self.timer = Some(timer);
+                Some(tick)
             }
             // This poll has outlasted the shutdown: its task is dropped when it ends.
-            Err(_) if on_worker() => Poll::Pending,
+            Err(_) if on_worker() => Some(u64::MAX),
             Err(_) => panic!("a timer was polled after its runtime had shut down"),
         }
     }

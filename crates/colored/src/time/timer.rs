@@ -18,21 +18,21 @@ pub(super) struct Timer(Registered);
 enum Found {
     /// That its deadline has been reached.
     Due,
-    /// The timer that was released last, which this one has taken over.
-    Last,
+    /// The timer that was released last, which this one has taken over, and its new tick.
+    Last(u64),
     /// A wheel, and its tick there.
     Wheel(Arc<Context>, usize, u64),
 }
 
 impl Timer {
-    /// Puts a timer into the wheel of the current worker.
+    /// Puts a timer into the wheel of the current worker, and gives its tick.
     ///
     /// Gives `None` when the deadline has been reached.
     ///
     /// # Panics
     ///
     /// Outside a runtime.
-    pub(super) fn new(deadline: Instant, waker: &Waker) -> Result<Option<Timer>, Closed> {
+    pub(super) fn new(deadline: Instant, waker: &Waker) -> Result<Option<(Timer, u64)>, Closed> {
         // Of this worker, if it is of this context. Wakers are foreign code, and so are cloned and dropped outside
         // `with`.
         let last = registered::take_last();
@@ -48,14 +48,14 @@ impl Timer {
                     if Arc::ptr_eq(&last.home, context)
                         && driver.wheels[wheel].renew(last.key, tick, waker).is_some() =>
                 {
-                    Found::Last
+                    Found::Last(tick)
                 }
                 _ => Found::Wheel(Arc::clone(context), wheel, tick),
             }
         });
         let (home, wheel, tick) = match found {
             Found::Due => return Ok(None),
-            Found::Last => return Ok(last.map(Timer)),
+            Found::Last(tick) => return Ok(last.map(|last| (Timer(last), tick))),
             Found::Wheel(home, wheel, tick) => (home, wheel, tick),
         };
         drop(last);
@@ -64,7 +64,7 @@ impl Timer {
         if earliest && home.worker != Some(wheel) {
             home.driver.wheel_earlier(wheel);
         }
-        Ok(Some(Timer(Registered { home, wheel, key })))
+        Ok(Some((Timer(Registered { home, wheel, key }), tick)))
     }
 
     /// Cancels it. As dropping it, but cheaper if the task makes another one at once.
@@ -72,13 +72,14 @@ impl Timer {
         self.0.let_go();
     }
 
-    /// Makes the timer wake `waker` if `deadline`, which it was set to, is ahead.
-    /// Otherwise, and when it has fired, gives false.
-    pub(super) fn wait(&self, deadline: Instant, waker: &Waker) -> bool {
+    /// Makes the timer wake `waker` if `deadline`, which it was set to, is ahead, and gives its tick.
+    /// Otherwise, and when it has fired, gives `None`.
+    pub(super) fn wait(&self, deadline: Instant, waker: &Waker) -> Option<u64> {
         let driver = &self.0.home.driver;
         let tick = driver.clock.deadline_tick(deadline);
-        !is_due(driver, self.0.wheel, tick, deadline)
-            && driver.wheels[self.0.wheel].update_waker(self.0.key, waker)
+        let waits = !is_due(driver, self.0.wheel, tick, deadline)
+            && driver.wheels[self.0.wheel].update_waker(self.0.key, waker);
+        waits.then_some(tick)
     }
 
     /// The tick of a deadline.
