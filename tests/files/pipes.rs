@@ -4,6 +4,7 @@ use super::in_all_modes;
 use crate::support::scratch::Scratch;
 use crate::support::{child, run, shared};
 use colored::fs::File;
+use colored::sync::oneshot;
 use colored::time::{Duration, sleep, timeout};
 use std::future::Future;
 use std::io::{ErrorKind, Read, SeekFrom, Write};
@@ -29,10 +30,12 @@ fn a_pipe_waits_without_its_worker() {
     let (_scratch, path) = pipe();
     run(1, async move {
         let at = path.clone();
+        let (reads, has_read) = oneshot::channel();
         let reader = colored::spawn_colored(7, async move {
             let mut pipe = File::open(&at).await.unwrap();
             let mut bytes = [0; 10];
             let n = pipe.read(&mut bytes).await.unwrap();
+            reads.send(()).unwrap();
             assert_eq!(
                 pipe.seek(SeekFrom::Start(0)).await.unwrap_err().kind(),
                 ErrorKind::NotSeekable
@@ -45,6 +48,7 @@ fn a_pipe_waits_without_its_worker() {
         let mut writer = std::fs::File::options().write(true).open(&path).unwrap();
         sleep(Duration::from_millis(20)).await;
         writer.write_all(b"first").unwrap();
+        has_read.await.unwrap();
         sleep(Duration::from_millis(20)).await;
         writer.write_all(b"second").unwrap();
         drop(writer);
