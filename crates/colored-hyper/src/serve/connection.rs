@@ -31,8 +31,8 @@ pub(super) struct Protocol<P> {
 }
 
 impl<P> Protocol<P> {
-    /// Serves one connection to its end. The future is small, because each open connection has one: it is a block, and what
-    /// is large is in boxes; an `async fn` would have room for its arguments twice, and for the parts of all its phases.
+    /// Serves one connection to its end. The future is small, because each open connection has one. So this is no `async fn`,
+    /// which has room for its arguments twice, and boxes keep what is large.
     pub(super) fn run<H, T, S, B>(
         self: Arc<Self>,
         handshake: H,
@@ -50,7 +50,7 @@ impl<P> Protocol<P> {
         B::Data: Send,
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
-        // This memory is given back before the connection takes its own.
+        // The box gives its memory back before the connection takes its own.
         let begun = Box::pin(self.begin(handshake));
         async move {
             let (io, version) = match unless_drained(begun, &mut open).await {

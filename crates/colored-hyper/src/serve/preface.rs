@@ -75,7 +75,8 @@ impl<T: Read + Unpin> Prefaced<T> {
         (self.io, Bytes::copy_from_slice(&self.bytes[self.next..self.end]))
     }
 
-    /// The connection, and what tells of its answers. By value: what a future lends, it keeps room for.
+    /// The connection, and what tells of its answers. It takes the connection by value, because a future keeps room for what
+    /// it has lent.
     pub(super) fn and_answered(self) -> (Prefaced<T>, Answered) {
         let answered = self.answered.clone();
         (self, answered)
