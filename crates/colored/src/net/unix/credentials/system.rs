@@ -32,7 +32,11 @@ pub(super) fn of_peer(socket: BorrowedFd<'_>) -> io::Result<UCred> {
     if result == -1 {
         return Err(io::Error::last_os_error());
     }
-    Ok(UCred { uid, gid, pid: pid_of_peer(socket) })
+    #[cfg(target_vendor = "apple")]
+    let pid = pid_of_peer(socket);
+    #[cfg(not(target_vendor = "apple"))]
+    let pid = None;
+    Ok(UCred { uid, gid, pid })
 }
 
 #[cfg(target_vendor = "apple")]
@@ -41,16 +45,6 @@ fn pid_of_peer(socket: BorrowedFd<'_>) -> Option<u32> {
     // SAFETY: `LOCAL_PEERPID` is answered by a `pid_t`.
     let pid = unsafe { option(socket, libc::SOL_LOCAL, libc::LOCAL_PEERPID, nobody) };
     pid.ok()?.try_into().ok()
-}
-
-#[cfg(any(
-    target_os = "freebsd",
-    target_os = "dragonfly",
-    target_os = "netbsd",
-    target_os = "openbsd",
-))]
-fn pid_of_peer(_: BorrowedFd<'_>) -> Option<u32> {
-    None
 }
 
 /// The value of an option of the socket, which was `value` if the system writes less.
