@@ -2,8 +2,8 @@
 //!
 //! They assert counts and traces. Where a bound is a time, the test runs alone, and the bound must be
 //! met by one of a few attempts, whose median may not be far off: a neighbour on the machine can spoil an
-//! attempt, a fault of the runtime spoils them all. An attempt that fails while a thread that only sleeps is late too does
-//! not count. A test of counts for the whole process runs in a process of its own.
+//! attempt, a fault of the runtime spoils them all. An attempt that fails while other processes take the CPUs does not
+//! count. A test of counts for the whole process runs in a process of its own.
 
 mod support;
 

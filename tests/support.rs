@@ -10,6 +10,7 @@ pub(crate) mod ending;
 pub(crate) mod gate;
 pub(crate) mod keeper;
 pub(crate) mod meet;
+mod neighbours;
 pub(crate) mod polls;
 pub(crate) mod process;
 pub(crate) mod scratch;

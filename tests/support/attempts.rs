@@ -1,14 +1,13 @@
 //! Bounds in time, on a machine with neighbours.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
-use std::time::{Duration, Instant};
+use super::neighbours;
+use std::time::Duration;
 
 /// So many attempts decide.
 const ATTEMPTS: usize = 8;
 
 /// The most attempts that do not count.
-const SPOILED: usize = 2 * ATTEMPTS;
+const SPOILED: usize = 3 * ATTEMPTS;
 
 /// The least number of attempts, so that there is a median.
 const FEWEST: usize = 3;
@@ -16,14 +15,11 @@ const FEWEST: usize = 3;
 /// The largest median, in multiples of the bound.
 const FAR: u32 = 10;
 
-/// An attempt to meet no bound in time counts if no thread was later than this.
-const PUNCTUAL: Duration = Duration::from_millis(4);
-
 /// Measures until one result is within `bound` and the median of all is not far off. A neighbour spoils some
 /// attempts; a bound that one lucky attempt meets is not kept. Prints what it took, for `--nocapture`.
 ///
-/// An attempt outside of the bound does not count if the machine let a thread that only slept wait for longer than half of
-/// the bound meanwhile. If there are too many such attempts, this decides nothing, and says so.
+/// An attempt outside of the bound does not count if other processes have taken the CPUs meanwhile. If there are too many
+/// such attempts, this decides nothing, and says so.
 ///
 /// # Panics
 ///
@@ -32,9 +28,9 @@ const PUNCTUAL: Duration = Duration::from_millis(4);
 pub(crate) fn within(bound: Duration, mut measure: impl FnMut() -> Duration) {
     let (mut seen, mut spoiled) = (Vec::new(), Vec::new());
     while seen.len() < ATTEMPTS {
-        let (time, late) = beside_a_sleeper(&mut measure);
-        if time > bound && late > bound / 2 {
-            spoiled.push((time, late));
+        let (time, is_disturbed) = neighbours::beside(&mut measure);
+        if time > bound && is_disturbed {
+            spoiled.push(time);
             if spoiled.len() == SPOILED {
                 println!(
                     "undecided, {bound:?} on a busy machine: {seen:?}, and spoiled {spoiled:?}"
@@ -50,34 +46,6 @@ pub(crate) fn within(bound: Duration, mut measure: impl FnMut() -> Duration) {
         }
     }
     panic!("not within {bound:?}, or the median {:?} is far off: {seen:?}", median(&seen));
-}
-
-/// Does something, and measures how late a thread was meanwhile that only slept, a millisecond at a time.
-fn beside_a_sleeper<R>(act: impl FnOnce() -> R) -> (R, Duration) {
-    const NAP: Duration = Duration::from_millis(1);
-    /// Ends the sleeper also if the act panics.
-    struct Ends<'a>(&'a AtomicBool);
-    impl Drop for Ends<'_> {
-        fn drop(&mut self) {
-            self.0.store(true, Ordering::Relaxed);
-        }
-    }
-    let over = AtomicBool::new(false);
-    thread::scope(|scope| {
-        let sleeper = scope.spawn(|| {
-            let mut late = Duration::ZERO;
-            while !over.load(Ordering::Relaxed) {
-                let begin = Instant::now();
-                thread::sleep(NAP);
-                late = late.max(begin.elapsed() - NAP);
-            }
-            late
-        });
-        let ends = Ends(&over);
-        let result = act();
-        drop(ends);
-        (result, sleeper.join().expect("it only sleeps"))
-    })
 }
 
 fn is_kept(bound: Duration, seen: &[Duration]) -> bool {
@@ -112,25 +80,23 @@ fn one_lucky_attempt_does_not_keep_a_bound() {
 }
 
 /// Tries until `is_met` is true once: a neighbour on the machine spoils some attempts. As with [`within`], attempts do not
-/// count beside which the machine let another thread wait.
+/// count beside which other processes have taken the CPUs.
 ///
 /// # Panics
 ///
 /// If no attempt achieves this.
 #[track_caller]
 pub(crate) fn some(mut is_met: impl FnMut() -> bool) {
-    let (mut failed, mut spoiled) = (0, Vec::new());
+    let (mut failed, mut spoiled) = (0, 0);
     while failed < ATTEMPTS {
-        match beside_a_sleeper(&mut is_met) {
+        match neighbours::beside(&mut is_met) {
             (true, _) => return,
-            (false, late) if late > PUNCTUAL => {
-                spoiled.push(late);
-                if spoiled.len() == SPOILED {
-                    println!("undecided on a busy machine: {failed} failed, spoiled {spoiled:?}");
-                    return;
-                }
-            }
-            (false, _) => failed += 1,
+            (false, false) => failed += 1,
+            (false, true) => spoiled += 1,
+        }
+        if spoiled == SPOILED {
+            println!("undecided on a busy machine: {failed} failed, {spoiled} spoiled");
+            return;
         }
     }
     panic!("not met by {ATTEMPTS} attempts");
