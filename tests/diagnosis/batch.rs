@@ -36,9 +36,10 @@ async fn a_large_and_a_small_color(is_split: bool) {
     all(both).await;
 }
 
+/// The color that is not split has one poll. If it had five, it would take turns with the tasks of the other one, and end later.
 async fn two_equal_colors(is_split: bool) {
     let mut both = tasks(|| orders(is_split), 5, 1);
-    both.extend(tasks(|| OTHERS, 5, 1));
+    both.extend(tasks(|| OTHERS, 1, 5));
     all(both).await;
 }
 
