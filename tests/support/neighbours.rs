@@ -5,13 +5,13 @@ use std::fs;
 /// CPU time, in ticks of the system.
 #[derive(Clone, Copy)]
 struct Times {
-    /// In which a CPU ran something, or its host something else.
+    /// The CPUs ran something for so long, or their host ran something else.
     busy: u64,
-    /// In which a CPU had nothing to do.
+    /// The CPUs had nothing to do for so long.
     idle: u64,
-    /// Of this process.
+    /// The CPUs ran this process for so long.
     own: u64,
-    /// So many CPUs there are.
+    /// The number of CPUs.
     cpus: u64,
 }
 
@@ -35,8 +35,8 @@ fn times() -> Option<Times> {
     parse(&all, &own)
 }
 
-/// See proc(5): `/proc/stat` begins with the times of all CPUs, and `/proc/self/stat` has those of the process in the fields
-/// 14 and 15, of which the second, the name, may contain anything but ends with the last bracket.
+/// proc(5) describes both texts. The first begins with the times of all CPUs. The second has those of the process in its
+/// fields 14 and 15; its second field, the name, may contain anything, and ends with the last bracket.
 fn parse(all: &str, own: &str) -> Option<Times> {
     let mut lines = all.lines();
     let all = lines.next()?.strip_prefix("cpu ")?;
