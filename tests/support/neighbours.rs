@@ -21,10 +21,12 @@ pub(super) fn beside<R>(act: impl FnOnce() -> R) -> (R, bool) {
     let before = times();
     let result = act();
     let is_disturbed = before.zip(times()).is_some_and(|(before, after)| {
-        let (busy, idle) = (after.busy - before.busy, after.idle.saturating_sub(before.idle));
-        let others = busy.saturating_sub(after.own - before.own);
+        let busy = after.busy.saturating_sub(before.busy);
+        let idle = after.idle.saturating_sub(before.idle);
+        let others = busy.saturating_sub(after.own.saturating_sub(before.own));
         let of_one = (busy + idle) / after.cpus;
-        others > of_one / 10 && idle < of_one / 2
+        // The system rounds each of the times to a tick.
+        others > of_one / 10 + 3 && idle < of_one / 2
     });
     (result, is_disturbed)
 }

@@ -21,8 +21,8 @@ pub(super) fn of(descriptors: impl Iterator<Item = u32>) -> HashMap<u32, String>
 #[cfg(unix)]
 fn text(descriptor: u32) -> Option<String> {
     let descriptor = i32::try_from(descriptor).ok()?;
-    let local = unix::address(descriptor, libc::getsockname)?;
-    let peer = unix::address(descriptor, libc::getpeername).and_then(|peer| peer.as_socket());
+    let local = unix::local(descriptor)?;
+    let peer = unix::peer(descriptor).and_then(|peer| peer.as_socket());
     match (local.as_socket(), peer) {
         (None, _) => Some(String::from("a Unix socket")),
         (Some(local), None) => Some(local.to_string()),

@@ -7,8 +7,17 @@ use std::io;
 /// `getsockname` or `getpeername`.
 type Call = unsafe extern "C" fn(c_int, *mut libc::sockaddr, *mut libc::socklen_t) -> c_int;
 
-/// What the call says of the descriptor. `None` if this is no socket, or if it is closed.
-pub(super) fn address(descriptor: c_int, call: Call) -> Option<SockAddr> {
+/// The address of this side. `None` if the descriptor is no socket's, or if it is closed.
+pub(super) fn local(descriptor: c_int) -> Option<SockAddr> {
+    address(descriptor, libc::getsockname)
+}
+
+/// The address of the other side; `None` also if there is none.
+pub(super) fn peer(descriptor: c_int) -> Option<SockAddr> {
+    address(descriptor, libc::getpeername)
+}
+
+fn address(descriptor: c_int, call: Call) -> Option<SockAddr> {
     let init = |storage: *mut SockAddrStorage, len: *mut libc::socklen_t| {
         // SAFETY: both calls write at most `len` bytes to `storage`, and their number to `len`. A descriptor that is
         // closed is an error to them, and they leave every descriptor as it is.

@@ -57,10 +57,9 @@ unsafe fn option<T: Copy>(
     socket: BorrowedFd<'_>,
     level: i32,
     name: i32,
-    value: T,
+    mut value: T,
 ) -> io::Result<T> {
     use std::os::fd::AsRawFd;
-    let mut value = value;
     let mut len = libc::socklen_t::try_from(size_of::<T>()).map_err(io::Error::other)?;
     // SAFETY: the system writes at most `len` bytes to `value`, and has as many there; the caller promises that the result
     // is a `T`.
