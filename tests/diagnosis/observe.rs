@@ -98,6 +98,7 @@ fn a_runtime_whose_workers_are_all_stuck_is_observed_from_outside() {
             get_stuck.iter().take(2).for_each(drop);
             let report = runtime.handle().observe_blocking(SHORT);
             drop(gates);
+            println!("{report}");
             // Where the system does not tell, they may compute.
             let expected =
                 if cfg!(target_os = "linux") { Fault::BlockedWorker } else { Fault::LongPoll };

@@ -92,9 +92,17 @@ impl<'w> Digest<'w> {
         (self.share(run) / self.capacity).min(1.0)
     }
 
-    /// The share of the CPUs that awake workers took, at most 1.
+    /// How long workers had a CPU, or could have had one. Where the system tells, a worker whose thread is blocked inside a
+    /// poll is none of them.
+    pub(super) fn runnable(&self) -> Duration {
+        let awake = self.workers.awake();
+        let runnable = self.workers.cpu.zip(self.workers.delayed);
+        runnable.map_or(awake, |(cpu, delayed)| awake.min(cpu + delayed))
+    }
+
+    /// The share of the CPUs that workers took or could have taken, at most 1.
     pub(super) fn awake(&self) -> f64 {
-        (self.share(self.workers.awake()) / self.capacity).min(1.0)
+        (self.share(self.runnable()) / self.capacity).min(1.0)
     }
 
     /// The part of the time in which the workers could have run that they had no CPU.

@@ -35,7 +35,7 @@ const MOVES_RATE: f64 = 2_000.0;
 pub(super) fn too_fine(digest: &Digest<'_>) -> Option<Finding> {
     let slices = digest.all.slices.max(1) as f64;
     // A worker that the system takes the CPU from is awake meanwhile.
-    let awake = digest.workers.awake();
+    let awake = digest.runnable();
     let busy = digest.workers.cpu.map_or(awake, |cpu| cpu.min(awake)).as_secs_f64();
     let overhead = DISPATCH * slices / busy.max(1e-9);
     if digest.awake() < AWAKE || overhead < OVERHEAD {

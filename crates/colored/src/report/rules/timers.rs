@@ -28,7 +28,7 @@ pub(super) fn storm(digest: &Digest<'_>) -> Option<Finding> {
     {
         return None;
     }
-    let awake = digest.share(digest.workers.awake());
+    let awake = digest.share(digest.runnable());
     let sentence = format!(
         "{} timers fire a second, and a turn then runs {}; the workers are awake {} of the time",
         text::number(digest.rate(digest.fired)),

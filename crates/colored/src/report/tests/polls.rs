@@ -32,6 +32,24 @@ fn a_long_poll_computes_and_a_blocked_one_has_no_cpu() {
     assert_first(&changing(untold), Fault::LongPoll);
 }
 
+/// Every worker is in one poll that has no CPU at all, and nothing has been counted since it began.
+#[test]
+fn workers_that_are_all_blocked_are_blocked_and_not_busy_with_dispatch() {
+    let window = |at| {
+        let time = ms(100 * (at + 1));
+        let mut window =
+            idle(2).poll(1, COLOR, time, Some(ms(0))).poll(2, COLOR, time, Some(ms(0)));
+        for worker in &mut window.workers {
+            (worker.run, worker.parked) = (worker.parked, ms(0));
+        }
+        window.wakes = 1;
+        window
+    };
+    let report = changing(window);
+    assert_first(&report, Fault::BlockedWorker);
+    assert_eq!(report.findings.len(), 1, "{report:?}");
+}
+
 #[test]
 fn what_the_system_kept_from_a_cpu_was_not_blocked() {
     let report = changing(|at| {
