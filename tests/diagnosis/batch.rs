@@ -2,9 +2,9 @@
 //!
 //! The tasks block their threads, so two workers run two of them at a time whatever else the machine does.
 
-use crate::support::{alone, attempts, block};
-use colored::trace::{Batch, Blame, Level};
-use colored::{Builder, Color, Handle, JoinHandle, hop, spawn_colored};
+use crate::support::{Dice, alone, attempts, block};
+use colored::trace::{Batch, Blame, Level, Split};
+use colored::{Builder, Color, Handle, JoinHandle, hop, spawn_colored, yield_now};
 use std::time::Duration;
 
 const ORDERS: Color = Color::new(7);
@@ -36,11 +36,31 @@ async fn a_large_and_a_small_color(is_split: bool) {
     all(both).await;
 }
 
-/// The color that is not split has one poll. If it had five, it would take turns with the tasks of the other one, and end later.
 async fn two_equal_colors(is_split: bool) {
     let mut both = tasks(|| orders(is_split), 5, 1);
-    both.extend(tasks(|| OTHERS, 1, 5));
+    both.extend(tasks(|| OTHERS, 5, 1));
     all(both).await;
+}
+
+/// A chain of polls beside many tasks of one color: as long as all of them, so that its turns decide.
+async fn a_chain_beside_many_tasks(is_split: bool) {
+    let mut both = tasks(|| orders(is_split), 10, 1);
+    both.push(spawn_colored(OTHERS, async {
+        for _ in 0..10 {
+            block(STEP);
+            yield_now().await;
+        }
+    }));
+    all(both).await;
+}
+
+/// Keys of a few frequencies, as those of customers are.
+async fn skewed_keys(is_split: bool) {
+    let mut tasks = tasks(|| orders(is_split), 8, 1);
+    for (key, count) in [(1, 4), (2, 3), (3, 2), (4, 1)] {
+        tasks.extend(self::tasks(|| Color::new(100 + key), count, 1));
+    }
+    all(tasks).await;
 }
 
 async fn a_pipeline(is_split: bool) {
@@ -60,15 +80,68 @@ async fn a_chain(is_split: bool) {
     }
 }
 
-fn measure<F>(load: F) -> Batch
+/// Colors with a few tasks each, which have a few polls, and may change the color between them.
+async fn generated(seed: u64, is_split: bool) {
+    let mut dice = Dice::new(seed);
+    let colors = 2 + dice.below(5);
+    let mut tasks = Vec::new();
+    for color in 0..colors {
+        for _ in 0..1 + dice.below(if color == 0 { 14 } else { 6 }) {
+            let (polls, step) = (1 + dice.below(3), STEP * (1 + dice.below(2) as u32) / 2);
+            let hops = dice.below(4) == 0;
+            let next = Color::new(100 + dice.below(colors));
+            let color = if color == 0 { orders(is_split) } else { Color::new(100 + color) };
+            tasks.push(spawn_colored(color, async move {
+                for _ in 0..polls {
+                    block(step);
+                    if hops { hop(next).await } else { yield_now().await }
+                }
+            }));
+        }
+    }
+    all(tasks).await;
+}
+
+fn measure<F>(workers: usize, load: F) -> Batch
 where
     F: Future<Output = ()> + Send + 'static,
 {
-    let builder = Builder::new().workers(2).spare_workers(0).trace_level(Level::Tasks);
+    let builder = Builder::new().workers(workers).spare_workers(0).trace_level(Level::Tasks);
     let runtime = builder.build().expect("the runtime starts");
     runtime.run(load);
     let handle: &Handle = runtime.handle();
     handle.trace().batch().expect("there were polls")
+}
+
+/// What the split of a color was said to gain, and what it gained.
+struct Compared {
+    split: Split,
+    gain: f64,
+    before: Batch,
+}
+
+impl Compared {
+    fn of<F>(workers: usize, load: impl Fn(bool) -> F) -> Self
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let [before, after] = [false, true].map(|is_split| measure(workers, load(is_split)));
+        // A step takes as long as the system lets it: the times are compared in units of the work.
+        let in_work = |batch: &Batch| batch.time.as_secs_f64() / batch.work.as_secs_f64();
+        let gain = in_work(&before) / in_work(&after);
+        let split = *before.colors.iter().find(|split| split.color == ORDERS).expect("it has run");
+        println!("gain {gain:.3}, estimate {:.3}, at most {:.3}", split.estimate, split.at_most);
+        Self { split, gain, before }
+    }
+
+    fn is_bounded(&self) -> bool {
+        self.gain <= self.split.at_most * 1.05
+    }
+
+    /// By how much the estimate was wrong.
+    fn error(&self) -> f64 {
+        (self.split.estimate / self.gain - 1.0).abs()
+    }
 }
 
 /// Compares what the batch says of the color with what its split gains. Both figures must be right in an attempt, in which
@@ -79,17 +152,8 @@ where
     F: Future<Output = ()> + Send + 'static,
 {
     attempts::some(|| {
-        let (before, after) = (measure(load(false)), measure(load(true)));
-        // A step takes as long as the system lets it: the times are compared in units of the work.
-        let in_work = |batch: &Batch| batch.time.as_secs_f64() / batch.work.as_secs_f64();
-        let gain = in_work(&before) / in_work(&after);
-        let split = before.colors.iter().find(|split| split.color == ORDERS).expect("it has run");
-        let is_right = gain <= split.at_most * 1.05 && (split.estimate / gain - 1.0).abs() <= 0.2;
-        let is_met = is_right && also(&before);
-        if !is_met {
-            println!("gain {gain}: {before:?}");
-        }
-        is_met
+        let compared = Compared::of(2, load);
+        compared.is_bounded() && compared.error() <= 0.2 && also(&compared.before)
     });
 }
 
@@ -123,6 +187,16 @@ fn the_split_of_one_of_two_equal_colors_gains_nothing() {
 }
 
 #[test]
+fn the_split_of_a_color_beside_a_chain_that_takes_turns() {
+    alone(|| compare(a_chain_beside_many_tasks, |_| true));
+}
+
+#[test]
+fn the_split_of_the_most_frequent_key() {
+    alone(|| compare(skewed_keys, |_| true));
+}
+
+#[test]
 fn the_split_of_the_first_stage_of_a_pipeline() {
     alone(|| compare(a_pipeline, |_| true));
 }
@@ -131,5 +205,24 @@ fn the_split_of_the_first_stage_of_a_pipeline() {
 fn the_split_of_a_chain_gains_nothing() {
     alone(|| {
         compare(a_chain, |batch| batch.longest_chain > STEP * 6 && share(batch, Blame::Work) > 0.7);
+    });
+}
+
+/// The order in which workers steal is chance, and so is the gain of a program.
+#[test]
+fn the_estimates_of_generated_programs_are_right_on_average() {
+    const PROGRAMS: u64 = 15;
+    alone(|| {
+        attempts::some(|| {
+            let of = |seed| {
+                let workers = [2, 4, 8][seed as usize % 3];
+                Compared::of(workers, |is_split| generated(seed, is_split))
+            };
+            let compared: Vec<Compared> = (1..=PROGRAMS).map(of).collect();
+            let errors = compared.iter().map(Compared::error);
+            let mean = errors.sum::<f64>() / PROGRAMS as f64;
+            println!("mean error {mean:.3}");
+            compared.iter().all(Compared::is_bounded) && mean <= 0.1
+        });
     });
 }

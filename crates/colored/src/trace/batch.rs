@@ -3,12 +3,14 @@
 mod blame;
 mod bound;
 mod graph;
+mod queues;
+mod replay;
 
 use super::{Event, Record, Snapshot};
 use blame::{Reason, Walk};
-use bound::Order;
 use colored_core::Color;
 use graph::Graph;
+use replay::Replay;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::time::Duration;
@@ -47,8 +49,9 @@ pub struct Split {
     pub run: Duration,
     /// No split of the color makes the batch faster than by this factor, if run times stay.
     pub at_most: f64,
-    /// The factor if all other colors keep the order that they had, and a poll costs what it did. Another order may be
-    /// faster.
+    /// The factor if each task of the color had a color of its own, colors took turns as they do by default, and a poll
+    /// took as long as it did. Less than 1 if the split makes the batch slower: the tasks of the color then take turns with
+    /// a chain of polls under another one, which lasts as long as the batch, and is late at its end.
     pub estimate: f64,
 }
 
@@ -92,8 +95,9 @@ impl Snapshot {
         let workers = self.runners();
         let (time, work): (u64, u64) =
             (end - start, graph.nodes.iter().map(graph::Node::ran).sum());
-        let longest_chain = bound::longest_path(&graph, start, Order::Free, 0);
-        let colors = splits(&graph, start, time, longest_chain.max(work / workers as u64));
+        let longest_chain = bound::longest_chain(&graph, start);
+        let replay = Replay::new(&graph, start, workers);
+        let colors = splits(&graph, &replay, time, longest_chain.max(work / workers as u64));
         let is_cut = self.threads.iter().any(|thread| thread.overwritten + thread.dropped > 0);
         Some(Batch {
             time: Duration::from_nanos(time),
@@ -142,23 +146,19 @@ impl Snapshot {
 }
 
 /// `least`: what the batch takes at least, whatever its colors are.
-fn splits(graph: &Graph, start: u64, time: u64, least: u64) -> Vec<Split> {
+fn splits(graph: &Graph, replay: &Replay<'_>, time: u64, least: u64) -> Vec<Split> {
     let mut runs = HashMap::<Color, u64>::new();
     graph.nodes.iter().for_each(|node| *runs.entry(node.color).or_default() += node.ran());
     let mut runs: Vec<(Color, u64)> = runs.into_iter().collect();
     runs.sort_by_key(|(color, run)| (std::cmp::Reverse(*run), *color));
-    let dispatch = bound::dispatch(graph);
+    let before = replay.time(None);
     let of = |&(color, run): &(Color, u64)| {
         let next = runs.iter().find(|(other, _)| *other != color).map_or(0, |(_, run)| *run);
         // One color's own tasks still run one after another, each.
         let strict = least.max(next).max(1);
-        let path = bound::longest_path(graph, start, Order::AllBut(color), dispatch);
-        Split {
-            color,
-            run: Duration::from_nanos(run),
-            at_most: (time as f64 / strict as f64).max(1.0),
-            estimate: (time as f64 / path.max(strict) as f64).max(1.0),
-        }
+        let at_most = (time as f64 / strict as f64).max(1.0);
+        let gain = before as f64 / replay.time(Some(color)).max(1) as f64;
+        Split { color, run: Duration::from_nanos(run), at_most, estimate: gain.min(at_most) }
     };
     runs.iter().take(COLORS).map(of).collect()
 }

@@ -39,6 +39,11 @@ impl Node {
     pub(super) fn ran(&self) -> u64 {
         self.end - self.begin
     }
+
+    /// The time from its begin to something that it did then, before its end.
+    pub(super) fn until(&self, nanos: u64) -> u64 {
+        nanos.min(self.end).saturating_sub(self.begin)
+    }
 }
 
 /// The nodes, by their begin.

@@ -27,6 +27,15 @@ impl Thread {
         self
     }
 
+    /// A poll of a microsecond.
+    fn short_poll(mut self, color: Color, task: u64, begin: u64) -> Self {
+        let nanos = (begin + 1) * 1_000;
+        self.0.push(Record { nanos, event: Event::Poll { task: id(task), ran: 1_000 } });
+        let slice = Event::Slice { color, ran: 1_000, queued: 0, polls: 1 };
+        self.0.push(Record { nanos, event: slice });
+        self
+    }
+
     fn wake(mut self, nanos: u64, by: Option<u64>, task: u64) -> Self {
         let event = Event::Wake { by: by.map(id), task: id(task) };
         self.0.push(Record { nanos, event });
@@ -109,6 +118,34 @@ fn two_colors_of_which_one_is_longer() {
     // While both workers are busy, the CPUs are to blame.
     let of_color = batch.blame.iter().find(|(blame, _)| *blame == Blame::Color(ORDERS));
     assert_eq!(of_color.expect("after the other one's end").1, Duration::from_millis(1));
+}
+
+#[test]
+fn a_chain_of_polls_takes_turns_with_the_tasks_of_a_split_color() {
+    let (other, one_task) = (Color::new(8), 11);
+    let one = (0..5).fold(Thread::default(), |thread, n| thread.poll(ORDERS, n + 1, n, n + 1));
+    let two = (0..5).fold(Thread::default(), |thread, n| thread.poll(other, one_task, n, n + 1));
+    let batch = batch(vec![one, two], 20);
+    // The first poll of the chain runs beside a task, the second behind the four others on both workers: 7 ms.
+    assert!(about(batch.colors[0].estimate, 5.0 / 7.0), "{batch:?}");
+    assert!(about(batch.colors[1].estimate, 1.0), "it is one task: {batch:?}");
+    assert!(batch.colors.iter().all(|split| about(split.at_most, 1.0)), "{batch:?}");
+}
+
+/// A slice has 64 polls: a task of ten ends before a task of another color runs on its worker.
+#[test]
+fn short_polls_of_one_color_run_in_one_slice() {
+    let mut thread = Thread::default();
+    for n in 0..10 {
+        thread = thread.short_poll(Color::new(8), 1, n);
+    }
+    for n in 0..20 {
+        thread = thread.short_poll(ORDERS, n + 2, n + 10);
+    }
+    let batch = batch(vec![thread, Thread::default()], 30);
+    // 20 µs before. After: one worker runs the task while the other one runs ten others, then both run the last ten: 15 µs.
+    assert!(about(batch.colors[0].estimate, 20.0 / 15.0), "{batch:?}");
+    assert!(about(batch.colors[1].estimate, 1.0), "it is one task: {batch:?}");
 }
 
 #[test]
