@@ -78,8 +78,18 @@ impl Queues {
         Some(step)
     }
 
-    /// What the worker would run next, and is late to run.
-    pub(super) fn take_late(&mut self, worker: usize) -> Option<usize> {
+    /// Whether there is something that any worker may take.
+    pub(super) fn has_more(&self) -> bool {
+        !self.injector.is_empty() || self.workers.iter().any(|queue| !queue.deque.is_empty())
+    }
+
+    /// Whether the worker has something to run next.
+    pub(super) fn has_next(&self, worker: usize) -> bool {
+        self.workers[worker].next.is_some()
+    }
+
+    /// Takes what the worker would run next.
+    pub(super) fn take_next(&mut self, worker: usize) -> Option<usize> {
         self.workers[worker].next.take()
     }
 }

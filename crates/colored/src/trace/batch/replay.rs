@@ -1,11 +1,10 @@
 //! How long the steps of a graph take on workers that work as the scheduler's do, if one color may be split.
 //!
 //! What is compared is the model's time with the color as it is, and with a color for each of its tasks: so a delay that the
-//! model does not know, such as that of a thread that wakes up, changes the factor little, and a color of one task has
-//! the factor 1. The workers follow the rules of list scheduling (R. L. Graham, "Bounds on multiprocessing timing
+//! model does not know changes the factor little, and a color of one task has the factor 1. The workers follow the rules of list scheduling (R. L. Graham, "Bounds on multiprocessing timing
 //! anomalies", 1969): none is idle while it can take a step, except for one that another worker runs next (`queues.rs`).
 
-use super::graph::{Cause, Graph};
+use super::graph::{Cause, Graph, Node};
 use super::queues::Queues;
 use colored_core::{Color, Options};
 use std::cmp::Reverse;
@@ -22,6 +21,8 @@ pub(super) struct Replay<'g> {
     workers: usize,
     /// What a step costs more than it runs.
     dispatch: u64,
+    /// How long a worker takes to wake up.
+    wake: u64,
     /// For each node, the nodes that wait for it.
     followers: Vec<Vec<Follower>>,
 }
@@ -55,7 +56,7 @@ impl<'g> Replay<'g> {
             node.own.into_iter().for_each(|own| add(own, After::Own));
             node.of_color.into_iter().for_each(|before| add(before, After::Color));
         }
-        Self { graph, start, workers, dispatch: dispatch(graph), followers }
+        Self { graph, start, workers, dispatch: dispatch(graph), wake: wake(graph), followers }
     }
 
     /// The time from the begin to the last end, in nanoseconds, if each task of the color `split` has a color of its own.
@@ -77,6 +78,8 @@ struct Run<'r> {
     queues: Queues,
     /// The slice of each worker that is in one.
     slices: Vec<Option<Slice>>,
+    /// Whether a worker is about to wake up; the next one follows when that one has found something.
+    is_waking: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -85,6 +88,8 @@ enum Event {
     Wake { node: usize, by: Option<usize> },
     /// The end of a node on a worker.
     End { node: usize, worker: usize },
+    /// A worker wakes up.
+    Awake { worker: usize },
     /// A slice is late from now on.
     Late,
 }
@@ -107,6 +112,7 @@ impl<'r> Run<'r> {
             planned: 0,
             queues: Queues::new(replay.workers),
             slices: vec![None; replay.workers],
+            is_waking: false,
         };
         for &Follower { node, after } in replay.followers.iter().flatten() {
             let is_wake = matches!(after, After::Wake(_));
@@ -145,24 +151,54 @@ impl<'r> Run<'r> {
                 Event::End { node, worker } => {
                     last = now;
                     self.end(node, worker, now);
+                    self.search(worker, now);
+                }
+                Event::Awake { worker } => {
+                    self.is_waking = false;
+                    self.search(worker, now);
                 }
                 Event::Late => {}
             }
-            // The queue of a worker that is idle is empty: what the first one does not find, the others do not find either.
-            while let Some(worker) = self.slices.iter().position(Option::is_none)
-                && let Some(node) = self.queues.take(worker).or_else(|| self.take_late(now))
-            {
-                self.begin(node, worker, now);
-            }
+            self.offer(now);
         }
         last
     }
 
+    /// A worker without a slice takes what it finds.
+    fn search(&mut self, worker: usize, now: u64) {
+        if self.slices[worker].is_none()
+            && let Some(node) = self.queues.take(worker).or_else(|| self.take_late(now))
+        {
+            self.begin(node, worker, now);
+        }
+    }
+
+    /// Wakes a worker for what others could take.
+    fn offer(&mut self, now: u64) {
+        let is_offered = |run: &Self| {
+            let late = run.late(now).any(|worker| run.queues.has_next(worker));
+            late || run.queues.has_more()
+        };
+        if !self.is_waking
+            && let Some(worker) = self.slices.iter().position(Option::is_none)
+            && is_offered(self)
+        {
+            self.is_waking = true;
+            self.plan(now + self.replay.wake, Event::Awake { worker });
+        }
+    }
+
+    /// The workers that are late.
+    fn late(&self, now: u64) -> impl Iterator<Item = usize> {
+        let is_late =
+            move |slice: &Option<Slice>| slice.is_some_and(|slice| now - slice.since >= LATE);
+        (0..self.slices.len()).filter(move |worker| is_late(&self.slices[*worker]))
+    }
+
     /// What a worker that is late would run next.
     fn take_late(&mut self, now: u64) -> Option<usize> {
-        let is_late = |slice: &Option<Slice>| slice.is_some_and(|slice| now - slice.since >= LATE);
-        let mut late = (0..self.slices.len()).filter(|worker| is_late(&self.slices[*worker]));
-        late.find_map(|worker| self.queues.take_late(worker))
+        let worker = self.late(now).find(|worker| self.queues.has_next(*worker))?;
+        self.queues.take_next(worker)
     }
 
     fn is_last_wait(&mut self, node: usize) -> bool {
@@ -222,7 +258,21 @@ impl<'r> Run<'r> {
 fn dispatch(graph: &Graph) -> u64 {
     let gap = |before: usize, begin: u64| begin - graph.nodes[before].end;
     let gaps = graph.nodes.iter().filter_map(|node| Some(gap(node.of_thread?, node.begin)));
-    let mut gaps: Vec<u64> = gaps.filter(|gap| *gap < 20_000).collect();
-    let middle = gaps.len() / 2;
-    if gaps.is_empty() { 0 } else { *gaps.select_nth_unstable(middle).1 }
+    median(gaps.filter(|gap| *gap < 20_000).collect())
+}
+
+/// The median of the time from a wake or a spawn to the poll, where neither the thread nor the color ran anything meanwhile.
+fn wake(graph: &Graph) -> u64 {
+    let delay = |node: &Node| {
+        let (Cause::Poll(_, nanos) | Cause::Outside(nanos)) = node.cause else { return None };
+        let mut before = [node.of_thread, node.of_color, node.own].into_iter().flatten();
+        let is_idle = before.all(|before| graph.nodes[before].end <= nanos);
+        is_idle.then(|| node.begin.saturating_sub(nanos))
+    };
+    median(graph.nodes.iter().filter_map(delay).collect())
+}
+
+fn median(mut values: Vec<u64>) -> u64 {
+    let middle = values.len() / 2;
+    if values.is_empty() { 0 } else { *values.select_nth_unstable(middle).1 }
 }
