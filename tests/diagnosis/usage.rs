@@ -2,8 +2,9 @@
 
 use crate::support::{alone, attempts, runtime, wait_until};
 use colored::usage::{Level, Snapshot, Window};
-use colored::{Color, ColorCell, Runtime, exclusive, spawn_colored, spawn_unique};
+use colored::{Color, ColorCell, Runtime, exclusive, spawn_colored, spawn_unique, when};
 use std::hint;
+use std::thread;
 use std::time::{Duration, Instant};
 
 const ORDERS: Color = Color::new(7);
@@ -101,6 +102,84 @@ fn a_color_that_a_task_keeps_is_kept_and_not_run() {
             is_about(usage.kept, Duration::from_millis(40))
                 && usage.run < Duration::from_millis(4)
                 && is_about(usage.wait_color, Duration::from_millis(35))
+        });
+    });
+}
+
+/// The run time of all colors but these.
+fn run_of_others(window: &Window, colors: &[Color]) -> Duration {
+    let others = window.colors.iter().filter(|of| !colors.contains(&of.color));
+    others.map(|of| of.usage.run).sum::<Duration>() + window.others.run
+}
+
+#[test]
+fn a_closure_that_runs_at_once_counts_for_its_colors_and_not_for_its_caller() {
+    const OTHER: Color = Color::new(8);
+    let step = Duration::from_millis(1);
+    alone(|| {
+        attempts::some(|| {
+            let window = measure(&runtime(1), async move {
+                let (one, other) = (ColorCell::new(ORDERS, ()), ColorCell::new(OTHER, ()));
+                let task = spawn_unique(async move {
+                    for _ in 0..10 {
+                        one.call(move |()| compute(step)).await;
+                        when((&one, &other), move |(), ()| compute(step)).await;
+                    }
+                });
+                task.await.expect("the task ends");
+            });
+            let [one, other] = [ORDERS, OTHER].map(|color| of(&window, color));
+            println!("{one:?}\n{other:?}");
+            is_about(one.run, step * 20)
+                && is_about(other.run, step * 10)
+                && one.kept + other.kept < step
+                && run_of_others(&window, &[ORDERS, OTHER]) < step * 4
+        });
+    });
+}
+
+/// A behavior that waits for its last cell keeps the others, and runs with all of them.
+#[test]
+fn a_when_that_waits_keeps_the_cells_that_it_has() {
+    const OTHER: Color = Color::new(8);
+    let step = Duration::from_millis(10);
+    alone(|| {
+        attempts::some(|| {
+            let window = measure(&runtime(2), async move {
+                let (one, other) = (ColorCell::new(ORDERS, ()), ColorCell::new(OTHER, ()));
+                let holder = spawn_colored(OTHER, async move { compute(step * 2) });
+                colored::time::sleep(step).await;
+                when((&one, &other), move |(), ()| compute(step)).await;
+                holder.await.expect("the task ends");
+            });
+            let [one, other] = [ORDERS, OTHER].map(|color| of(&window, color));
+            println!("{one:?}\n{other:?}");
+            is_about(one.run, step)
+                && one.kept > step / 2
+                && is_about(other.run, step * 3)
+                && other.kept < step / 2
+        });
+    });
+}
+
+#[test]
+fn a_task_without_a_named_color_is_counted_while_it_lives() {
+    alone(|| {
+        attempts::some(|| {
+            let runtime = runtime(1);
+            let task = runtime.handle().spawn_unique(async {
+                loop {
+                    compute(Duration::from_micros(100));
+                    colored::yield_now().await;
+                }
+            });
+            runtime.handle().set_trace_level(Level::Slices);
+            let before = runtime.handle().usage();
+            thread::sleep(Duration::from_millis(100));
+            let window = Window::between(&before, &runtime.handle().usage());
+            task.abort();
+            println!("{:?} {:?}", window.length, window.others);
+            is_about(run_of_others(&window, &[]), window.length)
         });
     });
 }

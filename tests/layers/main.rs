@@ -191,6 +191,7 @@ const UNSAFE: &[&str] = &[
     "crates/colored-core/src/lane/current.rs",
     "crates/colored-core/src/lane/held.rs",
     "crates/colored-core/src/lane/measure.rs",
+    "crates/colored-core/src/lane/at_once.rs",
     "crates/colored-core/src/lane/locals.rs",
     "crates/colored-core/src/lane/priority/inherit.rs",
     "crates/colored-core/src/lane/readers.rs",

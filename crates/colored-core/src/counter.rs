@@ -17,6 +17,12 @@ impl Counter {
         self.0.store(self.0.load(Ordering::Relaxed) + n, Ordering::Relaxed);
     }
 
+    /// Begins again from 0, while no other thread adds.
+    pub(crate) fn reset(&self) {
+        // Ordering: as in `add`.
+        self.0.store(0, Ordering::Relaxed);
+    }
+
     /// Adds, while other threads may do so too: none of them by [`add`](Self::add).
     pub(crate) fn add_shared(&self, n: u64) {
         // Ordering: a figure.

@@ -51,6 +51,7 @@
 mod address;
 mod after;
 mod alone;
+mod at_once;
 pub(crate) mod behavior;
 pub(crate) mod callback;
 mod count;

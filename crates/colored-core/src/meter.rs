@@ -30,7 +30,7 @@ use std::time::Duration;
 /// | level | by color | in the flight recorder | reads of the clock |
 /// |---|---|---|---|
 /// | `Off` | samples of run times | nothing | one in eight turns, or one a turn while turns are slow |
-/// | `Slices` | exact run times, the two waits | slices, steals, sleeps, turns of I/O and timers, kept colors, depths, long polls | and one a turn |
+/// | `Slices` | exact run times, the two waits | slices, steals, sleeps, turns of I/O and timers, kept colors, depths, long polls | and one a turn, and two a closure that runs at once |
 /// | `Tasks` | the same, with each wait to the microsecond | polls, wakes, spawns, hops, ends | and one a slice, a push and a wake |
 /// | `All` | the same | posts, calls, reads | the same |
 ///
@@ -265,9 +265,11 @@ impl Meter {
     /// Counts the time of the present state, up to now, and begins another one. Returns the old state, and its time.
     fn change(&self, state: State, at: At) -> (State, u64) {
         let (before, since) = self.state(at.session);
-        let time = at.now.saturating_sub(since);
+        // A caller that knows only when its turn began may come with an earlier time.
+        let now = at.now.max(since);
+        let time = now - since;
         // Ordering: as in `state`.
-        let wait = self.waiting.wait(at.now);
+        let wait = self.waiting.wait(now);
         let grown = grown(self.wait.swap(wait, Ordering::Relaxed), wait);
         match before {
             // Nothing waits at an idle lane; and a wait of an earlier session ends with it.
@@ -282,7 +284,7 @@ impl Meter {
                 self.wait_color.add(grown);
             }
         }
-        self.state.store(at.now << 2 | state as u64, Ordering::Relaxed);
+        self.state.store(now << 2 | state as u64, Ordering::Relaxed);
         self.session.store(at.session, Ordering::Relaxed);
         (before, time)
     }
@@ -334,6 +336,19 @@ impl Meter {
         self.change(State::Running, at);
     }
 
+    /// A closure begins that is no turn of a slice. Returns how long the lane was kept before, if it was.
+    pub(crate) fn begins(&self, at: At) -> Option<u64> {
+        kept(self.change(State::Running, at))
+    }
+
+    /// The running lane's thread ran others for so long.
+    pub(crate) fn lends(&self, nanos: u64, session: u32) {
+        if let (State::Running, since) = self.state(session) {
+            // Ordering: as in `state`.
+            self.state.store((since + nanos) << 2 | State::Running as u64, Ordering::Relaxed);
+        }
+    }
+
     /// The lane may become idle with the next exchange. Returns how long it was kept before, if it was.
     pub(crate) fn may_end(&self, at: At) -> Option<u64> {
         kept(self.change(State::Idle, at))
@@ -378,6 +393,19 @@ impl Meter {
             }
         }
         usage
+    }
+
+    /// What has been counted since the last call, up to the present state, if a slice has begun since. The holder calls
+    /// this, of a lane that no other thread reads.
+    pub(crate) fn drain(&self) -> Option<Usage> {
+        if self.slices.get() == 0 {
+            return None;
+        }
+        let usage = Usage { depth: 0, ..self.usage() };
+        let Self { run, kept, wait_color, wait_cpu, waits, turns, slices, moves, .. } = self;
+        let counters = [run, kept, wait_color, wait_cpu, waits, turns, slices, moves];
+        counters.into_iter().for_each(Counter::reset);
+        Some(usage)
     }
 
     /// Begins again from nothing: no thread uses the lane. Returns what was counted, if something was.

@@ -28,6 +28,7 @@ pub(crate) mod order;
 pub(crate) mod request;
 
 use crate::lane::after::After;
+use crate::lane::at_once::AtOnce;
 use crate::lane::behavior::request::{Mode, Request};
 use crate::lane::current::{self, Hold};
 use crate::lane::priority::inherit::Risen;
@@ -278,10 +279,20 @@ impl Complete {
     /// wake.
     fn run(self, kept: Option<LanePtr>, cancel: bool) -> Option<Waker> {
         let Self(behavior) = self;
+        let exclusive = || {
+            let wants = behavior.claims().iter().map(|claim| claim.want);
+            wants.filter(|want| want.is_exclusive()).map(Request::lane)
+        };
+        // SAFETY: this thread has the lanes, which the behavior keeps.
+        let at_once = if meter::is_on() { unsafe { AtOnce::begin(exclusive()) } } else { None };
         let color = behavior.color.filter(|color| !current::is(*color));
         let hold = color.map(Hold::begin);
         // SAFETY: this value is the right to run the behavior, which has all its lanes.
         let waker = unsafe { (behavior.vtable.run)(behavior.address(), cancel) };
+        if let Some(at_once) = at_once {
+            // SAFETY: as above.
+            unsafe { at_once.end(exclusive()) };
+        }
         if let Some((color, hold)) = color.zip(hold) {
             // SAFETY: the hold is of that lane, which the behavior keeps.
             unsafe { color.settle(&hold) };

@@ -2,6 +2,7 @@
 
 use crate::contain::contain;
 use crate::lane::alone::{try_alone, try_alone_soon};
+use crate::lane::at_once::AtOnce;
 use crate::lane::current::Hold;
 use crate::lane::{LanePtr, LaneRef};
 use crate::memory;
@@ -9,6 +10,7 @@ use crate::meter;
 use crate::queue::{Kind, Node};
 use crate::sync::UnsafeCell;
 use std::alloc::Layout;
+use std::iter;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
 
@@ -185,14 +187,14 @@ where
 /// This thread has taken the lane, by its own node.
 #[inline]
 unsafe fn run_alone<F: FnOnce() -> R, R>(lane: &LaneRef, f: F) -> R {
+    let lanes = || iter::once(lane.ptr());
+    // SAFETY: the caller promises that this thread has taken the lane, which `lane` keeps alive.
+    let at_once = if meter::is_on() { unsafe { AtOnce::begin(lanes()) } } else { None };
     let hold = Hold::begin(lane.ptr());
-    let records = meter::is_on();
-    if records {
-        lane.begins_inline();
-    }
     let result = catch_unwind(AssertUnwindSafe(f));
-    if records {
-        lane.ends_inline();
+    if let Some(at_once) = at_once {
+        // SAFETY: as above.
+        unsafe { at_once.end(lanes()) };
     }
     // SAFETY: this thread holds the lane, at whose head is the lane's own node, so no task of it has been polled;
     // `lane` outlives this.

@@ -10,8 +10,9 @@
 //! | the turn of a node begins | [`turn_begins`](Lane::turn_begins) | |
 //! | the turn is over, and the next exchange may end the hold | [`turn_ends`](Lane::turn_ends) | idle, or kept |
 //! | the exchange did not | [`goes_on`](Lane::goes_on) | running |
-//! | a closure begins at once, on its caller's thread | [`begins_inline`](Lane::begins_inline) | running |
-//! | it is over | [`ends_inline`](Lane::ends_inline) | idle, unless something waits |
+//! | a closure begins at once, on its caller's thread | [`begins_at_once`](Lane::begins_at_once) | running |
+//! | it is over | [`ends_at_once`](Lane::ends_at_once) | idle, unless something waits |
+//! | it has run during a poll of another lane | that lane [`lends`](Lane::lends) the time | |
 //! | a behavior, or readers, are about to get the lane | [`is_taken`](Lane::is_taken) | kept |
 //! | these give it back | [`may_end`](Lane::may_end), then perhaps `is_queued` | idle |
 //!
@@ -63,6 +64,14 @@ impl Lane {
     #[inline]
     pub(crate) fn take_usage(&mut self) -> Option<Usage> {
         self.meter.get_mut()?.reset()
+    }
+
+    /// What has been recorded of the lane since the last call, of a lane that the table does not have: nothing else would
+    /// find it before the lane retires. A slice is about to begin.
+    #[cold]
+    pub(in crate::lane) fn drain_usage(&self) -> Option<Usage> {
+        let is_alone = !self.refs.is_published();
+        is_alone.then(|| self.meter().drain())?
     }
 
     /// `node` is about to be pushed.
@@ -162,20 +171,21 @@ impl Lane {
         self.meter().goes_on(at);
     }
 
-    /// This thread has taken the idle lane, and is about to run a closure there.
-    #[cold]
-    pub(in crate::lane) fn begins_inline(&self) {
-        if let Some(at) = self.port.recorded() {
-            self.meter().goes_on(at);
+    /// A closure is about to run at once.
+    pub(in crate::lane) fn begins_at_once(&self, at: At) {
+        if let Some(kept) = self.meter().begins(at) {
+            self.port.record(Level::Slices, Event::Kept { color: self.color(), kept });
         }
     }
 
     /// The closure is over. If something waits by now, the lane is about to be queued.
-    #[cold]
-    pub(in crate::lane) fn ends_inline(&self) {
-        if !self.chain.has_more() {
-            self.may_end();
-        }
+    pub(in crate::lane) fn ends_at_once(&self, at: At) {
+        if self.chain.has_more() { self.goes_on(at) } else { self.may_end_at(at) }
+    }
+
+    /// So many nanoseconds of the turn of this lane were other lanes'.
+    pub(in crate::lane) fn lends(&self, nanos: u64, at: At) {
+        self.meter().lends(nanos, at.session);
     }
 
     /// A behavior, or readers, are about to get the lane.

@@ -67,6 +67,9 @@ pub(crate) trait Observe {
     /// [`Level::Tasks`] it is the [`noted_time`](Self::noted_time).
     fn recorded(&self) -> Option<At>;
 
+    /// As [`recorded`](Self::recorded), with the present time at every level.
+    fn recorded_now(&self) -> Option<At>;
+
     /// Records an event of this thread, if the scheduler records events of that level.
     fn record(&self, level: Level, event: Event);
 

@@ -114,6 +114,10 @@ impl Observe for Port {
         None
     }
 
+    fn recorded_now(&self) -> Option<At> {
+        None
+    }
+
     fn record(&self, _level: Level, _event: Event) {}
 
     fn has_spawned(&self) {}

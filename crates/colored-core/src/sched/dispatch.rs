@@ -102,6 +102,11 @@ impl Observe for Scheduler {
     }
 
     #[cold]
+    fn recorded_now(&self) -> Option<At> {
+        (self.switch.level() != Level::Off).then(|| self.switch.at(self.now()))
+    }
+
+    #[cold]
     fn record(&self, level: Level, event: Event) {
         // What happens in the middle of a poll has the time at which it does: what a critical path is measured by.
         let nanos = || if level < Level::Tasks { self.noted_time() } else { self.now() };

@@ -193,7 +193,7 @@ impl Scheduler {
         self.records(Level::Tasks, || self.now(), event);
     }
 
-    /// The lane retires, or begins anew: what it has used is added to this thread's sums.
+    /// The lane retires, or nothing else tells what it has used: that is added to this thread's sums.
     #[cold]
     pub(super) fn keep_usage(&self, color: Color, usage: Usage) {
         let worker = local::index_in(self).unwrap_or(0);

@@ -1,6 +1,6 @@
 //! [`Bound`]: by how much the load can grow, and what the split of a color gives at most.
 
-use super::digest::Digest;
+use super::digest::{ColorLoad, Digest, QUEUE};
 use colored_core::Color;
 
 /// What limits the program first.
@@ -25,18 +25,29 @@ pub(super) struct Bound {
     pub(super) limit: Option<Limit>,
 }
 
+/// The color with the least room, and the share of the time in which it has none; but for these colors.
+pub(super) fn fullest(digest: &Digest<'_>, split: &[Color]) -> Option<(Color, f64)> {
+    let others = digest.colors.iter().filter(|load| !split.contains(&load.color));
+    let fullest = others.map(|load| (load.color, taken(digest, load)));
+    fullest.max_by(|(_, one), (_, other)| one.total_cmp(other)).filter(|(_, taken)| *taken > 0.0)
+}
+
+/// The share of the time in which the color has no room. What keeps a color for which nothing waits may itself wait, as a
+/// `when` does that has one of its cells and waits for another: with more load it need not keep it for longer.
+fn taken(digest: &Digest<'_>, load: &ColorLoad) -> f64 {
+    if load.queue >= QUEUE { load.busy } else { digest.share(load.usage.run) }
+}
+
 impl Bound {
     /// The ceiling if these colors ran in any number of parts at a time. Without such colors, it is the ceiling of the
     /// program as it is; with a color, no schedule of the same work is shorter than the observation by a larger factor.
     pub(super) fn without(digest: &Digest<'_>, split: &[Color]) -> Self {
-        let color = digest.colors.iter().find(|load| !split.contains(&load.color));
         let load = digest.load();
         let cpus = if load > 0.0 { 1.0 / load } else { f64::INFINITY };
-        match color.filter(|color| color.busy > 0.0) {
-            Some(color) if 1.0 / color.busy < cpus => Self {
-                ceiling: (1.0 / color.busy).max(1.0),
-                limit: Some(Limit::Color(color.color)),
-            },
+        match fullest(digest, split) {
+            Some((color, taken)) if 1.0 / taken < cpus => {
+                Self { ceiling: (1.0 / taken).max(1.0), limit: Some(Limit::Color(color)) }
+            }
             _ if load > 0.0 => Self { ceiling: cpus, limit: Some(Limit::Cpus) },
             _ => Self { ceiling: f64::INFINITY, limit: None },
         }

@@ -12,6 +12,9 @@ use std::time::Duration;
 /// A delay of less, as a share, is no matter.
 const DELAY: f64 = 0.05;
 
+/// So many tasks wait for a color on average, at least, if it has a queue. One that waits now and then is none.
+pub(super) const QUEUE: f64 = 0.5;
+
 /// The sums over an observation.
 pub(super) struct Digest<'w> {
     pub(super) windows: &'w [Window],
@@ -86,10 +89,18 @@ impl<'w> Digest<'w> {
         count as f64 / self.length
     }
 
-    /// The share of the CPUs that polls and callbacks took, at most 1. A poll that had no CPU meanwhile took none.
+    /// The share of the CPUs that polls and callbacks took, at most 1. A poll that had no CPU meanwhile took none. A color
+    /// that is not known by name is counted with its next slice, and its worker is in a poll before.
     pub(super) fn load(&self) -> f64 {
-        let run = self.workers.cpu.map_or(self.all.run, |cpu| cpu.min(self.all.run));
+        let run = self.all.run.max(self.workers.run);
+        let run = self.workers.cpu.map_or(run, |cpu| cpu.min(run));
         (self.share(run) / self.capacity).min(1.0)
+    }
+
+    /// The mean time that a turn had a CPU, in seconds.
+    pub(super) fn turn(&self) -> f64 {
+        let run = self.workers.cpu.map_or(self.all.run, |cpu| cpu.min(self.all.run));
+        run.as_secs_f64() / self.all.turns.max(1) as f64
     }
 
     /// How long workers had a CPU, or could have had one. Where the system tells, a worker whose thread is blocked inside a

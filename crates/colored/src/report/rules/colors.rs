@@ -1,8 +1,8 @@
 //! Colors that limit the program: hot ones, the default one, and those that are kept across awaits.
 
 use super::MOSTLY;
-use crate::report::bound::{Bound, Limit};
-use crate::report::digest::{ColorLoad, Digest, usage_in};
+use crate::report::bound::{Bound, Limit, fullest};
+use crate::report::digest::{ColorLoad, Digest, QUEUE, usage_in};
 use crate::report::fault::{Fault, Finding};
 use crate::report::text;
 use crate::usage::Window;
@@ -22,9 +22,6 @@ const STEADY: f64 = 0.9;
 
 /// A color that is kept for less is no convoy.
 const CONVOY: f64 = 0.5;
-
-/// So many tasks wait for the color on average, at least. One that waits now and then is no queue.
-const QUEUE: f64 = 0.5;
 
 /// A split that gives less is not worth a sentence.
 const WORTH: f64 = 1.15;
@@ -142,13 +139,12 @@ fn turns(load: &ColorLoad) -> String {
 
 /// What there is beside these colors.
 fn others(digest: &Digest<'_>, split: &[Color]) -> String {
-    let next = digest.colors.iter().find(|load| !split.contains(&load.color) && load.busy > 0.0);
     let load = text::percent(digest.load());
-    match next {
-        Some(next) => format!(
+    match fullest(digest, split) {
+        Some((next, taken)) => format!(
             "polls take {load} of the CPUs; the next color, {}, is {} busy",
-            text::color(next.color),
-            text::percent(next.busy)
+            text::color(next),
+            text::percent(taken)
         ),
         None => format!("polls take {load} of the CPUs; there is no other color"),
     }

@@ -6,6 +6,7 @@ use crate::report::digest::Digest;
 use crate::report::fault::{Fault, Finding};
 use crate::report::text;
 use crate::usage::Window;
+use std::fmt::Write;
 use std::time::Duration;
 
 /// A poll that computes for less is not long, whatever the others do.
@@ -93,13 +94,16 @@ pub(super) fn long(digest: &Digest<'_>) -> Option<Finding> {
         return None;
     }
     let worst = long.iter().max_by_key(|poll| poll.time)?;
-    let sentence = format!(
-        "a poll of {}, {}, computes for {}; another turn of the program takes {}",
+    let mut sentence = format!(
+        "a poll of {}, {}, computes for {}",
         text::color(worst.color),
         text::spawned(worst.spawned),
         text::time(on_cpu(worst)),
-        text::seconds(short)
     );
+    if short > 0.0 {
+        write!(sentence, "; another turn of the program takes {}", text::seconds(short))
+            .expect("a text takes all");
+    }
     let finding = of_poll(digest, Fault::LongPoll, share, sentence, worst);
     Some(finding.because(polls(digest, &long)).mend(
         "compute in `spawn_blocking`, or call `yield_now().await` every 100 µs or so: nothing else of the color runs during \

@@ -19,7 +19,7 @@ const SHORT: f64 = 5e-6;
 /// Timers that fire for hardly any work.
 pub(super) fn storm(digest: &Digest<'_>) -> Option<Finding> {
     let turns = digest.all.turns.max(1) as f64;
-    let turn = digest.all.run.as_secs_f64() / turns;
+    let turn = digest.turn();
     let of_turns = digest.fired as f64 / turns;
     if of_turns < OF_TURNS
         || digest.rate(digest.fired) < RATE

@@ -18,6 +18,17 @@ fn hot(busy: u64, queue: f64, others: u64) -> Window {
     window
 }
 
+/// Accounts that a `when` keeps while it waits for the bank.
+#[test]
+fn colors_that_wait_for_a_hot_one_do_not_limit() {
+    let bank = idle(2).with(1, 1000, us(95), 8).waiting(18.0);
+    let window = (10..30).fold(bank, |window, color| window.with(color, 50, us(5), 1).kept(ms(95)));
+    let report = steady(&window);
+    assert_first(&report, Fault::HotColor);
+    assert_eq!(report.findings[0].color, Some(Color::new(1)));
+    assert!(report.findings[0].sentence.contains("at most 2.0 times, then the CPUs"), "{report}");
+}
+
 #[test]
 fn a_color_is_hot_if_it_is_busy_and_waited_for() {
     assert_first(&steady(&hot(93, 4.1, 2)), Fault::HotColor);
