@@ -10,11 +10,12 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Usage {
-    /// The time in which a worker ran polls and callbacks of the color. A call of a cell that runs at once inside a task
-    /// of another color counts for that color.
+    /// The time in which a worker ran polls and callbacks of the color. A closure of a [`when`](crate::when()) counts for
+    /// each of its colors, and a call that runs at once inside a task of another color for the cell's color, but for the
+    /// caller's in samples.
     pub run: Duration,
-    /// The time in which a task that waited, or a [`when`](crate::when()) over several colors, kept the color: nothing
-    /// else of the color could run. Measured while the runtime records.
+    /// The time in which a task that waited, or a [`when`](crate::when()) that waited for others of its colors, kept the
+    /// color: nothing else of it could run. Measured while the runtime records.
     pub kept: Duration,
     /// The time that tasks and callbacks waited while the color ran others, or was kept: the sum over all of them.
     /// Measured while the runtime records.

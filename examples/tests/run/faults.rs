@@ -56,8 +56,8 @@ fn a_load_without_a_fault_has_none() {
     }
 }
 
-/// Some 20 minutes; `cargo test --release -p colored-examples --test run -- --ignored --nocapture matrix`, on a machine
-/// that does nothing else.
+/// Some 10 minutes, on a machine that does nothing else: `cargo build --release -p colored-examples --examples`, and then
+/// `cargo test --release -p colored-examples --test run -- --ignored --nocapture matrix`.
 #[test]
 #[ignore = "it takes long, and needs a machine of its own"]
 fn matrix() {

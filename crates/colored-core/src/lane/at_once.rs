@@ -67,6 +67,6 @@ unsafe fn each_beside<'l>(
     lanes: impl Iterator<Item = LanePtr> + 'l,
 ) -> impl Iterator<Item = &'l Lane> {
     // SAFETY: the caller promises that the lanes are alive.
-    let lanes = lanes.map(|lane| unsafe { &*ptr::from_ref(lane.get()) });
+    let lanes = lanes.map(|lane| unsafe { lane.get() });
     lanes.filter(|lane| ptr::addr_eq(&raw const *lane.port, &raw const *first.port))
 }
