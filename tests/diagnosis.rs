@@ -5,5 +5,7 @@ mod freeze;
 #[cfg(unix)]
 mod inspect;
 mod observe;
+#[cfg(target_os = "linux")]
+mod programs;
 mod trace;
 mod usage;

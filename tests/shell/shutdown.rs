@@ -7,7 +7,7 @@ use crate::support::{alone, block, message, panic_of, runtime, shared, wait_unti
 use colored::io::AsyncReadExt;
 use colored::net::TcpStream;
 use colored::time::{Duration, Instant, sleep};
-use colored::{Color, ColorCell, Runtime, hop, spawn_colored, spawn_unique, yield_now};
+use colored::{Builder, Color, ColorCell, Runtime, hop, spawn_colored, spawn_unique, yield_now};
 use std::future::pending;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Sender};
@@ -251,31 +251,50 @@ fn shutdown_background_waits_for_no_thread() {
 /// As when a process ends while a task computes.
 #[test]
 fn a_poll_that_outlasts_the_shutdown_may_go_on_to_a_timer() {
+    shared(|| goes_on_to_a_timer(Runtime::builder().workers(2), |_| ()));
+}
+
+#[test]
+fn so_may_a_poll_on_a_spare_worker() {
     shared(|| {
-        let (panics, drops) = (Arc::new(AtomicU64::new(0)), Drops::default());
-        let counted = Arc::clone(&panics);
-        let builder = Runtime::builder().workers(2).on_task_panic(move |_| {
-            counted.fetch_add(1, Ordering::Relaxed);
+        // Ends when the test does, and holds the only worker.
+        let (_end, held) = mpsc::channel::<()>();
+        goes_on_to_a_timer(Runtime::builder().workers(1).spare_workers(1), |runtime| {
+            let (begin, begun) = mpsc::channel();
+            let _detached = runtime.handle().spawn_unique(async move {
+                begin.send(()).unwrap();
+                held.recv().unwrap_err();
+            });
+            begun.recv().unwrap();
         });
-        let runtime = builder.build().unwrap();
-        let (go_on, wait) = mpsc::channel::<()>();
-        let (begin, begun) = mpsc::channel();
-        let guard = drops.under(RED);
-        let mut task = runtime.handle().spawn_colored(RED, async move {
-            let _guard = guard;
-            begin.send(()).unwrap();
-            wait.recv().unwrap_err();
-            sleep(Duration::from_millis(1)).await;
-        });
-        begun.recv().unwrap();
-        runtime.shutdown_timeout(Duration::from_millis(1)).unwrap_err();
-        drop(go_on);
-        wait_until(|| drops.count() == 1);
-        drops.assert_all();
-        wait_until(|| task.is_finished());
-        assert!(task.try_take().unwrap().unwrap_err().is_cancelled());
-        assert_eq!(panics.load(Ordering::Relaxed), 0);
     });
+}
+
+fn goes_on_to_a_timer(builder: Builder, first: impl FnOnce(&Runtime)) {
+    let (panics, drops) = (Arc::new(AtomicU64::new(0)), Drops::default());
+    let counted = Arc::clone(&panics);
+    let builder = builder.on_task_panic(move |_| {
+        counted.fetch_add(1, Ordering::Relaxed);
+    });
+    let runtime = builder.build().unwrap();
+    first(&runtime);
+    let (go_on, wait) = mpsc::channel::<()>();
+    let (begin, begun) = mpsc::channel();
+    let guard = drops.under(RED);
+    let mut task = runtime.handle().spawn_colored(RED, async move {
+        let _guard = guard;
+        begin.send(()).unwrap();
+        wait.recv().unwrap_err();
+        sleep(Duration::from_millis(1)).await;
+    });
+    begun.recv().unwrap();
+    runtime.shutdown_timeout(Duration::from_millis(1)).unwrap_err();
+    drop(go_on);
+    wait_until(|| drops.count() == 1);
+    drops.assert_all();
+    wait_until(|| task.is_finished());
+    assert!(task.try_take().unwrap().unwrap_err().is_cancelled());
+    assert_eq!(panics.load(Ordering::Relaxed), 0);
 }
 
 #[test]

@@ -170,7 +170,7 @@ where
     let (core, driver) = (core.clone(), Arc::clone(driver));
     move || {
         let of_tokio = Arc::clone(&driver);
-        let _driver = entered::enter(current::Context { driver, worker: None });
+        let _driver = entered::enter(current::Context::new(driver, None));
         let _tokio = of_tokio.enter_tokio();
         let _core = core.enter();
         f()

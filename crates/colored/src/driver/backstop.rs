@@ -94,7 +94,7 @@ pub(crate) fn run(
     spares: SpareThreads,
     inspect: Inspect,
 ) {
-    let _entered = entered::enter(current::Context { driver: driver.clone(), worker: None });
+    let _entered = entered::enter(current::Context::new(driver.clone(), None));
     let mut watch = Watch {
         polls: vec![0; driver.shards.len()].into(),
         held: Held::new(driver.parkers.len(), spares, driver.size.spares()),

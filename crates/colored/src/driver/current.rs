@@ -8,8 +8,21 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct Context {
     pub(crate) driver: Arc<Driver>,
-    /// The worker that this thread is, if it is one.
+    /// The worker that this thread is, if it is one, and no spare one.
     pub(crate) worker: Option<usize>,
+    is_spare: bool,
+}
+
+impl Context {
+    pub(crate) fn new(driver: Arc<Driver>, worker: Option<usize>) -> Self {
+        Self { driver, worker, is_spare: false }
+    }
+
+    /// The place of a spare worker. It has no wheel of its own: its tasks put their timers into the wheels in turn, as a
+    /// thread does that is no worker.
+    pub(crate) fn of_spare(driver: Arc<Driver>) -> Self {
+        Self { driver, worker: None, is_spare: true }
+    }
 }
 
 // Counted, so that what keeps its driver for a short time, as a timer does, counts on a line that no
@@ -26,7 +39,7 @@ pub(crate) fn try_with<R>(f: impl FnOnce(&Arc<Context>) -> R) -> Option<R> {
         && let Some(driver) = of(&core)
         && !on_thread(|context| Arc::ptr_eq(&context.driver, &driver)).unwrap_or(false)
     {
-        return Some(f(&Arc::new(Context { driver, worker: None })));
+        return Some(f(&Arc::new(Context::new(driver, None))));
     }
     on_thread(f)
 }
@@ -46,9 +59,9 @@ pub(super) fn worker_of(driver: &Driver) -> Option<usize> {
     on_thread(|context| context.worker.filter(|_| std::ptr::eq(&*context.driver, driver)))?
 }
 
-/// Whether this thread is a worker of the runtime that it works for.
+/// Whether this thread is a worker, or a spare one, of the runtime that it works for.
 pub(crate) fn on_worker() -> bool {
-    try_with(|context| context.worker.is_some()).unwrap_or(false)
+    try_with(|context| context.worker.is_some() || context.is_spare).unwrap_or(false)
 }
 
 /// Calls `f` with this thread's driver, as [`try_with`].

@@ -48,7 +48,7 @@ impl World {
     }
 
     fn enter(&self) -> entered::Entered {
-        entered::enter(current::Context { driver: self.driver.clone(), worker: None })
+        entered::enter(current::Context::new(self.driver.clone(), None))
     }
 }
 

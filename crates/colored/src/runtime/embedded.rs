@@ -264,7 +264,7 @@ impl EmbeddedRuntime {
 
 /// Makes this thread the worker, as far as I/O is concerned.
 fn enter(driver: &Arc<Driver>) -> entered::Entered {
-    entered::enter(current::Context { driver: Arc::clone(driver), worker: Some(ONLY) })
+    entered::enter(current::Context::new(Arc::clone(driver), Some(ONLY)))
 }
 
 impl Drop for EmbeddedRuntime {

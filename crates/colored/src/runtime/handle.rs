@@ -227,7 +227,7 @@ impl Handle {
     /// As there.
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
-        let context = current::Context { driver: Arc::clone(&self.driver), worker: None };
+        let context = current::Context::new(Arc::clone(&self.driver), None);
         let entered = entered::enter(context);
         let output = {
             let _tokio = self.driver.enter_tokio();
@@ -261,7 +261,7 @@ impl Handle {
     /// the guard across an await; the guard then applies to everything that the thread polls meanwhile
     /// under the same color.
     pub fn enter(&self) -> EnterGuard {
-        let context = current::Context { driver: Arc::clone(&self.driver), worker: None };
+        let context = current::Context::new(Arc::clone(&self.driver), None);
         EnterGuard {
             _driver: entered::enter(context),
             _core: self.core.enter(),

@@ -210,10 +210,11 @@ fn run_worker(worker: Box<Worker>, driver: Arc<Driver>, hooks: &WorkerHooks) {
 fn live(mut worker: Box<Worker>, driver: Arc<Driver>, hooks: &WorkerHooks) {
     let index = worker.index();
     driver.note_thread(index, kernel::this_thread());
-    // A spare worker has no wheel of its own: its tasks put their timers into the wheels in turn, as a thread does that
-    // is no worker.
-    let of_wheel = (index < driver.wheels.len()).then_some(index);
-    let context = current::Context { driver: Arc::clone(&driver), worker: of_wheel };
+    let context = if index < driver.wheels.len() {
+        current::Context::new(Arc::clone(&driver), Some(index))
+    } else {
+        current::Context::of_spare(Arc::clone(&driver))
+    };
     let _entered = entered::enter(context);
     let _tokio = driver.enter_tokio();
     driver.is_thread_of(index);

@@ -48,7 +48,7 @@ impl World {
 
     /// Runs `f` as the given worker would.
     fn on<R>(&self, worker: Option<usize>, f: impl FnOnce() -> R) -> R {
-        let _guard = entered::enter(current::Context { driver: self.driver.clone(), worker });
+        let _guard = entered::enter(current::Context::new(self.driver.clone(), worker));
         f()
     }
 
@@ -277,7 +277,7 @@ fn on_the_real_clock_no_sleep_is_early() {
             self.0.send(self.1).unwrap();
         }
     }
-    let _guard = entered::enter(current::Context { driver: driver.clone(), worker: Some(0) });
+    let _guard = entered::enter(current::Context::new(driver.clone(), Some(0)));
     let mut sleeps: Vec<_> = (0..50).map(|i| sleep(Duration::from_micros(300 * i + 100))).collect();
     let mut poll = |index: usize| {
         let waker = Waker::from(Arc::new(Channel(woken.clone(), index)));
@@ -303,7 +303,7 @@ fn a_parked_worker_rests_between_the_timers_for_which_it_wakes_up() {
     let driver = Arc::new(Driver::with_clock(Clock::new(), 1));
     let wakes = Arc::new(Counter::default());
     let waker = Waker::from(wakes.clone());
-    let _guard = entered::enter(current::Context { driver: driver.clone(), worker: Some(0) });
+    let _guard = entered::enter(current::Context::new(driver.clone(), Some(0)));
     let sleeps = (1..=300).map(|step| sleep(Duration::from_micros(20 * step)));
     let mut sleeps: Vec<_> = sleeps.collect();
     let mut poll =

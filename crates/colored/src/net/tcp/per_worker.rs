@@ -108,7 +108,7 @@ impl TcpListener {
 
 /// What a thread knows that is this worker, for each worker of the runtime.
 fn each_worker(context: &Arc<Context>) -> Vec<Context> {
-    let of = |worker| Context { driver: Arc::clone(&context.driver), worker: Some(worker) };
+    let of = |worker| Context::new(Arc::clone(&context.driver), Some(worker));
     (0..context.driver.wheels.len()).map(of).collect()
 }
 

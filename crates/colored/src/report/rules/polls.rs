@@ -106,8 +106,9 @@ pub(super) fn long(digest: &Digest<'_>) -> Option<Finding> {
     }
     let finding = of_poll(digest, Fault::LongPoll, share, sentence, worst);
     Some(finding.because(polls(digest, &long)).mend(
-        "compute in `spawn_blocking`, or call `yield_now().await` every 100 µs or so: nothing else of the color runs during \
-         the poll, and the worker's other colors are late by some milliseconds",
+        "compute in `spawn_blocking`, or call `yield_now().await` every 100 µs or so, and `task::consume_budget().await` in a \
+         loop over a channel that is never empty: nothing else of the color runs during the poll, and the worker's other \
+         colors are late by some milliseconds",
     ))
 }
 

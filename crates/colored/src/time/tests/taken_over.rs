@@ -85,7 +85,7 @@ fn the_last_waker_may_enter_a_runtime_when_it_is_dropped() {
     }
     impl Drop for Enters {
         fn drop(&mut self) {
-            let context = current::Context { driver: Arc::clone(&self.0), worker: None };
+            let context = current::Context::new(Arc::clone(&self.0), None);
             drop(entered::enter(context));
             self.1.0.fetch_add(1, SeqCst);
         }
