@@ -2,7 +2,7 @@
 
 use crate::support::{alone, attempts, runtime, wait_until};
 use colored::usage::{Level, Snapshot, Window};
-use colored::{Color, ColorCell, Runtime, exclusive, spawn_colored, spawn_unique, when};
+use colored::{Color, ColorCell, Runtime, exclusive, hop, spawn_colored, spawn_unique, when};
 use std::hint;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -180,6 +180,44 @@ fn a_task_without_a_named_color_is_counted_while_it_lives() {
             task.abort();
             println!("{:?} {:?}", window.length, window.others);
             is_about(run_of_others(&window, &[]), window.length)
+        });
+    });
+}
+
+/// Whatever calls, spawns and hops there are: each moment of a worker is of one color.
+#[test]
+fn all_colors_have_run_for_as_long_as_the_workers() {
+    let step = Duration::from_micros(50);
+    alone(|| {
+        attempts::some(|| {
+            let window = measure(&runtime(2), async move {
+                let cell = ColorCell::new(ORDERS, ());
+                let task = |n: u64| {
+                    let cell = cell.clone();
+                    spawn_unique(async move {
+                        for round in 0..40 {
+                            compute(step);
+                            cell.call(move |()| compute(step)).await;
+                            let other = cell.clone();
+                            let child = spawn_colored(Color::new(100 + round % 5), async move {
+                                compute(step);
+                                other.call(move |()| compute(step)).await;
+                            });
+                            child.await.expect("the task ends");
+                            hop(Color::new(200 + n)).await;
+                            compute(step);
+                            hop(Color::unique()).await;
+                        }
+                    })
+                };
+                for task in (0..6).map(task).collect::<Vec<_>>() {
+                    task.await.expect("the task ends");
+                }
+            });
+            let workers = window.workers.iter().map(|worker| worker.run).sum::<Duration>();
+            let colors = run_of_others(&window, &[]);
+            println!("workers {workers:?}, colors {colors:?}");
+            colors.abs_diff(workers) < workers / 10
         });
     });
 }

@@ -2,11 +2,12 @@
 
 use crate::doubles::{Clock, NeverParks};
 use colored_core::{
-    Color, ColorCell, InPlace, Options, Priority, Scheduler, SchedulerHandle, Step, Worker,
+    Color, ColorCell, InPlace, Level, Options, Priority, Scheduler, SchedulerHandle, Step, Worker,
     block_in_place, current_task, yield_now,
 };
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// One worker and a spare one, which has joined if `joined`.
 fn pair(joined: bool) -> (SchedulerHandle, Worker, Worker) {
@@ -70,6 +71,37 @@ fn a_spare_that_leaves_keeps_no_lane() {
     assert_eq!(ran.load(Ordering::Relaxed), 40);
     assert_eq!(handle.scheduler().worker_metrics(0).steals, 0);
     stop(&handle, [worker, spare]);
+}
+
+/// An absent spare is asleep, whatever was recorded before.
+#[test]
+fn the_time_of_an_absent_spare_is_no_run_time() {
+    for level in [Level::Off, Level::Slices] {
+        let clock = Clock::default();
+        let options = Options { spares: 1, ..Options::default() };
+        let (handle, mut workers) = Scheduler::with_options(1, 1, Box::new(clock.clone()), options);
+        handle.scheduler().set_level(level);
+        let mut spare = workers.pop().unwrap();
+        let worker = workers.pop().unwrap();
+        handle.scheduler().want_spares(1);
+        let time = clock.clone();
+        drop(handle.spawn_alone(async move { time.spend(3_000) }));
+        assert_eq!(spare.step(), Step::Ran);
+        handle.scheduler().want_spares(0);
+        assert_eq!(spare.step(), Step::Park(None));
+        clock.spend(5_000_000);
+        let metrics = handle.scheduler().worker_metrics(1);
+        let awake = metrics.run + metrics.search + metrics.io;
+        assert!(awake < Duration::from_micros(10), "{metrics:?}");
+        assert!(metrics.parked >= Duration::from_millis(5), "{metrics:?}");
+        handle.scheduler().want_spares(1);
+        let time = clock.clone();
+        drop(handle.spawn_alone(async move { time.spend(3_000_000) }));
+        assert_eq!(spare.step(), Step::Ran);
+        let metrics = handle.scheduler().worker_metrics(1);
+        assert!(metrics.run >= Duration::from_millis(3), "{metrics:?}");
+        stop(&handle, [worker, spare]);
+    }
 }
 
 /// Priorities have queues of their own.

@@ -105,6 +105,7 @@ impl Worker {
                 if scheduler.is_told() {
                     scheduler.park.unpark(0);
                 }
+                self.falls_asleep();
                 Next::Return(Step::Park(None))
             }
         }
