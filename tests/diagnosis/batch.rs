@@ -54,7 +54,7 @@ async fn a_chain_beside_many_tasks(is_split: bool) {
     all(both).await;
 }
 
-/// Keys of a few frequencies, as those of customers are.
+/// The tasks have keys, and some keys have more tasks than others, as some customers have more orders.
 async fn skewed_keys(is_split: bool) {
     let mut tasks = tasks(|| orders(is_split), 8, 1);
     for (key, count) in [(1, 4), (2, 3), (3, 2), (4, 1)] {

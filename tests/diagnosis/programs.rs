@@ -1,4 +1,4 @@
-//! What a report says of small programs, faulty and healthy, of other shapes than those of `examples/faults`.
+//! A report names the fault of small programs whose shapes `examples/faults` does not have, and none of healthy ones.
 
 use crate::support::{alone, attempts};
 use colored::report::Fault;

@@ -184,6 +184,29 @@ fn a_task_without_a_named_color_is_counted_while_it_lives() {
     });
 }
 
+#[test]
+fn a_cell_without_a_named_color_is_counted_while_it_lives() {
+    let step = Duration::from_millis(1);
+    alone(|| {
+        attempts::some(|| {
+            let runtime = runtime(1);
+            let cell = runtime.handle().cell(Color::unique(), ());
+            let called = cell.clone();
+            let window = measure(&runtime, async move {
+                let task = spawn_unique(async move {
+                    for _ in 0..10 {
+                        called.call(move |()| compute(step)).await;
+                    }
+                });
+                task.await.expect("the task ends");
+            });
+            drop(cell);
+            println!("{:?}", window.others);
+            is_about(run_of_others(&window, &[]), step * 10)
+        });
+    });
+}
+
 /// Whatever calls, spawns and hops there are: each moment of a worker is of one color.
 #[test]
 fn all_colors_have_run_for_as_long_as_the_workers() {

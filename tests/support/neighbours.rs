@@ -37,8 +37,9 @@ fn times() -> Option<Times> {
     parse(&all, &own)
 }
 
-/// proc(5) describes both texts. The first begins with the times of all CPUs. The second has those of the process in its
-/// fields 14 and 15; its second field, the name, may contain anything, and ends with the last bracket.
+/// The manual page proc(5) describes both texts. The first text begins with the times of all CPUs. The second text has the
+/// process's own times in its fields 14 and 15; its second field, the name, may contain anything, and ends with the last
+/// bracket.
 fn parse(all: &str, own: &str) -> Option<Times> {
     let mut lines = all.lines();
     let all = lines.next()?.strip_prefix("cpu ")?;

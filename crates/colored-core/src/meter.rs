@@ -331,13 +331,8 @@ impl Meter {
         self.change(State::Kept, at);
     }
 
-    /// The holder goes on after all.
-    pub(crate) fn goes_on(&self, at: At) {
-        self.change(State::Running, at);
-    }
-
-    /// A closure begins that is no turn of a slice. Returns how long the lane was kept before, if it was.
-    pub(crate) fn begins(&self, at: At) -> Option<u64> {
+    /// The holder goes on, or runs a closure at once. Returns how long the lane was kept before, if it was.
+    pub(crate) fn goes_on(&self, at: At) -> Option<u64> {
         kept(self.change(State::Running, at))
     }
 
@@ -395,13 +390,13 @@ impl Meter {
         usage
     }
 
-    /// What has been counted since the last call, up to the present state, if a slice has begun since. The holder calls
-    /// this, of a lane that no other thread reads.
+    /// What has been counted since the last call, up to the present state, if something has. The holder calls this, of a
+    /// lane that no other thread reads.
     pub(crate) fn drain(&self) -> Option<Usage> {
-        if self.slices.get() == 0 {
+        let usage = Usage { depth: 0, ..self.usage() };
+        if usage.slices == 0 && usage.run.is_zero() {
             return None;
         }
-        let usage = Usage { depth: 0, ..self.usage() };
         let Self { run, kept, wait_color, wait_cpu, waits, turns, slices, moves, .. } = self;
         let counters = [run, kept, wait_color, wait_cpu, waits, turns, slices, moves];
         counters.into_iter().for_each(Counter::reset);

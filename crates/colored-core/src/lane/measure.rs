@@ -66,12 +66,15 @@ impl Lane {
         self.meter.get_mut()?.reset()
     }
 
-    /// What has been recorded of the lane since the last call, of a lane that the table does not have: nothing else would
-    /// find it before the lane retires. A slice is about to begin.
+    /// Hands in what has been recorded of a lane that the table does not have: nothing else would find it before the lane
+    /// retires. The holder calls this when a slice begins, and when a closure that ran at once is over.
     #[cold]
-    pub(in crate::lane) fn drain_usage(&self) -> Option<Usage> {
-        let is_alone = !self.refs.is_published();
-        is_alone.then(|| self.meter().drain())?
+    pub(in crate::lane) fn hand_in_usage(&self) {
+        if !self.refs.is_published()
+            && let Some(usage) = self.meter().drain()
+        {
+            self.port.keep_usage(self.color(), usage);
+        }
     }
 
     /// `node` is about to be pushed.
@@ -173,14 +176,19 @@ impl Lane {
 
     /// A closure is about to run at once.
     pub(in crate::lane) fn begins_at_once(&self, at: At) {
-        if let Some(kept) = self.meter().begins(at) {
+        if let Some(kept) = self.meter().goes_on(at) {
             self.port.record(Level::Slices, Event::Kept { color: self.color(), kept });
         }
     }
 
     /// The closure is over. If something waits by now, the lane is about to be queued.
     pub(in crate::lane) fn ends_at_once(&self, at: At) {
-        if self.chain.has_more() { self.goes_on(at) } else { self.may_end_at(at) }
+        if self.chain.has_more() {
+            self.goes_on(at)
+        } else {
+            self.may_end_at(at)
+        }
+        self.hand_in_usage();
     }
 
     /// So many nanoseconds of the turn of this lane were other lanes'.

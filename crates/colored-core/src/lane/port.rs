@@ -12,6 +12,7 @@ use crate::lane::{Lane, LanePtr, ReadyLane};
 use crate::meter::{At, Level};
 use crate::task::TaskPanic;
 use crate::trace::Event;
+use crate::usage::Usage;
 use std::any::Any;
 use std::task::Waker;
 
@@ -69,6 +70,9 @@ pub(crate) trait Observe {
 
     /// As [`recorded`](Self::recorded), with the present time at every level.
     fn recorded_now(&self) -> Option<At>;
+
+    /// A lane that the table does not have has used so much.
+    fn keep_usage(&self, color: Color, usage: Usage);
 
     /// Records an event of this thread, if the scheduler records events of that level.
     fn record(&self, level: Level, event: Event);

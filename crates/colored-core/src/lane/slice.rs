@@ -10,7 +10,6 @@ use crate::lane::{LanePtr, LaneRef, ReadyLane, callback};
 use crate::meter::{self, At};
 use crate::queue::{Kind, Unlinked};
 use crate::task::{Id, Named, TaskRef, Wants};
-use crate::usage::Usage;
 
 /// The thread that runs a slice.
 pub(crate) trait Runner {
@@ -38,8 +37,6 @@ pub(crate) trait Recorder {
     fn begin(&mut self) -> At;
     /// The pin of this thread.
     fn thread(&self) -> u32;
-    /// The lane has used so much in earlier slices.
-    fn keeps(&self, color: Color, usage: Usage);
     /// The lane was queued for so many nanoseconds.
     fn has_waited(&mut self, nanos: u64);
     /// The turn that began last is over.
@@ -62,9 +59,6 @@ impl Recorder for NoRecorder {
         match *self {}
     }
     fn thread(&self) -> u32 {
-        match *self {}
-    }
-    fn keeps(&self, _: Color, _: Usage) {
         match *self {}
     }
     fn has_waited(&mut self, _: u64) {
@@ -140,9 +134,7 @@ impl ReadyLane {
         let lane = unsafe { Held::new(self.0) };
         if let Some(recorder) = runner.recorder() {
             let (at, thread) = (recorder.begin(), recorder.thread());
-            if let Some(usage) = lane.drain_usage() {
-                recorder.keeps(lane.color(), usage);
-            }
+            lane.hand_in_usage();
             recorder.has_waited(lane.slice_begins(at, thread));
         }
         lane.show_if_asked(self.0);

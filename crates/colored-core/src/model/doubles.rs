@@ -14,6 +14,7 @@ use crate::meter::{At, Level};
 use crate::sync::{Arc, Mutex, UnsafeCell, arc_dyn};
 use crate::task::{Cell, Join, TaskPanic, TaskRef};
 use crate::trace::Event;
+use crate::usage::Usage;
 use std::collections::VecDeque;
 use std::panic::Location;
 use std::pin::Pin;
@@ -117,6 +118,8 @@ impl Observe for Port {
     fn recorded_now(&self) -> Option<At> {
         None
     }
+
+    fn keep_usage(&self, _color: Color, _usage: Usage) {}
 
     fn record(&self, _level: Level, _event: Event) {}
 

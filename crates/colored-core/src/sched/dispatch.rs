@@ -14,6 +14,7 @@ use crate::lane::{
 use crate::meter::{At, Level};
 use crate::task::{TaskPanic, TaskRef};
 use crate::trace::Event;
+use crate::usage::Usage;
 use std::task::Waker;
 
 impl Dispatch for Scheduler {
@@ -104,6 +105,10 @@ impl Observe for Scheduler {
     #[cold]
     fn recorded_now(&self) -> Option<At> {
         (self.switch.level() != Level::Off).then(|| self.switch.at(self.now()))
+    }
+
+    fn keep_usage(&self, color: Color, usage: Usage) {
+        Scheduler::keep_usage(self, color, usage);
     }
 
     #[cold]

@@ -17,7 +17,6 @@ use crate::meter::{self, At, Level};
 use crate::sync::{Arc, thread_slot};
 use crate::task::{Id, JoinError, Named};
 use crate::trace::{Event, Record};
-use crate::usage::Usage;
 use std::cell::{Cell, RefCell};
 use std::panic::Location;
 use std::ptr;
@@ -234,10 +233,6 @@ impl Recorder for RecordedGuest<'_> {
 
     fn thread(&self) -> u32 {
         self.turn.pin
-    }
-
-    fn keeps(&self, color: Color, usage: Usage) {
-        self.turn.scheduler.keep_usage(color, usage);
     }
 
     fn has_waited(&mut self, nanos: u64) {

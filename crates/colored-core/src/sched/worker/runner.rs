@@ -10,7 +10,6 @@ use crate::sched::profile::{CHARGED_NANOS, Site};
 use crate::sched::remote::{CANCELLED_ANYWHERE, Remote};
 use crate::task::{Id, Named};
 use crate::trace::{Event, Record};
-use crate::usage::Usage;
 
 /// One slice on a worker.
 pub(super) struct SliceRunner<'a> {
@@ -178,10 +177,6 @@ impl Recorder for RecordedSlice<'_> {
 
     fn thread(&self) -> u32 {
         self.slice.pin
-    }
-
-    fn keeps(&self, color: Color, usage: Usage) {
-        self.slice.scheduler.keep_usage(color, usage);
     }
 
     fn has_waited(&mut self, nanos: u64) {

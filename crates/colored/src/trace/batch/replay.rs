@@ -13,7 +13,7 @@ use std::collections::BinaryHeap;
 /// After so many nanoseconds of a slice, other workers take what its worker would run next.
 const LATE: u64 = 50_000;
 
-/// A graph, and who waits for whom in it.
+/// A graph, and the nodes that wait for each of its nodes.
 pub(super) struct Replay<'g> {
     graph: &'g Graph,
     /// The begin of the graph.
