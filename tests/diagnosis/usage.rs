@@ -166,43 +166,23 @@ fn a_when_that_waits_keeps_the_cells_that_it_has() {
 fn a_task_without_a_named_color_is_counted_while_it_lives() {
     alone(|| {
         attempts::some(|| {
-            let runtime = runtime(1);
-            let task = runtime.handle().spawn_unique(async {
-                loop {
-                    compute(Duration::from_micros(100));
-                    colored::yield_now().await;
-                }
-            });
+            let runtime = runtime(2);
             runtime.handle().set_trace_level(Level::Slices);
+            runtime.run(async {
+                let _detached = spawn_unique(async {
+                    loop {
+                        compute(Duration::from_micros(100));
+                        colored::yield_now().await;
+                    }
+                });
+                colored::time::sleep(Duration::from_millis(20)).await;
+            });
             let before = runtime.handle().usage();
             thread::sleep(Duration::from_millis(100));
             let window = Window::between(&before, &runtime.handle().usage());
-            task.abort();
+            runtime.shutdown_background();
             println!("{:?} {:?}", window.length, window.others);
             is_about(run_of_others(&window, &[]), window.length)
-        });
-    });
-}
-
-#[test]
-fn a_cell_without_a_named_color_is_counted_while_it_lives() {
-    let step = Duration::from_millis(1);
-    alone(|| {
-        attempts::some(|| {
-            let runtime = runtime(1);
-            let cell = runtime.handle().cell(Color::unique(), ());
-            let called = cell.clone();
-            let window = measure(&runtime, async move {
-                let task = spawn_unique(async move {
-                    for _ in 0..10 {
-                        called.call(move |()| compute(step)).await;
-                    }
-                });
-                task.await.expect("the task ends");
-            });
-            drop(cell);
-            println!("{:?}", window.others);
-            is_about(run_of_others(&window, &[]), step * 10)
         });
     });
 }

@@ -67,7 +67,7 @@ impl Lane {
     }
 
     /// Hands in what has been recorded of a lane that the table does not have: nothing else would find it before the lane
-    /// retires. The holder calls this when a slice begins, and when a closure that ran at once is over.
+    /// retires. The holder calls this when a slice begins: a cell has a color that others can name, so the table has its lane.
     #[cold]
     pub(in crate::lane) fn hand_in_usage(&self) {
         if !self.refs.is_published()
@@ -183,12 +183,7 @@ impl Lane {
 
     /// The closure is over. If something waits by now, the lane is about to be queued.
     pub(in crate::lane) fn ends_at_once(&self, at: At) {
-        if self.chain.has_more() {
-            self.goes_on(at)
-        } else {
-            self.may_end_at(at)
-        }
-        self.hand_in_usage();
+        if self.chain.has_more() { self.goes_on(at) } else { self.may_end_at(at) }
     }
 
     /// So many nanoseconds of the turn of this lane were other lanes'.
