@@ -137,6 +137,10 @@ impl Wait {
             | WaitFor::Section
             | WaitFor::Hop
             | WaitFor::File
+            | WaitFor::Lock
+            | WaitFor::Receive
+            | WaitFor::Send
+            | WaitFor::Notified
             | WaitFor::Other => {}
         }
     }
@@ -156,6 +160,10 @@ impl WaitFor {
             Self::Timer { is_timeout: true, .. } => "timeout",
             Self::Child(_) => "child",
             Self::Signal(_) => "signal",
+            Self::Lock => "lock",
+            Self::Receive => "receive",
+            Self::Send => "send",
+            Self::Notified => "notified",
             Self::Other => "other",
         }
     }

@@ -16,8 +16,8 @@ pub struct Wait {
     pub what: WaitFor,
     /// Where the program waits, or the section was made, if that is known.
     pub site: Option<&'static Location<'static>>,
-    /// How long the wait has lasted, if that is known: to a slice ([`Builder::slice`](crate::Builder::slice)), for sockets
-    /// to a millisecond, for timers to a second.
+    /// How long the wait has lasted, if that is known: to a slice ([`Builder::slice`](crate::Builder::slice)), for sockets,
+    /// locks and channels to a millisecond, for timers to a second.
     pub time: Option<Duration>,
     /// The words of the text.
     how: &'static str,
@@ -62,7 +62,16 @@ pub enum WaitFor {
     Child(u32),
     /// A signal, by its number.
     Signal(u32),
-    /// Something that the runtime does not know, such as a channel.
+    /// A lock or a permit of [`sync`](crate::sync).
+    Lock,
+    /// A value of a channel.
+    Receive,
+    /// Room in a channel.
+    Send,
+    /// Another task's signal: a [`Notify`](crate::sync::Notify), a [`Barrier`](crate::sync::Barrier), or the end of the
+    /// other side of a channel.
+    Notified,
+    /// Something that the runtime does not know, such as a channel of another crate.
     Other,
 }
 
@@ -125,6 +134,10 @@ impl Wait {
             Kind::Child => WaitFor::Child(leaf.arg),
             #[cfg(unix)]
             Kind::Signal => WaitFor::Signal(leaf.arg),
+            Kind::Lock => WaitFor::Lock,
+            Kind::Receive => WaitFor::Receive,
+            Kind::Send => WaitFor::Send,
+            Kind::Notified => WaitFor::Notified,
         };
         let time = Some(Duration::from_nanos(nanos));
         Some(Self { what, site: leaf.site, time, how: told.text() })
@@ -154,7 +167,13 @@ impl fmt::Display for Wait {
             }
             WaitFor::Timer { left, .. } => write!(f, ", {left:?} more")?,
             WaitFor::Child(number) | WaitFor::Signal(number) => write!(f, " {number}")?,
-            WaitFor::Hop | WaitFor::File | WaitFor::Other => {}
+            WaitFor::Hop
+            | WaitFor::File
+            | WaitFor::Lock
+            | WaitFor::Receive
+            | WaitFor::Send
+            | WaitFor::Notified
+            | WaitFor::Other => {}
         }
         if let Some(site) = self.site {
             write!(f, ", at {site}")?;
