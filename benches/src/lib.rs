@@ -8,7 +8,7 @@
 //! A workload is written once, generic over [`Rival`], or once per rival where the
 //! interfaces differ by nature (a cell against a mutex against an actor). The same
 //! [`Case`]s feed two front ends: the paired runner (`cargo bench --bench ratio`, module
-//! [`mod@ratio`]) and criterion (module [`mod@plot`]). The experiments of the papers, with sweeps and
+//! [`mod@ratio`]) and criterion (module `plot`). The experiments of the papers, with sweeps and
 //! a page of results, are a third (`cargo bench --bench papers`, module [`mod@papers`]).
 //!
 //! | module | one idea |

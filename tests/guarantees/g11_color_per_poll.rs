@@ -29,6 +29,19 @@ fn two_tasks_of_one_color_interleave_at_their_awaits() {
     });
 }
 
+/// Both branches have hopped in one poll. The task has one color at a time, and each branch goes on under its own.
+#[test]
+fn two_hops_of_one_poll_are_made_one_after_the_other() {
+    run(2, async {
+        let goes = async |color: u64| {
+            colored::hop(color).await;
+            Color::current()
+        };
+        let branches = spawn_unique(async move { colored::join!(goes(RED), goes(2)) });
+        assert_eq!(branches.await.unwrap(), (Some(Color::new(RED)), Some(Color::new(2))));
+    });
+}
+
 /// Ends only if the color is free while the first task awaits the second.
 #[test]
 fn a_task_may_await_another_of_its_own_color() {

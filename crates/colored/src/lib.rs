@@ -53,7 +53,9 @@
 //!
 //! # The end of a program
 //!
-//! When `main` is done, the runtime drops the remaining tasks under their colors. Then the program
+//! When `main` is done, the runtime drops the remaining tasks under their colors. A task that has a turn coming at that time
+//! may have it: a spawn just before the end of `main` runs in some programs and not in others. What must happen, `main`
+//! awaits. Then the program
 //! waits for polls and [`spawn_blocking`] calls that have begun, because they cannot be
 //! interrupted. A call that never returns, such as a read of [`std::io::stdin`] from an unused
 //! terminal, keeps the program from ending. A name look-up does not, nor does [`io::stdin`], nor a

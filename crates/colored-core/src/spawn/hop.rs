@@ -34,8 +34,9 @@ pub struct Hop {
 /// the hop is ready at once.
 ///
 /// Not cancel safe: a hop that is dropped after its first poll, for example as the losing branch of
-/// a `select!`, still moves the task when that poll of the task ends. If one poll makes two hops,
-/// the later one counts.
+/// a `select!`, still moves the task when that poll of the task ends. If one poll makes two hops, as two branches of a
+/// `join!` do, the task makes them one after the other, the later one first, and each branch goes on when the task has
+/// the branch's own color: once for its next step, since the task has one color and the other hop takes it on.
 ///
 /// # Panics
 ///
