@@ -61,6 +61,24 @@ fn every_server_answers_in_order_and_loses_no_increment() {
     }
 }
 
+/// The client that the bench uses, where it is installed.
+#[test]
+fn redis_benchmark_is_answered() {
+    if Command::new("redis-benchmark").arg("--version").output().is_err() {
+        return println!("redis-benchmark is not installed (Debian: redis-tools)");
+    }
+    for name in ["lock", "locks", "serial", "colors"] {
+        let server = Server::start(name);
+        let mut command = Command::new("redis-benchmark");
+        command.args(["-q", "-h", "127.0.0.1", "-p", &server.1.to_string(), "-t", "set,get,incr"]);
+        let output = command.args(["-c", "20", "-P", "16", "-n", "2000", "-r", "100"]).output();
+        let output = output.expect("it is installed");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let all = ["SET: ", "GET: ", "INCR: "].iter().all(|row| said.contains(row));
+        assert!(output.status.success() && all, "{name}: {said}");
+    }
+}
+
 #[test]
 fn a_name_that_is_not_known_is_told_with_those_that_are() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_redis"));
