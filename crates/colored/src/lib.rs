@@ -53,7 +53,8 @@
 //!
 //! # The end of a program
 //!
-//! When `main` is done, the runtime drops the remaining tasks under their colors. Then the program
+//! When `main` is done, the runtime drops the remaining tasks under their colors, those of one color
+//! in their order: first those that have a turn coming, then those that wait, the oldest first. Then the program
 //! waits for polls and [`spawn_blocking`] calls that have begun, because they cannot be
 //! interrupted. A call that never returns, such as a read of [`std::io::stdin`] from an unused
 //! terminal, keeps the program from ending. A name look-up does not, nor does [`io::stdin`], nor a

@@ -68,6 +68,8 @@ pub(crate) struct Tally {
     pub(crate) inline: u64,
     pub(crate) hops: u64,
     pub(crate) sections: u64,
+    /// Sections that did not begin in the poll that wanted them.
+    pub(crate) put_off: u64,
     /// Waits that would have closed a cycle.
     pub(crate) refused: u64,
     /// Priorities that were named, of colors and of tasks.

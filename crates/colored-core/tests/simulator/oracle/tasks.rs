@@ -48,6 +48,8 @@ pub(crate) struct Task {
     handle: bool,
     /// Whether the task is in a section, and so keeps its lane when it waits.
     pub(super) section: bool,
+    /// Whether the task has had a section since its turn came, and so has given the color up if it is in none.
+    held: bool,
     /// Whether the task waits, and has kept its lane.
     keeps: bool,
     /// The limit that the task is inside.
@@ -98,6 +100,7 @@ impl Oracle {
             pin,
             handle: true,
             section: false,
+            held: false,
             keeps: false,
             limit: None,
             urgent,
@@ -169,9 +172,39 @@ impl Oracle {
         self.wake(key);
     }
 
-    /// A section of a task begins or ends, in a poll.
-    pub(crate) fn section(&mut self, key: Key, open: bool) {
-        self.task(key).section = open;
+    /// A section of a task begins, in a poll.
+    pub(crate) fn section_begins(&mut self, key: Key) {
+        let task = self.task(key);
+        let (hue, held) = (task.hue, task.held);
+        (task.section, task.held) = (true, true);
+        if held && let Some(ahead) = self.lanes.surely_waits(hue) {
+            let task = key.slot;
+            let what = format!("a section of task {task} begins at once although {ahead} waits");
+            self.violated("G7", what);
+        }
+        self.lanes.get_mut(hue).sections += 1;
+        self.tally.sections += 1;
+    }
+
+    /// A section of a task does not begin in this poll: the task goes behind the others.
+    pub(crate) fn section_is_put_off(&mut self, key: Key) {
+        let task = self.task(key);
+        let (hue, held) = (task.hue, task.held);
+        if !held || (self.lanes.front(hue).is_none() && !self.closing) {
+            let what = format!("a section of task {} is put off for nothing", key.slot);
+            self.violated("G7", what);
+        }
+        self.tally.put_off += 1;
+        self.wake(key);
+    }
+
+    /// A section of a task ends, or will never begin.
+    pub(crate) fn section_ends(&mut self, key: Key) {
+        self.task(key).section = false;
+    }
+
+    pub(crate) fn is_in_section(&self, key: Key) -> bool {
+        self.tasks.get(key).is_some_and(|task| task.section)
     }
 
     /// How many tasks are in sections.
@@ -229,6 +262,7 @@ impl Oracle {
             task.keeps = true;
             return;
         }
+        task.held = false;
         let again = match end {
             End::Hops(to) => {
                 task.hue = to;
