@@ -5,8 +5,8 @@ use crate::support::{runtime, shared, wait_until};
 use colored::stage::{self, Batch, Events, Stage};
 use colored::time::{sleep, timeout};
 use colored::{
-    Color, ColorCell, Limit, PinnedCell, Runtime, exclusive, hop, spawn_colored, spawn_here, when,
-    yield_now,
+    Color, ColorCell, JoinHandle, Limit, PinnedCell, Runtime, exclusive, hop, spawn_colored,
+    spawn_here, when, yield_now,
 };
 use std::future::pending;
 use std::pin::Pin;
@@ -19,6 +19,9 @@ const AWAY: Color = Color::new(8);
 const TASKS: u64 = 4;
 /// A poll in which no operation waits has so many: `budget::PER_POLL` of the core, and one that gets no unit.
 const IN_A_POLL: u64 = 129;
+
+/// Rounds that fill four polls of each task.
+const MANY: u64 = 4 * TASKS * IN_A_POLL;
 
 type Round = Pin<Box<dyn Future<Output = ()> + Send>>;
 
@@ -74,46 +77,72 @@ struct Row {
     round: fn(Arc<Scene>) -> Round,
     /// How many rounds a task has in one turn, at most.
     in_a_turn: u64,
+    /// How many rounds they have before their shares are compared.
+    enough: u64,
     /// The cell to which something is posted from outside.
     of: fn(&Scene) -> &ColorCell<u64>,
 }
 
-/// Runs a row, until the tasks have had enough rounds, and then until something from outside has had its turn.
+/// Four tasks under these colors, which go on until it is over. All are in line, or run, when this returns.
+fn begin(runtime: &Runtime, row: &Row, color: fn(usize) -> Color) -> Running {
+    let scene = Arc::new(Scene::new(runtime));
+    let spawn = |task: usize| {
+        let (scene, round) = (Arc::clone(&scene), row.round);
+        runtime.handle().spawn_colored(color(task), async move {
+            while !scene.is_over.load(Ordering::SeqCst) {
+                round(Arc::clone(&scene)).await;
+                scene.rounds.lock().unwrap()[task] += 1;
+            }
+        })
+    };
+    let tasks = [0, 1, 2, 3].map(spawn);
+    Running { scene, tasks }
+}
+
+struct Running {
+    scene: Arc<Scene>,
+    tasks: [JoinHandle<()>; TASKS as usize],
+}
+
+impl Running {
+    /// Waits for so many rounds, and returns those of each task.
+    fn wait_for(&self, rounds: u64) -> [u64; TASKS as usize] {
+        // The first task may have been alone for a while.
+        let before = self.scene.rounds();
+        wait_until(|| self.scene.sum() >= before.iter().sum::<u64>() + rounds);
+        let now = self.scene.rounds();
+        [0, 1, 2, 3].map(|task: usize| now[task] - before[task])
+    }
+
+    /// How many rounds come before something that is posted from outside.
+    fn before_a_post(&self, row: &Row) -> u64 {
+        let at = Arc::new(AtomicU64::new(u64::MAX));
+        let (seen, then) = (Arc::clone(&at), Arc::clone(&self.scene));
+        (row.of)(&self.scene).post(move |_| seen.store(then.sum(), Ordering::SeqCst));
+        // It is scheduled by now, whatever the machine does with this thread.
+        let scheduled = self.scene.sum();
+        wait_until(|| at.load(Ordering::SeqCst) != u64::MAX);
+        at.load(Ordering::SeqCst).saturating_sub(scheduled)
+    }
+
+    fn end(self, runtime: &Runtime) {
+        self.scene.is_over.store(true, Ordering::SeqCst);
+        for task in self.tasks {
+            runtime.block_on(task).unwrap();
+        }
+    }
+}
+
+/// Four tasks of one color share it, and something from outside has its turn.
 fn check(row: &Row) {
     let runtime = runtime(2);
-    let scene = Arc::new(Scene::new(&runtime));
-    let tasks: Vec<_> = (0..TASKS as usize)
-        .map(|task| {
-            let (scene, round) = (Arc::clone(&scene), row.round);
-            runtime.handle().spawn_colored(KEPT, async move {
-                while !scene.is_over.load(Ordering::SeqCst) {
-                    round(Arc::clone(&scene)).await;
-                    scene.rounds.lock().unwrap()[task] += 1;
-                }
-            })
-        })
-        .collect();
-    // All four are in line by now; the first may have been alone for a while.
-    let before = scene.rounds();
-    let enough = 10 * TASKS * row.in_a_turn;
-    wait_until(|| scene.sum() >= before.iter().sum::<u64>() + enough);
-    let rounds: Vec<_> = scene.rounds().iter().zip(before).map(|(now, then)| now - then).collect();
+    let running = begin(&runtime, row, |_| KEPT);
+    let rounds = running.wait_for(row.enough);
     let (most, sum) = (rounds.iter().max().unwrap(), rounds.iter().sum::<u64>());
     assert!(2 * most * TASKS <= 3 * sum, "{}: {rounds:?}, one has 1.5 times its share", row.name);
-
-    let at = Arc::new(AtomicU64::new(u64::MAX));
-    let (seen, then) = (Arc::clone(&at), Arc::clone(&scene));
-    (row.of)(&scene).post(move |_| seen.store(then.sum(), Ordering::SeqCst));
-    // It is scheduled by now, whatever the machine does with this thread.
-    let scheduled = scene.sum();
-    wait_until(|| at.load(Ordering::SeqCst) != u64::MAX);
-    let late = at.load(Ordering::SeqCst).saturating_sub(scheduled);
-    let bound = (TASKS + 1) * row.in_a_turn;
+    let (late, bound) = (running.before_a_post(row), (TASKS + 1) * row.in_a_turn);
     assert!(late <= bound, "{}: {late} rounds came before it, and {bound} may", row.name);
-    scene.is_over.store(true, Ordering::SeqCst);
-    for task in tasks {
-        runtime.block_on(task).unwrap();
-    }
+    running.end(&runtime);
 }
 
 const MOMENT: Duration = Duration::from_micros(200);
@@ -163,10 +192,19 @@ const WAITS: &[Row] = &[
     waits("a task of another color that is joined", |_| {
         Box::pin(async { spawn_colored(AWAY, exclusive(yield_now())).await.unwrap() })
     }),
+    waits("a call of a pinned cell", |scene| {
+        Box::pin(async move { scene.pinned.call(|n| *n += 1).await })
+    }),
+    waits("an event of a stage", |scene| {
+        Box::pin(async move { scene.stage.send(1).await.unwrap() })
+    }),
+    waits("an event of a stage with batches", |scene| {
+        Box::pin(async move { scene.batches.send(1).await.unwrap() })
+    }),
 ];
 
 const fn waits(name: &'static str, round: fn(Arc<Scene>) -> Round) -> Row {
-    Row { name, round, in_a_turn: 2, of: |scene| &scene.own }
+    Row { name, round, in_a_turn: 2, enough: 60, of: |scene| &scene.own }
 }
 
 /// Rounds that may be over at once.
@@ -185,57 +223,57 @@ const AT_ONCE: &[Row] = &[
             yield_now().await;
         })
     }),
-    at_once("a call of a pinned cell", |scene| {
-        Box::pin(async move { scene.pinned.call(|n| *n += 1).await })
+];
+
+/// Rounds that take a cell of another color.
+const HOT: &[Row] = &[
+    hot("a call of a hot cell", |scene| Box::pin(async move { scene.hot.call(|n| *n += 1).await })),
+    hot("a read beside a writer", |scene| {
+        Box::pin(async move { assert!(scene.hot.read(|n| *n).await == 0) })
     }),
-    at_once("an event of a stage", |scene| {
-        Box::pin(async move { scene.stage.send(1).await.unwrap() })
+    hot("a `when` over a hot cell", |scene| {
+        Box::pin(async move { when((&scene.hot,), |n| *n += 1).await })
     }),
-    at_once("an event of a stage with batches", |scene| {
-        Box::pin(async move { scene.batches.send(1).await.unwrap() })
+    hot("a `when` over two", |scene| {
+        Box::pin(async move { when((&scene.hot, &scene.second), |n, m| *n += *m).await })
     }),
-    Row {
-        of: |scene| &scene.hot,
-        ..at_once("a call of a hot cell", |scene| {
-            Box::pin(async move { scene.hot.call(|n| *n += 1).await })
+    hot("a call behind a limit", |scene| {
+        Box::pin(async move {
+            let _permit = scene.limit.reserve().await.unwrap();
+            scene.hot.call(|n| *n += 1).await;
         })
-    },
-    Row {
-        of: |scene| &scene.hot,
-        ..at_once("a read beside a writer", |scene| {
-            Box::pin(async move { assert!(scene.hot.read(|n| *n).await == 0) })
-        })
-    },
-    Row {
-        of: |scene| &scene.hot,
-        ..at_once("a `when` over a hot cell", |scene| {
-            Box::pin(async move { when((&scene.hot,), |n| *n += 1).await })
-        })
-    },
-    Row {
-        of: |scene| &scene.hot,
-        ..at_once("a `when` over two", |scene| {
-            Box::pin(async move { when((&scene.hot, &scene.second), |n, m| *n += *m).await })
-        })
-    },
-    Row {
-        of: |scene| &scene.hot,
-        ..at_once("a call behind a limit", |scene| {
-            Box::pin(async move {
-                let _permit = scene.limit.reserve().await.unwrap();
-                scene.hot.call(|n| *n += 1).await;
-            })
-        })
-    },
+    }),
 ];
 
 const fn at_once(name: &'static str, round: fn(Arc<Scene>) -> Round) -> Row {
-    Row { name, round, in_a_turn: IN_A_POLL, of: |scene| &scene.own }
+    Row { name, round, in_a_turn: IN_A_POLL, enough: MANY, of: |scene| &scene.own }
+}
+
+const fn hot(name: &'static str, round: fn(Arc<Scene>) -> Round) -> Row {
+    Row { name, round, in_a_turn: IN_A_POLL, enough: MANY, of: |scene| &scene.hot }
 }
 
 #[test]
 fn nobody_takes_a_color_again_before_what_is_scheduled() {
-    shared(|| WAITS.iter().chain(AT_ONCE).for_each(check));
+    shared(|| WAITS.iter().chain(AT_ONCE).chain(HOT).for_each(check));
+}
+
+/// The four tasks run in parallel, and find the cell idle, or open for readers, again and again.
+#[test]
+fn nobody_takes_a_hot_cell_again_before_what_is_scheduled() {
+    shared(|| {
+        for row in HOT {
+            let runtime = runtime(2);
+            let running = begin(&runtime, row, |task| Color::new(20 + task as u64));
+            for _ in 0..10 {
+                let _rounds = running.wait_for(1);
+                let late = running.before_a_post(row);
+                // Each task is in the cell, or has a place before the post, and may have counted no round for it yet.
+                assert!(late <= 2 * TASKS, "{}: {late} rounds came before it", row.name);
+            }
+            running.end(&runtime);
+        }
+    });
 }
 
 /// The main future of a thread inside `block_on` is a task of the default color, which only that thread may poll.
