@@ -55,6 +55,8 @@ impl fmt::Display for Violation {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) spawned: u64,
+    /// Polls that were not ready.
+    pub(crate) waited: u64,
     /// The number of these tasks that stay on one worker.
     pub(crate) pinned: u64,
     pub(crate) finished: u64,

@@ -77,6 +77,8 @@ pub(crate) struct Lane {
     pub(crate) cells: u32,
     /// How many sections have begun here.
     pub(super) sections: u64,
+    /// When the last task came that waited here up to the shutdown and has been dropped.
+    ended: u64,
     /// How often a callback or a task has used the color's own value, if the color has one.
     pub(super) local: Option<u64>,
     pub(crate) ready: Ready,
@@ -274,6 +276,14 @@ impl Lanes {
     pub(super) fn surely_waits(&self, hue: Hue) -> Option<Entry> {
         let queued = self.get(hue).queue.iter().find(|queued| !queued.soft);
         queued.map(|queued| queued.entry)
+    }
+
+    /// A task is dropped that came then, and has waited up to the shutdown; true if one that came later has gone before.
+    pub(super) fn has_ended(&mut self, hue: Hue, came: u64) -> bool {
+        let ended = &mut self.get_mut(hue).ended;
+        let is_late = *ended > came;
+        *ended = (*ended).max(came);
+        is_late
     }
 
     /// The entries of a lane, in order.

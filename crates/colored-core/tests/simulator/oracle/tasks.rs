@@ -50,6 +50,8 @@ pub(crate) struct Task {
     pub(super) section: bool,
     /// Whether the task has had a section since its turn came, and so has given the color up if it is in none.
     held: bool,
+    /// How many tasks had waited before it waited first under its color, and this one; 0 if it has not.
+    came: u64,
     /// Whether the task waits, and has kept its lane.
     keeps: bool,
     /// The limit that the task is inside.
@@ -101,6 +103,7 @@ impl Oracle {
             handle: true,
             section: false,
             held: false,
+            came: 0,
             keeps: false,
             limit: None,
             urgent,
@@ -149,7 +152,7 @@ impl Oracle {
                     // The task is at the head of its lane all the time.
                     return;
                 }
-                // A shutdown aborts the tasks that wait, in an order of its own.
+                // A shutdown may have aborted the tasks that wait, of which the oracle hears when they are dropped.
                 self.push(hue, Entry::Task(key), closing);
             }
             State::Running => task.notified = true,
@@ -254,9 +257,19 @@ impl Oracle {
 
     /// A poll ends, and the task is not complete.
     pub(crate) fn poll_ends(&mut self, key: Key, end: End) {
+        self.tally.waited += 1;
+        let came = self.tally.waited;
         let task = self.task(key);
         let from = task.hue;
         let notified = std::mem::take(&mut task.notified);
+        let stays = !matches!(end, End::Hops(_));
+        task.came = if !stays {
+            0
+        } else if task.came == 0 {
+            came
+        } else {
+            task.came
+        };
         if task.section {
             task.state = if notified { State::Scheduled } else { State::Waiting };
             task.keeps = true;
@@ -295,6 +308,7 @@ impl Oracle {
             return 0;
         };
         let (hue, aborted, pin, state) = (task.hue, task.aborted, task.pin, task.state);
+        let came = task.came;
         match state {
             State::Running => {}
             State::Complete(_) => {
@@ -307,6 +321,10 @@ impl Oracle {
                     self.kept_turn(hue);
                 } else {
                     self.turn_begins(hue, Entry::Task(key), by_end);
+                    if by_end && self.lanes.has_ended(hue, came) {
+                        let what = format!("task {} is dropped behind a younger one", key.slot);
+                        self.violated("G8", what);
+                    }
                 }
                 if !aborted && !closing {
                     self.violated("G8", format!("task {} is dropped though alive", key.slot));
