@@ -27,7 +27,7 @@ impl File {
         let status = system::status(&file);
         let open = OpenFile::new(file, None, context, status.is_direct);
         let position = match open.is_regular() {
-            true => io::Seek::stream_position(&mut &open.file)?,
+            true => io::Seek::stream_position(&mut &*open.file)?,
             false => 0,
         };
         Ok(File { cursor: Cursor::new(Arc::new(open), position, status.appends) })
@@ -66,7 +66,7 @@ impl File {
         let open = self.cursor.open();
         let mut handed_over = Ok(());
         if open.is_regular() {
-            handed_over = io::Seek::seek(&mut &open.file, SeekFrom::Start(self.cursor.position()))
+            handed_over = io::Seek::seek(&mut &*open.file, SeekFrom::Start(self.cursor.position()))
                 .and_then(|_| system::clear_nonblock(&open.file));
         }
         // An operation at another place that was dropped may have its own reference.
@@ -80,7 +80,9 @@ impl File {
             Some(Err(error)) => Err((self, error)),
             None => {
                 let open = Arc::into_inner(self.cursor.into_open());
-                Ok(open.expect("only the cursor makes references, and had the last one").file)
+                Ok(open
+                    .expect("only the cursor makes references, and had the last one")
+                    .into_file())
             }
         }
     }

@@ -47,15 +47,16 @@ enum Direction {
 /// An open file with its runtime.
 #[derive(Debug)]
 pub(super) struct OpenFile {
-    pub(super) file: std::fs::File,
+    /// Counted: a registration has a reference, so that it ends before the descriptor does.
+    pub(super) file: Arc<std::fs::File>,
     /// `None` for a file that the standard library opened.
     path: Option<PathBuf>,
     context: Arc<Context>,
     facts: OnceLock<Facts>,
     /// Tells what is in memory, where the file system has no attempts.
     residency: OnceLock<Option<Residency>>,
-    /// The registration of a pipe or a socket that had to wait; none if the system does not watch it.
-    pub(super) waits: OnceLock<Option<Registered<Descriptor>>>,
+    /// The registration of a pipe or a socket that had to wait.
+    pub(super) waits: OnceLock<Registered<Descriptor>>,
     /// Whether the file bypasses the page cache: then an attempt would wait for the device.
     is_direct: bool,
 }
@@ -81,7 +82,7 @@ impl OpenFile {
         is_direct: bool,
     ) -> Self {
         Self {
-            file,
+            file: Arc::new(file),
             path,
             context,
             facts: OnceLock::new(),
@@ -89,6 +90,13 @@ impl OpenFile {
             waits: OnceLock::new(),
             is_direct,
         }
+    }
+
+    /// The file alone: what is registered is no more.
+    pub(super) fn into_file(self) -> std::fs::File {
+        let Self { file, waits, .. } = self;
+        drop(waits);
+        Arc::into_inner(file).expect("only the registration has another reference")
     }
 
     pub(super) fn driver(&self) -> &Driver {

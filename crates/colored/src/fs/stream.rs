@@ -2,7 +2,7 @@
 //!
 //! The attempt does not wait although the descriptor is in blocking mode, which other processes may share.
 
-use super::descriptor;
+use super::descriptor::{self, Descriptor};
 use super::open_file::OpenFile;
 use super::system::{self, Attempt};
 use crate::driver::reactor::{Interest, Ready};
@@ -53,16 +53,24 @@ impl OpenFile {
                 done => return Poll::Ready(done),
             }
         }
-        let register = || {
-            let ready = Ready::READABLE | Ready::WRITABLE;
-            Registered::within(self.context(), descriptor::of(&self.file), ready).ok()
-        };
-        match self.waits.get_or_init(register) {
+        match self.registered() {
             Some(registered) => {
                 let (_, done) = ready!(registered.poll_io(cx, interest, |_| attempt()))?;
                 Poll::Ready(Ok(done))
             }
             None => Poll::Ready(Ok(None)),
         }
+    }
+
+    /// The registration, which the first wait makes. None if the system refuses it, perhaps only for now: too many are
+    /// watched.
+    fn registered(&self) -> Option<&Registered<Descriptor>> {
+        if self.waits.get().is_none() {
+            let (of, ready) = (descriptor::of(&self.file), Ready::READABLE | Ready::WRITABLE);
+            // The system refuses the second one of two calls at once. So none is made that is not kept.
+            let registered = Registered::within(self.context(), of, ready).ok()?;
+            return Some(self.waits.get_or_init(|| registered));
+        }
+        self.waits.get()
     }
 }

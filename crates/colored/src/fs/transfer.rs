@@ -93,7 +93,7 @@ impl OpenFile {
         self.defer(move |open| {
             let written = positional::repeat(bytes.len(), |done| match at {
                 Some(offset) => positional::write(&open.file, &bytes[done..], offset + done as u64),
-                None => (&open.file).write(&bytes[done..]),
+                None => (&*open.file).write(&bytes[done..]),
             });
             open.count_deferred(*written.as_ref().unwrap_or(&0));
             (bytes, written.map_err(|error| open.failed("write to", error)))
