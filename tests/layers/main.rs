@@ -393,6 +393,50 @@ fn one_file_reads_the_systems_clock() {
     assert_none(faults);
 }
 
+/// The only files that may name a way to end a registration, or one that takes a bare number. Both are for the type that
+/// owns the descriptor with its registration, in `driver/source.rs`, and for what it is made of.
+const REGISTERS: &[(&str, &[&str])] = &[
+    (
+        "deregister",
+        &[
+            "driver/descriptor.rs",
+            "driver/reactor.rs",
+            "driver/source.rs",
+            "fs/descriptor.rs",
+            "net/unix/pipe/end.rs",
+        ],
+    ),
+    (
+        "SourceFd",
+        &[
+            "driver/descriptor.rs",
+            "driver/reactor.rs",
+            "driver/reactor/alarm.rs",
+            "net/unix/pipe/end.rs",
+        ],
+    ),
+];
+
+#[test]
+fn one_type_ends_registrations() {
+    let mut faults = Vec::new();
+    for (file, source) in sources("crates/colored/src") {
+        for (name, files) in REGISTERS {
+            let is_listed = files.contains(&file.as_str()) || file == "driver/reactor/tests.rs";
+            match (source.first(name), is_listed) {
+                (Some(line), false) => faults.push(format!(
+                    "{file}:{line}: `{name}`: a `Registered` owns what it registers, and ends it"
+                )),
+                (None, true) if file != "driver/reactor/tests.rs" => {
+                    faults.push(format!("{file}: no longer `{name}`: off the list"));
+                }
+                _ => {}
+            }
+        }
+    }
+    assert_none(faults);
+}
+
 #[test]
 fn unsafe_stays_where_it_is() {
     let mut faults = Vec::new();

@@ -66,7 +66,7 @@ impl Uring {
             return Err(io::ErrorKind::Unsupported.into());
         }
         let mut ring = Descriptor(ring);
-        let (_key, entry) = shard.register(&mut ring, Ready::EMPTY, Watched::AllButRoom)?;
+        let (_key, entry) = shard.register(&mut ring, Ready::EMPTY, Watched::ALL_BUT_ROOM)?;
         let state = State { ring, begun: Slab::new(), bytes: 0, is_closed: false };
         let uring = Arc::new(Uring { state: Mutex::new(state), entry });
         uring.clone().wake();
