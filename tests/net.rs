@@ -6,3 +6,5 @@ mod helpers;
 mod many;
 #[cfg(target_os = "linux")]
 mod per_worker;
+#[cfg(target_os = "linux")]
+mod registrations;
