@@ -2,6 +2,8 @@
 
 mod descriptors;
 mod flood;
+#[cfg(target_os = "linux")]
+mod generated;
 mod helpers;
 mod many;
 #[cfg(target_os = "linux")]
