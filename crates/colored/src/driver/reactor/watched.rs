@@ -21,7 +21,7 @@ impl Watched {
         let parts = [
             (interest.is_readable(), WITHOUT_ROOM),
             (interest.is_writable(), mio::Interest::WRITABLE),
-            (interest.is_urgent(), mio::Interest::PRIORITY),
+            (interest.is_urgent(), URGENT),
         ];
         let asked = parts.iter().filter(|(is_asked, _)| *is_asked).map(|(_, events)| *events);
         Watched(asked.reduce(mio::Interest::add).expect("an interest is in something"))
@@ -34,7 +34,10 @@ impl Watched {
 
 /// Where the system announces urgent data, we listen, because it breaks an assumption: see
 /// `Readiness::drained`.
+const WITHOUT_ROOM: mio::Interest = mio::Interest::READABLE.add(URGENT);
+
 #[cfg(any(target_os = "linux", target_os = "android"))]
-const WITHOUT_ROOM: mio::Interest = mio::Interest::READABLE.add(mio::Interest::PRIORITY);
+const URGENT: mio::Interest = mio::Interest::PRIORITY;
+/// There is nothing of that kind.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-const WITHOUT_ROOM: mio::Interest = mio::Interest::READABLE;
+const URGENT: mio::Interest = mio::Interest::READABLE;
