@@ -103,5 +103,5 @@ pub use self::paths::{
     symlink_metadata, try_exists,
 };
 pub use self::read_dir::{DirEntry, ReadDir, read_dir};
-pub use self::replace::write;
+pub use self::replace::{write, write_in_place};
 pub use self::watch::{Event, Watcher};
