@@ -28,7 +28,7 @@ impl Target {
     /// Follows a path over all links.
     pub(super) fn find(path: &Path) -> Result<Target, Refusal> {
         let mut target = Target::of(CWD, path.as_os_str().as_bytes())?;
-        for _ in 0..LINKS {
+        for _ in 0..=LINKS {
             let Some(stat) = &target.old else { return target.checked() };
             if FileType::from_raw_mode(stat.st_mode) != FileType::Symlink {
                 return target.checked();
