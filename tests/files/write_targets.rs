@@ -26,7 +26,7 @@ const BYTES: &str = "0\n";
 /// For the child: a file with a line for each write.
 const JOBS: &str = "COLORED_TESTS_WRITES";
 
-/// What `fs::write` does with a target.
+/// What `fs::write` does with a target. The others write in place what it replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum How {
     Replaced,
@@ -92,6 +92,44 @@ struct Case<'a> {
 
 fn compare(rows: &[Row], perform: Perform) {
     let scratch = Scratch::new();
+    let (cases, mounts) = set_up(rows, &scratch);
+    let jobs: Vec<_> = cases.iter().map(|case| (case.writer, case.path.clone())).collect();
+    let results = perform(&jobs, &mounts);
+    let mut faults = Vec::new();
+    let mut wanted = (String::new(), String::new());
+    for (at, case) in cases.into_iter().enumerate() {
+        let (name, writer, is_kept) = (case.row.name, case.writer, case.inode == inode(&case.path));
+        (case.after)();
+        let Some(results) = &results else { continue };
+        let found = (results[at].clone(), seen(&case.directory, &case.path));
+        match writer {
+            Writer::Std => wanted = found,
+            _ if found != wanted => {
+                faults.push(format!("{name}: {writer:?} {found:#?}\nin place of {wanted:#?}"));
+            }
+            _ => {}
+        }
+        let how = match (case.inode, &*results[at]) {
+            (_, error) if error != "Ok" => How::Refused,
+            (None, _) => How::Made,
+            (Some(_), _) if is_kept => How::InPlace,
+            _ => How::Replaced,
+        };
+        let is_right = match (writer, case.row.how) {
+            (Writer::Std | Writer::InPlace, How::Replaced) => how == How::InPlace,
+            (_, How::NotReplaced) => how != How::Replaced,
+            (_, expected) => how == expected,
+        };
+        if !is_right {
+            let (expected, result) = (case.row.how, &results[at]);
+            faults.push(format!("{name}: {writer:?}: {expected:?}, but {how:?}: {result}"));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// A case for each row and writer, and the mounts that they need.
+fn set_up<'a>(rows: &'a [Row], scratch: &Scratch) -> (Vec<Case<'a>>, String) {
     let (mut cases, mut mounts) = (Vec::new(), String::new());
     for row in rows {
         for writer in WRITERS {
@@ -112,45 +150,7 @@ fn compare(rows: &[Row], perform: Perform) {
             cases.push(Case { row, writer, directory, path: set.path, after: set.after, inode });
         }
     }
-    let jobs: Vec<_> = cases.iter().map(|case| (case.writer, case.path.clone())).collect();
-    let results = perform(&jobs, &mounts);
-    let mut faults = Vec::new();
-    let mut wanted = (String::new(), String::new());
-    for (at, case) in cases.into_iter().enumerate() {
-        let after = inode(&case.path);
-        (case.after)();
-        let Some(results) = &results else { continue };
-        let (row, writer) = (case.row, case.writer);
-        let found = (results[at].clone(), seen(&case.directory, &case.path));
-        match writer {
-            Writer::Std => wanted = found,
-            _ if found != wanted => {
-                let name = row.name;
-                faults.push(format!("{name}: {writer:?} {found:#?}\nin place of {wanted:#?}"));
-            }
-            _ => {}
-        }
-        let is_kept = case.inode == after;
-        let how = match (case.inode, &*results[at]) {
-            (_, error) if error != "Ok" => How::Refused,
-            (None, _) => How::Made,
-            (Some(_), _) if is_kept => How::InPlace,
-            _ => How::Replaced,
-        };
-        let expected = match (writer, row.how) {
-            (Writer::Std | Writer::InPlace, How::Replaced) => How::InPlace,
-            (_, how) => how,
-        };
-        let is_right = match expected {
-            How::NotReplaced => how != How::Replaced,
-            _ => how == expected,
-        };
-        if !is_right {
-            let name = row.name;
-            faults.push(format!("{name}: {writer:?}: {expected:?}, but {how:?}: {}", results[at]));
-        }
-    }
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    (cases, mounts)
 }
 
 /// Whether the system does not allow, or does not have, what a row needs.

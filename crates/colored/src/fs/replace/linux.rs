@@ -25,8 +25,9 @@ impl From<Errno> for Refusal {
     }
 }
 
-/// So often others may replace the same file meanwhile.
-const TRIES: u32 = 1000;
+/// So often others may replace the same file meanwhile. A guess: more would delay a write where a file system gives a
+/// file another number each time.
+const TRIES: u32 = 30;
 
 /// How an attempt to replace a file ended.
 #[derive(Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! [`New`]: the new file, and its name until it replaces the old one.
 //!
-//! The name is one of a few of its target, and its file is locked (`flock`) for as long as a process works on it. A lock ends with its
-//! process: so a file that has such a name and no lock was left by a process that was killed, and the next one that
-//! needs the name removes it.
+//! The name is one of a few of its target, and its file is locked (`flock`) for as long as a process works on it. A
+//! lock ends with its process: so a file that has such a name and no lock was left by a process that was killed, and
+//! the next one that replaces the same file removes it.
 
 use super::super::{Refusal, temporary_name};
 use super::Outcome;
@@ -16,8 +16,9 @@ use rustix::process::geteuid;
 use std::fs::File;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-/// So many names, and meetings with others at one of them, are tried.
-const TRIES: u32 = 1000;
+/// So many names, and meetings with others at one of them, are tried. A guess: one more than there are writers of one
+/// file at a time is enough.
+const TRIES: u32 = 200;
 
 /// A file that is to replace the one at a target.
 pub(super) struct New<'a> {
@@ -29,8 +30,9 @@ pub(super) struct New<'a> {
 
 /// A name that is removed unless it is renamed. This process has a lock of its file.
 struct Name<'a> {
-    directory: &'a OwnedFd,
+    target: &'a Target,
     name: String,
+    number: u32,
     is_renamed: bool,
 }
 
@@ -84,7 +86,7 @@ impl New<'_> {
                 };
             }
         };
-        name.rename(target)?;
+        name.rename()?;
         Ok(Outcome::Replaced)
     }
 }
@@ -111,20 +113,11 @@ impl<'a> Name<'a> {
         target: &'a Target,
         make: impl Fn(&str) -> Result<T, Errno>,
     ) -> Result<(Name<'a>, T), Errno> {
-        let directory = &target.directory;
         let mut number = 0;
         for _ in 0..TRIES {
             let name = temporary_name(target.name.as_bytes(), number);
             match make(&name) {
-                Ok(made) => {
-                    // Several processes may have been killed at a time.
-                    while remove_left(target, &temporary_name(target.name.as_bytes(), number + 1))
-                        == Left::Removed
-                    {
-                        number += 1;
-                    }
-                    return Ok((Name { directory, name, is_renamed: false }, made));
-                }
+                Ok(made) => return Ok((Name { target, name, number, is_renamed: false }, made)),
                 Err(Errno::EXIST) if remove_left(target, &name) != Left::Stays => {}
                 Err(Errno::EXIST) => number += 1,
                 Err(error) => return Err(error),
@@ -133,9 +126,15 @@ impl<'a> Name<'a> {
         Err(Errno::EXIST)
     }
 
-    fn rename(mut self, target: &Target) -> Result<(), Errno> {
-        renameat(self.directory, &self.name, self.directory, &target.name)?;
+    /// Makes it the name of the target.
+    fn rename(mut self) -> Result<(), Errno> {
+        let Target { directory, name, .. } = self.target;
+        renameat(directory, &self.name, directory, name)?;
         self.is_renamed = true;
+        // Several processes may have been killed at a time.
+        let mut others = self.number + 1..;
+        let next = |number| remove_left(self.target, &temporary_name(name.as_bytes(), number));
+        while others.next().map(next) == Some(Left::Removed) {}
         Ok(())
     }
 }
@@ -144,7 +143,7 @@ impl Drop for Name<'_> {
     fn drop(&mut self) {
         if !self.is_renamed {
             // Nothing more can be done about it.
-            let _ = unlinkat(self.directory, &self.name, AtFlags::empty());
+            let _ = unlinkat(&self.target.directory, &self.name, AtFlags::empty());
         }
     }
 }

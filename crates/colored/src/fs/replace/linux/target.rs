@@ -2,8 +2,8 @@
 
 use super::super::Refusal;
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, PROC_SUPER_MAGIC, Stat, StatxAttributes, StatxFlags,
-    fstat, fstatfs, openat, readlinkat, statat, statx,
+    AtFlags, CWD, FileType, IFlags, Mode, OFlags, PROC_SUPER_MAGIC, Stat, StatxAttributes,
+    StatxFlags, fstat, fstatfs, ioctl_getflags, openat, readlinkat, statat, statx,
 };
 use rustix::io::{Errno, retry_on_intr};
 use std::ffi::CString;
@@ -72,13 +72,17 @@ impl Target {
             if !is_regular || is_privileged || stat.st_nlink != 1 {
                 return Err(Refusal::InPlace);
             }
-            // Without an answer the careful way is taken.
             let found = statx(&self.directory, c"", AtFlags::EMPTY_PATH, StatxFlags::MODE);
+            // Without an answer the careful way is taken.
             self.is_sticky = found.as_ref().map_or(true, |found| {
                 Mode::from_raw_mode(found.stx_mode.into()).contains(Mode::SVTX)
             });
-            // From a directory that only grows no new file could be removed.
-            if found.is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::APPEND)) {
+            let grows_only = match found {
+                Ok(found) => found.stx_attributes.contains(StatxAttributes::APPEND),
+                Err(_) => has_append_flag(&self.directory),
+            };
+            // No new file could be removed from it.
+            if grows_only {
                 return Err(Refusal::InPlace);
             }
         }
@@ -103,6 +107,13 @@ impl Target {
             (Err(error), _) => Err(error.into()),
         }
     }
+}
+
+/// Whether entries of a directory can only be made, where the system has no `statx`.
+fn has_append_flag(directory: &OwnedFd) -> bool {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let opened = openat(directory, c".", flags, Mode::empty());
+    opened.and_then(ioctl_getflags).is_ok_and(|flags| flags.contains(IFlags::APPEND))
 }
 
 /// Whether two files are one.
