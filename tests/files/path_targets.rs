@@ -10,9 +10,11 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 use std::env;
 use std::fs::{self, Permissions};
 use std::io;
-use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, chown, symlink};
 use std::os::unix::net::UnixListener;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// The targets: a name, and what makes the target in a directory.
 const TARGETS: &[(&str, fn(&Path) -> PathBuf)] = &[
@@ -54,6 +56,16 @@ const TARGETS: &[(&str, fn(&Path) -> PathBuf)] = &[
     }),
     ("a link to nothing", |dir| link(dir, Path::new("file"))),
     ("a link to itself", |dir| link(dir, Path::new("link"))),
+    ("a file that nobody may read", |dir| {
+        let path = file(dir.join("file"), "text");
+        fs::set_permissions(&path, Permissions::from_mode(0)).unwrap();
+        path
+    }),
+    ("nothing in a directory that nobody may enter", |dir| {
+        let path = directory(dir.join("directory"));
+        fs::set_permissions(&path, Permissions::from_mode(0o400)).unwrap();
+        path.join("file")
+    }),
     ("a pipe", |dir| {
         mknodat(CWD, dir.join("pipe"), FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
         dir.join("pipe")
@@ -203,7 +215,10 @@ fn each_look_has_the_result_of_the_standard_library() {
             let (scratch, path) = prepared(&env::temp_dir(), *make);
             for operation in possible(target, false) {
                 let wanted = of_std(operation, scratch.path(), &path);
+                // Only root overwrites the copy of a file that is for reading.
+                let _ = fs::remove_file(scratch.join("copy"));
                 let found = of_colored(operation, scratch.path(), &path).await;
+                let _ = fs::remove_file(scratch.join("copy"));
                 if found != wanted {
                     faults.push(format!("{operation} of {target}: {found} in place of {wanted}"));
                 }
@@ -247,4 +262,22 @@ fn what_exists_exists() {
             assert_eq!(said(ours), said(wanted), "{target}");
         }
     });
+}
+
+/// The other tests of this file, as a user who may not do everything.
+#[test]
+fn so_they_have_for_another_user() {
+    const USER: u32 = 61_234;
+    if !rustix::process::geteuid().is_root() {
+        println!("skipped: only root can be another user");
+        return;
+    }
+    let scratch = Scratch::new();
+    chown(scratch.path(), Some(USER), Some(USER)).unwrap();
+    // By this name every user finds the binary, wherever it is.
+    let mut command = Command::new("/proc/self/exe");
+    command.args(["files::path_targets::", "--skip", "another_user"]);
+    let output = command.env("TMPDIR", scratch.path()).uid(USER).gid(USER).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("ok. 3 passed"), "{said}\n{output:?}");
 }

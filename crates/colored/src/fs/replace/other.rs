@@ -25,8 +25,9 @@ pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Refusal> {
         Err(error) if error.kind() == ErrorKind::NotFound && !path.is_symlink() => path.to_owned(),
         Err(_) => return Err(Refusal::InPlace),
     };
-    // The name without it would be another path.
-    if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+    // A slash or a dot behind the name means a directory.
+    let text = path.as_os_str().as_encoded_bytes();
+    if !path.file_name().is_some_and(|name| text.ends_with(name.as_encoded_bytes())) {
         return Err(Refusal::InPlace);
     }
     let old = match fs::metadata(&target) {
