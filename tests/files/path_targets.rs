@@ -16,8 +16,10 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The targets: a name, and what makes the target in a directory.
-const TARGETS: &[(&str, fn(&Path) -> PathBuf)] = &[
+/// Makes a target in a directory.
+type Make = fn(&Path) -> PathBuf;
+
+const TARGETS: &[(&str, Make)] = &[
     ("a file", |dir| file(dir.join("file"), "text")),
     ("a file that is no text", |dir| file(dir.join("file"), b"a\xff")),
     ("a file with two names", |dir| {
@@ -58,7 +60,7 @@ const TARGETS: &[(&str, fn(&Path) -> PathBuf)] = &[
     ("a link to itself", |dir| link(dir, Path::new("link"))),
     ("a file that nobody may read", |dir| {
         let path = file(dir.join("file"), "text");
-        fs::set_permissions(&path, Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o000)).unwrap();
         path
     }),
     ("nothing in a directory that nobody may enter", |dir| {
@@ -199,7 +201,7 @@ fn possible(target: &str, change: bool) -> impl Iterator<Item = &'static str> {
 }
 
 /// A directory with a target, and with things for the operations.
-fn prepared(parent: &Path, make: fn(&Path) -> PathBuf) -> (Scratch, PathBuf) {
+fn prepared(parent: &Path, make: Make) -> (Scratch, PathBuf) {
     let scratch = Scratch::within(parent);
     scratch.file("source", "source");
     directory(scratch.join("folder"));
