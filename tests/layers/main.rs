@@ -47,7 +47,7 @@ const CRATES: [Crate; 7] = [
     Crate {
         sources: "crates/colored/src",
         layers: &[
-            &["thread_time", "wall"],
+            &["ready", "thread_time", "wall"],
             &[
                 "budget",
                 "color_local",

@@ -70,6 +70,7 @@
 //! # }
 //! ```
 
+mod buffer;
 mod convert;
 mod cursor;
 mod descriptor;
@@ -77,9 +78,11 @@ mod dir_builder;
 mod fault;
 mod file;
 mod gather;
+mod nature;
 mod offload;
 mod open;
 mod open_file;
+mod opening;
 mod paths;
 mod positional;
 mod read_dir;

@@ -265,6 +265,7 @@ pub mod pinned;
 mod pool;
 #[cfg(unix)]
 pub mod process;
+mod ready;
 pub mod report;
 pub mod runtime;
 pub mod signal;

@@ -1,12 +1,15 @@
 //! [`File`].
 
+use super::buffer::ALIGNMENT;
 use super::cursor::Cursor;
 use super::offload::finished;
 use super::open_file::{BYTES_OF_A_UNIT, DEFERRED, INLINE, OpenFile};
 use super::positional;
+use super::transfer::Place;
 use crate::blocking;
 use crate::budget::{poll_proceed, spend};
 use crate::io::ReadBuf;
+use crate::pool::Class;
 use std::fs::{Metadata, Permissions};
 use std::future::poll_fn;
 use std::io::{self, ErrorKind, SeekFrom};
@@ -15,6 +18,9 @@ use std::sync::Arc;
 /// The first read of a file whose length is 0, or not known, is this long: files of `/proc` have no
 /// length.
 const SMALLEST: usize = 64;
+
+/// The first read of a file that the system makes, or of a stream, is this long: most have no more.
+const UNKNOWN: usize = 4095;
 
 /// An open file.
 ///
@@ -77,6 +83,9 @@ impl File {
         let file = open.file.try_clone().map_err(|error| open.failed("clone", error))?;
         let path = open.path().cloned();
         let same = OpenFile::new(file, path, Arc::clone(open.context()), open.is_direct());
+        if !open.has_positions() {
+            same.refuse_positions();
+        }
         Ok(File { cursor: self.cursor.clone_onto(Arc::new(same)) })
     }
 
@@ -92,14 +101,8 @@ impl File {
     pub async fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
         let open = self.cursor.open();
         positional::check(offset, buf.len()).map_err(|error| open.failed("read", error))?;
-        let mut done = 0;
-        while done < buf.len() {
-            match read_some(open, &mut buf[done..], offset + done as u64).await? {
-                0 => break,
-                n => done += n,
-            }
-        }
-        Ok(done)
+        open.know().await?;
+        read_up_to(open, buf, |done| Place::Offset(offset + done as u64)).await
     }
 
     /// As [`read_at`](Self::read_at), and the end of the file is an error. Cancel safe.
@@ -132,6 +135,7 @@ impl File {
     pub async fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<usize> {
         let open = self.cursor.open();
         positional::check(offset, buf.len()).map_err(|error| open.failed("write to", error))?;
+        open.know().await?;
         let mut done = 0;
         while done < buf.len() {
             match write_some(open, &buf[done..], offset + done as u64).await {
@@ -171,9 +175,12 @@ impl File {
     ///
     /// The system's.
     pub async fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        if self.cursor.open().is_regular() {
-            poll_fn(|cx| self.cursor.poll_settle(cx)).await;
-            let n = self.read_at(buf, self.cursor.position()).await?;
+        poll_fn(|cx| self.cursor.poll_know(cx)).await?;
+        let open = self.cursor.open();
+        if open.has_positions() {
+            let position = self.cursor.position();
+            positional::check(position, buf.len()).map_err(|error| open.failed("read", error))?;
+            let n = read_up_to(open, buf, |done| Place::Position(position + done as u64)).await?;
             self.cursor.advance(n);
             return Ok(n);
         }
@@ -193,12 +200,15 @@ impl File {
         let before = bytes.len();
         let mut more = self.length_to_end().await?.saturating_add(1).clamp(SMALLEST, INLINE);
         loop {
+            if self.cursor.open().is_direct() {
+                more = more.next_multiple_of(ALIGNMENT);
+            }
             let filled = bytes.len();
             bytes.resize(filled + more, 0);
             let mut room = Room { bytes, filled };
             let n = self.read(room.free()).await?;
             room.filled += n;
-            if n == 0 || (n < more && self.cursor.open().is_regular()) {
+            if n == 0 || (n < more && self.cursor.open().ends_short()) {
                 drop(room);
                 return Ok(bytes.len() - before);
             }
@@ -207,8 +217,9 @@ impl File {
     }
 
     async fn length_to_end(&self) -> io::Result<usize> {
-        if !self.cursor.open().is_regular() {
-            return Ok(0);
+        self.cursor.open().know().await?;
+        if !self.cursor.open().has_positions() {
+            return Ok(UNKNOWN);
         }
         let left = self.metadata().await?.len().saturating_sub(self.cursor.position());
         Ok(usize::try_from(left).unwrap_or(usize::MAX))
@@ -252,7 +263,7 @@ impl File {
         let open = self.cursor.open();
         match open.try_metadata()? {
             Some(metadata) => Ok(metadata),
-            None => finished(open.defer(OpenFile::metadata)?).await,
+            None => finished(open.defer(Class::File, OpenFile::metadata)?).await,
         }
     }
 
@@ -285,7 +296,7 @@ impl File {
     ) -> io::Result<T> {
         let call =
             move |open: &OpenFile| f(&open.file).map_err(|error| open.failed(operation, error));
-        finished(self.cursor.open().defer(call)?).await
+        finished(self.cursor.open().defer(Class::File, call)?).await
     }
 }
 
@@ -308,16 +319,41 @@ impl Drop for Room<'_> {
     }
 }
 
-/// Reads what is in memory, or else waits for the whole rest, up to [`DEFERRED`] bytes.
-async fn read_some(open: &Arc<OpenFile>, buf: &mut [u8], offset: u64) -> io::Result<usize> {
-    poll_fn(poll_proceed).await;
-    if let Some(n) = open.try_read(buf, offset)? {
-        spend((n / BYTES_OF_A_UNIT) as u32);
-        return Ok(n);
+/// Reads until `buf` is full, or all is read that there is for now.
+async fn read_up_to(
+    open: &Arc<OpenFile>,
+    buf: &mut [u8],
+    place: impl Fn(usize) -> Place,
+) -> io::Result<usize> {
+    let mut done = 0;
+    while done < buf.len() {
+        let (n, is_all) = read_some(open, &mut buf[done..], place(done)).await?;
+        done += n;
+        if is_all {
+            break;
+        }
     }
-    let bytes = finished(open.defer_read(buf.len(), Some(offset))?).await?;
+    Ok(done)
+}
+
+/// Reads what is in memory, or else waits for the whole rest, up to [`DEFERRED`] bytes. Returns how many bytes these
+/// were, and whether there are no more for now.
+async fn read_some(
+    open: &Arc<OpenFile>,
+    buf: &mut [u8],
+    place: Place,
+) -> io::Result<(usize, bool)> {
+    poll_fn(poll_proceed).await;
+    if let Place::Position(offset) | Place::Offset(offset) = place
+        && let Some(n) = open.try_read(buf, offset)?
+    {
+        spend((n / BYTES_OF_A_UNIT) as u32);
+        return Ok((n, n == 0));
+    }
+    let wanted = buf.len().min(DEFERRED);
+    let bytes = finished(open.defer_read(open.class_at_offset(), wanted, place)?).await?;
     buf[..bytes.len()].copy_from_slice(&bytes);
-    Ok(bytes.len())
+    Ok((bytes.len(), bytes.len() < wanted || !open.has_positions()))
 }
 
 /// As [`read_some`], writing.
@@ -327,7 +363,8 @@ async fn write_some(open: &Arc<OpenFile>, buf: &[u8], offset: u64) -> io::Result
         spend((n / BYTES_OF_A_UNIT) as u32);
         return Ok(n);
     }
-    let write = open.defer_write(buf, Some(offset))?.await;
+    let class = if open.has_positions() { Class::File } else { Class::Stream };
+    let write = open.defer_write(class, buf, Place::Offset(offset))?.await;
     let (_, written) = write.ok_or_else(blocking::shut_down)?;
     written
 }

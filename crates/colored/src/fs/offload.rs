@@ -20,8 +20,23 @@ where
     F: FnOnce(&Path) -> io::Result<T> + Send + 'static,
     T: Send + 'static,
 {
+    offload_to(Class::File, operation, path, f).await
+}
+
+/// As [`offload`], on a thread of that class.
+pub(super) async fn offload_to<T, F>(
+    class: Class,
+    operation: &str,
+    path: &Path,
+    f: F,
+) -> io::Result<T>
+where
+    F: FnOnce(&Path) -> io::Result<T> + Send + 'static,
+    T: Send + 'static,
+{
     let owned = path.to_owned();
-    unpathed(move || f(&owned)).await.map_err(|error| failed(operation, path, error))
+    let done = on_thread(class, move || f(&owned)).await;
+    done.map_err(|error| failed(operation, path, error))
 }
 
 /// As [`offload`], of two paths.
@@ -48,8 +63,16 @@ where
     F: FnOnce() -> io::Result<T> + Send + 'static,
     T: Send + 'static,
 {
+    on_thread(Class::File, f).await
+}
+
+async fn on_thread<T, F>(class: Class, f: F) -> io::Result<T>
+where
+    F: FnOnce() -> io::Result<T> + Send + 'static,
+    T: Send + 'static,
+{
     current::with(|context| context.driver.devices.paths.add(Event::Deferred));
-    finished(blocking::defer(Class::File, f)?).await
+    finished(blocking::defer(class, f)?).await
 }
 
 /// The result of a deferred operation.
