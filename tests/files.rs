@@ -13,6 +13,10 @@ mod pipes;
 mod send;
 #[cfg(target_os = "linux")]
 mod systems;
+#[cfg(target_os = "linux")]
+mod targets;
+#[cfg(target_os = "linux")]
+mod waits;
 
 use crate::support::shared;
 use colored::Runtime;

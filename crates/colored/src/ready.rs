@@ -22,6 +22,11 @@ pub(crate) enum Direction {
 /// The pause after a call that would block where the system said that it would not: some files answer so each time.
 const PAUSE: Duration = Duration::from_millis(1);
 
+/// Waits a little, after a call that would block although the system said that it would not.
+pub(crate) fn pause() {
+    thread::sleep(PAUSE);
+}
+
 /// Calls until the answer is neither that the call would block, for which it waits, nor that a signal has come.
 pub(crate) fn until_done<T>(
     of: &impl Open,
@@ -34,7 +39,7 @@ pub(crate) fn until_done<T>(
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
                 if has_waited {
-                    thread::sleep(PAUSE);
+                    pause();
                 }
                 has_waited = true;
                 wait(of, direction);

@@ -70,10 +70,7 @@ impl File {
     /// Gives away what is in here, with the position, when no operation is under way at the position.
     fn detach(self) -> Result<std::fs::File, (File, io::Error)> {
         let open = self.cursor.open();
-        let mut handed_over = self.cursor.leave_position();
-        if open.has_positions() {
-            handed_over = handed_over.and_then(|()| system::clear_nonblock(&open.file));
-        }
+        let handed_over = self.cursor.leave_position().and_then(|()| open.reset_mode());
         // An operation at another place that was dropped may have its own reference.
         let shared = match handed_over {
             Ok(()) if Arc::strong_count(open) == 1 => None,

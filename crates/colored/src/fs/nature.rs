@@ -4,7 +4,7 @@
 //! files are read and written as the standard library would, by `read(2)`, `write(2)` and `lseek(2)`: what they are is
 //! up to a driver, which may keep the position, refuse one, or wait until there is something.
 
-use super::open_file::OpenFile;
+use super::open_file::{Facts, OpenFile};
 use super::system::{self, FileType, Readiness};
 use crate::blocking::{self, Deferred};
 use crate::device::Kind;
@@ -82,14 +82,30 @@ impl OpenFile {
         self.file_type() == Some(FileType::Stream)
     }
 
-    /// Makes operations wait for the file although the attempt has opened it in non-blocking mode. On a disk that mode
-    /// means nothing.
-    pub(super) fn make_wait(&self) -> io::Result<()> {
-        let Some(facts) = self.facts() else { return Ok(()) };
-        match facts.device.kind() {
-            _ if !facts.is_anonymous => Ok(()),
-            Some(Kind::Memory | Kind::Local) => Ok(()),
-            _ => system::clear_nonblock(&self.file).map_err(|error| self.failed("open", error)),
+    /// Sets the mode of a file that was opened here, `tried` if in non-blocking mode. On a disk the mode means nothing.
+    ///
+    /// A read of a file that the system makes does not wait on a thread: the reactor may tell several readers of one
+    /// message. Of other files a server might learn the mode.
+    pub(super) fn set_mode(&self, tried: bool) -> io::Result<()> {
+        let is_near = |facts: &Facts| {
+            let kind = facts.device.kind();
+            !facts.is_anonymous || matches!(kind, Some(Kind::Memory | Kind::Local))
+        };
+        let set = match self.is_made() {
+            true if !tried => system::set_nonblock(&self.file),
+            false if tried && !self.facts().is_none_or(is_near) => {
+                system::clear_nonblock(&self.file)
+            }
+            _ => Ok(()),
+        };
+        set.map_err(|error| self.failed("open", error))
+    }
+
+    /// Makes operations of a file that was opened here wait, as the standard library would have opened it.
+    pub(super) fn reset_mode(&self) -> io::Result<()> {
+        match self.has_positions() || self.is_made() && self.path().is_some() {
+            true => system::clear_nonblock(&self.file),
+            false => Ok(()),
         }
     }
 

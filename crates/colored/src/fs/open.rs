@@ -145,9 +145,7 @@ impl OpenOptions {
         }
         let open = Arc::new(open);
         open.know().await?;
-        if was_tried {
-            open.make_wait()?;
-        }
+        open.set_mode(was_tried)?;
         Ok(File { cursor: Cursor::new(open, 0, self.access.append) })
     }
 

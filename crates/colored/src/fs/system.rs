@@ -121,7 +121,7 @@ pub(super) fn status(file: &std::fs::File) -> Status {
     Status { appends: flags.contains(OFlags::APPEND), is_direct, is_path }
 }
 
-/// Makes a file that was opened without waiting as the standard library would have opened it.
+/// Makes operations wait.
 #[cfg(unix)]
 pub(super) fn clear_nonblock(file: &std::fs::File) -> std::io::Result<()> {
     use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
@@ -129,9 +129,23 @@ pub(super) fn clear_nonblock(file: &std::fs::File) -> std::io::Result<()> {
     Ok(fcntl_setfl(file, flags - OFlags::NONBLOCK)?)
 }
 
+/// Makes operations fail that would wait.
+#[cfg(unix)]
+pub(super) fn set_nonblock(file: &std::fs::File) -> std::io::Result<()> {
+    use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+    let flags = fcntl_getfl(file)?;
+    Ok(fcntl_setfl(file, flags | OFlags::NONBLOCK)?)
+}
+
 /// No system but unix has the mode.
 #[cfg(not(unix))]
 pub(super) fn clear_nonblock(_: &std::fs::File) -> std::io::Result<()> {
+    Ok(())
+}
+
+/// As [`clear_nonblock`].
+#[cfg(not(unix))]
+pub(super) fn set_nonblock(_: &std::fs::File) -> std::io::Result<()> {
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use crate::blocking::{self, Deferred};
 use crate::device::Event;
 use crate::driver::ring::{self, Opened};
 use crate::pool::{Class, Job, Refused};
-use crate::ready::{Direction, is_ready, until_done};
+use crate::ready::{Direction, is_ready, pause, until_done};
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;
 use tokio::sync::oneshot;
@@ -41,8 +41,8 @@ impl OpenFile {
     /// Reads up to `len` bytes, at most [`DEFERRED`]: all that a file with positions has there, or else
     /// what there is, because the other end of a pipe may wait for an answer.
     ///
-    /// The answer is [`ErrorKind::WouldBlock`] if a file of [`Class::Ready`] has nothing any more: then
-    /// somebody else has read it.
+    /// The answer is [`ErrorKind::WouldBlock`] if a file of [`Class::Ready`] has nothing any more, as far as
+    /// the system tells before it waits: then somebody else has read it.
     pub(super) fn defer_read(
         self: &Arc<Self>,
         class: Class,
@@ -60,12 +60,27 @@ impl OpenFile {
             device.counts.add(Event::Ring);
             return Ok(read);
         }
-        self.defer(class, move |open| {
-            if class == Class::Ready && !is_ready(&open.file, Direction::Read) {
-                return Err(ErrorKind::WouldBlock.into());
-            }
-            open.read_blocking(len, place, fault)
+        self.defer(class, move |open| match class {
+            Class::Ready => open.read_ready(len),
+            _ => open.read_blocking(len, place, fault),
         })
+    }
+
+    /// Reads once, if there is something.
+    fn read_ready(&self, len: usize) -> io::Result<Vec<u8>> {
+        let mut buffer = Buffer::zeros(len, self.is_direct());
+        while is_ready(&self.file, Direction::Read) {
+            match (&self.file).read(buffer.bytes_mut()) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => pause(),
+                Err(error) => return Err(self.failed("read", error)),
+                Ok(n) => {
+                    self.count_deferred(n);
+                    return Ok(buffer.into_first(n));
+                }
+            }
+        }
+        Err(ErrorKind::WouldBlock.into())
     }
 
     fn read_blocking(&self, len: usize, place: Place, fault: fault::Job) -> io::Result<Vec<u8>> {
