@@ -133,7 +133,7 @@ impl Cursor {
                     let bytes = taken(ready!(Pin::new(read).poll(cx)));
                     self.deferred = None;
                     let mut bytes = match bytes {
-                        // Somebody else has read what was there.
+                        // It has to be asked for again.
                         Err(error) if error.kind() == ErrorKind::WouldBlock => continue,
                         bytes => bytes?,
                     };
@@ -147,7 +147,6 @@ impl Cursor {
                 }
                 Some(_) => ready!(self.poll_settle(cx)),
                 None => {
-                    ready!(self.poll_know(cx))?;
                     ready!(poll_proceed(cx));
                     let room = buf.remaining().min(INLINE);
                     let unfilled = buf.initialize_unfilled_to(room);
@@ -187,14 +186,16 @@ impl Cursor {
                     // Otherwise its caller gave that write up, and its error with it: this write is
                     // another, and goes to the same position.
                     if buf.starts_with(bytes.bytes()) {
-                        let n = written?;
+                        let n = match written {
+                            Err(error) if error.kind() == ErrorKind::WouldBlock => continue,
+                            written => written?,
+                        };
                         self.moved(n);
                         return Poll::Ready(Ok(n));
                     }
                 }
                 Some(_) => ready!(self.poll_settle(cx)),
                 None => {
-                    ready!(self.poll_know(cx))?;
                     ready!(poll_proceed(cx));
                     if let Some(n) = ready!(self.open.poll_write_stream(cx, buf))? {
                         return Poll::Ready(Ok(n));

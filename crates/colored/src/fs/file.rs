@@ -101,7 +101,6 @@ impl File {
     pub async fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
         let open = self.cursor.open();
         positional::check(offset, buf.len()).map_err(|error| open.failed("read", error))?;
-        open.know().await?;
         read_up_to(open, buf, |done| Place::Offset(offset + done as u64)).await
     }
 
@@ -135,7 +134,6 @@ impl File {
     pub async fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<usize> {
         let open = self.cursor.open();
         positional::check(offset, buf.len()).map_err(|error| open.failed("write to", error))?;
-        open.know().await?;
         let mut done = 0;
         while done < buf.len() {
             match write_some(open, &buf[done..], offset + done as u64).await {
@@ -175,14 +173,19 @@ impl File {
     ///
     /// The system's.
     pub async fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        poll_fn(|cx| self.cursor.poll_know(cx)).await?;
+        poll_fn(|cx| self.cursor.poll_settle(cx)).await;
         let open = self.cursor.open();
         if open.has_positions() {
             let position = self.cursor.position();
             positional::check(position, buf.len()).map_err(|error| open.failed("read", error))?;
-            let n = read_up_to(open, buf, |done| Place::Position(position + done as u64)).await?;
-            self.cursor.advance(n);
-            return Ok(n);
+            match read_up_to(open, buf, |done| Place::Position(position + done as u64)).await {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                read => {
+                    let n = read?;
+                    self.cursor.advance(n);
+                    return Ok(n);
+                }
+            }
         }
         let mut buf = ReadBuf::new(buf);
         poll_fn(|cx| self.cursor.poll_read(cx, &mut buf)).await?;
@@ -217,11 +220,14 @@ impl File {
     }
 
     async fn length_to_end(&self) -> io::Result<usize> {
-        self.cursor.open().know().await?;
         if !self.cursor.open().has_positions() {
             return Ok(UNKNOWN);
         }
         let left = self.metadata().await?.len().saturating_sub(self.cursor.position());
+        // That may have found it out.
+        if !self.cursor.open().has_positions() {
+            return Ok(UNKNOWN);
+        }
         Ok(usize::try_from(left).unwrap_or(usize::MAX))
     }
 
@@ -327,7 +333,16 @@ async fn read_up_to(
 ) -> io::Result<usize> {
     let mut done = 0;
     while done < buf.len() {
-        let (n, is_all) = read_some(open, &mut buf[done..], place(done)).await?;
+        let (n, is_all) = match read_some(open, &mut buf[done..], place(done)).await {
+            // The offset is as good for a file without positions.
+            Err(error)
+                if error.kind() == ErrorKind::WouldBlock
+                    && matches!(place(done), Place::Offset(_)) =>
+            {
+                continue;
+            }
+            read => read?,
+        };
         done += n;
         if is_all {
             break;
@@ -363,8 +378,12 @@ async fn write_some(open: &Arc<OpenFile>, buf: &[u8], offset: u64) -> io::Result
         spend((n / BYTES_OF_A_UNIT) as u32);
         return Ok(n);
     }
-    let class = if open.has_positions() { Class::File } else { Class::Stream };
-    let write = open.defer_write(class, buf, Place::Offset(offset))?.await;
-    let (_, written) = write.ok_or_else(blocking::shut_down)?;
-    written
+    loop {
+        let class = if open.has_positions() { Class::File } else { Class::Stream };
+        let write = open.defer_write(class, buf, Place::Offset(offset))?.await;
+        let (_, written) = write.ok_or_else(blocking::shut_down)?;
+        if !written.as_ref().is_err_and(|error| error.kind() == ErrorKind::WouldBlock) {
+            return written;
+        }
+    }
 }

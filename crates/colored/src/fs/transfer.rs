@@ -41,8 +41,8 @@ impl OpenFile {
     /// Reads up to `len` bytes, at most [`DEFERRED`]: all that a file with positions has there, or else
     /// what there is, because the other end of a pipe may wait for an answer.
     ///
-    /// The answer is [`ErrorKind::WouldBlock`] if a file of [`Class::Ready`] has nothing any more, as far as
-    /// the system tells before it waits: then somebody else has read it.
+    /// The answer is [`ErrorKind::WouldBlock`] if the read has to be asked for again: it turns out that the file
+    /// has no positions, or somebody else has read what was there.
     pub(super) fn defer_read(
         self: &Arc<Self>,
         class: Class,
@@ -62,8 +62,15 @@ impl OpenFile {
         }
         self.defer(class, move |open| match class {
             Class::Ready => open.read_ready(len),
+            _ if open.is_misplaced(class) => Err(ErrorKind::WouldBlock.into()),
             _ => open.read_blocking(len, place, fault),
         })
+    }
+
+    /// Whether an operation has come to a thread for files with positions, and the thread has found out that this one
+    /// has none. Then the operation is asked for again, because it may wait.
+    fn is_misplaced(&self, class: Class) -> bool {
+        matches!(class, Class::File | Class::Served) && !self.has_positions()
     }
 
     /// Reads once, if there is something.
@@ -170,7 +177,7 @@ impl OpenFile {
         Some(read)
     }
 
-    /// Writes a copy of the bytes, at most [`DEFERRED`].
+    /// Writes a copy of the bytes, at most [`DEFERRED`]. The answer is [`ErrorKind::WouldBlock`] as for a read.
     pub(super) fn defer_write(
         self: &Arc<Self>,
         class: Class,
@@ -180,7 +187,10 @@ impl OpenFile {
         let bytes = Buffer::copy_of(&bytes[..bytes.len().min(DEFERRED)], self.is_direct());
         let fault = fault::job();
         self.defer(class, move |open| {
-            let written = open.write_blocking(bytes.bytes(), place, fault);
+            let written = match open.is_misplaced(class) {
+                true => return (bytes, Err(ErrorKind::WouldBlock.into())),
+                false => open.write_blocking(bytes.bytes(), place, fault),
+            };
             open.count_deferred(*written.as_ref().unwrap_or(&0));
             (bytes, written.map_err(|error| open.failed("write to", error)))
         })
