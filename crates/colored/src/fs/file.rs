@@ -41,17 +41,41 @@ const UNKNOWN: usize = 4095;
 ///
 /// # Cancel safety
 ///
-/// All methods are cancel safe. A dropped read has no effect. A dropped write has written none, some or
+/// All methods are cancel safe. A dropped read of a file with positions has no effect. A dropped write has written none, some or
 /// all of its bytes: the position tells how many are confirmed, and the next operation at the position
 /// waits until the write is over, and then goes on there. In append mode such bytes stay in the file.
 ///
-/// # Pipes, terminals and sockets
+/// # Files on disks, and others
 ///
-/// A file of these kinds has no position. Pipes and sockets are tried, too, on Linux 6.4 or later: what a
-/// pipe has is read at once, and else the task waits for the reactor. The mode of the descriptor, which
-/// other processes may share, stays as it is. Operations of terminals, and of all these files on other
-/// systems, run on blocking threads of their own, which do not keep the program from ending.
-/// [`net`](crate::net) is better for sockets.
+/// All this is about regular files on disks, in memory and on other machines, and about block devices: a read fills its
+/// buffer, or meets the end. The `File` does to all others what the standard library does: one
+/// [`read`](Self::read) returns what one `read(2)` gives, which may be less than there is, and waits if there is nothing.
+/// The system keeps the position, if there is one, so a clone and the descriptor share it;
+/// [`seek`](Self::seek), [`read_at`](Self::read_at) and [`write_at`](Self::write_at) have the system's answer, each by one
+/// call. A dropped read may have taken bytes, which the next read of this `File` returns, and which a seek drops. These
+/// files are:
+///
+/// * pipes, sockets, terminals and other devices, directories, and what no path leads to, as an `eventfd`;
+/// * regular files that the system makes when they are read: those of `/proc`, `/sys`, tracefs, debugfs, control groups
+///   and their like;
+/// * regular files that refuse a position, as some of FUSE do: the first operation finds that out.
+///
+/// Other files that a process serves by FUSE have positions of the `File`, but a read returns one answer of that process,
+/// because it may have less than its length says, and wait for more. A read of any other regular file ends where its length
+/// says that it ends, so one whose length is 0 is read once.
+///
+/// What may wait for ever keeps no program from its end, and stops only its like. Pipes and sockets are tried, on Linux 6.4
+/// or later: what a pipe has is read at once, and else the task waits for the reactor. Reads of terminals, and of files
+/// that the system makes, wait there, too, on Linux, and then take a thread. [`net`](crate::net) is better for sockets.
+///
+/// The mode of a descriptor that somebody else has opened, and may share, stays as it is. In non-blocking mode, too, an
+/// operation waits: there is no error [`WouldBlock`](ErrorKind::WouldBlock).
+///
+/// # Direct files
+///
+/// A file that was opened with `O_DIRECT` is read and written in the lengths and at the positions of the caller, up to
+/// 1 MiB a call, by buffers at multiples of 4096 bytes. Where the device takes no such length or position, the error is
+/// `InvalidInput`, as of the standard library.
 ///
 /// # Descriptors
 ///
@@ -72,7 +96,8 @@ pub struct File {
 
 impl File {
     /// A second handle of the same open file, with a position of its own, which begins where this one's
-    /// is. Waits for the last deferred operation of this handle. Cancel safe.
+    /// is; where the system keeps the position, both have one. Waits for the last deferred operation of this handle. Cancel
+    /// safe.
     ///
     /// # Errors
     ///
@@ -167,7 +192,8 @@ impl File {
     }
 
     /// Reads from the position until `buf` is full or the file ends, and returns the number of bytes. Of
-    /// a pipe or a terminal it reads what is there, and waits if there is nothing. Cancel safe.
+    /// a pipe, a terminal, a file of `/proc`, and the others that [`File`] lists, it reads what one call gives, and waits if
+    /// there is nothing. Cancel safe.
     ///
     /// # Errors
     ///
@@ -252,12 +278,13 @@ impl File {
     }
 
     /// Moves the position, and returns it. A position behind the end is allowed. Costs nothing, or, from
-    /// the end of the file, a call of [`metadata`](Self::metadata). Cancel safe.
+    /// the end of the file, a call of [`metadata`](Self::metadata); where the system keeps the position, a thread that
+    /// calls it. Cancel safe: where the system keeps the position, a dropped call may still move it.
     ///
     /// # Errors
     ///
     /// `InvalidInput` if the position is before the start or behind the last one, 2⁶³ - 1;
-    /// [`NotSeekable`](ErrorKind::NotSeekable) for a pipe or a terminal.
+    /// [`NotSeekable`](ErrorKind::NotSeekable) for a pipe or a terminal; otherwise the system's.
     pub async fn seek(&mut self, target: SeekFrom) -> io::Result<u64> {
         self.cursor.start_seek(target);
         poll_fn(|cx| self.cursor.poll_seek(cx)).await

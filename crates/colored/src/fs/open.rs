@@ -104,6 +104,10 @@ impl OpenOptions {
     /// Opens the file. If its path is in memory, and it is a regular file that need not be made or
     /// emptied, that happens at once. Cancel safe, but a dropped call may still make or empty the file.
     ///
+    /// A named pipe that is opened for one direction waits for its other end, on a thread that the end of the runtime does
+    /// not wait for. A dropped call goes on to wait, and keeps its thread; of the 65th such opening in a direction on, each
+    /// waits for one of the others before it begins. A pipe of `net::unix::pipe` waits for no other end.
+    ///
     /// # Errors
     ///
     /// The system's, with the path.
