@@ -12,6 +12,8 @@ mod paths;
 mod pipes;
 mod send;
 #[cfg(target_os = "linux")]
+mod served;
+#[cfg(target_os = "linux")]
 mod systems;
 #[cfg(target_os = "linux")]
 mod targets;
