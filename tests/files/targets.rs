@@ -137,6 +137,14 @@ fn files_on_disks_and_in_memory_are_as_those_of_std() {
 }
 
 #[test]
+fn mounted_files_are_as_those_of_std() {
+    let line = "unshare --mount true 2>/dev/null && exec unshare --mount \"$0\" \"$@\"";
+    child::run_after(line, module_path!(), "mounted_files_are_as_those_of_std", || {
+        compare_all(make::mounted);
+    });
+}
+
+#[test]
 fn files_that_the_system_makes_are_as_those_of_std() {
     compare_all(make::of_the_system);
 }

@@ -124,6 +124,8 @@ fn an_opening_that_waits_does_not_keep_the_program() {
             let path = scratch.join("pipe");
             mkfifoat(CWD, &path, Mode::RWXU).unwrap();
             run(1, async move {
+                let copied = colored::fs::copy(path.clone(), path.with_extension("copy"));
+                assert!(timeout(Duration::from_millis(10), copied).await.is_err());
                 assert!(timeout(Duration::from_millis(10), File::open(path)).await.is_err());
             });
         });

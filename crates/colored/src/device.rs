@@ -22,10 +22,8 @@ pub(crate) enum Kind {
     /// Another machine answers, or the file system is unknown: any operation may wait.
     Remote,
     /// The system makes the contents when they are read, as in `/proc`.
-    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "no other system tells"))]
     Generated,
     /// A process answers, by FUSE: a read gets what the process gives.
-    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "no other system tells"))]
     Served,
 }
 

@@ -6,12 +6,14 @@ use crate::support::scratch::Scratch;
 use crate::support::terminal;
 use rustix::fs::{CWD, FileType, MemfdFlags, Mode, OFlags, memfd_create, mkfifoat, mknodat};
 use rustix::io::{ioctl_fionbio, ioctl_fionread};
+use rustix::mount::{UnmountFlags, mount_bind, unmount};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::mpsc;
 use std::thread;
 
@@ -154,7 +156,7 @@ impl Target {
     }
 }
 
-const ALL: &str = "rroeRwwWssspmly";
+const ALL: &str = "rroeRwwWssspml";
 
 fn pattern() -> Vec<u8> {
     (0..20_000_u32).map(|i| (i * 7 + i / 251) as u8).collect()
@@ -168,7 +170,7 @@ pub(super) fn on_disks() -> Vec<Target> {
     let direct = How::new("rw").with(OFlags::DIRECT);
     let is_direct = move |scratch: &Scratch| direct.std().open(scratch.file("probe", "")).is_ok();
     vec![
-        Target::on_disk("a file", How::new("rw"), ALL).made(file),
+        Target::on_disk("a file", How::new("rw"), "rroeRwwWssspmly").made(file),
         Target::on_disk("a new file", How::new("rwc"), ALL)
             .made(|scratch, side| Some(Side::at(scratch.join(side)))),
         Target::on_disk("an emptied file", How::new("rwct"), ALL).made(file),
@@ -222,12 +224,40 @@ pub(super) fn on_disks() -> Vec<Target> {
             std::fs::remove_file(path).ok()?;
             Some(Side::open(file))
         }),
+        Target {
+            has_contents: false,
+            ..Target::on_disk("a block device", How::new(""), "rroReRwwWsspmly")
+        }
+        .made(|scratch, side| {
+            let image = scratch.file(side, pattern()[..19 * 1024].to_vec());
+            let shown = Command::new("losetup").args(["-f", "--show"]).arg(image).output().ok()?;
+            let path = String::from_utf8(shown.stdout).ok()?;
+            let device = File::options().read(true).write(true).open(path.trim()).ok()?;
+            // It ends when the file is closed.
+            let _ = Command::new("losetup").args(["-d", path.trim()]).status();
+            Some(Side::open(device))
+        }),
         Target::row("only a name", How::new("r").with(OFlags::PATH), "roeRwWspmly").made(file),
         Target::row("a directory", How::new("r"), "rRspmly")
             .made(|scratch, _| Some(Side::at(scratch.path()))),
         Target::row("a directory by its flag", How::new("r").with(OFlags::DIRECTORY), "roRwWp")
             .made(|scratch, _| Some(Side::at(scratch.path()))),
         Target::of("/proc", "r", "roRwWmp"),
+    ]
+}
+
+/// In a namespace of mounts of its own.
+pub(super) fn mounted() -> Vec<Target> {
+    vec![
+        Target { has_contents: false, ..Target::on_disk("a bind-mounted file", How::new(""), ALL) }
+            .made(|scratch, side| {
+                let (source, place) = (scratch.file(side, pattern()), scratch.join("place"));
+                std::fs::write(&place, "").unwrap();
+                mount_bind(&source, &place).ok()?;
+                let opened = File::options().read(true).write(true).open(&place);
+                unmount(&place, UnmountFlags::DETACH).unwrap();
+                Some(Side::open(opened.unwrap()))
+            }),
     ]
 }
 

@@ -50,22 +50,29 @@ where
     F: FnOnce(&Path, &Path) -> io::Result<T> + Send + 'static,
     T: Send + 'static,
 {
+    offload_two_to(Class::File, operation, from, to, f).await
+}
+
+/// As [`offload_two`], on a thread of that class.
+pub(super) async fn offload_two_to<T, F>(
+    class: Class,
+    operation: &str,
+    from: &Path,
+    to: &Path,
+    f: F,
+) -> io::Result<T>
+where
+    F: FnOnce(&Path, &Path) -> io::Result<T> + Send + 'static,
+    T: Send + 'static,
+{
     let (source, target): (PathBuf, PathBuf) = (from.to_owned(), to.to_owned());
-    unpathed(move || f(&source, &target)).await.map_err(|error| {
+    on_thread(class, move || f(&source, &target)).await.map_err(|error| {
         let text = format!("cannot {operation} {} to {}: {error}", from.display(), to.display());
         explained(text, error)
     })
 }
 
-/// Runs `f` on a thread that may block.
-pub(super) async fn unpathed<T, F>(f: F) -> io::Result<T>
-where
-    F: FnOnce() -> io::Result<T> + Send + 'static,
-    T: Send + 'static,
-{
-    on_thread(Class::File, f).await
-}
-
+/// Runs `f` on a thread of that class.
 async fn on_thread<T, F>(class: Class, f: F) -> io::Result<T>
 where
     F: FnOnce() -> io::Result<T> + Send + 'static,

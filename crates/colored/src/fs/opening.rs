@@ -18,8 +18,10 @@ pub(super) enum Opening {
 #[derive(Clone, Debug)]
 pub(super) struct How {
     pub(super) options: OpenOptions,
+    #[cfg_attr(not(unix), expect(dead_code, reason = "no opening waits there"))]
     pub(super) access: Access,
     /// The flags of the caller.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "no opening waits there"))]
     pub(super) flags: i32,
 }
 
@@ -87,6 +89,11 @@ mod unix {
             }
         }
     }
+}
+
+/// Whether what is at a path may make each operation wait for ever: a pipe or a device.
+pub(super) fn may_wait(path: &Path) -> bool {
+    path.metadata().is_ok_and(|of| !of.is_file() && !of.is_dir())
 }
 
 #[cfg(not(unix))]

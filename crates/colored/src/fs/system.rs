@@ -81,6 +81,7 @@ pub(super) enum FileType {
     /// It has positions, and waits for a device; or the system makes its contents.
     Regular,
     /// It has positions, and waits for a device. Its metadata does not tell its length.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "no other system has any"))]
     Block,
     /// A pipe or a socket: it waits for its other end, and the reactor can tell.
     Stream,

@@ -3,11 +3,16 @@
 use super::{File, Scratch, pattern, run_with};
 use crate::device::Kind;
 use crate::driver::current;
+#[cfg(unix)]
 use crate::fs::cursor::Cursor;
 use crate::fs::fault::Fault;
+#[cfg(unix)]
 use crate::fs::open_file::OpenFile;
-use crate::fs::system::{self, FileType, Identity};
+use crate::fs::system;
+#[cfg(unix)]
+use crate::fs::system::{FileType, Identity};
 use std::io::{ErrorKind, Seek, SeekFrom, Write};
+#[cfg(unix)]
 use std::sync::Arc;
 
 /// A file on a file system that seems to be of that kind.
@@ -107,6 +112,7 @@ fn a_file_without_a_length_gives_what_one_answer_has_on_any_file_system() {
 }
 
 /// What a test can know of block devices where there is none.
+#[cfg(unix)]
 #[test]
 fn the_end_of_a_block_device_is_where_the_system_seeks_it() {
     let scratch = Scratch::new();
