@@ -6,12 +6,12 @@ use colored::fs::File;
 use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::time::{Duration, sleep, timeout};
 use colored::{Runtime, spawn_unique};
-use rustix::mount::{MountFlags, mount};
+use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use std::ffi::CString;
 use std::io::{ErrorKind, Read, SeekFrom, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Instant;
@@ -46,11 +46,11 @@ struct State {
     /// The reads that wait.
     waiting: Vec<u64>,
     written: Vec<u8>,
-    is_over: bool,
 }
 
 /// A mounted file system. Its end fails all reads that wait.
 struct Served {
+    at: PathBuf,
     device: Arc<std::fs::File>,
     state: Arc<Mutex<State>>,
 }
@@ -62,7 +62,7 @@ impl Served {
         let options = format!("fd={},rootmode=40000,user_id=0,group_id=0", device.as_raw_fd());
         let options = CString::new(options).unwrap();
         mount("served", at, "fuse", MountFlags::empty(), Some(options.as_c_str())).ok()?;
-        let served = Self { device: Arc::new(device), state: Arc::default() };
+        let served = Self { at: at.to_owned(), device: Arc::new(device), state: Arc::default() };
         let (device, state) = (Arc::clone(&served.device), Arc::clone(&served.state));
         thread::spawn(move || {
             let mut request = vec![0; 1 << 18];
@@ -88,10 +88,10 @@ impl Served {
 }
 
 impl Drop for Served {
+    /// Ends all requests, also those that the thread has taken when the process ends.
     fn drop(&mut self) {
-        let mut state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        state.is_over = true;
-        state.waiting.drain(..).for_each(|read| reply(&self.device, read, -5, &[]));
+        let how = UnmountFlags::FORCE | UnmountFlags::DETACH;
+        unmount(&self.at, how).expect("it is mounted");
     }
 }
 
@@ -162,7 +162,6 @@ fn serve(device: &std::fs::File, state: &mut State, request: &[u8]) {
         }
         15 => match state.messages.pop() {
             Some(message) => answer(message.as_bytes()),
-            None if state.is_over => reply(device, unique, -5, &[]),
             None => state.waiting.push(unique),
         },
         16 => {

@@ -80,15 +80,19 @@ fn openings_that_wait_for_their_other_end_stop_only_their_like() {
                     let waiting = opening(&paths, writes).await;
                     others_go_on(&scratch).await;
                     // Both ends do not wait for each other, whoever is in line.
-                    for (path, first) in paths.iter().zip(waiting) {
-                        let mut options = File::options();
-                        let other = options.read(writes).write(!writes).open(path);
-                        let mut other =
-                            timeout(LONG, other).await.expect("the first waits").unwrap();
-                        let mut first = timeout(LONG, first).await.expect("this is the other end");
-                        let first = first.as_mut().unwrap().as_mut().unwrap();
-                        let (from, to) =
-                            if writes { (&mut other, first) } else { (first, &mut other) };
+                    let other = |path: &PathBuf| {
+                        let path = path.clone();
+                        spawn_unique(async move {
+                            File::options().read(writes).write(!writes).open(path).await
+                        })
+                    };
+                    let others: Vec<_> = paths.iter().map(other).collect();
+                    for (first, other) in waiting.into_iter().zip(others) {
+                        let both = async { (first.await.unwrap(), other.await.unwrap()) };
+                        let (first, other) = timeout(LONG, both).await.expect("they meet");
+                        let (first, other) = (first.unwrap(), other.unwrap());
+                        let (mut from, mut to) =
+                            if writes { (other, first) } else { (first, other) };
                         to.write(b"x").await.unwrap();
                         assert_eq!(from.read(&mut [0; 2]).await.unwrap(), 1);
                     }
