@@ -229,7 +229,7 @@ pub(super) fn on_disks() -> Vec<Target> {
             ..Target::on_disk("a block device", How::new(""), "rroReRwwWsspmly")
         }
         .made(|scratch, side| {
-            let image = scratch.file(side, pattern()[..19 * 1024].to_vec());
+            let image = scratch.file(side, &pattern()[..19 * 1024]);
             let shown = Command::new("losetup").args(["-f", "--show"]).arg(image).output().ok()?;
             let path = String::from_utf8(shown.stdout).ok()?;
             let device = File::options().read(true).write(true).open(path.trim()).ok()?;

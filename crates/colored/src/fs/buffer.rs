@@ -60,7 +60,7 @@ mod tests {
             for is_direct in [false, true] {
                 let mut buffer = Buffer::copy_of(&bytes, is_direct);
                 assert_eq!(buffer.bytes(), bytes);
-                assert!(!is_direct || buffer.bytes().as_ptr().addr() % ALIGNMENT == 0);
+                assert!(!is_direct || buffer.bytes().as_ptr().addr().is_multiple_of(ALIGNMENT));
                 assert_eq!(buffer.bytes_mut().len(), len);
                 assert_eq!(Buffer::zeros(len, is_direct).bytes(), vec![0; len]);
                 assert_eq!(buffer.into_first(len / 2), bytes[..len / 2]);

@@ -1,9 +1,9 @@
 //! Answers of attempts that a test puts in place of the system's. Outside tests there are none.
 
 #[cfg(not(test))]
-pub(super) use self::none::{Job, answer, job, limit};
+pub(super) use self::none::{Job, answer, job, limit, no_job};
 #[cfg(test)]
-pub(super) use self::some::{Fault, Job, answer, job, limit, set};
+pub(super) use self::some::{Fault, Job, answer, job, limit, no_job, set};
 
 #[cfg(not(test))]
 mod none {
@@ -21,7 +21,7 @@ mod none {
     }
 
     /// No fault of a deferred operation.
-    #[derive(Clone, Copy, Debug, Default)]
+    #[derive(Clone, Copy, Debug)]
     pub(in crate::fs) struct Job;
 
     impl Job {
@@ -44,6 +44,11 @@ mod none {
 
     #[inline]
     pub(in crate::fs) fn job() -> Job {
+        Job
+    }
+
+    #[inline]
+    pub(in crate::fs) fn no_job() -> Job {
         Job
     }
 }
@@ -99,7 +104,7 @@ mod some {
     }
 
     /// The fault of a deferred operation, which another thread does.
-    #[derive(Clone, Copy, Debug, Default)]
+    #[derive(Clone, Copy, Debug)]
     pub(in crate::fs) struct Job(Option<Fault>);
 
     impl Job {
@@ -126,6 +131,11 @@ mod some {
     /// What the calls of a deferred operation of this thread answer.
     pub(in crate::fs) fn job() -> Job {
         Job(FAULT.get())
+    }
+
+    /// No fault.
+    pub(in crate::fs) fn no_job() -> Job {
+        Job(None)
     }
 
     pub(in crate::fs) fn limit(len: usize) -> usize {

@@ -160,7 +160,7 @@ impl OpenFile {
                 Err(_) => {
                     let of = Arc::clone(&open);
                     let read =
-                        move || of.read_blocking(len, Place::Offset(offset), fault::Job::default());
+                        move || of.read_blocking(len, Place::Offset(offset), fault::no_job());
                     let again = Job::new(move || end(read()));
                     match open.driver().pool.submit(Class::File, again) {
                         // Dropping a job cancels it.
