@@ -4,10 +4,12 @@
 //! of users, holds a guard meanwhile. The tokio runtime only waits for events and timers, on a thread of its own; its
 //! wakers schedule our tasks under their colors, as any waker does.
 
+use crate::explained::explained;
 use crate::wall;
 use std::fmt;
 use std::io;
-use std::sync::{Mutex, PoisonError};
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, EnterGuard, Handle, Runtime};
@@ -29,12 +31,21 @@ impl TokioContext {
     ///
     /// When the system gives no thread, or no selector.
     pub(crate) fn start(prefix: &str) -> io::Result<Self> {
+        let name = format!("{prefix}-tokio");
+        let failed =
+            |error: &dyn fmt::Display| format!("cannot start the thread `{name}`: {error}");
+        // tokio panics if the system gives no thread, and its panic would be printed: so this asks first.
+        let asked = thread::Builder::new().name(name.clone()).spawn(|| ());
+        let asked = asked.map_err(|error| explained(failed(&error), error))?;
+        let _ = asked.join();
         let mut builder = Builder::new_multi_thread();
-        let runtime = builder
-            .worker_threads(1)
-            .thread_name(format!("{prefix}-tokio"))
-            .enable_all()
-            .build()?;
+        builder.worker_threads(1).thread_name(name.clone()).enable_all();
+        // Other programs may have taken the thread since.
+        let built = panic::catch_unwind(AssertUnwindSafe(|| builder.build()));
+        let runtime = built.map_err(|payload| {
+            let text = payload.downcast_ref::<String>().map_or("tokio panicked", String::as_str);
+            io::Error::new(io::ErrorKind::WouldBlock, failed(&text))
+        })??;
         Ok(Self { handle: runtime.handle().clone(), own: Mutex::new(Some(runtime)) })
     }
 
@@ -56,11 +67,25 @@ impl TokioContext {
         if left.is_zero() {
             return runtime.shutdown_background();
         }
-        // tokio does not wait on a thread that is inside a task of its own, and panics. Another thread may wait for it.
-        let ended =
-            thread::Builder::new().spawn(move || runtime.shutdown_timeout(left.min(PATIENCE)));
-        if let Ok(ended) = ended {
-            let _ = ended.join();
+        // tokio does not wait on a thread that is inside a task of its own, and panics. Another thread may wait for it. If
+        // there is none, nobody waits.
+        let place = Arc::new(Mutex::new(Some(runtime)));
+        let taken = Arc::clone(&place);
+        let take = move |place: &Mutex<Option<Runtime>>| {
+            place.lock().unwrap_or_else(PoisonError::into_inner).take()
+        };
+        let body = move || {
+            if let Some(runtime) = take(&taken) {
+                runtime.shutdown_timeout(left.min(PATIENCE));
+            }
+        };
+        match thread::Builder::new().spawn(body) {
+            Ok(ended) => drop(ended.join()),
+            Err(_) => {
+                if let Some(runtime) = take(&place) {
+                    runtime.shutdown_background();
+                }
+            }
         }
     }
 }

@@ -213,7 +213,8 @@ impl Cursor {
                         self.target = None;
                         return Poll::Ready(self.go(metadata.len(), offset));
                     }
-                    let length = self.open.defer(|open| open.metadata().map(|of| of.len()))?;
+                    let length =
+                        self.open.defer("seek in", |open| open.metadata().map(|of| of.len()))?;
                     self.deferred = Some(Operation::Length(length));
                 }
             }

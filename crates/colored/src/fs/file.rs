@@ -252,7 +252,7 @@ impl File {
         let open = self.cursor.open();
         match open.try_metadata()? {
             Some(metadata) => Ok(metadata),
-            None => finished(open.defer(OpenFile::metadata)?).await,
+            None => finished(open.defer("read the metadata of", OpenFile::metadata)?).await,
         }
     }
 
@@ -285,7 +285,7 @@ impl File {
     ) -> io::Result<T> {
         let call =
             move |open: &OpenFile| f(&open.file).map_err(|error| open.failed(operation, error));
-        finished(self.cursor.open().defer(call)?).await
+        finished(self.cursor.open().defer(operation, call)?).await
     }
 }
 

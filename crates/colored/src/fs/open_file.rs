@@ -248,15 +248,19 @@ impl OpenFile {
         Ok(moved)
     }
 
-    /// Runs `f` on a thread that may block.
-    pub(super) fn defer<T, F>(self: &Arc<Self>, f: F) -> io::Result<Deferred<T>>
+    /// Runs `f` on a thread that may block. If there is none, the error names the operation and the file.
+    pub(super) fn defer<T, F>(
+        self: &Arc<Self>,
+        operation: &'static str,
+        f: F,
+    ) -> io::Result<Deferred<T>>
     where
         F: FnOnce(&Self) -> T + Send + 'static,
         T: Send + 'static,
     {
         let class = if self.is_regular() { Class::File } else { Class::Stream };
         let file = Arc::clone(self);
-        blocking::defer_to(&self.driver().pool, class, move || {
+        let deferred = blocking::defer_to(&self.driver().pool, class, move || {
             if let Some(facts) = file.facts() {
                 if facts.device.kind().is_none() {
                     facts.device.learn(system::kind(&file.file));
@@ -264,7 +268,8 @@ impl OpenFile {
                 facts.device.counts.add(Event::Deferred);
             }
             f(&file)
-        })
+        });
+        deferred.map_err(|error| self.failed(operation, error))
     }
 
     /// Counts bytes that a deferred operation has moved.

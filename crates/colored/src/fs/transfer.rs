@@ -31,7 +31,7 @@ impl OpenFile {
             device.counts.add(Event::Ring);
             return Ok(read);
         }
-        self.defer(move |open| open.read_blocking(len, at))
+        self.defer("read", move |open| open.read_blocking(len, at))
     }
 
     fn read_blocking(&self, len: usize, at: Option<u64>) -> io::Result<Vec<u8>> {
@@ -90,7 +90,7 @@ impl OpenFile {
         at: Option<u64>,
     ) -> io::Result<Deferred<Written>> {
         let bytes = bytes[..bytes.len().min(DEFERRED)].to_vec();
-        self.defer(move |open| {
+        self.defer("write to", move |open| {
             let written = positional::repeat(bytes.len(), |done| match at {
                 Some(offset) => positional::write(&open.file, &bytes[done..], offset + done as u64),
                 None => (&open.file).write(&bytes[done..]),

@@ -2,6 +2,7 @@
 
 use crate::blocking::{self, Deferred};
 use crate::budget::{poll_proceed, unlimited};
+use crate::explained::explained;
 use crate::pool::Class;
 use std::io::{self, Read};
 use std::mem;
@@ -99,12 +100,17 @@ impl Input {
         }
         let read = match &mut self.read {
             Some(read) => read,
-            None => self.read.insert(blocking::defer(Class::Stream, || {
-                let mut bytes = vec![0; MOST];
-                let n = io::stdin().read(&mut bytes)?;
-                bytes.truncate(n);
-                Ok(bytes)
-            })?),
+            None => {
+                let read = blocking::defer(Class::Stream, || {
+                    let mut bytes = vec![0; MOST];
+                    let n = io::stdin().read(&mut bytes)?;
+                    bytes.truncate(n);
+                    Ok(bytes)
+                });
+                self.read.insert(read.map_err(|error| {
+                    explained(format!("cannot read the standard input: {error}"), error)
+                })?)
+            }
         };
         let waker = Waker::from(Arc::clone(&SHARED));
         // With a budget, the poll might wake at once, and so take the lock again.

@@ -2,6 +2,7 @@
 
 use crate::blocking::{self, Deferred};
 use crate::budget::poll_proceed;
+use crate::explained::explained;
 use crate::pool::Class;
 use std::io::{self, Write};
 use std::pin::Pin;
@@ -84,9 +85,12 @@ impl Output {
             }
             let bytes = buf[..buf.len().min(MOST)].to_vec();
             let write_all = self.write_all;
-            self.write = Some(blocking::defer(Class::Stream, move || {
+            let write = blocking::defer(Class::Stream, move || {
                 let written = write_all(&bytes);
                 (bytes, written)
+            });
+            self.write = Some(write.map_err(|error| {
+                explained(format!("cannot write to the standard output or error: {error}"), error)
             })?);
         }
     }
