@@ -11,6 +11,8 @@ mod environment;
 mod held;
 mod idle;
 mod nested;
+#[cfg(target_os = "linux")]
+mod no_threads;
 mod outlived;
 mod panics;
 mod paused;
