@@ -8,6 +8,8 @@ mod embedded;
 mod enter_guards;
 mod entry;
 mod environment;
+#[cfg(target_os = "linux")]
+mod extremes;
 mod held;
 mod idle;
 mod nested;

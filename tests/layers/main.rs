@@ -4,6 +4,7 @@
 mod cancel;
 mod copies;
 mod cycles;
+mod extremes;
 mod impls;
 mod layering;
 mod links;

@@ -4,7 +4,6 @@
 //! of users, holds a guard meanwhile. The tokio runtime only waits for events and timers, on a thread of its own; its
 //! wakers schedule our tasks under their colors, as any waker does.
 
-use crate::explained::explained;
 use crate::wall;
 use std::fmt;
 use std::io;
@@ -36,7 +35,7 @@ impl TokioContext {
             |error: &dyn fmt::Display| format!("cannot start the thread `{name}`: {error}");
         // tokio panics if the system gives no thread, and its panic would be printed: so this asks first.
         let asked = thread::Builder::new().name(name.clone()).spawn(|| ());
-        let asked = asked.map_err(|error| explained(failed(&error), error))?;
+        let asked = asked.map_err(|error| io::Error::new(error.kind(), failed(&error)))?;
         let _ = asked.join();
         let mut builder = Builder::new_multi_thread();
         builder.worker_threads(1).thread_name(name.clone()).enable_all();

@@ -6,6 +6,7 @@ use super::open_file::{BYTES_OF_A_UNIT, DEFERRED, INLINE, OpenFile};
 use super::positional;
 use crate::blocking;
 use crate::budget::{poll_proceed, spend};
+use crate::explained::explained;
 use crate::io::ReadBuf;
 use std::fs::{Metadata, Permissions};
 use std::future::poll_fn;
@@ -258,7 +259,11 @@ impl File {
 
     /// Makes the file that long: cuts its end off, or adds zeros. Not cancel safe: a dropped call may still do so.
     pub async fn set_len(&self, len: u64) -> io::Result<()> {
-        self.offload("set the length of", move |file| file.set_len(len)).await
+        let set = move |file: &std::fs::File| {
+            file.set_len(len)
+                .map_err(|error| explained(format!("{error}, for a length of {len}"), error))
+        };
+        self.offload("set the length of", set).await
     }
 
     /// Sets the permissions of the file. Not cancel safe: a dropped call may still set them.
