@@ -7,6 +7,7 @@ use colored::trace::Level;
 use colored::{Handle, Runtime, spawn_blocking};
 use std::env;
 use std::io::ErrorKind;
+use std::path::Path;
 use std::sync::mpsc;
 
 /// Runs `body` in a process of its own for each value, with the variable set to it.
@@ -49,6 +50,52 @@ fn a_wrong_value_is_an_error_that_names_it() {
             assert!(error.to_string().starts_with(&text), "{error}");
         });
     }
+}
+
+/// Without any code: what the runtime has recorded when it ends, also that of the attributes.
+#[test]
+fn the_environment_names_a_trace_file() {
+    const TEST: &str = "the_environment_names_a_trace_file";
+    // The number of the process tells the files of several tests apart.
+    let place = env::temp_dir().join("colored-trace-of-tests");
+    let name = place.join("{pid}.pftrace");
+    each(TEST, "COLORED_TRACE_FILE", &[name.to_str().unwrap()], |value| {
+        let place = Path::new(value).parent().unwrap();
+        std::fs::create_dir_all(place).unwrap();
+        let own = place.join(format!("own-{}", std::process::id()));
+        let ours = place.join(format!("{}.pftrace", std::process::id()));
+        let work = |runtime: Runtime| {
+            let color = colored::Color::named("in the file");
+            runtime.run(async move { colored::spawn_colored(color, async {}).await.unwrap() });
+            assert!(!ours.exists(), "it is written at the end");
+            drop(runtime);
+        };
+        let has_name = || {
+            let bytes = std::fs::read(&ours).unwrap();
+            bytes.windows(11).any(|bytes| bytes == b"in the file")
+        };
+        work(Runtime::builder().workers(1).build().unwrap());
+        assert!(has_name());
+        std::fs::remove_file(&ours).unwrap();
+        let mut embedded = Runtime::builder().build_embedded().unwrap();
+        embedded.block_on(async {
+            let color = colored::Color::named("in the file");
+            colored::spawn_colored(color, async {}).await.unwrap();
+        });
+        drop(embedded);
+        assert!(has_name());
+        std::fs::remove_file(&ours).unwrap();
+        // A file of the program's own is for its copies, and the end writes none.
+        drop(Runtime::builder().workers(1).trace_file(&own).build().unwrap());
+        Runtime::builder().workers(1).build().unwrap().shutdown_background();
+        assert!(!ours.exists() && !own.exists());
+        let _unless_another_is_there = std::fs::remove_dir(place);
+    });
+    each(TEST, "COLORED_TRACE_FILE", &[""], |_| {
+        let error = Runtime::builder().build().unwrap_err();
+        let text = "COLORED_TRACE_FILE is \"\": allowed is a path in UTF-8; unset it for no file";
+        assert!(error.to_string().contains(text), "{error}");
+    });
 }
 
 #[test]

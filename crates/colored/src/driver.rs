@@ -169,7 +169,7 @@ impl Driver {
             thread_numbers: (0..workers).map(|_| AtomicU32::new(0)).collect(),
             stall: None,
             finishers: Finishers::default(),
-            freezer: Freezer::new(String::new(), Vec::new(), None),
+            freezer: Freezer::new(String::new(), Vec::new(), None, false),
             #[cfg(feature = "tokio-context")]
             tokio: None,
             parkers: (0..workers).map(|_| Parker::default()).collect(),

@@ -42,6 +42,7 @@ const DEADLOCK_AFTER: Duration = Duration::from_millis(10);
 /// | `COLORED_LONG_POLL_MS` | [`long_poll`](Builder::long_poll), in milliseconds | 1 to 86400000, which is a day |
 /// | `COLORED_WARNINGS` | 0 acts as [`warnings(false)`](Builder::warnings) | 0, 1 |
 /// | `COLORED_TRACE` | [`trace_level`](Builder::trace_level): the number of a [`Level`](crate::trace::Level) | 0 to 3 |
+/// | `COLORED_TRACE_FILE` | [`trace_file`](Builder::trace_file), which is then written at the end, too | a path, in which `{pid}` is the number of the process |
 /// | `COLORED_INSPECT` | [`inspect`](Builder::inspect) | a path, in which `{pid}` is the number of the process |
 /// | `COLORED_LAZY_FILES` | 0 acts as [`lazy_files(false)`](Builder::lazy_files) | 0, 1 |
 /// | `COLORED_IO_URING` | 0 acts as [`io_uring(false)`](Builder::io_uring) | 0, 1 |

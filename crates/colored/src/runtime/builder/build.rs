@@ -211,7 +211,7 @@ impl Builder {
             Settings { after, hook: self.on_long_poll },
             Devices::new(lazy_files, has_rings),
             pool,
-            self.trace.freezer(self.thread_name.clone()),
+            self.trace.freezer(self.thread_name.clone())?,
         )?;
         #[cfg(feature = "tokio-context")]
         let driver = driver.with_tokio(tokio);
