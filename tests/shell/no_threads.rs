@@ -11,6 +11,8 @@ use colored::{Builder, Runtime, fs, net, time};
 use rustix::process::{Resource, getrlimit, setrlimit};
 use std::io::{self, SeekFrom};
 use std::path::Path;
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
 use std::time::Duration;
 
 /// Of each thread of the process.
@@ -18,6 +20,13 @@ const STACK: u64 = 256 << 20;
 
 /// Lets `f` run while there are no more threads.
 fn without_threads<R>(f: impl FnOnce() -> R) -> R {
+    // The system's library keeps stacks of threads that have ended, for the next ones: these take them.
+    let (ends, end) = mpsc::channel::<()>();
+    let end = Arc::new(Mutex::new(end));
+    for _ in 0..8 {
+        let end = Arc::clone(&end);
+        thread::spawn(move || drop(end.lock().map(|end| end.recv())));
+    }
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let size = status.lines().find_map(|line| line.strip_prefix("VmSize:")).unwrap();
     let kib: u64 = size.trim().trim_end_matches(" kB").parse().unwrap();
@@ -27,6 +36,7 @@ fn without_threads<R>(f: impl FnOnce() -> R) -> R {
     setrlimit(Resource::As, limited).unwrap();
     let result = f();
     setrlimit(Resource::As, before).unwrap();
+    drop(ends);
     result
 }
 
@@ -49,12 +59,11 @@ fn assert_names(operation: &str, error: &io::Error, parts: &[&str]) {
 type Said = (&'static str, Vec<String>, io::Result<()>);
 
 /// Operations of an open file.
-async fn of_a_file(path: &Path, said: &mut Vec<Said>) {
-    let options = std::fs::OpenOptions::new().read(true).write(true).open(path).unwrap();
-    // Opened by a path, so that it knows it: by the attempt on the worker, or by a thread.
+async fn of_a_file(file: &mut fs::File, path: &Path, said: &mut Vec<Said>) {
     let name = path.display().to_string();
-    let mut note = |operation, done| said.push((operation, vec![String::from(operation)], done));
-    let mut file = fs::File::from_std(options).unwrap();
+    let mut note = |operation, done| {
+        said.push((operation, vec![format!("cannot {operation} {name}")], done));
+    };
     let mut bytes = [0; 4];
     note("read", file.read_at(&mut bytes, 0).await.map(drop));
     note("read", file.read(&mut bytes).await.map(drop));
@@ -67,21 +76,23 @@ async fn of_a_file(path: &Path, said: &mut Vec<Said>) {
     note("read the metadata of", file.metadata().await.map(drop));
     note("set the length of", file.set_len(9).await);
     note("seek in", file.seek(SeekFrom::End(0)).await.map(drop));
-    note("read", file.read_to_end(&mut Vec::new()).await.map(drop).or_else(of_metadata));
+    // It begins with the length of the file.
+    note("read the metadata of", file.read_to_end(&mut Vec::new()).await.map(drop));
     let permissions = std::fs::metadata(path).unwrap().permissions();
     note("set the permissions of", file.set_permissions(permissions).await);
-    drop(name);
 }
 
-/// To read to the end begins with the length of the file.
-fn of_metadata(error: io::Error) -> io::Result<()> {
-    let text = error.to_string();
-    let is_named = text.contains("read the metadata of");
-    if is_named {
-        Err(io::Error::new(error.kind(), text.replace("read the metadata of", "read")))
-    } else {
-        Err(error)
-    }
+/// Opens the file, and waits until no thread of the pool is left.
+fn open(runtime: &Runtime, path: &Path) -> fs::File {
+    let path = path.to_owned();
+    let file = runtime
+        .run(async move { fs::File::options().read(true).write(true).open(path).await.unwrap() });
+    let is_of_pool = |task: io::Result<std::fs::DirEntry>| {
+        let name = std::fs::read_to_string(task.unwrap().path().join("comm"));
+        name.is_ok_and(|name| name.starts_with("colored-fil"))
+    };
+    wait_until(|| !std::fs::read_dir("/proc/self/task").unwrap().any(is_of_pool));
+    file
 }
 
 /// Operations on paths.
@@ -134,15 +145,12 @@ async fn of_others(said: &mut Vec<Said>) {
     note("run a program", "", status.map(drop));
 }
 
-fn all(runtime: &Runtime, dir: &Path) -> Vec<Said> {
-    let _ = std::fs::remove_dir_all(dir);
-    std::fs::create_dir_all(dir).unwrap();
-    std::fs::write(dir.join("file"), "0123456789").unwrap();
+fn all(runtime: &Runtime, mut file: fs::File, dir: &Path) -> Vec<Said> {
     let dir = dir.to_owned();
-    let done = runtime.run(async move {
+    runtime.run(async move {
         let mut said = Vec::new();
         let work = async {
-            of_a_file(&dir.join("file"), &mut said).await;
+            of_a_file(&mut file, &dir.join("file"), &mut said).await;
             of_paths(&dir, &mut said).await;
             of_others(&mut said).await;
         };
@@ -150,8 +158,7 @@ fn all(runtime: &Runtime, dir: &Path) -> Vec<Said> {
             .await
             .expect("no operation waits for a thread");
         said
-    });
-    done
+    })
 }
 
 #[test]
@@ -160,7 +167,10 @@ fn without_a_thread_each_operation_names_itself_and_its_object() {
         let dir = std::env::temp_dir().join(format!("colored-no-thread-{}", std::process::id()));
         let builder = Runtime::builder().workers(2).spare_workers(0).lazy_files(false);
         let runtime = builder.thread_keep_alive(Duration::ZERO).build().unwrap();
-        let refused = without_threads(|| all(&runtime, &dir));
+        std::fs::create_dir_all(&dir).unwrap();
+        std::fs::write(dir.join("file"), "0123456789").unwrap();
+        let file = open(&runtime, &dir.join("file"));
+        let refused = without_threads(|| all(&runtime, file, &dir));
         let mut failed = 0;
         for (operation, parts, done) in &refused {
             let Err(error) = done else { continue };
@@ -174,7 +184,8 @@ fn without_a_thread_each_operation_names_itself_and_its_object() {
         }
         // Nothing but the program needs no thread here.
         assert_eq!(failed, refused.len() - 1, "{refused:#?}");
-        for (operation, _, done) in all(&runtime, &dir) {
+        let file = open(&runtime, &dir.join("file"));
+        for (operation, _, done) in all(&runtime, file, &dir) {
             assert!(done.is_ok(), "{operation} with threads: {done:?}");
         }
         std::fs::remove_dir_all(dir).unwrap();

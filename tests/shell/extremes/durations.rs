@@ -44,8 +44,10 @@ fn embedded() -> colored::runtime::EmbeddedRuntime {
     embedded
 }
 
-/// By file and function.
-pub(super) const ROWS: &[(&str, fn(Duration) -> Done)] = &[
+/// The file and the function, and a call of it.
+type Row = (&'static str, fn(Duration) -> Done);
+
+pub(super) const ROWS: &[Row] = &[
     ("time/sleep.rs::sleep", |of| {
         on(async { once(time::sleep(of)).await });
         paused(async {

@@ -79,8 +79,10 @@ fn run(set: impl FnOnce(&mut colored::process::Command)) -> Done {
 
 const GROUP: Ipv6Addr = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 0xabcd);
 
-/// By file and function, and the largest value of the type.
-pub(super) const ROWS: &[(&str, u64, fn(u64) -> Done)] = &[
+/// The file and the function, the largest value of the type, and a call.
+type Row = (&'static str, u64, fn(u64) -> Done);
+
+pub(super) const ROWS: &[Row] = &[
     ("runtime/builder.rs::workers", SIZE, |of| {
         // Not so many that a machine has no room for them.
         match of {

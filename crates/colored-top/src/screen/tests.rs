@@ -227,7 +227,7 @@ fn a_trace_is_wanted_once_and_its_file_is_shown_until_the_next_key() {
     };
     assert!(footer(&app).starts_with("wrote /tmp/shop.sock.pftrace"));
     app.press(KeyCode::Up);
-    assert!(!app.wants_trace && footer(&app).contains("w trace"));
+    assert!(!app.wants_trace && footer(&app).contains("q quit"));
 }
 
 #[test]
