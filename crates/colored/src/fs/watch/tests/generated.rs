@@ -29,12 +29,12 @@ impl Random {
     }
 }
 
-/// The seeds to run: the one that is asked for, or as many as fit into the time, 20 at least.
+/// The seeds to run: the one that is asked for, or as many as fit into the time, 5 at least.
 fn seeds(time: Duration) -> impl Iterator<Item = u64> {
     let only: Option<u64> =
         std::env::var(VARIABLE).ok().map(|text| text.parse().expect("a seed is a number"));
     let begin = Instant::now();
-    let many = (0..).take_while(move |seed| *seed < 20 || begin.elapsed() < time);
+    let many = (0..).take_while(move |seed| *seed < 5 || begin.elapsed() < time);
     only.into_iter().chain(many.take(if only.is_some() { 0 } else { usize::MAX }))
 }
 
