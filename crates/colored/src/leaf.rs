@@ -34,6 +34,14 @@ pub(crate) enum Kind {
     Accept = 10,
     /// The other side has not answered an attempt to connect; the argument is the descriptor.
     Connect = 11,
+    /// A lock is taken.
+    Lock = 12,
+    /// A channel has no message.
+    Receive = 13,
+    /// A channel has no room, or a semaphore no permit.
+    Send = 14,
+    /// Something has not happened: a notification, a change, the end of a barrier.
+    Notified = 15,
 }
 
 impl Kind {
@@ -51,6 +59,10 @@ impl Kind {
         Self::Signal,
         Self::Accept,
         Self::Connect,
+        Self::Lock,
+        Self::Receive,
+        Self::Send,
+        Self::Notified,
     ];
 
     fn of(leaf: Leaf) -> Option<Self> {
@@ -171,6 +183,10 @@ impl Told {
             Kind::Signal => "waits for the signal",
             Kind::Accept => "waits for a connection",
             Kind::Connect => "waits for the answer to an attempt to connect",
+            Kind::Lock => "waits for a lock",
+            Kind::Receive => "waits for a message",
+            Kind::Send => "waits for room in a channel or for a permit",
+            Kind::Notified => "waits to be notified",
         }
     }
 
@@ -188,6 +204,10 @@ impl Told {
             Kind::Signal => "signal",
             Kind::Accept => "accept",
             Kind::Connect => "connect",
+            Kind::Lock => "lock",
+            Kind::Receive => "receive",
+            Kind::Send => "send",
+            Kind::Notified => "notified",
         }
     }
 }

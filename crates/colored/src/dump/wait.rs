@@ -16,11 +16,11 @@ pub struct Wait {
     pub what: WaitFor,
     /// Where the program waits, or the section was made, if that is known.
     pub site: Option<&'static Location<'static>>,
-    /// How long the wait has lasted, if that is known: to a slice ([`Builder::slice`](crate::Builder::slice)), for sockets
-    /// to a millisecond, for timers to a second.
+    /// How long the wait has lasted, if that is known: to a slice ([`Builder::slice`](crate::Builder::slice)), for sockets,
+    /// locks and channels to a millisecond, for timers to a second.
     pub time: Option<Duration>,
     /// The words of the text.
-    how: &'static str,
+    pub(super) how: &'static str,
 }
 
 /// What a task waits for.
@@ -62,7 +62,15 @@ pub enum WaitFor {
     Child(u32),
     /// A signal, by its number.
     Signal(u32),
-    /// Something that the runtime does not know, such as a channel.
+    /// A lock of [`sync`](crate::sync): somebody else has it.
+    Lock,
+    /// A message of a channel of [`sync`](crate::sync).
+    Receive,
+    /// Room in a channel of [`sync`](crate::sync), or permits of a semaphore.
+    Send,
+    /// A notification, a new value or the like, by [`sync`](crate::sync).
+    Notified,
+    /// Something that the runtime does not know, such as a channel of another crate.
     Other,
 }
 
@@ -96,7 +104,7 @@ impl Wait {
                 WaitFor::Call((!is_of_files(made)).then_some(*made))
             }
             TargetSeen::Color(color) => WaitFor::Colors(Box::new([*color])),
-            TargetSeen::Colors(colors) => WaitFor::Colors(colors.clone()),
+            TargetSeen::Colors { lacks, .. } => WaitFor::Colors(lacks.clone()),
             TargetSeen::Own => WaitFor::Hop,
             TargetSeen::Over => return None,
         };
@@ -125,9 +133,37 @@ impl Wait {
             Kind::Child => WaitFor::Child(leaf.arg),
             #[cfg(unix)]
             Kind::Signal => WaitFor::Signal(leaf.arg),
+            Kind::Lock => WaitFor::Lock,
+            Kind::Receive => WaitFor::Receive,
+            Kind::Send => WaitFor::Send,
+            Kind::Notified => WaitFor::Notified,
         };
         let time = Some(Duration::from_nanos(nanos));
         Some(Self { what, site: leaf.site, time, how: told.text() })
+    }
+}
+
+impl WaitFor {
+    /// A word for the kind.
+    pub(super) fn word(&self) -> &'static str {
+        match self {
+            Self::Section => "section",
+            Self::Task(..) => "task",
+            Self::Call(Some(_)) => "call",
+            Self::Call(None) | Self::File => "file",
+            Self::Colors(_) => "colors",
+            Self::Hop => "hop",
+            Self::Descriptor { event, .. } => event,
+            Self::Timer { is_timeout: false, .. } => "timer",
+            Self::Timer { is_timeout: true, .. } => "timeout",
+            Self::Child(_) => "child",
+            Self::Signal(_) => "signal",
+            Self::Lock => "lock",
+            Self::Receive => "receive",
+            Self::Send => "send",
+            Self::Notified => "notified",
+            Self::Other => "other",
+        }
     }
 }
 
@@ -154,7 +190,13 @@ impl fmt::Display for Wait {
             }
             WaitFor::Timer { left, .. } => write!(f, ", {left:?} more")?,
             WaitFor::Child(number) | WaitFor::Signal(number) => write!(f, " {number}")?,
-            WaitFor::Hop | WaitFor::File | WaitFor::Other => {}
+            WaitFor::Hop
+            | WaitFor::File
+            | WaitFor::Lock
+            | WaitFor::Receive
+            | WaitFor::Send
+            | WaitFor::Notified
+            | WaitFor::Other => {}
         }
         if let Some(site) = self.site {
             write!(f, ", at {site}")?;

@@ -5,6 +5,7 @@ use crate::report::bound::{Bound, Limit, fullest};
 use crate::report::digest::{ColorLoad, Digest, QUEUE, usage_in};
 use crate::report::fault::{Fault, Finding};
 use crate::report::text;
+use crate::report::waits::Kept;
 use crate::usage::Window;
 use colored_core::Color;
 use std::slice;
@@ -72,10 +73,40 @@ pub(super) fn convoy(digest: &Digest<'_>) -> Option<Finding> {
         text::seconds(load.queue)
     );
     let finding = Finding::new(Fault::Convoy, load.busy, sentence).about(load);
-    Some(finding.because(turns(load)).mend(
-        "await before the section (`exclusive`, `ColorCell::exclusive`, `when`) or after it, not inside; if the state must \
-         not change across the await, let only the tasks that need it wait, by a `sync::Mutex`, or give each key a color",
-    ))
+    let mut finding = finding.because(turns(load));
+    let kept = digest.waits.kept(load.color);
+    if let Some(kept) = kept {
+        finding = finding.because(keeper(kept)).at(Some(kept.last.site));
+        if kept.for_lock >= OFTEN {
+            finding = finding.waits_for(kept.lock);
+        }
+    }
+    Some(finding.mend(match kept.map(|kept| kept.last.by) {
+        Some("when") => KEPT_BY_WHEN,
+        _ => KEPT_BY_SECTION,
+    }))
+}
+
+/// A keeper that waits for a lock so often keeps the color because of the lock.
+const OFTEN: f64 = 0.25;
+
+const KEPT_BY_SECTION: &str = "await before the section (`exclusive`, `ColorCell::exclusive`) or after it, not inside; if the \
+    state must not change across the await, let only the tasks that need it wait, by a `sync::Mutex`, or give each key a color";
+
+const KEPT_BY_WHEN: &str = "a `when` has this color and waits for another one: let that one be free sooner (shorter closures and \
+    sections under it, no section that awaits), divide it by a key, or let the `when` want fewer colors";
+
+/// Who keeps the color.
+fn keeper(kept: &Kept) -> String {
+    let last = &kept.last;
+    let mut text = format!(
+        "it is kept by the {} at {}, of tasks spawned at {}",
+        last.by, last.site, last.spawned
+    );
+    if let Some(wait) = &last.waits_for {
+        text += &format!("; at the last look that task {}", wait.text);
+    }
+    text
 }
 
 fn is_kept(load: &ColorLoad) -> bool {
@@ -84,6 +115,10 @@ fn is_kept(load: &ColorLoad) -> bool {
 
 /// Whether tasks wait for the color on average, and nearly all the time.
 fn is_waited_for(digest: &Digest<'_>, load: &ColorLoad) -> bool {
+    let is_always_kept = |kept: &Kept| digest.waits.is_enough() && kept.part >= MOSTLY;
+    if load.queue >= QUEUE && digest.waits.kept(load.color).is_some_and(is_always_kept) {
+        return true;
+    }
     let has_queue = |windows: &[_]| {
         let (usage, length) = usage_in(windows, load.color);
         usage.wait_color.as_secs_f64() >= QUEUE / 2.0 * length
