@@ -8,3 +8,4 @@ mod priorities;
 mod stage;
 mod stage_close;
 mod stage_end;
+mod sync;

@@ -5,12 +5,13 @@ use crate::support::{runtime, shared, wait_until};
 use colored::dump::{TaskState, WaitFor};
 use colored::io::AsyncReadExt;
 use colored::net::{TcpListener, TcpStream, UdpSocket};
-use colored::sync::mpsc;
+use colored::sync::{Mutex, Notify, OnceCell, Semaphore, mpsc, oneshot};
 use colored::task::Id;
 use colored::time::{Duration, sleep, timeout};
 use colored::{Color, Dump, Handle, JoinHandle, Runtime, exclusive, select, task};
 use std::future::{pending, ready};
 use std::panic::Location;
+use std::sync::Arc;
 
 /// The dump in which all these tasks wait, with something to wait for.
 fn dump_when_all_wait(handle: &Handle, ids: &[Id]) -> Dump {
@@ -52,9 +53,7 @@ where
 fn each_kind_of_wait_has_its_words_and_its_place() {
     shared(|| {
         let runtime = runtime(2);
-        let (_sender, mut receiver) = mpsc::channel::<()>(1);
-        let text = text_of(&runtime, async move { receiver.recv().await });
-        assert_eq!(text, "waits for something of its own");
+        assert_eq!(text_of(&runtime, pending::<()>()), "waits for something of its own");
         let line = line!() + 1;
         let text = text_of(&runtime, async { sleep(Duration::from_secs(3600)).await });
         assert!(text.starts_with("sleeps, 3") && text.contains("s more, at "), "{text}");
@@ -71,6 +70,53 @@ fn each_kind_of_wait_has_its_words_and_its_place() {
             colored::spawn_blocking(|| std::thread::sleep(Duration::from_millis(200))).await
         });
         assert!(text.starts_with("awaits a blocking call (made at "), "{text}");
+    });
+}
+
+#[test]
+fn a_wait_for_a_lock_or_a_channel_has_its_words_and_its_place() {
+    shared(|| {
+        let runtime = runtime(2);
+        let says = |text: String, words: &str, line: u32| {
+            let begin = format!("{words}, at ");
+            assert!(
+                text.starts_with(&begin) && text.contains(&format!("waits.rs:{line}:")),
+                "{text}"
+            );
+        };
+        let lock = Arc::new(Mutex::new(()));
+        let _held = lock.try_lock().unwrap();
+        let line = line!() + 2;
+        let waits = Arc::clone(&lock);
+        let text = text_of(&runtime, async move { drop(waits.lock().await) });
+        says(text, "waits for a lock or a permit", line);
+        let line = line!() + 1;
+        let text = text_of(&runtime, async { drop(Semaphore::new(0).acquire().await) });
+        says(text, "waits for a lock or a permit", line);
+        let (_sender, mut receiver) = mpsc::channel::<()>(1);
+        let line = line!() + 1;
+        let text = text_of(&runtime, async move { receiver.recv().await });
+        says(text, "waits for a value of a channel", line);
+        let (sender, _receiver) = mpsc::channel(1);
+        sender.try_send(()).unwrap();
+        let line = line!() + 1;
+        let text = text_of(&runtime, async move { sender.send(()).await });
+        says(text, "waits for room in a channel", line);
+        let line = line!() + 1;
+        let (_sender, receiver) = oneshot::channel::<()>();
+        says(text_of(&runtime, receiver), "waits for a value of a channel", line);
+        let line = line!() + 1;
+        let text = text_of(&runtime, async { Notify::new().notified().await });
+        says(text, "waits for a signal of another task", line);
+        // What the maker of a value waits for is what the task is about.
+        let line = line!() + 1;
+        let make = async || sleep(Duration::from_secs(3600)).await;
+        let text =
+            text_of(&runtime, async move { OnceCell::new().get_or_init(make).await.clone() });
+        assert!(
+            text.starts_with("sleeps") && text.contains(&format!("waits.rs:{line}:")),
+            "{text}"
+        );
     });
 }
 
@@ -121,6 +167,8 @@ fn a_branch_of_a_select_that_was_dropped_is_not_shown() {
         assert_eq!(text_of(&runtime, cancels(forever)), OF_ITS_OWN);
         let other = runtime.spawn_unique(pending::<()>());
         assert_eq!(text_of(&runtime, cancels(other)), OF_ITS_OWN);
+        let (_sender, mut receiver) = mpsc::channel::<()>(1);
+        assert_eq!(text_of(&runtime, cancels(async move { receiver.recv().await })), OF_ITS_OWN);
         let socket = runtime.run(UdpSocket::bind("127.0.0.1:0")).unwrap();
         let received = async move { socket.recv(&mut [0; 8]).await };
         assert_eq!(text_of(&runtime, cancels(received)), OF_ITS_OWN);

@@ -256,6 +256,7 @@ const UNSAFE: &[&str] = &[
     "crates/colored/src/dump/native/linux/copy.rs",
     "crates/colored/src/fs/system/linux/resident.rs",
     "crates/colored/src/net/uninit.rs",
+    "crates/colored/src/sync/arc.rs",
     "crates/colored/src/net/unix/credentials/system.rs",
 ];
 

@@ -16,7 +16,7 @@ pub(crate) enum Kind {
     Writable = 2,
     /// A timer; the argument is its deadline in milliseconds of the driver's clock.
     Timer = 3,
-    /// A timer more than four hours ahead; the argument is in units of 1024 ms.
+    /// A timer more than two hours ahead; the argument is in units of 1024 ms.
     FarTimer = 4,
     /// The timer of a timeout, when the task waits for nothing else that is known.
     Timeout = 5,
@@ -34,13 +34,13 @@ pub(crate) enum Kind {
     Accept = 10,
     /// The other side has not answered an attempt to connect; the argument is the descriptor.
     Connect = 11,
-    /// A lock is taken.
+    /// A lock, or a permit of a semaphore.
     Lock = 12,
-    /// A channel has no message.
+    /// A channel has no value.
     Receive = 13,
-    /// A channel has no room, or a semaphore no permit.
+    /// A channel has no room.
     Send = 14,
-    /// Something has not happened: a notification, a change, the end of a barrier.
+    /// Another task's signal: a notification, a barrier, the end of the other side of a channel.
     Notified = 15,
 }
 
@@ -102,7 +102,7 @@ impl TimerLeaf {
     /// Notes that the task waits for the timer, whose deadline is a tick of the driver's clock that shows `now`.
     #[inline]
     pub(crate) fn note(self, deadline: u64, now: u64) {
-        // A deadline in milliseconds wraps around after 18 hours, and is read as the one that is nearest to the present.
+        // A deadline in milliseconds wraps around after nine hours, and is read as the one that is nearest to the present.
         let is_far = deadline.saturating_sub(now) >> MILLI >= 1 << (Leaf::ARG_BITS - 2);
         let (kind, shift) = match (is_far, self.is_guard) {
             (false, false) => (Kind::Timer, MILLI),
@@ -149,7 +149,7 @@ impl Told {
         let kind = Kind::of(leaf)?;
         let left = |shift: u32, unit: u64| {
             let now = (now >> shift) as u32;
-            // The difference of two numbers of 26 bits, with its sign.
+            // The difference of two numbers of `ARG_BITS` bits, with its sign.
             let unused = u32::BITS - Leaf::ARG_BITS;
             let left = (leaf.arg.wrapping_sub(now) << unused).cast_signed() >> unused;
             Some(u64::from(left.max(0).unsigned_abs()) * unit)
@@ -183,10 +183,10 @@ impl Told {
             Kind::Signal => "waits for the signal",
             Kind::Accept => "waits for a connection",
             Kind::Connect => "waits for the answer to an attempt to connect",
-            Kind::Lock => "waits for a lock",
-            Kind::Receive => "waits for a message",
-            Kind::Send => "waits for room in a channel or for a permit",
-            Kind::Notified => "waits to be notified",
+            Kind::Lock => "waits for a lock or a permit",
+            Kind::Receive => "waits for a value of a channel",
+            Kind::Send => "waits for room in a channel",
+            Kind::Notified => "waits for a signal of another task",
         }
     }
 

@@ -163,8 +163,8 @@
 //!
 //! * Our sockets implement tokio's `AsyncRead` and `AsyncWrite`, which are in [`io`]. Libraries
 //!   that use these traits work: TLS, codecs, protocols.
-//! * `tokio::sync` needs no runtime, and is re-exported as [`sync`]. [`select!`], [`join!`] and
-//!   [`try_join!`] are also tokio's and need no runtime; for `pin!` use [`std::pin::pin!`].
+//! * `tokio::sync` needs no runtime; [`sync`] wraps its types. [`select!`], [`join!`] and
+//!   [`try_join!`] are tokio's and need no runtime; for `pin!` use [`std::pin::pin!`].
 //! * `tokio::spawn`, `tokio::time`, `tokio::net`, `tokio::fs`, `tokio::signal` and `tokio::process`
 //!   need a tokio runtime and panic without one. Use [`spawn`], [`time`], [`net`], [`fs`], [`signal`] and `process` of
 //!   this crate. The page `docs/from-tokio.md` of the repository has a table of all calls, and ports a server step by

@@ -1,10 +1,35 @@
-//! Channels, locks and signals between tasks: tokio's, which need no runtime.
+//! Channels, locks and signals between tasks: tokio's, which need no runtime, in thin wrappers.
 //!
-//! They work under every color and between colors. They do not use our cooperative budget: a loop over
-//! a channel that is never empty returns from its poll only if it calls
-//! [`consume_budget`](crate::task::consume_budget) now and then.
+//! They work under every color and between colors. State of one color needs no lock: see
+//! [`ColorCell`](crate::ColorCell).
 //!
-//! State of one color needs no lock: see [`ColorCell`](crate::ColorCell).
+//! A wrapper adds two things to each method that waits. The method uses the cooperative budget
+//! ([`consume_budget`](crate::task::consume_budget)), so a loop over a channel that is never empty ends its poll in time.
+//! And a wait is in dumps and reports, with its place. All other methods are tokio's, by `Deref`.
+//!
+//! # Types of other crates
+//!
+//! A crate that takes or returns tokio's type is met by `into()`, both ways:
+//!
+//! ```
+//! use colored::sync::mpsc;
+//!
+//! # #[colored::main(workers = 1)]
+//! # async fn main() {
+//! let (sender, receiver) = mpsc::channel(1);
+//! // As `tokio_stream::wrappers::ReceiverStream::new` wants it.
+//! let theirs: tokio::sync::mpsc::Receiver<u8> = receiver.into();
+//! let mut ours = mpsc::Receiver::from(theirs);
+//! sender.send(7).await.unwrap();
+//! assert_eq!(ours.recv().await, Some(7));
+//! # }
+//! ```
+//!
+//! # A lock inside a section
+//!
+//! A task that waits for a lock inside a section ([`exclusive`](crate::exclusive())) keeps its color. If a task of that color
+//! has the lock and waits for a turn, both wait for ever: the search for deadlocks does not know who has a lock, so no
+//! error ends this. A dump shows both. Take the lock before the section, or make its value a [`ColorCell`](crate::ColorCell).
 //!
 //! # Methods that block
 //!
@@ -39,28 +64,26 @@
 //! # }
 //! ```
 //!
-//! These are tokio's own types and not wrappers, so that they fit the types of other crates. So no code
-//! of ours runs in these methods, and the runtime cannot report a call. Clippy reports each call if the
-//! `clippy.toml` of the program has the following list; `#[expect(clippy::disallowed_methods)]` permits
-//! a correct call:
+//! Clippy reports each call if the `clippy.toml` of the program has the following list;
+//! `#[expect(clippy::disallowed_methods)]` permits a correct call:
 //!
 //! ```toml
 //! disallowed-methods = [
 //!     "tokio::sync::Mutex::blocking_lock",
-//!     "tokio::sync::Mutex::blocking_lock_owned",
+//!     "colored::sync::Mutex::blocking_lock_owned",
 //!     "tokio::sync::RwLock::blocking_read",
 //!     "tokio::sync::RwLock::blocking_write",
 //!     "tokio::sync::Semaphore::blocking_acquire",
 //!     "tokio::sync::Semaphore::blocking_acquire_many",
-//!     "tokio::sync::Semaphore::blocking_acquire_owned",
-//!     "tokio::sync::Semaphore::blocking_acquire_many_owned",
+//!     "colored::sync::Semaphore::blocking_acquire_owned",
+//!     "colored::sync::Semaphore::blocking_acquire_many_owned",
 //!     "tokio::sync::broadcast::Receiver::blocking_recv",
 //!     "tokio::sync::mpsc::Receiver::blocking_recv",
 //!     "tokio::sync::mpsc::Receiver::blocking_recv_many",
 //!     "tokio::sync::mpsc::Sender::blocking_send",
 //!     "tokio::sync::mpsc::UnboundedReceiver::blocking_recv",
 //!     "tokio::sync::mpsc::UnboundedReceiver::blocking_recv_many",
-//!     "tokio::sync::oneshot::Receiver::blocking_recv",
+//!     "colored::sync::oneshot::Receiver::blocking_recv",
 //!     # Wants tokio's clock, and is there only if some crate enables it.
 //!     { path = "tokio::sync::mpsc::Sender::send_timeout", allow-invalid = true },
 //! ]
@@ -89,9 +112,34 @@
 //! # }
 //! ```
 
+mod arc;
+mod barrier;
+pub mod broadcast;
+pub mod mpsc;
+mod mutex;
+mod notify;
+mod once_cell;
+pub mod oneshot;
+mod rwlock;
+mod semaphore;
+mod waiting;
+pub mod watch;
+mod wrapper;
+
+pub use self::barrier::Barrier;
+pub use self::mutex::Mutex;
+pub use self::notify::Notify;
+pub use self::once_cell::{OnceCell, SetOnce};
+pub use self::rwlock::RwLock;
+pub use self::semaphore::Semaphore;
 pub use tokio::sync::{
-    AcquireError, Barrier, BarrierWaitResult, MappedMutexGuard, Mutex, MutexGuard, Notify,
-    OnceCell, OwnedMappedMutexGuard, OwnedMutexGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard,
-    OwnedSemaphorePermit, RwLock, RwLockReadGuard, RwLockWriteGuard, Semaphore, SemaphorePermit,
-    SetError, SetOnce, TryAcquireError, TryLockError, broadcast, mpsc, oneshot, watch,
+    AcquireError, BarrierWaitResult, MappedMutexGuard, MutexGuard, OwnedMappedMutexGuard,
+    OwnedMutexGuard, OwnedRwLockMappedWriteGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard,
+    OwnedSemaphorePermit, RwLockMappedWriteGuard, RwLockReadGuard, RwLockWriteGuard,
+    SemaphorePermit, SetError, SetOnceError, TryAcquireError, TryLockError,
 };
+
+/// The futures that have names.
+pub mod futures {
+    pub use super::notify::{Notified, OwnedNotified};
+}

@@ -206,8 +206,8 @@ pub fn try_id() -> Option<Id> {
 /// Takes one unit of the cooperative budget, and lets other tasks run first if none is left. Use it in
 /// loops that always find work and otherwise would never return from their poll.
 ///
-/// Every poll of a task begins with 128 units. Each socket operation, timer, call of a cell and join
-/// handle that is ready takes one unit as well, and so does each [`hop`] to the task's own color.
+/// Every poll of a task begins with 128 units. Each socket operation, timer, call of a cell, join
+/// handle, channel and lock that is ready takes one unit as well, and so does each [`hop`] to the task's own color.
 /// Without a unit left, the function waits for the next poll of its task, and so behind all work that
 /// is scheduled under the color by then. Cancel safe. Inside [`unconstrained()`] and outside a runtime
 /// it never waits. Costs a look at a thread-local.

@@ -19,12 +19,10 @@
 //! |---|---|
 //! | 4 | tag; 0: empty |
 //! | 1 | stale |
-//! | 1 | the place in the source is known |
-//! | 26 | argument |
-//! | 32 | without a place: the start in milliseconds, for 49 days. With one: 12 bits for the place ([`sites`]), and the start in seconds, for 12 days. Later starts wrap around |
-//!
-//! A leaf with a tag from [`Leaf::PLAIN`] on has no argument. If its place is known, the 12 bits of the place take the
-//! argument's first bits, and the 46 bits above them are the start in milliseconds.
+//! | 1 | the place in the source is known, and stands beside the argument |
+//! | 1 | the place is known, and stands where the argument does, which is 0 |
+//! | 25 | argument, or place ([`sites`]) |
+//! | 32 | the start in milliseconds, for 49 days. With a place beside the argument: 12 bits for the place, and the start in seconds, for 12 days. Later starts wrap around |
 
 use crate::sites;
 use std::panic::Location;
@@ -32,11 +30,11 @@ use std::panic::Location;
 const TAG: u64 = 0xf;
 const STALE: u64 = 1 << 4;
 const SITED: u64 = 1 << 5;
-const ARG_SHIFT: u32 = 6;
+const SITE_IS_ARG: u64 = 1 << 6;
+const ARG_SHIFT: u32 = 7;
 const ARG: u64 = (1 << Leaf::ARG_BITS) - 1;
 const REST_SHIFT: u32 = ARG_SHIFT + Leaf::ARG_BITS;
 const SINCE_SHIFT: u32 = REST_SHIFT + sites::BITS;
-const PLAIN_SINCE_SHIFT: u32 = ARG_SHIFT + sites::BITS;
 
 const MILLI: u64 = 1_000_000;
 const SECOND: u64 = 1_000_000_000;
@@ -46,52 +44,25 @@ const SECOND: u64 = 1_000_000_000;
 pub struct Leaf {
     /// The kind of the wait: 1 to 15, as the crate above numbers its kinds.
     pub tag: u8,
-    /// A detail: less than 2²⁶. Other bits are lost. 0 for a kind without one ([`PLAIN`](Self::PLAIN)).
+    /// A detail: less than 2²⁵. Other bits are lost.
     pub arg: u32,
-    /// Where the program began to wait, if known.
+    /// Where the program began to wait, if known. With an argument beside it, the start of the wait is kept in seconds.
     pub site: Option<&'static Location<'static>>,
 }
 
 impl Leaf {
     /// The bits of [`arg`](Self::arg).
-    pub const ARG_BITS: u32 = 26;
+    pub const ARG_BITS: u32 = 25;
 
-    /// Leaves with this tag, or a larger one, have no argument: their starts are kept to a millisecond also where the place
-    /// is known.
-    pub const PLAIN: u8 = 12;
-
-    /// The part of the word that does not depend on the time.
+    /// The part of the word that does not depend on the time, and the lowest bit above it.
     #[inline]
-    fn bits(self) -> u64 {
+    fn bits(self) -> (u64, u32) {
         debug_assert!((1..16).contains(&self.tag), "a tag is 1 to 15");
-        debug_assert!(self.tag < Self::PLAIN || self.arg == 0, "such a leaf has no argument");
-        let bits = u64::from(self.tag) & TAG | (u64::from(self.arg) & ARG) << ARG_SHIFT;
-        match self.site.and_then(sites::number) {
-            None => bits,
-            Some(site) => bits | SITED | u64::from(site) << Layout::of(bits | SITED).site,
-        }
-    }
-}
-
-/// Where the parts of a word are that depend on the kind of leaf.
-struct Layout {
-    /// The lowest bit of the place, if there is one.
-    site: u32,
-    /// The lowest bit of the start, the last part.
-    since: u32,
-    /// The unit of the start, in nanoseconds.
-    unit: u64,
-}
-
-impl Layout {
-    #[inline]
-    fn of(word: u64) -> Self {
-        if word & SITED == 0 {
-            Self { site: REST_SHIFT, since: REST_SHIFT, unit: MILLI }
-        } else if word & TAG < u64::from(Leaf::PLAIN) {
-            Self { site: REST_SHIFT, since: SINCE_SHIFT, unit: SECOND }
-        } else {
-            Self { site: ARG_SHIFT, since: PLAIN_SINCE_SHIFT, unit: MILLI }
+        let (tag, arg) = (u64::from(self.tag) & TAG, u64::from(self.arg) & ARG);
+        match self.site.and_then(sites::number).map(u64::from) {
+            None => (tag | arg << ARG_SHIFT, REST_SHIFT),
+            Some(site) if arg == 0 => (tag | SITE_IS_ARG | site << ARG_SHIFT, REST_SHIFT),
+            Some(site) => (tag | arg << ARG_SHIFT | SITED | site << REST_SHIFT, SINCE_SHIFT),
         }
     }
 }
@@ -117,10 +88,9 @@ impl LeafSlot {
         if is_guard && self.is_fresh() {
             return;
         }
-        let bits = leaf.bits();
-        let Layout { since, unit, .. } = Layout::of(bits);
-        let is_same = (self.0 & !STALE ^ bits) << (u64::BITS - since) == 0;
-        self.0 = if is_same { self.0 & !STALE } else { bits | (now / unit) << since };
+        let (bits, shift) = leaf.bits();
+        let is_same = (self.0 & !STALE ^ bits) << (u64::BITS - shift) == 0;
+        self.0 = if is_same { self.0 & !STALE } else { bits | (now / unit(bits)) << shift };
     }
 
     /// Empties the slot if it is fresh and `is_it` says so.
@@ -137,23 +107,29 @@ impl LeafSlot {
 
     fn get(&self) -> Option<Leaf> {
         let word = self.0;
-        let layout = Layout::of(word);
-        let site = (word >> layout.site) as u16 & ((1 << sites::BITS) - 1);
-        let has_arg = layout.site != ARG_SHIFT;
-        self.is_fresh().then(|| Leaf {
-            tag: (word & TAG) as u8,
-            arg: if has_arg { (word >> ARG_SHIFT & ARG) as u32 } else { 0 },
-            site: if word & SITED == 0 { None } else { sites::find(site) },
-        })
+        let arg = (word >> ARG_SHIFT & ARG) as u32;
+        let site = |at: u32| sites::find((word >> at) as u16 & ((1 << sites::BITS) - 1));
+        let (arg, site) = match (word & SITE_IS_ARG != 0, word & SITED != 0) {
+            (true, _) => (0, site(ARG_SHIFT)),
+            (_, true) => (arg, site(REST_SHIFT)),
+            _ => (arg, None),
+        };
+        self.is_fresh().then_some(Leaf { tag: (word & TAG) as u8, arg, site })
     }
 
     /// The leaf of a fresh slot, and for how many nanoseconds it has waited at `now`: to a millisecond, or to a second if
-    /// the place is known and there is an argument.
+    /// it has a place and an argument.
     pub(super) fn read(&self, now: u64) -> Option<(Leaf, u64)> {
-        let Layout { since, unit, .. } = Layout::of(self.0);
-        let age = (now / unit).wrapping_sub(self.0 >> since) & (u64::MAX >> since);
+        let (unit, shift) =
+            (unit(self.0), if self.0 & SITED == 0 { REST_SHIFT } else { SINCE_SHIFT });
+        let since = self.0 >> shift;
+        let age = (now / unit).wrapping_sub(since) & (u64::MAX >> shift);
         Some((self.get()?, age * unit))
     }
+}
+
+fn unit(word: u64) -> u64 {
+    if word & SITED == 0 { MILLI } else { SECOND }
 }
 
 #[cfg(all(test, not(colored_loom)))]
@@ -174,8 +150,8 @@ mod tests {
         assert_eq!(at(&slot, 5), None);
         slot.set(leaf(1, 77), false, 5_000_000);
         assert_eq!(at(&slot, 9), Some((leaf(1, 77), 4)));
-        slot.set(leaf(2, (1 << 26) - 1), false, 6_000_000);
-        assert_eq!(at(&slot, 9), Some((leaf(2, (1 << 26) - 1), 3)));
+        slot.set(leaf(2, (1 << 25) - 1), false, 6_000_000);
+        assert_eq!(at(&slot, 9), Some((leaf(2, (1 << 25) - 1), 3)));
         slot.age();
         assert_eq!(at(&slot, 9), None, "it was not polled again");
     }
@@ -223,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_kept_and_the_start_is_in_seconds() {
+    fn a_place_is_kept_and_beside_an_argument_the_start_is_in_seconds() {
         let here = Some(std::panic::Location::caller());
         let sited = |arg| Leaf { tag: 3, arg, site: here };
         let mut slot = LeafSlot::new();
@@ -236,21 +212,12 @@ mod tests {
             Some((sited(9), 3_000)),
             "the start is that of the first time"
         );
+        let place = Leaf { tag: 4, arg: 0, site: here };
+        slot.set(place, false, 5_000_000_000);
+        slot.age();
+        slot.set(place, false, 7_000_000_000);
+        assert_eq!(at(&slot, 8_999), Some((place, 3_999)), "without an argument, in milliseconds");
         slot.set(leaf(3, 9), false, 7_000_000_000);
         assert_eq!(at(&slot, 8_999), Some((leaf(3, 9), 1_999)));
-    }
-
-    #[test]
-    fn a_leaf_without_an_argument_has_a_place_and_a_start_in_milliseconds() {
-        let here = Some(std::panic::Location::caller());
-        let plain = |site| Leaf { tag: Leaf::PLAIN, arg: 0, site };
-        let mut slot = LeafSlot::new();
-        slot.set(plain(here), false, 5_000_000_000);
-        assert_eq!(at(&slot, 5_007), Some((plain(here), 7)));
-        slot.age();
-        slot.set(plain(here), false, 6_000_000_000);
-        assert_eq!(at(&slot, 6_001), Some((plain(here), 1_001)), "it goes on waiting");
-        slot.set(plain(None), false, 6_000_000_000);
-        assert_eq!(at(&slot, 6_001), Some((plain(None), 1)));
     }
 }

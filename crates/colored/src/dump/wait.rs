@@ -62,13 +62,14 @@ pub enum WaitFor {
     Child(u32),
     /// A signal, by its number.
     Signal(u32),
-    /// A lock of [`sync`](crate::sync): somebody else has it.
+    /// A lock or a permit of [`sync`](crate::sync).
     Lock,
-    /// A message of a channel of [`sync`](crate::sync).
+    /// A value of a channel.
     Receive,
-    /// Room in a channel of [`sync`](crate::sync), or permits of a semaphore.
+    /// Room in a channel.
     Send,
-    /// A notification, a new value or the like, by [`sync`](crate::sync).
+    /// Another task's signal: a [`Notify`](crate::sync::Notify), a [`Barrier`](crate::sync::Barrier), or the end of the
+    /// other side of a channel.
     Notified,
     /// Something that the runtime does not know, such as a channel of another crate.
     Other,

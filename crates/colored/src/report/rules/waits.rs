@@ -72,7 +72,7 @@ pub(super) fn lock(digest: &Digest<'_>) -> Option<Finding> {
     let lock = limits.max_by(|a, b| a.tasks.total_cmp(&b.tasks))?;
     let at = lock.site.map_or_else(|| "an unknown place".into(), ToString::to_string);
     let mut sentence = format!(
-        "{} a lock at {at} nearly all the time",
+        "{} a lock or a permit at {at} nearly all the time",
         if lock.tasks > 1.5 {
             format!("{} wait for", text::count(lock.tasks))
         } else {

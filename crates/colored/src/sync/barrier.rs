@@ -1,0 +1,29 @@
+//! [`Barrier`].
+
+use super::BarrierWaitResult;
+use super::waiting::Wait;
+use super::wrapper::{convert, deref};
+use crate::leaf::Kind;
+use tokio::sync;
+
+/// Lets a number of tasks go on when all of them have come: [`tokio::sync::Barrier`].
+#[derive(Debug)]
+pub struct Barrier(sync::Barrier);
+
+deref!([] Barrier => sync::Barrier);
+convert!([] Barrier => sync::Barrier);
+
+impl Barrier {
+    /// A barrier for so many tasks; 0 is taken for 1.
+    #[must_use]
+    #[track_caller]
+    pub fn new(tasks: usize) -> Self {
+        Self(sync::Barrier::new(tasks))
+    }
+
+    /// Waits until all tasks have come. Not cancel safe: a task whose wait is dropped counts as one that has come.
+    #[track_caller]
+    pub fn wait(&self) -> impl Future<Output = BarrierWaitResult> {
+        Wait::here(Kind::Notified).until(self.0.wait())
+    }
+}

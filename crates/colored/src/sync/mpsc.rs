@@ -1,0 +1,10 @@
+//! Channels with many senders and one receiver: [`tokio::sync::mpsc`].
+
+mod bounded;
+mod unbounded;
+
+pub use self::bounded::{OwnedPermit, Receiver, Sender, WeakSender, channel};
+pub use self::unbounded::{
+    UnboundedReceiver, UnboundedSender, WeakUnboundedSender, unbounded_channel,
+};
+pub use tokio::sync::mpsc::{Permit, PermitIterator, error};

@@ -1,0 +1,174 @@
+//! A channel with a bound.
+
+use super::super::waiting::Wait;
+use super::super::wrapper::{convert, deref};
+use super::error::{SendError, TrySendError};
+use super::{Permit, PermitIterator};
+use crate::leaf::Kind;
+use std::task::{Context, Poll};
+use tokio::sync::mpsc;
+
+/// A sending half.
+#[derive(Clone, Debug)]
+pub struct Sender<T>(mpsc::Sender<T>);
+
+deref!([T] Sender<T> => mpsc::Sender<T>);
+convert!([T] Sender<T> => mpsc::Sender<T>);
+
+/// A sender that does not keep the channel open.
+#[derive(Clone, Debug)]
+pub struct WeakSender<T>(mpsc::WeakSender<T>);
+
+deref!([T] WeakSender<T> => mpsc::WeakSender<T>);
+convert!([T] WeakSender<T> => mpsc::WeakSender<T>);
+
+/// The receiving half.
+#[derive(Debug)]
+pub struct Receiver<T>(mpsc::Receiver<T>);
+
+deref!([T] Receiver<T> => mpsc::Receiver<T>);
+convert!([T] Receiver<T> => mpsc::Receiver<T>);
+
+/// Room for one value, with the sender that reserved it. Dropped, it gives the room back.
+#[derive(Debug)]
+pub struct OwnedPermit<T>(mpsc::OwnedPermit<T>);
+
+deref!([T] OwnedPermit<T> => mpsc::OwnedPermit<T>);
+convert!([T] OwnedPermit<T> => mpsc::OwnedPermit<T>);
+
+/// A new channel that has room for so many values.
+///
+/// # Panics
+///
+/// If `capacity` is 0 or more than [`Semaphore::MAX_PERMITS`](crate::sync::Semaphore::MAX_PERMITS).
+#[must_use]
+#[track_caller]
+pub fn channel<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
+    let (sender, receiver) = mpsc::channel(capacity);
+    (Sender(sender), Receiver(receiver))
+}
+
+impl<T> Receiver<T> {
+    /// Waits for the next value; `None` if no sender is left and the channel is empty, or it is closed and empty. Cancel
+    /// safe.
+    #[track_caller]
+    pub fn recv(&mut self) -> impl Future<Output = Option<T>> {
+        Wait::here(Kind::Receive).until(self.0.recv())
+    }
+
+    /// Waits for values, and appends up to `limit` of them to `buffer`. Returns their number; 0 if there will be none,
+    /// or if `limit` is 0. Cancel safe.
+    #[track_caller]
+    pub fn recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> impl Future<Output = usize> {
+        Wait::here(Kind::Receive).until(self.0.recv_many(buffer, limit))
+    }
+
+    /// As [`recv`](Self::recv), for a future that is written by hand. Only the last task to poll is woken.
+    #[track_caller]
+    pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
+        Wait::here(Kind::Receive).poll(cx, |cx| self.0.poll_recv(cx))
+    }
+
+    /// As [`recv_many`](Self::recv_many), for a future that is written by hand. Only the last task to poll is woken.
+    #[track_caller]
+    pub fn poll_recv_many(
+        &mut self,
+        cx: &mut Context<'_>,
+        buffer: &mut Vec<T>,
+        limit: usize,
+    ) -> Poll<usize> {
+        Wait::here(Kind::Receive).poll(cx, |cx| self.0.poll_recv_many(cx, buffer, limit))
+    }
+}
+
+impl<T> Sender<T> {
+    /// Waits for room, and sends. Senders get room in the order in which they asked. Not cancel safe: a dropped wait drops
+    /// the value. [`reserve`](Self::reserve) keeps it.
+    ///
+    /// # Errors
+    ///
+    /// The value, if the receiver is closed or gone.
+    #[track_caller]
+    pub fn send(&self, value: T) -> impl Future<Output = Result<(), SendError<T>>> {
+        Wait::here(Kind::Send).until(self.0.send(value))
+    }
+
+    /// Waits for room for one value. Cancel safe: a dropped wait loses its place in the line.
+    ///
+    /// # Errors
+    ///
+    /// If the receiver is closed or gone.
+    #[track_caller]
+    pub fn reserve(&self) -> impl Future<Output = Result<Permit<'_, T>, SendError<()>>> {
+        Wait::here(Kind::Send).until(self.0.reserve())
+    }
+
+    /// Waits for room for so many values. Cancel safe as [`reserve`](Self::reserve).
+    ///
+    /// # Errors
+    ///
+    /// As `reserve`; and if the channel never has that much room.
+    #[track_caller]
+    pub fn reserve_many(
+        &self,
+        values: usize,
+    ) -> impl Future<Output = Result<PermitIterator<'_, T>, SendError<()>>> {
+        Wait::here(Kind::Send).until(self.0.reserve_many(values))
+    }
+
+    /// As [`reserve`](Self::reserve), with a permit that keeps the sender. Cancel safe: a dropped wait drops the sender.
+    ///
+    /// # Errors
+    ///
+    /// As `reserve`.
+    #[track_caller]
+    pub fn reserve_owned(self) -> impl Future<Output = Result<OwnedPermit<T>, SendError<()>>> {
+        let wait = Wait::here(Kind::Send);
+        let reserved = async { self.0.reserve_owned().await.map(OwnedPermit) };
+        wait.until(reserved)
+    }
+
+    /// Takes room for one value if there is some.
+    ///
+    /// # Errors
+    ///
+    /// The sender, if the channel is full, or the receiver is closed or gone.
+    pub fn try_reserve_owned(self) -> Result<OwnedPermit<T>, TrySendError<Self>> {
+        self.0.try_reserve_owned().map(OwnedPermit).map_err(|error| match error {
+            TrySendError::Full(sender) => TrySendError::Full(Self(sender)),
+            TrySendError::Closed(sender) => TrySendError::Closed(Self(sender)),
+        })
+    }
+
+    /// Waits until the receiver is closed or gone. Cancel safe.
+    #[track_caller]
+    pub fn closed(&self) -> impl Future<Output = ()> {
+        Wait::here(Kind::Notified).until(self.0.closed())
+    }
+
+    /// A sender that does not keep the channel open.
+    #[must_use]
+    pub fn downgrade(&self) -> WeakSender<T> {
+        WeakSender(self.0.downgrade())
+    }
+}
+
+impl<T> WeakSender<T> {
+    /// A sender, if there still is one.
+    #[must_use]
+    pub fn upgrade(&self) -> Option<Sender<T>> {
+        self.0.upgrade().map(Sender)
+    }
+}
+
+impl<T> OwnedPermit<T> {
+    /// Sends the value into the room. Never waits.
+    pub fn send(self, value: T) -> Sender<T> {
+        Sender(self.0.send(value))
+    }
+
+    /// Gives the room back.
+    pub fn release(self) -> Sender<T> {
+        Sender(self.0.release())
+    }
+}

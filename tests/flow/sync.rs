@@ -1,0 +1,145 @@
+//! Loops over channels and locks that never have to wait: each ends its poll in time, so that its color goes on.
+
+use crate::support::{runtime, shared};
+use colored::spawn_here;
+use colored::sync::{
+    Barrier, Mutex, Notify, OnceCell, RwLock, Semaphore, SetOnce, broadcast, mpsc, oneshot, watch,
+};
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// More operations than the budget of one poll has units, and rounds enough that a loop which never ends its poll is told
+/// from one that does.
+const MOST: usize = 200;
+const ROUNDS: usize = 2_000;
+
+/// Runs a future that need not be `Send`.
+fn here(test: impl Future<Output = ()>) {
+    shared(|| runtime(1).block_on(test));
+}
+
+/// `operation` is ready each time. Another task of the color, which is scheduled first, must run within one poll.
+async fn lets_its_color_run(name: &str, mut operation: impl AsyncFnMut(usize)) {
+    let rounds = Arc::new(AtomicUsize::new(0));
+    let seen = Arc::clone(&rounds);
+    let beside = spawn_here(async move { seen.load(Ordering::Relaxed) });
+    for round in 0..ROUNDS {
+        rounds.store(round, Ordering::Relaxed);
+        operation(round).await;
+    }
+    let seen = beside.await.unwrap();
+    assert!(seen <= MOST, "{name}: {seen} rounds before the next task of the color");
+}
+
+#[test]
+fn a_loop_over_a_channel_that_is_never_empty_lets_its_color_run() {
+    here(async {
+        let (send, mut receive) = mpsc::channel(4);
+        lets_its_color_run("mpsc send and recv", async |round| {
+            send.send(round).await.unwrap();
+            assert_eq!(receive.recv().await, Some(round));
+        })
+        .await;
+        let (send, mut receive) = mpsc::channel(4);
+        lets_its_color_run("mpsc reserve, recv_many", async |round| {
+            send.reserve().await.unwrap().send(round);
+            assert_eq!(receive.recv_many(&mut Vec::new(), 4).await, 1);
+        })
+        .await;
+        let (send, mut receive) = mpsc::channel(4);
+        lets_its_color_run("mpsc reserve_many, reserve_owned", async |round| {
+            send.reserve_many(1).await.unwrap().for_each(|permit| permit.send(round));
+            drop(send.clone().reserve_owned().await.unwrap().release());
+            receive.try_recv().unwrap();
+        })
+        .await;
+        let (send, mut receive) = mpsc::unbounded_channel();
+        lets_its_color_run("unbounded recv", async |round| {
+            send.send(round).unwrap();
+            assert_eq!(receive.recv().await, Some(round));
+        })
+        .await;
+        lets_its_color_run("unbounded recv_many", async |round| {
+            send.send(round).unwrap();
+            assert_eq!(receive.recv_many(&mut Vec::new(), 4).await, 1);
+        })
+        .await;
+        lets_its_color_run("unbounded poll_recv, poll_recv_many", async |round| {
+            send.send(round).unwrap();
+            assert_eq!(poll_fn(|cx| receive.poll_recv(cx)).await, Some(round));
+            send.send(round).unwrap();
+            poll_fn(|cx| receive.poll_recv_many(cx, &mut Vec::new(), 4)).await;
+        })
+        .await;
+        lets_its_color_run("oneshot", async |round| {
+            let (send, receive) = oneshot::channel();
+            send.send(round).unwrap();
+            assert_eq!(receive.await, Ok(round));
+        })
+        .await;
+        let (send, mut receive) = broadcast::channel(4);
+        lets_its_color_run("broadcast", async |round| {
+            send.send(round).unwrap();
+            assert_eq!(receive.recv().await, Ok(round));
+        })
+        .await;
+        let (send, mut receive) = watch::channel(0);
+        lets_its_color_run("watch", async |round| {
+            send.send_replace(round);
+            receive.changed().await.unwrap();
+            assert_eq!(*receive.wait_for(|_| true).await.unwrap(), round);
+        })
+        .await;
+        let (gone, closed) = mpsc::channel::<()>(1);
+        drop(closed);
+        lets_its_color_run("closed", async |_| gone.closed().await).await;
+    });
+}
+
+#[test]
+fn a_loop_over_a_lock_that_is_open_lets_its_color_run() {
+    here(async {
+        let lock = Arc::new(Mutex::new(0));
+        lets_its_color_run("lock", async |_| *lock.lock().await += 1).await;
+        lets_its_color_run("lock_owned", async |_| *lock.clone().lock_owned().await += 1).await;
+        let lock = Arc::new(RwLock::new(0));
+        lets_its_color_run("read", async |_| assert_eq!(*lock.read().await, 0)).await;
+        lets_its_color_run("read_owned", async |_| drop(lock.clone().read_owned().await)).await;
+        lets_its_color_run("write", async |_| *lock.write().await += 1).await;
+        lets_its_color_run("write_owned", async |_| *lock.clone().write_owned().await += 1).await;
+        let some = Arc::new(Semaphore::new(2));
+        lets_its_color_run("acquire", async |_| drop(some.acquire().await)).await;
+        lets_its_color_run("acquire_many", async |_| drop(some.acquire_many(2).await)).await;
+        let owned = async |_| drop(some.clone().acquire_owned().await);
+        lets_its_color_run("acquire_owned", owned).await;
+        let owned = async |_| drop(some.clone().acquire_many_owned(2).await);
+        lets_its_color_run("acquire_many_owned", owned).await;
+    });
+}
+
+#[test]
+fn a_loop_over_a_signal_that_is_there_lets_its_color_run() {
+    here(async {
+        let signal = Arc::new(Notify::new());
+        lets_its_color_run("notified", async |_| {
+            signal.notify_one();
+            signal.notified().await;
+        })
+        .await;
+        lets_its_color_run("notified_owned", async |_| {
+            signal.notify_one();
+            signal.clone().notified_owned().await;
+        })
+        .await;
+        let barrier = Barrier::new(1);
+        lets_its_color_run("barrier", async |_| drop(barrier.wait().await)).await;
+        let cell = OnceCell::new();
+        let get = async |_| assert_eq!(*cell.get_or_init(async || 7).await, 7);
+        lets_its_color_run("get_or_init", get).await;
+        let get = async |_| assert_eq!(cell.get_or_try_init(async || Err(())).await, Ok(&7));
+        lets_its_color_run("get_or_try_init", get).await;
+        let set = SetOnce::new_with(Some(7));
+        lets_its_color_run("set once", async |_| assert_eq!(*set.wait().await, 7)).await;
+    });
+}
