@@ -4,7 +4,7 @@
 use crate::support::{block, child, shared, wait_until};
 use colored::time::Duration;
 use colored::trace::Level;
-use colored::{Handle, Runtime, spawn_blocking};
+use colored::{Color, Handle, Runtime, spawn_blocking};
 use std::env;
 use std::io::ErrorKind;
 use std::sync::mpsc;
@@ -35,6 +35,7 @@ fn a_wrong_value_is_an_error_that_names_it() {
         ("COLORED_LONG_POLL_MS", "0", "1 to 86400000; unset it for 5"),
         ("COLORED_LONG_POLL_MS", "5 ms", "1 to 86400000"),
         ("COLORED_WARNINGS", "2", "0 and 1; unset it for 1"),
+        ("COLORED_NAMES", "all", "0 and 1"),
         ("COLORED_TRACE", "4", "0 to 3; unset it for 0"),
         ("COLORED_TRACE", "on", "0 to 3"),
         ("COLORED_LAZY_FILES", "", "0 and 1; unset it for 1"),
@@ -49,6 +50,15 @@ fn a_wrong_value_is_an_error_that_names_it() {
             assert!(error.to_string().starts_with(&text), "{error}");
         });
     }
+}
+
+#[test]
+fn the_environment_says_whether_keys_are_shown() {
+    each("the_environment_says_whether_keys_are_shown", "COLORED_NAMES", &["0", "1"], |value| {
+        let _runtime = Runtime::builder().workers(1).build().unwrap();
+        let text = Color::of(&("shop", 3)).to_string();
+        assert_eq!(text == "color of (\"shop\", 3)", value == "1", "{text}");
+    });
 }
 
 #[test]

@@ -99,6 +99,7 @@ pub fn future<F: MainFuture>(main: F) -> F {
 
 /// `Runtime::run`. The future is boxed, so that the runtime is compiled once for each output and not
 /// once for each test.
+#[track_caller]
 pub fn run<F>(builder: Builder, main: F) -> F::Output
 where
     F: Future<Output: MainOutput> + Send + 'static,
@@ -108,6 +109,7 @@ where
 }
 
 /// `run`, with an exit code that is made where the future ran: its output need not be `Send`.
+#[track_caller]
 pub fn run_to_exit<F>(builder: Builder, main: F) -> ExitCode
 where
     F: Future<Output: Exit> + Send + 'static,
@@ -116,6 +118,7 @@ where
 }
 
 /// `Runtime::block_on`, also compiled once for each output.
+#[track_caller]
 pub fn block_on<F: Future>(builder: Builder, main: F) -> F::Output {
     let main: Pin<&mut dyn Future<Output = F::Output>> = pin!(main);
     start(builder).block_on(main)

@@ -70,6 +70,8 @@ pub struct Report {
     pub waits: Vec<Waiting>,
     /// How often the tasks were looked at for this: never, if there are too many of them.
     pub looks: usize,
+    /// The color of `limit`, as a text says it.
+    limit_name: String,
 }
 
 impl Report {
@@ -92,6 +94,10 @@ impl Report {
             measures_waits: digest.measures_waits,
             waits: digest.waits.shown(),
             looks: digest.waits.looks,
+            limit_name: match bound.limit {
+                Some(Limit::Color(color)) => digest.waits.name(color),
+                _ => String::new(),
+            },
         }
     }
 
@@ -108,6 +114,7 @@ impl Report {
             measures_waits: false,
             waits: Vec::new(),
             looks: 0,
+            limit_name: String::new(),
         }
     }
 
@@ -194,9 +201,9 @@ impl Report {
             Some(Limit::Cpus) => format!(
                 "{MEASURED}: polls take {load} of the CPUs, which are full when the load has grown {ceiling} times"
             ),
-            Some(Limit::Color(color)) => format!(
+            Some(Limit::Color(_)) => format!(
                 "{MEASURED}: polls take {load} of the CPUs; {} is full when the load has grown {ceiling} times",
-                text::color(color)
+                self.limit_name
             ),
         }
     }

@@ -18,6 +18,9 @@ use std::time::Duration;
 const FREQUENT: usize = 90;
 const OLDEST: usize = 10;
 
+/// The unique colors whose places are kept.
+const UNIQUE: usize = 1000;
+
 /// Whether the caller may sleep until the holders of colors that run have answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Patience {
@@ -40,12 +43,20 @@ pub(crate) fn sample(scheduler: &Scheduler, driver: &Driver, patience: Patience)
     }
     let seen = dumping.end();
     let mut waits = Waits { unread: seen.unread.len(), ..Waits::default() };
+    waits.unique = unique(&seen);
     waits.groups = first(groups(&seen, driver.clock.now_tick()));
     let keepers = keepers(&seen);
     if !keepers.is_empty() {
         waits.kept = kept(&seen, &keepers, driver.clock.now_tick());
     }
     Some(waits)
+}
+
+/// The places of unique colors with work. A task that runs has the state of one.
+fn unique(seen: &Dumped) -> Vec<(Color, &'static Location<'static>)> {
+    let tasks = seen.sheet.tasks().iter();
+    let busy = tasks.filter(|task| task.color.is_unique() && task.state != StateSeen::Waiting);
+    busy.map(|task| (task.color, task.spawned)).take(UNIQUE).collect()
 }
 
 /// What the waits of a group have in common.
@@ -62,9 +73,8 @@ fn groups(seen: &Dumped, tick: u64) -> Vec<WaitGroup> {
     let mut groups: HashMap<Key, WaitGroup> = HashMap::new();
     for task in seen.sheet.tasks() {
         for wait in waits_of(seen, task, tick) {
-            let (what, how) = words(&wait);
-            let key =
-                Key { what, how, color: color_of(&wait), site: wait.site, spawned: task.spawned };
+            let (what, how, site) = words(&wait);
+            let key = Key { what, how, color: color_of(&wait), site, spawned: task.spawned };
             let (color, site, spawned) = (key.color, key.site, key.spawned);
             let group = groups.entry(key).or_insert_with(|| WaitGroup {
                 what,
@@ -112,15 +122,16 @@ fn waits_of(seen: &Dumped, task: &TaskSeen, tick: u64) -> Vec<Wait> {
 }
 
 /// The words of a wait for a turn.
-const TURN: &str = "has a turn coming under";
+const TURN: &str = "waits for a turn under";
 
-/// A word for the kind, and the words of a text without a detail that differs from task to task.
-fn words(wait: &Wait) -> (&'static str, &'static str) {
+/// A word for the kind, the words of a text without a detail that differs from task to task, and the place: for tasks and calls
+/// that of the spawn.
+fn words(wait: &Wait) -> (&'static str, &'static str, Option<&'static Location<'static>>) {
     match &wait.what {
-        WaitFor::Colors(_) if wait.how == TURN => ("turn", TURN),
-        WaitFor::Task(..) => ("task", "awaits a task"),
-        WaitFor::Call(Some(_)) => ("call", "awaits a blocking call"),
-        what => (what.word(), wait.how),
+        WaitFor::Colors(_) if wait.how == TURN => ("turn", TURN, None),
+        WaitFor::Task(_, spawned) => ("task", "awaits a task", Some(spawned)),
+        WaitFor::Call(Some(made)) => ("call", "awaits a blocking call", Some(made)),
+        what => (what.word(), wait.how, wait.site),
     }
 }
 

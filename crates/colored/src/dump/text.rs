@@ -67,12 +67,17 @@ impl Dump {
 
     fn write_group(&self, f: &mut fmt::Formatter<'_>, group: &Group<'_>) -> fmt::Result {
         let Group { oldest: task, tasks, colors, .. } = group;
-        let (spawned, does, color) = (task.spawned(), task.does(), task.color());
-        write!(f, "{tasks} tasks (spawned at {spawned}) {does}")?;
-        match (*colors, task.kept_by()) {
-            (1, Some(by)) => write!(f, ": {color}, which {by} keeps, {}", since(by))?,
-            (1, None) => write!(f, ", all under {color}")?,
-            (more, _) => write!(f, ", under {more} colors")?,
+        let (spawned, color) = (task.spawned(), task.color());
+        write!(f, "{tasks} tasks (spawned at {spawned}) ")?;
+        match (task.kept_by(), task.state()) {
+            (Some(by), _) => write!(f, "wait for {color}, which {by} keeps, {}", since(by))?,
+            (None, TaskState::Waiting) => write!(f, "wait alike")?,
+            (None, _) => write!(f, "have a turn coming")?,
+        }
+        match *colors {
+            1 if task.kept_by().is_some() => {}
+            1 => write!(f, ", all under {color}")?,
+            more => write!(f, ", under {more} colors")?,
         }
         let waits = task.waits();
         let end = if waits.is_empty() { "" } else { ":" };

@@ -139,7 +139,9 @@ impl Wait {
             Kind::Send => WaitFor::Send,
             Kind::Notified => WaitFor::Notified,
         };
-        let time = Some(Duration::from_nanos(nanos));
+        // That of a timer is known to a second.
+        let is_timer = matches!(what, WaitFor::Timer { .. });
+        let time = Some(Duration::from_nanos(nanos)).filter(|time| !(is_timer && time.is_zero()));
         Some(Self { what, site: leaf.site, time, how: told.text() })
     }
 }

@@ -5,7 +5,7 @@ use crate::json::Object;
 use crate::usage::{KeptColor, WaitGroup, Waits, Window};
 use colored_core::Color;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::panic::Location;
 use std::time::Duration;
@@ -66,6 +66,8 @@ pub(super) struct WaitDigest {
     pub(super) waiting: Vec<Waiting>,
     /// The colors that were kept, the most often first.
     pub(super) kept: Vec<Kept>,
+    /// Where a task of a unique color was spawned.
+    unique: HashMap<Color, &'static Location<'static>>,
 }
 
 /// What the waits of an entry have in common.
@@ -80,12 +82,21 @@ type Key = (
 impl WaitDigest {
     pub(super) fn of(windows: &[Window]) -> Self {
         let looks: Vec<&Waits> = windows.iter().flat_map(|window| &window.waits).collect();
-        Self { looks: looks.len(), waiting: waiting(&looks), kept: kept(&looks) }
+        let unique = looks.iter().flat_map(|look| look.unique.iter().copied()).collect();
+        Self { looks: looks.len(), waiting: waiting(&looks), kept: kept(&looks), unique }
     }
 
     /// Whether there were enough looks to say what is so nearly all the time.
     pub(super) fn is_enough(&self) -> bool {
         self.looks >= FEWEST
+    }
+
+    /// A color as the subject of a sentence: a unique one by the place of a spawn.
+    pub(super) fn name(&self, color: Color) -> String {
+        match self.unique.get(&color) {
+            Some(spawned) => format!("{} (of a task spawned at {spawned})", text::color(color)),
+            None => text::color(color),
+        }
     }
 
     /// How the color was kept.

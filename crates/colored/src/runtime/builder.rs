@@ -41,6 +41,7 @@ const DEADLOCK_AFTER: Duration = Duration::from_millis(10);
 /// | `COLORED_BLOCKING_THREADS` | [`blocking_threads`](Builder::blocking_threads) | 1 to 65536 |
 /// | `COLORED_LONG_POLL_MS` | [`long_poll`](Builder::long_poll), in milliseconds | 1 to 86400000, which is a day |
 /// | `COLORED_WARNINGS` | 0 acts as [`warnings(false)`](Builder::warnings) | 0, 1 |
+/// | `COLORED_NAMES` | [`Color::remember_keys`](crate::Color::remember_keys), of the whole process, from the build on | 0, 1 |
 /// | `COLORED_TRACE` | [`trace_level`](Builder::trace_level): the number of a [`Level`](crate::trace::Level) | 0 to 3 |
 /// | `COLORED_INSPECT` | [`inspect`](Builder::inspect) | a path, in which `{pid}` is the number of the process |
 /// | `COLORED_LAZY_FILES` | 0 acts as [`lazy_files(false)`](Builder::lazy_files) | 0, 1 |

@@ -13,6 +13,8 @@ pub struct Waits {
     pub groups: Vec<WaitGroup>,
     /// The colors that a task kept while it waited, and under which others were scheduled.
     pub kept: Vec<KeptColor>,
+    /// Where a task of a unique color was spawned, for those under which something ran or was scheduled: at most 1000.
+    pub unique: Vec<(Color, &'static Location<'static>)>,
     /// How many colors could not be read.
     pub unread: usize,
 }

@@ -45,7 +45,8 @@ pub(super) fn hot(digest: &Digest<'_>) -> Option<Finding> {
         return None;
     }
     let fault = if first.color.is_default() { Fault::DefaultColor } else { Fault::HotColor };
-    let mut finding = Finding::new(fault, first.busy, hot_sentence(&hot, &then)).about(first);
+    let mut finding =
+        Finding::new(fault, first.busy, hot_sentence(digest, &hot, &then)).about(first);
     finding = finding.because(turns(first)).because(others(digest, &split));
     if first.color.is_default() {
         finding.evidence.extend(sites(digest));
@@ -67,7 +68,7 @@ pub(super) fn convoy(digest: &Digest<'_>) -> Option<Finding> {
     let load = digest.colors.iter().find(is_convoy)?;
     let sentence = format!(
         "{} is kept across awaits {} of the time and runs {}; tasks wait for it {} a second",
-        text::color(load.color),
+        digest.waits.name(load.color),
         text::percent(digest.share(load.usage.kept)),
         text::percent(digest.share(load.usage.run)),
         text::seconds(load.queue)
@@ -136,10 +137,10 @@ fn has_steady_queue(digest: &Digest<'_>, load: &ColorLoad) -> bool {
     long as f64 >= STEADY * digest.windows.len() as f64
 }
 
-fn hot_sentence(hot: &[&ColorLoad], then: &Bound) -> String {
+fn hot_sentence(digest: &Digest<'_>, hot: &[&ColorLoad], then: &Bound) -> String {
     let first = hot[0];
     let rest = match then.limit {
-        Some(Limit::Color(color)) => format!("then {}", text::color(color)),
+        Some(Limit::Color(color)) => format!("then {}", digest.waits.name(color)),
         _ => "then the CPUs".into(),
     };
     let (limits, it) = match hot.len() {
@@ -149,7 +150,7 @@ fn hot_sentence(hot: &[&ColorLoad], then: &Bound) -> String {
     };
     format!(
         "{} {limits}: {} busy, tasks wait for it {} a second; splitting {it} gives at most {} times, {rest}",
-        text::color(first.color),
+        digest.waits.name(first.color),
         text::percent(first.busy),
         text::seconds(first.queue),
         text::factor(then.ceiling)
@@ -178,7 +179,7 @@ fn others(digest: &Digest<'_>, split: &[Color]) -> String {
     match fullest(digest, split) {
         Some((next, taken)) => format!(
             "polls take {load} of the CPUs; the next color, {}, is {} busy",
-            text::color(next),
+            digest.waits.name(next),
             text::percent(taken)
         ),
         None => format!("polls take {load} of the CPUs; there is no other color"),

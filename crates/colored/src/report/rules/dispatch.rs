@@ -79,7 +79,7 @@ pub(super) fn ping_pong(digest: &Digest<'_>) -> Option<Finding> {
     let run: Duration = movers.iter().map(|load| load.usage.run).sum();
     let sentence = format!(
         "{} changes the worker with {} of its turns, {} times a second, and runs {} there",
-        text::color(worst.color),
+        digest.waits.name(worst.color),
         text::percent(worst.usage.moves as f64 / worst.usage.slices as f64),
         text::number(digest.rate(worst.usage.moves)),
         text::seconds(run.as_secs_f64() / slices.max(1) as f64)

@@ -38,7 +38,7 @@ pub(super) fn blocked(digest: &Digest<'_>) -> Option<Finding> {
         "polls block their threads {} a second; {} of {}, {}, had no CPU for {} of {}",
         text::seconds(lost),
         if worst.task.is_some() { "a task" } else { "a callback" },
-        text::color(worst.color),
+        digest.waits.name(worst.color),
         text::spawned(worst.spawned),
         text::time(off_cpu(worst)),
         text::time(worst.time)
@@ -62,7 +62,7 @@ fn short_blocks(digest: &Digest<'_>) -> Option<Finding> {
     let sentence = format!(
         "polls block their threads {} a second, in short calls; {} ran longest",
         text::seconds(blocked),
-        text::color(color.color)
+        digest.waits.name(color.color)
     );
     let finding = Finding::new(Fault::BlockedWorker, blocked, sentence).about(color);
     let evidence = format!(
@@ -96,7 +96,7 @@ pub(super) fn long(digest: &Digest<'_>) -> Option<Finding> {
     let worst = long.iter().max_by_key(|poll| poll.time)?;
     let mut sentence = format!(
         "a poll of {}, {}, computes for {}",
-        text::color(worst.color),
+        digest.waits.name(worst.color),
         text::spawned(worst.spawned),
         text::time(on_cpu(worst)),
     );
@@ -124,7 +124,7 @@ fn of_poll(
     match digest.color(poll.color).filter(|color| color.queue >= 0.1) {
         Some(color) => finding.because(format!(
             "tasks wait for {} {} a second",
-            text::color(color.color),
+            digest.waits.name(color.color),
             text::seconds(color.queue)
         )),
         None => finding,

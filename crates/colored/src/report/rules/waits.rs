@@ -27,7 +27,7 @@ pub(super) fn stuck(digest: &Digest<'_>) -> Option<Finding> {
     };
     let sentence = format!(
         "{} is kept by the {} at {} of {:?}, spawned at {}, {waits_for}; {} wait for the color",
-        text::color(last.color),
+        digest.waits.name(last.color),
         last.by,
         last.site,
         last.task,
@@ -88,7 +88,18 @@ pub(super) fn lock(digest: &Digest<'_>) -> Option<Finding> {
     let mut finding = Finding::new(Fault::LockWait, lock.part, sentence).at(lock.site);
     for wait in lock.waits.iter().take(3) {
         let tasks = text::count(wait.tasks);
-        finding = finding.because(format!("{tasks} of them spawned at {}", wait.spawned));
+        finding =
+            finding.because(format!("on average {tasks} of those spawned at {}", wait.spawned));
+    }
+    let keeps = |kept: &&Kept| kept.lock.is_some() && kept.lock == lock.site;
+    for kept in digest.waits.kept.iter().filter(keeps).take(2) {
+        finding = finding.because(format!(
+            "meanwhile the {} at {} keeps {}, for which {} wait",
+            kept.last.by,
+            kept.last.site,
+            digest.waits.name(kept.last.color),
+            text::count(kept.queued)
+        ));
     }
     let load = text::percent(digest.load());
     Some(finding.because(format!("polls take {load} of the CPUs")).mend(if lock.is_same {

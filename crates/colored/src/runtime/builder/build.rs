@@ -17,7 +17,7 @@ use crate::runtime::{EmbeddedRuntime, Runtime};
 #[cfg(feature = "tokio-context")]
 use crate::tokio_context::TokioContext;
 use crate::wall;
-use colored_core::{Options, Scheduler};
+use colored_core::{Color, Options, Scheduler};
 use std::fmt;
 use std::io;
 use std::ops::RangeInclusive;
@@ -200,6 +200,9 @@ impl Builder {
         let lazy_files = self.lazy_files && environment::switch("COLORED_LAZY_FILES", true)?;
         let has_rings =
             lazy_files && self.io_uring && environment::switch("COLORED_IO_URING", true)?;
+        if let Some(names) = environment::choice("COLORED_NAMES", cfg!(debug_assertions))? {
+            Color::remember_keys(names);
+        }
         let warns = self.warnings && environment::switch("COLORED_WARNINGS", true)?;
         let warnings = warns.then(|| Warnings::new(self.on_warning, self.warning_pace));
         #[cfg(feature = "tokio-context")]
