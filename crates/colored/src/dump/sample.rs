@@ -9,6 +9,7 @@ use crate::wall;
 use colored_core::dump::{Dumped, Dumping, StateSeen, TargetSeen, TaskSeen};
 use colored_core::{Color, Id, Scheduler};
 use std::cmp::Reverse;
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::panic::Location;
 use std::thread;
@@ -17,6 +18,9 @@ use std::time::Duration;
 /// The groups that a sample keeps: the most frequent ones, and those with the oldest waits of the rest.
 const FREQUENT: usize = 90;
 const OLDEST: usize = 10;
+
+/// The locks that a sample keeps.
+const LOCKS: usize = 50;
 
 /// The unique colors whose places are kept.
 const UNIQUE: usize = 1000;
@@ -44,10 +48,15 @@ pub(crate) fn sample(scheduler: &Scheduler, driver: &Driver, patience: Patience)
     let seen = dumping.end();
     let mut waits = Waits { unread: seen.unread.len(), ..Waits::default() };
     waits.unique = unique(&seen);
-    waits.groups = first(groups(&seen, driver.clock.now_tick()));
+    let tick = driver.clock.now_tick();
+    let groups = groups(&seen, tick);
+    waits.locks = groups.iter().filter(|group| group.what == "lock").cloned().collect();
+    waits.locks.sort_by_key(|group| Reverse(group.tasks));
+    waits.locks.truncate(LOCKS);
+    waits.groups = first(merged(groups));
     let keepers = keepers(&seen);
     if !keepers.is_empty() {
-        waits.kept = kept(&seen, &keepers, driver.clock.now_tick());
+        waits.kept = kept(&seen, &keepers, tick);
     }
     Some(waits)
 }
@@ -67,26 +76,55 @@ struct Key {
     color: Option<Color>,
     site: Option<&'static Location<'static>>,
     spawned: &'static Location<'static>,
+    lock: u32,
 }
 
+impl Key {
+    fn of(group: &WaitGroup, lock: u32) -> Self {
+        let &WaitGroup { what, how, color, site, spawned, .. } = group;
+        Self { what, how, color, site, spawned, lock }
+    }
+}
+
+/// The groups, with the locks of one place as one.
+fn merged(groups: Vec<WaitGroup>) -> Vec<WaitGroup> {
+    let mut all: HashMap<Key, WaitGroup> = HashMap::new();
+    for group in groups {
+        match all.entry(Key::of(&group, 0)) {
+            Entry::Vacant(place) => drop(place.insert(WaitGroup { lock: 0, ..group })),
+            Entry::Occupied(mut place) => {
+                let sum = place.get_mut();
+                sum.tasks += group.tasks;
+                sum.members = sum.members.wrapping_add(group.members);
+                if group.oldest > sum.oldest {
+                    (sum.oldest, sum.example) = (group.oldest, group.example);
+                }
+            }
+        }
+    }
+    all.into_values().collect()
+}
+
+/// The waits that are alike, by lock.
 fn groups(seen: &Dumped, tick: u64) -> Vec<WaitGroup> {
     let mut groups: HashMap<Key, WaitGroup> = HashMap::new();
     for task in seen.sheet.tasks() {
         for wait in waits_of(seen, task, tick) {
             let (what, how, site) = words(&wait);
-            let key = Key { what, how, color: color_of(&wait), site, spawned: task.spawned };
-            let (color, site, spawned) = (key.color, key.site, key.spawned);
-            let group = groups.entry(key).or_insert_with(|| WaitGroup {
+            let number = task.leaf.filter(|_| matches!(wait.what, WaitFor::Lock));
+            let group = WaitGroup {
                 what,
                 how,
-                color,
+                color: color_of(&wait),
                 site,
-                spawned,
+                spawned: task.spawned,
                 tasks: 0,
                 oldest: None,
                 example: task.id,
+                lock: number.map_or(0, |(leaf, _)| leaf.arg),
                 members: 0,
-            });
+            };
+            let group = groups.entry(Key::of(&group, group.lock)).or_insert(group);
             group.tasks += 1;
             group.members = group.members.wrapping_add(mixed(task.id));
             if wait.time > group.oldest {

@@ -153,6 +153,7 @@ impl Wait {
             | WaitFor::Hop
             | WaitFor::File
             | WaitFor::Lock
+            | WaitFor::Permit
             | WaitFor::Receive
             | WaitFor::Send
             | WaitFor::Notified

@@ -62,8 +62,10 @@ pub enum WaitFor {
     Child(u32),
     /// A signal, by its number.
     Signal(u32),
-    /// A lock or a permit of [`sync`](crate::sync).
+    /// A lock of [`sync`](crate::sync).
     Lock,
+    /// A permit of a [`Semaphore`](crate::sync::Semaphore).
+    Permit,
     /// A value of a channel.
     Receive,
     /// Room in a channel.
@@ -134,6 +136,7 @@ impl Wait {
             Kind::Child => WaitFor::Child(leaf.arg),
             #[cfg(unix)]
             Kind::Signal => WaitFor::Signal(leaf.arg),
+            Kind::Lock if told.name() == "permit" => WaitFor::Permit,
             Kind::Lock => WaitFor::Lock,
             Kind::Receive => WaitFor::Receive,
             Kind::Send => WaitFor::Send,
@@ -162,6 +165,7 @@ impl WaitFor {
             Self::Child(_) => "child",
             Self::Signal(_) => "signal",
             Self::Lock => "lock",
+            Self::Permit => "permit",
             Self::Receive => "receive",
             Self::Send => "send",
             Self::Notified => "notified",
@@ -196,6 +200,7 @@ impl fmt::Display for Wait {
             WaitFor::Hop
             | WaitFor::File
             | WaitFor::Lock
+            | WaitFor::Permit
             | WaitFor::Receive
             | WaitFor::Send
             | WaitFor::Notified

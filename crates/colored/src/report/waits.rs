@@ -36,6 +36,8 @@ pub struct Waiting {
     pub part: f64,
     /// The longest time that one of them had lasted, if that is known.
     pub oldest: Option<Duration>,
+    /// Which lock it is.
+    pub(super) lock: u32,
     /// Whether the same tasks waited in all looks.
     pub(super) is_same: bool,
 }
@@ -64,6 +66,8 @@ pub(super) struct WaitDigest {
     pub(super) looks: usize,
     /// Waits that are alike, the most frequent first.
     pub(super) waiting: Vec<Waiting>,
+    /// The waits for locks, by lock.
+    pub(super) locks: Vec<Waiting>,
     /// The colors that were kept, the most often first.
     pub(super) kept: Vec<Kept>,
     /// Where a task of a unique color was spawned.
@@ -77,13 +81,21 @@ type Key = (
     Option<Color>,
     Option<&'static Location<'static>>,
     &'static Location<'static>,
+    u32,
 );
 
 impl WaitDigest {
     pub(super) fn of(windows: &[Window]) -> Self {
         let looks: Vec<&Waits> = windows.iter().flat_map(|window| &window.waits).collect();
         let unique = looks.iter().flat_map(|look| look.unique.iter().copied()).collect();
-        Self { looks: looks.len(), waiting: waiting(&looks), kept: kept(&looks), unique }
+        let waiting = |of: fn(&Waits) -> &Vec<WaitGroup>| waiting(&looks, of);
+        Self {
+            looks: looks.len(),
+            waiting: waiting(|look| &look.groups),
+            locks: waiting(|look| &look.locks),
+            kept: kept(&looks),
+            unique,
+        }
     }
 
     /// Whether there were enough looks to say what is so nearly all the time.
@@ -113,14 +125,14 @@ impl WaitDigest {
     }
 }
 
-fn waiting(looks: &[&Waits]) -> Vec<Waiting> {
+fn waiting(looks: &[&Waits], of: fn(&Waits) -> &Vec<WaitGroup>) -> Vec<Waiting> {
     let mut sums: BTreeMap<Key, Vec<&WaitGroup>> = BTreeMap::new();
-    for group in looks.iter().flat_map(|look| &look.groups) {
-        let key = (group.what, group.how, group.color, group.site, group.spawned);
+    for group in looks.iter().flat_map(|look| of(look)) {
+        let key = (group.what, group.how, group.color, group.site, group.spawned, group.lock);
         sums.entry(key).or_default().push(group);
     }
     let count = looks.len() as f64;
-    let sum = |((what, how, color, site, spawned), groups): (Key, Vec<&WaitGroup>)| Waiting {
+    let sum = |((what, how, color, site, spawned, lock), groups): (Key, Vec<&WaitGroup>)| Waiting {
         what,
         how,
         color,
@@ -129,6 +141,7 @@ fn waiting(looks: &[&Waits]) -> Vec<Waiting> {
         tasks: groups.iter().map(|group| group.tasks).sum::<u64>() as f64 / count,
         part: groups.len() as f64 / count,
         oldest: groups.iter().filter_map(|group| group.oldest).max(),
+        lock,
         is_same: groups.len() == looks.len()
             && groups.windows(2).all(|two| two[0].members == two[1].members),
     };

@@ -13,6 +13,8 @@ pub struct Waits {
     pub groups: Vec<WaitGroup>,
     /// The colors that a task kept while it waited, and under which others were scheduled.
     pub kept: Vec<KeptColor>,
+    /// The waits for locks once more, by lock where several locks are waited for at one place: at most 50 groups.
+    pub locks: Vec<WaitGroup>,
     /// Where a task of a unique color was spawned, for those under which something ran or was scheduled: at most 1000.
     pub unique: Vec<(Color, &'static Location<'static>)>,
     /// How many colors could not be read.
@@ -40,6 +42,8 @@ pub struct WaitGroup {
     pub oldest: Option<Duration>,
     /// The task with the oldest wait.
     pub example: Id,
+    /// Which lock it is: different numbers, as a rule, for different locks. 0 in [`Waits::groups`].
+    pub(crate) lock: u32,
     /// Another number if other tasks wait.
     pub(crate) members: u64,
 }

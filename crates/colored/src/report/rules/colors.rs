@@ -1,6 +1,6 @@
 //! Colors that limit the program: hot ones, the default one, and those that are kept across awaits.
 
-use super::MOSTLY;
+use super::{FULL, MOSTLY};
 use crate::report::bound::{Bound, Limit, fullest};
 use crate::report::digest::{ColorLoad, Digest, QUEUE, usage_in};
 use crate::report::fault::{Fault, Finding};
@@ -63,8 +63,12 @@ pub(super) fn hot(digest: &Digest<'_>) -> Option<Finding> {
 
 /// The color that is kept across awaits while tasks wait for it.
 pub(super) fn convoy(digest: &Digest<'_>) -> Option<Finding> {
-    let is_convoy =
-        |load: &&ColorLoad| load.busy >= CONVOY && is_kept(load) && is_waited_for(digest, load);
+    // A `when` keeps its colors until the last one is free. If that one waits for a CPU, the CPUs limit.
+    let is_of_cpus = |load: &ColorLoad| digest.awake() >= FULL && is_kept_by_when(digest, load);
+    let is_convoy = |load: &&ColorLoad| {
+        let is_kept = load.busy >= CONVOY && is_kept(load) && is_waited_for(digest, load);
+        is_kept && !is_of_cpus(load)
+    };
     let load = digest.colors.iter().find(is_convoy)?;
     let sentence = format!(
         "{} is kept across awaits {} of the time and runs {}; tasks wait for it {} a second",
@@ -82,10 +86,14 @@ pub(super) fn convoy(digest: &Digest<'_>) -> Option<Finding> {
             finding = finding.waits_for(kept.lock);
         }
     }
-    Some(finding.mend(match kept.map(|kept| kept.last.by) {
-        Some("when") => KEPT_BY_WHEN,
-        _ => KEPT_BY_SECTION,
-    }))
+    Some(finding.mend(if is_kept_by_when(digest, load) { KEPT_BY_WHEN } else { KEPT_BY_SECTION }))
+}
+
+/// Whether a `when` keeps the color, as far as is known. What no waiting task keeps, a `when` keeps for which no task waits: a
+/// section belongs to a task.
+fn is_kept_by_when(digest: &Digest<'_>, load: &ColorLoad) -> bool {
+    let by_when = |kept: &Kept| kept.last.by == "when";
+    digest.waits.is_enough() && digest.waits.kept(load.color).is_none_or(by_when)
 }
 
 /// A keeper that waits for a lock so often keeps the color because of the lock.

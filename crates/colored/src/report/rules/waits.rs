@@ -72,7 +72,7 @@ pub(super) fn lock(digest: &Digest<'_>) -> Option<Finding> {
     let lock = limits.max_by(|a, b| a.tasks.total_cmp(&b.tasks))?;
     let at = lock.site.map_or_else(|| "an unknown place".into(), ToString::to_string);
     let mut sentence = format!(
-        "{} a lock or a permit at {at} nearly all the time",
+        "{} a lock at {at} nearly all the time",
         if lock.tasks > 1.5 {
             format!("{} wait for", text::count(lock.tasks))
         } else {
@@ -143,11 +143,11 @@ impl<'d> Lock<'d> {
     }
 }
 
-/// The waits for locks, by their places.
+/// The waits for locks: of each lock, and of each place where it is waited for.
 fn locks(waits: &WaitDigest) -> Vec<Lock<'_>> {
     let mut sites: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    for wait in waits.waiting.iter().filter(|wait| wait.what == "lock") {
-        sites.entry(wait.site).or_default().push(wait);
+    for wait in &waits.locks {
+        sites.entry((wait.site, wait.lock)).or_default().push(wait);
     }
     sites.into_values().map(Lock::of).collect()
 }
