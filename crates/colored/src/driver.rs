@@ -193,10 +193,13 @@ impl Driver {
         self.threads.get(worker)?.get()?.read()
     }
 
-    /// Whether the worker is inside a poll that has not announced it, and its thread is blocked.
+    /// Whether the worker is inside a poll that has not announced it, and its thread is blocked, but not in a call of the
+    /// runtime's own.
     pub(crate) fn is_blocked(&self, worker: usize, scheduler: &Scheduler) -> bool {
         let in_slice = || {
-            let slice = scheduler.running(worker).filter(|slice| slice.in_place != InPlace::Inside);
+            let announced = [InPlace::Inside, InPlace::Own];
+            let slice =
+                scheduler.running(worker).filter(|slice| !announced.contains(&slice.in_place));
             slice.map(|slice| slice.serial)
         };
         let before = in_slice();

@@ -177,8 +177,7 @@ impl Report {
         let delayed = text::percent(self.delayed);
         write!(
             f,
-            "\nnote: for {delayed} of the time in which workers could have run, the system ran other threads: all that runs takes \
-             that much longer"
+            "\nnote: for {delayed} of the time in which workers could have run, the system ran other threads"
         )
     }
 

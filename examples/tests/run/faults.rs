@@ -4,7 +4,7 @@
 
 use crate::support::{Running, error};
 
-const FAULTS: [&str; 10] = [
+const FAULTS: [&str; 12] = [
     "hot-color",
     "convoy",
     "long-poll",
@@ -15,9 +15,12 @@ const FAULTS: [&str; 10] = [
     "timer-storm",
     "unbounded-queue",
     "starved-class",
+    "lock-wait",
+    "stuck-color",
 ];
 
-const LOADS: [&str; 6] = ["idle", "server", "batch", "burst", "timers", "busy"];
+const LOADS: [&str; 9] =
+    ["idle", "server", "batch", "burst", "timers", "busy", "locks", "pool", "keys"];
 
 const ATTEMPTS: u64 = 8;
 
@@ -76,7 +79,7 @@ fn matrix() {
 fn json_and_programs_without_a_report() {
     let lines = Running::start("faults", "--fault none --load idle --report --json").end();
     assert!(
-        lines[0].starts_with(r#"{"fault":null,"sentence":"nothing limits the program"#),
+        lines[0].starts_with(r#"{"fault":null,"sentence":"no color and no CPU limits the program"#),
         "{lines:?}"
     );
     let lines = Running::start("faults", "--fault convoy --workers 2 --seconds 1").end();

@@ -31,11 +31,15 @@ impl fmt::Display for Dump {
             let (color, closures, kept) = (line.color, line.closures, kept.unwrap_or_default());
             writeln!(f, "{color}: closures that are scheduled: {closures}{more}{kept}")?;
         }
-        self.unread().iter().try_for_each(|color| {
-            writeln!(
+        self.unread().iter().try_for_each(|color| match self.keepers.get(color) {
+            Some(by) => {
+                let since = since(by);
+                writeln!(f, "{color}: kept by {by}, {since}, so not all of its tasks are listed")
+            }
+            None => writeln!(
                 f,
                 "{color}: in use or queued all the time, so not all of its tasks are listed"
-            )
+            ),
         })
     }
 }
@@ -60,7 +64,7 @@ impl Dump {
     /// The head of a color's tasks.
     fn write_color(&self, f: &mut fmt::Formatter<'_>, color: Color) -> fmt::Result {
         match self.keepers.get(&color) {
-            Some(by) => writeln!(f, "{color}, which {by} keeps, {}", since(by)),
+            Some(by) => writeln!(f, "{color}\n  kept by {by}, {}", since(by)),
             None => writeln!(f, "{color}"),
         }
     }

@@ -14,6 +14,7 @@ use crate::driver::source::Registered;
 use crate::explained::explained;
 use crate::pool::Class;
 use crate::wall;
+use colored_core::port::in_own_call;
 use std::fs::Metadata;
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
@@ -222,7 +223,7 @@ impl OpenFile {
             return Ok(None);
         }
         let begin = slow::sample();
-        let answer = match fault::answer().unwrap_or_else(|| call(how)) {
+        let answer = match fault::answer().unwrap_or_else(|| in_own_call(|| call(how))) {
             Err(error) if error.kind() == ErrorKind::Interrupted => Attempt::WouldBlock,
             answer => answer?,
         };

@@ -133,12 +133,12 @@ impl Finding {
     pub(super) fn write(&self, object: &mut Object<'_>) {
         object.field("fault", self.fault.name());
         object.field("color", self.color.map(|color| color.to_string()).as_ref());
-        object.field("site", self.site.map(ToString::to_string).as_ref());
         object.field("sentence", &self.sentence);
         object.array("evidence", |list| {
             self.evidence.iter().for_each(|evidence| list.element(evidence));
         });
         object.field("remedy", &self.remedy);
+        object.field("site", self.site.map(ToString::to_string).as_ref());
     }
 }
 

@@ -62,6 +62,8 @@ struct Last {
     /// The slice that it was in.
     slice: Option<u64>,
     is_reported: bool,
+    /// It has been seen inside a call of the runtime's own: its length is no matter of the program's.
+    is_own: bool,
     slow: Option<Slow>,
 }
 
@@ -149,6 +151,7 @@ impl Held {
             any_stuck |= is_same || slice.is_some_and(|slice| slice.nanos >= STUCK);
             last.slice = slice.map(|slice| slice.serial);
             last.is_reported &= is_same;
+            last.is_own &= is_same;
             last.slow = last.slow.filter(|_| is_same);
             let Some(slice) = slice else { continue };
             let times = last.times_of(&slice, || {
@@ -159,7 +162,8 @@ impl Held {
             });
             let is_long = u128::from(slice.nanos) >= long_polls.settings.after.as_nanos();
             held += usize::from(is_long || slice.in_place == InPlace::Inside);
-            if is_long && slice.in_place == InPlace::No {
+            last.is_own |= slice.in_place == InPlace::Own;
+            if is_long && slice.in_place == InPlace::No && !last.is_own {
                 if !last.is_reported {
                     scheduler.record_long_poll(&slice);
                     driver.freeze(Trigger::LongPoll, scheduler);

@@ -9,6 +9,7 @@ pub(in crate::fs) use self::resident::Residency;
 
 use super::{Access, Attempt, FileType, Identity, identify_by_metadata};
 use crate::device::Kind;
+use colored_core::port::in_own_call;
 use rustix::fs::{self as calls_fs, AtFlags, CWD, Mode, OFlags, ResolveFlags, StatxFlags};
 use rustix::io::{self as calls, Errno, ReadWriteFlags};
 use std::fs::File;
@@ -136,7 +137,8 @@ fn open_cached(path: &Path, flags: OFlags) -> io::Result<Attempt<(File, Identity
         return Ok(Attempt::Unsupported);
     }
     let flags = flags | OFlags::CLOEXEC;
-    match calls_fs::openat2(CWD, path, flags, Mode::empty(), ResolveFlags::CACHED) {
+    let open = || calls_fs::openat2(CWD, path, flags, Mode::empty(), ResolveFlags::CACHED);
+    match in_own_call(open) {
         Ok(file) => {
             let file = File::from(file);
             Ok(match identify(&file) {

@@ -38,7 +38,7 @@ pub(super) fn blocked(digest: &Digest<'_>) -> Option<Finding> {
         "polls block their threads {} a second; {} of {}, {}, had no CPU for {} of {}",
         text::seconds(lost),
         if worst.task.is_some() { "a task" } else { "a callback" },
-        digest.waits.name(worst.color),
+        text::color(worst.color),
         text::spawned(worst.spawned),
         text::time(off_cpu(worst)),
         text::time(worst.time)
@@ -96,7 +96,7 @@ pub(super) fn long(digest: &Digest<'_>) -> Option<Finding> {
     let worst = long.iter().max_by_key(|poll| poll.time)?;
     let mut sentence = format!(
         "a poll of {}, {}, computes for {}",
-        digest.waits.name(worst.color),
+        text::color(worst.color),
         text::spawned(worst.spawned),
         text::time(on_cpu(worst)),
     );

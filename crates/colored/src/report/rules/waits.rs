@@ -12,8 +12,8 @@ use std::panic::Location;
 const NEARLY: f64 = 0.9;
 
 /// The kinds of waits that end from outside: what waits for them idles.
-const OUTSIDE: [&str; 8] =
-    ["readable", "accept", "receive", "notified", "child", "signal", "timeout", "other"];
+const OUTSIDE: [&str; 7] =
+    ["readable", "accept", "notified", "child", "signal", "timeout", "other"];
 
 /// The color that one task keeps all the time, while others wait for it.
 pub(super) fn stuck(digest: &Digest<'_>) -> Option<Finding> {
@@ -131,15 +131,16 @@ impl<'d> Lock<'d> {
         }
     }
 
-    /// Whether those who wait for it are idle: nobody gets the lock, and a task like them, which may have it, waits for
-    /// something from outside. Workers that share a receiver by a lock are like that.
+    /// Whether those who wait for it are idle: a task like them, which may have the lock, waits for a message, as workers do
+    /// that share a receiver by a lock; or nobody gets the lock, and it waits for something else from outside.
     fn is_idle(&self, waits: &WaitDigest) -> bool {
-        let is_like = |other: &&Waiting| {
+        let is_outside = |what| what == "receive" || self.is_same && OUTSIDE.contains(&what);
+        let is_like = |other: &Waiting| {
             self.waits.iter().any(|wait| wait.spawned == other.spawned)
-                && OUTSIDE.contains(&other.what)
+                && is_outside(other.what)
                 && other.part >= NEARLY
         };
-        self.is_same && waits.waiting.iter().any(|other| is_like(&other))
+        waits.waiting.iter().any(is_like)
     }
 }
 
