@@ -23,6 +23,7 @@ pub(super) struct Digest<'w> {
     pub(super) length: f64,
     /// How many workers can run at a time: the workers, but not more than the CPUs.
     pub(super) capacity: f64,
+    workers_in_use: f64,
     /// The colors that are known by name, the one that was busy longest first.
     pub(super) colors: Vec<ColorLoad>,
     /// All colors, with the unnamed rest.
@@ -72,6 +73,7 @@ impl<'w> Digest<'w> {
             windows,
             length,
             capacity: capacity as f64,
+            workers_in_use: workers as f64,
             all: colors.iter().map(|color| color.usage).fold(others, add),
             colors,
             workers: workers_of(windows),
@@ -102,12 +104,12 @@ impl<'w> Digest<'w> {
         (self.share(run) / self.capacity).min(1.0)
     }
 
-    /// The share of the CPUs that polls and callbacks took or could have taken, at most 1. It is that of a bound: where other
-    /// programs take the CPUs, everything lasts longer, also what the fullest color does, and the shares of the clock's time
-    /// stay as they are.
+    /// How full the CPUs are, for a bound: by what polls and callbacks took of them, or by the part of the workers that were
+    /// in one. Where other programs take the CPUs everything lasts longer, what the fullest color does as well, but a
+    /// worker that is always in a poll has no room for another color.
     pub(super) fn demand(&self) -> f64 {
         let run = self.all.run.max(self.workers.run).min(self.runnable());
-        (self.share(run) / self.capacity).min(1.0)
+        (self.share(run) / self.workers_in_use).min(1.0).max(self.load())
     }
 
     /// The mean time that a turn had a CPU, in seconds.

@@ -73,7 +73,7 @@ pub(super) fn convoy(digest: &Digest<'_>) -> Option<Finding> {
     let sentence = format!(
         "{} is kept across awaits {} of the time and runs {}; tasks wait for it {} a second",
         digest.waits.name(load.color),
-        text::percent(digest.share(load.usage.kept)),
+        text::percent(digest.share(load.usage.kept).min(1.0)),
         text::percent(digest.share(load.usage.run)),
         text::seconds(load.queue)
     );
@@ -159,7 +159,7 @@ fn hot_sentence(digest: &Digest<'_>, hot: &[&ColorLoad], then: &Bound) -> String
     format!(
         "{} {limits}: {} busy, tasks wait for it {} a second; splitting {it} gives at most {} times, {rest}",
         digest.waits.name(first.color),
-        text::percent(first.busy),
+        text::percent(first.busy.min(1.0)),
         text::seconds(first.queue),
         text::factor(then.ceiling)
     )
