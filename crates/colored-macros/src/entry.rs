@@ -1,6 +1,6 @@
 //! The output of an attribute: the same function, inside a function that runs it.
 
-use proc_macro2::{Span, TokenStream, TokenTree};
+use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Ident, Path, ReturnType, Signature, Type};
@@ -84,19 +84,16 @@ fn call(kind: Kind, options: &Options, function: &Function) -> TokenStream {
     };
     let main = Ident::new("main", Span::mixed_site().located_at(shown));
 
-    // The place of this call is where the main task is said to be spawned: at the name, not at the attribute.
-    let here = name.span();
-    let runs = |function: TokenStream, main: TokenStream| {
-        let function = spanned(quote!(#private::#function), here);
-        quote_spanned!(here=> #function(#builder, #main))
-    };
-    let (output, run) = if options.local {
-        (quote!(#output), runs(quote!(block_on), future.clone()))
+    let (output, ready) = if options.local {
+        (quote!(#output), quote!(#private::block_on(#builder, #future)))
     } else if kind.ends(signature) {
-        (quote!(-> #private::ExitCode), runs(quote!(run_to_exit), quote!(#main)))
+        (quote!(-> #private::ExitCode), quote!(#private::run_to_exit(#builder, #main)))
     } else {
-        (quote!(#output), runs(quote!(run), quote!(#main)))
+        (quote!(#output), quote!(#private::run(#builder, #main)))
     };
+    // The place of a call of a method is that of its name: so the main task is spawned at the function's name in texts, and
+    // not at the attribute.
+    let here = quote_spanned!(name.span()=> here());
     let future = (!options.local).then(|| quote!(let #main = #private::future(#future);));
     quote! {
         #test
@@ -104,18 +101,9 @@ fn call(kind: Kind, options: &Options, function: &Function) -> TokenStream {
         #visibility fn #name() #output {
             #signature #body
             #future
-            #run
+            #ready.#here
         }
     }
-}
-
-/// The tokens, as if they stood at this place.
-fn spanned(tokens: TokenStream, span: Span) -> TokenStream {
-    let at = |mut token: TokenTree| {
-        token.set_span(span);
-        token
-    };
-    tokens.into_iter().map(at).collect()
 }
 
 /// A function that cannot be called, so that editors and callers find the name.

@@ -101,7 +101,7 @@ use crate::pool::Class;
 use crate::task::{JoinError, JoinHandle};
 use colored_core::Color;
 use std::fmt;
-use std::panic::{RefUnwindSafe, UnwindSafe, resume_unwind};
+use std::panic::{Location, RefUnwindSafe, UnwindSafe, resume_unwind};
 use std::time::Duration;
 
 /// A runtime: its workers, reactor, timers and blocking threads.
@@ -168,7 +168,17 @@ impl Runtime {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        match main_task::run(&self.handle, main) {
+        self.run_from(Location::caller(), main)
+    }
+
+    /// As [`run`](Self::run), for a caller at `site`.
+    #[track_caller]
+    pub(crate) fn run_from<F>(&self, site: &'static Location<'static>, main: F) -> F::Output
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        match main_task::run(&self.handle, site, main) {
             Ok(output) => output,
             Err(error) => resume(error, "run"),
         }
