@@ -59,6 +59,67 @@ fn a_load_without_a_fault_has_none() {
     }
 }
 
+/// A text without its numbers, and without the units behind them.
+fn shape(text: &str) -> String {
+    let mut shape = String::new();
+    let words = text.split_whitespace().map(|word| {
+        let is_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | ':');
+        let kept = word.trim_matches(is_number);
+        if kept.is_empty() { "#" } else { kept }
+    });
+    for word in words {
+        let is_unit = matches!(word, "%" | "s" | "ms" | "µs" | "ns" | "million");
+        if !(is_unit && shape.ends_with("# ")) {
+            shape += word;
+            shape += " ";
+        }
+    }
+    shape
+}
+
+/// The sentences of the samples on the page, by the names of their faults.
+fn samples() -> Vec<(String, String)> {
+    const PAGE: &str = include_str!("../../../docs/diagnosing.md");
+    let sections = PAGE.split("\n## ").filter_map(|section| section.split_once('\n'));
+    let of_section = |(title, rest): (&str, &str)| {
+        let name = title.split('`').nth(1)?.to_owned();
+        let (_, block) = rest.split_once("```text\n")?;
+        let mut lines = block.lines();
+        let mut sentence = lines.next()?.to_owned();
+        // A line that goes on is indented further than evidence.
+        lines.take_while(|line| line.starts_with("    ")).for_each(|line| sentence += line);
+        Some((name, sentence))
+    };
+    sections.filter_map(of_section).collect()
+}
+
+#[test]
+fn the_page_has_each_fault_with_the_sentence_that_the_report_makes() {
+    let samples = samples();
+    let names: Vec<_> = samples.iter().map(|(name, _)| &**name).collect();
+    for name in FAULTS.iter().chain(&["none"]) {
+        assert_eq!(names.iter().filter(|of| of == &name).count(), 1, "{name}: {names:?}");
+    }
+    for (name, sentence) in samples {
+        assert!(sentence.starts_with(&format!("{name}: ")), "{name}: {sentence}");
+        let is_measurable = name != "too-fine" || !cfg!(debug_assertions);
+        if name == "none" || !is_measurable {
+            continue;
+        }
+        let is_like = |seed| {
+            let line = report(&format!("--fault {name} --workers 2 --seed {seed}"));
+            println!(
+                "{seed} {}\n  {}\n  {}",
+                shape(&line) == shape(&sentence),
+                shape(&line),
+                shape(&sentence)
+            );
+            shape(&line) == shape(&sentence)
+        };
+        assert!((1..=ATTEMPTS).any(is_like), "{name}");
+    }
+}
+
 /// Some 10 minutes, on a machine that does nothing else: `cargo build --release -p colored-examples --examples`, and then
 /// `cargo test --release -p colored-examples --test run -- --ignored --nocapture matrix`.
 #[test]

@@ -5,7 +5,7 @@ use crate::json::Object;
 use crate::usage::{KeptColor, WaitGroup, Waits, Window};
 use colored_core::Color;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::panic::Location;
 use std::time::Duration;
@@ -70,6 +70,8 @@ pub(super) struct WaitDigest {
     pub(super) locks: Vec<Waiting>,
     /// The colors that were kept, the most often first.
     pub(super) kept: Vec<Kept>,
+    /// By lock, the part of the looks in which some task waited for it.
+    parts: HashMap<u32, f64>,
     /// Where a task of a unique color was spawned.
     unique: HashMap<Color, &'static Location<'static>>,
 }
@@ -94,6 +96,7 @@ impl WaitDigest {
             waiting: waiting(|look| &look.groups),
             locks: waiting(|look| &look.locks),
             kept: kept(&looks),
+            parts: parts(&looks),
             unique,
         }
     }
@@ -109,6 +112,11 @@ impl WaitDigest {
             Some(spawned) => format!("{} (of a task spawned at {spawned})", text::color(color)),
             None => text::color(color),
         }
+    }
+
+    /// The part of the looks in which some task waited for this lock.
+    pub(super) fn part_of_lock(&self, lock: u32) -> f64 {
+        self.parts.get(&lock).copied().unwrap_or(0.0)
     }
 
     /// How the color was kept.
@@ -148,6 +156,17 @@ fn waiting(looks: &[&Waits], of: fn(&Waits) -> &Vec<WaitGroup>) -> Vec<Waiting> 
     let mut all: Vec<Waiting> = sums.into_iter().map(sum).collect();
     all.sort_by(|a, b| b.tasks.total_cmp(&a.tasks).then(b.oldest.cmp(&a.oldest)));
     all
+}
+
+fn parts(looks: &[&Waits]) -> HashMap<u32, f64> {
+    let mut parts = HashMap::new();
+    for look in looks {
+        let locks: HashSet<u32> = look.locks.iter().map(|group| group.lock).collect();
+        for lock in locks {
+            *parts.entry(lock).or_insert(0.0) += 1.0 / looks.len() as f64;
+        }
+    }
+    parts
 }
 
 fn kept(looks: &[&Waits]) -> Vec<Kept> {

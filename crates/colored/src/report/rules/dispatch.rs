@@ -52,7 +52,8 @@ pub(super) fn too_fine(digest: &Digest<'_>) -> Option<Finding> {
         "{} times a second a worker takes a color, which has {} turns for it, and runs for {}; {} steals and {} wakes a second",
         text::number(digest.rate(digest.all.slices)),
         text::number(digest.all.turns as f64 / slices),
-        text::seconds(digest.all.run.as_secs_f64() / slices),
+        // Of the time with a CPU, as above.
+        text::seconds(digest.turn() * digest.all.turns as f64 / slices),
         text::number(digest.rate(digest.workers.steals)),
         text::number(digest.rate(digest.wakes))
     ));

@@ -8,8 +8,8 @@ use crate::report::waits::{Kept, WaitDigest, Waiting};
 use std::collections::BTreeMap;
 use std::panic::Location;
 
-/// Some task waits nearly all the time, if it does so in this part of the looks.
-const NEARLY: f64 = 0.9;
+/// Some task waits nearly all the time, if it does so in nine of ten looks.
+const NEARLY: f64 = 0.899;
 
 /// The kinds of waits that end from outside: what waits for them idles.
 const OUTSIDE: [&str; 7] =
@@ -88,8 +88,8 @@ pub(super) fn lock(digest: &Digest<'_>) -> Option<Finding> {
     let mut finding = Finding::new(Fault::LockWait, lock.part, sentence).at(lock.site);
     for wait in lock.waits.iter().take(3) {
         let tasks = text::count(wait.tasks);
-        finding =
-            finding.because(format!("on average {tasks} of those spawned at {}", wait.spawned));
+        let site = wait.site.map(|site| format!(", which lock at {site}")).unwrap_or_default();
+        finding = finding.because(format!("on average {tasks} spawned at {}{site}", wait.spawned));
     }
     let keeps = |kept: &&Kept| kept.lock.is_some() && kept.lock == lock.site;
     for kept in digest.waits.kept.iter().filter(keeps).take(2) {
@@ -121,11 +121,12 @@ struct Lock<'d> {
 }
 
 impl<'d> Lock<'d> {
-    fn of(waits: Vec<&'d Waiting>) -> Self {
+    /// The waits come with the most frequent one first.
+    fn of(part: f64, waits: Vec<&'d Waiting>) -> Self {
         Self {
             site: waits[0].site,
             tasks: waits.iter().map(|wait| wait.tasks).sum(),
-            part: waits.iter().map(|wait| wait.part).fold(0.0, f64::max),
+            part,
             is_same: waits.iter().all(|wait| wait.is_same),
             waits,
         }
@@ -144,11 +145,12 @@ impl<'d> Lock<'d> {
     }
 }
 
-/// The waits for locks: of each lock, and of each place where it is waited for.
+/// The waits for locks, by lock: it may be waited for at several places.
 fn locks(waits: &WaitDigest) -> Vec<Lock<'_>> {
-    let mut sites: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    let mut locks: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for wait in &waits.locks {
-        sites.entry((wait.site, wait.lock)).or_default().push(wait);
+        locks.entry(wait.lock).or_default().push(wait);
     }
-    sites.into_values().map(Lock::of).collect()
+    let lock = |(lock, of)| Lock::of(waits.part_of_lock(lock), of);
+    locks.into_iter().map(lock).collect()
 }

@@ -69,6 +69,16 @@ fn permits_and_several_locks_of_one_place_are_no_fault() {
     assert_first(&changing(|at| idle(2).look(keys(at), vec![])), None);
 }
 
+/// Half of the looks find a reader of it, the others a writer.
+#[test]
+fn a_lock_that_is_waited_for_at_two_places_is_one_lock() {
+    let look = |at: u64| {
+        let here = if at % 2 == 0 { Location::caller() } else { group("lock", LOCK, 1).spawned };
+        vec![WaitGroup { site: Some(here), members: at, ..group("lock", LOCK, 2) }]
+    };
+    assert_first(&changing(|at| idle(2).look(look(at), vec![])), Fault::LockWait);
+}
+
 /// Workers that share a receiver by a lock: one of them has it.
 #[test]
 fn those_who_wait_for_a_lock_are_idle_if_one_like_them_waits_for_something_from_outside() {
