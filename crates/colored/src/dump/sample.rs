@@ -173,11 +173,11 @@ fn words(wait: &Wait) -> (&'static str, &'static str, Option<&'static Location<'
     }
 }
 
-/// The color that they wait for, if it is one that may be named.
+/// The color that they wait for, if it is one that has a name: there may be very many others.
 fn color_of(wait: &Wait) -> Option<Color> {
     match &wait.what {
         WaitFor::Colors(colors) => match &colors[..] {
-            [color] if !color.is_unique() => Some(*color),
+            [color] if color.is_default() || color.name().is_some() => Some(*color),
             _ => None,
         },
         _ => None,

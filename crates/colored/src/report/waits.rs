@@ -24,7 +24,7 @@ pub struct Waiting {
     pub what: &'static str,
     /// The words of a text.
     how: &'static str,
-    /// The color that they waited for, if it was one; none for unique colors.
+    /// The color that they waited for, if it was one that has a name, or the default color.
     pub color: Option<Color>,
     /// Where the program waits, if that is known.
     pub site: Option<&'static Location<'static>>,
@@ -76,6 +76,9 @@ pub(super) struct WaitDigest {
     unique: HashMap<Color, &'static Location<'static>>,
 }
 
+/// Fewer tasks on average have just begun to wait, or are about to stop.
+const FEW: f64 = 0.05;
+
 /// What the waits of an entry have in common.
 type Key = (
     &'static str,
@@ -126,8 +129,9 @@ impl WaitDigest {
 
     /// The waits that a report shows: the most frequent ones, and the oldest one.
     pub(super) fn shown(&self) -> Vec<Waiting> {
-        let mut shown: Vec<_> = self.waiting.iter().take(LINES - 1).cloned().collect();
-        let rest = self.waiting.iter().skip(LINES - 1);
+        let waiting = || self.waiting.iter().filter(|waiting| waiting.tasks >= FEW);
+        let mut shown: Vec<_> = waiting().take(LINES - 1).cloned().collect();
+        let rest = waiting().skip(LINES - 1);
         shown.extend(rest.max_by_key(|waiting| waiting.oldest).cloned());
         shown
     }
@@ -214,8 +218,10 @@ impl fmt::Display for Waiting {
         let Self { how, spawned, tasks, .. } = self;
         let tasks = text::count(*tasks);
         write!(f, "{tasks} spawned at {spawned}: each {how}")?;
-        if let Some(color) = self.color {
-            write!(f, " {color}")?;
+        match self.color {
+            Some(color) => write!(f, " {color}")?,
+            None if matches!(self.what, "colors" | "turn") => f.write_str(" a color")?,
+            None => {}
         }
         if let Some(site) = self.site {
             write!(f, ", at {site}")?;

@@ -30,7 +30,7 @@ pub struct WaitGroup {
     pub what: &'static str,
     /// The words of a text: a verb, and what follows it.
     pub how: &'static str,
-    /// The color for which they wait, if it is one; none for unique colors.
+    /// The color for which they wait, if it is one that has a name, or the default color.
     pub color: Option<Color>,
     /// Where the program waits, if that is known.
     pub site: Option<&'static Location<'static>>,
