@@ -234,7 +234,8 @@ impl Builder {
     /// with the environment variable `COLORED_WARNINGS=0`, it does not. Default: yes.
     ///
     /// After its first 10 s, the runtime observes a second of each minute, as [`Handle::observe`](super::Handle::observe)
-    /// does, while something runs: an idle runtime is not looked at, nor is one with more than 100,000 colors in use. It
+    /// does, while something runs: an idle runtime is not looked at, nor is one with more than 100,000 colors in use; and with
+    /// more than 10,000 tasks it does not look at what they wait for. It
     /// warns of a [kind of fault](crate::report::Fault) once, and again only after two observations in a row have not
     /// found the fault, and a minute later at the earliest. Where the warnings go:
     /// [`on_warning`](Builder::on_warning).

@@ -120,7 +120,7 @@ fn of_poll(
     poll: &LongPoll,
 ) -> Finding {
     let finding = Finding::new(fault, share, sentence);
-    let finding = Finding { color: Some(poll.color), ..finding };
+    let finding = Finding { color: Some(poll.color), ..finding }.at(poll.spawned);
     match digest.color(poll.color).filter(|color| color.queue >= 0.1) {
         Some(color) => finding.because(format!(
             "tasks wait for {} {} a second",
