@@ -73,7 +73,8 @@ fn permits_and_several_locks_of_one_place_are_no_fault() {
 #[test]
 fn a_lock_that_is_waited_for_at_two_places_is_one_lock() {
     let look = |at: u64| {
-        let here = if at % 2 == 0 { Location::caller() } else { group("lock", LOCK, 1).spawned };
+        let here =
+            if at.is_multiple_of(2) { Location::caller() } else { group("lock", LOCK, 1).spawned };
         vec![WaitGroup { site: Some(here), members: at, ..group("lock", LOCK, 2) }]
     };
     assert_first(&changing(|at| idle(2).look(look(at), vec![])), Fault::LockWait);
