@@ -1,9 +1,9 @@
 //! The life and the end of tasks.
 
 mod dropped;
-mod group;
-mod group_settings;
 mod join;
+mod join_set;
+mod join_set_settings;
 mod local;
 mod million;
 mod spawn_pinned;

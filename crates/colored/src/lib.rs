@@ -303,7 +303,7 @@ pub use self::task::{
 #[cfg(feature = "macros")]
 #[doc(inline)]
 pub use colored_macros::{main, test};
-pub use tokio::{join, select, try_join};
+pub use tokio::{join, pin, select, try_join};
 
 #[doc(hidden)]
 pub mod __private;

@@ -87,6 +87,7 @@ mod parts;
 mod port;
 mod shutdown;
 mod threads;
+mod tokio_names;
 mod warnings;
 mod worker_hooks;
 
@@ -95,6 +96,7 @@ pub use self::embedded::EmbeddedRuntime;
 pub use self::handle::{EnterGuard, Handle};
 pub use self::metrics::{Metrics, WorkerMetrics};
 pub use self::shutdown::{ShutdownTimeout, StuckCall};
+pub use self::tokio_names::RuntimeFlavor;
 
 use self::threads::Threads;
 use crate::pool::Class;

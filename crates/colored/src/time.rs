@@ -60,6 +60,7 @@
 //! before its deadline then panics, because nothing would ever wake it again. Dropping
 //! a timer is always fine.
 
+pub mod error;
 mod instant;
 mod interval;
 mod missed;
@@ -78,7 +79,7 @@ pub use self::{
     missed::MissedTickBehavior,
     paused::{advance, pause, resume},
     sleep::{Sleep, sleep, sleep_until},
-    timeout::{Elapsed, Timeout, timeout, timeout_at},
+    timeout::{Timeout, timeout, timeout_at},
 };
 use crate::driver::current;
 use crate::wall;

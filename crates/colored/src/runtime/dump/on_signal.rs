@@ -2,7 +2,7 @@
 
 use crate::dump::{self, DumpHook};
 use crate::runtime::Handle;
-use crate::signal::SignalKind;
+use crate::signal::unix::SignalKind;
 use colored_core::contain;
 use signal_hook::SigId;
 use signal_hook::consts::FORBIDDEN;
