@@ -5,6 +5,7 @@ mod join;
 mod join_set;
 mod join_set_settings;
 mod local;
+mod local_set;
 mod million;
 mod spawn_pinned;
 mod task_local;

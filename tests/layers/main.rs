@@ -104,7 +104,12 @@ const CRATES: [Crate; 7] = [
     },
     Crate {
         sources: "crates/colored-top/src",
-        layers: &[&["arguments", "model"], &["app", "client"], &["screen"], &["terminal"]],
+        layers: &[
+            &["arguments", "model", "tokio_check"],
+            &["app", "client"],
+            &["screen"],
+            &["terminal"],
+        ],
         exceptions: &[],
         impls: &[],
     },

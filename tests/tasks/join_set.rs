@@ -175,3 +175,37 @@ fn all_that_has_ended_is_there_at_once() {
         assert!(set.is_empty());
     });
 }
+
+/// tokio's other methods: ids, other runtimes, futures that are not `Send`, iterators.
+#[test]
+fn a_set_has_the_methods_of_tokios() {
+    let other = Runtime::builder().workers(1).build().unwrap();
+    let elsewhere = other.handle().clone();
+    run(1, async move {
+        let mut set = JoinSet::new();
+        let ids = [set.spawn_on(async { 1 }, &elsewhere), set.spawn_blocking_on(|| 2, &elsewhere)];
+        let mut ended = [
+            set.join_next_with_id().await.unwrap().unwrap(),
+            set.join_next_with_id().await.unwrap().unwrap(),
+        ];
+        ended.sort_unstable_by_key(|(_, output)| *output);
+        assert_eq!(ended, [(ids[0].id(), 1), (ids[1].id(), 2)]);
+
+        let failed = set.spawn(async { panic!("{ON_PURPOSE}") }).id();
+        assert_eq!(set.join_next_with_id().await.unwrap().unwrap_err().id(), failed);
+        assert!(set.try_join_next_with_id().is_none());
+
+        let mut set: JoinSet<u32> = (0..3).map(|number| async move { number }).collect();
+        set.extend([async { 3 }]);
+        assert_eq!(set.join_all().await, [0, 1, 2, 3], "`spawn` is serial, so the order is known");
+    });
+    other.block_on(async {
+        let mut set = JoinSet::new();
+        let shared = std::rc::Rc::new(7);
+        set.spawn_local(async move {
+            yield_now().await;
+            shared
+        });
+        assert_eq!(*set.join_next().await.unwrap().unwrap(), 7);
+    });
+}

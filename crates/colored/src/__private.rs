@@ -12,7 +12,8 @@
 //! ```
 //!
 //! It is `run` where nothing is returned, or where the function is neither `main` nor a test. With
-//! `local` it is `block_on(builder(), main())`, and nothing more is asked of the future.
+//! `local`, in a test, and for a function with arguments it is `block_on(builder(), main())`, and nothing more is asked of
+//! the future.
 //!
 //! The traits here exist for their error messages: each stands for a bound of `Runtime::run`, and its
 //! message gives a remedy if the bound does not hold.
@@ -91,6 +92,18 @@ pub fn with_tokio<B: WithTokio>(builder: B) -> B {
     note = "in `Cargo.toml`: `colored = {{ package = \"colored-rt\", features = [\"tokio-context\"] }}`"
 )]
 pub trait WithTokio {}
+
+/// The option `tokio = false`.
+#[cfg(feature = "tokio-context")]
+pub fn without_tokio(builder: Builder) -> Builder {
+    builder.tokio_context(false)
+}
+
+/// The option `tokio = false`, where there is none.
+#[cfg(not(feature = "tokio-context"))]
+pub fn without_tokio(builder: Builder) -> Builder {
+    builder
+}
 
 /// Asks of the main future what `run` will ask, in words that name the remedy.
 pub fn future<F: MainFuture>(main: F) -> F {

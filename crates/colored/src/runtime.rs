@@ -9,7 +9,8 @@
 //! | [`Metrics`] | counters of its workers |
 //!
 //! A runtime has one thread for each worker (`colored-w0`, ..), a reactor thread (`colored-reactor`) and
-//! blocking threads on demand. When nothing is runnable all threads sleep, and the process makes no system
+//! blocking threads on demand; with the feature `tokio-context` also `colored-tokio`, which waits for events of libraries
+//! ([`Builder`]). When nothing is runnable all threads sleep, and the process makes no system
 //! call.
 //!
 //! # Two runtimes in one program
@@ -88,6 +89,11 @@ mod port;
 mod shutdown;
 mod threads;
 mod tokio_names;
+#[cfg(feature = "tokio-context")]
+mod tokio_threads;
+#[cfg(not(feature = "tokio-context"))]
+#[path = "runtime/tokio_threads/absent.rs"]
+mod tokio_threads;
 mod warnings;
 mod worker_hooks;
 

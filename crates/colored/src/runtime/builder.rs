@@ -8,6 +8,7 @@ mod trace;
 use self::dumps::Dumps;
 use self::trace::Trace;
 use super::port::PanicHook;
+use super::tokio_threads::Tokio;
 use super::warnings;
 use super::worker_hooks::WorkerHooks;
 use crate::launch::Launch;
@@ -72,18 +73,8 @@ pub struct Builder {
     start_paused: bool,
     trace: Trace,
     inspect: Option<PathBuf>,
-    #[cfg(feature = "tokio-context")]
     tokio: Tokio,
     options: Options,
-}
-
-/// The tokio runtime that threads are in.
-#[cfg(feature = "tokio-context")]
-#[derive(Clone, Debug)]
-enum Tokio {
-    None,
-    Own,
-    Of(tokio::runtime::Handle),
 }
 
 impl Default for Builder {
@@ -120,8 +111,7 @@ impl Builder {
             start_paused: false,
             trace: Trace::default(),
             inspect: None,
-            #[cfg(feature = "tokio-context")]
-            tokio: Tokio::None,
+            tokio: Tokio::default(),
             options: Options::default(),
         }
     }
@@ -303,15 +293,21 @@ impl Builder {
         self
     }
 
-    /// Whether libraries that need tokio's runtime find one, as in `#[colored::main(tokio)]`; default false. It is made for
-    /// this purpose, has one thread, which waits for events and timers, and ends with this runtime.
+    /// Whether libraries that need tokio's runtime find one. It is made for this purpose, and ends with this runtime. Default:
+    /// yes, and no for an [embedded](Self::build_embedded) runtime, which has no threads.
     ///
     /// Tasks, blocking calls, and futures of [`Runtime::block_on`](super::Runtime::block_on) then use `tokio::net`, `time`,
     /// `fs`, `process` and `signal`, and libraries that are built on them. They stay our tasks: what tokio wakes is polled
     /// by our workers, under its color. What such a library hands to `tokio::spawn` is no task of ours: it runs on tokio's
-    /// thread, under no color, beside everything else. A wake by tokio costs a thread switch more than one of ours, so use
-    /// [`net`](crate::net) and [`time`](crate::time) where you have the choice. The guard of
-    /// [`Handle::enter`](super::Handle::enter) does not enter tokio.
+    /// thread, under no color, beside everything else. It may use this runtime all the same, since tokio's threads are
+    /// inside of it: [`spawn`](crate::spawn()), [`net`](crate::net) and [`time`](crate::time) work there, and what needs a
+    /// color, such as [`spawn_here`](crate::spawn_here), panics. A wake by tokio costs a thread switch more than one of
+    /// ours, so use our sockets and timers where you have the choice. The guard of [`Handle::enter`](super::Handle::enter)
+    /// does not enter tokio.
+    ///
+    /// The tokio runtime has one thread, which sleeps while no library uses it, a selector, and some 10 descriptors. To
+    /// start and end it takes some 0.2 ms. A blocking call of `tokio::task::spawn_blocking` that never ends keeps this
+    /// runtime's descriptors open.
     #[cfg(feature = "tokio-context")]
     pub fn tokio_context(mut self, enters: bool) -> Self {
         self.tokio = if enters { Tokio::Own } else { Tokio::None };
@@ -319,7 +315,7 @@ impl Builder {
     }
 
     /// As [`tokio_context`](Self::tokio_context), with a tokio runtime of the program, which it ends itself, and after this
-    /// one.
+    /// one. Its threads are not inside of this runtime: pass a [`Handle`](super::Handle) to what runs there.
     #[cfg(feature = "tokio-context")]
     pub fn tokio_handle(mut self, handle: tokio::runtime::Handle) -> Self {
         self.tokio = Tokio::Of(handle);
