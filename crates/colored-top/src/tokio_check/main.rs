@@ -16,7 +16,8 @@ Names the packages of a program that may look for tokio's runtime, and panic whe
 
 usage: colored-tokio-check [OPTIONS OF cargo metadata]
 
-Such as --manifest-path PATH, --features NAMES, --all-features, --no-default-features, --offline.
+Such as --manifest-path PATH, --features NAMES, --all-features, --no-default-features, --offline, and
+--filter-platform TRIPLE for a program for another system than this one.
 Ends with 1 if there are such packages, and colored-rt is without its feature tokio-context.
 ";
 
@@ -41,14 +42,26 @@ fn main() -> ExitCode {
 
 fn ask_cargo(arguments: &[OsString]) -> Result<Vec<u8>, String> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(&cargo)
-        .args(["metadata", "--format-version", "1"])
-        .args(arguments)
-        .output()
-        .map_err(|error| format!("cannot run {}: {error}", cargo.display()))?;
-    if output.status.success() {
-        return Ok(output.stdout);
+    let run = |command: &mut Command| {
+        let output =
+            command.output().map_err(|error| format!("cannot run {}: {error}", cargo.display()))?;
+        if output.status.success() {
+            return Ok(output.stdout);
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        Err(format!("cargo says: {}", said.trim()))
+    };
+    let mut command = Command::new(&cargo);
+    command.args(["metadata", "--format-version", "1"]).args(arguments);
+    let is_filtered = arguments.iter().any(|argument| {
+        argument.to_str().is_some_and(|argument| argument.starts_with("--filter-platform"))
+    });
+    if !is_filtered {
+        // Packages for other systems need not be there.
+        let said = run(Command::new(&cargo).arg("-vV"))?;
+        let said = String::from_utf8_lossy(&said);
+        let host = said.lines().find_map(|line| line.strip_prefix("host: "));
+        command.args(host.map(|host| format!("--filter-platform={host}")));
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    Err(format!("cargo metadata: {}", said.trim()))
+    run(&mut command)
 }

@@ -17,6 +17,13 @@ pub(crate) struct Package {
     pub(crate) version: String,
     pub(crate) dependencies: Vec<Dependency>,
     pub(crate) features: BTreeMap<String, Vec<String>>,
+    pub(crate) targets: Vec<Target>,
+}
+
+/// A library or a program of a package.
+#[derive(Deserialize)]
+pub(crate) struct Target {
+    pub(crate) kind: Vec<String>,
 }
 
 /// A line of a `Cargo.toml`.
@@ -58,6 +65,13 @@ impl Metadata {
     pub(crate) fn parse(json: &[u8]) -> Result<Self, String> {
         serde_json::from_slice(json)
             .map_err(|error| format!("cargo metadata is not understood: {error}"))
+    }
+}
+
+impl Package {
+    /// Whether the compiler runs the package, and no program contains it.
+    pub(crate) fn is_proc_macro(&self) -> bool {
+        self.targets.iter().any(|target| target.kind.iter().any(|kind| kind == "proc-macro"))
     }
 }
 

@@ -84,7 +84,9 @@ impl<'a> Graph<'a> {
         while let Some(id) = next.pop_front() {
             let edges = self.nodes.get(id).into_iter().flat_map(|node| &node.deps);
             for edge in edges.filter(|edge| edge.is_ordinary()) {
-                if !before.contains_key(&*edge.pkg) {
+                let package = self.packages.get(&*edge.pkg);
+                let is_in_the_program = !package.is_some_and(|package| package.is_proc_macro());
+                if is_in_the_program && !before.contains_key(&*edge.pkg) {
                     before.insert(&edge.pkg, Some(id));
                     next.push_back(&edge.pkg);
                 }

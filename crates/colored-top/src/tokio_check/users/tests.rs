@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 fn package(name: &str, dependencies: Value, features: Value) -> Value {
     json!({
         "id": format!("{name} 1.54.0"), "name": name, "version": "1.54.0",
-        "dependencies": dependencies, "features": features,
+        "dependencies": dependencies, "features": features, "targets": [{"kind": ["lib"]}],
     })
 }
 
@@ -79,16 +79,24 @@ fn who_asks_is_named_with_the_way_to_it() {
     assert!(text.contains("features = [\"tokio-context\"]"), "{text}");
 }
 
-/// What tests and build scripts need is not in the program, and another package's features are not this one's.
+/// What tests, build scripts and macros need is not in the program, and another package's features are not this one's.
 #[test]
 fn who_does_not_ask_is_not_named() {
+    let mut macros = package("macros", json!([on_tokio(&["full"])]), json!({}));
+    macros["targets"][0]["kind"][0] = "proc-macro".into();
     let findings = found(vec![
+        (macros, node("macros", &[], &[("tokio", None)])),
         (
             package("mine", json!([on_tokio(&["sync"])]), json!({"net": ["tokio/net"]})),
             node(
                 "mine",
                 &[],
-                &[("tests", Some("dev")), ("script", Some("build")), ("tokio", None)],
+                &[
+                    ("tests", Some("dev")),
+                    ("script", Some("build")),
+                    ("macros", None),
+                    ("tokio", None),
+                ],
             ),
         ),
         (
