@@ -58,10 +58,9 @@ const CRATES: [Crate; 7] = [
                 "leaf",
                 "long_poll",
                 "missing_tokio",
-                "tokio_context",
                 "wait",
             ],
-            &["finish", "pool", "trace", "usage"],
+            &["finish", "pool", "tokio_context", "trace", "usage"],
             &["driver", "report"],
             &["blocking", "time"],
             &["admission", "cell", "limit", "io", "sync", "task"],
@@ -72,7 +71,8 @@ const CRATES: [Crate; 7] = [
             &["__private", "metrics"],
         ],
         exceptions: &[],
-        impls: &[],
+        // Names of tokio's that take a `Handle` or a `Runtime`.
+        impls: &[("runtime", "JoinSet"), ("runtime", "LocalSet")],
     },
     Crate {
         sources: "crates/colored-hyper/src",

@@ -281,6 +281,33 @@ fn nothing_is_left_of_many_runtimes() {
     });
 }
 
+/// Where tokio would panic.
+#[cfg(target_os = "linux")]
+#[test]
+fn no_thread_for_tokio_is_an_error() {
+    use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
+    const CLONE3: i64 = 435;
+    const EAGAIN: u32 = 11;
+    child::run(module_path!(), "no_thread_for_tokio_is_an_error", || {
+        shared(|| {
+            let filter = SeccompFilter::new(
+                [(CLONE3, Vec::new())].into_iter().collect(),
+                SeccompAction::Allow,
+                SeccompAction::Errno(EAGAIN),
+                std::env::consts::ARCH.try_into().expect("an architecture with filters"),
+            );
+            let program: BpfProgram =
+                filter.and_then(TryInto::try_into).expect("the filter is right");
+            apply_filter(&program).expect("the system takes the filter");
+            let error = Runtime::new().unwrap_err();
+            assert_eq!(error.kind(), std::io::ErrorKind::WouldBlock);
+            let text = error.to_string();
+            assert!(text.contains("cannot start the thread `colored-tokio`"), "{text}");
+            assert!(text.contains("os error 11"), "{text}");
+        });
+    });
+}
+
 /// A call of tokio's that does not end is not waited for, and ends in peace.
 #[test]
 fn a_call_of_tokios_outlives_the_runtime() {

@@ -10,7 +10,6 @@ use colored::{Color, ColorCell, Limit, exclusive, hop, spawn_colored};
 use std::cell::Cell;
 use std::future::ready;
 use std::time::Duration;
-use tokio::task::JoinSet;
 
 const RED: u64 = 3_200_000;
 const BLUE: u64 = 3_200_001;
@@ -133,7 +132,7 @@ fn rows(on: Serial, tokio: &'static tokio::runtime::Runtime, count: u64) -> Vec<
             })),
         },
         Row {
-            name: "`JoinSet`: spawn and `join_next`, 100 at a time; tokio's `JoinSet`",
+            name: "`JoinSet`: spawn and `join_next`, 100 at a time; tokio's",
             own: ours(on, count / 100 * 100, move || async move {
                 for _ in 0..count / 100 {
                     let mut set = JoinSet::new();
@@ -145,7 +144,7 @@ fn rows(on: Serial, tokio: &'static tokio::runtime::Runtime, count: u64) -> Vec<
             }),
             peer: Some(theirs(tokio, count / 100 * 100, move || async move {
                 for _ in 0..count / 100 {
-                    let mut set = JoinSet::new();
+                    let mut set = tokio::task::JoinSet::new();
                     (0..100).for_each(|_| drop(set.spawn(async {})));
                     while let Some(output) = set.join_next().await {
                         output.expect("it ends");
