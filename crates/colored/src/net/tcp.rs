@@ -1,6 +1,6 @@
 //! The halves of TCP connections.
 //!
-//! The sockets are [`TcpStream`](super::TcpStream), [`TcpListener`](super::TcpListener) and [`TcpSocket`](super::TcpSocket).
+//! The sockets are [`TcpStream`], [`TcpListener`] and [`TcpSocket`].
 
 pub use self::halves::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, ReuniteError, WriteHalf};
 

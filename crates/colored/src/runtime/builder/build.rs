@@ -82,7 +82,7 @@ impl Builder {
 
     /// Makes a runtime for an event loop of the program: its only worker is the thread that calls this. Other than by
     /// [`build`](Builder::build), the runtime starts no thread, except for blocking calls, for
-    /// [`tokio_context`](Builder::tokio_context), and for [`inspect`](Builder::inspect).
+    /// `tokio_context(true)`, and for [`inspect`](Builder::inspect).
     ///
     /// The settings of threads ([`pin`](Builder::pin), [`spare_workers`](Builder::spare_workers) and the hooks of
     /// workers), and of [long polls](Builder::long_poll), have no effect; `COLORED_WORKERS` and `COLORED_PIN` are not read.
