@@ -102,20 +102,23 @@ fn call(kind: Kind, options: &Options, function: &Function) -> TokenStream {
     };
     let main = Ident::new("main", Span::mixed_site().located_at(shown));
 
-    let (output, run) = if local {
-        (quote!(#output), quote!(#private::block_on(#builder, #future)))
-    } else if kind.ends(signature) {
-        (quote!(-> #private::ExitCode), quote!(#private::run_to_exit(#builder, #main)))
-    } else {
-        (quote!(#output), quote!(#private::run(#builder, #main)))
+    let future = if local { future } else { quote!(#private::future(#future)) };
+    let (output, run) = match (kind.ends(signature), local) {
+        (true, true) => {
+            (quote!(-> #private::ExitCode), quote!(#private::block_on_to_exit(#builder, #main)))
+        }
+        (true, false) => {
+            (quote!(-> #private::ExitCode), quote!(#private::run_to_exit(#builder, #main)))
+        }
+        (false, true) => (quote!(#output), quote!(#private::block_on(#builder, #main))),
+        (false, false) => (quote!(#output), quote!(#private::run(#builder, #main))),
     };
-    let future = (!local).then(|| quote!(let #main = #private::future(#future);));
     quote! {
         #test
         #(#attributes)*
         #visibility fn #name #generics(#(#takes),*) #output #bounds {
             #signature #body
-            #future
+            let #main = #future;
             #run
         }
     }

@@ -134,6 +134,14 @@ pub fn block_on<F: Future>(builder: Builder, main: F) -> F::Output {
     start(builder).block_on(main)
 }
 
+/// `block_on`, with an exit code.
+pub fn block_on_to_exit<F>(builder: Builder, main: F) -> ExitCode
+where
+    F: Future<Output: Exit>,
+{
+    block_on(builder, async { main.await.exit() })
+}
+
 fn start(builder: Builder) -> Runtime {
     builder.build().unwrap_or_else(|error| panic!("the runtime does not start: {error}"))
 }

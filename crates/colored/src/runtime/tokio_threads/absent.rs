@@ -6,7 +6,10 @@ use std::io;
 
 /// No tokio runtime.
 #[derive(Clone, Debug, Default)]
-pub(in crate::runtime) struct Tokio;
+pub(in crate::runtime) enum Tokio {
+    #[default]
+    None,
+}
 
 impl Tokio {
     #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as with the feature")]
