@@ -257,6 +257,7 @@ const UNSAFE: &[&str] = &[
     "crates/colored/src/fs/system/linux/resident.rs",
     "crates/colored/src/net/uninit.rs",
     "crates/colored/src/net/unix/credentials/system.rs",
+    "crates/colored-hyper/src/serve/preface/seen.rs",
 ];
 
 /// The folders of the tests of the whole runtime.
