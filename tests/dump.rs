@@ -2,6 +2,7 @@
 
 mod by_itself;
 mod json;
+mod kept;
 mod million;
 mod storm;
 mod stuck;

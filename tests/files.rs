@@ -8,11 +8,21 @@ mod convert;
 mod identical;
 mod inline;
 mod lazy;
+#[cfg(target_os = "linux")]
+mod path_targets;
 mod paths;
 mod pipes;
 mod send;
 #[cfg(target_os = "linux")]
+mod served;
+#[cfg(target_os = "linux")]
 mod systems;
+#[cfg(target_os = "linux")]
+mod targets;
+#[cfg(target_os = "linux")]
+mod waits;
+#[cfg(target_os = "linux")]
+mod write_targets;
 
 use crate::support::shared;
 use colored::Runtime;

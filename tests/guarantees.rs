@@ -8,6 +8,7 @@ mod g05_exact_colors;
 mod g06_work_conservation;
 mod g07_bounded_turns;
 mod g07_from_outside;
+mod g07_taken_again;
 mod g08_destructors;
 mod g09_panics;
 mod g10_hostage;

@@ -2,7 +2,11 @@
 
 mod descriptors;
 mod flood;
+#[cfg(target_os = "linux")]
+mod generated;
 mod helpers;
 mod many;
 #[cfg(target_os = "linux")]
 mod per_worker;
+#[cfg(target_os = "linux")]
+mod registrations;

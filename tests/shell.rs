@@ -8,9 +8,15 @@ mod embedded;
 mod enter_guards;
 mod entry;
 mod environment;
+#[cfg(target_os = "linux")]
+mod extremes;
 mod held;
 mod idle;
 mod nested;
+#[cfg(target_os = "linux")]
+mod no_threads;
+#[cfg(target_os = "linux")]
+mod non_blocking;
 mod outlived;
 mod panics;
 mod paused;

@@ -16,6 +16,8 @@ pub(crate) mod process;
 pub(crate) mod scratch;
 pub(crate) mod soak;
 pub(crate) mod storm;
+#[cfg(target_os = "linux")]
+pub(crate) mod terminal;
 mod watchdog;
 pub(crate) mod witness;
 

@@ -1,10 +1,11 @@
 //! The life and the end of tasks.
 
 mod dropped;
-mod group;
-mod group_settings;
 mod join;
+mod join_set;
+mod join_set_settings;
 mod local;
+mod local_set;
 mod million;
 mod spawn_pinned;
 mod task_local;

@@ -8,7 +8,7 @@
 
 use colored::io::copy;
 use colored::net::{TcpListener, TcpStream};
-use colored::task::Group;
+use colored::task::JoinSet;
 use colored_examples::{Args, Failure, asked_to_stop, finish};
 use std::io;
 use std::pin::pin;
@@ -23,7 +23,7 @@ async fn main() -> Result<(), Failure> {
     let addr = listener.local_addr()?;
     let mut stop = pin!(asked_to_stop()?);
     println!("listening on {addr}; try: nc {} {}", addr.ip(), addr.port());
-    let mut connections = Group::new();
+    let mut connections = JoinSet::new();
     loop {
         colored::select! {
             accepted = listener.accept() => match accepted {

@@ -1,6 +1,6 @@
 //! How a server ends.
 
-use colored::task::Group;
+use colored::task::JoinSet;
 use colored::time::{Duration, timeout};
 use std::io;
 
@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Outside a runtime.
 #[cfg(unix)]
 pub fn asked_to_stop() -> io::Result<impl Future<Output = ()> + Send + 'static> {
-    use colored::signal::{SignalKind, signal};
+    use colored::signal::unix::{SignalKind, signal};
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     Ok(async move {
@@ -41,7 +41,7 @@ pub fn asked_to_stop() -> io::Result<impl Future<Output = ()> + Send + 'static> 
 }
 
 /// Waits up to 5 seconds until the connections have ended, cuts the rest off, and prints how many there were of each.
-pub async fn finish(mut connections: Group<()>) {
+pub async fn finish(mut connections: JoinSet<()>) {
     let open = connections.len();
     let ended = async { while connections.join_next().await.is_some() {} };
     // In time or not, the rest is what counts.

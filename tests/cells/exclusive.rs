@@ -223,7 +223,7 @@ fn sections_nest_and_stand_side_by_side() {
         });
         task.await.unwrap();
         wait_until(|| trace.len() == 5);
-        assert_eq!(trace.take(), ["nested", "short", "long", "behind", "behind"]);
+        assert_eq!(trace.take(), ["nested", "behind", "short", "long", "behind"]);
     });
 }
 

@@ -1,5 +1,7 @@
 //! A report names the fault of small programs whose shapes `examples/faults` does not have, and none of healthy ones.
 
+mod waits;
+
 use crate::support::{alone, attempts};
 use colored::report::Fault;
 use colored::time::{Duration, sleep};

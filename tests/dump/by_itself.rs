@@ -3,7 +3,7 @@
 use crate::support::gate::Gate;
 use crate::support::{child, shared};
 use colored::dump::WorkerState;
-use colored::signal::SignalKind;
+use colored::signal::unix::SignalKind;
 use colored::{Builder, Color, Runtime};
 use rustix::process::{Signal, getpid, kill_process};
 use std::io::ErrorKind;

@@ -89,10 +89,10 @@ fn a_wait_for_a_lock_or_a_channel_has_its_words_and_its_place() {
         let line = line!() + 2;
         let waits = Arc::clone(&lock);
         let text = text_of(&runtime, async move { drop(waits.lock().await) });
-        says(text, "waits for a lock or a permit", line);
+        says(text, "waits for a lock", line);
         let line = line!() + 1;
         let text = text_of(&runtime, async { drop(Semaphore::new(0).acquire().await) });
-        says(text, "waits for a lock or a permit", line);
+        says(text, "waits for a permit", line);
         let (_sender, mut receiver) = mpsc::channel::<()>(1);
         let line = line!() + 1;
         let text = text_of(&runtime, async move { receiver.recv().await });

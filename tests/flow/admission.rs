@@ -6,7 +6,7 @@ use colored::admission::{Admission, Overloaded};
 use colored::{Color, spawn_unique};
 use std::iter;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 const RED: Color = Color::new(1);
@@ -104,7 +104,8 @@ fn abandoned_work_is_not_counted_as_waiting_or_running() {
 }
 
 /// A color gets some four times the work that it can do: no work begins that has waited for longer than two targets,
-/// all work is accounted for, and the color stays busy.
+/// all work is accounted for, and the color stays busy: half of the time at least, by the clock of the work itself,
+/// which other processes delay as well as what is between.
 #[test]
 fn an_overloaded_color_begins_nothing_late_and_loses_nothing() {
     shared(|| {
@@ -112,14 +113,20 @@ fn an_overloaded_color_begins_nothing_late_and_loses_nothing() {
         const WORK: Duration = Duration::from_micros(500);
         let runtime = runtime(2);
         let admission = Admission::new(TARGET);
-        let refused = Arc::new(AtomicUsize::new(0));
+        let (refused, worked) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicU64::new(0)));
         let (start, mut arrivals) = (Instant::now(), 0_u64);
-        while start.elapsed() < 40 * TARGET {
+        // Where the machine is so busy that the color keeps up with this thread, it takes longer.
+        let is_overloaded = || admission.metrics().rejected > 0 && admission.metrics().begun > 0;
+        while start.elapsed() < 40 * TARGET || !is_overloaded() {
             arrivals += 1;
             match admission.admit() {
                 Ok(permit) => {
-                    let refused = Arc::clone(&refused);
-                    let work = permit.run(async { block(WORK) });
+                    let (refused, worked) = (Arc::clone(&refused), Arc::clone(&worked));
+                    let work = permit.run(async move {
+                        let begin = Instant::now();
+                        block(WORK);
+                        worked.fetch_add(begin.elapsed().as_micros() as u64, Ordering::Relaxed);
+                    });
                     drop(runtime.handle().spawn_colored(RED, async move {
                         if let Err(late) = work.await {
                             assert!(late.delay() > 2 * TARGET);
@@ -129,8 +136,11 @@ fn an_overloaded_color_begins_nothing_late_and_loses_nothing() {
                 }
                 Err(overloaded) => assert!(!overloaded.was_admitted()),
             }
-            block(WORK / 8);
+            if arrivals.is_multiple_of(4) {
+                block(WORK);
+            }
         }
+        let offered = start.elapsed();
         wait_until(|| {
             let metrics = admission.metrics();
             metrics.waiting == 0 && metrics.running == 0
@@ -140,7 +150,8 @@ fn an_overloaded_color_begins_nothing_late_and_loses_nothing() {
         assert_eq!(metrics.admitted, metrics.begun + metrics.shed);
         assert_eq!(metrics.abandoned, 0);
         assert_eq!(metrics.shed as usize, refused.load(Ordering::Relaxed));
-        assert!(metrics.rejected > 0 && metrics.begun > 100, "{metrics:?}");
+        let worked = Duration::from_micros(worked.load(Ordering::Relaxed));
+        assert!(2 * worked > offered, "busy for {worked:?} of {offered:?}: {metrics:?}");
     });
 }
 

@@ -4,6 +4,7 @@
 mod cancel;
 mod copies;
 mod cycles;
+mod extremes;
 mod impls;
 mod layering;
 mod links;
@@ -47,7 +48,7 @@ const CRATES: [Crate; 7] = [
     Crate {
         sources: "crates/colored/src",
         layers: &[
-            &["thread_time", "wall"],
+            &["ready", "thread_time", "wall"],
             &[
                 "budget",
                 "color_local",
@@ -58,10 +59,9 @@ const CRATES: [Crate; 7] = [
                 "leaf",
                 "long_poll",
                 "missing_tokio",
-                "tokio_context",
                 "wait",
             ],
-            &["finish", "pool", "trace", "usage"],
+            &["finish", "pool", "tokio_context", "trace", "usage"],
             &["driver", "report"],
             &["blocking", "time"],
             &["admission", "cell", "limit", "io", "sync", "task"],
@@ -72,7 +72,8 @@ const CRATES: [Crate; 7] = [
             &["__private", "metrics"],
         ],
         exceptions: &[],
-        impls: &[],
+        // Names of tokio's that take a `Handle` or a `Runtime`.
+        impls: &[("runtime", "JoinSet"), ("runtime", "LocalSet")],
     },
     Crate {
         sources: "crates/colored-hyper/src",
@@ -104,7 +105,12 @@ const CRATES: [Crate; 7] = [
     },
     Crate {
         sources: "crates/colored-top/src",
-        layers: &[&["arguments", "model"], &["app", "client"], &["screen"], &["terminal"]],
+        layers: &[
+            &["arguments", "model", "tokio_check"],
+            &["app", "client"],
+            &["screen"],
+            &["terminal"],
+        ],
         exceptions: &[],
         impls: &[],
     },
@@ -258,6 +264,7 @@ const UNSAFE: &[&str] = &[
     "crates/colored/src/net/uninit.rs",
     "crates/colored/src/sync/arc.rs",
     "crates/colored/src/net/unix/credentials/system.rs",
+    "crates/colored-hyper/src/serve/preface/seen.rs",
 ];
 
 /// The folders of the tests of the whole runtime.
@@ -388,6 +395,50 @@ fn one_file_reads_the_systems_clock() {
                     "{file}:{}: `{path}`: ask `crate::wall`, or the clock of the runtime",
                     path.line
                 ));
+            }
+        }
+    }
+    assert_none(faults);
+}
+
+/// The only files that may name a way to end a registration, or one that takes a bare number. Both are for the type that
+/// owns the descriptor with its registration, in `driver/source.rs`, and for what it is made of.
+const REGISTERS: &[(&str, &[&str])] = &[
+    (
+        "deregister",
+        &[
+            "driver/descriptor.rs",
+            "driver/reactor.rs",
+            "driver/source.rs",
+            "fs/descriptor.rs",
+            "net/unix/pipe/end.rs",
+        ],
+    ),
+    (
+        "SourceFd",
+        &[
+            "driver/descriptor.rs",
+            "driver/reactor.rs",
+            "driver/reactor/alarm.rs",
+            "net/unix/pipe/end.rs",
+        ],
+    ),
+];
+
+#[test]
+fn one_type_ends_registrations() {
+    let mut faults = Vec::new();
+    for (file, source) in sources("crates/colored/src") {
+        for (name, files) in REGISTERS {
+            let is_listed = files.contains(&file.as_str()) || file == "driver/reactor/tests.rs";
+            match (source.first(name), is_listed) {
+                (Some(line), false) => faults.push(format!(
+                    "{file}:{line}: `{name}`: a `Registered` owns what it registers, and ends it"
+                )),
+                (None, true) if file != "driver/reactor/tests.rs" => {
+                    faults.push(format!("{file}: no longer `{name}`: off the list"));
+                }
+                _ => {}
             }
         }
     }

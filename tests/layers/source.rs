@@ -1,5 +1,7 @@
 //! Just enough of Rust: the names in a file, without comments and strings, and the paths they form.
 
+mod functions;
+
 use std::collections::BTreeSet;
 use std::fmt;
 

@@ -3,7 +3,7 @@
 use crate::support::{child, runtime, shared, wait_until};
 use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::net::{TcpListener, TcpStream};
-use colored::task::Group;
+use colored::task::JoinSet;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ fn a_thousand_simultaneous_connects_succeed() {
             runtime(2).run(async {
                 let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
                 let addr = listener.local_addr().unwrap();
-                let mut clients = Group::new();
+                let mut clients = JoinSet::new();
                 for number in 0..CLIENTS {
                     clients.spawn_unique(async move {
                         let mut stream = TcpStream::connect(addr).await.unwrap();

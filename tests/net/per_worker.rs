@@ -4,7 +4,7 @@ use crate::support::run;
 use colored::Color;
 use colored::io::{AsyncReadExt, AsyncWriteExt};
 use colored::net::{ListenOptions, TcpListener, TcpStream};
-use colored::task::Group;
+use colored::task::JoinSet;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 
@@ -32,12 +32,12 @@ fn connections_are_spread_over_the_colors_of_the_listeners() {
     }
     run(WORKERS, async {
         let (listeners, addr) = listeners().await;
-        let mut acceptors = Group::new();
+        let mut acceptors = JoinSet::new();
         for (listener, color) in listeners.into_iter().zip(1_u64..) {
             let color = Color::new(color);
             acceptors.spawn_colored(color, accept(listener, color));
         }
-        let mut clients = Group::new();
+        let mut clients = JoinSet::new();
         for _ in 0..CLIENTS {
             clients.spawn_unique(async move {
                 let mut stream = TcpStream::connect(addr).await.unwrap();

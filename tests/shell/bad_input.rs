@@ -247,7 +247,7 @@ fn a_descriptor_outside_a_runtime_is_reported_at_its_line() {
             || drop(colored::io::AsyncFd::new(pair().0)),
             || drop(colored::fs::File::try_from(File::open("/dev/null").unwrap())),
             || drop(colored::process::Command::new("true").spawn()),
-            || drop(colored::signal::signal(colored::signal::SignalKind::hangup())),
+            || drop(colored::signal::unix::signal(colored::signal::unix::SignalKind::hangup())),
         ];
         for (number, mistake) in mistakes.into_iter().enumerate() {
             let line = line_of(mistake);

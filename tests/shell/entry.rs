@@ -349,3 +349,29 @@ fn an_entered_thread_may_spawn_and_make_timers_but_runs_nothing() {
         inner.run(timer);
     });
 }
+
+/// Where the task was spawned that calls this.
+fn own_place() -> (String, u32) {
+    let (dump, id) = (Handle::current().dump(), task::id());
+    let own = dump.tasks().find(|task| task.id() == id).expect("it runs");
+    (own.spawned().file().to_owned(), own.spawned().line())
+}
+
+/// The attribute is on another line than the name.
+#[test]
+fn the_main_task_is_spawned_at_the_name_of_the_function() {
+    #[colored::main(workers = 1)]
+    async fn run() -> (String, u32) {
+        own_place()
+    }
+    let line = line!() - 3;
+    #[colored::main(workers = 1, local)]
+    async fn run_here() -> (String, u32) {
+        own_place()
+    }
+    let line_here = line!() - 3;
+    shared(|| {
+        assert_eq!(run(), (file!().to_owned(), line));
+        assert_eq!(run_here(), (file!().to_owned(), line_here));
+    });
+}

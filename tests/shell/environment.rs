@@ -4,9 +4,10 @@
 use crate::support::{block, child, shared, wait_until};
 use colored::time::Duration;
 use colored::trace::Level;
-use colored::{Handle, Runtime, spawn_blocking};
+use colored::{Color, Handle, Runtime, spawn_blocking};
 use std::env;
 use std::io::ErrorKind;
+use std::path::Path;
 use std::sync::mpsc;
 
 /// Runs `body` in a process of its own for each value, with the variable set to it.
@@ -35,6 +36,7 @@ fn a_wrong_value_is_an_error_that_names_it() {
         ("COLORED_LONG_POLL_MS", "0", "1 to 86400000; unset it for 5"),
         ("COLORED_LONG_POLL_MS", "5 ms", "1 to 86400000"),
         ("COLORED_WARNINGS", "2", "0 and 1; unset it for 1"),
+        ("COLORED_NAMES", "all", "0 and 1"),
         ("COLORED_TRACE", "4", "0 to 3; unset it for 0"),
         ("COLORED_TRACE", "on", "0 to 3"),
         ("COLORED_LAZY_FILES", "", "0 and 1; unset it for 1"),
@@ -49,6 +51,61 @@ fn a_wrong_value_is_an_error_that_names_it() {
             assert!(error.to_string().starts_with(&text), "{error}");
         });
     }
+}
+
+/// Without any code: what the runtime has recorded when it ends, also that of the attributes.
+#[test]
+fn the_environment_names_a_trace_file() {
+    const TEST: &str = "the_environment_names_a_trace_file";
+    // The number of the process tells the files of several tests apart.
+    let place = env::temp_dir().join("colored-trace-of-tests");
+    let name = place.join("{pid}.pftrace");
+    each(TEST, "COLORED_TRACE_FILE", &[name.to_str().unwrap()], |value| {
+        let place = Path::new(value).parent().unwrap();
+        std::fs::create_dir_all(place).unwrap();
+        let own = place.join(format!("own-{}", std::process::id()));
+        let ours = place.join(format!("{}.pftrace", std::process::id()));
+        let work = |runtime: Runtime| {
+            let color = Color::named("in the file");
+            runtime.run(async move { colored::spawn_colored(color, async {}).await.unwrap() });
+            assert!(!ours.exists(), "it is written at the end");
+            drop(runtime);
+        };
+        let has_name = || {
+            let bytes = std::fs::read(&ours).unwrap();
+            bytes.windows(11).any(|bytes| bytes == b"in the file")
+        };
+        work(Runtime::builder().workers(1).build().unwrap());
+        assert!(has_name());
+        std::fs::remove_file(&ours).unwrap();
+        let mut embedded = Runtime::builder().build_embedded().unwrap();
+        embedded.block_on(async {
+            let color = Color::named("in the file");
+            colored::spawn_colored(color, async {}).await.unwrap();
+        });
+        drop(embedded);
+        assert!(has_name());
+        std::fs::remove_file(&ours).unwrap();
+        // A file of the program's own is for its copies, and the end writes none.
+        drop(Runtime::builder().workers(1).trace_file(&own).build().unwrap());
+        Runtime::builder().workers(1).build().unwrap().shutdown_background();
+        assert!(!ours.exists() && !own.exists());
+        let _unless_another_is_there = std::fs::remove_dir(place);
+    });
+    each(TEST, "COLORED_TRACE_FILE", &[""], |_| {
+        let error = Runtime::builder().build().unwrap_err();
+        let text = "COLORED_TRACE_FILE is \"\": allowed is a path in UTF-8; unset it for no file";
+        assert!(error.to_string().contains(text), "{error}");
+    });
+}
+
+#[test]
+fn the_environment_says_whether_keys_are_shown() {
+    each("the_environment_says_whether_keys_are_shown", "COLORED_NAMES", &["0", "1"], |value| {
+        let _runtime = Runtime::builder().workers(1).build().unwrap();
+        let text = Color::of(&("shop", 3)).to_string();
+        assert_eq!(text == "color of (\"shop\", 3)", value == "1", "{text}");
+    });
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Signals, handled by tasks. Each test has a process of its own, since a signal comes to a process.
 
 use crate::support::{child, run, shared, wait_until};
-use colored::signal::{Signal, SignalKind, ctrl_c, signal};
+use colored::signal::ctrl_c;
+use colored::signal::unix::{Signal, SignalKind, signal};
 use colored::time::{Duration, timeout};
 use colored::{Color, ColorCell, Runtime, spawn_colored};
 use rustix::process::{Signal as Number, getpid, kill_process};

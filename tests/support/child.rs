@@ -23,23 +23,31 @@ pub(crate) fn said(
     function: &str,
     body: impl FnOnce(),
 ) -> Option<(String, String)> {
-    let (_, suite) = module.split_once("::").expect("a module of this crate");
-    let test = format!("{suite}::{function}");
-    if env::var(VARIABLE).is_ok_and(|name| name == test) {
+    let Some(mut command) = command(line, module, function) else {
         body();
         return None;
-    }
-    let output = Command::new("sh")
-        .args(["-c", &format!("{line}\nexec \"$0\" \"$@\"")])
-        .arg(env::current_exe().expect("the path of this binary"))
-        .args(["--exact", &test, "--nocapture", "--test-threads=1"])
-        .env(VARIABLE, &test)
-        .output()
-        .expect("this binary can be run again");
+    };
+    let output = command.output().expect("this binary can be run again");
     let said = String::from_utf8_lossy(&output.stdout);
     let cried = String::from_utf8_lossy(&output.stderr);
     // A name that is no test's would pass with nothing run.
     let passed = output.status.success() && said.contains("1 passed");
     assert!(passed, "in a process of its own: {}\n{said}\n{cried}", output.status);
     Some((said.into_owned(), cried.into_owned()))
+}
+
+/// The process of [`run_after`], for a caller that gives it files of its own; `None` in the process itself.
+pub(crate) fn command(line: &str, module: &str, function: &str) -> Option<Command> {
+    let (_, suite) = module.split_once("::").expect("a module of this crate");
+    let test = format!("{suite}::{function}");
+    if env::var(VARIABLE).is_ok_and(|name| name == test) {
+        return None;
+    }
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", &format!("{line}\nexec \"$0\" \"$@\"")])
+        .arg(env::current_exe().expect("the path of this binary"))
+        .args(["--exact", &test, "--nocapture", "--test-threads=1"])
+        .env(VARIABLE, &test);
+    Some(command)
 }

@@ -42,6 +42,16 @@ pub(crate) fn this_thread() -> u32 {
     path.file_name().and_then(|name| name.to_str()?.parse().ok()).expect("it ends with a number")
 }
 
+/// Whether files of pipes and sockets are tried, and wait for the reactor: on Linux 6.4 or later, unless a variable forbids
+/// it. Otherwise their operations run on threads.
+pub(crate) fn tries_streams() -> bool {
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").expect("/proc is mounted");
+    let mut numbers = release.split(['.', '-']).map(|number| number.parse().unwrap_or(0));
+    let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    let is_off = std::env::var("COLORED_LAZY_FILES").is_ok_and(|value| value == "0");
+    version >= (6, 4) && !is_off
+}
+
 /// Bytes of memory that this process occupies.
 pub(crate) fn resident() -> u64 {
     let status = fs::read_to_string("/proc/self/status").expect("/proc is mounted");

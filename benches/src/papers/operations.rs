@@ -5,12 +5,11 @@ use crate::chart::number;
 use crate::measure::{Entry, Sample};
 use crate::rivals::{Rival, Serial};
 use colored::net::UdpSocket;
-use colored::task::{Group, spawn_here};
+use colored::task::{JoinSet, spawn_here};
 use colored::{Color, ColorCell, Limit, exclusive, hop, spawn_colored};
 use std::cell::Cell;
 use std::future::ready;
 use std::time::Duration;
-use tokio::task::JoinSet;
 
 const RED: u64 = 3_200_000;
 const BLUE: u64 = 3_200_001;
@@ -133,19 +132,19 @@ fn rows(on: Serial, tokio: &'static tokio::runtime::Runtime, count: u64) -> Vec<
             })),
         },
         Row {
-            name: "`Group`: spawn and `join_next`, 100 at a time; tokio's `JoinSet`",
+            name: "`JoinSet`: spawn and `join_next`, 100 at a time; tokio's",
             own: ours(on, count / 100 * 100, move || async move {
                 for _ in 0..count / 100 {
-                    let mut group = Group::new();
-                    (0..100).for_each(|_| drop(group.spawn(async {})));
-                    while let Some(output) = group.join_next().await {
+                    let mut set = JoinSet::new();
+                    (0..100).for_each(|_| drop(set.spawn(async {})));
+                    while let Some(output) = set.join_next().await {
                         output.expect("it ends");
                     }
                 }
             }),
             peer: Some(theirs(tokio, count / 100 * 100, move || async move {
                 for _ in 0..count / 100 {
-                    let mut set = JoinSet::new();
+                    let mut set = tokio::task::JoinSet::new();
                     (0..100).for_each(|_| drop(set.spawn(async {})));
                     while let Some(output) = set.join_next().await {
                         output.expect("it ends");

@@ -1,5 +1,6 @@
 //! [`Color`]: the key that two tasks must share to be serialized.
 
+mod keys;
 mod names;
 
 use crate::sync::thread_slot;
@@ -64,9 +65,36 @@ impl Color {
     /// the only effect is that they are needlessly serialized. If that matters, number the values
     /// and use [`Color::new`]; if keys come from an adversary, use [`Color::unique`] and keep the
     /// color beside the value.
+    ///
+    /// In debug builds, texts show the value, as far as its `Hash` tells, in place of the number: see
+    /// [`remember_keys`](Self::remember_keys).
     #[must_use]
     pub fn of<T: Hash + ?Sized>(value: &T) -> Self {
+        let color = Self::hashed(value);
+        if keys::is_on() {
+            keys::remember(color, value);
+        }
+        color
+    }
+
+    fn hashed<T: Hash + ?Sized>(value: &T) -> Self {
         Self::new(BuildHasherDefault::<DefaultHasher>::default().hash_one(value))
+    }
+
+    /// Whether the process remembers, from now on, the values that are given to [`Color::of`], for texts: then they show
+    /// `color of ("shop", 3)` in place of a number. Default: yes in debug builds, no in others.
+    ///
+    /// The first 4096 values are remembered, 64 characters of each; later ones are shown as numbers. The text is what the
+    /// value's `Hash` writes: numbers, strings and bytes, without the names of types and fields. While it is on, a
+    /// `Color::of` takes a lock of the process, and hashes a new value twice.
+    ///
+    /// ```
+    /// # use colored_core::Color;
+    /// Color::remember_keys(true);
+    /// assert_eq!(Color::of(&("shop", 3)).to_string(), "color of (\"shop\", 3)");
+    /// ```
+    pub fn remember_keys(on: bool) {
+        keys::switch(on);
     }
 
     /// The color of a thing that exists once, by its name. It equals [`Color::of`] the name, and
@@ -83,7 +111,7 @@ impl Color {
     /// ```
     #[must_use]
     pub fn named(name: &'static str) -> Self {
-        let color = Self::of(name);
+        let color = Self::hashed(name);
         names::remember(color, name);
         color
     }
@@ -195,7 +223,11 @@ impl fmt::Display for Color {
             Some(name) => write!(f, "color {name:?}"),
             None if self.is_default() => f.write_str("color default"),
             None if self.unique => write!(f, "color unique-{}", self.key),
-            None => write!(f, "color {:#x}", self.key),
+            None => match keys::find(*self) {
+                Some(key) if key.starts_with('"') => write!(f, "color {key}"),
+                Some(key) => write!(f, "color of {key}"),
+                None => write!(f, "color {:#x}", self.key),
+            },
         }
     }
 }

@@ -4,7 +4,9 @@
 //! section keeps its lane when its poll ends (`lane/section.rs`). The section is a count in the task's
 //! state, so it ends wherever its future is dropped, also far from the task.
 
+use crate::budget;
 use crate::lane::section::inside::{self, Inside};
+use crate::lane::section::{self, Holds};
 use crate::lane::{LanePtr, current};
 use crate::sched::with_handle_of_task;
 use crate::task::Section;
@@ -13,7 +15,7 @@ use pin_project_lite::pin_project;
 use std::fmt;
 use std::panic::Location;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 /// Holds the current color until `section` is done or dropped: nothing else of the color runs in
 /// between, also while `section` waits.
@@ -36,6 +38,20 @@ use std::task::{Context, Poll};
 /// }
 /// # }
 /// ```
+///
+/// # One section after another
+///
+/// A task whose last section has ended has given the color up, also if its poll goes on. Its next
+/// section begins in the same poll only if nothing else is scheduled under the color. Otherwise the
+/// task goes behind that work first, as by [`yield_now`](crate::yield_now()). So sections in a loop
+/// starve nothing: work that is scheduled under the color waits for at most one turn, or one
+/// section, of each task, call or other work that is before it. Sections of one task that overlap
+/// count as one section: a task that always opens one before another has ended keeps the color.
+///
+/// A section takes a unit of the cooperative [budget](crate::budget) when it begins. So a loop of
+/// sections that never wait ends its poll now and then.
+///
+/// # When to use it
 ///
 /// Use a section where several awaits must look like one step to all other work of the color. Short steps need no
 /// section, because a poll is never interrupted. While a section waits for long, the queue of its color grows.
@@ -65,7 +81,8 @@ use std::task::{Context, Poll};
 /// polls, the search finds the cycle only when these wakes stop.
 ///
 /// A [`yield_now`](crate::yield_now()) inside a section lets other colors run, but no other work of
-/// this color. A `hop` to another color panics.
+/// this color: a loop of turns inside one section keeps the color for as long as it lasts. A `hop`
+/// to another color panics.
 ///
 /// # How it ends
 ///
@@ -77,7 +94,7 @@ use std::task::{Context, Poll};
 /// # Costs
 ///
 /// A section costs two read-modify-writes of the task's state, and a record in the task's list of
-/// waits. A wait in a section costs the same as other waits. From the runtime's first section on,
+/// waits; where other work is scheduled, one after another in a poll costs a turn as well. A wait in a section costs the same as other waits. From the runtime's first section on,
 /// the reactor thread examines the waiting sections, and the work in line behind them, every few
 /// milliseconds while something runs.
 ///
@@ -94,7 +111,7 @@ pub(crate) fn exclusive_at<F: Future>(
     site: &'static Location<'static>,
     section: F,
 ) -> Exclusive<F> {
-    Exclusive { future: Some(section), open: None, site }
+    Exclusive { future: Some(section), open: None, put_off: None, site }
 }
 
 pin_project! {
@@ -105,6 +122,7 @@ pin_project! {
         #[pin]
         future: Option<F>,
         open: Option<Open>,
+        put_off: Option<Holds>,
         site: &'static Location<'static>,
     }
 }
@@ -116,7 +134,17 @@ impl<F: Future> Future for Exclusive<F> {
         let mut this = self.project();
         match &this.open {
             Some(open) => assert_same(&open.section, this.site),
-            None if this.future.is_some() => *this.open = Some(enter(this.site)),
+            None if this.future.is_some() => {
+                // A loop of sections that never wait would be one poll without an end.
+                ready!(budget::poll_proceed(cx));
+                let Some(open) = enter(this.site, this.put_off) else {
+                    if !current::yield_task(cx.waker()) {
+                        cx.waker().wake_by_ref();
+                    }
+                    return Poll::Pending;
+                };
+                *this.open = Some(open);
+            }
             None => {}
         }
         let (Some(future), Some(open)) = (this.future.as_mut().as_pin_mut(), this.open.as_ref())
@@ -141,8 +169,8 @@ struct Open {
     section: Section<LanePtr>,
 }
 
-/// Opens a section of the task that this thread polls.
-fn enter(site: &'static Location<'static>) -> Open {
+/// Opens a section of the task that this thread polls. `None` if the task has to go behind other work first.
+fn enter(site: &'static Location<'static>, put_off: &mut Option<Holds>) -> Option<Open> {
     let Some(task) = current::task() else {
         panic!(
             "the section of {site} was polled outside a task: only a task of a runtime has a color \
@@ -156,11 +184,14 @@ fn enter(site: &'static Location<'static>) -> Open {
             task.id()
         )
     }
+    if !section::take(task, put_off) {
+        return None;
+    }
     // SAFETY: this thread polls the task.
     match unsafe { Section::enter(task) } {
         Ok(section) => {
             with_handle_of_task(|handle| handle.map(|handle| handle.scheduler().expect_sections()));
-            Open { record: Wait::section(site), section }
+            Some(Open { record: Wait::section(site), section })
         }
         Err(error) => panic!("the section of {site} cannot begin: {error}"),
     }

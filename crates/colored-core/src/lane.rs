@@ -129,6 +129,8 @@ struct Inner {
     locals: Option<Box<locals::Locals>>,
     /// The task at the head has waited with the lane, and the scheduler knows it.
     section: Option<SectionKey>,
+    /// Whether the task at the head has had a section since it came there.
+    holds: section::Holds,
 }
 
 // SAFETY: only the holder uses `inner`, and the right to hold moves between threads with the chain's release and
@@ -152,7 +154,12 @@ impl Lane {
         Self {
             chain: Chain::new(),
             refs: Count::new(tenure == Tenure::Published),
-            inner: UnsafeCell::new(Inner { live: LiveList::new(), locals: None, section: None }),
+            inner: UnsafeCell::new(Inner {
+                live: LiveList::new(),
+                locals: None,
+                section: None,
+                holds: section::Holds::default(),
+            }),
             port,
             stalled: UnsafeCell::new(None),
             unique: color.is_unique(),
@@ -178,6 +185,7 @@ impl Lane {
             let inner = unsafe { &mut *inner };
             debug_assert!(inner.live.is_empty());
             debug_assert!(inner.section.is_none() && inner.locals.is_none());
+            debug_assert!(!inner.holds.is_on());
         });
     }
 

@@ -44,7 +44,7 @@ mod times;
 pub(crate) mod visits;
 mod worker;
 
-pub use self::in_place::block_in_place;
+pub use self::in_place::{block_in_place, in_own_call};
 pub use self::options::{Options, Unsuitable};
 pub use self::policy::{Destination, Policy, Runnable};
 pub use self::record::{Observed, ObservedColor, ObservedSite};

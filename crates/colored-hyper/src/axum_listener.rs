@@ -35,7 +35,7 @@ use std::io;
 /// # What is missing before `serve`
 ///
 /// `axum::serve` spawns each connection by `tokio::spawn`. So connections and handlers run on the thread of the tokio
-/// runtime that `#[colored::main(tokio)]` starts, and have **no color**. [`serve`](crate::serve()) is where the port leads;
+/// runtime beside ours, which the feature starts, and have **no color**. [`serve`](crate::serve()) is where the port leads;
 /// the step from here is one line:
 ///
 /// ```no_run
@@ -49,7 +49,7 @@ use std::io;
 /// |---|---|---|
 /// | connections and handlers run | on tokio's one thread, beside all colors | on all workers, under the colors of [`Coloring`](crate::Coloring) |
 /// | state in a `ColorCell` | `call`, `post`, `read` and `when` work; `with` panics | all of them work |
-/// | `colored::spawn`, sockets, timers, `signal::ctrl_c` | panic: take a `Handle` along, or use tokio's | work |
+/// | `colored::spawn`, sockets, timers, `signal::ctrl_c` | work; `spawn_here`, `spawn_local` and `hop` panic, for want of a color | all of them work |
 /// | the signal of `with_graceful_shutdown` | runs on tokio's thread too | runs in the server's task |
 /// | a graceful shutdown | waits for its requests for ever | waits at most for [`drain_timeout`](crate::Serve::drain_timeout) |
 /// | slow clients, clients that say nothing | keep their connections | are [cut off](crate#slow-clients) |
@@ -57,15 +57,13 @@ use std::io;
 /// | errors of connections | are dropped, or traced by axum | go to [`on_error`](crate::Serve::on_error) |
 /// | axum's `WebSocketUpgrade` | works | the module `websocket` |
 ///
-/// So a server that stops at Ctrl-C waits for the signal in a task of ours, and awaits the handle of this task on tokio's
-/// thread:
+/// A server that stops at Ctrl-C:
 ///
 /// ```no_run
 /// # use colored_hyper::AxumListener;
 /// # async fn example(listener: colored::net::TcpListener, router: axum::Router) -> std::io::Result<()> {
-/// let ctrl_c = colored::spawn_unique(colored::signal::ctrl_c());
 /// axum::serve(AxumListener::new(listener), router)
-///     .with_graceful_shutdown(async { drop(ctrl_c.await) })
+///     .with_graceful_shutdown(async { drop(colored::signal::ctrl_c().await) })
 ///     .await
 /// # }
 /// ```

@@ -1,5 +1,8 @@
 //! [`ColoredExecutor`]: the color of hyper's own tasks.
 
+pub(crate) mod unread;
+
+use self::unread::Limited;
 use colored::{Color, spawn, spawn_colored, spawn_here, spawn_unique};
 use hyper::rt::Executor;
 
@@ -49,6 +52,7 @@ where
     F::Output: Send + 'static,
 {
     fn execute(&self, future: F) {
+        let future = Limited::new(future);
         let task = match self.0 {
             Choice::Here if Color::current().is_some() => spawn_here(future),
             Choice::Here => spawn(future),

@@ -6,6 +6,7 @@
 //! | [`client`](crate::client()) | a client with a pool of connections |
 //! | [`tower`] | adapts a tower service, such as an axum `Router`, to [`serve`](crate::serve()) |
 //! | [`with_extension`] | a value for each request of a connection, such as the address of the client for axum's `ConnectInfo` |
+//! | `UnixPeer` | the client of a Unix socket: its address, its user, its process |
 //! | [`Listener`] | the source of connections: TCP, Unix sockets, TLS, or a listener of your own |
 //! | `AxumListener` | such a listener for `axum::serve`, whose connections have no color; with the feature `axum` |
 //! | module `tls` | TLS by rustls: a listener, and a client for `https`; with the feature `tls` |
@@ -38,23 +39,31 @@
 //!
 //! # Slow clients
 //!
-//! A server ends connections that hold it up, by timers of the runtime:
+//! A server waits for no client without a limit: [`serve`](crate::serve()) has the table of all phases of a connection. The
+//! limits that matter most, by timers of the runtime:
 //!
 //! | a client that | is cut off after | set by |
 //! |---|---|---|
 //! | does not finish its TLS handshake, or sends nothing | 30 seconds | [`Serve::header_read_timeout`] |
 //! | sends the headers of an HTTP/1 request too slowly | 30 seconds | [`Serve::header_read_timeout`] |
 //! | keeps an HTTP/1 connection open between two requests | 30 seconds | [`Serve::header_read_timeout`] |
-//! | keeps an HTTP/2 connection open without a request | 3 minutes | [`Serve::http2_idle_timeout`] |
+//! | keeps an HTTP/2 connection open without a request, and answers or does not | 3 minutes | [`Serve::http2_idle_timeout`] |
+//! | sends nothing of the body of a request that a handler waits for | 60 seconds | [`Serve::body_read_timeout`] |
 //! | reads nothing of what the server sends | 30 seconds | [`Serve::write_timeout`] |
-//! | does not answer pings of HTTP/2 | never by default | `keep_alive_interval` of [`Serve::http2`] |
-//! | sends the body of a request slowly | never: a handler knows how long a body may take | [`colored::time::timeout`] in the handler |
+//! | sends nothing on a WebSocket, not even answers to pings | 100 seconds | `WebSocket::set_idle_timeout` |
 //! | is busy when the server shuts down | 30 seconds | [`Serve::drain_timeout`] |
+//! | is gone without a word while a handler works | never by default | `keep_alive_interval` of [`Serve::http2`] |
+//! | sends a body byte by byte | never: a handler knows how long a body may take | [`colored::time::timeout`] in the handler |
 //!
 //! # axum
 //!
-//! [`tower`] makes a service of a `Router`, and [`serve`](crate::serve()) runs it. Everything of axum works there but its
-//! extractor `WebSocketUpgrade`, which calls `tokio::spawn`; use the module `websocket`.
+//! [`tower`] makes a service of a `Router`, and [`serve`](crate::serve()) runs it. Two things of axum look for tokio's runtime,
+//! and panic without it, when a request comes: the extractor `WebSocketUpgrade`, which calls `tokio::spawn`, and
+//! `Sse::keep_alive`, which sets a timer of tokio. In place of the first use the module `websocket`. In place of the second
+//! let the stream of events make a comment when nothing else has come for a while, by [`colored::time::timeout`] around the
+//! source of the events. Both also work under `#[colored::main(tokio)]`, with the feature `tokio-context` of the runtime.
+//! The rest of axum needs no runtime. Layers of tower and tower-http may: the page `docs/libraries.md` of the repository lists
+//! them.
 //!
 //! `axum::serve` works as well, as a first step from tokio: with the feature `axum`, `AxumListener` makes one of its listeners
 //! of ours, TLS included. But `axum::serve` spawns each connection by `tokio::spawn`: its requests run on the one thread of a
@@ -85,6 +94,8 @@ pub use self::axum_listener::{AxumListener, AxumStream};
 pub use self::client::{ClientStream, Connector, client, client_builder};
 pub use self::executor::ColoredExecutor;
 pub use self::extension::{WithExtension, with_extension};
+#[cfg(unix)]
+pub use self::serve::UnixPeer;
 pub use self::serve::{
     Coloring, DrainTimeout, HttpService, Listener, Serve, ServeError, Serving, UpgradeGuard,
     into_io, serve, serve_with,

@@ -1,6 +1,8 @@
 //! Serving HTTP on a listener.
 
 mod accept;
+mod activity;
+mod bodies;
 mod coloring;
 mod connection;
 mod drain;
@@ -8,18 +10,22 @@ mod error;
 mod guard;
 mod idle;
 mod listener;
+mod noting;
 mod preface;
 mod stall;
 mod upgrade;
+mod version;
 
 pub use self::accept::Serving;
 pub use self::coloring::Coloring;
 pub use self::error::{DrainTimeout, ServeError};
 pub use self::guard::UpgradeGuard;
 pub use self::listener::Listener;
+#[cfg(unix)]
+pub use self::listener::UnixPeer;
 pub use self::upgrade::into_io;
 
-use self::preface::Version;
+use self::version::Version;
 use crate::{ColoredExecutor, ColoredTimer};
 use colored::time::Duration;
 use hyper::Request;
@@ -34,6 +40,33 @@ use std::pin::Pin;
 ///
 /// `service` is a [`hyper::service::Service`]; [`tower`](crate::tower) makes one of an axum `Router`.
 /// To know the peer of a connection, or to give each connection its own state, use [`serve_with`].
+///
+/// # Limits of time
+///
+/// No connection waits for the good will of its client: each phase has a limit that ends it without an answer. So a
+/// server with the defaults is not held by clients that say nothing, or half of something; and a handler may take as long
+/// as it likes. The last column names tests in the folder `tests/http` of the repository's package.
+///
+/// | phase | limit | default | what happens then | test |
+/// |---|---|---|---|---|
+/// | handshake of the listener, such as that of TLS | [`header_read_timeout`](Serve::header_read_timeout) | 30 s | error, closed | `silence::over_tls` |
+/// | the first bytes: HTTP/1, or half of HTTP/2's preface | [`header_read_timeout`](Serve::header_read_timeout) | 30 s | error, closed | `silence::over_http1`, `silence::over_http2` |
+/// | headers of an HTTP/1 request | [`header_read_timeout`](Serve::header_read_timeout) | 30 s | error, closed | `silence::over_http1` |
+/// | HTTP/1, between two requests | [`header_read_timeout`](Serve::header_read_timeout) | 30 s | closed | `silence::over_http1` |
+/// | HTTP/2 without a request: no SETTINGS, half a frame, half the headers, idle | [`http2_idle_timeout`](Serve::http2_idle_timeout) | 3 min | GOAWAY | `silence::over_http2` |
+/// | after GOAWAY, with no request and no response left | 5 s, or [`http2_idle_timeout`](Serve::http2_idle_timeout) if shorter | 5 s | closed | `silence::over_http2`, `silence::a_shutdown_does_not_wait_for_silent_clients` |
+/// | body of a request, which the handler reads | [`body_read_timeout`](Serve::body_read_timeout) | 60 s | error, closed (HTTP/1: after the response) | `silence::over_http1`, `silence::over_http2` |
+/// | response, over a full socket | [`write_timeout`](Serve::write_timeout) | 30 s | error, closed | `limits::a_client_that_does_not_read_is_disconnected` |
+/// | response of HTTP/2 for which the client gives no room | [`write_timeout`](Serve::write_timeout) | 30 s | the stream is reset | `silence::a_response_without_room_is_reset_and_others_go_on` |
+/// | closing, such as TLS's notice of the end | [`write_timeout`](Serve::write_timeout) | 30 s | closed; nothing waits for the notice of the client | `silence::over_tls` |
+/// | graceful shutdown, with requests that run | [`drain_timeout`](Serve::drain_timeout) | 30 s | closed | `drain::the_rest_is_cut_off_when_the_time_is_over` |
+/// | request for an upgrade, and the answer | as for HTTP/1 | | | `silence::on_a_websocket` |
+/// | WebSocket on which the client sends nothing | `WebSocket::set_idle_timeout` | 100 s | ping, then an error of `recv` | `silence::on_a_websocket` |
+/// | WebSocket that the server closes | 5 s | 5 s | closed | unit tests of `websocket::quiet` |
+/// | other protocols after an upgrade | the handler's, but for [`write_timeout`](Serve::write_timeout) | | | |
+/// | what the handler waits for | the handler's | | | |
+///
+/// # Tasks
 ///
 /// Nothing happens before the [`Serve`] is awaited. Then a task of its own accepts connections, so a task that keeps the
 /// caller's color busy does not stop the server.
@@ -61,6 +94,7 @@ where
         coloring: Coloring::Connection,
         max_connections: usize::MAX,
         header_read_timeout: Some(HEADER_READ_TIMEOUT),
+        body_read_timeout: Some(BODY_READ_TIMEOUT),
         write_timeout: Some(WRITE_TIMEOUT),
         http2_idle_timeout: Some(HTTP2_IDLE_TIMEOUT),
         drain_timeout: Some(DRAIN_TIMEOUT),
@@ -76,7 +110,10 @@ where
     message = "`{Self}` is no service of hyper",
     label = "this cannot serve requests",
     note = "an axum `Router`, like every service of tower, becomes one by `colored_hyper::tower(..)`: \
-            `serve(listener, tower(router))`"
+            `serve(listener, tower(router))`",
+    note = "`into_make_service` is for `axum::serve`: leave it out; and in place of \
+            `into_make_service_with_connect_info` write \
+            `serve_with(listener, move |peer| with_extension(tower(router.clone()), ConnectInfo(peer)))`"
 )]
 pub trait HttpService {}
 
@@ -86,6 +123,9 @@ impl<S: Service<Request<Incoming>>> HttpService for S {}
 /// hyper's own default.
 const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// A guess: other servers wait for one minute.
+const BODY_READ_TIMEOUT: Duration = Duration::from_secs(60);
+
 /// As long as for a client that sends nothing.
 const WRITE_TIMEOUT: Duration = HEADER_READ_TIMEOUT;
 
@@ -94,6 +134,14 @@ const HTTP2_IDLE_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// The time that supervisors commonly grant before they kill a process.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// As good as for ever, and yet no sum with the present time overflows.
+const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+
+/// A limit that no clock is too small for.
+pub(crate) fn limit(timeout: impl Into<Option<Duration>>) -> Option<Duration> {
+    timeout.into().map(|limit| limit.min(LONGEST))
+}
 
 /// The settings of a server; `.await` runs it. Made by [`serve`](crate::serve()) and [`serve_with`].
 ///
@@ -124,6 +172,7 @@ struct Settings<P> {
     coloring: Coloring<P>,
     max_connections: usize,
     header_read_timeout: Option<Duration>,
+    body_read_timeout: Option<Duration>,
     write_timeout: Option<Duration>,
     http2_idle_timeout: Option<Duration>,
     drain_timeout: Option<Duration>,
@@ -171,11 +220,29 @@ impl<L: Listener, M> Serve<L, M> {
     /// which lets a few slow clients hold all connections. Default: 30 seconds.
     ///
     /// The limit does not apply to an idle HTTP/2 connection that has begun, which
-    /// [`http2_idle_timeout`](Serve::http2_idle_timeout) limits, nor to a slow body: use a layer with a time-out.
+    /// [`http2_idle_timeout`](Serve::http2_idle_timeout) limits, nor to a body, which
+    /// [`body_read_timeout`](Serve::body_read_timeout) limits.
     pub fn header_read_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
-        let timeout = timeout.into();
+        let timeout = limit(timeout);
         self.settings.header_read_timeout = timeout;
         self.settings.http1.header_read_timeout(timeout);
+        self
+    }
+
+    /// Limits how long a client may send nothing of the body of a request that it has begun, while the server waits for it.
+    /// `None` sets no limit. Default: 60 seconds.
+    ///
+    /// Over HTTP/1 the handler's read of the body then fails with an error of kind
+    /// [`TimedOut`](std::io::ErrorKind::TimedOut), and the connection ends after the response. Over HTTP/2 the
+    /// connection ends with all of its requests, and [`on_error`](Serve::on_error) reports it.
+    ///
+    /// The time begins again with each byte, and the server notices its end within twice the limit. A body that the handler
+    /// does not read has no limit, because then the client does not make it wait; neither has one of HTTP/2 whose
+    /// response has begun, because both sides may talk for as long as they like. A handler that begins its response
+    /// before the end of the request, as calls of gRPC with two streams do, limits its reads itself. A call of gRPC whose
+    /// client sends a stream and is silent for minutes before the answer begins needs a longer limit.
+    pub fn body_read_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
+        self.settings.body_read_timeout = limit(timeout);
         self
     }
 
@@ -183,10 +250,14 @@ impl<L: Listener, M> Serve<L, M> {
     /// no more requests, lets running ones finish, and closes the connection; that is no error, and the client opens
     /// another connection when it needs one. `None` sets no limit. Default: 3 minutes.
     ///
-    /// A client that is gone without a word holds its requests open: see `keep_alive_interval` under
-    /// [`http2`](Serve::http2).
+    /// The server does not wait for a client that does not understand: 5 seconds after the last request has ended, or after
+    /// this limit, if that is shorter, it closes the connection. While the rest of a response is on its way,
+    /// [`write_timeout`](Serve::write_timeout) is the limit.
+    ///
+    /// A client that is gone without a word holds requests open whose handlers wait for something else: see
+    /// `keep_alive_interval` under [`http2`](Serve::http2).
     pub fn http2_idle_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
-        self.settings.http2_idle_timeout = timeout.into();
+        self.settings.http2_idle_timeout = limit(timeout);
         self
     }
 
@@ -196,10 +267,12 @@ impl<L: Listener, M> Serve<L, M> {
     ///
     /// The time begins when the buffers of the system are full, and begins again with each byte that fits: a client that
     /// reads slowly, but reads, is not cut off. The limit also applies to connections that were upgraded, until
-    /// [`into_io`] takes the socket out. It does not apply to one stream of HTTP/2 whose client sends no more window,
-    /// while the client reads the connection.
+    /// [`into_io`] takes the socket out.
+    ///
+    /// If the client of an HTTP/2 connection gives no room for one response, but reads others, only the stream of that
+    /// response is reset, and that is no error of the connection.
     pub fn write_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
-        self.settings.write_timeout = timeout.into();
+        self.settings.write_timeout = limit(timeout);
         self
     }
 
@@ -237,7 +310,7 @@ impl<L: Listener, M> Serve<L, M> {
     /// Limits how long a graceful shutdown waits for running requests. Afterwards the server cuts their
     /// connections off and ends with [`DrainTimeout`]. `None` sets no limit. Default: 30 seconds.
     pub fn drain_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
-        self.settings.drain_timeout = timeout.into();
+        self.settings.drain_timeout = limit(timeout);
         self
     }
 

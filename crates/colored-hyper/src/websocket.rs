@@ -43,6 +43,7 @@
 //! **A client** needs nothing of this crate: `tokio_tungstenite::client_async` works on our sockets.
 
 mod io;
+mod quiet;
 mod refusal;
 mod socket;
 mod split;
@@ -73,12 +74,12 @@ use tokio_tungstenite::tungstenite::protocol::Role;
 ///
 /// In a [graceful shutdown](crate::Serve::with_graceful_shutdown) the server closes the WebSocket: the client gets a close
 /// frame with the code 1001, "going away", [`WebSocket::recv`] returns the messages that the client has sent before its
-/// answer, and then `None`. The server waits for the session, and drops it when
+/// answer, and then `None`; after 5 seconds without an answer also. The server waits for the session, and drops it when
 /// [`drain_timeout`](crate::Serve::drain_timeout) is over.
 ///
 /// A client that does not read is cut off by [`write_timeout`](crate::Serve::write_timeout): the session gets an error
-/// when it sends. No limit ends a WebSocket on which nobody sends; a session that wants one puts a time-out on `recv`, and
-/// sends pings.
+/// when it sends. A client that sends nothing is asked by a ping whether it is there, and cut off if it does not answer:
+/// see [`WebSocket::set_idle_timeout`].
 ///
 /// A subprotocol is the caller's choice: read the header `Sec-WebSocket-Protocol` of the request, and set it in the
 /// response.
@@ -138,7 +139,7 @@ async fn begin<F, S>(
 }
 
 async fn open(upgraded: Upgraded, config: WebSocketConfig) -> WebSocketStream<Io> {
-    WebSocketStream::from_raw_socket(Io(upgraded), Role::Server, Some(config)).await
+    WebSocketStream::from_raw_socket(Io::new(upgraded), Role::Server, Some(config)).await
 }
 
 /// Runs the session until it ends or is cut off; drops `stop` when the server shuts down.

@@ -42,7 +42,9 @@ use std::time::Duration;
 /// **Sends to the own color do not wait.** The limit admits senders that run under its own color at
 /// once, over the capacity and before all waiters, because they would wait for themselves. So
 /// [`depth`](Self::depth) may exceed the capacity by the number of such items; the limit admits no
-/// other sender until the depth is below the capacity again. Two limits whose tasks wait for room
+/// other sender until the depth is below the capacity again. So senders from outside wait for as long
+/// as the color's own items overlap and fill the limit: where tasks of the color take permits in a
+/// loop, give the loop another color, or take fewer permits at a time than there are. Two limits whose tasks wait for room
 /// under each other can still wait for ever, and so can an admitted task that has hopped to another
 /// color and waits for room from there: these need a `try_` function, or a post from outside a
 /// task. Callbacks do not await, so they cannot wait for ever.

@@ -21,6 +21,8 @@ use entry::Kind;
 /// the function, so values that it keeps across an `.await` must be `Send`. With `local` the calling
 /// thread runs it instead, still under `Color::DEFAULT`, and nothing need be `Send`.
 ///
+/// `colored::spawn` is serial: tasks of other colors, by `spawn_unique` and `spawn_colored`, use all workers.
+///
 /// ```
 /// #[colored::main(workers = 2)]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -32,7 +34,18 @@ use entry::Kind;
 ///
 /// `main` may return the same types as a plain `main`. The worker that runs it reports an error, so the
 /// error need not be `Send`. A function with another name works too, and returns its output to its
-/// caller; the output must be `Send` without the option `local`.
+/// caller; the output must be `Send` without the option `local`. It may have arguments and generic parameters. Then the calling
+/// thread runs it, as with `local`, because it may borrow its arguments; with `local = false` a worker does, if all of them are
+/// `Send` and borrow nothing.
+///
+/// ```
+/// #[colored::main(workers = 2)]
+/// async fn shout(words: &[&str]) -> String {
+///     words.concat().to_uppercase()
+/// }
+///
+/// assert_eq!(shout(&["so", "be", "it"]), "SOBEIT");
+/// ```
 ///
 /// ```
 /// #[colored::main(local, pin = cfg!(target_os = "linux"))]
@@ -49,16 +62,25 @@ use entry::Kind;
 /// |---|---|---|
 /// | `workers = 4` | the number of workers, 1 to 1024; any `usize` expression | one for each available CPU |
 /// | `pin = true` | whether each worker is pinned to a CPU; any `bool` expression | `false` |
-/// | `local` | the calling thread runs the function, which need not be `Send` | a worker runs it |
+/// | `local`, `local = false` | the calling thread runs the function, which need not be `Send`; a worker does | a worker, for a `main` without arguments |
 /// | `paused` | the clock stands still and moves from timer to timer: for tests, see `colored::time` | it shows the system's time |
-/// | `tokio` | libraries that need tokio's runtime find one; wants the feature `tokio-context` | they find none, and panic |
+/// | `tokio`, `tokio = false` | libraries that need tokio's runtime find one, by the feature `tokio-context`, without which the option does not compile; they find none, and panic | they find one if the feature is enabled |
 /// | `crate = ::rt` | the path of the runtime; `crate = "::rt"` is the same | `::colored` |
 ///
 /// The attribute checks a literal at compile time; the builder checks any other expression at run time.
 /// The attribute reports all mistakes at once, each at its place.
 ///
-/// The function takes no arguments and no generic parameters, and is not `const`, `unsafe` or
-/// `extern`. Attributes and visibility are kept.
+/// These options of tokio's are accepted, so that a program which comes from tokio compiles:
+///
+/// | option | here |
+/// |---|---|
+/// | `worker_threads = 4` | `workers = 4` |
+/// | `flavor = "multi_thread"` | no effect: it is the default |
+/// | `flavor = "current_thread"`, `flavor = "local"` | `local, workers = 1`. The worker is a thread of its own |
+/// | `start_paused = true` | `paused`, with any number of workers |
+///
+/// The function is not `const`, `unsafe` or `extern`, and has no `self`. `main` takes no arguments and no generic parameters.
+/// Attributes and visibility are kept.
 ///
 /// # When `colored` has another name
 ///
@@ -83,8 +105,9 @@ pub fn main(options: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Makes an `async fn` a test.
 ///
-/// Each test has a runtime of its own, which is built before it and shut down after it, and runs in it
-/// as [`main`](macro@main) does. [`main`](macro@main) has a table of the options.
+/// Each test has a runtime of its own, which is built before it and shut down after it. The thread of the test runs the
+/// function, as with the option `local`: under `Color::DEFAULT`, and nothing need be `Send`. With `local = false` a worker
+/// runs it, as it runs [`main`](macro@main), which has a table of the options.
 ///
 /// ```
 /// #[colored::test]

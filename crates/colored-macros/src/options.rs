@@ -11,19 +11,18 @@ use crate::errors::Errors;
 use crate::nearest::nearest;
 
 const NAMES: &[&str] = &["workers", "pin", "local", "paused", "tokio", "crate"];
+/// Options of tokio's, which mean one of these or nothing.
+const TOKIOS: &[&str] = &["flavor", "worker_threads", "start_paused"];
 const ALLOWED: &str =
     "the options are `workers = 4`, `pin = true`, `local`, `paused`, `tokio` and `crate = ::path`";
 
 /// Options of other runtimes, and their replacements here.
 const ELSEWHERE: &[(&str, &str)] = &[
-    ("worker_threads", ", called `workers` here"),
     ("core_threads", ", called `workers` here"),
     ("threads", ", called `workers` here"),
     ("path", ", called `crate` here"),
-    ("flavor", ": use `workers = 1` or `local`"),
     ("current_thread", ": use `workers = 1` or `local`"),
     ("multi_thread", ": leave it out, or use `workers = 4`"),
-    ("start_paused", ", called `paused` here"),
     ("unhandled_panic", ": a panic ends its task and reaches its `JoinHandle`"),
 ];
 
@@ -31,10 +30,10 @@ const ELSEWHERE: &[(&str, &str)] = &[
 pub(crate) struct Options {
     /// Methods of the builder with their argument, as written.
     pub(crate) setters: Vec<(Ident, Expr)>,
-    /// Whether the calling thread runs the future.
-    pub(crate) local: bool,
-    /// Whether the threads are in a tokio runtime, and where that is asked for.
-    pub(crate) tokio: Option<Span>,
+    /// Whether the calling thread runs the future, if that is said.
+    pub(crate) local: Option<bool>,
+    /// Whether the threads are in a tokio runtime, if that is said, and where.
+    pub(crate) tokio: Option<(Span, bool)>,
     /// Where the runtime is.
     pub(crate) path: Path,
     given: Vec<Ident>,
@@ -45,7 +44,7 @@ impl Options {
     pub(crate) fn parse(tokens: TokenStream, errors: &mut Errors) -> Self {
         let mut options = Self {
             setters: Vec::new(),
-            local: false,
+            local: None,
             tokio: None,
             path: parse_quote_spanned!(Span::mixed_site()=> ::colored),
             given: Vec::new(),
@@ -81,32 +80,65 @@ impl Options {
     fn option(&mut self, input: ParseStream) -> Result<()> {
         let name = Ident::parse_any(input)
             .map_err(|error| Error::new(error.span(), format!("expected an option: {ALLOWED}")))?;
-        if !NAMES.iter().any(|known| name == known) {
+        if !NAMES.iter().chain(TOKIOS).any(|known| name == known) {
             return Err(unknown(&name));
         }
-        if self.given.contains(&name) {
-            return Err(Error::new(name.span(), format!("`{name}` is given twice")));
-        }
-        self.given.push(name.clone());
-        if name == "workers" {
-            let value = value::workers(value::of(&name, input, value::WORKERS)?)?;
-            self.setters.push((name, value));
+        self.note(&name)?;
+        if name == "workers" || name == "worker_threads" {
+            let value = value::workers(&name, value::of(&name, input, value::WORKERS)?)?;
+            self.setters.push((Ident::new("workers", name.span()), value));
+        } else if name == "flavor" {
+            self.flavor(name, input)?;
         } else if name == "pin" {
             let value = value::pin(value::of(&name, input, value::PIN)?)?;
             self.setters.push((name, value));
         } else if name == "local" {
             // A wrong value still shows the intention, and avoids a second error about `Send`.
-            self.local = true;
-            self.local = value::flag(&name, input)?;
-        } else if name == "paused" {
+            self.local = Some(true);
+            self.local = Some(value::flag(&name, input)?);
+        } else if name == "paused" || name == "start_paused" {
             if value::flag(&name, input)? {
                 let setter = Ident::new("start_paused", name.span());
                 self.setters.push((setter, parse_quote_spanned!(name.span()=> true)));
             }
         } else if name == "tokio" {
-            self.tokio = value::flag(&name, input)?.then(|| name.span());
+            self.tokio = Some((name.span(), value::flag(&name, input)?));
         } else {
             self.path = value::path(&name, input)?;
+        }
+        Ok(())
+    }
+
+    /// Takes down that the option is given. Two names of one option are one.
+    fn note(&mut self, name: &Ident) -> Result<()> {
+        let meant = |name: &Ident| match name.to_string().as_str() {
+            "worker_threads" => "workers".to_owned(),
+            "start_paused" => "paused".to_owned(),
+            word => word.to_owned(),
+        };
+        match self.given.iter().find(|given| meant(given) == meant(name)) {
+            Some(given) if given == name => {
+                Err(Error::new(name.span(), format!("`{name}` is given twice")))
+            }
+            Some(given) => {
+                let text =
+                    format!("`{name}` is another name for `{given}`, which is given already");
+                Err(Error::new(name.span(), text))
+            }
+            None => {
+                self.given.push(name.clone());
+                Ok(())
+            }
+        }
+    }
+
+    /// `multi_thread` is the default here. The others want a future that need not be `Send`, and one worker.
+    fn flavor(&mut self, name: Ident, input: ParseStream) -> Result<()> {
+        if value::flavor(&name, input)? {
+            self.local.get_or_insert(true);
+            let one = (Ident::new("workers", name.span()), parse_quote_spanned!(name.span()=> 1));
+            // A number that is given too comes later, and counts.
+            self.setters.insert(0, one);
         }
         Ok(())
     }

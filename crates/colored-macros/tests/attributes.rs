@@ -38,12 +38,22 @@ async fn never_returned() -> ! {
     std::future::pending().await
 }
 
-#[colored::test(local)]
-async fn local_test() -> Result<(), Rc<str>> {
+#[colored::test]
+async fn a_test_need_not_be_send() -> Result<(), Rc<str>> {
     let shared = Rc::new(4);
     std::future::ready(()).await;
     assert_eq!(*shared, 4);
     Ok(())
+}
+
+#[colored::test(local = false)]
+async fn a_test_that_a_worker_runs() -> Result<(), Rc<str>> {
+    Ok(())
+}
+
+#[colored::test(flavor = "multi_thread", worker_threads = 2, start_paused = true)]
+async fn options_of_tokio() {
+    assert_eq!(colored::last_start_paused(), Some(true));
 }
 
 #[colored::test(paused = false)]

@@ -99,6 +99,10 @@ pub(crate) struct App {
     pub(crate) chosen: Option<String>,
     /// The task of the page of one task.
     pub(crate) chosen_task: Option<u64>,
+    /// A trace file is wanted.
+    pub(crate) wants_trace: bool,
+    /// What came of the last one.
+    pub(crate) traced: Option<String>,
     pub(crate) ends: bool,
 }
 
@@ -115,6 +119,11 @@ impl App {
         if !self.paused {
             self.dump = Some(dump);
         }
+    }
+
+    /// Takes what came of a trace file.
+    pub(crate) fn show_trace(&mut self, text: String) {
+        self.traced = Some(text);
     }
 
     /// Whether a page shows tasks, which the program does not list otherwise.
@@ -140,6 +149,7 @@ impl App {
 
     /// A key was pressed.
     pub(crate) fn press(&mut self, key: KeyCode) {
+        self.traced = None;
         match key {
             KeyCode::Char('q') => self.ends = true,
             KeyCode::Esc => {
@@ -152,6 +162,7 @@ impl App {
             KeyCode::Char('?' | 'h') => self.page = Page::Help,
             KeyCode::Char('p' | ' ') => self.paused = !self.paused,
             KeyCode::Char('t') => self.totals = !self.totals,
+            KeyCode::Char('w') => self.wants_trace = true,
             KeyCode::Char('s') | KeyCode::Right => self.sort_by_next(1),
             KeyCode::Left => self.sort_by_next(Column::ALL.len() - 1),
             KeyCode::Up => self.row = self.row.saturating_sub(1),

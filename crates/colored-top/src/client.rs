@@ -10,7 +10,7 @@ use self::absent::{Stream, connect};
 #[cfg(unix)]
 use self::unix::{Stream, connect};
 
-use crate::model::{Dump, Failure, Snapshot};
+use crate::model::{Dump, Failure, Snapshot, Traced};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 
@@ -43,6 +43,17 @@ impl Client {
         let text = self.request("dump")?;
         serde_json::from_str(&text).map_err(|error| {
             io::Error::other(format!("the program does not write what this version reads: {error}"))
+        })
+    }
+
+    /// Lets the program write a trace file, and says where it is, or why there is none.
+    pub(crate) fn trace(&mut self) -> io::Result<String> {
+        let text = self.request("trace")?;
+        let told: Traced = serde_json::from_str(&text).unwrap_or_default();
+        Ok(match told {
+            Traced { trace: Some(path), .. } => format!("wrote {path}: open it in ui.perfetto.dev"),
+            Traced { error: Some(error), .. } => error,
+            _ => String::from("the program does not write what this version reads"),
         })
     }
 

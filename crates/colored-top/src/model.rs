@@ -10,6 +10,14 @@ pub(crate) struct Failure {
     pub(crate) error: Option<String>,
 }
 
+/// The reply to `trace`.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Traced {
+    pub(crate) trace: Option<String>,
+    pub(crate) error: Option<String>,
+}
+
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Snapshot {

@@ -82,13 +82,16 @@ fn header(app: &App) -> Line<'static> {
 }
 
 fn footer(app: &App) -> Line<'static> {
+    if let Some(text) = &app.traced {
+        return Line::styled(text.clone(), Style::new().bold());
+    }
     let mut spans = Vec::new();
     for (place, (page, name)) in Page::NUMBERED.into_iter().enumerate() {
         let style = if page == app.page { Style::new().reversed() } else { Style::new() };
         spans.push(Span::styled(format!("{} {name}", place + 1), style));
         spans.push(Span::raw(" "));
     }
-    spans.push(Span::raw(" ? help  q quit  p pause  s sort  t total"));
+    spans.push(Span::raw(" ? help  q quit  p pause  s sort  t total  w trace"));
     Line::from(spans)
 }
 

@@ -30,20 +30,30 @@ pub(crate) fn size() -> (u16, u16) {
 enum Told {
     State(String),
     Tasks(Dump),
+    Traced(String),
+}
+
+/// What the user wants beside snapshots.
+#[derive(Default)]
+struct Wants {
+    /// As long as a page shows them.
+    tasks: AtomicBool,
+    /// Once.
+    trace: AtomicBool,
 }
 
 /// Shows snapshots until the user has enough, or the program has ended.
 pub(crate) fn run(client: Client) -> io::Result<()> {
-    let wants_tasks = Arc::new(AtomicBool::new(false));
-    let told = read_on(client, Arc::clone(&wants_tasks));
+    let wants = Arc::new(Wants::default());
+    let told = read_on(client, Arc::clone(&wants));
     let mut terminal = ratatui::try_init()?;
-    let shown = show(&mut terminal, &told, &wants_tasks);
+    let shown = show(&mut terminal, &told, &wants);
     ratatui::restore();
     shown
 }
 
 /// A thread reads, so that keys need not wait for a snapshot.
-fn read_on(mut client: Client, wants_tasks: Arc<AtomicBool>) -> Receiver<io::Result<Told>> {
+fn read_on(mut client: Client, wants: Arc<Wants>) -> Receiver<io::Result<Told>> {
     // One is on the way while one is shown; while none is taken, none is asked for.
     let (send, told) = mpsc::sync_channel(0);
     thread::spawn(move || {
@@ -54,8 +64,14 @@ fn read_on(mut client: Client, wants_tasks: Arc<AtomicBool>) -> Receiver<io::Res
                 return;
             }
             // Ordering: a flag alone; a moment later is early enough.
-            if wants_tasks.load(Ordering::Relaxed)
+            if wants.tasks.load(Ordering::Relaxed)
                 && send.send(client.tasks().map(Told::Tasks)).is_err()
+            {
+                return;
+            }
+            // Ordering: as above.
+            if wants.trace.swap(false, Ordering::Relaxed)
+                && send.send(client.trace().map(Told::Traced)).is_err()
             {
                 return;
             }
@@ -67,7 +83,7 @@ fn read_on(mut client: Client, wants_tasks: Arc<AtomicBool>) -> Receiver<io::Res
 fn show(
     terminal: &mut ratatui::DefaultTerminal,
     told: &Receiver<io::Result<Told>>,
-    wants_tasks: &AtomicBool,
+    wants: &Wants,
 ) -> io::Result<()> {
     let mut app = App::default();
     while !app.ends {
@@ -76,12 +92,17 @@ fn show(
             Ok(told) => match told? {
                 Told::State(text) => app.show(client::read(&text)?),
                 Told::Tasks(dump) => app.show_tasks(dump),
+                Told::Traced(text) => app.show_trace(text),
             },
             Err(TryRecvError::Empty) => {}
             Err(TryRecvError::Disconnected) => return Err(io::Error::other("the reader ended")),
         }
         // Ordering: a flag alone.
-        wants_tasks.store(app.wants_tasks(), Ordering::Relaxed);
+        wants.tasks.store(app.wants_tasks(), Ordering::Relaxed);
+        if std::mem::take(&mut app.wants_trace) {
+            // Ordering: a flag alone.
+            wants.trace.store(true, Ordering::Relaxed);
+        }
         terminal.draw(|frame| screen::draw(&app, frame.area(), frame.buffer_mut()))?;
         if event::poll(PACE)? {
             match event::read()? {

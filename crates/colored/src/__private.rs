@@ -7,16 +7,18 @@
 //! fn main() -> ExitCode {
 //!     async fn main() -> Result<(), E> { .. }
 //!     let main = future(main());
-//!     run_to_exit(builder(), main)
+//!     run_to_exit(builder(), main).here()
 //! }
 //! ```
 //!
 //! It is `run` where nothing is returned, or where the function is neither `main` nor a test. With
-//! `local` it is `block_on(builder(), main())`, and nothing more is asked of the future.
+//! `local`, in a test, and for a function with arguments it is `block_on(builder(), main()).here()`, and nothing more is
+//! asked of the future.
 //!
 //! The traits here exist for their error messages: each stands for a bound of `Runtime::run`, and its
 //! message gives a remedy if the bound does not hold.
 
+use std::panic::Location;
 use std::pin::{Pin, pin};
 use std::process::Termination;
 
@@ -92,33 +94,85 @@ pub fn with_tokio<B: WithTokio>(builder: B) -> B {
 )]
 pub trait WithTokio {}
 
+/// The option `tokio = false`.
+#[cfg(feature = "tokio-context")]
+pub fn without_tokio(builder: Builder) -> Builder {
+    builder.tokio_context(false)
+}
+
+/// The option `tokio = false`, where there is none.
+#[cfg(not(feature = "tokio-context"))]
+pub fn without_tokio(builder: Builder) -> Builder {
+    builder
+}
+
 /// Asks of the main future what `run` will ask, in words that name the remedy.
 pub fn future<F: MainFuture>(main: F) -> F {
     main
 }
 
-/// `Runtime::run`. The future is boxed, so that the runtime is compiled once for each output and not
-/// once for each test.
-pub fn run<F>(builder: Builder, main: F) -> F::Output
+/// A boxed main future: so the runtime is compiled once for each output, and not once for each test.
+type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// A main future that is ready to be run.
+pub struct Main<T> {
+    builder: Builder,
+    main: Boxed<T>,
+    /// Made where the bounds of the output hold: [`here`](Self::here) has none, which the compiler would report again.
+    run: fn(&Runtime, &'static Location<'static>, Boxed<T>) -> T,
+}
+
+impl<T> Main<T> {
+    /// `Runtime::run`: the main task is spawned at the caller's place.
+    #[track_caller]
+    pub fn here(self) -> T {
+        (self.run)(&start(self.builder), Location::caller(), self.main)
+    }
+}
+
+/// What `run` runs.
+pub fn run<F>(builder: Builder, main: F) -> Main<F::Output>
 where
     F: Future<Output: MainOutput> + Send + 'static,
 {
-    let main: Pin<Box<dyn Future<Output = F::Output> + Send>> = Box::pin(main);
-    start(builder).run(main)
+    let run = |runtime: &Runtime, site, main| runtime.run_from(site, main);
+    Main { builder, main: Box::pin(main), run }
 }
 
 /// `run`, with an exit code that is made where the future ran: its output need not be `Send`.
-pub fn run_to_exit<F>(builder: Builder, main: F) -> ExitCode
+pub fn run_to_exit<F>(builder: Builder, main: F) -> Main<ExitCode>
 where
     F: Future<Output: Exit> + Send + 'static,
 {
     run(builder, async { main.await.exit() })
 }
 
-/// `Runtime::block_on`, also compiled once for each output.
-pub fn block_on<F: Future>(builder: Builder, main: F) -> F::Output {
-    let main: Pin<&mut dyn Future<Output = F::Output>> = pin!(main);
-    start(builder).block_on(main)
+/// A main future that the calling thread is ready to run.
+pub struct LocalMain<F> {
+    builder: Builder,
+    main: F,
+}
+
+impl<F: Future> LocalMain<F> {
+    /// `Runtime::block_on`, also compiled once for each output.
+    #[track_caller]
+    pub fn here(self) -> F::Output {
+        let main: Pin<&mut dyn Future<Output = F::Output>> = pin!(self.main);
+        start(self.builder).block_on(main)
+    }
+}
+
+/// What `block_on` runs.
+pub fn block_on<F: Future>(builder: Builder, main: F) -> LocalMain<F> {
+    LocalMain { builder, main }
+}
+
+/// `block_on`, with an exit code.
+pub fn block_on_to_exit<F>(builder: Builder, main: F) -> LocalMain<impl Future<Output = ExitCode>>
+where
+    F: Future<Output: Exit>,
+{
+    block_on(builder, async { main.await.exit() })
 }
 
 fn start(builder: Builder) -> Runtime {

@@ -19,8 +19,12 @@ pub(crate) enum Kind {
     Memory,
     /// On a device of this machine: metadata of an open file is in memory.
     Local,
-    /// Another machine or process answers, or the file system is unknown: any operation may wait.
+    /// Another machine answers, or the file system is unknown: any operation may wait.
     Remote,
+    /// The system makes the contents when they are read, as in `/proc`.
+    Generated,
+    /// A process answers, by FUSE: a read gets what the process gives.
+    Served,
 }
 
 /// A device, as in `st_dev`. Its capabilities are learned from the answers of the system.

@@ -88,7 +88,7 @@ pub(crate) struct Driver {
     pub(crate) finishers: Finishers,
     pub(crate) freezer: Freezer,
     #[cfg(feature = "tokio-context")]
-    tokio: Option<TokioContext>,
+    tokio: OnceLock<TokioContext>,
     /// The places where the workers sleep, and the spare ones behind them.
     parkers: Box<[Parker]>,
     /// The threads of the workers, and of the spare ones behind them, as far as they have begun.
@@ -169,9 +169,9 @@ impl Driver {
             thread_numbers: (0..workers).map(|_| AtomicU32::new(0)).collect(),
             stall: None,
             finishers: Finishers::default(),
-            freezer: Freezer::new(String::new(), Vec::new(), None),
+            freezer: Freezer::new(String::new(), Vec::new(), None, false),
             #[cfg(feature = "tokio-context")]
-            tokio: None,
+            tokio: OnceLock::new(),
             parkers: (0..workers).map(|_| Parker::default()).collect(),
             threads: (0..workers).map(|_| OnceLock::new()).collect(),
             coalescing: (0..workers).map(|_| Coalescing::new(rest)).collect(),
@@ -193,10 +193,13 @@ impl Driver {
         self.threads.get(worker)?.get()?.read()
     }
 
-    /// Whether the worker is inside a poll that has not announced it, and its thread is blocked.
+    /// Whether the worker is inside a poll that has not announced it, and its thread is blocked, but not in a call of the
+    /// runtime's own.
     pub(crate) fn is_blocked(&self, worker: usize, scheduler: &Scheduler) -> bool {
         let in_slice = || {
-            let slice = scheduler.running(worker).filter(|slice| slice.in_place != InPlace::Inside);
+            let announced = [InPlace::Inside, InPlace::Own];
+            let slice =
+                scheduler.running(worker).filter(|slice| !announced.contains(&slice.in_place));
             slice.map(|slice| slice.serial)
         };
         let before = in_slice();
@@ -223,16 +226,17 @@ impl Driver {
         Driver { stall, ..self }
     }
 
-    /// The same driver, with a tokio runtime for libraries.
+    /// Gives the driver a tokio runtime for libraries, before any thread asks for it.
     #[cfg(feature = "tokio-context")]
-    pub(crate) fn with_tokio(self, tokio: Option<TokioContext>) -> Driver {
-        Driver { tokio, ..self }
+    pub(crate) fn set_tokio(&self, tokio: TokioContext) {
+        let is_first = self.tokio.set(tokio).is_ok();
+        debug_assert!(is_first, "a driver has one tokio runtime");
     }
 
     /// Lets this thread be in the tokio runtime, if there is one, until the guard is dropped.
     #[cfg(feature = "tokio-context")]
     pub(crate) fn enter_tokio(&self) -> Option<tokio::runtime::EnterGuard<'_>> {
-        self.tokio.as_ref().map(TokioContext::enter)
+        self.tokio.get().map(TokioContext::enter)
     }
 
     #[cfg(not(feature = "tokio-context"))]
@@ -369,7 +373,7 @@ impl Driver {
     /// Ends the tokio runtime that was made for libraries, if there is one, and waits for its threads until `deadline`.
     #[cfg(feature = "tokio-context")]
     pub(crate) fn shut_down_tokio(&self, deadline: Option<Instant>) {
-        if let Some(tokio) = &self.tokio {
+        if let Some(tokio) = self.tokio.get() {
             tokio.shut_down(deadline);
         }
     }

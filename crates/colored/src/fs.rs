@@ -12,6 +12,7 @@
 //! | [`File::read_at`] and the other reads | `preadv2` with `RWF_NOWAIT`, 256 KiB a time | the rest by io_uring, or the call, up to 1 MiB a time |
 //! | [`File::write_at`] and the other writes | `pwritev2` with `RWF_NOWAIT`, where the file system has it | the rest, up to 1 MiB a time |
 //! | reads and writes of pipes and sockets | `preadv2` and `pwritev2` with `RWF_NOWAIT` | the reactor |
+//! | reads of terminals, and of files of `/proc` and `/sys` | | the reactor, where there is nothing; then the call |
 //! | [`File::open`], [`OpenOptions::open`] of a file that exists | `openat2` with `RESOLVE_CACHED` | the call |
 //! | [`File::metadata`] | on a device of this machine, after the first call | the call |
 //! | [`metadata`], [`symlink_metadata`], [`try_exists`] | the same, if the path is in memory | the call |
@@ -39,7 +40,11 @@
 //! data is.
 //!
 //! Files have threads of their own, at most 64, so that they and the calls of
-//! [`spawn_blocking`](crate::spawn_blocking) do not delay each other.
+//! [`spawn_blocking`](crate::spawn_blocking) do not delay each other. What may wait for somebody else has others, so that
+//! it delays only its like, and the end of a runtime does not wait for it. There are at most 64 of each of these: openings
+//! of named pipes for reading, and for writing; reads of files of FUSE; devices and files of `/proc` that have something;
+//! and operations that wait although the reactor does not know of them, such as writes to terminals. Each standard stream
+//! has one. What finds no free thread waits in line behind its like.
 //!
 //! [`Builder::io_uring`]: crate::Builder::io_uring
 //! [`Builder::lazy_files`]: crate::Builder::lazy_files
@@ -70,6 +75,7 @@
 //! # }
 //! ```
 
+mod buffer;
 mod convert;
 mod cursor;
 mod descriptor;
@@ -77,9 +83,11 @@ mod dir_builder;
 mod fault;
 mod file;
 mod gather;
+mod nature;
 mod offload;
 mod open;
 mod open_file;
+mod opening;
 mod paths;
 mod positional;
 mod read_dir;
@@ -103,5 +111,5 @@ pub use self::paths::{
     symlink_metadata, try_exists,
 };
 pub use self::read_dir::{DirEntry, ReadDir, read_dir};
-pub use self::replace::write;
+pub use self::replace::{write, write_in_place};
 pub use self::watch::{Event, Watcher};

@@ -6,6 +6,7 @@ pub(crate) use self::labeled::labeled;
 
 use colored_core::Leaf;
 use std::panic::Location;
+use std::ptr;
 
 /// The kind of a wait. Its number is the tag of the [`Leaf`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +35,7 @@ pub(crate) enum Kind {
     Accept = 10,
     /// The other side has not answered an attempt to connect; the argument is the descriptor.
     Connect = 11,
-    /// A lock, or a permit of a semaphore.
+    /// A lock, or a permit of a semaphore; the argument is [`number_of_lock`], with [`IS_PERMIT`] for a semaphore.
     Lock = 12,
     /// A channel has no value.
     Receive = 13,
@@ -183,7 +184,8 @@ impl Told {
             Kind::Signal => "waits for the signal",
             Kind::Accept => "waits for a connection",
             Kind::Connect => "waits for the answer to an attempt to connect",
-            Kind::Lock => "waits for a lock or a permit",
+            Kind::Lock if self.arg & IS_PERMIT != 0 => "waits for a permit",
+            Kind::Lock => "waits for a lock",
             Kind::Receive => "waits for a value of a channel",
             Kind::Send => "waits for room in a channel",
             Kind::Notified => "waits for a signal of another task",
@@ -204,12 +206,26 @@ impl Told {
             Kind::Signal => "signal",
             Kind::Accept => "accept",
             Kind::Connect => "connect",
+            Kind::Lock if self.arg & IS_PERMIT != 0 => "permit",
             Kind::Lock => "lock",
             Kind::Receive => "receive",
             Kind::Send => "send",
             Kind::Notified => "notified",
         }
     }
+}
+
+/// In the argument of a lock: it is a semaphore.
+pub(crate) const IS_PERMIT: u32 = 1 << (Leaf::SHORT_ARG_BITS - 1);
+
+/// A number that tells one lock from another, as a rule, as long as both live: of one place in the program, tasks may wait
+/// for many locks.
+#[inline]
+pub(crate) fn number_of_lock<T: ?Sized>(lock: &T) -> u32 {
+    let address = ptr::from_ref(lock).cast::<()>().addr() as u64;
+    // The product spreads addresses that are multiples of the size.
+    let spread = address.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (spread >> (u64::BITS - (Leaf::SHORT_ARG_BITS - 1))) as u32
 }
 
 /// The argument where the descriptor is unknown.

@@ -40,21 +40,22 @@
 //!
 //! | | runs its future | the future is | afterwards |
 //! |---|---|---|---|
-//! | [`#[colored::main]`](macro@main), [`#[colored::test]`](macro@test) | on any worker of a new runtime | `Send` | the runtime is shut down |
-//! | the same with `local` | on the calling thread | any | the same |
+//! | [`#[colored::main]`](macro@main) | on any worker of a new runtime | `Send` | the runtime is shut down |
+//! | [`#[colored::test]`](macro@test), `#[colored::main(local)]` | on the calling thread | any | the same |
 //! | [`Runtime::run`] | on any worker | `Send + 'static` | other tasks go on |
 //! | [`Runtime::block_on`], [`Handle::block_on`] | on the calling thread | any, may borrow | other tasks go on; its [`spawn_local`] tasks are aborted |
 //! | [`EmbeddedRuntime`](runtime::EmbeddedRuntime) | on the calling thread, in turns, inside an event loop of the program | any | other tasks go on with the next turn |
 //! | [`Handle`] | spawns from any thread | `Send + 'static` | |
 //!
 //! In all of them the main future is a task under [`Color::DEFAULT`]: it never overlaps a task that
-//! names no color. `run` and the plain attributes cost no thread switch per poll; `block_on` costs
+//! names no color. `run` and `#[colored::main]` cost no thread switch per poll; `block_on` costs
 //! one when the color is busy on a worker.
 //!
 //! # The end of a program
 //!
-//! When `main` is done, the runtime drops the remaining tasks under their colors. A task that has a turn coming at that time
-//! may have it: a spawn just before the end of `main` runs in some programs and not in others. What must happen, `main`
+//! When `main` is done, the runtime drops the remaining tasks under their colors, those of one color in their order: first
+//! those that have a turn coming, then those that wait, the oldest first. A task that has a turn coming at that time may
+//! have it: a spawn just before the end of `main` runs in some programs and not in others. What must happen, `main`
 //! awaits. Then the program
 //! waits for polls and [`spawn_blocking`] calls that have begun, because they cannot be
 //! interrupted. A call that never returns, such as a read of [`std::io::stdin`] from an unused
@@ -165,15 +166,16 @@
 //!
 //! * Our sockets implement tokio's `AsyncRead` and `AsyncWrite`, which are in [`io`]. Libraries
 //!   that use these traits work: TLS, codecs, protocols.
-//! * `tokio::sync` needs no runtime; [`sync`] wraps its types. [`select!`], [`join!`] and
-//!   [`try_join!`] are tokio's and need no runtime; for `pin!` use [`std::pin::pin!`].
+//! * `tokio::sync` needs no runtime; [`sync`] wraps its types. [`select!`], [`join!`],
+//!   [`try_join!`] and [`pin!`] are tokio's and need no runtime.
 //! * `tokio::spawn`, `tokio::time`, `tokio::net`, `tokio::fs`, `tokio::signal` and `tokio::process`
 //!   need a tokio runtime and panic without one. Use [`spawn`], [`time`], [`net`], [`fs`], [`signal`] and `process` of
-//!   this crate. The page `docs/from-tokio.md` of the repository has a table of all calls, and ports a server step by
-//!   step.
+//!   this crate. What means the same has the same path and name. The page `docs/from-tokio.md` of the repository says
+//!   what differs, and ports a server step by step.
 //! * Libraries that are built on those, such as HTTP clients and database drivers, work with the feature
-//!   `tokio-context` and `#[colored::main(tokio)]`: then all threads are in a tokio runtime as well. Our
-//!   tasks keep their colors; what a library hands to `tokio::spawn` has none, and runs on tokio's thread.
+//!   `tokio-context`: then all threads are in a tokio runtime as well. Our tasks keep their colors; what a
+//!   library hands to `tokio::spawn` has none, and runs on tokio's thread, where [`spawn`], [`net`] and
+//!   [`time`] of this crate work too.
 //! * The crate `colored-rt-hyper` runs hyper, axum and tonic.
 //! * The sockets implement the traits of futures-io and hyper with the features below.
 //! * Any executor may await a [`JoinHandle`], a [`ColorCell::call`] and all of [`sync`]. Sockets
@@ -189,7 +191,7 @@
 //! | `metrics` | no | [`metrics::Exporter`](metrics): the runtime's counters for the recorder of the `metrics` crate |
 //! | `native-stacks` | no | `dump::install_stack_handler`: [dumps](dump::Dump) have the native stacks of workers that are stuck; Linux, x86-64 and aarch64 |
 //! | `tracing` | no | each task has a span of `tracing`, see [below](#spans); [warnings](Builder::warnings) are events |
-//! | `tokio-context` | no | `#[colored::main(tokio)]`, `Builder::tokio_context`: libraries that need tokio's runtime find one |
+//! | `tokio-context` | no | libraries that need tokio's runtime find one, beside every runtime; `Builder::tokio_context` turns it off |
 //! | `hdrhistogram` | no | [`trace`]`::Snapshot::histograms`: how recorded times are distributed |
 //! | `usdt` | no | static [probes](#probes) of workers, for tracers of the system; Linux |
 //!
@@ -267,6 +269,7 @@ pub mod pinned;
 mod pool;
 #[cfg(unix)]
 pub mod process;
+mod ready;
 pub mod report;
 pub mod runtime;
 pub mod signal;
@@ -305,7 +308,7 @@ pub use self::task::{
 #[cfg(feature = "macros")]
 #[doc(inline)]
 pub use colored_macros::{main, test};
-pub use tokio::{join, select, try_join};
+pub use tokio::{join, pin, select, try_join};
 
 #[doc(hidden)]
 pub mod __private;

@@ -1,4 +1,4 @@
-//! The hint for a program that lacks the feature `tokio-context`.
+//! The hint for a program whose runtime has no tokio runtime beside it.
 
 use std::any::Any;
 use std::sync::Once;
@@ -6,8 +6,9 @@ use std::sync::Once;
 /// What tokio panics with where its runtime is missing.
 const TOKIOS: &str = "there is no reactor running";
 
-const HINT: &str = "colored: a library looks for tokio's runtime: enable the feature `tokio-context` of `colored-rt`, and \
-                    write `#[colored::main(tokio)]` or `Builder::tokio_context(true)`";
+const HINT: &str = "colored: a library looks for tokio's runtime, and there is none beside this one: enable the feature \
+                    `tokio-context` of `colored-rt`, and leave out the option `tokio = false` and \
+                    `Builder::tokio_context(false)`";
 
 /// Prints how to get tokio's runtime, once in a process, if the payload of a panic says that it is missing.
 pub(crate) fn explain(payload: &(dyn Any + Send)) {

@@ -21,8 +21,8 @@ pub use self::addr::{ToSocketAddrs, lookup_host};
 pub use self::chunks::Chunks;
 pub use self::incoming::Incoming;
 pub use self::tcp::{
-    ConnectOptions, KeepAlive, ListenOptions, OwnedReadHalf, OwnedWriteHalf, ReadHalf,
-    ReuniteError, TcpListener, TcpSocket, TcpStream, WriteHalf,
+    connect::ConnectOptions, keep_alive::KeepAlive, listen::ListenOptions, listener::TcpListener,
+    socket::TcpSocket, stream::TcpStream,
 };
 pub use self::udp::UdpSocket;
 #[cfg(unix)]
@@ -50,7 +50,7 @@ mod methods;
 mod promises;
 mod send_file;
 mod socket;
-mod tcp;
+pub mod tcp;
 #[cfg(test)]
 mod testing;
 mod tokio_io;

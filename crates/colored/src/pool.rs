@@ -159,16 +159,20 @@ impl Pool {
         self.groups[class as usize].stats()
     }
 
-    /// Whether a job is queued or runs, except on a stream, which waits for a peer.
+    /// Whether a job is queued or runs, except of the classes that wait for a peer.
     pub(crate) fn has_work(&self) -> bool {
-        let streams = &self.groups[Class::Stream as usize];
-        self.all().iter().any(|threads| !Arc::ptr_eq(threads, streams) && threads.has_work())
+        let waits = |threads: &Arc<Threads>| {
+            let mut classes = Class::ALL.into_iter().filter(|class| class.waits_for_a_peer());
+            classes.any(|class| Arc::ptr_eq(threads, &self.groups[class as usize]))
+        };
+        self.all().iter().any(|threads| !waits(threads) && threads.has_work())
     }
 
     /// Ends the pool, and waits until its threads are gone or `deadline` has come.
     /// True when they are gone. Without a deadline it may wait for ever. It does
-    /// not wait for name look-ups and reads of terminals that are under way: the
-    /// tasks that wanted the answers are gone.
+    /// not wait for name look-ups, nor for what may never end, such as a read of a
+    /// terminal ([`Class::is_waited_for`]): the tasks that wanted the answers are
+    /// gone.
     ///
     /// No job is taken any more, jobs that no thread has begun are dropped, on this
     /// thread, and jobs that run are waited for. When the deadline comes first,

@@ -25,10 +25,12 @@ mod rules;
 #[cfg(test)]
 mod tests;
 mod text;
+mod waits;
 
 pub use self::bound::Limit;
 pub use self::fault::{Fault, Finding};
 pub(crate) use self::news::News;
+pub use self::waits::Waiting;
 
 use self::bound::Bound;
 use self::digest::Digest;
@@ -64,6 +66,12 @@ pub struct Report {
     is_full: bool,
     /// Whether waits were measured. Without this the report knows run times only, and finds less.
     pub measures_waits: bool,
+    /// What the tasks waited for: the three most frequent waits that are alike, and the oldest one of the others.
+    pub waits: Vec<Waiting>,
+    /// How often the tasks were looked at for this: never, if there are too many of them.
+    pub looks: usize,
+    /// The color of `limit`, as a text says it.
+    limit_name: String,
 }
 
 impl Report {
@@ -84,6 +92,12 @@ impl Report {
             is_full: digest.awake() >= rules::FULL,
             delayed: digest.delayed(),
             measures_waits: digest.measures_waits,
+            waits: digest.waits.shown(),
+            looks: digest.waits.looks,
+            limit_name: match bound.limit {
+                Some(Limit::Color(color)) => digest.waits.name(color),
+                _ => String::new(),
+            },
         }
     }
 
@@ -98,6 +112,9 @@ impl Report {
             is_full: false,
             delayed: 0.0,
             measures_waits: false,
+            waits: Vec::new(),
+            looks: 0,
+            limit_name: String::new(),
         }
     }
 
@@ -108,7 +125,8 @@ impl Report {
     }
 
     /// The report as a JSON object: `fault` (null if there is none), `sentence`, `findings` with `fault`, `sentence`,
-    /// `evidence` and `remedy`; `length` in seconds, `ceiling` (null if infinite), `limit`, `load`, `delayed`, `measures_waits`.
+    /// `evidence` and `remedy`; `length` in seconds, `ceiling` (null if infinite), `limit`, `load`, `delayed`, `measures_waits`;
+    /// `looks`, and `waits` with `for`, `color`, `site`, `spawned`, `tasks` (the mean number), `part` (of the looks), `oldest`.
     #[must_use]
     pub fn to_json(&self) -> String {
         json::object(|report| self.write(report))
@@ -131,6 +149,10 @@ impl Report {
         report.field("load", self.load);
         report.field("delayed", self.delayed);
         report.field("measures_waits", self.measures_waits);
+        report.field("looks", self.looks);
+        report.array("waits", |list| {
+            self.waits.iter().for_each(|waiting| list.object(|object| waiting.write(object)));
+        });
     }
 
     /// The first line, without the name of the fault.
@@ -141,7 +163,14 @@ impl Report {
         }
     }
 
-    fn write_delay(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// What the tasks wait for, and the note on other programs.
+    fn write_rest(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for waiting in &self.waits {
+            write!(f, "\nwaits: {waiting}")?;
+        }
+        if self.looks == 0 && self.length > Duration::ZERO {
+            f.write_str("\nwaits: not looked at, so what is not a color is not known")?;
+        }
         if self.delayed < MUCH_DELAY {
             return Ok(());
         }
@@ -152,12 +181,14 @@ impl Report {
         )
     }
 
-    /// The sentence where nothing was found.
+    /// The sentence where nothing was found. It speaks of what is measured: what tasks wait for is listed, and may limit.
     fn nothing(&self) -> String {
+        const MEASURED: &str = "no color and no CPU limits the program";
         let load = text::percent(self.load);
         let ceiling = text::factor(self.ceiling);
         match self.limit {
-            None => "nothing limits the program: it does nothing".into(),
+            None if self.waits.is_empty() => "nothing limits the program: it does nothing".into(),
+            None => format!("{MEASURED}: it does nothing, its tasks wait"),
             Some(_) if self.is_full && self.load >= rules::FULL => {
                 format!(
                     "the CPUs limit: polls take {load} of them, and no color would gain by a split"
@@ -167,30 +198,28 @@ impl Report {
                 "the CPUs limit: no worker sleeps, though polls get {load} of the CPUs only"
             ),
             Some(Limit::Cpus) => format!(
-                "nothing limits the program: polls take {load} of the CPUs, which are full when the load has grown \
-                 {ceiling} times"
+                "{MEASURED}: polls take {load} of the CPUs, which are full when the load has grown {ceiling} times"
             ),
-            Some(Limit::Color(color)) => format!(
-                "nothing limits the program: polls take {load} of the CPUs; {} is full when the load has grown \
-                 {ceiling} times",
-                text::color(color)
+            Some(Limit::Color(_)) => format!(
+                "{MEASURED}: polls take {load} of the CPUs; {} is full when the load has grown {ceiling} times",
+                self.limit_name
             ),
         }
     }
 }
 
 impl fmt::Display for Report {
-    /// One sentence, then the evidence and the remedy of each finding; and a note if other programs took the CPUs. No line
-    /// end after the last line.
+    /// One sentence, then the evidence and the remedy of each finding; then what the tasks wait for, and a note if other
+    /// programs took the CPUs. No line end after the last line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(first) = self.findings.first() else {
             write!(f, "none: {}", self.nothing())?;
-            return self.write_delay(f);
+            return self.write_rest(f);
         };
         write!(f, "{first}")?;
         for finding in &self.findings[1..] {
             write!(f, "\nalso {finding}")?;
         }
-        self.write_delay(f)
+        self.write_rest(f)
     }
 }

@@ -9,7 +9,8 @@
 //! | [`Metrics`] | counters of its workers |
 //!
 //! A runtime has one thread for each worker (`colored-w0`, ..), a reactor thread (`colored-reactor`) and
-//! blocking threads on demand. When nothing is runnable all threads sleep, and the process makes no system
+//! blocking threads on demand; with the feature `tokio-context` also `colored-tokio`, which waits for events of libraries
+//! ([`Builder`]). When nothing is runnable all threads sleep, and the process makes no system
 //! call.
 //!
 //! # Two runtimes in one program
@@ -87,6 +88,12 @@ mod parts;
 mod port;
 mod shutdown;
 mod threads;
+mod tokio_names;
+#[cfg(feature = "tokio-context")]
+mod tokio_threads;
+#[cfg(not(feature = "tokio-context"))]
+#[path = "runtime/tokio_threads/absent.rs"]
+mod tokio_threads;
 mod warnings;
 mod worker_hooks;
 
@@ -95,13 +102,14 @@ pub use self::embedded::EmbeddedRuntime;
 pub use self::handle::{EnterGuard, Handle};
 pub use self::metrics::{Metrics, WorkerMetrics};
 pub use self::shutdown::{ShutdownTimeout, StuckCall};
+pub use self::tokio_names::RuntimeFlavor;
 
 use self::threads::Threads;
 use crate::pool::Class;
 use crate::task::{JoinError, JoinHandle};
 use colored_core::Color;
 use std::fmt;
-use std::panic::{RefUnwindSafe, UnwindSafe, resume_unwind};
+use std::panic::{Location, RefUnwindSafe, UnwindSafe, resume_unwind};
 use std::time::Duration;
 
 /// A runtime: its workers, reactor, timers and blocking threads.
@@ -168,7 +176,17 @@ impl Runtime {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        match main_task::run(&self.handle, main) {
+        self.run_from(Location::caller(), main)
+    }
+
+    /// As [`run`](Self::run), for a caller at `site`.
+    #[track_caller]
+    pub(crate) fn run_from<F>(&self, site: &'static Location<'static>, main: F) -> F::Output
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        match main_task::run(&self.handle, site, main) {
             Ok(output) => output,
             Err(error) => resume(error, "run"),
         }

@@ -7,7 +7,42 @@
 //! ends: also if all that waited for it are dropped.
 
 #[cfg(unix)]
-mod unix;
+pub mod unix;
 
 #[cfg(unix)]
-pub use self::unix::{Signal, SignalKind, ctrl_c, signal};
+use std::io;
+
+/// Waits for Ctrl-C, from the first poll of this future on: for `SIGINT`.
+///
+/// Cancel safe. A signal that comes while no such future waits is forgotten; a [`Signal`](unix::Signal) remembers it.
+///
+/// # Errors
+///
+/// As [`unix::signal`].
+///
+/// # Panics
+///
+/// Outside a runtime.
+///
+/// # Examples
+///
+/// ```no_run
+/// # async fn serve() {}
+/// # #[colored::main]
+/// # async fn main() -> std::io::Result<()> {
+/// colored::select! {
+///     () = serve() => {}
+///     stopped = colored::signal::ctrl_c() => stopped?,
+/// }
+/// // Both have come to an end: the rest is what a graceful stop wants.
+/// # Ok(())
+/// # }
+/// ```
+#[cfg(unix)]
+pub async fn ctrl_c() -> io::Result<()> {
+    let mut interrupt = unix::signal(unix::SignalKind::interrupt())?;
+    match interrupt.recv().await {
+        Some(()) => Ok(()),
+        None => Err(io::Error::other("the runtime has shut down")),
+    }
+}

@@ -18,7 +18,8 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`Group`] | owns its tasks: returns their outputs, aborts them when it is dropped; a limit, a deadline |
+//! | [`JoinSet`] | owns its tasks: returns their outputs, aborts them when it is dropped; a limit, a deadline |
+//! | [`LocalSet`] | owns tasks of one thread that [`spawn_local`] spawns: waits for them, aborts them when it is dropped |
 //! | [`TaskTracker`] | counts tasks, and waits until there are none; keeps no outputs, and aborts nothing |
 //! | [`CancellationToken`] | asks any number of tasks to end, which do so where they look at it; it is tokio-util's, needs no runtime, and works under every color |
 //!
@@ -47,14 +48,17 @@
 //! ```
 
 mod builder;
-mod group;
+pub mod coop;
+mod join_set;
 mod local;
+mod local_set;
 mod tracker;
 mod unconstrained;
 
 pub use self::builder::Builder;
-pub use self::group::Group;
+pub use self::join_set::JoinSet;
 pub use self::local::{LocalKey, NotInScope, Scope};
+pub use self::local_set::{LocalEnterGuard, LocalSet};
 pub use self::tracker::{TaskTracker, TrackedFuture, TrackerToken};
 pub use self::unconstrained::{Unconstrained, unconstrained};
 #[doc(inline)]
@@ -69,6 +73,12 @@ pub use tokio_util::sync::{
     CancellationToken, DropGuard, DropGuardRef, WaitForCancellationFuture,
     WaitForCancellationFutureOwned,
 };
+
+/// The futures of this module, under the names that tokio gives them.
+pub mod futures {
+    #[doc(no_inline)]
+    pub use super::Scope as TaskLocalFuture;
+}
 
 use crate::blocking::running;
 use colored_core::{Color, SchedulerHandle};
@@ -166,7 +176,7 @@ where
 /// which tasks it may overlap.
 ///
 /// On a worker the task may run until the runtime ends; inside `block_on` it is aborted when the
-/// `block_on` ends.
+/// `block_on` ends. Inside a [`LocalSet`] the task belongs to the set.
 ///
 /// # Panics
 ///
@@ -176,6 +186,12 @@ pub fn spawn_local<F>(future: F) -> JoinHandle<F::Output>
 where
     F: Future + 'static,
 {
+    local_set::spawn(future)
+}
+
+/// Spawns it, whether or not the thread is inside of a set.
+#[track_caller]
+fn spawn_here_on_thread<F: Future + 'static>(future: F) -> JoinHandle<F::Output> {
     match colored_core::spawn_local(future) {
         Ok(handle) => handle,
         Err(_) => panic!(

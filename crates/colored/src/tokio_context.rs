@@ -1,13 +1,21 @@
 //! A tokio runtime beside this one, for libraries that look for tokio's.
 //!
 //! A library finds tokio by a thread-local, which a guard sets. So every thread that polls tasks, or runs blocking calls
-//! of users, holds a guard meanwhile. The tokio runtime only waits for events and timers, on a thread of its own; its
-//! wakers schedule our tasks under their colors, as any waker does.
+//! of users, holds a guard meanwhile. The tokio runtime waits for events and timers, on a thread of its own; its wakers
+//! schedule our tasks under their colors, as any waker does. It also runs what libraries hand to `tokio::spawn` and to
+//! `tokio::task::spawn_blocking`, and code of the program in it may spawn tasks of ours: so the threads of the tokio runtime
+//! enter ours.
+//!
+//! The runtime starts with ours and not at the first need, because tokio tells nobody of a need: a look-up of the
+//! thread-local finds a runtime or panics.
 
+use crate::launch::Hook;
 use crate::wall;
+use std::any::Any;
 use std::fmt;
 use std::io;
-use std::sync::{Mutex, PoisonError};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, EnterGuard, Handle, Runtime};
@@ -20,27 +28,55 @@ pub(crate) struct TokioContext {
     handle: Handle,
     /// The runtime, if it was made for this purpose and has not ended.
     own: Mutex<Option<Runtime>>,
+    /// What its threads call first. It holds our runtime, which holds this: so it goes at the end.
+    enter: Arc<Mutex<Option<Hook>>>,
 }
 
 impl TokioContext {
-    /// A new tokio runtime with one thread.
+    /// A new tokio runtime with one thread, and more for its blocking calls. Each calls `enter` when it begins, until
+    /// [`shut_down`](Self::shut_down), and `leave` when it ends.
     ///
     /// # Errors
     ///
     /// When the system gives no thread, or no selector.
-    pub(crate) fn start(prefix: &str) -> io::Result<Self> {
+    pub(crate) fn start(
+        prefix: &str,
+        stack_size: Option<usize>,
+        enter: Hook,
+        leave: fn(),
+    ) -> io::Result<Self> {
+        let enter = Arc::new(Mutex::new(Some(enter)));
+        let begin = Arc::clone(&enter);
+        let name = format!("{prefix}-tokio");
         let mut builder = Builder::new_multi_thread();
-        let runtime = builder
-            .worker_threads(1)
-            .thread_name(format!("{prefix}-tokio"))
-            .enable_all()
-            .build()?;
-        Ok(Self { handle: runtime.handle().clone(), own: Mutex::new(Some(runtime)) })
+        builder.worker_threads(1).thread_name(&name).enable_all();
+        builder.on_thread_start(move || {
+            let enter = begin.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            if let Some(enter) = enter {
+                enter();
+            }
+        });
+        builder.on_thread_stop(leave);
+        if let Some(bytes) = stack_size {
+            builder.thread_stack_size(bytes);
+        }
+        let failed =
+            |error: &dyn fmt::Display| format!("cannot start the thread `{name}`: {error}");
+        // tokio panics if the system gives no thread, and its panic would be printed: so this asks first.
+        let asked = thread::Builder::new().name(name.clone()).spawn(|| ());
+        let asked = asked.map_err(|error| io::Error::new(error.kind(), failed(&error)))?;
+        let _ = asked.join();
+        // Other programs may have taken the thread since.
+        let runtime =
+            catch_unwind(AssertUnwindSafe(|| builder.build())).unwrap_or_else(|payload| {
+                Err(io::Error::new(io::ErrorKind::WouldBlock, failed(&text_of(&*payload))))
+            })?;
+        Ok(Self { handle: runtime.handle().clone(), own: Mutex::new(Some(runtime)), enter })
     }
 
     /// Somebody else's tokio runtime.
     pub(crate) fn of(handle: Handle) -> Self {
-        Self { handle, own: Mutex::new(None) }
+        Self { handle, own: Mutex::new(None), enter: Arc::default() }
     }
 
     /// Lets this thread be in the tokio runtime until the guard is dropped.
@@ -50,19 +86,40 @@ impl TokioContext {
 
     /// Ends the tokio runtime, if it is our own, and waits for its threads until `deadline`.
     pub(crate) fn shut_down(&self, deadline: Option<Instant>) {
+        let enter = self.enter.lock().unwrap_or_else(PoisonError::into_inner).take();
+        drop(enter);
         let own = self.own.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(runtime) = own else { return };
         let left = deadline.map_or(PATIENCE, |at| at.saturating_duration_since(wall::now()));
         if left.is_zero() {
             return runtime.shutdown_background();
         }
-        // tokio does not wait on a thread that is inside a task of its own, and panics. Another thread may wait for it.
-        let ended =
-            thread::Builder::new().spawn(move || runtime.shutdown_timeout(left.min(PATIENCE)));
-        if let Ok(ended) = ended {
-            let _ = ended.join();
+        // tokio does not wait on a thread that is inside a task of its own, and panics. Another thread may wait for it. If
+        // there is none, nobody waits.
+        let place = Arc::new(Mutex::new(Some(runtime)));
+        let taken = Arc::clone(&place);
+        let take = move |place: &Mutex<Option<Runtime>>| {
+            place.lock().unwrap_or_else(PoisonError::into_inner).take()
+        };
+        let body = move || {
+            if let Some(runtime) = take(&taken) {
+                runtime.shutdown_timeout(left.min(PATIENCE));
+            }
+        };
+        match thread::Builder::new().spawn(body) {
+            Ok(ended) => drop(ended.join()),
+            Err(_) => {
+                if let Some(runtime) = take(&place) {
+                    runtime.shutdown_background();
+                }
+            }
         }
     }
+}
+
+fn text_of(payload: &(dyn Any + Send)) -> &str {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| payload.downcast_ref::<&'static str>().copied()).unwrap_or("it panicked")
 }
 
 impl Drop for TokioContext {

@@ -3,8 +3,10 @@
 //! [`Handle::usage`](crate::Handle::usage) returns a [`Snapshot`]; the difference of two is a [`Window`], which the
 //! [report](crate::report) reads.
 
+mod waits;
 mod window;
 
+pub use self::waits::{KeptColor, WaitGroup, WaitOfKeeper, Waits};
 pub use self::window::Window;
 pub use colored_core::{Level, Usage};
 

@@ -73,7 +73,19 @@ pub(crate) fn convoy(dice: &mut Dice) {
     let stock = Color::named("stock");
     let (customers, supplier, count) =
         (dice.number(6..=40), dice.micros(500..=8_000), dice.micros(5..=100));
-    if dice.number(0..=1) == 0 {
+    let kind = dice.number(0..=2);
+    if kind == 2 {
+        // One section after the other, in all of them.
+        for _ in 0..customers {
+            let _detached = spawn_colored(stock, async move {
+                loop {
+                    exclusive(sleep(supplier)).await;
+                }
+            });
+        }
+        return;
+    }
+    if kind == 0 {
         for _ in 0..customers {
             let _detached = spawn_colored(stock, async move {
                 loop {

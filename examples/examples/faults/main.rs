@@ -1,4 +1,4 @@
-//! Ten programs with a fault each, one that has none, and the report that tells them apart.
+//! Twelve programs with a fault each, one that has none, and the report that tells them apart.
 //!
 //! `docs/diagnosing.md` shows what each looks like, and the change that mends it.
 
@@ -8,6 +8,7 @@ mod load;
 mod polls;
 mod queues;
 mod small;
+mod waits;
 
 use colored::Runtime;
 use colored_examples::{Args, Failure};
@@ -18,13 +19,13 @@ use std::time::Duration;
 
 const USAGE: &str = "faults --fault NAME [--report] [--json] [--workers N] [--seed S] [--seconds T] [--load NAME]
   NAME: hot-color, convoy, long-poll, default-color, too-fine, ping-pong, blocked-worker, timer-storm, unbounded-queue,
-        starved-class, none
-  --load, with none: idle, server, batch, burst, timers, busy";
+        starved-class, lock-wait, stuck-color, none
+  --load, with none: idle, server, batch, burst, timers, busy, locks, pool, keys";
 
 /// Spawns the tasks of a program, which run until it ends.
 type Program = fn(&mut Dice);
 
-const FAULTS: [(&str, Option<Program>); 11] = [
+const FAULTS: [(&str, Option<Program>); 13] = [
     ("hot-color", Some(colors::hot)),
     ("convoy", Some(colors::convoy)),
     ("long-poll", Some(polls::long)),
@@ -35,16 +36,21 @@ const FAULTS: [(&str, Option<Program>); 11] = [
     ("timer-storm", Some(small::timers)),
     ("unbounded-queue", Some(queues::unbounded)),
     ("starved-class", Some(queues::starved)),
+    ("lock-wait", Some(waits::lock)),
+    ("stuck-color", Some(waits::stuck)),
     ("none", None),
 ];
 
-const LOADS: [(&str, Program); 6] = [
+const LOADS: [(&str, Program); 9] = [
     ("idle", healthy::idle),
     ("server", healthy::server),
     ("batch", healthy::batch),
     ("burst", healthy::burst),
     ("timers", healthy::timers),
     ("busy", healthy::busy),
+    ("locks", waits::locks),
+    ("pool", waits::pool),
+    ("keys", waits::keys),
 ];
 
 /// The program may begin before it is observed.

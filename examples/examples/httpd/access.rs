@@ -2,6 +2,7 @@
 
 use crate::helpers::Helpers;
 use colored::fs;
+use rustix::io::Errno;
 use std::fs::Metadata;
 use std::io::{self, ErrorKind, Read};
 use std::ops::Range;
@@ -52,7 +53,14 @@ pub(crate) enum Absent {
 }
 
 impl From<io::Error> for Absent {
+    /// The answers are those of nginx: a chain of links that does not end is forbidden, like what may not be read.
     fn from(error: io::Error) -> Absent {
+        // The runtime's files name the operation and the path around the error of the system.
+        let source = error.get_ref().and_then(|named| named.source()?.downcast_ref());
+        let code = source.unwrap_or(&error).raw_os_error();
+        if code == Some(Errno::LOOP.raw_os_error()) {
+            return Absent::Forbidden;
+        }
         match error.kind() {
             ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidFilename => {
                 Absent::NotFound

@@ -15,7 +15,7 @@ mod room;
 mod wire;
 
 use colored::net::TcpListener;
-use colored::task::Group;
+use colored::task::JoinSet;
 use colored_examples::{Args, Failure, asked_to_stop, finish};
 use hotel::Hotel;
 use std::pin::pin;
@@ -31,7 +31,7 @@ async fn main() -> Result<(), Failure> {
     let mut stop = pin!(asked_to_stop()?);
     println!("listening on {addr}; try: nc {} {}, and say: lobby me", addr.ip(), addr.port());
     let hotel = Hotel::default();
-    let mut connections = Group::new();
+    let mut connections = JoinSet::new();
     loop {
         colored::select! {
             accepted = listener.accept() => match accepted {

@@ -3,7 +3,8 @@
 use super::hotel::{Guest, Hotel};
 use super::room::Line;
 use colored::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use colored::net::{OwnedReadHalf, OwnedWriteHalf, TcpStream};
+use colored::net::TcpStream;
+use colored::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use colored::spawn_here;
 use colored::sync::mpsc::UnboundedReceiver;
 use colored::time::{Duration, timeout};

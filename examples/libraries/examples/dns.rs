@@ -4,7 +4,7 @@
 //! answer. So the name server is asked once for each name: the next look-up of that color finds the answer in the cache.
 
 use colored::net::UdpSocket;
-use colored::task::Group;
+use colored::task::JoinSet;
 use colored::{Color, ColorCell, exclusive, spawn_unique};
 use colored_libraries::Failure;
 use hickory_resolver::TokioResolver;
@@ -29,7 +29,7 @@ async fn main() -> Result<(), Failure> {
     let provider = TokioRuntimeProvider::default();
     let resolver = TokioResolver::builder_with_config(config, provider).build()?;
 
-    let mut lookups = Group::new();
+    let mut lookups = JoinSet::new();
     for n in 0..12 {
         let (resolver, name) = (resolver.clone(), format!("host{}.example.", n % 3));
         lookups.spawn_colored(Color::of(&name), async move {

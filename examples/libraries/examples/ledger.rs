@@ -21,7 +21,7 @@ use axum::routing::post;
 use colored::net::TcpListener;
 use colored::stage::{Batch, Builder, Events, Stage};
 use colored::sync::{mpsc, oneshot};
-use colored::task::Group;
+use colored::task::JoinSet;
 use colored::{Color, ColorCell, spawn_unique, when};
 use colored_hyper::{serve, tower};
 use colored_libraries::{Failure, argument_or};
@@ -169,7 +169,7 @@ async fn on_disk(pool: &SqlitePool, number: i64) -> sqlx::Result<i64> {
 /// Makes transfers from many clients at a time. Returns what became of them.
 async fn clients(url: String) -> String {
     let client = reqwest::Client::new();
-    let mut clients = Group::new();
+    let mut clients = JoinSet::new();
     for number in 0..CLIENTS {
         let (client, url) = (client.clone(), url.clone());
         clients.spawn_unique(async move {

@@ -8,7 +8,7 @@
 //! the color of its subject: the spawns are in the order of the messages, and so the handlers of a subject are.
 
 use async_nats::ConnectOptions;
-use colored::task::Group;
+use colored::task::JoinSet;
 use colored::{Color, ColorCell};
 use colored_libraries::{Failure, argument_or};
 use futures_util::StreamExt;
@@ -28,7 +28,7 @@ async fn main() -> Result<(), Failure> {
     client.flush().await?;
 
     let mut shops: HashMap<String, ColorCell<Vec<usize>>> = HashMap::new();
-    let mut handlers = Group::new();
+    let mut handlers = JoinSet::new();
     for _ in 0..ORDERS {
         let Some(order) = orders.next().await else { break };
         let n: usize = std::str::from_utf8(&order.payload)?.parse()?;

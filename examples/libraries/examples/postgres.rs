@@ -8,7 +8,7 @@
 //! in place of `tokio::spawn`. With the feature the driver opens a socket of tokio's; `connect_raw` takes a socket of
 //! ours, and then nothing of tokio's runtime is needed.
 
-use colored::task::Group;
+use colored::task::JoinSet;
 use colored::{Color, net::TcpStream, spawn_unique};
 use colored_libraries::{Failure, argument_or};
 use tokio_postgres::config::{Config, Host};
@@ -21,7 +21,7 @@ async fn main() -> Result<(), Failure> {
     drop(spawn_unique(connection));
 
     let client = std::sync::Arc::new(client);
-    let mut rows = Group::new();
+    let mut rows = JoinSet::new();
     for n in 0..8_i64 {
         let client = client.clone();
         rows.spawn_colored(Color::of(&n), async move { square(&client, n).await });

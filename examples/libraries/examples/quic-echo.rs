@@ -3,7 +3,7 @@
 //! quinn finds tokio's runtime and uses its UDP socket and timers; its drivers are tasks of tokio. The handlers of the
 //! streams are tasks of ours.
 
-use colored::task::Group;
+use colored::task::JoinSet;
 use colored::{Color, spawn_unique};
 use colored_libraries::{Failure, SelfSigned};
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
@@ -32,7 +32,7 @@ async fn main() -> Result<(), Failure> {
     let config = QuicClientConfig::try_from(tls.client("echo")?)?;
     client.set_default_client_config(ClientConfig::new(Arc::new(config)));
     let connection = client.connect(addr, "localhost")?.await?;
-    let mut streams = Group::new();
+    let mut streams = JoinSet::new();
     for stream in 0..8_u64 {
         let connection = connection.clone();
         streams.spawn_colored(Color::of(&stream), async move {

@@ -7,7 +7,7 @@
 //! The messages arrive in order at one task, and it spawns their handlers in that order. Handlers of one key have one
 //! color, so each key's messages are handled in order, and keys in parallel.
 
-use colored::task::Group;
+use colored::task::JoinSet;
 use colored::{Color, ColorCell};
 use colored_libraries::{Failure, argument_or};
 use futures_util::StreamExt;
@@ -18,7 +18,7 @@ use std::collections::HashMap;
 async fn main() -> Result<(), Failure> {
     let client = redis::Client::open(argument_or("redis://127.0.0.1:6379"))?;
     let connection = client.get_multiplexed_async_connection().await?;
-    let mut pipelines = Group::new();
+    let mut pipelines = JoinSet::new();
     for user in 0..4_u64 {
         let mut connection = connection.clone();
         pipelines.spawn_colored(Color::of(&user), async move {
@@ -45,7 +45,7 @@ async fn main() -> Result<(), Failure> {
     }
     let heard: ColorCell<HashMap<String, Vec<String>>> =
         ColorCell::new(Color::named("heard"), HashMap::new());
-    let mut handlers = Group::new();
+    let mut handlers = JoinSet::new();
     let mut messages = events.on_message().take(12);
     while let Some(message) = messages.next().await {
         let text: String = message.get_payload()?;

@@ -6,7 +6,7 @@
 use axum::Router;
 use axum::extract::Path;
 use axum::routing::get;
-use colored::task::Group;
+use colored::task::JoinSet;
 use colored::{Color, ColorCell, net::TcpListener, spawn};
 use colored_hyper::{serve, tower};
 use colored_libraries::Failure;
@@ -20,7 +20,7 @@ async fn main() -> Result<(), Failure> {
     drop(spawn(server.into_future()));
 
     let client = reqwest::Client::new();
-    let mut users = Group::new();
+    let mut users = JoinSet::new();
     for user in 0..4_u64 {
         let (client, url) = (client.clone(), url.clone());
         users.spawn_colored(Color::of(&user), ask(client, url, user));

@@ -4,7 +4,7 @@
 //! balance, and one is lost. [`colored::exclusive`] keeps the color across the awaits: deposits to one account queue up,
 //! deposits to others go on.
 
-use colored::task::Group;
+use colored::task::JoinSet;
 use colored::{Color, exclusive};
 use colored_libraries::Failure;
 use sqlx::sqlite::{SqlitePool, SqlitePoolOptions};
@@ -25,7 +25,7 @@ async fn main() -> Result<(), Failure> {
             let insert = sqlx::query("insert into accounts values (?, 0)").bind(account);
             insert.execute(&pool).await?;
         }
-        let mut deposits = Group::new();
+        let mut deposits = JoinSet::new();
         for n in 0..ACCOUNTS * DEPOSITS {
             let (pool, account) = (pool.clone(), n % ACCOUNTS);
             deposits.spawn_colored(Color::of(&account), async move {

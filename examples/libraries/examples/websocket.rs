@@ -3,7 +3,7 @@
 //! Each connection is a task under a color of its own. The number of messages lies in a cell that all of them call.
 
 use colored::net::{TcpListener, TcpStream};
-use colored::task::Group;
+use colored::task::JoinSet;
 use colored::{Color, ColorCell, spawn_unique};
 use colored_libraries::Failure;
 use futures_util::{SinkExt, StreamExt};
@@ -22,7 +22,7 @@ async fn main() -> Result<(), Failure> {
         }
     });
 
-    let mut clients = Group::new();
+    let mut clients = JoinSet::new();
     for client in 0..4 {
         clients.spawn_unique(async move {
             let stream = TcpStream::connect(addr).await?;

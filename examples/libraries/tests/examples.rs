@@ -49,6 +49,14 @@ fn quic_echo() {
 }
 
 #[test]
+fn quic_on_own_sockets() {
+    let line = |stream| format!("stream {stream}: 40000 bytes, as sent: true");
+    let mut expected: Vec<_> = (0..8).map(line).collect();
+    expected.push("client and server have closed".into());
+    assert_eq!(lines_of("quic-own-sockets", &[]), expected);
+}
+
+#[test]
 fn dns() {
     let expected = [
         "host0.example. 192.0.2.0",

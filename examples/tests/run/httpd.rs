@@ -181,6 +181,46 @@ fn a_pipe_is_no_file() {
 }
 
 #[test]
+fn a_path_that_leads_nowhere_is_no_fault_of_the_server() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::net::UnixListener;
+    let files = Files::new("nowhere");
+    let at = |name: &str| files.path().join(name);
+    symlink("loop", at("loop")).unwrap();
+    symlink("there", at("here")).unwrap();
+    symlink("here", at("there")).unwrap();
+    symlink("nothing", at("dangling")).unwrap();
+    let _socket = UnixListener::bind(at("socket")).unwrap();
+    fs::create_dir(at("closed")).unwrap();
+    files.write("closed/file", b"closed");
+    fs::set_permissions(at("closed"), fs::Permissions::from_mode(0)).unwrap();
+    // The system lets root read everything.
+    let closed = if fs::read(at("closed/file")).is_ok() { 200 } else { 403 };
+    let long = format!("/{}", "a".repeat(300));
+    let deep = format!("/{}", "a/".repeat(3000));
+    let rows = [
+        ("/loop", 403),
+        ("/loop/file", 403),
+        ("/here", 403),
+        ("/dangling", 404),
+        ("/socket", 404),
+        ("/hello.txt/file", 404),
+        ("/hello.txt/", 404),
+        (&long, 404),
+        (&deep, 404),
+        ("/closed/file", closed),
+    ];
+    for mode in MODES {
+        let (_httpd, addr) = start(&files, &format!("--fs {mode}"));
+        for (path, expected) in rows {
+            let path_shown = &path[..path.len().min(20)];
+            assert_eq!(status(&get(addr, path).0), expected, "{mode}: {path_shown}");
+        }
+    }
+    fs::set_permissions(at("closed"), fs::Permissions::from_mode(0o700)).unwrap();
+}
+
+#[test]
 fn the_longest_prefix_has_the_file() {
     let (one, two) = (Files::new("one"), Files::new("two"));
     two.write("hello.txt", b"two");

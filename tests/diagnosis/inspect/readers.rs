@@ -5,6 +5,7 @@ use crate::support::{wait_until, watched};
 use colored::Color;
 use colored::usage::Level;
 use std::io::{ErrorKind, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 #[test]
@@ -17,7 +18,7 @@ fn a_request_that_is_none_gets_an_error_and_the_next_one_a_reply() {
             reader.send(wrong);
             let error = reader.error();
             assert!(
-                error.contains("allowed are `snapshot`, `dump`, `level 0` and `level 1`"),
+                error.contains("allowed are `snapshot`, `dump`, `trace`, `level 0` and `level 1`"),
                 "{error}"
             );
         }
@@ -30,6 +31,35 @@ fn a_request_that_is_none_gets_an_error_and_the_next_one_a_reply() {
         reader.send(&"x".repeat(1000));
         assert!(reader.error().contains("longer than 64 bytes"));
         assert!(reader.reply().is_none());
+    });
+}
+
+/// Beside the socket, for the user alone, and whatever stands there under its name before is not written to.
+#[test]
+fn a_reader_gets_a_trace_file_where_something_is_recorded() {
+    watched(|| {
+        let (scratch, path) = place();
+        let runtime = inspected(&path);
+        let mut reader = Reader::connect(&path);
+        assert!(reader.ask("trace").contains("records nothing: ask for `level 1` first"));
+        assert_eq!(reader.ask("level 1"), level(1));
+        runtime.run(async { colored::spawn_colored(7, async {}).await.unwrap() });
+        let (file, victim) = (scratch.join("socket.pftrace"), scratch.join("victim"));
+        std::fs::write(&victim, "").unwrap();
+        std::os::unix::fs::symlink(&victim, scratch.join("socket.pftrace.part")).unwrap();
+        let reply = reader.ask("trace");
+        let metadata = std::fs::metadata(&file).unwrap();
+        let told = format!(r#"{{"trace":"{}","bytes":{}}}"#, file.display(), metadata.len());
+        assert_eq!(reply, told);
+        assert!(metadata.len() > 100);
+        assert_eq!(metadata.permissions().mode() & 0o777, 0o600);
+        assert_eq!(std::fs::read(&victim).unwrap(), b"");
+        // In place of the last one; and where it cannot be written, that is the reply.
+        std::fs::remove_file(&file).unwrap();
+        std::fs::create_dir(&file).unwrap();
+        let error = reader.ask("trace");
+        assert!(error.contains("cannot write the trace file") && error.contains("socket.pftrace"));
+        assert!(!scratch.join("socket.pftrace.part").exists());
     });
 }
 

@@ -15,7 +15,7 @@ impl<T: Send + 'static> ColorCell<T> {
     ///
     /// Nothing else of the color runs meanwhile. Other branches of the same task do run, and for
     /// them the value is [`InUse`](AccessError::InUse). Calls and posts to the cell run afterwards.
-    /// The rules of `exclusive` apply; the value keeps the changes of `f`, whether `f` is done, was
+    /// The rules of `exclusive` apply, also the one for sections in a loop; the value keeps the changes of `f`, whether `f` is done, was
     /// dropped or has panicked.
     ///
     /// ```

@@ -58,6 +58,8 @@ use std::task::{Context, Poll, Waker, ready};
 ///
 /// Cancel safe: a `when` that is dropped before its first poll drops `f` at once. A scheduled
 /// `when` drops `f` when it has its colors, and under them, unless `f` has begun; then `f` goes on.
+/// So a `when` that was dropped, or whose task was aborted or timed out, keeps the colors that it
+/// has already until it has the others, and later work of these colors waits.
 ///
 /// # Cost
 ///

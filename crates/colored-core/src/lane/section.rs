@@ -8,15 +8,65 @@
 //! A shutdown cannot reach such a lane from behind, for the node that it pushes has no turn. So the task is registered
 //! with the scheduler before it waits with its lane for the first time in a section. If the scheduler is shutting down
 //! already, the task is aborted here.
+//!
+//! # Taken again
+//!
+//! The task stays at the head from its first section on, for as long as its polls end with an open one. So it is still
+//! there when it has given the color up, in a poll that goes on, and could take the color again before all others, again
+//! and again. [`Holds`] says that it has had a section since it came to the head; such a task begins another one only if
+//! nothing is scheduled behind it, and goes behind that work first otherwise ([`take`]). It leaves the head for that, and
+//! so the next section begins in any case. A section beside, or inside, an open one takes nothing.
 
 pub(crate) mod inside;
 pub(crate) mod port;
 
-use crate::lane::LanePtr;
 use crate::lane::current::Hold;
 use crate::lane::held::Held;
 use crate::lane::section::port::Closing;
+use crate::lane::{Inner, LanePtr};
 use crate::task::{Kept, TaskRef};
+
+/// Counts the times in which a task has the lane for its sections: from the first one until the task leaves the head.
+/// Odd during such a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Holds(u32);
+
+impl Holds {
+    #[inline]
+    pub(in crate::lane) fn is_on(self) -> bool {
+        self.0 & 1 != 0
+    }
+
+    fn begin(&mut self) {
+        self.0 |= 1;
+    }
+
+    fn end(&mut self) {
+        self.0 = self.0.wrapping_add(self.0 & 1);
+    }
+}
+
+/// A section of the task that this thread polls is about to begin. False if it may not begin in this turn, because the
+/// task has given the color up since it came to the head, and other work is scheduled: the task has to go behind that.
+///
+/// `put_off` belongs to the section, and says when it was put off. So no section is put off in two turns, whatever the
+/// other branches of its task do, and a branch that is polled twice in one turn gains nothing.
+pub(crate) fn take(task: TaskRef<LanePtr>, put_off: &mut Option<Holds>) -> bool {
+    if task.has_sections() {
+        return true;
+    }
+    Held::with_current(|lane| {
+        let Some(lane) = lane else { return true };
+        let holds = lane.inner(|inner| inner.holds);
+        let is_again = holds.is_on() && put_off.is_none_or(|before| before == holds);
+        if is_again && !lane.chain.has_head_only() {
+            *put_off = Some(holds);
+            return false;
+        }
+        lane.inner(|inner| inner.holds.begin());
+        true
+    })
+}
 
 impl LanePtr {
     /// Ends the poll of the head, which has an open section and is not ready. After [`Kept::Waiting`] this thread does
@@ -68,10 +118,14 @@ impl Held<'_> {
         }
     }
 
-    /// The task at the head leaves the lane.
+    /// The task at the head leaves it, and has had a section there.
     #[cold]
     pub(in crate::lane) fn forget_section(self) {
-        if let Some(section) = self.inner(|inner| inner.section.take()) {
+        let end = |inner: &mut Inner| {
+            inner.holds.end();
+            inner.section.take()
+        };
+        if let Some(section) = self.inner(end) {
             self.port.remove_section(section);
         }
     }

@@ -330,11 +330,11 @@ impl Held<'_> {
                 // runtime's reference keeps it in the list.
                 unsafe { inner.live.insert(task) };
             }
-            inner.section.is_some()
+            inner.holds.is_on()
         };
-        let has_kept = self.inner(list);
+        let has_held = self.inner(list);
         let wants = if done { Wants::Wait } else { task.wants() };
-        if has_kept && wants != Wants::Lane {
+        if has_held && wants != Wants::Lane {
             // The task at the head does not want to keep the lane any longer.
             self.forget_section();
         }

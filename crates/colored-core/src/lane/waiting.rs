@@ -4,8 +4,11 @@ use crate::lane::held::Held;
 use crate::lane::{Inner, LanePtr};
 
 impl Held<'_> {
-    /// Marks all waiting tasks for cancellation. An abort may add nodes to the lane, but does not run it.
+    /// Marks all waiting tasks for cancellation, the oldest first: their turns come in that order. An abort may add nodes
+    /// to the lane, but does not run it.
     pub(super) fn abort_waiting(self) {
+        // SAFETY: this thread holds the lane, whose list this is.
+        self.inner(|inner| unsafe { inner.live.reverse() });
         let next = |inner: &mut Inner| {
             // SAFETY: this thread holds the lane, whose list this is.
             unsafe { inner.live.pop() }

@@ -78,6 +78,34 @@ fn push_against_keep() {
     });
 }
 
+/// What another thread has pushed before it ends the wait of a section runs before the next section of the task.
+#[test]
+fn taken_again_behind_a_push() {
+    check(|| {
+        let port = Port::new();
+        let lane = lane(&port);
+        let witness = Arc::new(Witness::new());
+        let (gate, wait) = gate();
+        let seen = Arc::clone(&witness);
+        let join = spawn(&lane, async move {
+            exclusive(wait).await;
+            seen.note(1);
+            exclusive(async { seen.note(2) }).await;
+        });
+        let (seen, runner) = (Arc::clone(&witness), Arc::clone(&port));
+        let thread = thread::spawn(move || {
+            post(&lane, &seen, 3);
+            gate.open();
+            runner.run_all();
+        });
+        port.run_all();
+        thread.join().unwrap();
+        port.run_all();
+        assert!(join.is_finished(), "the wake-up was lost");
+        assert_eq!(witness.marks(), [1, 3, 2]);
+    });
+}
+
 /// References to the lane that were taken in the section's poll are counted before the lane is given away.
 #[test]
 fn spawn_inside_against_wake() {

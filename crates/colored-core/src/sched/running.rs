@@ -41,6 +41,8 @@ pub enum InPlace {
     Inside,
     /// A poll has been.
     Past,
+    /// A poll is inside a call of the layer above ([`in_own_call`](crate::port::in_own_call)).
+    Own,
 }
 
 /// The worker's side.
@@ -110,7 +112,8 @@ impl Running {
         match self.in_place.load(Ordering::Relaxed) {
             0 => InPlace::No,
             1 => InPlace::Inside,
-            _ => InPlace::Past,
+            2 => InPlace::Past,
+            _ => InPlace::Own,
         }
     }
 

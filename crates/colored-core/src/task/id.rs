@@ -33,8 +33,9 @@ impl Id {
         })
     }
 
-    /// The id with this number; none for 0.
-    pub(crate) fn from_number(number: u64) -> Option<Self> {
+    /// The id with this number, as from a log; none for 0. There need be no such task.
+    #[must_use]
+    pub fn from_number(number: u64) -> Option<Self> {
         NonZeroU64::new(number).map(Self)
     }
 

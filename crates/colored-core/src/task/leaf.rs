@@ -20,8 +20,8 @@
 //! | 4 | tag; 0: empty |
 //! | 1 | stale |
 //! | 1 | the place in the source is known, and stands beside the argument |
-//! | 1 | the place is known, and stands where the argument does, which is 0 |
-//! | 25 | argument, or place ([`sites`]) |
+//! | 1 | the place is known, and stands in the lower 12 bits of the next part; the argument, a short one, in the others |
+//! | 25 | argument, or place ([`sites`]) and short argument |
 //! | 32 | the start in milliseconds, for 49 days. With a place beside the argument: 12 bits for the place, and the start in seconds, for 12 days. Later starts wrap around |
 
 use crate::sites;
@@ -30,7 +30,7 @@ use std::panic::Location;
 const TAG: u64 = 0xf;
 const STALE: u64 = 1 << 4;
 const SITED: u64 = 1 << 5;
-const SITE_IS_ARG: u64 = 1 << 6;
+const HAS_SHORT_ARG: u64 = 1 << 6;
 const ARG_SHIFT: u32 = 7;
 const ARG: u64 = (1 << Leaf::ARG_BITS) - 1;
 const REST_SHIFT: u32 = ARG_SHIFT + Leaf::ARG_BITS;
@@ -46,13 +46,17 @@ pub struct Leaf {
     pub tag: u8,
     /// A detail: less than 2²⁵. Other bits are lost.
     pub arg: u32,
-    /// Where the program began to wait, if known. With an argument beside it, the start of the wait is kept in seconds.
+    /// Where the program began to wait, if known. With an argument of more than 13 bits beside it, the start of the wait is
+    /// kept in seconds.
     pub site: Option<&'static Location<'static>>,
 }
 
 impl Leaf {
     /// The bits of [`arg`](Self::arg).
     pub const ARG_BITS: u32 = 25;
+
+    /// The bits of an argument that has room beside a place.
+    pub const SHORT_ARG_BITS: u32 = Self::ARG_BITS - sites::BITS;
 
     /// The part of the word that does not depend on the time, and the lowest bit above it.
     #[inline]
@@ -61,7 +65,9 @@ impl Leaf {
         let (tag, arg) = (u64::from(self.tag) & TAG, u64::from(self.arg) & ARG);
         match self.site.and_then(sites::number).map(u64::from) {
             None => (tag | arg << ARG_SHIFT, REST_SHIFT),
-            Some(site) if arg == 0 => (tag | SITE_IS_ARG | site << ARG_SHIFT, REST_SHIFT),
+            Some(site) if arg >> Self::SHORT_ARG_BITS == 0 => {
+                (tag | HAS_SHORT_ARG | (site | arg << sites::BITS) << ARG_SHIFT, REST_SHIFT)
+            }
             Some(site) => (tag | arg << ARG_SHIFT | SITED | site << REST_SHIFT, SINCE_SHIFT),
         }
     }
@@ -109,8 +115,8 @@ impl LeafSlot {
         let word = self.0;
         let arg = (word >> ARG_SHIFT & ARG) as u32;
         let site = |at: u32| sites::find((word >> at) as u16 & ((1 << sites::BITS) - 1));
-        let (arg, site) = match (word & SITE_IS_ARG != 0, word & SITED != 0) {
-            (true, _) => (0, site(ARG_SHIFT)),
+        let (arg, site) = match (word & HAS_SHORT_ARG != 0, word & SITED != 0) {
+            (true, _) => (arg >> sites::BITS, site(ARG_SHIFT)),
             (_, true) => (arg, site(REST_SHIFT)),
             _ => (arg, None),
         };
@@ -118,7 +124,7 @@ impl LeafSlot {
     }
 
     /// The leaf of a fresh slot, and for how many nanoseconds it has waited at `now`: to a millisecond, or to a second if
-    /// it has a place and an argument.
+    /// it has a place and a long argument.
     pub(super) fn read(&self, now: u64) -> Option<(Leaf, u64)> {
         let (unit, shift) =
             (unit(self.0), if self.0 & SITED == 0 { REST_SHIFT } else { SINCE_SHIFT });
@@ -199,24 +205,22 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_kept_and_beside_an_argument_the_start_is_in_seconds() {
+    fn a_place_is_kept_and_beside_a_long_argument_the_start_is_in_seconds() {
         let here = Some(std::panic::Location::caller());
-        let sited = |arg| Leaf { tag: 3, arg, site: here };
+        let long = Leaf { tag: 3, arg: 1 << Leaf::SHORT_ARG_BITS, site: here };
         let mut slot = LeafSlot::new();
-        slot.set(sited(9), false, 5_000_000_000);
-        assert_eq!(at(&slot, 8_999), Some((sited(9), 3_000)));
+        slot.set(long, false, 5_000_000_000);
+        assert_eq!(at(&slot, 8_999), Some((long, 3_000)));
         slot.age();
-        slot.set(sited(9), false, 7_000_000_000);
-        assert_eq!(
-            at(&slot, 8_999),
-            Some((sited(9), 3_000)),
-            "the start is that of the first time"
-        );
-        let place = Leaf { tag: 4, arg: 0, site: here };
-        slot.set(place, false, 5_000_000_000);
-        slot.age();
-        slot.set(place, false, 7_000_000_000);
-        assert_eq!(at(&slot, 8_999), Some((place, 3_999)), "without an argument, in milliseconds");
+        slot.set(long, false, 7_000_000_000);
+        assert_eq!(at(&slot, 8_999), Some((long, 3_000)), "the start is that of the first time");
+        let short = Leaf { arg: (1 << Leaf::SHORT_ARG_BITS) - 1, ..long };
+        for leaf in [short, Leaf { arg: 0, ..long }] {
+            slot.set(leaf, false, 5_000_000_000);
+            slot.age();
+            slot.set(leaf, false, 7_000_000_000);
+            assert_eq!(at(&slot, 8_999), Some((leaf, 3_999)), "in milliseconds");
+        }
         slot.set(leaf(3, 9), false, 7_000_000_000);
         assert_eq!(at(&slot, 8_999), Some((leaf(3, 9), 1_999)));
     }

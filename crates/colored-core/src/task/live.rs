@@ -95,7 +95,25 @@ impl<S: Schedule> LiveList<S> {
         unsafe { with(task.0, |links| links.next) }.map(TaskRef)
     }
 
-    /// Removes any one task and returns it.
+    /// Turns the list around: the oldest task is the first one then.
+    ///
+    /// # Safety
+    ///
+    /// The caller holds the lane.
+    pub(crate) unsafe fn reverse(&mut self) {
+        let mut next = self.first;
+        while let Some(task) = next {
+            self.first = Some(task);
+            let turn = |links: &mut Links<S>| {
+                std::mem::swap(&mut links.previous, &mut links.next);
+                links.previous
+            };
+            // SAFETY: a task in the list stays alive until it is removed (`insert`), and the caller holds its lane.
+            next = unsafe { with(task, turn) };
+        }
+    }
+
+    /// Removes the first task and returns it.
     ///
     /// # Safety
     ///

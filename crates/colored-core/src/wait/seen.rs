@@ -31,8 +31,13 @@ pub enum TargetSeen {
     BlockingCall(Id, &'static Location<'static>),
     /// A turn under a color, or room there.
     Color(Color),
-    /// A turn under several colors: those that are missing.
-    Colors(Box<[Color]>),
+    /// A turn under several colors.
+    Colors {
+        /// Those that are missing.
+        lacks: Box<[Color]>,
+        /// Those that the wait has, and keeps from all others.
+        has: Box<[Color]>,
+    },
     /// The task's own color, to which it moves.
     Own,
     /// The wait is just over.
@@ -76,8 +81,11 @@ fn target_of(cause: &Cause) -> TargetSeen {
         Some(Target::Lane(lane)) => TargetSeen::Color(lane.color()),
         Some(Target::Room(room)) => TargetSeen::Color(room.address().color()),
         Some(Target::Behavior(behavior)) => {
-            let lacks = behavior.wants().filter(|want| !want.has).map(|want| want.color);
-            TargetSeen::Colors(lacks.collect())
+            let of = |has| {
+                let wants = behavior.wants().filter(move |want| want.has == has);
+                wants.map(|want| want.color).collect()
+            };
+            TargetSeen::Colors { lacks: of(false), has: of(true) }
         }
         Some(Target::Task(joined)) => {
             let task = joined.task();

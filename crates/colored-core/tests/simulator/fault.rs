@@ -33,6 +33,8 @@ pub(crate) enum Fault {
     WrongPriority,
     /// The oracle takes a wait as refused that is not, or the other way round.
     WrongDiagnosis,
+    /// A section begins at once, in the poll in which its task gave the color up, although work waits.
+    SectionAtOnce,
 }
 
 impl Fault {

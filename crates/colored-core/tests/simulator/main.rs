@@ -147,6 +147,7 @@ struct Totals {
     classes: u64,
     lent: u64,
     sections: u64,
+    put_off: u64,
     refused: u64,
     locals: u64,
     admitted: u64,
@@ -167,6 +168,7 @@ impl Totals {
         self.classes += run.tally.classes;
         self.lent += run.tally.lent;
         self.sections += run.tally.sections;
+        self.put_off += run.tally.put_off;
         self.refused += run.tally.refused;
         self.locals += run.tally.locals;
         self.admitted += run.tally.admitted;
@@ -178,8 +180,8 @@ impl Totals {
     fn is_varied(&self, kind: &str) -> bool {
         let Self { tasks, callbacks, hops, panics, aborts, .. } = *self;
         let of_kind = match kind {
-            "crossings" | "tangles" => [self.sections, self.refused, 1],
-            "in order" => [self.sections, 1, 1],
+            "crossings" | "tangles" => [self.put_off, self.refused, 1],
+            "in order" => [self.put_off, 1, 1],
             _ => [self.classes, self.admitted, self.lined_up],
         };
         let of_all = [tasks, callbacks, hops, panics, aborts, self.locals, self.lent];
@@ -190,13 +192,23 @@ impl Totals {
 impl std::fmt::Display for Totals {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { seeds, events, turns, tasks, callbacks, hops, panics, aborts, .. } = self;
-        let Self { classes, lent, sections, refused, locals, admitted, lined_up, deepest, .. } =
-            self;
+        let Self {
+            classes,
+            lent,
+            sections,
+            put_off,
+            refused,
+            locals,
+            admitted,
+            lined_up,
+            deepest,
+            ..
+        } = self;
         write!(
             f,
             "{seeds:>4} seeds {events:>10} events {turns:>9} turns {tasks:>8} tasks {callbacks:>8} \
              callbacks {hops:>7} hops {panics:>6} panics {aborts:>6} cancelled \
-             {sections:>6} sections {refused:>6} refused waits {locals:>6} values \
+             {sections:>6} sections, {put_off} put off {refused:>6} refused waits {locals:>6} values \
              {classes:>6} priorities {lent:>6} lent {admitted:>6} admitted, {lined_up} of them waited; {deepest} at once"
         )
     }
@@ -303,7 +315,7 @@ fn a_failure_says_how_to_run_it_again() {
 /// The oracle finds every lie, and gives it the right name: a checker that cannot fail checks nothing.
 #[test]
 fn every_fault_is_found() {
-    let faults: [(Fault, &[&str]); 13] = [
+    let faults: [(Fault, &[&str]); 14] = [
         (Fault::Unscheduled, &["G1", "G2", "G7"]),
         (Fault::SwappedPosts, &["G2"]),
         // G8: of the two `when`s, the task drops the running one.
@@ -319,12 +331,13 @@ fn every_fault_is_found() {
         (Fault::WrongOutcome, &["G9"]),
         (Fault::WrongPriority, &["G7"]),
         (Fault::WrongDiagnosis, &["G12"]),
+        (Fault::SectionAtOnce, &["G7"]),
     ];
     for (fault, expected) in faults {
         let (kind, events, seeds) = match fault {
             // Most lanes with a wrong priority have their turns in time all the same.
             Fault::WrongPriority => (Some("classes"), 60_000, 90),
-            Fault::WrongDiagnosis => (Some("crossings"), 20_000, 30),
+            Fault::WrongDiagnosis | Fault::SectionAtOnce => (Some("crossings"), 20_000, 30),
             _ => (None, 20_000, 30),
         };
         let plan = Plan { events, lines: 0, fault, kind, records: false };

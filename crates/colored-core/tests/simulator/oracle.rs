@@ -55,6 +55,8 @@ impl fmt::Display for Violation {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) spawned: u64,
+    /// Polls that were not ready.
+    pub(crate) waited: u64,
     /// The number of these tasks that stay on one worker.
     pub(crate) pinned: u64,
     pub(crate) finished: u64,
@@ -68,6 +70,8 @@ pub(crate) struct Tally {
     pub(crate) inline: u64,
     pub(crate) hops: u64,
     pub(crate) sections: u64,
+    /// Sections that did not begin in the poll that wanted them.
+    pub(crate) put_off: u64,
     /// Waits that would have closed a cycle.
     pub(crate) refused: u64,
     /// Priorities that were named, of colors and of tasks.

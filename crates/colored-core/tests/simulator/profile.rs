@@ -85,8 +85,14 @@ const KINDS: [Kind; 14] = [
         (profile.workers, profile.palette) = (1, chance.between(1, 24));
         profile.population = chance.between(8, 60);
     }),
-    ("few colors", |profile, chance| profile.palette = chance.between(1, 5)),
-    ("one hot color", |profile, _| profile.spread = Spread::OneHot),
+    ("few colors", |profile, chance| {
+        profile.palette = chance.between(1, 5);
+        profile.moves.extend([Move::Again; 4]);
+    }),
+    ("one hot color", |profile, _| {
+        profile.spread = Spread::OneHot;
+        profile.moves.extend([Move::Again; 4]);
+    }),
     ("unique colors", |profile, _| {
         profile.deeds.extend([Deed::SpawnUnique; 12]);
         profile.life = 4;
@@ -94,6 +100,7 @@ const KINDS: [Kind; 14] = [
     ("cells", |profile, chance| {
         profile.deeds.extend([Deed::Post; 12]);
         profile.moves.extend([Move::Call; 12]);
+        profile.moves.extend([Move::Again; 4]);
         profile.cells = chance.between(1, 40);
     }),
     ("endless", |profile, chance| {
@@ -165,6 +172,7 @@ fn crossings(profile: &mut Profile, chance: &Chance, crossing: Crossing) {
     }
     profile.moves = vec![Move::Cross; 6];
     profile.moves.extend([Move::Section; 6]);
+    profile.moves.extend([Move::Again; 3]);
     profile.moves.extend([Move::Yield, Move::Sleep, Move::Signal, Move::WakeSelf, Move::Finish]);
     if !chance.one_in(4) {
         profile.ending = Ending::Quiet;
@@ -223,8 +231,8 @@ impl Profile {
         (self.ending, self.possessive) = (Ending::Quiet, 0);
         self.deeds.retain(|deed| *deed != Deed::Limit);
         let kept = |of: &Move| {
-            use Move::{Admission, Cross, GiveUpWhen, Rally, Read, Section, When};
-            !matches!(of, Admission | Cross | GiveUpWhen | Rally | Read | Section | When)
+            use Move::{Admission, Again, Cross, GiveUpWhen, Rally, Read, Section, When};
+            !matches!(of, Admission | Again | Cross | GiveUpWhen | Rally | Read | Section | When)
         };
         self.moves.retain(kept);
         self.moves.extend([Move::Yield, Move::Finish]);

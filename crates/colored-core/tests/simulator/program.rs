@@ -86,6 +86,7 @@ pub(crate) enum Move {
     Read,
     GiveUpWhen,
     Section,
+    Again,
     Admission,
     Rally,
     Cross,

@@ -3,7 +3,8 @@
 use crate::doubles::{Clock, NeverParks};
 use colored_core::dump::{Dumped, Dumping, StateSeen, TargetSeen};
 use colored_core::{
-    Color, ColorCell, Id, Leaf, Scheduler, SchedulerHandle, Step, Worker, exclusive, port,
+    Color, ColorCell, Id, InPlace, Leaf, Scheduler, SchedulerHandle, Step, Worker, block_in_place,
+    exclusive, port, when,
 };
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -252,4 +253,51 @@ fn a_task_that_waits_is_found_once_while_others_of_its_color_come_and_go() {
     while !dumping.is_done() {}
     let states = states(&dumping.end());
     assert!(all.iter().step_by(3).all(|task| states[&task.id()] == StateSeen::Waiting));
+}
+
+#[test]
+fn a_call_of_the_runtime_itself_is_marked_while_it_lasts() {
+    let (handle, mut workers) = Scheduler::with_workers(1, 1, Box::new(NeverParks));
+    let mark = {
+        let handle = handle.clone();
+        move || handle.scheduler().running(0).map(|slice| slice.in_place)
+    };
+    let marks = handle.spawn_alone(async move {
+        let before = mark();
+        let inside = port::in_own_call(&mark);
+        let nested = block_in_place(|| (port::in_own_call(&mark), mark()));
+        (before, inside, nested, mark())
+    });
+    run(&mut workers[0]);
+    let mut marks = Box::pin(marks);
+    let waker = std::task::Waker::noop();
+    let Poll::Ready(Ok(marks)) = marks.as_mut().poll(&mut Context::from_waker(waker)) else {
+        panic!("the task is complete")
+    };
+    let own = Some(InPlace::Own);
+    let (inside, past) = (Some(InPlace::Inside), Some(InPlace::Past));
+    assert_eq!(marks, (Some(InPlace::No), own, (own, inside), past));
+}
+
+/// A `when` that has one of its colors and waits for the other, which a section keeps.
+#[test]
+fn a_when_says_which_colors_it_has() {
+    let (handle, mut workers) = Scheduler::with_workers(1, 1, Box::new(NeverParks));
+    let cells = [1, 2].map(|color| ColorCell::new_in(&handle, Color::new(color), 0));
+    let keeps = handle.spawn_colored(cells[1].color(), exclusive(pending::<()>()));
+    run(&mut workers[0]);
+    let wants = handle.spawn_alone(async move {
+        when((&cells[0], &cells[1]), |one, other| *one += *other).await;
+    });
+    run(&mut workers[0]);
+    let mut dumping = Dumping::begin(handle.scheduler()).expect("no other dump is made");
+    while dumping.go_on() {}
+    assert!(!dumping.is_done(), "nobody can read the color that the `when` has");
+    let dumped = dumping.end();
+    assert_eq!(dumped.unread, [Color::new(1)]);
+    let task = dumped.sheet.tasks().iter().find(|task| task.id == wants.id()).expect("it waits");
+    let [wait] = dumped.sheet.waits(task) else { panic!("it has one wait") };
+    let TargetSeen::Colors { lacks, has } = &wait.target else { panic!("{:?}", wait.target) };
+    assert_eq!((&lacks[..], &has[..]), (&[Color::new(2)][..], &[Color::new(1)][..]));
+    assert!(!keeps.is_finished());
 }

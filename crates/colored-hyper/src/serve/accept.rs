@@ -2,7 +2,7 @@
 
 use super::connection::Protocol;
 use super::drain::{Drain, Phase};
-use super::preface::Version;
+use super::version::Version;
 use super::{DrainTimeout, Listener, Serve, ServeError, Settings};
 use crate::ColoredTimer;
 use colored::task::consume_budget;
@@ -161,6 +161,7 @@ impl<P> Settings<P> {
         Protocol {
             version: self.version,
             header_read_timeout: self.header_read_timeout,
+            body_read_timeout: self.body_read_timeout,
             write_timeout: self.write_timeout,
             http2_idle_timeout: self.http2_idle_timeout,
             on_error: self.on_error,

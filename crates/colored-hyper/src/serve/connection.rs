@@ -1,9 +1,12 @@
 //! The task of one connection.
 
+use super::activity::Activity;
 use super::drain::{Open, Phase};
 use super::guard::Marking;
-use super::idle::{Idle, Noting};
-use super::preface::{Prefaced, Version};
+use super::idle::{Goodbye, Idle, Limits};
+use super::noting::Noting;
+use super::preface::Prefaced;
+use super::version::Version;
 use super::{OnError, ServeError};
 use crate::ColoredExecutor;
 use colored::time::{Duration, timeout};
@@ -17,12 +20,13 @@ use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Context, Poll};
 
 /// The state that all connections of a server share.
 pub(super) struct Protocol<P> {
     pub(super) version: Option<Version>,
     pub(super) header_read_timeout: Option<Duration>,
+    pub(super) body_read_timeout: Option<Duration>,
     pub(super) write_timeout: Option<Duration>,
     pub(super) http2_idle_timeout: Option<Duration>,
     pub(super) on_error: OnError<P>,
@@ -58,29 +62,35 @@ impl<P> Protocol<P> {
                 Some(Ok(None)) | None => return,
                 Some(Err(error)) => return (self.on_error)(&ServeError::Preface { peer, error }),
             };
+            let (io, activity) = io.speaking(version);
             let ended = match version {
                 Version::Http1 => {
                     let service = Marking { service, drain: open.drain() };
-                    let (io, answered) = io.and_answered();
                     let connection =
                         Box::pin(self.http1.serve_connection(io, service).with_upgrades());
                     match drive(connection, &mut open, None, |http| http.graceful_shutdown()).await
                     {
                         // hyper has one time-out for half a request and for none.
-                        Err(error) if error.is_timeout() && answered.get() => Ok(()),
+                        Err(error) if error.is_timeout() && activity.was_answered() => Ok(()),
                         ended => ended,
                     }
                 }
                 Version::Http2 => {
-                    let (service, idle) = Noting::new(service, self.http2_idle_timeout);
+                    let limits = self.limits();
+                    let quiet = Some(Box::new(Quiet::new(limits, activity.clone())));
+                    let service = Noting::new(service, activity, limits.write_timeout);
                     let connection = Box::pin(self.http2.serve_connection(io, service));
-                    drive(connection, &mut open, idle, |http| http.graceful_shutdown()).await
+                    drive(connection, &mut open, quiet, |http| http.graceful_shutdown()).await
                 }
             };
             if let Err(error) = ended {
                 (self.on_error)(&ServeError::Connection { peer, error });
             }
         }
+    }
+
+    fn limits(&self) -> Limits {
+        Limits { idle: self.http2_idle_timeout, write_timeout: self.write_timeout }
     }
 
     /// A connection that is ready for HTTP, and the version to speak; `None` if it ends before its
@@ -93,10 +103,10 @@ impl<P> Protocol<P> {
         H: Future<Output = io::Result<T>>,
         T: Read + Unpin,
     {
-        let (only, write_timeout) = (self.version, self.write_timeout);
-        let limit = self.header_read_timeout;
+        let (only, limit) = (self.version, self.header_read_timeout);
+        let (write_timeout, body_read_timeout) = (self.write_timeout, self.body_read_timeout);
         let begin = async move {
-            let mut io = Prefaced::new(handshake.await?, write_timeout);
+            let mut io = Prefaced::new(handshake.await?, write_timeout, body_read_timeout);
             if only == Some(Version::Http1) {
                 return Ok(Some((io, Version::Http1)));
             }
@@ -125,11 +135,43 @@ fn unless_drained<F: Future>(
     })
 }
 
-/// Drives a connection of hyper to its end, and tells it when to come to one.
+/// The limits of an HTTP/2 connection that has nothing to do.
+struct Quiet {
+    limits: Limits,
+    activity: Activity,
+    idle: Option<Idle>,
+    goodbye: Option<Goodbye>,
+}
+
+impl Quiet {
+    fn new(limits: Limits, activity: Activity) -> Quiet {
+        let idle = limits.idle.map(|limit| Idle::new(limit, activity.clone()));
+        Quiet { limits, activity, idle, goodbye: None }
+    }
+
+    /// Whether the connection should come to its end.
+    fn is_over(&mut self, cx: &mut Context<'_>) -> bool {
+        self.idle.as_mut().is_some_and(|idle| idle.poll(cx).is_ready())
+    }
+
+    /// The client is told to go away.
+    fn begin_goodbye(&mut self) {
+        self.idle = None;
+        self.goodbye = Some(Goodbye::new(self.limits, self.activity.clone()));
+    }
+
+    /// Whether the client has been waited for long enough.
+    fn is_gone(&mut self, cx: &mut Context<'_>) -> bool {
+        self.goodbye.as_mut().is_some_and(|goodbye| goodbye.poll(cx).is_ready())
+    }
+}
+
+/// Drives a connection of hyper to its end, and tells it when to come to one. A client that does not understand is left
+/// alone: that is no error, as it asks for nothing.
 fn drive<C>(
     mut connection: Pin<Box<C>>,
     open: &mut Open,
-    mut idle: Option<Box<Idle>>,
+    mut quiet: Option<Box<Quiet>>,
     finish: fn(Pin<&mut C>),
 ) -> impl Future<Output = hyper::Result<()>>
 where
@@ -142,12 +184,20 @@ where
             Phase::Drain => true,
             Phase::Cut => return Poll::Ready(Ok(())),
         };
-        let over = !finishing && idle.as_mut().is_some_and(|idle| idle.poll(cx).is_ready());
+        let over = !finishing && quiet.as_mut().is_some_and(|quiet| quiet.is_over(cx));
         if !finishing && (draining || over) {
             finishing = true;
-            idle = None;
             finish(connection.as_mut());
+            if let Some(quiet) = &mut quiet {
+                quiet.begin_goodbye();
+            }
         }
-        connection.as_mut().poll(cx)
+        if let Poll::Ready(ended) = connection.as_mut().poll(cx) {
+            return Poll::Ready(ended);
+        }
+        if quiet.as_mut().is_some_and(|quiet| quiet.is_gone(cx)) {
+            return Poll::Ready(Ok(()));
+        }
+        Poll::Pending
     })
 }

@@ -1,55 +1,29 @@
-//! [`Idle`]: the limit of the time without a request on an HTTP/2 connection.
+//! The two limits of an HTTP/2 connection that has nothing to do: [`Idle`] until the server says goodbye, and
+//! [`Goodbye`] until it stops waiting for the client to understand.
 
-use colored::time::{Duration, Instant, Sleep, sleep_until};
-use hyper::Request;
-use hyper::service::Service;
+use super::activity::Activity;
+use colored::time::{Duration, Instant, Sleep, sleep, sleep_until};
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 
 /// Ends when no request has begun for the time of the limit.
 pub(super) struct Idle {
     limit: Duration,
-    last: Last,
+    activity: Activity,
     timer: Sleep,
 }
 
-/// When the last request has begun; before the first, when the connection has.
-#[derive(Clone)]
-struct Last {
-    connection: Instant,
-    /// Later by so many milliseconds.
-    request: Arc<AtomicU64>,
-}
-
-impl Last {
-    fn now() -> Last {
-        Last { connection: Instant::now(), request: Arc::default() }
-    }
-
-    fn get(&self) -> Instant {
-        // Ordering: only the time itself is shared.
-        self.connection + Duration::from_millis(self.request.load(Ordering::Relaxed))
-    }
-
-    fn set(&self) {
-        let request = self.connection.elapsed().as_millis();
-        // Ordering: see `get`.
-        self.request.store(u64::try_from(request).unwrap_or(u64::MAX), Ordering::Relaxed);
-    }
-}
-
 impl Idle {
-    fn new(limit: Duration, last: Last) -> Idle {
-        let timer = sleep_until(last.get() + limit);
-        Idle { limit, last, timer }
+    /// The limit of a connection that begins now.
+    pub(super) fn new(limit: Duration, activity: Activity) -> Idle {
+        let timer = sleep_until(activity.last_request() + limit);
+        Idle { limit, activity, timer }
     }
 
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         loop {
             ready!(Pin::new(&mut self.timer).poll(cx));
-            let due = self.last.get() + self.limit;
+            let due = self.activity.last_request() + self.limit;
             if due <= Instant::now() {
                 return Poll::Ready(());
             }
@@ -58,33 +32,59 @@ impl Idle {
     }
 }
 
-/// A service that notes when a request begins.
-pub(super) struct Noting<S> {
-    service: S,
-    last: Last,
+/// How long a client may take to acknowledge that the server goes away. A guess: far longer than a round trip.
+const ACKNOWLEDGE: Duration = Duration::from_secs(5);
+
+/// A connection that asks more often whether it may close takes time from others.
+const LEAST: Duration = Duration::from_millis(10);
+
+/// The end of a connection that has told its client to go away. hyper closes it when the client has acknowledged this and
+/// has taken every response; this is the limit for clients that do not.
+pub(super) struct Goodbye {
+    activity: Activity,
+    /// How often to look.
+    step: Duration,
+    /// How long the rest of a response may make no progress.
+    write_timeout: Option<Duration>,
+    /// For how long there has been no request and no progress.
+    quiet: Duration,
+    timer: Sleep,
 }
 
-impl<S> Noting<S> {
-    /// The service, and the limit of a connection that begins now, if it has one.
-    pub(super) fn new(service: S, limit: Option<Duration>) -> (Self, Option<Box<Idle>>) {
-        let last = Last::now();
-        let idle = limit.map(|limit| Box::new(Idle::new(limit, last.clone())));
-        (Noting { service, last }, idle)
+impl Goodbye {
+    pub(super) fn new(limits: Limits, activity: Activity) -> Goodbye {
+        let Limits { idle, write_timeout } = limits;
+        let step = ACKNOWLEDGE.min(idle.unwrap_or(ACKNOWLEDGE)).max(LEAST);
+        activity.take_progress();
+        Goodbye { activity, step, write_timeout, quiet: Duration::ZERO, timer: sleep(step) }
+    }
+
+    /// Ready when the connection should be dropped.
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        loop {
+            ready!(Pin::new(&mut self.timer).poll(cx));
+            if self.activity.take_progress() || self.activity.is_busy() {
+                self.quiet = Duration::ZERO;
+            } else {
+                self.quiet = self.quiet.saturating_add(self.step);
+                let is_over = match self.activity.has_responses() {
+                    true => self.write_timeout.is_some_and(|limit| self.quiet >= limit),
+                    false => true,
+                };
+                if is_over {
+                    return Poll::Ready(());
+                }
+            }
+            Pin::new(&mut self.timer).reset(Instant::now() + self.step);
+        }
     }
 }
 
-impl<S, B> Service<Request<B>> for Noting<S>
-where
-    S: Service<Request<B>>,
-{
-    type Response = S::Response;
-    type Error = S::Error;
-    type Future = S::Future;
-
-    fn call(&self, request: Request<B>) -> S::Future {
-        self.last.set();
-        self.service.call(request)
-    }
+/// The limits of an HTTP/2 connection that these timers keep.
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    pub(super) idle: Option<Duration>,
+    pub(super) write_timeout: Option<Duration>,
 }
 
 #[cfg(test)]
@@ -93,23 +93,54 @@ mod tests {
     use colored::time::timeout;
     use std::future::poll_fn;
 
+    const LIMIT: Duration = Duration::from_millis(20);
+
     #[test]
     fn the_time_begins_again_with_each_request() {
-        const LIMIT: Duration = Duration::from_millis(20);
         let runtime = colored::Runtime::builder().workers(1).build().unwrap();
         runtime.block_on(async {
-            let last = Last::now();
-            let mut idle = Idle::new(LIMIT, last.clone());
+            let activity = Activity::new();
+            let begun = activity.last_request();
+            let mut idle = Idle::new(LIMIT, activity.clone());
             poll_fn(|cx| idle.poll(cx)).await;
-            assert!(last.connection.elapsed() >= LIMIT);
+            assert!(begun.elapsed() >= LIMIT);
 
-            let mut idle = Idle::new(LIMIT, last.clone());
-            // A request, as it seems, in an hour.
-            last.request.store(3_600_000, Ordering::Relaxed);
-            assert!(timeout(LIMIT * 5, poll_fn(|cx| idle.poll(cx))).await.is_err());
+            drop(activity.begin_request());
+            let request = activity.last_request();
+            assert!(request >= begun + LIMIT && request <= Instant::now());
+            let mut idle = Idle::new(LIMIT, activity);
+            poll_fn(|cx| idle.poll(cx)).await;
+            assert!(request.elapsed() >= LIMIT);
+        });
+    }
 
-            last.set();
-            assert!(last.get() >= last.connection + LIMIT && last.get() <= Instant::now());
+    #[test]
+    fn a_goodbye_waits_for_requests_and_for_responses_that_go_on() {
+        let runtime = colored::Runtime::builder().workers(1).build().unwrap();
+        runtime.block_on(async {
+            let activity = Activity::new();
+            let limits = Limits { idle: Some(LIMIT), write_timeout: Some(LIMIT * 5) };
+            let mut goodbye = Goodbye::new(limits, activity.clone());
+            poll_fn(|cx| goodbye.poll(cx)).await;
+
+            let request = activity.begin_request();
+            let mut goodbye = Goodbye::new(limits, activity.clone());
+            let busy = timeout(LIMIT * 10, poll_fn(|cx| goodbye.poll(cx))).await;
+            assert!(busy.is_err());
+            drop(request);
+            poll_fn(|cx| goodbye.poll(cx)).await;
+
+            activity.note_response(true);
+            let begun = Instant::now();
+            let mut goodbye = Goodbye::new(limits, activity.clone());
+            poll_fn(|cx| goodbye.poll(cx)).await;
+            assert!(begun.elapsed() >= LIMIT * 5);
+
+            let forever = Limits { write_timeout: None, ..limits };
+            let mut goodbye = Goodbye::new(forever, activity.clone());
+            assert!(timeout(LIMIT * 10, poll_fn(|cx| goodbye.poll(cx))).await.is_err());
+            activity.note_response(false);
+            poll_fn(|cx| goodbye.poll(cx)).await;
         });
     }
 }

@@ -1,5 +1,11 @@
 //! [`Listener`]: the source of connections.
 
+#[cfg(unix)]
+mod unix;
+
+#[cfg(unix)]
+pub use self::unix::UnixPeer;
+
 use colored::net::{TcpListener, TcpStream};
 use hyper::rt::{Read, Write};
 use std::fmt::Debug;
@@ -116,25 +122,5 @@ impl Listener for TcpListener {
 
     fn local_addr(&self) -> io::Result<SocketAddr> {
         TcpListener::local_addr(self)
-    }
-}
-
-/// Peers rarely have a name: see `std::os::unix::net::SocketAddr`.
-#[cfg(unix)]
-impl Listener for colored::net::UnixListener {
-    type Io = colored::net::UnixStream;
-    type Peer = std::os::unix::net::SocketAddr;
-    type Handshake = Ready<io::Result<Self::Io>>;
-
-    fn poll_accept(
-        &mut self,
-        cx: &mut Context<'_>,
-    ) -> Poll<io::Result<(Self::Handshake, Self::Peer)>> {
-        colored::net::UnixListener::poll_accept(self, cx)
-            .map_ok(|(stream, peer)| (ready(Ok(stream)), peer))
-    }
-
-    fn local_addr(&self) -> io::Result<Self::Peer> {
-        colored::net::UnixListener::local_addr(self)
     }
 }

@@ -1,37 +1,23 @@
 //! Detection of the HTTP version of a client.
 
+mod seen;
+
+use self::seen::read_seen;
+use super::activity::Activity;
+use super::bodies::Bodies;
 use super::stall::Stall;
+use super::version::Version;
 use bytes::Bytes;
 use colored::time::Duration;
 use hyper::rt::{Read, ReadBuf, ReadBufCursor, Write};
 use std::future::poll_fn;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 
 /// The first bytes of every HTTP/2 connection (RFC 9113, section 3.4). No HTTP/1 request begins with
 /// them.
 const HTTP2: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-
-/// A version of HTTP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Version {
-    Http1,
-    Http2,
-}
-
-impl Version {
-    /// The names in ALPN, in the order of preference, of the one version or of both.
-    pub(super) fn offers(only: Option<Version>) -> &'static [&'static [u8]] {
-        match only {
-            None => &[b"h2", b"http/1.1"],
-            Some(Version::Http1) => &[b"http/1.1"],
-            Some(Version::Http2) => &[b"h2"],
-        }
-    }
-}
 
 /// A connection whose first bytes may have been read already, and are read again.
 pub(super) struct Prefaced<T> {
@@ -42,32 +28,31 @@ pub(super) struct Prefaced<T> {
     end: usize,
     /// An error that came with bytes, and is to be returned after them.
     failed: Option<io::Error>,
-    answered: Answered,
+    activity: Activity,
     stall: Stall,
-}
-
-/// Whether the server sent the last bytes on a connection: between two requests this distinguishes an
-/// idle client from a slow one.
-#[derive(Clone, Default)]
-pub(super) struct Answered(Arc<AtomicBool>);
-
-impl Answered {
-    pub(super) fn get(&self) -> bool {
-        // Ordering: the task of the connection reads what it wrote.
-        self.0.load(Ordering::Relaxed)
-    }
-
-    fn set(&self, answered: bool) {
-        // Ordering: see `get`.
-        self.0.store(answered, Ordering::Relaxed);
-    }
+    bodies: Bodies,
 }
 
 impl<T: Read + Unpin> Prefaced<T> {
-    /// `write_timeout` limits how long the client takes nothing of what the server writes.
-    pub(super) fn new(io: T, write_timeout: Option<Duration>) -> Prefaced<T> {
-        let (answered, stall) = (Answered::default(), Stall::new(write_timeout));
-        Prefaced { io, bytes: [0; HTTP2.len()], next: 0, end: 0, failed: None, answered, stall }
+    /// `write_timeout` limits how long the client takes nothing of what the server writes, and `body_read_timeout` how long
+    /// it sends nothing of a body.
+    pub(super) fn new(
+        io: T,
+        write_timeout: Option<Duration>,
+        body_read_timeout: Option<Duration>,
+    ) -> Prefaced<T> {
+        let (stall, bodies) = (Stall::new(write_timeout), Bodies::new(body_read_timeout));
+        let activity = Activity::new();
+        Prefaced {
+            io,
+            bytes: [0; HTTP2.len()],
+            next: 0,
+            end: 0,
+            failed: None,
+            activity,
+            stall,
+            bodies,
+        }
     }
 
     /// The socket, and the bytes that are still to be read again.
@@ -75,11 +60,12 @@ impl<T: Read + Unpin> Prefaced<T> {
         (self.io, Bytes::copy_from_slice(&self.bytes[self.next..self.end]))
     }
 
-    /// The connection, and what tells of its answers. It takes the connection by value, because a future keeps room for what
-    /// it has lent.
-    pub(super) fn and_answered(self) -> (Prefaced<T>, Answered) {
-        let answered = self.answered.clone();
-        (self, answered)
+    /// The connection, which speaks `version` from now on, and what it does. It takes the connection by value, because a
+    /// future keeps room for what it has lent.
+    pub(super) fn speaking(mut self, version: Version) -> (Prefaced<T>, Activity) {
+        let activity = self.activity.clone();
+        self.bodies.speak(version, &activity);
+        (self, activity)
     }
 
     /// Reads until the version is clear; `None` if the client closes the connection without sending
@@ -119,22 +105,27 @@ impl<T: Read + Unpin> Read for Prefaced<T> {
         if let Some(error) = self.failed.take() {
             return Poll::Ready(Err(error));
         }
-        let n = buf.remaining().min(self.end - self.next);
-        buf.put_slice(&self.bytes[self.next..self.next + n]);
-        self.next += n;
+        let this = &mut *self;
+        let n = buf.remaining().min(this.end - this.next);
+        let again = &this.bytes[this.next..this.next + n];
+        buf.put_slice(again);
+        this.bodies.note_read(again);
+        this.next += n;
         if n > 0 && buf.remaining() == 0 {
             return Poll::Ready(Ok(()));
         }
-        let read = Pin::new(&mut self.io).poll_read(cx, buf);
+        let bodies = &mut this.bodies;
+        let read = read_seen(&mut this.io, cx, buf, |bytes| bodies.note_read(bytes));
         if read.is_ready() {
-            self.answered.set(false);
+            this.activity.set_answered(false);
         }
         match read {
             // The rest of the first request comes with its first bytes. Were these given alone, hyper would find half a
             // request, and double its buffer for the rest.
             Poll::Pending if n > 0 => Poll::Ready(Ok(())),
+            Poll::Pending => this.bodies.poll_owed(cx).map(Err),
             Poll::Ready(Err(error)) if n > 0 => {
-                self.failed = Some(error);
+                this.failed = Some(error);
                 Poll::Ready(Ok(()))
             }
             read => read,
@@ -148,8 +139,11 @@ impl<T: Write + Unpin> Write for Prefaced<T> {
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
-        self.answered.set(true);
+        self.activity.set_answered(true);
         let written = Pin::new(&mut self.io).poll_write(cx, buf);
+        if let Poll::Ready(Ok(n)) = written {
+            self.bodies.note_written(&buf[..n]);
+        }
         self.stall.check(cx, written)
     }
 
@@ -158,8 +152,15 @@ impl<T: Write + Unpin> Write for Prefaced<T> {
         cx: &mut Context<'_>,
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.answered.set(true);
+        self.activity.set_answered(true);
         let written = Pin::new(&mut self.io).poll_write_vectored(cx, bufs);
+        if let Poll::Ready(Ok(mut left)) = written {
+            for buf in bufs {
+                let n = left.min(buf.len());
+                self.bodies.note_written(&buf[..n]);
+                left -= n;
+            }
+        }
         self.stall.check(cx, written)
     }
 

@@ -9,7 +9,21 @@ use std::task::{Context, Poll, ready};
 
 /// Works on any listener, TLS included, and keeps the time limit of the server for writing.
 #[derive(Debug)]
-pub(super) struct Io(pub(super) Upgraded);
+pub(super) struct Io {
+    upgraded: Upgraded,
+    /// Whether something has come since this was asked.
+    heard: bool,
+}
+
+impl Io {
+    pub(super) fn new(upgraded: Upgraded) -> Io {
+        Io { upgraded, heard: false }
+    }
+
+    pub(super) fn take_heard(&mut self) -> bool {
+        std::mem::take(&mut self.heard)
+    }
+}
 
 impl AsyncRead for Io {
     fn poll_read(
@@ -18,9 +32,10 @@ impl AsyncRead for Io {
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let mut initialized = hyper::rt::ReadBuf::new(buf.initialize_unfilled());
-        ready!(Pin::new(&mut self.0).poll_read(cx, initialized.unfilled()))?;
+        ready!(Pin::new(&mut self.upgraded).poll_read(cx, initialized.unfilled()))?;
         let n = initialized.filled().len();
         buf.advance(n);
+        self.heard |= n > 0;
         Poll::Ready(Ok(()))
     }
 }
@@ -31,7 +46,7 @@ impl AsyncWrite for Io {
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write(cx, buf)
+        Pin::new(&mut self.upgraded).poll_write(cx, buf)
     }
 
     fn poll_write_vectored(
@@ -39,18 +54,18 @@ impl AsyncWrite for Io {
         cx: &mut Context<'_>,
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write_vectored(cx, bufs)
+        Pin::new(&mut self.upgraded).poll_write_vectored(cx, bufs)
     }
 
     fn is_write_vectored(&self) -> bool {
-        self.0.is_write_vectored()
+        self.upgraded.is_write_vectored()
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_flush(cx)
+        Pin::new(&mut self.upgraded).poll_flush(cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_shutdown(cx)
+        Pin::new(&mut self.upgraded).poll_shutdown(cx)
     }
 }

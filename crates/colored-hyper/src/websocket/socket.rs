@@ -1,19 +1,19 @@
 //! [`WebSocket`]: messages on an upgraded connection.
 
 use super::io::Io;
-use super::{CloseCode, CloseFrame, Error, Message};
+use super::quiet::{Due, Quiet};
+use super::{Bytes, CloseCode, CloseFrame, Error, Message};
+use crate::serve::limit;
 use colored::sync::oneshot;
-use colored::time::{Duration, timeout};
+use colored::time::Duration;
 use futures_core::Stream;
 use futures_sink::Sink;
 use std::fmt;
 use std::future::poll_fn;
+use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio_tungstenite::WebSocketStream;
-
-/// How long [`WebSocket::close`] waits for the answer of the client. A guess: far longer than a round trip.
-const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A WebSocket of a client. Also a [`Stream`] and a [`Sink`] of messages.
 ///
@@ -22,11 +22,22 @@ pub struct WebSocket {
     stream: WebSocketStream<Io>,
     /// Ends when the server shuts down; none after that.
     stopped: Option<oneshot::Receiver<()>>,
+    quiet: Quiet,
+    /// The client has been given up.
+    given_up: bool,
 }
 
 impl WebSocket {
     pub(super) fn new(stream: WebSocketStream<Io>, stopped: oneshot::Receiver<()>) -> WebSocket {
-        WebSocket { stream, stopped: Some(stopped) }
+        WebSocket { stream, stopped: Some(stopped), quiet: Quiet::new(), given_up: false }
+    }
+
+    /// Limits how long the client may send nothing at all, while [`recv`](WebSocket::recv) waits for it. After half of the
+    /// time `recv` sends a ping, which every client answers by itself; at the end of the time it returns an error of kind
+    /// [`TimedOut`](std::io::ErrorKind::TimedOut), and then `None`. `None` sets no limit, and then there are no pings.
+    /// Default: 100 seconds.
+    pub fn set_idle_timeout(&mut self, timeout: impl Into<Option<Duration>>) {
+        self.quiet.set_limit(limit(timeout));
     }
 
     /// Receives the next message, in the order of the client. `None` when the WebSocket is closed, also when the server
@@ -46,7 +57,25 @@ impl WebSocket {
         if self.poll_stopped(cx).is_ready() {
             self.begin_close(CloseCode::Away, "the server shuts down");
         }
-        Pin::new(&mut self.stream).poll_next(cx)
+        loop {
+            self.given_up |= self.quiet.is_over(cx);
+            if self.given_up {
+                return Poll::Ready(None);
+            }
+            if let Poll::Ready(message) = Pin::new(&mut self.stream).poll_next(cx) {
+                return Poll::Ready(message);
+            }
+            match ready!(self.quiet.poll(cx, || self.stream.get_mut().take_heard())) {
+                Due::Ping => self.begin_ping(),
+                Due::Fail(limit) => {
+                    self.given_up = true;
+                    let text =
+                        format!("the client has sent nothing for {limit:?}, and answers no ping");
+                    let error = io::Error::new(io::ErrorKind::TimedOut, text);
+                    return Poll::Ready(Some(Err(Error::Io(error))));
+                }
+            }
+        }
     }
 
     /// Sends a message, and waits until the system has taken it. If the client does not read, this waits, up to
@@ -83,9 +112,7 @@ impl WebSocket {
     pub async fn close(mut self, code: CloseCode, reason: &str) {
         self.stopped = None;
         self.begin_close(code, reason);
-        let answered = async { while let Some(Ok(_)) = self.recv().await {} };
-        // A client that does not answer has no more to expect.
-        let _ = timeout(CLOSE_TIMEOUT, answered).await;
+        while let Some(Ok(_)) = self.recv().await {}
     }
 
     /// Ready once, when the server shuts down.
@@ -101,6 +128,16 @@ impl WebSocket {
         let frame = CloseFrame { code, reason: reason.into() };
         // An error means that it is closed, which shows when it is received from.
         let _ = Pin::new(&mut self.stream).start_send(Message::Close(Some(frame)));
+        self.quiet.begin_close();
+    }
+
+    /// Puts a ping behind what is to be sent. Receiving sends only what answers the client; so a pong, to which there is no
+    /// answer, makes it send both.
+    fn begin_ping(&mut self) {
+        for message in [Message::Ping(Bytes::new()), Message::Pong(Bytes::new())] {
+            // An error means that the buffer is full, and the client does not read.
+            let _ = Pin::new(&mut self.stream).start_send(message);
+        }
     }
 }
 

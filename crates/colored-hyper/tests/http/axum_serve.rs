@@ -6,7 +6,6 @@ use axum::extract::ConnectInfo;
 use axum::routing::{get, post as on_post};
 use axum::serve::Listener as _;
 use colored::net::{TcpListener, TcpStream};
-use colored::runtime::Handle;
 use colored::{Color, ColorCell, when};
 use colored_hyper::{AxumListener, Listener, client};
 use std::future::{Ready, ready};
@@ -34,7 +33,11 @@ async fn a_router_is_served_without_a_color() {
     let router = Router::new()
         .route(
             "/",
-            get(async || format!("{} {:?}", Handle::try_current().is_none(), Color::current())),
+            get(async || {
+                // The thread is inside of our runtime all the same.
+                let spawned = colored::spawn(async { Color::current() == Some(Color::DEFAULT) });
+                format!("{} {:?}", spawned.await.unwrap(), Color::current())
+            }),
         )
         .route("/echo", on_post(async |body: String| body));
     let server = served!(router, AxumListener::new);

@@ -171,9 +171,12 @@ async fn accepting_lets_others_of_its_color_run() {
 #[cfg(unix)]
 mod unix {
     use super::*;
+    use axum::Router;
+    use axum::extract::ConnectInfo;
+    use axum::routing::get;
     use colored::net::{UnixListener, UnixStream};
     use colored::sync::oneshot;
-    use colored_hyper::ColoredExecutor;
+    use colored_hyper::{ColoredExecutor, UnixPeer, tower, with_extension};
     use hyper::client::conn::{http1, http2};
 
     /// A path that is free, and removed at the end.
@@ -226,12 +229,42 @@ mod unix {
         let mut stream = UnixStream::connect(&place.0).await.unwrap();
         stream.write_all(b"nonsense\r\n\r\n").await.unwrap();
         let error = log.first().await;
-        assert!(error.starts_with("connection of (unnamed) ended: "), "{error}");
+        assert!(error.starts_with("connection of (unnamed) of user "), "{error}");
 
         // Its clients stay, and would for ever.
         drop(stop);
         within(server).await.unwrap().unwrap();
         assert!(UnixStream::connect(&place.0).await.is_err());
+    }
+
+    #[colored::test(workers = 2)]
+    async fn handlers_and_colors_know_who_is_at_the_other_end() {
+        let place = Place::new("credentials");
+        let listener = UnixListener::bind(&place.0).unwrap();
+        let router: Router = Router::new().route(
+            "/",
+            get(async |ConnectInfo(peer): ConnectInfo<UnixPeer>| {
+                let cred = peer.cred().unwrap();
+                let color = Color::current().unwrap();
+                assert_eq!(color, Color::of(&cred.uid()));
+                assert!(peer.is_unnamed() && peer.addr().is_unnamed());
+                format!("{:?}", (cred.uid(), cred.gid(), cred.pid()))
+            }),
+        );
+        let make = move |peer| with_extension(tower(router.clone()), ConnectInfo(peer));
+        let coloring = Coloring::Peer(|peer: &UnixPeer| Color::of(&peer.cred().unwrap().uid()));
+        let server = serve_with(listener, make).coloring(coloring).into_future();
+        let server = colored::spawn_unique(server);
+        let mut stream = UnixStream::connect(&place.0).await.unwrap();
+        // The server runs in this process.
+        let own = stream.peer_cred().unwrap();
+        let request = b"GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n";
+        stream.write_all(request).await.unwrap();
+        let mut answer = String::new();
+        within(stream.read_to_string(&mut answer)).await.unwrap();
+        let expected = format!("{:?}", (own.uid(), own.gid(), own.pid()));
+        assert!(answer.ends_with(&expected), "{answer}");
+        server.abort();
     }
 
     #[colored::test(workers = 2)]

@@ -7,11 +7,13 @@ mod colors;
 #[cfg(unix)]
 mod descriptors;
 mod drain;
+mod durations;
 mod limits;
 mod listeners;
 #[cfg(target_os = "linux")]
 mod per_worker;
 mod round_trip;
+mod silence;
 mod support;
 #[cfg(feature = "tls")]
 mod tls;

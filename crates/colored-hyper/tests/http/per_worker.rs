@@ -3,7 +3,7 @@
 use crate::support::*;
 use colored::net::{TcpListener, TcpStream};
 use colored::sync::watch;
-use colored::task::Group;
+use colored::task::JoinSet;
 use colored_hyper::serve;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -23,7 +23,7 @@ async fn a_server_for_each_worker_answers_and_drains() {
     let addr = listeners[0].local_addr().unwrap();
     let (stop, stopped) = watch::channel(false);
     let answered: Arc<[AtomicUsize; WORKERS]> = Arc::default();
-    let mut servers = Group::new();
+    let mut servers = JoinSet::new();
     for (number, listener) in listeners.into_iter().enumerate() {
         let answered = Arc::clone(&answered);
         let service = service_fn(move |_: Request<Incoming>| {
@@ -35,7 +35,7 @@ async fn a_server_for_each_worker_answers_and_drains() {
         let server = serve(listener, service).with_graceful_shutdown(signal);
         servers.spawn_unique(server.into_future());
     }
-    let mut clients = Group::new();
+    let mut clients = JoinSet::new();
     for _ in 0..CLIENTS {
         clients.spawn_unique(async move {
             let mut stream = within(TcpStream::connect(addr)).await.unwrap();

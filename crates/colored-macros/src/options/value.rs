@@ -10,6 +10,7 @@ pub(super) const MAX_WORKERS: usize = 1024;
 pub(super) const WORKERS: &str = "a whole number, as in `workers = 4`";
 pub(super) const PIN: &str = "`true` or `false`, as in `pin = true`";
 const LOCAL: &str = "no value, or the literal `true` or `false`";
+const FLAVOR: &str = "`\"multi_thread\"`, `\"current_thread\"` or `\"local\"`";
 const CRATE: &str = "a path, as in `crate = ::rt` or `crate = \"::rt\"`";
 
 /// The expression after `name =`. `takes` says what it should be.
@@ -23,26 +24,26 @@ pub(super) fn of(name: &Ident, input: ParseStream, takes: &str) -> Result<Expr> 
 }
 
 /// A count of workers.
-pub(super) fn workers(value: Expr) -> Result<Expr> {
+pub(super) fn workers(name: &Ident, value: Expr) -> Result<Expr> {
     let fault = match bare(&value) {
         Expr::Lit(literal) => match &literal.lit {
             Lit::Int(number) if !matches!(number.suffix(), "" | "usize") => {
-                "`workers` takes a `usize`".to_owned()
+                format!("`{name}` takes a `usize`")
             }
             Lit::Int(number) => match number.base10_parse::<usize>() {
                 Ok(1..=MAX_WORKERS) => return Ok(value),
                 // Too large for a `usize` is too large as well.
                 _ => format!(
-                    "`workers` must be 1 to {MAX_WORKERS}; leave it out for one worker per \
+                    "`{name}` must be 1 to {MAX_WORKERS}; leave it out for one worker per \
                      available CPU"
                 ),
             },
-            _ => format!("`workers` takes {WORKERS}"),
+            _ => says(name, WORKERS),
         },
         Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. })
             if matches!(bare(expr), Expr::Lit(_)) =>
         {
-            format!("`workers` takes {WORKERS}")
+            says(name, WORKERS)
         }
         _ => return Ok(value),
     };
@@ -68,6 +69,18 @@ pub(super) fn flag(name: &Ident, input: ParseStream) -> Result<bool> {
     let value: LitBool =
         input.parse().map_err(|error| Error::new(error.span(), says(name, LOCAL)))?;
     Ok(value.value)
+}
+
+/// The flavor of a runtime of tokio's: whether it runs everything on the calling thread.
+pub(super) fn flavor(name: &Ident, input: ParseStream) -> Result<bool> {
+    equals(name, input, FLAVOR)?;
+    let value: LitStr =
+        input.parse().map_err(|error| Error::new(error.span(), says(name, FLAVOR)))?;
+    match value.value().as_str() {
+        "multi_thread" => Ok(false),
+        "current_thread" | "local" => Ok(true),
+        _ => Err(Error::new(value.span(), says(name, FLAVOR))),
+    }
 }
 
 /// The path of the runtime, bare or in a string.

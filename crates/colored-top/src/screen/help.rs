@@ -9,6 +9,7 @@ const TEXT: &str = "\
 up, down      marks a color or a task; enter shows it, esc goes back
 s, left, right  sorts the colors by another column
 t             sums since the begin of the program, or the last half second
+w             writes a trace file beside the socket, for ui.perfetto.dev
 p, space      pauses: new snapshots are not shown
 q, ctrl-c     ends
 

@@ -214,6 +214,23 @@ fn a_pause_keeps_what_is_shown() {
 }
 
 #[test]
+fn a_trace_is_wanted_once_and_its_file_is_shown_until_the_next_key() {
+    let mut app = app();
+    app.press(KeyCode::Char('w'));
+    assert!(std::mem::take(&mut app.wants_trace));
+    app.show_trace(String::from("wrote /tmp/shop.sock.pftrace"));
+    let area = Rect::new(0, 0, 110, 40);
+    let footer = |app: &App| -> String {
+        let mut buffer = Buffer::empty(area);
+        draw(app, area, &mut buffer);
+        (0..area.width).map(|x| buffer[(x, area.height - 1)].symbol()).collect()
+    };
+    assert!(footer(&app).starts_with("wrote /tmp/shop.sock.pftrace"));
+    app.press(KeyCode::Up);
+    assert!(!app.wants_trace && footer(&app).contains("q quit"));
+}
+
+#[test]
 fn a_small_terminal_and_an_empty_snapshot_are_drawn() {
     let mut empty = App::default();
     assert!(shown(&empty).contains("waiting for the program"));

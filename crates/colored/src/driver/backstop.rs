@@ -169,7 +169,8 @@ impl Watch {
         self.wakers.drain(..).for_each(|waker| contain(|| waker.wake()));
         // Ordering: Release, so that a thread that sees this finds the tasks in their queues.
         self.driver.reactor_events.store(false, Ordering::Release);
-        let dues = [self.lookout.look(self.handle.scheduler()), (self.inspect)()];
+        let lookout = self.lookout.look(self.handle.scheduler());
+        let dues = [lookout, (self.inspect)(), self.held.retries_in()];
         self.due = dues.into_iter().flatten().min();
         watched
     }

@@ -15,6 +15,9 @@ use std::time::{Duration, Instant};
 /// thread.
 pub(crate) const TICK: u64 = 15_625;
 
+/// The end of a clock, in nanoseconds since tick 0: the last whole tick, 584 years. Later times are not told apart from it.
+const END: u64 = u64::MAX / TICK * TICK;
+
 /// The clock shows the system's time.
 const SYSTEM: u8 = 0;
 /// The clock stands still.
@@ -73,7 +76,7 @@ impl Clock {
     pub(crate) fn shown(&self) -> u64 {
         match *self.face() {
             Face::Stands { at } => at,
-            Face::Moves { at, from } => at.saturating_add(nanos(wall::now(), from)),
+            Face::Moves { at, from } => at.saturating_add(nanos(wall::now(), from)).min(END),
         }
     }
 
@@ -89,7 +92,7 @@ impl Clock {
     pub(crate) fn pause(&self) -> bool {
         let mut face = self.face();
         let Face::Moves { at, from } = *face else { return false };
-        let at = at.saturating_add(nanos(wall::now(), from)).next_multiple_of(TICK);
+        let at = at.saturating_add(nanos(wall::now(), from)).min(END).next_multiple_of(TICK);
         *face = Face::Stands { at };
         // Ordering: as in `now`.
         self.mode.store(PAUSED, Ordering::Relaxed);
@@ -106,11 +109,18 @@ impl Clock {
         true
     }
 
-    /// Moves a clock that stands still to so many nanoseconds after tick 0, but never back.
+    /// Moves a clock that stands still to so many nanoseconds after tick 0, but never back, and not beyond its end.
     pub(crate) fn set(&self, to: u64) {
         if let Face::Stands { at } = &mut *self.face() {
-            *at = to.max(*at);
+            *at = to.min(END).max(*at);
         }
+    }
+
+    /// Whether that time has come. At the end of the clock every later one has: only a paused clock gets there, and nothing
+    /// would ever wake who waits for these.
+    pub(crate) fn has_reached(&self, at: Instant) -> bool {
+        let now = self.now();
+        now >= at || self.nanos(now) >= END
     }
 
     /// The last tick that is over at the present: a wheel is advanced to it.
@@ -158,11 +168,11 @@ impl Clock {
     }
 }
 
-/// Nanoseconds from `since` to `at`; 584 years at most, and 0 if `at` is earlier.
+/// Nanoseconds from `since` to `at`; [`END`] at most, and 0 if `at` is earlier.
 fn nanos(at: Instant, since: Instant) -> u64 {
     let after = at.saturating_duration_since(since);
     let seconds = after.as_secs().saturating_mul(1_000_000_000);
-    seconds.saturating_add(u64::from(after.subsec_nanos()))
+    seconds.saturating_add(u64::from(after.subsec_nanos())).min(END)
 }
 
 #[cfg(test)]
@@ -222,11 +232,15 @@ mod tests {
         let clock = Clock::new();
         let far = clock.origin.checked_add(Duration::from_secs(1 << 40)).expect("35,000 years");
         assert_eq!(clock.elapsed_tick(far), u64::MAX / TICK);
-        assert_eq!(clock.deadline_tick(far), u64::MAX.div_ceil(TICK));
+        assert_eq!(clock.deadline_tick(far), u64::MAX / TICK, "a tick that comes");
         assert!(clock.system_at(u64::MAX).is_none_or(|at| at > clock.now()));
         let clock = Clock::manual();
+        assert!(!clock.has_reached(far));
         clock.set(u64::MAX);
         assert!(clock.now() >= clock.origin);
+        assert!(clock.has_reached(far), "no time comes after the end");
+        assert!(clock.resume() && clock.pause());
+        assert_eq!(clock.now_tick(), u64::MAX / TICK);
     }
 
     #[test]

@@ -21,6 +21,13 @@ impl Driver {
         }
         true
     }
+
+    /// The runtime ends: writes what it has recorded, if somebody wants that.
+    pub(crate) fn write_trace_at_end(&self, scheduler: &Scheduler) {
+        if let Some(path) = self.freezer.file_at_end() {
+            write_or_tell(&self.freezer.snapshot(scheduler), &path);
+        }
+    }
 }
 
 /// Work was refused or shed on this thread.
@@ -45,7 +52,7 @@ fn write_or_tell(snapshot: &Snapshot, path: &Path) {
 }
 
 /// A file with this name is complete.
-fn write(snapshot: &Snapshot, path: &Path) -> io::Result<()> {
+pub(crate) fn write(snapshot: &Snapshot, path: &Path) -> io::Result<()> {
     let mut part = path.as_os_str().to_owned();
     part.push(".part");
     snapshot.write_perfetto(&mut File::create(&part)?)?;

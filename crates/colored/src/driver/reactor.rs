@@ -10,13 +10,12 @@
 
 use std::io;
 #[cfg(unix)]
-use std::os::fd::{AsFd, BorrowedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
-use mio::event::Source;
 #[cfg(unix)]
 use mio::unix::SourceFd;
 use mio::{Events, Poll, Registry, Token};
@@ -28,6 +27,7 @@ pub use self::ready::{Interest, Ready};
 pub(crate) use self::socket::Socket;
 pub(crate) use self::table::Key;
 use self::table::Table;
+pub(crate) use self::watched::Watched;
 
 mod alarm;
 mod entry;
@@ -38,6 +38,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod waiters;
+mod watched;
 
 /// The token of [`Shard::wake`]. No socket has it: see [`Table::insert`].
 const WAKE: Token = Token(usize::MAX);
@@ -189,22 +190,24 @@ impl Shard {
     ///
     /// When the system refuses.
     #[cfg(unix)]
-    pub(crate) fn watch_room(&self, socket: RawFd, key: Key) -> io::Result<()> {
-        let everything = Watched::Everything.interest();
-        self.registry.reregister(&mut SourceFd(&socket), key.token(), everything)
+    pub(crate) fn watch_room(&self, socket: &impl Socket, key: Key) -> io::Result<()> {
+        let (number, everything) = (socket.number().cast_signed(), Watched::EVERYTHING.interest());
+        self.registry.reregister(&mut SourceFd(&number), key.token(), everything)
     }
 
-    /// Ends the registration that [`register`](Shard::register) began. When it returns, no event reaches the entry any
-    /// more, also if another thread is inside a poll that has fetched one.
+    /// Ends the registration that [`register`](Shard::register) began; the socket must be open still. When it returns, no
+    /// event reaches the entry any more, also if another thread is inside a poll that has fetched one.
     ///
     /// # Errors
     ///
-    /// When the system does not know the socket. It is forgotten all the same.
-    pub(crate) fn deregister(&self, socket: &mut impl Source, key: Key) -> io::Result<()> {
-        let done = self.registry.deregister(socket);
+    /// When the socket has another descriptor by now, or the system does not know it. It is forgotten all the same.
+    pub(crate) fn deregister(&self, socket: &mut impl Socket, key: Key) -> io::Result<()> {
         let entry = self.sockets().table.remove(key);
-        drop(entry);
-        done
+        // The registration of another descriptor is not this socket's to end.
+        match entry.is_of(socket.number()) {
+            true => self.registry.deregister(socket),
+            false => Err(changed()),
+        }
     }
 
     /// Appends all wakers. From now on every operation on a socket of this shard fails with a clear
@@ -316,6 +319,13 @@ impl Shard {
     }
 }
 
+/// The error of a value that has not kept its descriptor.
+#[cold]
+fn changed() -> io::Error {
+    let text = "the value has another descriptor than the one that is registered; it must keep it";
+    io::Error::new(io::ErrorKind::InvalidInput, text)
+}
+
 /// The error of a socket that the system does not watch.
 #[cold]
 fn refused(error: &io::Error) -> io::Error {
@@ -331,34 +341,3 @@ fn refused(error: &io::Error) -> io::Error {
     let text = format!("the reactor cannot watch the descriptor: {error}{limit}");
     io::Error::new(error.kind(), text)
 }
-
-/// The events of a socket that the system reports.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Watched {
-    /// Everything, once and for all: a change costs a system call.
-    Everything,
-    /// All but room for data, for which there is [`Shard::watch_room`].
-    #[cfg(unix)]
-    AllButRoom,
-    #[cfg(unix)]
-    OnlyRoom,
-}
-
-impl Watched {
-    fn interest(self) -> mio::Interest {
-        match self {
-            Watched::Everything => WITHOUT_ROOM.add(mio::Interest::WRITABLE),
-            #[cfg(unix)]
-            Watched::AllButRoom => WITHOUT_ROOM,
-            #[cfg(unix)]
-            Watched::OnlyRoom => mio::Interest::WRITABLE,
-        }
-    }
-}
-
-/// Where the system announces urgent data, we listen, because it breaks an assumption: see
-/// `Readiness::drained`.
-#[cfg(any(target_os = "linux", target_os = "android"))]
-const WITHOUT_ROOM: mio::Interest = mio::Interest::READABLE.add(mio::Interest::PRIORITY);
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
-const WITHOUT_ROOM: mio::Interest = mio::Interest::READABLE;

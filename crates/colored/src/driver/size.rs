@@ -12,12 +12,20 @@ pub(crate) struct Size {
     max: usize,
     spares: usize,
     wanted: AtomicUsize,
+    /// How many of these have no thread, because the system gives none.
+    missing: AtomicUsize,
 }
 
 impl Size {
     /// So many workers, which may become `max`, and so many spare ones for long polls.
     pub(crate) fn new(workers: usize, max: usize, spares: usize) -> Self {
-        Self { workers, max, spares, wanted: AtomicUsize::new(workers) }
+        Self {
+            workers,
+            max,
+            spares,
+            wanted: AtomicUsize::new(workers),
+            missing: AtomicUsize::new(0),
+        }
     }
 
     /// The workers that stay.
@@ -44,6 +52,19 @@ impl Size {
     pub(crate) fn wanted(&self) -> usize {
         // Ordering: a number, which the reactor thread acts on when it looks.
         self.wanted.load(Ordering::Relaxed)
+    }
+
+    /// The workers that there are, or will be as soon as the reactor thread looks.
+    pub(crate) fn present(&self) -> usize {
+        // Ordering: a number, as `wanted`.
+        let missing = self.missing.load(Ordering::Relaxed);
+        self.wanted().saturating_sub(missing).max(self.workers)
+    }
+
+    /// So many of the wanted workers have no thread.
+    pub(crate) fn note_missing(&self, workers: usize) {
+        // Ordering: see `present`.
+        self.missing.store(workers, Ordering::Relaxed);
     }
 
     /// The wanted workers above those that stay.

@@ -1,26 +1,51 @@
-//! One registered socket.
+//! [`Registered`]: a socket and its registration, which are one value.
+//!
+//! The invariant: **a registration ends while its descriptor is open.** The system knows a registration by the number of
+//! the descriptor and by the open file behind it. A number whose descriptor was closed may be a fresh socket's: whoever
+//! then ends the registration of the number ends that socket's, and its task sleeps for ever. And if a second descriptor
+//! shares the open file, the registration stays, and the system refuses the next one of this number and this file.
+//!
+//! So [`Registered`] owns what keeps the descriptor open: the socket, or a counted reference to it. Its drop and
+//! [`into_inner`](Registered::into_inner) deregister, and then drop the socket or give it away. Nothing else deregisters,
+//! so no order of fields can be wrong. The places where the two end, or change owner:
+//!
+//! | place | what happens |
+//! |---|---|
+//! | sockets and pipes of `net`: `from_std`, `into_std` | They own a `Registered`. `into_std` deregisters, and gives the socket away. |
+//! | a dropped `connect` | The socket is registered while it connects: the same drop. |
+//! | halves, `reunite` | They count references to the connection. The last one drops it, and `reunite` takes it out, registered as it is. |
+//! | a constructor that fails | The system has refused, so nothing is registered. The table forgets the key, and the socket is closed, or returned by `AsyncFd::try_new`. Of a pair, the first socket is dropped. |
+//! | `AsyncFd` | Owns a `Registered`. A value that was exchanged for one with another descriptor is not deregistered: that would end the registration of somebody else. The system forgets the old descriptor when it is closed. |
+//! | `fs::File`, pipes of children | The first wait registers a counted reference. `into_std` deregisters, and takes the file out; beside an operation that is not over it gives a duplicate away, and the end of the operation deregisters. |
+//! | `try_clone` | A descriptor of its own, with a registration of its own. |
+//! | the end of a child, `fs::Watcher` | They own an `AsyncFd`. |
+//! | `signal` | Owns a `UnixStream`. The end that the handler writes to is not registered. |
+//! | hyper | A connection owns its socket and returns it, registered as it is. |
+//! | the end of the runtime | Operations fail. A socket keeps the driver, and so the selector: the drop deregisters as before. |
+//! | another runtime | Tasks of any runtime may wait. The registration stays where it was made. |
+//! | the alarm, the waker and the io_uring of a shard | Nothing deregisters them: they are closed together with the selector. |
+//! | the timer of the reactor thread | It is not registered: the thread reads it. |
+//! | sockets of the inspector | They are in a selector of its thread. It deregisters nothing, and closes them. |
 
 use std::fmt;
 use std::future::poll_fn;
 use std::io;
 #[cfg(unix)]
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::AsRawFd;
 use std::sync::Arc;
 #[cfg(unix)]
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker, ready};
 
-use mio::event::Source;
-
 use super::reactor::{Entry, Interest, Key, Place, Ready, Shard, Snapshot, Socket, Watched};
 use super::{Driver, current};
 use crate::budget;
 
-/// A socket that is registered with a shard of the runtime for as long as this lives.
+/// A socket that is registered with a shard of the runtime for as long as this lives: see the [module](self).
 ///
 /// It keeps the driver, not the runtime, so dropping it after the runtime is fine; using it then
 /// is an error. The shard is the home of the worker that registers.
-pub(crate) struct Registered<S: Source> {
+pub(crate) struct Registered<S: Socket> {
     /// Empty only while `drop` and `into_inner` take it out.
     socket: Option<S>,
     entry: Arc<Entry>,
@@ -48,7 +73,6 @@ enum Room {
     /// Not before an operation has found none.
     #[cfg(unix)]
     Later {
-        socket: RawFd,
         told: AtomicBool,
     },
 }
@@ -90,10 +114,10 @@ impl<S: Socket> Registered<S> {
         if !CAN_WATCH_LATER {
             return Registered::new(socket, Ready::READABLE | Ready::WRITABLE);
         }
-        let later = Room::Later { socket: socket.as_raw_fd(), told: AtomicBool::new(false) };
+        let later = Room::Later { told: AtomicBool::new(false) };
         let ready = Ready::READABLE | Ready::WRITABLE;
         current::with(|context| {
-            Registered::watched(context, socket, ready, Watched::AllButRoom, later)
+            Registered::watched(context, socket, ready, Watched::ALL_BUT_ROOM, later)
         })
     }
 
@@ -128,7 +152,7 @@ impl<S: Socket> Registered<S> {
         socket: S,
         ready: Ready,
     ) -> io::Result<Registered<S>> {
-        Registered::watched(context, socket, ready, Watched::Everything, Room::Told)
+        Registered::watched(context, socket, ready, Watched::EVERYTHING, Room::Told)
     }
 
     fn watched(
@@ -160,13 +184,13 @@ impl<S: Socket> Registered<S> {
     }
 }
 
-impl<S: Source> Registered<S> {
+impl<S: Socket> Registered<S> {
     /// The socket.
     pub(crate) fn get(&self) -> &S {
         self.socket.as_ref().expect("the socket is taken out only by value")
     }
 
-    /// The socket. It must stay the one that is registered.
+    /// The socket. It must keep its descriptor.
     #[cfg(unix)]
     pub(crate) fn get_mut(&mut self) -> &mut S {
         self.socket.as_mut().expect("the socket is taken out only by value")
@@ -176,7 +200,7 @@ impl<S: Source> Registered<S> {
     ///
     /// # Errors
     ///
-    /// When the system does not know the socket, which is then closed.
+    /// When the socket has another descriptor by now, or the system does not know it. It is then closed.
     pub(crate) fn into_inner(mut self) -> io::Result<S> {
         let mut socket = self.socket.take().expect("the socket is taken out only by value");
         self.shard().deregister(&mut socket, self.key)?;
@@ -237,7 +261,7 @@ impl<S: Source> Registered<S> {
         self.after_try(seen, interest, done)
     }
 
-    /// As [`try_io`](Registered::try_io). The socket must stay the one that is registered.
+    /// As [`try_io`](Registered::try_io). The socket must keep its descriptor.
     #[cfg(unix)]
     pub(crate) fn try_io_mut<T>(
         &mut self,
@@ -298,11 +322,11 @@ impl<S: Source> Registered<S> {
     /// that one of them gets concerns all.
     #[cfg(unix)]
     fn watch_room(&self, interest: Interest) -> io::Result<()> {
-        if let (true, Room::Later { socket, told }) = (interest.is_writable(), &self.room)
+        if let (true, Room::Later { told }) = (interest.is_writable(), &self.room)
             // Ordering: Acquire pairs with the Release below: a thread that need not ask comes after the answer.
             && !told.load(Ordering::Acquire)
         {
-            self.shard().watch_room(*socket, self.key)?;
+            self.shard().watch_room(self.get(), self.key)?;
             told.store(true, Ordering::Release);
         }
         Ok(())
@@ -357,13 +381,13 @@ fn metered<T>(cx: &mut Context<'_>, poll: impl FnOnce(&mut Context<'_>) -> Poll<
     polled
 }
 
-impl<S: Source> fmt::Debug for Registered<S> {
+impl<S: Socket> fmt::Debug for Registered<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Registered").field("shard", &self.shard).finish_non_exhaustive()
     }
 }
 
-impl<S: Source> Drop for Registered<S> {
+impl<S: Socket> Drop for Registered<S> {
     fn drop(&mut self) {
         if let Some(mut socket) = self.socket.take() {
             // The entry is gone either way, and the socket is about to be.

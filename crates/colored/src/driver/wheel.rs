@@ -31,7 +31,7 @@ const BATCH: usize = 256;
 /// The timers of one worker.
 ///
 /// Inserting, resetting and cancelling take constant time. A timer is moved at
-/// most eight times, once for each level, before it is due.
+/// most nine times, once for each level, before it is due.
 #[repr(align(128))]
 pub(crate) struct Wheel {
     state: Mutex<State>,

@@ -1,7 +1,7 @@
 //! How a dump is made.
 
 use super::native::Stacks;
-use super::{CallDump, Dump, WorkerDump, WorkerState, addresses, kernel};
+use super::{CallDump, Dump, WorkerDump, WorkerState, addresses, keeper, kernel};
 use crate::driver::Driver;
 use crate::leaf::Told;
 use crate::wall;
@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 /// The time between two looks at the lanes that are not idle. Short beside the 10 ms after which a worker is stuck.
-const LOOK: Duration = Duration::from_micros(100);
+pub(super) const LOOK: Duration = Duration::from_micros(100);
 
 /// Makes a dump of a runtime. Waits while another thread makes one.
 pub(crate) fn make(scheduler: &Scheduler, driver: &Driver) -> Dump {
@@ -35,7 +35,8 @@ pub(crate) fn make(scheduler: &Scheduler, driver: &Driver) -> Dump {
     let names = seen.sheet.tasks().iter().filter_map(|task| name(task.id)).collect();
     let workers = workers(scheduler, driver, &seen);
     let calls = calls(driver);
-    Dump { seen, names, workers, calls, sockets, tick, took: wall::since(begin) }
+    let keepers = keeper::keepers(&seen);
+    Dump { seen, names, workers, calls, keepers, sockets, tick, took: wall::since(begin) }
 }
 
 /// A worker that has run one color for so long is looked at more closely.

@@ -1,6 +1,7 @@
 //! [`TaskDump`]: one task of a dump.
 
 use super::Dump;
+use super::keeper::Keeper;
 use super::wait::{Wait, WaitFor};
 use colored_core::dump::{StateSeen, TaskSeen};
 use colored_core::{Color, Id};
@@ -13,7 +14,7 @@ use std::panic::Location;
 pub enum TaskState {
     /// A thread polls it.
     Running,
-    /// It has a turn coming.
+    /// It is scheduled, and has a turn coming: when its color is free, see [`TaskDump::kept_by`].
     Queued,
     /// It waits to be woken.
     Waiting,
@@ -65,6 +66,14 @@ impl<'a> TaskDump<'a> {
         }
     }
 
+    /// The task that keeps the color of this one, if this one is scheduled and has no turn before the other gives the color
+    /// up.
+    #[must_use]
+    pub fn kept_by(&self) -> Option<&'a Keeper> {
+        let keeper = self.dump.keepers.get(&self.color())?;
+        (self.state() == TaskState::Queued && keeper.task != self.id()).then_some(keeper)
+    }
+
     /// The sections that the task is in and, if it waits, what it waits for: at least one item. See [`Dump`] for what is
     /// shown.
     #[must_use]
@@ -87,6 +96,18 @@ impl<'a> TaskDump<'a> {
     }
 }
 
+impl TaskDump<'_> {
+    /// What it does, as a verb.
+    pub(super) fn does(&self) -> &'static str {
+        match self.state() {
+            TaskState::Running => "runs",
+            TaskState::Queued if self.kept_by().is_some() => "waits for its color, which is kept",
+            TaskState::Queued => "has a turn coming",
+            TaskState::Waiting => "waits",
+        }
+    }
+}
+
 /// The task, its name, the place of its spawn and its state.
 impl fmt::Display for TaskDump<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -94,12 +115,7 @@ impl fmt::Display for TaskDump<'_> {
         if let Some(name) = self.name() {
             write!(f, " {name:?}")?;
         }
-        let state = match self.state() {
-            TaskState::Running => "runs",
-            TaskState::Queued => "has a turn coming",
-            TaskState::Waiting => "waits",
-        };
-        write!(f, " (spawned at {}) {state}", self.spawned())
+        write!(f, " (spawned at {}) {}", self.spawned(), self.does())
     }
 }
 

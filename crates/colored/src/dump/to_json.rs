@@ -1,6 +1,6 @@
 //! The JSON text of a dump.
 
-use super::{Dump, TaskDump, TaskState, Wait, WaitFor, WorkerDump, WorkerState};
+use super::{Dump, Keeper, TaskDump, TaskState, Wait, WaitFor, WorkerDump, WorkerState};
 use crate::json::{Object, object};
 
 const STATES: [(&str, TaskState); 3] = [
@@ -20,6 +20,7 @@ impl Dump {
     /// | `stack` of a worker | texts, the innermost function first |
     /// | `tasks` | `id`, `name`, `color`, `spawned`, `state` (`running`, `queued`, `waiting`), `waits` |
     /// | `waits` of a task | `text`, `for` (a word for the kind), `site`, `seconds`, and as it applies `task`, `spawned`, `colors`, `descriptor`, `addresses`, `seconds_left`, `number` |
+    /// | `kept` | `color`, `task`, `spawned`, `by` (`section` or `when`), `site`, `seconds`: colors that a waiting task keeps from all others |
     /// | `lines` | `color`, `closures`, `more`: closures that are scheduled |
     /// | `calls` | `class`, `made`, `seconds`: blocking calls |
     /// | `deadlocks` | texts |
@@ -30,7 +31,7 @@ impl Dump {
             all.field("seconds", self.took);
             all.object("counts", |counts| {
                 for (name, state) in STATES {
-                    counts.field(name, self.count(state));
+                    counts.field(name, self.count(|task| task.state() == state));
                 }
             });
             all.array("workers", |list| {
@@ -38,6 +39,9 @@ impl Dump {
             });
             all.array("tasks", |list| {
                 self.tasks().for_each(|task| list.object(|one| task.write(one)));
+            });
+            all.array("kept", |list| {
+                self.keepers().for_each(|keeper| list.object(|one| keeper.write(one)));
             });
             all.array("lines", |list| {
                 for line in self.seen.sheet.lines() {
@@ -108,6 +112,17 @@ impl TaskDump<'_> {
     }
 }
 
+impl Keeper {
+    fn write(&self, one: &mut Object<'_>) {
+        one.field("color", format_args!("{}", self.color));
+        one.field("task", self.task.get());
+        one.field("spawned", format_args!("{}", self.spawned));
+        one.field("by", self.by.word());
+        one.field("site", format_args!("{}", self.site));
+        one.field("seconds", self.time);
+    }
+}
+
 impl Wait {
     fn write(&self, one: &mut Object<'_>) {
         one.field("text", format_args!("{self}"));
@@ -138,33 +153,11 @@ impl Wait {
             | WaitFor::Hop
             | WaitFor::File
             | WaitFor::Lock
+            | WaitFor::Permit
             | WaitFor::Receive
             | WaitFor::Send
             | WaitFor::Notified
             | WaitFor::Other => {}
-        }
-    }
-}
-
-impl WaitFor {
-    fn word(&self) -> &'static str {
-        match self {
-            Self::Section => "section",
-            Self::Task(..) => "task",
-            Self::Call(Some(_)) => "call",
-            Self::Call(None) | Self::File => "file",
-            Self::Colors(_) => "colors",
-            Self::Hop => "hop",
-            Self::Descriptor { event, .. } => event,
-            Self::Timer { is_timeout: false, .. } => "timer",
-            Self::Timer { is_timeout: true, .. } => "timeout",
-            Self::Child(_) => "child",
-            Self::Signal(_) => "signal",
-            Self::Lock => "lock",
-            Self::Receive => "receive",
-            Self::Send => "send",
-            Self::Notified => "notified",
-            Self::Other => "other",
         }
     }
 }

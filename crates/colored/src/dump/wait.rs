@@ -20,7 +20,7 @@ pub struct Wait {
     /// locks and channels to a millisecond, for timers to a second.
     pub time: Option<Duration>,
     /// The words of the text.
-    how: &'static str,
+    pub(super) how: &'static str,
 }
 
 /// What a task waits for.
@@ -62,8 +62,10 @@ pub enum WaitFor {
     Child(u32),
     /// A signal, by its number.
     Signal(u32),
-    /// A lock or a permit of [`sync`](crate::sync).
+    /// A lock of [`sync`](crate::sync).
     Lock,
+    /// A permit of a [`Semaphore`](crate::sync::Semaphore).
+    Permit,
     /// A value of a channel.
     Receive,
     /// Room in a channel.
@@ -105,7 +107,7 @@ impl Wait {
                 WaitFor::Call((!is_of_files(made)).then_some(*made))
             }
             TargetSeen::Color(color) => WaitFor::Colors(Box::new([*color])),
-            TargetSeen::Colors(colors) => WaitFor::Colors(colors.clone()),
+            TargetSeen::Colors { lacks, .. } => WaitFor::Colors(lacks.clone()),
             TargetSeen::Own => WaitFor::Hop,
             TargetSeen::Over => return None,
         };
@@ -134,13 +136,41 @@ impl Wait {
             Kind::Child => WaitFor::Child(leaf.arg),
             #[cfg(unix)]
             Kind::Signal => WaitFor::Signal(leaf.arg),
+            Kind::Lock if told.name() == "permit" => WaitFor::Permit,
             Kind::Lock => WaitFor::Lock,
             Kind::Receive => WaitFor::Receive,
             Kind::Send => WaitFor::Send,
             Kind::Notified => WaitFor::Notified,
         };
-        let time = Some(Duration::from_nanos(nanos));
+        // That of a timer is known to a second.
+        let is_timer = matches!(what, WaitFor::Timer { .. });
+        let time = Some(Duration::from_nanos(nanos)).filter(|time| !(is_timer && time.is_zero()));
         Some(Self { what, site: leaf.site, time, how: told.text() })
+    }
+}
+
+impl WaitFor {
+    /// A word for the kind.
+    pub(super) fn word(&self) -> &'static str {
+        match self {
+            Self::Section => "section",
+            Self::Task(..) => "task",
+            Self::Call(Some(_)) => "call",
+            Self::Call(None) | Self::File => "file",
+            Self::Colors(_) => "colors",
+            Self::Hop => "hop",
+            Self::Descriptor { event, .. } => event,
+            Self::Timer { is_timeout: false, .. } => "timer",
+            Self::Timer { is_timeout: true, .. } => "timeout",
+            Self::Child(_) => "child",
+            Self::Signal(_) => "signal",
+            Self::Lock => "lock",
+            Self::Permit => "permit",
+            Self::Receive => "receive",
+            Self::Send => "send",
+            Self::Notified => "notified",
+            Self::Other => "other",
+        }
     }
 }
 
@@ -170,6 +200,7 @@ impl fmt::Display for Wait {
             WaitFor::Hop
             | WaitFor::File
             | WaitFor::Lock
+            | WaitFor::Permit
             | WaitFor::Receive
             | WaitFor::Send
             | WaitFor::Notified

@@ -7,7 +7,7 @@ use super::system;
 use crate::budget;
 use crate::driver::current;
 use std::future::poll_fn;
-use std::io::{self, SeekFrom};
+use std::io;
 use std::sync::Arc;
 use std::task::{Context, Waker};
 
@@ -26,8 +26,14 @@ impl File {
         let context = current::with(Arc::clone);
         let status = system::status(&file);
         let open = OpenFile::new(file, None, context, status.is_direct);
-        let position = match open.is_regular() {
-            true => io::Seek::stream_position(&mut &open.file)?,
+        if status.is_path {
+            open.refuse_positions();
+        }
+        let position = match open.has_positions() {
+            true => match io::Seek::stream_position(&mut &*open.file) {
+                Err(error) if open.learn_refusal(&error, 0) => 0,
+                position => position?,
+            },
             false => 0,
         };
         Ok(File { cursor: Cursor::new(Arc::new(open), position, status.appends) })
@@ -64,11 +70,7 @@ impl File {
     /// Gives away what is in here, with the position, when no operation is under way at the position.
     fn detach(self) -> Result<std::fs::File, (File, io::Error)> {
         let open = self.cursor.open();
-        let mut handed_over = Ok(());
-        if open.is_regular() {
-            handed_over = io::Seek::seek(&mut &open.file, SeekFrom::Start(self.cursor.position()))
-                .and_then(|_| system::clear_nonblock(&open.file));
-        }
+        let handed_over = self.cursor.leave_position().and_then(|()| open.reset_mode());
         // An operation at another place that was dropped may have its own reference.
         let shared = match handed_over {
             Ok(()) if Arc::strong_count(open) == 1 => None,
@@ -80,7 +82,9 @@ impl File {
             Some(Err(error)) => Err((self, error)),
             None => {
                 let open = Arc::into_inner(self.cursor.into_open());
-                Ok(open.expect("only the cursor makes references, and had the last one").file)
+                Ok(open
+                    .expect("only the cursor makes references, and had the last one")
+                    .into_file())
             }
         }
     }

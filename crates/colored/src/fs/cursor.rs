@@ -5,11 +5,12 @@
 //! waits for it. The position changes only when an operation returns to its caller.
 
 use super::open_file::{BYTES_OF_A_UNIT, INLINE, OpenFile};
-use super::transfer::Written;
+use super::transfer::{Place, Written};
 use crate::blocking::{self, Deferred};
 use crate::budget::{poll_proceed, spend};
 use crate::io::ReadBuf;
-use std::io::{self, SeekFrom};
+use crate::pool::Class;
+use std::io::{self, ErrorKind, Seek, SeekFrom};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -22,7 +23,7 @@ pub(super) struct Cursor {
     /// Whether writes go to the end of the file, and leave the position alone.
     appends: bool,
     deferred: Option<Operation>,
-    /// Bytes of a pipe that were read for a caller who did not wait for them.
+    /// Bytes of a file without positions that were read for a caller who did not wait for them.
     unread: Vec<u8>,
     /// Where a seek goes, from its start to its end.
     target: Option<SeekFrom>,
@@ -34,6 +35,9 @@ enum Operation {
     Read(Deferred<io::Result<Vec<u8>>>),
     Write(Deferred<Written>),
     Length(Deferred<io::Result<u64>>),
+    /// A seek of the position that the system keeps.
+    Seek(SeekFrom, Deferred<io::Result<u64>>),
+    Look(Deferred<()>),
 }
 
 impl Cursor {
@@ -70,17 +74,42 @@ impl Cursor {
             Some(Operation::Read(read)) => {
                 let bytes = ready!(Pin::new(read).poll(cx));
                 if let Some(Ok(bytes)) = bytes
-                    && !self.open.is_regular()
+                    && !self.open.has_positions()
                 {
                     self.unread = bytes;
+                }
+            }
+            Some(Operation::Seek(_, seek)) => {
+                if let Some(Ok(_)) = ready!(Pin::new(seek).poll(cx)) {
+                    self.unread.clear();
                 }
             }
             // The caller gave the write up, and its error with it.
             Some(Operation::Write(write)) => drop(ready!(Pin::new(write).poll(cx))),
             Some(Operation::Length(length)) => drop(ready!(Pin::new(length).poll(cx))),
+            Some(Operation::Look(look)) => drop(ready!(Pin::new(look).poll(cx))),
         }
         self.deferred = None;
         Poll::Ready(())
+    }
+
+    /// Waits for an operation whose future was dropped, and until it is known who keeps the position.
+    pub(super) fn poll_know(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        loop {
+            ready!(self.poll_settle(cx));
+            if self.open.is_known() {
+                return Poll::Ready(Ok(()));
+            }
+            self.deferred = Some(Operation::Look(self.open.look()?));
+        }
+    }
+
+    /// The place of the next operation.
+    fn place(&self) -> Place {
+        match self.open.has_positions() {
+            true => Place::Position(self.position),
+            false => Place::System,
+        }
     }
 
     /// Reads once.
@@ -103,11 +132,15 @@ impl Cursor {
                 Some(Operation::Read(read)) => {
                     let bytes = taken(ready!(Pin::new(read).poll(cx)));
                     self.deferred = None;
-                    let mut bytes = bytes?;
+                    let mut bytes = match bytes {
+                        // It has to be asked for again.
+                        Err(error) if error.kind() == ErrorKind::WouldBlock => continue,
+                        bytes => bytes?,
+                    };
                     let n = buf.remaining().min(bytes.len());
                     buf.put_slice(&bytes[..n]);
                     self.position += n as u64;
-                    if !self.open.is_regular() {
+                    if !self.open.has_positions() {
                         self.unread = bytes.split_off(n);
                     }
                     return Poll::Ready(Ok(()));
@@ -127,8 +160,8 @@ impl Cursor {
                         spend((n / BYTES_OF_A_UNIT) as u32);
                         return Poll::Ready(Ok(()));
                     }
-                    let at = self.open.is_regular().then_some(self.position);
-                    let read = self.open.defer_read(buf.remaining(), at)?;
+                    let class = ready!(self.open.poll_reader(cx))?;
+                    let read = self.open.defer_read(class, buf.remaining(), self.place())?;
                     self.deferred = Some(Operation::Read(read));
                 }
             }
@@ -152,8 +185,11 @@ impl Cursor {
                     let (bytes, written) = done.ok_or_else(blocking::shut_down)?;
                     // Otherwise its caller gave that write up, and its error with it: this write is
                     // another, and goes to the same position.
-                    if buf.starts_with(&bytes) {
-                        let n = written?;
+                    if buf.starts_with(bytes.bytes()) {
+                        let n = match written {
+                            Err(error) if error.kind() == ErrorKind::WouldBlock => continue,
+                            written => written?,
+                        };
                         self.moved(n);
                         return Poll::Ready(Ok(n));
                     }
@@ -169,9 +205,9 @@ impl Cursor {
                         spend((n / BYTES_OF_A_UNIT) as u32);
                         return Poll::Ready(Ok(n));
                     }
-                    let at_position = self.open.is_regular() && !self.appends;
-                    let at = at_position.then_some(self.position);
-                    self.deferred = Some(Operation::Write(self.open.defer_write(buf, at)?));
+                    let place = if self.appends { Place::System } else { self.place() };
+                    let write = self.open.defer_write(self.open.writer(), buf, place)?;
+                    self.deferred = Some(Operation::Write(write));
                 }
             }
         }
@@ -198,8 +234,22 @@ impl Cursor {
                     self.target = None;
                     return Poll::Ready(length.and_then(|length| self.go(length, offset)));
                 }
+                (Some(Operation::Seek(to, seek)), Some(target)) if *to == target => {
+                    let position = taken(ready!(Pin::new(seek).poll(cx)));
+                    self.deferred = None;
+                    self.target = None;
+                    if position.is_ok() {
+                        self.unread.clear();
+                    }
+                    return Poll::Ready(position);
+                }
                 (Some(_), _) => ready!(self.poll_settle(cx)),
                 (None, None) => return Poll::Ready(Ok(self.position)),
+                (None, Some(_)) if !self.open.is_known() => ready!(self.poll_know(cx))?,
+                (None, Some(target)) if self.open.may_keep_position() => {
+                    let seek = self.seek_by_system(target)?;
+                    self.deferred = Some(Operation::Seek(target, seek));
+                }
                 (None, Some(SeekFrom::Start(position))) => {
                     self.target = None;
                     return Poll::Ready(self.go(position, 0));
@@ -209,22 +259,46 @@ impl Cursor {
                     return Poll::Ready(self.go(self.position, offset));
                 }
                 (None, Some(SeekFrom::End(offset))) => {
-                    if let Some(metadata) = self.open.try_metadata()? {
+                    if let Some(length) = self.open.try_length()? {
                         self.target = None;
-                        return Poll::Ready(self.go(metadata.len(), offset));
+                        return Poll::Ready(self.go(length, offset));
                     }
-                    let length = self.open.defer(|open| open.metadata().map(|of| of.len()))?;
+                    let length = self.open.defer(Class::File, "seek in", OpenFile::length)?;
                     self.deferred = Some(Operation::Length(length));
                 }
             }
         }
     }
 
+    /// Asks the system to move the position that it keeps.
+    fn seek_by_system(&self, target: SeekFrom) -> io::Result<Deferred<io::Result<u64>>> {
+        let unread = self.unread.len() as i64;
+        let to = match target {
+            // The system is behind the bytes that nobody has taken.
+            SeekFrom::Current(offset) => SeekFrom::Current(offset.saturating_sub(unread)),
+            target => target,
+        };
+        self.open.defer(Class::Stream, "seek in", move |open| {
+            (&*open.file).seek(to).map_err(|error| open.failed("seek in", error))
+        })
+    }
+
+    /// Leaves the position with the system, where it is for the next owner of the file.
+    pub(super) fn leave_position(&self) -> io::Result<()> {
+        if self.open.has_positions() {
+            (&*self.open.file).seek(SeekFrom::Start(self.position))?;
+        } else if !self.unread.is_empty() && self.open.may_keep_position() {
+            // Where that fails the bytes are lost.
+            let _position = (&*self.open.file).seek(SeekFrom::Current(-(self.unread.len() as i64)));
+        }
+        Ok(())
+    }
+
     fn go(&mut self, from: u64, offset: i64) -> io::Result<u64> {
         let failed =
             |kind, text: String| Err(self.open.failed("seek in", io::Error::new(kind, text)));
-        if !self.open.is_regular() {
-            return failed(io::ErrorKind::NotSeekable, "it has no positions".into());
+        if !self.open.has_positions() {
+            return failed(ErrorKind::NotSeekable, "it has no positions".into());
         }
         match from.checked_add_signed(offset).filter(|to| i64::try_from(*to).is_ok()) {
             Some(position) => {
@@ -232,7 +306,7 @@ impl Cursor {
                 Ok(position)
             }
             None => failed(
-                io::ErrorKind::InvalidInput,
+                ErrorKind::InvalidInput,
                 format!("{from} and {offset} make no position; allowed are 0 to {}", i64::MAX),
             ),
         }

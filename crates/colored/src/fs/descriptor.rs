@@ -4,25 +4,28 @@ pub(super) use self::system::{Descriptor, of};
 
 #[cfg(unix)]
 mod system {
-    use std::os::fd::{AsRawFd, RawFd};
+    use std::fs::File;
+    use std::sync::Arc;
 
-    /// The descriptor of a file, which is open for as long as this is registered.
-    pub(in crate::fs) type Descriptor = crate::driver::descriptor::Descriptor<RawFd>;
+    /// A counted reference to a file: the descriptor is open for as long as this is registered.
+    pub(in crate::fs) type Descriptor = crate::driver::descriptor::Descriptor<Arc<File>>;
 
-    pub(in crate::fs) fn of(file: &std::fs::File) -> Descriptor {
-        crate::driver::descriptor::Descriptor(file.as_raw_fd())
+    pub(in crate::fs) fn of(file: &Arc<File>) -> Descriptor {
+        crate::driver::descriptor::Descriptor(Arc::clone(file))
     }
 }
 
 #[cfg(not(unix))]
 mod system {
     use mio::{Interest, Registry, Token, event::Source};
+    use std::fs::File;
     use std::io;
+    use std::sync::Arc;
 
     /// There is none: no file is a stream here.
     pub(in crate::fs) struct Descriptor(());
 
-    pub(in crate::fs) fn of(_: &std::fs::File) -> Descriptor {
+    pub(in crate::fs) fn of(_: &Arc<File>) -> Descriptor {
         unreachable!("no file is a stream on this system")
     }
 

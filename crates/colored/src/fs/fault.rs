@@ -1,9 +1,9 @@
 //! Answers of attempts that a test puts in place of the system's. Outside tests there are none.
 
 #[cfg(not(test))]
-pub(super) use self::none::{answer, limit};
+pub(super) use self::none::{Job, answer, job, limit, no_job};
 #[cfg(test)]
-pub(super) use self::some::{Fault, answer, limit, set};
+pub(super) use self::some::{Fault, Job, answer, job, limit, no_job, set};
 
 #[cfg(not(test))]
 mod none {
@@ -18,6 +18,38 @@ mod none {
     #[inline]
     pub(in crate::fs) fn limit(len: usize) -> usize {
         len
+    }
+
+    /// No fault of a deferred operation.
+    #[derive(Clone, Copy, Debug)]
+    pub(in crate::fs) struct Job;
+
+    impl Job {
+        #[inline]
+        #[expect(clippy::unnecessary_wraps, reason = "as in tests")]
+        pub(in crate::fs) fn refuse(self) -> io::Result<()> {
+            Ok(())
+        }
+
+        #[inline]
+        pub(in crate::fs) fn limit(self, len: usize) -> usize {
+            len
+        }
+
+        #[inline]
+        pub(in crate::fs) fn is_of_threads(self) -> bool {
+            false
+        }
+    }
+
+    #[inline]
+    pub(in crate::fs) fn job() -> Job {
+        Job
+    }
+
+    #[inline]
+    pub(in crate::fs) fn no_job() -> Job {
+        Job
     }
 }
 
@@ -39,6 +71,10 @@ mod some {
         SlowRefusal,
         /// An error of the system.
         Error(i32),
+        /// Neither an attempt nor a call that may wait takes a position: the error is that of a pipe.
+        Refused,
+        /// An attempt would wait, and a call that may wait moves at most so many bytes.
+        Short(usize),
     }
 
     thread_local!(static FAULT: Cell<Option<Fault>> = const { Cell::new(None) });
@@ -62,7 +98,44 @@ mod some {
                 Some(Ok(Attempt::WouldBlock))
             }
             Fault::Error(code) => Some(Err(io::Error::from_raw_os_error(code))),
+            Fault::Refused => Some(Err(io::ErrorKind::NotSeekable.into())),
+            Fault::Short(_) => Some(Ok(Attempt::WouldBlock)),
         }
+    }
+
+    /// The fault of a deferred operation, which another thread does.
+    #[derive(Clone, Copy, Debug)]
+    pub(in crate::fs) struct Job(Option<Fault>);
+
+    impl Job {
+        pub(in crate::fs) fn refuse(self) -> io::Result<()> {
+            match self.0 {
+                Some(Fault::Refused) => Err(io::ErrorKind::NotSeekable.into()),
+                _ => Ok(()),
+            }
+        }
+
+        /// Whether a thread has to do the operation, because io_uring knows nothing of the fault.
+        pub(in crate::fs) fn is_of_threads(self) -> bool {
+            matches!(self.0, Some(Fault::Refused | Fault::Short(_)))
+        }
+
+        pub(in crate::fs) fn limit(self, len: usize) -> usize {
+            match self.0 {
+                Some(Fault::Short(most)) => len.min(most),
+                _ => len,
+            }
+        }
+    }
+
+    /// What the calls of a deferred operation of this thread answer.
+    pub(in crate::fs) fn job() -> Job {
+        Job(FAULT.get())
+    }
+
+    /// No fault.
+    pub(in crate::fs) fn no_job() -> Job {
+        Job(None)
     }
 
     pub(in crate::fs) fn limit(len: usize) -> usize {

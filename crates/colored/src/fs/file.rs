@@ -1,12 +1,16 @@
 //! [`File`].
 
+use super::buffer::ALIGNMENT;
 use super::cursor::Cursor;
 use super::offload::finished;
 use super::open_file::{BYTES_OF_A_UNIT, DEFERRED, INLINE, OpenFile};
 use super::positional;
+use super::transfer::Place;
 use crate::blocking;
 use crate::budget::{poll_proceed, spend};
+use crate::explained::explained;
 use crate::io::ReadBuf;
+use crate::pool::Class;
 use std::fs::{Metadata, Permissions};
 use std::future::poll_fn;
 use std::io::{self, ErrorKind, SeekFrom};
@@ -15,6 +19,9 @@ use std::sync::Arc;
 /// The first read of a file whose length is 0, or not known, is this long: files of `/proc` have no
 /// length.
 const SMALLEST: usize = 64;
+
+/// The first read of a file that the system makes, or of a stream, is this long: most have no more.
+const UNKNOWN: usize = 4095;
 
 /// An open file.
 ///
@@ -35,17 +42,41 @@ const SMALLEST: usize = 64;
 ///
 /// # Cancel safety
 ///
-/// All methods are cancel safe. A dropped read has no effect. A dropped write has written none, some or
+/// All methods are cancel safe. A dropped read of a file with positions has no effect. A dropped write has written none, some or
 /// all of its bytes: the position tells how many are confirmed, and the next operation at the position
 /// waits until the write is over, and then goes on there. In append mode such bytes stay in the file.
 ///
-/// # Pipes, terminals and sockets
+/// # Files on disks, and others
 ///
-/// A file of these kinds has no position. Pipes and sockets are tried, too, on Linux 6.4 or later: what a
-/// pipe has is read at once, and else the task waits for the reactor. The mode of the descriptor, which
-/// other processes may share, stays as it is. Operations of terminals, and of all these files on other
-/// systems, run on blocking threads of their own, which do not keep the program from ending.
-/// [`net`](crate::net) is better for sockets.
+/// All this is about regular files on disks, in memory and on other machines, and about block devices: a read fills its
+/// buffer, or meets the end. The `File` does to all others what the standard library does: one
+/// [`read`](Self::read) returns what one `read(2)` gives, which may be less than there is, and waits if there is nothing.
+/// The system keeps the position, if there is one, so a clone and the descriptor share it;
+/// [`seek`](Self::seek), [`read_at`](Self::read_at) and [`write_at`](Self::write_at) have the system's answer, each by one
+/// call. A dropped read may have taken bytes, which the next read of this `File` returns, and which a seek drops. These
+/// files are:
+///
+/// * pipes, sockets, terminals and other devices, directories, and what no path leads to, as an `eventfd`;
+/// * regular files that the system makes when they are read: those of `/proc`, `/sys`, tracefs, debugfs, control groups
+///   and their like;
+/// * regular files that refuse a position, as some of FUSE do: the first operation finds that out.
+///
+/// Other files that a process serves by FUSE have positions of the `File`, but a read returns one answer of that process,
+/// because it may have less than its length says, and wait for more. A read of any other regular file ends where its length
+/// says that it ends, so one whose length is 0 is read once.
+///
+/// What may wait for ever keeps no program from its end, and stops only its like. Pipes and sockets are tried, on Linux 6.4
+/// or later: what a pipe has is read at once, and else the task waits for the reactor. Reads of terminals, and of files
+/// that the system makes, wait there, too, on Linux, and then take a thread. [`net`](crate::net) is better for sockets.
+///
+/// The mode of a descriptor that somebody else has opened, and may share, stays as it is. In non-blocking mode, too, an
+/// operation waits: there is no error [`WouldBlock`](ErrorKind::WouldBlock).
+///
+/// # Direct files
+///
+/// A file that was opened with `O_DIRECT` is read and written in the lengths and at the positions of the caller, up to
+/// 1 MiB a call, by buffers at multiples of 4096 bytes. Where the device takes no such length or position, the error is
+/// `InvalidInput`, as of the standard library.
 ///
 /// # Descriptors
 ///
@@ -66,7 +97,8 @@ pub struct File {
 
 impl File {
     /// A second handle of the same open file, with a position of its own, which begins where this one's
-    /// is. Waits for the last deferred operation of this handle. Cancel safe.
+    /// is; where the system keeps the position, both have one. Waits for the last deferred operation of this handle. Cancel
+    /// safe.
     ///
     /// # Errors
     ///
@@ -77,6 +109,9 @@ impl File {
         let file = open.file.try_clone().map_err(|error| open.failed("clone", error))?;
         let path = open.path().cloned();
         let same = OpenFile::new(file, path, Arc::clone(open.context()), open.is_direct());
+        if !open.has_positions() {
+            same.refuse_positions();
+        }
         Ok(File { cursor: self.cursor.clone_onto(Arc::new(same)) })
     }
 
@@ -92,14 +127,7 @@ impl File {
     pub async fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
         let open = self.cursor.open();
         positional::check(offset, buf.len()).map_err(|error| open.failed("read", error))?;
-        let mut done = 0;
-        while done < buf.len() {
-            match read_some(open, &mut buf[done..], offset + done as u64).await? {
-                0 => break,
-                n => done += n,
-            }
-        }
-        Ok(done)
+        read_up_to(open, buf, |done| Place::Offset(offset + done as u64)).await
     }
 
     /// As [`read_at`](Self::read_at), and the end of the file is an error. Cancel safe.
@@ -165,17 +193,26 @@ impl File {
     }
 
     /// Reads from the position until `buf` is full or the file ends, and returns the number of bytes. Of
-    /// a pipe or a terminal it reads what is there, and waits if there is nothing. Cancel safe.
+    /// a pipe, a terminal, a file of `/proc`, and the others that [`File`] lists, it reads what one call gives, and waits if
+    /// there is nothing. Cancel safe.
     ///
     /// # Errors
     ///
     /// The system's.
     pub async fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        if self.cursor.open().is_regular() {
-            poll_fn(|cx| self.cursor.poll_settle(cx)).await;
-            let n = self.read_at(buf, self.cursor.position()).await?;
-            self.cursor.advance(n);
-            return Ok(n);
+        poll_fn(|cx| self.cursor.poll_settle(cx)).await;
+        let open = self.cursor.open();
+        if open.has_positions() {
+            let position = self.cursor.position();
+            positional::check(position, buf.len()).map_err(|error| open.failed("read", error))?;
+            match read_up_to(open, buf, |done| Place::Position(position + done as u64)).await {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                read => {
+                    let n = read?;
+                    self.cursor.advance(n);
+                    return Ok(n);
+                }
+            }
         }
         let mut buf = ReadBuf::new(buf);
         poll_fn(|cx| self.cursor.poll_read(cx, &mut buf)).await?;
@@ -193,12 +230,15 @@ impl File {
         let before = bytes.len();
         let mut more = self.length_to_end().await?.saturating_add(1).clamp(SMALLEST, INLINE);
         loop {
+            if self.cursor.open().is_direct() {
+                more = more.next_multiple_of(ALIGNMENT);
+            }
             let filled = bytes.len();
             bytes.resize(filled + more, 0);
             let mut room = Room { bytes, filled };
             let n = self.read(room.free()).await?;
             room.filled += n;
-            if n == 0 || (n < more && self.cursor.open().is_regular()) {
+            if n == 0 || (n < more && self.cursor.open().ends_short()) {
                 drop(room);
                 return Ok(bytes.len() - before);
             }
@@ -207,10 +247,14 @@ impl File {
     }
 
     async fn length_to_end(&self) -> io::Result<usize> {
-        if !self.cursor.open().is_regular() {
-            return Ok(0);
+        if !self.cursor.open().has_positions() {
+            return Ok(UNKNOWN);
         }
         let left = self.metadata().await?.len().saturating_sub(self.cursor.position());
+        // That may have found it out.
+        if !self.cursor.open().has_positions() {
+            return Ok(UNKNOWN);
+        }
         Ok(usize::try_from(left).unwrap_or(usize::MAX))
     }
 
@@ -235,12 +279,13 @@ impl File {
     }
 
     /// Moves the position, and returns it. A position behind the end is allowed. Costs nothing, or, from
-    /// the end of the file, a call of [`metadata`](Self::metadata). Cancel safe.
+    /// the end of the file, a call of [`metadata`](Self::metadata); where the system keeps the position, a thread that
+    /// calls it. Cancel safe: where the system keeps the position, a dropped call may still move it.
     ///
     /// # Errors
     ///
     /// `InvalidInput` if the position is before the start or behind the last one, 2⁶³ - 1;
-    /// [`NotSeekable`](ErrorKind::NotSeekable) for a pipe or a terminal.
+    /// [`NotSeekable`](ErrorKind::NotSeekable) for a pipe or a terminal; otherwise the system's.
     pub async fn seek(&mut self, target: SeekFrom) -> io::Result<u64> {
         self.cursor.start_seek(target);
         poll_fn(|cx| self.cursor.poll_seek(cx)).await
@@ -252,13 +297,21 @@ impl File {
         let open = self.cursor.open();
         match open.try_metadata()? {
             Some(metadata) => Ok(metadata),
-            None => finished(open.defer(OpenFile::metadata)?).await,
+            None => {
+                let metadata =
+                    open.defer(Class::File, "read the metadata of", OpenFile::metadata)?;
+                finished(metadata).await
+            }
         }
     }
 
     /// Makes the file that long: cuts its end off, or adds zeros. Not cancel safe: a dropped call may still do so.
     pub async fn set_len(&self, len: u64) -> io::Result<()> {
-        self.offload("set the length of", move |file| file.set_len(len)).await
+        let set = move |file: &std::fs::File| {
+            file.set_len(len)
+                .map_err(|error| explained(format!("{error}, for a length of {len}"), error))
+        };
+        self.offload("set the length of", set).await
     }
 
     /// Sets the permissions of the file. Not cancel safe: a dropped call may still set them.
@@ -285,7 +338,7 @@ impl File {
     ) -> io::Result<T> {
         let call =
             move |open: &OpenFile| f(&open.file).map_err(|error| open.failed(operation, error));
-        finished(self.cursor.open().defer(call)?).await
+        finished(self.cursor.open().defer(Class::File, operation, call)?).await
     }
 }
 
@@ -308,16 +361,50 @@ impl Drop for Room<'_> {
     }
 }
 
-/// Reads what is in memory, or else waits for the whole rest, up to [`DEFERRED`] bytes.
-async fn read_some(open: &Arc<OpenFile>, buf: &mut [u8], offset: u64) -> io::Result<usize> {
-    poll_fn(poll_proceed).await;
-    if let Some(n) = open.try_read(buf, offset)? {
-        spend((n / BYTES_OF_A_UNIT) as u32);
-        return Ok(n);
+/// Reads until `buf` is full, or all is read that there is for now.
+async fn read_up_to(
+    open: &Arc<OpenFile>,
+    buf: &mut [u8],
+    place: impl Fn(usize) -> Place,
+) -> io::Result<usize> {
+    let mut done = 0;
+    while done < buf.len() {
+        let (n, is_all) = match read_some(open, &mut buf[done..], place(done)).await {
+            // The offset is as good for a file without positions.
+            Err(error)
+                if error.kind() == ErrorKind::WouldBlock
+                    && matches!(place(done), Place::Offset(_)) =>
+            {
+                continue;
+            }
+            read => read?,
+        };
+        done += n;
+        if is_all {
+            break;
+        }
     }
-    let bytes = finished(open.defer_read(buf.len(), Some(offset))?).await?;
+    Ok(done)
+}
+
+/// Reads what is in memory, or else waits for the whole rest, up to [`DEFERRED`] bytes. Returns how many bytes these
+/// were, and whether there are no more for now.
+async fn read_some(
+    open: &Arc<OpenFile>,
+    buf: &mut [u8],
+    place: Place,
+) -> io::Result<(usize, bool)> {
+    poll_fn(poll_proceed).await;
+    if let Place::Position(offset) | Place::Offset(offset) = place
+        && let Some(n) = open.try_read(buf, offset)?
+    {
+        spend((n / BYTES_OF_A_UNIT) as u32);
+        return Ok((n, n == 0));
+    }
+    let wanted = buf.len().min(DEFERRED);
+    let bytes = finished(open.defer_read(open.class_at_offset(), wanted, place)?).await?;
     buf[..bytes.len()].copy_from_slice(&bytes);
-    Ok(bytes.len())
+    Ok((bytes.len(), bytes.len() < wanted || !open.has_positions()))
 }
 
 /// As [`read_some`], writing.
@@ -327,7 +414,12 @@ async fn write_some(open: &Arc<OpenFile>, buf: &[u8], offset: u64) -> io::Result
         spend((n / BYTES_OF_A_UNIT) as u32);
         return Ok(n);
     }
-    let write = open.defer_write(buf, Some(offset))?.await;
-    let (_, written) = write.ok_or_else(blocking::shut_down)?;
-    written
+    loop {
+        let class = if open.has_positions() { Class::File } else { Class::Stream };
+        let write = open.defer_write(class, buf, Place::Offset(offset))?.await;
+        let (_, written) = write.ok_or_else(blocking::shut_down)?;
+        if !written.as_ref().is_err_and(|error| error.kind() == ErrorKind::WouldBlock) {
+            return written;
+        }
+    }
 }

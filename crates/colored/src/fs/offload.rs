@@ -20,8 +20,23 @@ where
     F: FnOnce(&Path) -> io::Result<T> + Send + 'static,
     T: Send + 'static,
 {
+    offload_to(Class::File, operation, path, f).await
+}
+
+/// As [`offload`], on a thread of that class.
+pub(super) async fn offload_to<T, F>(
+    class: Class,
+    operation: &str,
+    path: &Path,
+    f: F,
+) -> io::Result<T>
+where
+    F: FnOnce(&Path) -> io::Result<T> + Send + 'static,
+    T: Send + 'static,
+{
     let owned = path.to_owned();
-    unpathed(move || f(&owned)).await.map_err(|error| failed(operation, path, error))
+    let done = on_thread(class, move || f(&owned)).await;
+    done.map_err(|error| failed(operation, path, error))
 }
 
 /// As [`offload`], of two paths.
@@ -35,21 +50,36 @@ where
     F: FnOnce(&Path, &Path) -> io::Result<T> + Send + 'static,
     T: Send + 'static,
 {
+    offload_two_to(Class::File, operation, from, to, f).await
+}
+
+/// As [`offload_two`], on a thread of that class.
+pub(super) async fn offload_two_to<T, F>(
+    class: Class,
+    operation: &str,
+    from: &Path,
+    to: &Path,
+    f: F,
+) -> io::Result<T>
+where
+    F: FnOnce(&Path, &Path) -> io::Result<T> + Send + 'static,
+    T: Send + 'static,
+{
     let (source, target): (PathBuf, PathBuf) = (from.to_owned(), to.to_owned());
-    unpathed(move || f(&source, &target)).await.map_err(|error| {
+    on_thread(class, move || f(&source, &target)).await.map_err(|error| {
         let text = format!("cannot {operation} {} to {}: {error}", from.display(), to.display());
         explained(text, error)
     })
 }
 
-/// Runs `f` on a thread that may block.
-pub(super) async fn unpathed<T, F>(f: F) -> io::Result<T>
+/// Runs `f` on a thread of that class.
+async fn on_thread<T, F>(class: Class, f: F) -> io::Result<T>
 where
     F: FnOnce() -> io::Result<T> + Send + 'static,
     T: Send + 'static,
 {
     current::with(|context| context.driver.devices.paths.add(Event::Deferred));
-    finished(blocking::defer(Class::File, f)?).await
+    finished(blocking::defer(class, f)?).await
 }
 
 /// The result of a deferred operation.

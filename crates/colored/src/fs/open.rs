@@ -2,9 +2,10 @@
 
 use super::File;
 use super::cursor::Cursor;
-use super::offload::{failed, offload};
+use super::offload::{failed, offload, offload_to};
 use super::open_file::OpenFile;
-use super::system::{self, Access, Attempt};
+use super::opening::{How, Opening};
+use super::system::{self, Access, Attempt, Status};
 use crate::device::Event;
 use crate::driver::current;
 use std::io;
@@ -18,6 +19,8 @@ pub struct OpenOptions {
     access: Access,
     /// Whether the call may change the file system, or has flags that we do not know.
     is_special: bool,
+    /// The flags of the caller.
+    flags: i32,
 }
 
 impl Default for OpenOptions {
@@ -34,6 +37,7 @@ impl OpenOptions {
             options: std::fs::OpenOptions::new(),
             access: Access::default(),
             is_special: false,
+            flags: 0,
         }
     }
 
@@ -92,12 +96,17 @@ impl OpenOptions {
     #[cfg(unix)]
     pub fn custom_flags(&mut self, flags: i32) -> &mut OpenOptions {
         self.is_special = true;
+        self.flags = flags;
         std::os::unix::fs::OpenOptionsExt::custom_flags(&mut self.options, flags);
         self
     }
 
     /// Opens the file. If its path is in memory, and it is a regular file that need not be made or
     /// emptied, that happens at once. Cancel safe, but a dropped call may still make or empty the file.
+    ///
+    /// A named pipe that is opened for one direction waits for its other end, on a thread that the end of the runtime does
+    /// not wait for. A dropped call goes on to wait, and keeps its thread; of the 65th such opening in a direction on, each
+    /// waits for one of the others before it begins. A pipe of `net::unix::pipe` waits for no other end.
     ///
     /// # Errors
     ///
@@ -126,18 +135,34 @@ impl OpenOptions {
         }
         let (file, identity) = match attempt {
             Attempt::Done((file, identity)) => (file, Some(identity)),
-            _ => {
-                let options = self.options.clone();
-                (offload("open", path, move |path| options.open(path)).await?, None)
-            }
+            _ => (self.open_on_thread(path).await?, None),
         };
-        // Without flags of the caller no file bypasses the page cache.
-        let is_direct = self.is_special && system::status(&file).is_direct;
-        let open = OpenFile::new(file, Some(path.to_owned()), context, is_direct);
+        // Without flags of the caller no file bypasses the page cache, or is only a name.
+        let status = if self.is_special { system::status(&file) } else { Status::default() };
+        let open = OpenFile::new(file, Some(path.to_owned()), context, status.is_direct);
+        if status.is_path {
+            open.refuse_positions();
+        }
+        let was_tried = identity.is_some();
         if let Some(identity) = identity {
             open.learn(identity);
         }
-        Ok(File { cursor: Cursor::new(Arc::new(open), 0, self.access.append) })
+        let open = Arc::new(open);
+        open.know().await?;
+        open.set_mode(was_tried)?;
+        Ok(File { cursor: Cursor::new(open, 0, self.access.append) })
+    }
+
+    /// Opens a file by a call that may wait.
+    async fn open_on_thread(&self, path: &Path) -> io::Result<std::fs::File> {
+        let how = How { options: self.options.clone(), access: self.access, flags: self.flags };
+        let first = how.clone();
+        match offload("open", path, move |path| first.begin(path)).await? {
+            Opening::Done(file) => Ok(file),
+            Opening::Waits(class) => {
+                offload_to(class, "open", path, move |path| how.finish(path)).await
+            }
+        }
     }
 }
 

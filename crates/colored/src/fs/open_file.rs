@@ -14,9 +14,11 @@ use crate::driver::source::Registered;
 use crate::explained::explained;
 use crate::pool::Class;
 use crate::wall;
+use colored_core::port::in_own_call;
 use std::fs::Metadata;
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
 /// An attempt moves so many bytes at most, which takes some 30 µs.
@@ -47,24 +49,29 @@ enum Direction {
 /// An open file with its runtime.
 #[derive(Debug)]
 pub(super) struct OpenFile {
-    pub(super) file: std::fs::File,
+    /// Counted: a registration has a reference, so that it ends before the descriptor does.
+    pub(super) file: Arc<std::fs::File>,
     /// `None` for a file that the standard library opened.
     path: Option<PathBuf>,
     context: Arc<Context>,
     facts: OnceLock<Facts>,
     /// Tells what is in memory, where the file system has no attempts.
     residency: OnceLock<Option<Residency>>,
-    /// The registration of a pipe or a socket that had to wait; none if the system does not watch it.
-    pub(super) waits: OnceLock<Option<Registered<Descriptor>>>,
+    /// The registration of a pipe or a socket that had to wait.
+    pub(super) waits: OnceLock<Registered<Descriptor>>,
     /// Whether the file bypasses the page cache: then an attempt would wait for the device.
     is_direct: bool,
+    /// Whether the file has refused a position.
+    pub(super) refuses: AtomicBool,
 }
 
 /// What is known of a file after its first operation.
 #[derive(Debug)]
-struct Facts {
-    device: Arc<Device>,
-    file_type: FileType,
+pub(super) struct Facts {
+    pub(super) device: Arc<Device>,
+    pub(super) file_type: FileType,
+    /// Whether the device is none of the machine's.
+    pub(super) is_anonymous: bool,
 }
 
 impl Opened for OpenFile {
@@ -81,14 +88,22 @@ impl OpenFile {
         is_direct: bool,
     ) -> Self {
         Self {
-            file,
+            file: Arc::new(file),
             path,
             context,
             facts: OnceLock::new(),
             residency: OnceLock::new(),
             waits: OnceLock::new(),
             is_direct,
+            refuses: AtomicBool::new(false),
         }
+    }
+
+    /// The file alone: what is registered is no more.
+    pub(super) fn into_file(self) -> std::fs::File {
+        let Self { file, waits, .. } = self;
+        drop(waits);
+        Arc::into_inner(file).expect("only the registration has another reference")
     }
 
     pub(super) fn driver(&self) -> &Driver {
@@ -110,25 +125,30 @@ impl OpenFile {
     /// Notes what the opening has found.
     pub(super) fn learn(&self, identity: Identity) {
         let device = self.driver().devices.get(identity.device);
-        let _first = self.facts.set(Facts { device, file_type: identity.file_type });
+        let is_anonymous = system::is_anonymous(identity.device);
+        let file_type = identity.file_type;
+        let _first = self.facts.set(Facts { device, file_type, is_anonymous });
     }
 
-    fn facts(&self) -> Option<&Facts> {
+    pub(super) fn facts(&self) -> Option<&Facts> {
         if self.facts.get().is_none() {
             self.learn(system::identify(&self.file)?);
         }
         self.facts.get()
     }
 
-    /// Whether the file has positions: a regular file, or one of which nothing is known.
-    pub(super) fn is_regular(&self) -> bool {
-        self.facts().is_none_or(|facts| facts.file_type == FileType::Regular)
+    /// Learns what is not known of the device; may block.
+    pub(super) fn learn_kind(&self) {
+        if let Some(facts) = self.facts()
+            && facts.device.kind().is_none()
+        {
+            facts.device.learn(system::kind(&self.file));
+        }
     }
 
     /// Whether the file is a pipe or a socket that may be tried.
     pub(super) fn is_stream(&self) -> bool {
-        let is_stream = |facts: &Facts| facts.file_type == FileType::Stream;
-        self.driver().devices.tries() && self.facts().is_some_and(is_stream)
+        self.driver().devices.tries() && self.is_pipe_or_socket()
     }
 
     /// The device, if its reads can wait in the background: it is of this machine, and reads of its files
@@ -136,7 +156,7 @@ impl OpenFile {
     pub(super) fn ring_device(&self) -> Option<&Device> {
         let device = &*self.facts()?.device;
         let can_wait = device.kind() == Some(Kind::Local) && !device.reads.is_unsupported();
-        (can_wait && !self.is_direct && self.driver().devices.tries()).then_some(device)
+        (can_wait && self.has_attempts() && self.driver().devices.tries()).then_some(device)
     }
 
     /// Reads what is in memory, at most [`INLINE`] bytes. `None` if a thread has to read, or to find the
@@ -196,12 +216,10 @@ impl OpenFile {
         room: usize,
         call: impl FnOnce(How) -> io::Result<Attempt<usize>>,
     ) -> io::Result<Option<usize>> {
-        if self.is_direct || !self.driver().devices.tries() {
+        if !self.has_attempts() || !self.driver().devices.tries() {
             return Ok(None);
         }
-        let Some(Facts { device, file_type: FileType::Regular }) = self.facts() else {
-            return Ok(None);
-        };
+        let Some(Facts { device, .. }) = self.facts() else { return Ok(None) };
         let tries = match direction {
             Direction::Read => &device.reads,
             Direction::Write => &device.writes,
@@ -222,8 +240,13 @@ impl OpenFile {
             return Ok(None);
         }
         let begin = slow::sample();
-        let answer = match fault::answer().unwrap_or_else(|| call(how)) {
-            Err(error) if error.kind() == ErrorKind::Interrupted => Attempt::WouldBlock,
+        let answer = match fault::answer().unwrap_or_else(|| in_own_call(|| call(how))) {
+            // A file without positions is read and written by a thread.
+            Err(error)
+                if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::NotSeekable) =>
+            {
+                Attempt::WouldBlock
+            }
             answer => answer?,
         };
         let (outcome, event, moved) = match answer {
@@ -248,23 +271,26 @@ impl OpenFile {
         Ok(moved)
     }
 
-    /// Runs `f` on a thread that may block.
-    pub(super) fn defer<T, F>(self: &Arc<Self>, f: F) -> io::Result<Deferred<T>>
+    /// Runs `f` on a thread that may block. If there is none, the error names the operation and the file.
+    pub(super) fn defer<T, F>(
+        self: &Arc<Self>,
+        class: Class,
+        operation: &'static str,
+        f: F,
+    ) -> io::Result<Deferred<T>>
     where
         F: FnOnce(&Self) -> T + Send + 'static,
         T: Send + 'static,
     {
-        let class = if self.is_regular() { Class::File } else { Class::Stream };
         let file = Arc::clone(self);
-        blocking::defer_to(&self.driver().pool, class, move || {
+        let deferred = blocking::defer_to(&self.driver().pool, class, move || {
+            file.learn_kind();
             if let Some(facts) = file.facts() {
-                if facts.device.kind().is_none() {
-                    facts.device.learn(system::kind(&file.file));
-                }
                 facts.device.counts.add(Event::Deferred);
             }
             f(&file)
-        })
+        });
+        deferred.map_err(|error| self.failed(operation, error))
     }
 
     /// Counts bytes that a deferred operation has moved.

@@ -1,10 +1,12 @@
 //! Operations on paths.
 
 use super::File;
-use super::offload::{failed, offload, offload_two};
+use super::offload::{failed, offload, offload_two, offload_two_to};
+use super::opening::may_wait;
 use super::system::{self, Attempt};
 use crate::device::{Event, Kind};
 use crate::driver::current;
+use crate::pool::Class;
 use std::fs::{self, Metadata, Permissions};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -112,7 +114,18 @@ pub async fn try_exists(path: impl AsRef<Path>) -> io::Result<bool> {
 ///
 /// The system's, with both paths.
 pub async fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<u64> {
-    offload_two("copy", from.as_ref(), to.as_ref(), |from, to| fs::copy(from, to)).await
+    let (from, to) = (from.as_ref(), to.as_ref());
+    let unless_it_waits = |from: &Path, to: &Path| match may_wait(from) || may_wait(to) {
+        true => Ok(None),
+        false => fs::copy(from, to).map(Some),
+    };
+    match offload_two("copy", from, to, unless_it_waits).await? {
+        Some(bytes) => Ok(bytes),
+        None => {
+            let copy = |from: &Path, to: &Path| fs::copy(from, to);
+            offload_two_to(Class::Stream, "copy", from, to, copy).await
+        }
+    }
 }
 
 /// Gives a file or directory another name, and replaces a file that has it. Both must be on one file

@@ -38,14 +38,6 @@ pub(super) fn repeat(
     Ok(done)
 }
 
-/// Reads up to `len` bytes, fewer only at the end of the file, or before an error.
-pub(super) fn read_up_to(file: &File, len: usize, offset: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = vec![0; len];
-    let done = repeat(len, |done| read(file, &mut bytes[done..], offset + done as u64))?;
-    bytes.truncate(done);
-    Ok(bytes)
-}
-
 /// The offset of a position, which the system takes as a signed number.
 pub(super) fn check(offset: u64, len: usize) -> io::Result<()> {
     match i64::try_from(offset).ok().and_then(|offset| offset.checked_add_unsigned(len as u64)) {

@@ -1,10 +1,10 @@
-//! Pipes and sockets as files: tried, and else left to the reactor.
+//! Pipes and sockets as files: tried, and else left to the reactor. Terminals wait there, too.
 //!
 //! The attempt does not wait although the descriptor is in blocking mode, which other processes may share.
 
-use super::descriptor;
+use super::descriptor::{self, Descriptor};
 use super::open_file::OpenFile;
-use super::system::{self, Attempt};
+use super::system::{self, Attempt, Readiness};
 use crate::driver::reactor::{Interest, Ready};
 use crate::driver::source::Registered;
 use std::io::{self, ErrorKind};
@@ -17,6 +17,9 @@ impl OpenFile {
         cx: &mut Context<'_>,
         buf: &mut [u8],
     ) -> Poll<io::Result<Option<usize>>> {
+        if !self.is_stream() {
+            return Poll::Ready(Ok(None));
+        }
         self.poll_stream(cx, Interest::READABLE, |open| system::read_stream(&open.file, buf))
             .map_err(|error| self.failed("read", error))
     }
@@ -27,19 +30,38 @@ impl OpenFile {
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<Option<usize>>> {
+        if !self.is_stream() {
+            return Poll::Ready(Ok(None));
+        }
         self.poll_stream(cx, Interest::WRITABLE, |open| system::write_stream(&open.file, buf))
             .map_err(|error| self.failed("write to", error))
     }
 
-    fn poll_stream(
+    /// Waits for as long as a read would wait for something of which the reactor can tell.
+    pub(super) fn poll_readable(
+        &self,
+        cx: &mut Context<'_>,
+        readiness: impl Fn(&Self) -> Readiness,
+    ) -> Poll<io::Result<Readiness>> {
+        let attempt = |open: &Self| {
+            Ok(match readiness(open) {
+                Readiness::Ready => Attempt::Done(Readiness::Ready),
+                Readiness::Waits => Attempt::WouldBlock,
+                Readiness::Unknown => Attempt::Unsupported,
+            })
+        };
+        let polled = self.poll_stream(cx, Interest::READABLE, attempt);
+        polled
+            .map_ok(|readiness| readiness.unwrap_or(Readiness::Unknown))
+            .map_err(|error| self.failed("read", error))
+    }
+
+    fn poll_stream<T>(
         &self,
         cx: &mut Context<'_>,
         interest: Interest,
-        mut attempt: impl FnMut(&Self) -> io::Result<Attempt<usize>>,
-    ) -> Poll<io::Result<Option<usize>>> {
-        if !self.is_stream() {
-            return Poll::Ready(Ok(None));
-        }
+        mut attempt: impl FnMut(&Self) -> io::Result<Attempt<T>>,
+    ) -> Poll<io::Result<Option<T>>> {
         let mut attempt = || match attempt(self)? {
             Attempt::Done(n) => Ok(Some(n)),
             Attempt::Unsupported => Ok(None),
@@ -53,16 +75,24 @@ impl OpenFile {
                 done => return Poll::Ready(done),
             }
         }
-        let register = || {
-            let ready = Ready::READABLE | Ready::WRITABLE;
-            Registered::within(self.context(), descriptor::of(&self.file), ready).ok()
-        };
-        match self.waits.get_or_init(register) {
+        match self.registered() {
             Some(registered) => {
                 let (_, done) = ready!(registered.poll_io(cx, interest, |_| attempt()))?;
                 Poll::Ready(Ok(done))
             }
             None => Poll::Ready(Ok(None)),
         }
+    }
+
+    /// The registration, which the first wait makes. None if the system refuses it, perhaps only for now: too many are
+    /// watched.
+    fn registered(&self) -> Option<&Registered<Descriptor>> {
+        if self.waits.get().is_none() {
+            let (of, ready) = (descriptor::of(&self.file), Ready::READABLE | Ready::WRITABLE);
+            // The system refuses the second one of two calls at once. So none is made that is not kept.
+            let registered = Registered::within(self.context(), of, ready).ok()?;
+            return Some(self.waits.get_or_init(|| registered));
+        }
+        self.waits.get()
     }
 }

@@ -1,29 +1,58 @@
 //! Reads and writes that a thread does. They own their bytes, so that their futures can be dropped.
 
+use super::buffer::Buffer;
+use super::fault;
 use super::open_file::{DEFERRED, OpenFile};
 use super::positional;
 use crate::blocking::{self, Deferred};
 use crate::device::Event;
 use crate::driver::ring::{self, Opened};
 use crate::pool::{Class, Job, Refused};
-use std::fs::File;
-use std::io::{self, Read, Write};
+use crate::ready::{Direction, is_ready, pause, until_done};
+use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
 /// The bytes of a write, and how many of them were written.
-pub(super) type Written = (Vec<u8>, io::Result<usize>);
+pub(super) type Written = (Buffer, io::Result<usize>);
+
+/// Where an operation reads or writes.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Place {
+    /// At the position of the cursor, unless the file refuses positions.
+    Position(u64),
+    /// Where the system keeps its position, or at the end.
+    System,
+    /// At an offset that the caller has given.
+    Offset(u64),
+}
+
+impl Place {
+    /// The offset of a file that has positions.
+    fn offset(self) -> Option<u64> {
+        match self {
+            Place::Position(offset) | Place::Offset(offset) => Some(offset),
+            Place::System => None,
+        }
+    }
+}
 
 impl OpenFile {
-    /// Reads up to `len` bytes, at most [`DEFERRED`], at a position. Without a position it reads what is
-    /// there, because the other end of a pipe may wait for an answer.
+    /// Reads up to `len` bytes, at most [`DEFERRED`]: all that a file with positions has there, or else
+    /// what there is, because the other end of a pipe may wait for an answer.
+    ///
+    /// The answer is [`ErrorKind::WouldBlock`] if the read has to be asked for again: it turns out that the file
+    /// has no positions, or somebody else has read what was there.
     pub(super) fn defer_read(
         self: &Arc<Self>,
+        class: Class,
         len: usize,
-        at: Option<u64>,
+        place: Place,
     ) -> io::Result<Deferred<io::Result<Vec<u8>>>> {
         let len = len.min(DEFERRED);
-        if let Some(offset) = at
+        let fault = fault::job();
+        if let Some(offset) = place.offset()
+            && !fault.is_of_threads()
             && let Some(device) = self.ring_device()
             && let Some(read) = self.read_by_ring(len, offset)
         {
@@ -31,16 +60,80 @@ impl OpenFile {
             device.counts.add(Event::Ring);
             return Ok(read);
         }
-        self.defer(move |open| open.read_blocking(len, at))
+        self.defer(class, "read", move |open| match class {
+            Class::Ready => open.read_ready(len),
+            _ if open.is_misplaced(class) => Err(ErrorKind::WouldBlock.into()),
+            _ => open.read_blocking(len, place, fault),
+        })
     }
 
-    fn read_blocking(&self, len: usize, at: Option<u64>) -> io::Result<Vec<u8>> {
-        let bytes = match at {
-            Some(offset) => positional::read_up_to(&self.file, len, offset),
-            None => read_once(&self.file, len),
+    /// Whether an operation has come to a thread for files with positions, and the thread has found out that this one
+    /// has none. Then the operation is asked for again, because it may wait.
+    fn is_misplaced(&self, class: Class) -> bool {
+        matches!(class, Class::File | Class::Served) && !self.has_positions()
+    }
+
+    /// Reads once, if there is something.
+    fn read_ready(&self, len: usize) -> io::Result<Vec<u8>> {
+        let mut buffer = Buffer::zeros(len, self.is_direct());
+        while is_ready(&self.file, Direction::Read) {
+            match (&*self.file).read(buffer.bytes_mut()) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => pause(),
+                Err(error) => return Err(self.failed("read", error)),
+                Ok(n) => {
+                    self.count_deferred(n);
+                    return Ok(buffer.into_first(n));
+                }
+            }
+        }
+        Err(ErrorKind::WouldBlock.into())
+    }
+
+    fn read_blocking(&self, len: usize, place: Place, fault: fault::Job) -> io::Result<Vec<u8>> {
+        let mut buffer = Buffer::zeros(len, self.is_direct());
+        let buf = buffer.bytes_mut();
+        let done = match place {
+            Place::Position(offset) if self.has_positions() => {
+                match self.read_all(buf, offset, fault) {
+                    Err(error) if self.learn_refusal(&error, offset) => self.read_once(buf),
+                    done => done,
+                }
+            }
+            Place::Offset(offset) if self.has_positions() => self.read_all(buf, offset, fault),
+            Place::Offset(offset) => self.read_part(buf, offset, fault),
+            Place::Position(_) | Place::System => self.read_once(buf),
         };
-        self.count_deferred(bytes.as_ref().map_or(0, Vec::len));
-        bytes.map_err(|error| self.failed("read", error))
+        self.count_deferred(*done.as_ref().unwrap_or(&0));
+        let done = done.map_err(|error| self.failed("read", error))?;
+        Ok(buffer.into_first(done))
+    }
+
+    /// Reads what there is, as the standard library.
+    fn read_once(&self, buf: &mut [u8]) -> io::Result<usize> {
+        until_done(&self.file, Direction::Read, || (&*self.file).read(buf))
+    }
+
+    /// Reads once at an offset.
+    fn read_part(&self, buf: &mut [u8], offset: u64, fault: fault::Job) -> io::Result<usize> {
+        fault.refuse()?;
+        let most = fault.limit(buf.len());
+        let call = || positional::read(&self.file, &mut buf[..most], offset);
+        until_done(&self.file, Direction::Read, call)
+    }
+
+    /// Reads at an offset until `buf` is full, or all is read that there is for now, or an error comes.
+    fn read_all(&self, buf: &mut [u8], offset: u64, fault: fault::Job) -> io::Result<usize> {
+        let mut is_all = false;
+        positional::repeat(buf.len(), |done| {
+            if is_all {
+                return Ok(0);
+            }
+            let n = self.read_part(&mut buf[done..], offset + done as u64, fault)?;
+            let end = done + n;
+            is_all = end < buf.len() && self.is_all(offset + end as u64);
+            Ok(n)
+        })
     }
 
     /// Leaves a read to the system. If that fails, a thread reads: what it says is what is wrong.
@@ -66,7 +159,9 @@ impl OpenFile {
                 }
                 Err(_) => {
                     let of = Arc::clone(&open);
-                    let again = Job::new(move || end(of.read_blocking(len, Some(offset))));
+                    let read =
+                        move || of.read_blocking(len, Place::Offset(offset), fault::no_job());
+                    let again = Job::new(move || end(read()));
                     match open.driver().pool.submit(Class::File, again) {
                         // Dropping a job cancels it.
                         Ok(()) | Err(Refused::ShutDown(_)) => {}
@@ -82,28 +177,50 @@ impl OpenFile {
         Some(read)
     }
 
-    /// Writes a copy of the bytes, at most [`DEFERRED`], at a position; without one, where the system
-    /// puts them.
+    /// Writes a copy of the bytes, at most [`DEFERRED`]. The answer is [`ErrorKind::WouldBlock`] as for a read.
     pub(super) fn defer_write(
         self: &Arc<Self>,
+        class: Class,
         bytes: &[u8],
-        at: Option<u64>,
+        place: Place,
     ) -> io::Result<Deferred<Written>> {
-        let bytes = bytes[..bytes.len().min(DEFERRED)].to_vec();
-        self.defer(move |open| {
-            let written = positional::repeat(bytes.len(), |done| match at {
-                Some(offset) => positional::write(&open.file, &bytes[done..], offset + done as u64),
-                None => (&open.file).write(&bytes[done..]),
-            });
+        let bytes = Buffer::copy_of(&bytes[..bytes.len().min(DEFERRED)], self.is_direct());
+        let fault = fault::job();
+        self.defer(class, "write to", move |open| {
+            let written = match open.is_misplaced(class) {
+                true => return (bytes, Err(ErrorKind::WouldBlock.into())),
+                false => open.write_blocking(bytes.bytes(), place, fault),
+            };
             open.count_deferred(*written.as_ref().unwrap_or(&0));
             (bytes, written.map_err(|error| open.failed("write to", error)))
         })
     }
-}
 
-fn read_once(mut file: &File, len: usize) -> io::Result<Vec<u8>> {
-    let mut bytes = vec![0; len];
-    let n = file.read(&mut bytes)?;
-    bytes.truncate(n);
-    Ok(bytes)
+    fn write_blocking(&self, buf: &[u8], place: Place, fault: fault::Job) -> io::Result<usize> {
+        let write_at = |done: usize, offset: u64| {
+            fault.refuse()?;
+            let left = &buf[done..];
+            let part = &left[..fault.limit(left.len())];
+            let call = || positional::write(&self.file, part, offset + done as u64);
+            until_done(&self.file, Direction::Write, call)
+        };
+        let write = |done: usize| {
+            until_done(&self.file, Direction::Write, || (&*self.file).write(&buf[done..]))
+        };
+        match place {
+            Place::Position(offset) if self.has_positions() => {
+                match positional::repeat(buf.len(), |done| write_at(done, offset)) {
+                    Err(error) if self.learn_refusal(&error, offset) => {
+                        positional::repeat(buf.len(), write)
+                    }
+                    written => written,
+                }
+            }
+            Place::Offset(offset) if self.has_positions() => {
+                positional::repeat(buf.len(), |done| write_at(done, offset))
+            }
+            Place::Offset(offset) => write_at(0, offset),
+            Place::Position(_) | Place::System => positional::repeat(buf.len(), write),
+        }
+    }
 }

@@ -32,8 +32,8 @@ pub enum Event {
     Closed(PathBuf),
     /// Permissions, times, the owner or the number of links have changed.
     Metadata(PathBuf),
-    /// A file or directory has gone: removed, or moved to where nothing is watched. If it was given to
-    /// [`add`](Watcher::add), nothing watches it any more.
+    /// A file or directory has gone: removed, moved to where nothing is watched, or unmounted. If it was given to
+    /// [`add`](Watcher::add), nothing watches it any more, unless it was added again before this was reported.
     Removed(PathBuf),
     /// A file or directory was moved between two watched directories, or inside one. Under load this may arrive as
     /// `Removed` and `Created`.
@@ -43,20 +43,24 @@ pub enum Event {
         /// Where it is.
         to: PathBuf,
     },
-    /// The queue of the system was full, and events are lost: look at everything again.
+    /// The queue of the system was full, and events are lost: look at everything again. Paths that were added and are still
+    /// there are watched; of those that are not, `Removed` follows.
     Overflow,
 }
 
 /// Tells of changes of files and directories, in the order in which they happen; a stream as well.
 ///
 /// A watched directory reports changes of its entries, not of what is in its subdirectories: for a tree, add each of its
-/// directories, and each new one at its [`Event::Created`]. List a directory after adding it, because entries may have come
-/// before.
+/// directories, and each new one at its [`Event::Created`], or the `to` of its [`Event::Renamed`]. List a directory after
+/// adding it, because entries may have come before. Do this again for all directories inside one that was renamed: the
+/// system does not tell them that a directory above has another name, and they report under their old paths until they are
+/// added by their new ones.
 ///
 /// Many programs replace a file instead of writing to it; watch its directory to notice this.
 ///
 /// Costs one descriptor, and for each path some memory of the system, which limits the number of both
-/// (`/proc/sys/fs/inotify`). The system does not report changes that another machine makes in a network file system, nor
+/// (`/proc/sys/fs/inotify`). When a file that was given to `add` is moved or has other metadata, its path is looked up, and
+/// all paths when events were lost; that may wait for a disk. The system does not report changes that another machine makes in a network file system, nor
 /// writes through a memory map.
 ///
 /// Linux and Android have this. Elsewhere [`new`](Watcher::new) returns an error; use the crate `notify` there, and send
@@ -105,19 +109,20 @@ impl Watcher {
         Ok(Watcher { source: Source::new()?, events: VecDeque::new() })
     }
 
-    /// Watches a file, or the entries of a directory, from now on. A link is followed. Adding a path again changes nothing;
-    /// of several paths of one file or directory, the last one is reported.
+    /// Watches a file, or the entries of a directory, from now on. A link is followed. Adding a path again changes nothing
+    /// if the same file is there, and watches the new one otherwise. A change of a file or directory that was added by
+    /// several paths is reported for each; each is watched until it is removed, or reported as such.
     ///
-    /// The look-up of the path may wait for a disk.
+    /// Events that are reported later may have happened before. The look-up of the path may wait for a disk.
     ///
     /// # Errors
     ///
     /// When there is no such file, it may not be read, or the system watches no more. The error names the path.
     pub fn add(&mut self, path: impl AsRef<Path>) -> io::Result<()> {
-        self.source.add(path.as_ref())
+        self.source.add(path.as_ref(), &mut self.events)
     }
 
-    /// Watches a path no more. Events that have happened before may still be reported.
+    /// Watches a path no more. Events that have happened before may still be reported, or not.
     ///
     /// # Errors
     ///

@@ -1,6 +1,8 @@
 //! [`AsyncFd`]: descriptors that this crate has no type for.
 
 mod error;
+#[cfg(all(test, any(target_os = "linux", target_os = "android")))]
+mod priority;
 
 pub use self::error::AsyncFdTryNewError;
 
@@ -14,8 +16,10 @@ use std::task::{Context, Poll};
 
 /// A value with a descriptor that the reactor watches: an event counter, a device, a socket of another library.
 ///
-/// The value must be in non-blocking mode, and must have the same descriptor for as long as it is in here. Tasks may share
-/// an `AsyncFd`, and each that waits is woken. Dropping it ends the registration, and then drops the value.
+/// The value must be in non-blocking mode, and must keep its descriptor open, and the same, for as long as it is in here:
+/// a number (`RawFd`) does not, and if its descriptor is closed before the `AsyncFd` is dropped, the drop may end the
+/// registration of another one that has got the number. Tasks may share an `AsyncFd`, and each that waits is woken.
+/// Dropping it ends the registration, and then drops the value.
 ///
 /// # Examples
 ///
@@ -58,6 +62,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     }
 
     /// As [`new`](Self::new), but the system watches for `interest` only: tasks that wait for another may wait for ever.
+    /// [`new`](Self::new) watches for all.
     ///
     /// # Errors
     ///
@@ -96,13 +101,8 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// Outside a runtime; the value is dropped.
     #[track_caller]
     pub fn try_with_interest(value: T, interest: Interest) -> Result<Self, AsyncFdTryNewError<T>> {
-        let watched = match (interest.is_readable(), interest.is_writable()) {
-            (true, true) => Watched::Everything,
-            (true, false) => Watched::AllButRoom,
-            _ => Watched::OnlyRoom,
-        };
         // The system tells at once for what it is ready.
-        match Registered::try_new(Descriptor(value), Ready::EMPTY, watched) {
+        match Registered::try_new(Descriptor(value), Ready::EMPTY, Watched::of(interest)) {
             Ok(inner) => Ok(Self { inner }),
             Err((Descriptor(value), cause)) => Err(AsyncFdTryNewError { value, cause }),
         }
@@ -122,7 +122,8 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Errors
     ///
-    /// When the system does not know the descriptor; the value is dropped then.
+    /// When the value has another descriptor than the one that is registered, or the system does not know it; the value is
+    /// dropped then.
     pub fn into_inner(self) -> io::Result<T> {
         self.inner.into_inner().map(|descriptor| descriptor.0)
     }
@@ -239,6 +240,8 @@ mod tests {
     use std::fs::File;
     use std::io::{Read, Write};
     use std::os::unix::net::UnixStream;
+    use std::sync::Arc;
+    use std::time::Duration;
 
     fn pair() -> (UnixStream, UnixStream) {
         let (one, other) = UnixStream::pair().unwrap();
@@ -371,6 +374,31 @@ mod tests {
             near.writable().await.unwrap();
             let ready = near.ready(either).await.unwrap();
             assert!(ready.is_writable() && !ready.is_readable(), "{ready:?}");
+        });
+    }
+
+    /// A value that was replaced has the descriptor of another registration, which goes on.
+    #[test]
+    fn a_value_with_another_descriptor_ends_no_registration() {
+        run(async {
+            let (near, other) = pair();
+            let other = Arc::new(other);
+            let watched = AsyncFd::new(Arc::clone(&other)).unwrap();
+            for ends_by_drop in [true, false] {
+                let mut replaced = AsyncFd::new(Arc::new(pair().0)).unwrap();
+                *replaced.get_mut() = Arc::clone(&other);
+                if ends_by_drop {
+                    drop(replaced);
+                } else {
+                    let error = replaced.into_inner().unwrap_err();
+                    assert_eq!(error.kind(), ErrorKind::InvalidInput, "{error}");
+                }
+                let read = watched.async_io(Interest::READABLE, |far| (&**far).read(&mut [0]));
+                let write = async { (&near).write(b"x").unwrap() };
+                let (read, _) =
+                    tokio::join!(crate::time::timeout(Duration::from_secs(10), read), write);
+                assert_eq!(read.expect("the registration is there").unwrap(), 1);
+            }
         });
     }
 }

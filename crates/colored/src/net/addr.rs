@@ -67,11 +67,13 @@ impl Target {
             Form::Addr(addr) => Ok(std::slice::from_ref(addr).into()),
             Form::Addrs(addrs) => Ok(addrs.into()),
             Form::Name { host, port } => {
-                let (host, port) = (host.clone(), *port);
-                let look_up = blocking::defer(Class::Lookup, move || look_up(&host, port))?;
-                match look_up.await {
-                    Some(addresses) => addresses.map(Cow::Owned),
-                    None => Err(blocking::shut_down()),
+                let (owned, port) = (host.clone(), *port);
+                match blocking::defer(Class::Lookup, move || look_up(&owned, port)) {
+                    Ok(look_up) => match look_up.await {
+                        Some(addresses) => addresses.map(Cow::Owned),
+                        None => Err(unresolved(host, "", blocking::shut_down())),
+                    },
+                    Err(error) => Err(unresolved(host, "", error)),
                 }
             }
         }
@@ -97,13 +99,15 @@ fn look_up(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
     match (host, port).to_socket_addrs() {
         Ok(addrs) => Ok(addrs.collect()),
         Err(error) => {
-            let text = format!(
-                "cannot resolve host {host:?}: {error}; \
-                 expected an IP address or a name that the resolver of this system knows"
-            );
-            Err(explained(text, error))
+            let expected =
+                "; expected an IP address or a name that the resolver of this system knows";
+            Err(unresolved(host, expected, error))
         }
     }
+}
+
+fn unresolved(host: &str, expected: &str, error: io::Error) -> io::Error {
+    explained(format!("cannot resolve host {host:?}: {error}{expected}"), error)
 }
 
 /// Looks a host name up on the blocking pool.

@@ -1,6 +1,7 @@
 //! Connections, and their single directions.
 
-use super::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, TcpStream, WriteHalf};
+use super::TcpStream;
+use super::tcp::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf};
 #[cfg(unix)]
 use super::{UnixStream, unix};
 
@@ -58,8 +59,8 @@ macro_rules! for_readers {
         $implement!(
             $crate::net::TcpStream,
             &$crate::net::TcpStream,
-            $crate::net::ReadHalf<'_>,
-            $crate::net::OwnedReadHalf
+            $crate::net::tcp::ReadHalf<'_>,
+            $crate::net::tcp::OwnedReadHalf
         );
         #[cfg(unix)]
         $implement!(
@@ -77,8 +78,8 @@ macro_rules! for_writers {
         $implement!(
             $crate::net::TcpStream,
             &$crate::net::TcpStream,
-            $crate::net::WriteHalf<'_>,
-            $crate::net::OwnedWriteHalf
+            $crate::net::tcp::WriteHalf<'_>,
+            $crate::net::tcp::OwnedWriteHalf
         );
         #[cfg(unix)]
         $implement!(

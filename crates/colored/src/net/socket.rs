@@ -3,8 +3,9 @@
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::net::Shutdown;
 
-use mio::event::Source;
 use socket2::SockRef;
+
+use crate::driver::reactor;
 
 /// The result of one transfer.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +17,7 @@ pub(super) struct Moved {
 }
 
 /// A connected socket of mio. The differences between address families are here; the rest is written once.
-pub(super) trait Socket: Source {
+pub(super) trait Socket: reactor::Socket {
     /// Whether messages of the system may pass beside the bytes. A read ends behind bytes that came with
     /// one, though more bytes are there, of which no event tells any more.
     const HAS_ANCILLARY: bool;

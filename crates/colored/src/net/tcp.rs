@@ -1,25 +1,26 @@
-//! TCP.
+//! The halves of TCP connections.
+//!
+//! The sockets are [`TcpStream`], [`TcpListener`] and [`TcpSocket`].
 
-pub use self::connect::ConnectOptions;
 pub use self::halves::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, ReuniteError, WriteHalf};
-pub use self::keep_alive::KeepAlive;
-pub use self::listen::ListenOptions;
-pub use self::listener::TcpListener;
-pub use self::socket::TcpSocket;
-pub use self::stream::TcpStream;
 
-mod connect;
+pub(super) mod connect;
 mod halves;
 mod hops;
-mod keep_alive;
+pub(super) mod keep_alive;
 mod limits;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod linux;
-mod listen;
-mod listener;
+pub(super) mod listen;
+pub(super) mod listener;
 mod options;
 mod per_worker;
-mod socket;
-mod stream;
+pub(super) mod socket;
+pub(super) mod stream;
 #[cfg(test)]
 mod tests;
+
+use self::{
+    keep_alive::KeepAlive, listen::ListenOptions, listener::TcpListener, socket::TcpSocket,
+    stream::TcpStream,
+};

@@ -24,7 +24,7 @@ macro_rules! traffic_class {
             }
 
             /// Sets [`tos_v4`](Self::tos_v4), 0 to 255. The system may keep the lowest two bits for itself. Windows
-            /// ignores the value, unless its administrator has allowed it.
+            /// ignores the value, unless its administrator has allowed it. Another number is an error, `InvalidInput`.
             #[cfg(not(any(
                 target_os = "fuchsia",
                 target_os = "redox",
@@ -34,7 +34,7 @@ macro_rules! traffic_class {
                 target_os = "wasi",
             )))]
             pub fn set_tos_v4(&self, tos: u32) -> io::Result<()> {
-                SockRef::from(self.socket()).set_tos_v4(tos)
+                SockRef::from(self.socket()).set_tos_v4(byte("set_tos_v4", tos)?)
             }
 
             /// `IPV6_TCLASS`: the byte that tells the routers the class of IPv6 packets, as
@@ -60,7 +60,7 @@ macro_rules! traffic_class {
             ///
             /// # Errors
             ///
-            /// The system's, for another number, and on most systems if the socket is one for IPv4.
+            /// `InvalidInput` for another number; the system's, on most systems if the socket is one for IPv4.
             #[cfg(any(
                 target_os = "android",
                 target_os = "dragonfly",
@@ -71,13 +71,22 @@ macro_rules! traffic_class {
                 target_os = "openbsd",
             ))]
             pub fn set_tclass_v6(&self, class: u32) -> io::Result<()> {
-                SockRef::from(self.socket()).set_tclass_v6(class)
+                SockRef::from(self.socket()).set_tclass_v6(byte("set_tclass_v6", class)?)
             }
         }
     )*};
 }
 
 traffic_class!(TcpSocket, TcpStream, UdpSocket);
+
+/// The header has one byte for it; systems take the rest away without a word.
+fn byte(name: &str, given: u32) -> io::Result<u32> {
+    if given <= 255 {
+        return Ok(given);
+    }
+    let text = format!("{name}({given}): allowed are 0 to 255");
+    Err(io::Error::new(io::ErrorKind::InvalidInput, text))
+}
 
 #[cfg(test)]
 mod tests {

@@ -299,12 +299,18 @@ impl UdpSocket {
 
     /// Joins an IPv6 group on the interface with this index; 0 lets the system choose one.
     pub fn join_multicast_v6(&self, group: &Ipv6Addr, interface: u32) -> io::Result<()> {
-        self.socket().join_multicast_v6(group, interface)
+        let joined = self.socket().join_multicast_v6(group, interface);
+        joined.map_err(|error| {
+            explained(format!("join_multicast_v6({group}, {interface}): {error}"), error)
+        })
     }
 
     /// Leaves a group; see [`join_multicast_v6`](Self::join_multicast_v6).
     pub fn leave_multicast_v6(&self, group: &Ipv6Addr, interface: u32) -> io::Result<()> {
-        self.socket().leave_multicast_v6(group, interface)
+        let left = self.socket().leave_multicast_v6(group, interface);
+        left.map_err(|error| {
+            explained(format!("leave_multicast_v6({group}, {interface}): {error}"), error)
+        })
     }
 }
 

@@ -98,15 +98,30 @@ fn threads_are_bounded_and_the_rest_waits_in_order() {
 #[test]
 fn a_class_does_not_wait_for_another() {
     let pool = pool(1, LONG);
-    let (is_running, _release) = submit_held(&pool, Class::Work);
-    is_running.recv().unwrap();
-    submit(&pool, || ());
-    for class in [Class::File, Class::Lookup] {
+    let mut held = Vec::new();
+    for class in Class::ALL {
+        let (is_running, release) = submit_held(&pool, class);
+        is_running.recv_timeout(LONG).expect("the jobs of other classes do not stop it");
+        pool.submit(class, Job::new(|| ())).expect("the pool takes jobs");
+        assert_eq!(
+            pool.stats(class),
+            stats(1, 0, 1),
+            "{class:?}: the second waits behind its like"
+        );
+        held.push(release);
+    }
+}
+
+/// A paused clock waits for jobs that end by themselves, and for no others.
+#[test]
+fn what_waits_for_a_peer_is_no_work() {
+    for class in Class::ALL {
+        let pool = pool(1, LONG);
+        assert!(!pool.has_work());
         let (is_running, _release) = submit_held(&pool, class);
         is_running.recv().unwrap();
-        assert_eq!(pool.stats(class).threads, 1);
+        assert_eq!(pool.has_work(), !class.waits_for_a_peer(), "{class:?}");
     }
-    assert_eq!(pool.stats(Class::Work), stats(1, 0, 1));
 }
 
 #[test]
@@ -172,6 +187,17 @@ fn shutdown_drops_waiting_jobs_and_waits_for_running_ones() {
     assert_eq!(pool.stats(Class::Work), stats(0, 0, 0));
     let refused = pool.submit(Class::Work, Job::new(|| ())).unwrap_err();
     assert!(matches!(refused, Refused::ShutDown(_)));
+}
+
+#[test]
+fn shutdown_waits_only_for_what_ends_by_itself() {
+    for class in Class::ALL {
+        let pool = pool(1, LONG);
+        let (is_running, _release) = submit_held(&pool, class);
+        is_running.recv().unwrap();
+        let soon = Instant::now() + Duration::from_millis(1);
+        assert_eq!(pool.shutdown(Some(soon)), !class.is_waited_for(), "{class:?}");
+    }
 }
 
 #[test]

@@ -42,7 +42,7 @@ impl Bound {
     /// The ceiling if these colors ran in any number of parts at a time. Without such colors, it is the ceiling of the
     /// program as it is; with a color, no schedule of the same work is shorter than the observation by a larger factor.
     pub(super) fn without(digest: &Digest<'_>, split: &[Color]) -> Self {
-        let load = digest.load();
+        let load = digest.demand();
         let cpus = if load > 0.0 { 1.0 / load } else { f64::INFINITY };
         match fullest(digest, split) {
             Some((color, taken)) if 1.0 / taken < cpus => {

@@ -3,6 +3,7 @@
 //! Times are seconds. A *share* is a time by the length of the observation: a color that ran all the time has a share
 //! of 1, two workers that did have 2. The share of a sum of waits is the mean number that waited (Little's law).
 
+use super::waits::WaitDigest;
 use crate::long_poll::LongPoll;
 use crate::usage::{Usage, Window, WorkerUsage};
 use colored_core::{Color, Priority};
@@ -22,6 +23,7 @@ pub(super) struct Digest<'w> {
     pub(super) length: f64,
     /// How many workers can run at a time: the workers, but not more than the CPUs.
     pub(super) capacity: f64,
+    workers_in_use: f64,
     /// The colors that are known by name, the one that was busy longest first.
     pub(super) colors: Vec<ColorLoad>,
     /// All colors, with the unnamed rest.
@@ -38,6 +40,8 @@ pub(super) struct Digest<'w> {
     pub(super) wakes: u64,
     /// Whether waits were measured all the time.
     pub(super) measures_waits: bool,
+    /// What the tasks waited for.
+    pub(super) waits: WaitDigest,
 }
 
 /// A color in the observation.
@@ -62,12 +66,14 @@ impl<'w> Digest<'w> {
         }
         let workers = last.active_workers.max(1);
         let capacity = if last.cpus == 0 { workers } else { workers.min(last.cpus) };
-        let colors = colors(windows, length);
+        let waits = WaitDigest::of(windows);
+        let colors = colors(windows, length, &waits);
         let others = windows.iter().map(|window| window.others).fold(Usage::default(), add);
         Some(Self {
             windows,
             length,
             capacity: capacity as f64,
+            workers_in_use: workers as f64,
             all: colors.iter().map(|color| color.usage).fold(others, add),
             colors,
             workers: workers_of(windows),
@@ -76,6 +82,7 @@ impl<'w> Digest<'w> {
             timer_turns: windows.iter().map(|window| window.timers.turns).sum(),
             wakes: windows.iter().map(|window| window.wakes).sum(),
             measures_waits: windows.iter().all(|window| window.measures_waits),
+            waits,
         })
     }
 
@@ -95,6 +102,14 @@ impl<'w> Digest<'w> {
         let run = self.all.run.max(self.workers.run);
         let run = self.workers.cpu.map_or(run, |cpu| cpu.min(run));
         (self.share(run) / self.capacity).min(1.0)
+    }
+
+    /// How full the CPUs are, for a bound: by what polls and callbacks took of them, or by the part of the workers that were
+    /// in one. Where other programs take the CPUs everything lasts longer, what the fullest color does as well, but a
+    /// worker that is always in a poll has no room for another color.
+    pub(super) fn demand(&self) -> f64 {
+        let run = self.all.run.max(self.workers.run).min(self.runnable());
+        (self.share(run) / self.workers_in_use).min(1.0).max(self.load())
     }
 
     /// The mean time that a turn had a CPU, in seconds.
@@ -163,7 +178,7 @@ fn add(earlier: Usage, later: Usage) -> Usage {
     sum
 }
 
-fn colors(windows: &[Window], length: f64) -> Vec<ColorLoad> {
+fn colors(windows: &[Window], length: f64, waits: &WaitDigest) -> Vec<ColorLoad> {
     let mut sums: BTreeMap<Color, (Usage, Priority)> = BTreeMap::new();
     for (at, window) in windows.iter().enumerate() {
         for of in &window.colors {
@@ -182,6 +197,15 @@ fn colors(windows: &[Window], length: f64) -> Vec<ColorLoad> {
         busy: usage.busy().as_secs_f64() / length,
         queue: usage.wait_color.as_secs_f64() / length,
     };
+    // What was scheduled before the observation, and has had no turn, is in no sum; nor is a section that began before it.
+    for kept in waits.kept.iter().filter(|_| waits.is_enough()) {
+        let none = (Usage::default(), Priority::Normal);
+        let (usage, _) = sums.entry(kept.last.color).or_insert(none);
+        let time = |share: f64| Duration::from_secs_f64(share * length);
+        usage.kept = usage.kept.max(time(kept.part).saturating_sub(usage.run));
+        usage.wait_color = usage.wait_color.max(time(kept.queued));
+        usage.depth = usage.depth.max(kept.last.queued);
+    }
     let mut colors: Vec<_> = sums.into_iter().map(load).collect();
     colors.sort_by(|a, b| b.busy.total_cmp(&a.busy));
     colors

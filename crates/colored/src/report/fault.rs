@@ -4,6 +4,7 @@ use super::digest::ColorLoad;
 use crate::json::Object;
 use colored_core::Color;
 use std::fmt;
+use std::panic::Location;
 
 /// A kind of fault: something in the program that its author can change.
 ///
@@ -15,6 +16,10 @@ pub enum Fault {
     HotColor,
     /// A color is kept across awaits, by a section or a `when`, and tasks wait for it.
     Convoy,
+    /// A task keeps a color all the time and does not go on, while others wait for the color.
+    StuckColor,
+    /// Nearly all the time some task waits for a lock of [`sync`](crate::sync), and the CPUs have room.
+    LockWait,
     /// A few polls compute for far longer than the others.
     LongPoll,
     /// The default color runs nearly all the time, and tasks wait for it.
@@ -35,9 +40,11 @@ pub enum Fault {
 
 impl Fault {
     /// All of them.
-    pub const ALL: [Fault; 10] = [
+    pub const ALL: [Fault; 12] = [
         Fault::HotColor,
         Fault::Convoy,
+        Fault::StuckColor,
+        Fault::LockWait,
         Fault::LongPoll,
         Fault::DefaultColor,
         Fault::TooFine,
@@ -54,6 +61,8 @@ impl Fault {
         match self {
             Fault::HotColor => "hot-color",
             Fault::Convoy => "convoy",
+            Fault::StuckColor => "stuck-color",
+            Fault::LockWait => "lock-wait",
             Fault::LongPoll => "long-poll",
             Fault::DefaultColor => "default-color",
             Fault::TooFine => "too-fine",
@@ -86,17 +95,30 @@ pub struct Finding {
     pub remedy: String,
     /// The color that it is about, if it is about one.
     pub color: Option<Color>,
+    /// The place in the program that it is about, if that is known: of a lock, of a section, of a spawn.
+    pub site: Option<&'static Location<'static>>,
+    /// The place of the lock for which the keeper of the color waits, if it waits for one.
+    pub(super) lock: Option<&'static Location<'static>>,
     /// The part of the observation, by workers, that the fault took: for the order of the findings.
     pub(super) share: f64,
 }
 
 impl Finding {
     pub(super) fn new(fault: Fault, share: f64, sentence: String) -> Self {
-        Self { fault, sentence, evidence: Vec::new(), remedy: String::new(), color: None, share }
+        let (evidence, remedy) = (Vec::new(), String::new());
+        Self { fault, sentence, evidence, remedy, color: None, site: None, lock: None, share }
     }
 
     pub(super) fn about(self, color: &ColorLoad) -> Self {
         Self { color: Some(color.color), ..self }
+    }
+
+    pub(super) fn at(self, site: Option<&'static Location<'static>>) -> Self {
+        Self { site, ..self }
+    }
+
+    pub(super) fn waits_for(self, lock: Option<&'static Location<'static>>) -> Self {
+        Self { lock, ..self }
     }
 
     pub(super) fn because(mut self, evidence: impl Into<String>) -> Self {
@@ -116,6 +138,7 @@ impl Finding {
             self.evidence.iter().for_each(|evidence| list.element(evidence));
         });
         object.field("remedy", &self.remedy);
+        object.field("site", self.site.map(ToString::to_string).as_ref());
     }
 }
 

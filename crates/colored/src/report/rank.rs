@@ -28,6 +28,11 @@ fn explains(by: &Finding, of: &Finding) -> bool {
             same_color && takes_enough
         }
         (Fault::BlockedWorker, Fault::LongPoll) => same_color,
+        (Fault::StuckColor, Fault::Convoy | Fault::UnboundedQueue) => same_color,
+        // The holder of the lock needs the color, or somebody behind it.
+        (Fault::StuckColor, Fault::LockWait) => by.lock.is_some() && by.lock == of.site,
+        // The color is kept because what keeps it waits for the lock.
+        (Fault::LockWait, Fault::Convoy) => of.lock.is_some() && of.lock == by.site,
         // What does not run fills its queue.
         (Fault::Convoy, Fault::UnboundedQueue) => same_color,
         (Fault::StarvedClass, Fault::UnboundedQueue | Fault::HotColor | Fault::DefaultColor) => {
@@ -51,13 +56,15 @@ fn place(fault: Fault) -> u8 {
     match fault {
         Fault::BlockedWorker => 0,
         Fault::LongPoll => 1,
-        Fault::Convoy => 2,
-        Fault::StarvedClass => 3,
-        Fault::UnboundedQueue => 4,
-        Fault::DefaultColor => 5,
-        Fault::HotColor => 6,
-        Fault::TimerStorm => 7,
-        Fault::PingPong => 8,
-        Fault::TooFine => 9,
+        Fault::StuckColor => 2,
+        Fault::LockWait => 3,
+        Fault::Convoy => 4,
+        Fault::StarvedClass => 5,
+        Fault::UnboundedQueue => 6,
+        Fault::DefaultColor => 7,
+        Fault::HotColor => 8,
+        Fault::TimerStorm => 9,
+        Fault::PingPong => 10,
+        Fault::TooFine => 11,
     }
 }

@@ -7,6 +7,7 @@ mod dispatch;
 mod polls;
 mod queues;
 mod timers;
+mod waits;
 
 use super::digest::Digest;
 use super::fault::Finding;
@@ -22,6 +23,8 @@ pub(super) fn all(digest: &Digest<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     found.extend(polls::blocked(digest));
     found.extend(polls::long(digest));
+    found.extend(waits::stuck(digest));
+    found.extend(waits::lock(digest));
     found.extend(colors::convoy(digest));
     found.extend(colors::hot(digest));
     found.extend(classes::starved(digest));

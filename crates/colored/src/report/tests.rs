@@ -6,6 +6,7 @@ mod healthy;
 mod order;
 mod polls;
 mod queues;
+mod waits;
 
 use super::{Fault, Report};
 use crate::long_poll::LongPoll;

@@ -29,6 +29,15 @@ pub(super) fn number(number: f64) -> String {
     }
 }
 
+/// A mean number of tasks: `1 task`, `4.1 tasks`.
+pub(super) fn count(tasks: f64) -> String {
+    match tasks.round() {
+        1.0 if (tasks - 1.0).abs() < 0.05 => "1 task".into(),
+        whole if (tasks - whole).abs() < 0.05 && whole < 10.0 => format!("{whole:.0} tasks"),
+        _ => format!("{} tasks", number(tasks)),
+    }
+}
+
 /// A time in seconds, as `1.5 ms`.
 pub(super) fn seconds(seconds: f64) -> String {
     let (value, unit) = match seconds {

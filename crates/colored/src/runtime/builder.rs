@@ -8,6 +8,7 @@ mod trace;
 use self::dumps::Dumps;
 use self::trace::Trace;
 use super::port::PanicHook;
+use super::tokio_threads::Tokio;
 use super::warnings;
 use super::worker_hooks::WorkerHooks;
 use crate::launch::Launch;
@@ -41,7 +42,9 @@ const DEADLOCK_AFTER: Duration = Duration::from_millis(10);
 /// | `COLORED_BLOCKING_THREADS` | [`blocking_threads`](Builder::blocking_threads) | 1 to 65536 |
 /// | `COLORED_LONG_POLL_MS` | [`long_poll`](Builder::long_poll), in milliseconds | 1 to 86400000, which is a day |
 /// | `COLORED_WARNINGS` | 0 acts as [`warnings(false)`](Builder::warnings) | 0, 1 |
+/// | `COLORED_NAMES` | [`Color::remember_keys`](crate::Color::remember_keys), of the whole process, from the build on | 0, 1 |
 /// | `COLORED_TRACE` | [`trace_level`](Builder::trace_level): the number of a [`Level`](crate::trace::Level) | 0 to 3 |
+/// | `COLORED_TRACE_FILE` | [`trace_file`](Builder::trace_file), which is then written at the end, too | a path, in which `{pid}` is the number of the process |
 /// | `COLORED_INSPECT` | [`inspect`](Builder::inspect) | a path, in which `{pid}` is the number of the process |
 /// | `COLORED_LAZY_FILES` | 0 acts as [`lazy_files(false)`](Builder::lazy_files) | 0, 1 |
 /// | `COLORED_IO_URING` | 0 acts as [`io_uring(false)`](Builder::io_uring) | 0, 1 |
@@ -72,18 +75,8 @@ pub struct Builder {
     start_paused: bool,
     trace: Trace,
     inspect: Option<PathBuf>,
-    #[cfg(feature = "tokio-context")]
     tokio: Tokio,
     options: Options,
-}
-
-/// The tokio runtime that threads are in.
-#[cfg(feature = "tokio-context")]
-#[derive(Clone, Debug)]
-enum Tokio {
-    None,
-    Own,
-    Of(tokio::runtime::Handle),
 }
 
 impl Default for Builder {
@@ -120,8 +113,7 @@ impl Builder {
             start_paused: false,
             trace: Trace::default(),
             inspect: None,
-            #[cfg(feature = "tokio-context")]
-            tokio: Tokio::None,
+            tokio: Tokio::default(),
             options: Options::default(),
         }
     }
@@ -233,7 +225,8 @@ impl Builder {
     /// with the environment variable `COLORED_WARNINGS=0`, it does not. Default: yes.
     ///
     /// After its first 10 s, the runtime observes a second of each minute, as [`Handle::observe`](super::Handle::observe)
-    /// does, while something runs: an idle runtime is not looked at, nor is one with more than 100,000 colors in use. It
+    /// does, while something runs: an idle runtime is not looked at, nor is one with more than 100,000 colors in use; and with
+    /// more than 10,000 tasks it does not look at what they wait for. It
     /// warns of a [kind of fault](crate::report::Fault) once, and again only after two observations in a row have not
     /// found the fault, and a minute later at the earliest. Where the warnings go:
     /// [`on_warning`](Builder::on_warning).
@@ -303,15 +296,21 @@ impl Builder {
         self
     }
 
-    /// Whether libraries that need tokio's runtime find one, as in `#[colored::main(tokio)]`; default false. It is made for
-    /// this purpose, has one thread, which waits for events and timers, and ends with this runtime.
+    /// Whether libraries that need tokio's runtime find one. It is made for this purpose, and ends with this runtime. Default:
+    /// yes, and no for an [embedded](Self::build_embedded) runtime, which has no threads.
     ///
     /// Tasks, blocking calls, and futures of [`Runtime::block_on`](super::Runtime::block_on) then use `tokio::net`, `time`,
     /// `fs`, `process` and `signal`, and libraries that are built on them. They stay our tasks: what tokio wakes is polled
     /// by our workers, under its color. What such a library hands to `tokio::spawn` is no task of ours: it runs on tokio's
-    /// thread, under no color, beside everything else. A wake by tokio costs a thread switch more than one of ours, so use
-    /// [`net`](crate::net) and [`time`](crate::time) where you have the choice. The guard of
-    /// [`Handle::enter`](super::Handle::enter) does not enter tokio.
+    /// thread, under no color, beside everything else. It may use this runtime all the same, since tokio's threads are
+    /// inside of it: [`spawn`](crate::spawn()), [`net`](crate::net) and [`time`](crate::time) work there, and what needs a
+    /// color, such as [`spawn_here`](crate::spawn_here), panics. A wake by tokio costs a thread switch more than one of
+    /// ours, so use our sockets and timers where you have the choice. The guard of [`Handle::enter`](super::Handle::enter)
+    /// does not enter tokio.
+    ///
+    /// The tokio runtime has one thread, which sleeps while no library uses it, and four descriptors, beside two for all
+    /// runtimes of the process. To start and end it takes some 0.3 ms. A blocking call of `tokio::task::spawn_blocking` that
+    /// never ends keeps this runtime's descriptors open.
     #[cfg(feature = "tokio-context")]
     pub fn tokio_context(mut self, enters: bool) -> Self {
         self.tokio = if enters { Tokio::Own } else { Tokio::None };
@@ -319,7 +318,7 @@ impl Builder {
     }
 
     /// As [`tokio_context`](Self::tokio_context), with a tokio runtime of the program, which it ends itself, and after this
-    /// one.
+    /// one. Its threads are not inside of this runtime: pass a [`Handle`](super::Handle) to what runs there.
     #[cfg(feature = "tokio-context")]
     pub fn tokio_handle(mut self, handle: tokio::runtime::Handle) -> Self {
         self.tokio = Tokio::Of(handle);

@@ -291,6 +291,7 @@ impl Drop for EmbeddedRuntime {
         driver.shut_down();
         driver.pool.shutdown(None);
         driver.shut_down_tokio(None);
+        driver.write_trace_at_end(self.handle.core.scheduler());
     }
 }
 

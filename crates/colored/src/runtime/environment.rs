@@ -54,10 +54,19 @@ pub(super) fn path(name: &str, default: &str) -> io::Result<Option<PathBuf>> {
 ///
 /// If it is neither 0 nor 1.
 pub(super) fn switch(name: &str, default: bool) -> io::Result<bool> {
+    Ok(choice(name, default)?.unwrap_or(default))
+}
+
+/// What a variable says, if it is set; `default` is for the text of the error.
+///
+/// # Errors
+///
+/// If it is neither 0 nor 1.
+pub(super) fn choice(name: &str, default: bool) -> io::Result<Option<bool>> {
     match env::var_os(name) {
-        None => Ok(default),
-        Some(value) if value == "1" => Ok(true),
-        Some(value) if value == "0" => Ok(false),
+        None => Ok(None),
+        Some(value) if value == "1" => Ok(Some(true)),
+        Some(value) if value == "0" => Ok(Some(false)),
         Some(value) => {
             let default = u8::from(default);
             let text = format!(

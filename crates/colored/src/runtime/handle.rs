@@ -93,6 +93,9 @@ impl Handle {
     /// workers with which the runtime began stay: their timers, sockets and [pinned](crate::spawn_pinned()) tasks have a
     /// place. A task of [`spawn_local`](crate::spawn_local()) on a worker that has left still runs there.
     ///
+    /// If the system gives no thread for a worker, the runtime tries again ten times a second for as long as the number is
+    /// wanted, and [`workers`](Self::workers) says how many there are.
+    ///
     /// The other workers find their work by stealing only, and are not bound to CPUs
     /// ([`Builder::pin`](super::Builder::pin)): begin with as many workers as the program needs most of the time.
     ///
@@ -115,10 +118,10 @@ impl Handle {
     }
 
     /// How many workers the runtime has, or will have within some 5 ms: see [`set_workers`](Self::set_workers). Without
-    /// the spare workers that take over from long polls.
+    /// the spare workers that take over from long polls, and without workers that the system gives no thread for.
     #[must_use]
     pub fn workers(&self) -> usize {
-        self.driver.size.wanted()
+        self.driver.size.present()
     }
 
     /// Gives a color a priority against other colors, until the next call for that color. Default:

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `snapshot` | the state of the runtime, below |
 //! | `dump` | [`Dump::to_json`](crate::dump::Dump::to_json), or an error if there are more than 20,000 tasks |
+//! | `trace` | `{"trace":"PATH.pftrace","bytes":12345}`: the runtime has written what it has recorded for <https://ui.perfetto.dev>, beside the socket, in place of an earlier file; or an error if it records nothing, or cannot write |
 //! | `level 1` | `{"level":1}`: until this reader disconnects, the runtime records at [`Level::Slices`](crate::usage::Level::Slices) at least, and so measures waits |
 //! | `level 0` | `{"level":0}`: this reader needs no waits any more. The number is the level that the runtime has then |
 //! | anything else | `{"error":".."}`, which names the allowed requests |
@@ -22,7 +23,8 @@
 //!
 //! A thread of its own (`colored-inspect`), which sleeps while no reader asks. Readers share snapshots, of which the
 //! thread makes two a second at most, however many readers ask: a reader that asks earlier gets its reply later. The same
-//! holds for dumps. A snapshot costs what [`Handle::usage`](super::Handle::usage) costs, a dump what
+//! holds for dumps and traces. A trace costs what [`Handle::trace`](super::Handle::trace) costs, and some 100 ms of this
+//! thread for the file. A snapshot costs what [`Handle::usage`](super::Handle::usage) costs, a dump what
 //! [`Handle::dump`](super::Handle::dump) costs. The thread allows four readers at once, keeps one reply
 //! for each, and disconnects a reader that takes nothing of its reply for 5 s, or asks nothing for 60 s. No worker waits for
 //! a reader.

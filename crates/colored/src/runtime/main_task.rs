@@ -4,17 +4,23 @@ use super::handle::Handle;
 use crate::driver::pause::Main;
 use crate::task::JoinError;
 use crate::wait;
+use colored_core::Color;
+use std::panic::Location;
 use std::pin::pin;
 use std::sync::Arc;
 
 #[track_caller]
-pub(super) fn run<F>(handle: &Handle, main: F) -> Result<F::Output, JoinError>
+pub(super) fn run<F>(
+    handle: &Handle,
+    site: &'static Location<'static>,
+    main: F,
+) -> Result<F::Output, JoinError>
 where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
     assert!(
-        colored_core::Color::current().is_none() && !handle.is_current_worker(),
+        Color::current().is_none() && !handle.is_current_worker(),
         "`Runtime::run` inside a task would block its worker and its color: spawn the future instead"
     );
     let driver = Arc::clone(&handle.driver);
@@ -23,6 +29,6 @@ where
         let _running = Main::begin(&driver);
         main.await
     };
-    let task = pin!(handle.spawn(main));
+    let task = pin!(handle.core.spawn_colored_from(site, Color::DEFAULT, main));
     wait::until(task, None).expect("a wait without a deadline ends with the result")
 }

@@ -41,7 +41,7 @@ pub(super) fn snapshot(scheduler: &Scheduler, driver: &Driver) -> Snapshot {
     Snapshot {
         at,
         workers: (0..scheduler.workers() + scheduler.spares()).map(worker).collect(),
-        active_workers: driver.size.wanted(),
+        active_workers: driver.size.present(),
         cpus: thread::available_parallelism().map_or(0, NonZero::get),
         colors,
         others: observed.others,

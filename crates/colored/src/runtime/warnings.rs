@@ -12,6 +12,7 @@ mod tell;
 
 use super::Handle;
 use super::observe::{Observation, PARTS};
+use crate::dump::Patience;
 use crate::report::{Finding, News, Report};
 use crate::wall;
 use colored_core::contain;
@@ -70,7 +71,7 @@ impl Warnings {
             Some(sample) => sample.part(),
             None if handle.core.scheduler().lanes() > MOST_COLORS => PARTS,
             None => {
-                self.sample = Some(Observation::begin(handle));
+                self.sample = Some(Observation::begin(handle, Patience::None));
                 0
             }
         };

@@ -83,7 +83,7 @@ impl SignalKind {
 /// # Examples
 ///
 /// ```
-/// use colored::signal::{SignalKind, signal};
+/// use colored::signal::unix::{SignalKind, signal};
 ///
 /// # #[colored::main]
 /// # async fn main() -> std::io::Result<()> {
@@ -112,40 +112,6 @@ pub fn signal(kind: SignalKind) -> io::Result<Signal> {
         None => error,
     })?;
     Ok(Signal { bytes, action, kind })
-}
-
-/// Waits for Ctrl-C, from the first poll of this future on: for `SIGINT`.
-///
-/// Cancel safe. A signal that comes while no such future waits is forgotten; a [`Signal`] remembers it.
-///
-/// # Errors
-///
-/// As [`signal`].
-///
-/// # Panics
-///
-/// Outside a runtime.
-///
-/// # Examples
-///
-/// ```no_run
-/// # async fn serve() {}
-/// # #[colored::main]
-/// # async fn main() -> std::io::Result<()> {
-/// colored::select! {
-///     () = serve() => {}
-///     stopped = colored::signal::ctrl_c() => stopped?,
-/// }
-/// // Both have come to an end: the rest is what a graceful stop wants.
-/// # Ok(())
-/// # }
-/// ```
-pub async fn ctrl_c() -> io::Result<()> {
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    match interrupt.recv().await {
-        Some(()) => Ok(()),
-        None => Err(io::Error::other("the runtime has shut down")),
-    }
 }
 
 /// Tells of a signal; a stream as well.

@@ -4,7 +4,6 @@ use super::arc::{self, transparent};
 use super::waiting::Wait;
 use super::wrapper::{convert, deref};
 use super::{MutexGuard, OwnedMutexGuard, TryLockError};
-use crate::leaf::Kind;
 use std::sync::Arc;
 use tokio::sync;
 
@@ -44,13 +43,13 @@ impl<T: ?Sized> Mutex<T> {
     /// Waits for the lock. Cancel safe: a dropped wait loses its place in the line.
     #[track_caller]
     pub fn lock(&self) -> impl Future<Output = MutexGuard<'_, T>> {
-        Wait::here(Kind::Lock).until(self.0.lock())
+        Wait::for_lock(&self.0).until(self.0.lock())
     }
 
     /// As [`lock`](Self::lock), with a guard that keeps a counted reference. Cancel safe in the same way.
     #[track_caller]
     pub fn lock_owned(self: Arc<Self>) -> impl Future<Output = OwnedMutexGuard<T>> {
-        Wait::here(Kind::Lock).until(arc::inner(self).lock_owned())
+        Wait::for_lock(&self.0).until(arc::inner(self).lock_owned())
     }
 
     /// Takes the lock if it is open.

@@ -6,7 +6,6 @@ use super::wrapper::{convert, deref};
 use super::{
     OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLockReadGuard, RwLockWriteGuard, TryLockError,
 };
-use crate::leaf::Kind;
 use std::sync::Arc;
 use tokio::sync;
 
@@ -66,25 +65,25 @@ impl<T: ?Sized> RwLock<T> {
     /// Waits for the lock, for reading. Cancel safe: a dropped wait loses its place in the line.
     #[track_caller]
     pub fn read(&self) -> impl Future<Output = RwLockReadGuard<'_, T>> {
-        Wait::here(Kind::Lock).until(self.0.read())
+        Wait::for_lock(&self.0).until(self.0.read())
     }
 
     /// Waits for the lock, for writing. Cancel safe: a dropped wait loses its place in the line.
     #[track_caller]
     pub fn write(&self) -> impl Future<Output = RwLockWriteGuard<'_, T>> {
-        Wait::here(Kind::Lock).until(self.0.write())
+        Wait::for_lock(&self.0).until(self.0.write())
     }
 
     /// As [`read`](Self::read), with a guard that keeps a counted reference. Cancel safe in the same way.
     #[track_caller]
     pub fn read_owned(self: Arc<Self>) -> impl Future<Output = OwnedRwLockReadGuard<T>> {
-        Wait::here(Kind::Lock).until(arc::inner(self).read_owned())
+        Wait::for_lock(&self.0).until(arc::inner(self).read_owned())
     }
 
     /// As [`write`](Self::write), with a guard that keeps a counted reference. Cancel safe in the same way.
     #[track_caller]
     pub fn write_owned(self: Arc<Self>) -> impl Future<Output = OwnedRwLockWriteGuard<T>> {
-        Wait::here(Kind::Lock).until(arc::inner(self).write_owned())
+        Wait::for_lock(&self.0).until(arc::inner(self).write_owned())
     }
 
     /// Takes the lock for reading, if no writer has it or waits for it.

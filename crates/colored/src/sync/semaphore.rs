@@ -4,7 +4,6 @@ use super::arc::{self, transparent};
 use super::waiting::Wait;
 use super::wrapper::{convert, deref};
 use super::{AcquireError, OwnedSemaphorePermit, SemaphorePermit, TryAcquireError};
-use crate::leaf::Kind;
 use std::sync::Arc;
 use tokio::sync;
 
@@ -52,7 +51,7 @@ impl Semaphore {
     /// If the semaphore is closed, before or meanwhile.
     #[track_caller]
     pub fn acquire(&self) -> impl Future<Output = Result<SemaphorePermit<'_>, AcquireError>> {
-        Wait::here(Kind::Lock).until(self.0.acquire())
+        Wait::for_permit(&self.0).until(self.0.acquire())
     }
 
     /// Waits for so many permits. Cancel safe as [`acquire`](Self::acquire).
@@ -65,7 +64,7 @@ impl Semaphore {
         &self,
         permits: u32,
     ) -> impl Future<Output = Result<SemaphorePermit<'_>, AcquireError>> {
-        Wait::here(Kind::Lock).until(self.0.acquire_many(permits))
+        Wait::for_permit(&self.0).until(self.0.acquire_many(permits))
     }
 
     /// As [`acquire`](Self::acquire), with a permit that keeps a counted reference. Cancel safe in the same way.
@@ -77,7 +76,7 @@ impl Semaphore {
     pub fn acquire_owned(
         self: Arc<Self>,
     ) -> impl Future<Output = Result<OwnedSemaphorePermit, AcquireError>> {
-        Wait::here(Kind::Lock).until(arc::inner(self).acquire_owned())
+        Wait::for_permit(&self.0).until(arc::inner(self).acquire_owned())
     }
 
     /// As [`acquire_many`](Self::acquire_many), with a permit that keeps a counted reference. Cancel safe in the same way.
@@ -90,7 +89,7 @@ impl Semaphore {
         self: Arc<Self>,
         permits: u32,
     ) -> impl Future<Output = Result<OwnedSemaphorePermit, AcquireError>> {
-        Wait::here(Kind::Lock).until(arc::inner(self).acquire_many_owned(permits))
+        Wait::for_permit(&self.0).until(arc::inner(self).acquire_many_owned(permits))
     }
 
     /// Takes a permit if there is one.

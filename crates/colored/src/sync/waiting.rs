@@ -1,7 +1,7 @@
 //! [`Waiting`]: a future of tokio's, with our cooperative budget and a place in dumps.
 
 use crate::budget;
-use crate::leaf::Kind;
+use crate::leaf::{self, Kind};
 use colored_core::Leaf;
 use pin_project_lite::pin_project;
 use std::panic::Location;
@@ -12,6 +12,8 @@ use std::task::{Context, Poll, ready};
 #[derive(Clone, Copy)]
 pub(super) struct Wait {
     kind: Kind,
+    /// Which lock it is.
+    arg: u32,
     site: &'static Location<'static>,
     /// Whether the caller may wait for something of its own meanwhile, which then counts.
     is_guard: bool,
@@ -28,7 +30,22 @@ impl Wait {
     /// A wait for `kind` that dumps show with this place.
     #[inline]
     pub(super) fn at(site: &'static Location<'static>, kind: Kind) -> Self {
-        Self { kind, site, is_guard: false }
+        Self { kind, arg: 0, site, is_guard: false }
+    }
+
+    /// A wait for this lock at the caller's place.
+    #[inline]
+    #[track_caller]
+    pub(super) fn for_lock<T: ?Sized>(lock: &T) -> Self {
+        Self { arg: leaf::number_of_lock(lock), ..Self::here(Kind::Lock) }
+    }
+
+    /// A wait for a permit of this semaphore at the caller's place.
+    #[inline]
+    #[track_caller]
+    pub(super) fn for_permit<T: ?Sized>(semaphore: &T) -> Self {
+        let arg = leaf::number_of_lock(semaphore) | leaf::IS_PERMIT;
+        Self { arg, ..Self::here(Kind::Lock) }
     }
 
     /// As [`here`](Self::here), where the future may also run code of the caller, whose own waits count.
@@ -62,7 +79,7 @@ impl Wait {
     }
 
     fn leaf(self) -> Leaf {
-        Leaf { site: Some(self.site), ..self.kind.leaf(0) }
+        Leaf { site: Some(self.site), ..self.kind.leaf(self.arg) }
     }
 }
 

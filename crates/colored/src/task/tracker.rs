@@ -13,7 +13,7 @@ use tokio::sync::watch;
 /// runtime.
 ///
 /// A clone counts the same tasks. Nothing is kept of a task that has ended, and dropping the tracker aborts nothing; a
-/// [`Group`](super::Group) does both. A task counts from the call that spawns it until its future has been dropped. Costs a
+/// [`JoinSet`](super::JoinSet) does both. A task counts from the call that spawns it until its future has been dropped. Costs a
 /// lock with little contention at the begin and at the end of a task.
 ///
 /// # Examples

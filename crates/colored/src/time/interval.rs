@@ -52,7 +52,7 @@ pub fn interval(period: Duration) -> Interval {
 #[must_use]
 #[track_caller]
 pub fn interval_at(start: impl Into<Instant>, period: Duration) -> Interval {
-    assert!(!period.is_zero(), "the period of an interval must not be zero");
+    assert!(!period.is_zero(), "an interval of {period:?}: the period must be longer than zero");
     Interval { sleep: sleep_until(start), period, missed: MissedTickBehavior::default() }
 }
 

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use super::{instant::Instant, later, present, timer::Timer};
+use super::{has_come, instant::Instant, later, present, timer::Timer};
 use crate::budget;
 use crate::driver::current::on_worker;
 use crate::leaf::TimerLeaf;
@@ -78,8 +78,10 @@ impl Sleep {
 
     /// Whether the deadline has been reached, so that a poll would be ready.
     pub fn is_elapsed(&self) -> bool {
-        let now = self.timer.as_ref().map_or_else(present, Timer::now);
-        now >= self.deadline
+        match &self.timer {
+            Some(timer) => timer.has_come(self.deadline),
+            None => has_come(self.deadline),
+        }
     }
 
     /// Moves the deadline, whether or not it was reached.
@@ -110,7 +112,7 @@ impl Sleep {
             }
             // Fired, or due; or else the wheel was closed and another is needed.
             self.timer = None;
-            if present() >= self.deadline {
+            if has_come(self.deadline) {
                 return None;
             }
         }

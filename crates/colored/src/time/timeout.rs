@@ -1,7 +1,6 @@
 //! Waiting for a future, but not for ever.
 
 use std::{
-    error, fmt, io,
     pin::Pin,
     task::{Context, Poll},
     time::Duration,
@@ -9,6 +8,7 @@ use std::{
 
 use pin_project_lite::pin_project;
 
+use super::error::Elapsed;
 use super::instant::Instant;
 use super::sleep::{Sleep, sleep, sleep_until};
 use crate::budget;
@@ -103,39 +103,7 @@ impl<F: Future> Future for Timeout<F> {
         if poll.is_pending() {
             budget::give_back();
         }
-        let elapsed = Elapsed { limit: *this.limit };
+        let elapsed = Elapsed::of(*this.limit);
         poll.map(|()| Err(elapsed))
-    }
-}
-
-/// The time of a [`timeout`] was over before its future was ready.
-///
-/// Turns into an [`io::Error`] of kind [`TimedOut`](io::ErrorKind::TimedOut).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Elapsed {
-    limit: Option<Duration>,
-}
-
-impl Elapsed {
-    /// The time limit of [`timeout`]; `None` for [`timeout_at`].
-    pub fn limit(&self) -> Option<Duration> {
-        self.limit
-    }
-}
-
-impl fmt::Display for Elapsed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.limit {
-            Some(limit) => write!(f, "not done within {limit:?}"),
-            None => f.write_str("not done by the deadline"),
-        }
-    }
-}
-
-impl error::Error for Elapsed {}
-
-impl From<Elapsed> for io::Error {
-    fn from(elapsed: Elapsed) -> io::Error {
-        io::Error::new(io::ErrorKind::TimedOut, elapsed)
     }
 }

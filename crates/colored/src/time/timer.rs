@@ -94,9 +94,9 @@ impl Timer {
         self.0.home.driver.wheels[self.0.wheel].present()
     }
 
-    /// The present by the clock that the timer goes by.
-    pub(super) fn now(&self) -> Instant {
-        self.0.home.driver.clock.now()
+    /// Whether that time has come, by the clock that the timer goes by.
+    pub(super) fn has_come(&self, at: Instant) -> bool {
+        self.0.home.driver.clock.has_reached(at)
     }
 
     /// Moves the timer. False when it has fired.
@@ -130,5 +130,6 @@ impl Timer {
 /// may miss that a deadline has just passed; it learns of it when it does.
 fn is_due(driver: &Driver, wheel: usize, tick: u64, deadline: Instant) -> bool {
     const NEAR: u64 = 16_000_000 / TICK;
-    tick <= driver.wheels[wheel].present().saturating_add(NEAR) && driver.clock.now() >= deadline
+    tick <= driver.wheels[wheel].present().saturating_add(NEAR)
+        && driver.clock.has_reached(deadline)
 }

@@ -18,6 +18,7 @@ pub(crate) struct Freezer {
     prefix: String,
     triggers: Vec<Trigger>,
     file: Option<PathBuf>,
+    writes_at_end: bool,
     state: Mutex<State>,
 }
 
@@ -28,13 +29,23 @@ struct State {
 }
 
 impl Freezer {
-    pub(crate) fn new(prefix: String, triggers: Vec<Trigger>, file: Option<PathBuf>) -> Self {
-        Self { prefix, triggers, file, state: Mutex::default() }
+    pub(crate) fn new(
+        prefix: String,
+        triggers: Vec<Trigger>,
+        file: Option<PathBuf>,
+        writes_at_end: bool,
+    ) -> Self {
+        Self { prefix, triggers, file, writes_at_end, state: Mutex::default() }
     }
 
     /// Where a copy is to be written.
     pub(crate) fn file(&self) -> Option<PathBuf> {
         self.file.clone()
+    }
+
+    /// Where what is recorded at the end is to be written.
+    pub(crate) fn file_at_end(&self) -> Option<PathBuf> {
+        self.file().filter(|_| self.writes_at_end)
     }
 
     /// The records that the runtime has at the moment.

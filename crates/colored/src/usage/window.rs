@@ -1,6 +1,6 @@
 //! [`Window`]: what was used between two snapshots.
 
-use super::{ColorUsage, SiteUsage, Snapshot, TimerUsage, Usage, WorkerUsage};
+use super::{ColorUsage, SiteUsage, Snapshot, TimerUsage, Usage, Waits, WorkerUsage};
 use crate::long_poll::LongPoll;
 use colored_core::Color;
 use std::cmp::Reverse;
@@ -41,6 +41,9 @@ pub struct Window {
     /// How many workers were inside a poll and blocked, on average. Snapshots do not say that: an
     /// [observation](crate::Handle::observe) looks every 5 ms, on Linux.
     pub blocked: Option<f64>,
+    /// What the tasks waited for, at some moments of the window. Snapshots do not say that either: an observation looks
+    /// some times a second.
+    pub waits: Vec<Waits>,
 }
 
 impl Window {
@@ -76,6 +79,7 @@ impl Window {
             wakes: later.wakes.saturating_sub(earlier.wakes),
             measures_waits: earlier.measures_waits && later.measures_waits,
             blocked: None,
+            waits: Vec::new(),
         }
     }
 }

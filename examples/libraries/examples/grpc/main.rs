@@ -6,7 +6,7 @@
 mod tally;
 
 use colored::net::TcpListener;
-use colored::task::Group;
+use colored::task::JoinSet;
 use colored::{Color, spawn};
 use colored_hyper::{Coloring, serve, tower};
 use colored_libraries::Failure;
@@ -23,7 +23,7 @@ async fn main() -> Result<(), Failure> {
     drop(spawn(server.into_future()));
 
     let channel = Endpoint::from_shared(url)?.connect().await?;
-    let mut calls = Group::new();
+    let mut calls = JoinSet::new();
     for n in 0..300_i64 {
         let mut client = TallyClient::new(channel.clone());
         calls.spawn_colored(Color::of(&n), async move {

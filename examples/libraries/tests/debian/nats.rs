@@ -4,7 +4,7 @@ use super::program::find;
 use super::server::Server;
 use crate::support::{in_colors, lines_of, with_tokio};
 use async_nats::{Client, ConnectOptions, Event, Subscriber};
-use colored::task::Group;
+use colored::task::JoinSet;
 use colored::{Color, ColorCell, spawn_blocking};
 use futures_util::StreamExt;
 use std::process::Command;
@@ -43,7 +43,7 @@ fn the_handlers_of_a_key_run_in_the_order_of_its_messages() {
         });
         let color = |key: usize| Color::of(&format!("keys.{key}"));
         let handled: Vec<_> = (0..KEYS).map(|key| ColorCell::new(color(key), Vec::new())).collect();
-        let mut handlers = Group::new();
+        let mut handlers = JoinSet::new();
         for _ in 0..MESSAGES {
             let message = messages.next().await.unwrap();
             let n: usize = std::str::from_utf8(&message.payload).unwrap().parse().unwrap();

@@ -1,7 +1,7 @@
 //! [`Witness`]: what a task checks after each await.
 
 use colored::Color;
-use colored::task::Group;
+use colored::task::JoinSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -50,12 +50,12 @@ where
 {
     let witness = |color| Arc::new(Witness::new(Color::of(&color)));
     let witnesses: Vec<_> = (0..colors).map(witness).collect();
-    let mut group = Group::new();
+    let mut set = JoinSet::new();
     for n in 0..colors * tasks {
         let witness = &witnesses[(n % colors) as usize];
-        group.spawn_colored(witness.color, task(witness.clone(), n));
+        set.spawn_colored(witness.color, task(witness.clone(), n));
     }
-    while let Some(ended) = group.join_next().await {
+    while let Some(ended) = set.join_next().await {
         ended.expect("no task panics");
     }
     witnesses.iter().map(|witness| witness.visits.load(Ordering::Relaxed)).sum()

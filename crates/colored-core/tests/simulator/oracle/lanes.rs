@@ -51,6 +51,9 @@ struct Queued {
     /// Whether the entry's place is unknown: a shutdown may have put it into the queue before.
     soft: bool,
     urgency: Urgency,
+    /// How many others came first, and how many sections had begun.
+    ahead: u64,
+    sections: u64,
 }
 
 #[derive(Debug, Default)]
@@ -72,6 +75,10 @@ pub(crate) struct Lane {
     lined_up: bool,
     pub(crate) tasks: u32,
     pub(crate) cells: u32,
+    /// How many sections have begun here.
+    pub(super) sections: u64,
+    /// When the last task came that waited here up to the shutdown and has been dropped.
+    ended: u64,
     /// How often a callback or a task has used the color's own value, if the color has one.
     pub(super) local: Option<u64>,
     pub(crate) ready: Ready,
@@ -213,6 +220,8 @@ impl Lanes {
                 entry: Entry::Values,
                 soft: true,
                 urgency: Urgency::None,
+                ahead: 0,
+                sections: 0,
             });
             return self.count(hue, Ready::default());
         }
@@ -261,6 +270,20 @@ impl Lanes {
 
     pub(crate) fn front(&self, hue: Hue) -> Option<Entry> {
         self.get(hue).queue.front().map(|queued| queued.entry)
+    }
+
+    /// An entry that waits in a lane, unless only a shutdown knows.
+    pub(super) fn surely_waits(&self, hue: Hue) -> Option<Entry> {
+        let queued = self.get(hue).queue.iter().find(|queued| !queued.soft);
+        queued.map(|queued| queued.entry)
+    }
+
+    /// A task is dropped that came then, and has waited up to the shutdown; true if one that came later has gone before.
+    pub(super) fn has_ended(&mut self, hue: Hue, came: u64) -> bool {
+        let ended = &mut self.get_mut(hue).ended;
+        let is_late = *ended > came;
+        *ended = (*ended).max(came);
+        is_late
     }
 
     /// The entries of a lane, in order.

@@ -48,6 +48,10 @@ pub(crate) struct Task {
     handle: bool,
     /// Whether the task is in a section, and so keeps its lane when it waits.
     pub(super) section: bool,
+    /// Whether the task has had a section since its turn came, and so has given the color up if it is in none.
+    held: bool,
+    /// How many tasks had waited before it waited first under its color, and this one; 0 if it has not.
+    came: u64,
     /// Whether the task waits, and has kept its lane.
     keeps: bool,
     /// The limit that the task is inside.
@@ -98,6 +102,8 @@ impl Oracle {
             pin,
             handle: true,
             section: false,
+            held: false,
+            came: 0,
             keeps: false,
             limit: None,
             urgent,
@@ -146,7 +152,7 @@ impl Oracle {
                     // The task is at the head of its lane all the time.
                     return;
                 }
-                // A shutdown aborts the tasks that wait, in an order of its own.
+                // A shutdown may have aborted the tasks that wait, of which the oracle hears when they are dropped.
                 self.push(hue, Entry::Task(key), closing);
             }
             State::Running => task.notified = true,
@@ -169,9 +175,39 @@ impl Oracle {
         self.wake(key);
     }
 
-    /// A section of a task begins or ends, in a poll.
-    pub(crate) fn section(&mut self, key: Key, open: bool) {
-        self.task(key).section = open;
+    /// A section of a task begins, in a poll.
+    pub(crate) fn section_begins(&mut self, key: Key) {
+        let task = self.task(key);
+        let (hue, held) = (task.hue, task.held);
+        (task.section, task.held) = (true, true);
+        if held && let Some(ahead) = self.lanes.surely_waits(hue) {
+            let task = key.slot;
+            let what = format!("a section of task {task} begins at once although {ahead} waits");
+            self.violated("G7", what);
+        }
+        self.lanes.get_mut(hue).sections += 1;
+        self.tally.sections += 1;
+    }
+
+    /// A section of a task does not begin in this poll: the task goes behind the others.
+    pub(crate) fn section_is_put_off(&mut self, key: Key) {
+        let task = self.task(key);
+        let (hue, held) = (task.hue, task.held);
+        if !held || (self.lanes.front(hue).is_none() && !self.closing) {
+            let what = format!("a section of task {} is put off for nothing", key.slot);
+            self.violated("G7", what);
+        }
+        self.tally.put_off += 1;
+        self.wake(key);
+    }
+
+    /// A section of a task ends, or will never begin.
+    pub(crate) fn section_ends(&mut self, key: Key) {
+        self.task(key).section = false;
+    }
+
+    pub(crate) fn is_in_section(&self, key: Key) -> bool {
+        self.tasks.get(key).is_some_and(|task| task.section)
     }
 
     /// How many tasks are in sections.
@@ -221,14 +257,25 @@ impl Oracle {
 
     /// A poll ends, and the task is not complete.
     pub(crate) fn poll_ends(&mut self, key: Key, end: End) {
+        self.tally.waited += 1;
+        let came = self.tally.waited;
         let task = self.task(key);
         let from = task.hue;
         let notified = std::mem::take(&mut task.notified);
+        let stays = !matches!(end, End::Hops(_));
+        task.came = if !stays {
+            0
+        } else if task.came == 0 {
+            came
+        } else {
+            task.came
+        };
         if task.section {
             task.state = if notified { State::Scheduled } else { State::Waiting };
             task.keeps = true;
             return;
         }
+        task.held = false;
         let again = match end {
             End::Hops(to) => {
                 task.hue = to;
@@ -261,6 +308,7 @@ impl Oracle {
             return 0;
         };
         let (hue, aborted, pin, state) = (task.hue, task.aborted, task.pin, task.state);
+        let came = task.came;
         match state {
             State::Running => {}
             State::Complete(_) => {
@@ -273,6 +321,10 @@ impl Oracle {
                     self.kept_turn(hue);
                 } else {
                     self.turn_begins(hue, Entry::Task(key), by_end);
+                    if by_end && self.lanes.has_ended(hue, came) {
+                        let what = format!("task {} is dropped behind a younger one", key.slot);
+                        self.violated("G8", what);
+                    }
                 }
                 if !aborted && !closing {
                     self.violated("G8", format!("task {} is dropped though alive", key.slot));

@@ -10,6 +10,7 @@ use super::task::{Output, Task};
 use super::{Move, callbacks, limited};
 use crate::agenda::Event;
 use crate::oracle::{Answer, CallKey, CellKey, End, Outcome};
+use crate::profile::Crossing;
 use crate::slab::Key;
 use crate::trace::What;
 use crate::world::{Phase, World};
@@ -132,7 +133,7 @@ pub(super) fn make(task: &mut Task, next: Move, world: &World, cx: &mut Context<
         Move::Call | Move::GiveUpCall => {
             let Some(call) = begin_call(task.key, world) else { return yield_here(cx) };
             if !calls(task, call, world, cx) {
-                return yield_here(cx);
+                return again_or_yield(task, world, cx);
             }
             if next == Move::GiveUpCall {
                 stop_waiting(task.key, &mut task.wait, world);
@@ -144,7 +145,7 @@ pub(super) fn make(task: &mut Task, next: Move, world: &World, cx: &mut Context<
                 return yield_here(cx);
             };
             if !several::waits(task, behavior, world, cx) {
-                return yield_here(cx);
+                return again_or_yield(task, world, cx);
             }
             if next == Move::GiveUpWhen {
                 stop_waiting(task.key, &mut task.wait, world);
@@ -155,9 +156,15 @@ pub(super) fn make(task: &mut Task, next: Move, world: &World, cx: &mut Context<
             if !several::may_enter(task.key, world) {
                 return yield_here(cx);
             }
-            if !several::stays(task, several::enter(task.key, world), world, cx) {
-                return yield_here(cx);
+            if !several::stays(task, several::section(task.key, world), world, cx) {
+                return again_or_yield(task, world, cx);
             }
+        }
+        Move::Again => {
+            let crosses = world.profile.crossing != Crossing::None;
+            let one = if crosses { Move::Section } else { world.chance.of(&AGAIN) };
+            task.again = Some((one, 1 + world.chance.below(4)));
+            return make(task, one, world, cx);
         }
         Move::Admission => {
             let Some(line) = admission::begin(world) else { return yield_here(cx) };
@@ -179,6 +186,17 @@ pub(super) fn make(task: &mut Task, next: Move, world: &World, cx: &mut Context<
         Move::Finish | Move::Panic => unreachable!("an end is no way to go on"),
     }
     End::Waits
+}
+
+/// The moves that a task makes again and again, in the poll in which the last one was over.
+const AGAIN: [Move; 5] = [Move::Section, Move::Section, Move::Call, Move::When, Move::Read];
+
+/// A move was over at once: makes it again, or yields.
+fn again_or_yield(task: &mut Task, world: &World, cx: &mut Context<'_>) -> End {
+    match task.take_again().filter(|_| !world.has_failed()) {
+        Some(next) => make(task, next, world, cx),
+        None => yield_here(cx),
+    }
 }
 
 /// Polls a wait. Returns the end of the poll if the wait goes on.

@@ -6,12 +6,14 @@ use super::moves::Wait;
 use super::task::Task;
 use super::{Move, deeds, lies};
 use crate::agenda::Event;
+use crate::fault::Fault;
 use crate::oracle::Want;
 use crate::profile::Crossing;
 use crate::slab::Key;
 use crate::trace::What;
 use crate::world::{Phase, World};
 use colored_core::{ColorCell, Exclusive, exclusive, when};
+use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -220,6 +222,7 @@ pub(super) fn give_up(world: &World, behavior: Behavior) {
 /// The future inside a section: a few waits.
 pub(super) struct Inside {
     task: Key,
+    has_begun: bool,
     waits: u32,
     pending: Option<Pending>,
 }
@@ -272,6 +275,9 @@ impl Future for Inside {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         World::with(|world| {
+            if !mem::replace(&mut self.has_begun, true) {
+                world.oracle(|oracle| oracle.section_begins(self.task));
+            }
             let goes_on = world.has_failed() || world.alone(|| self.go_on(world, cx));
             if goes_on { Poll::Pending } else { Poll::Ready(()) }
         })
@@ -295,13 +301,10 @@ pub(super) fn may_enter(task: Key, world: &World) -> bool {
     world.profile.crossing != Crossing::Ordered || hue.is_some_and(|hue| is_low(world, hue))
 }
 
-/// Opens a section, with its first poll.
-pub(super) fn enter(task: Key, world: &World) -> Section {
-    world.oracle(|oracle| {
-        oracle.section(task, true);
-        oracle.tally.sections += 1;
-    });
-    Box::pin(exclusive(Inside { task, waits: world.chance.below(4), pending: None }))
+/// A section, which begins with its first poll or, if it is put off, with the next one.
+pub(super) fn section(task: Key, world: &World) -> Section {
+    let waits = world.chance.below(4);
+    Box::pin(exclusive(Inside { task, has_begun: false, waits, pending: None }))
 }
 
 /// Polls a section. False if it is over.
@@ -315,12 +318,19 @@ pub(super) fn stays(
         leave(task.key, world, section);
         return false;
     }
+    if !world.has_failed() && !world.oracle(|oracle| oracle.is_in_section(task.key)) {
+        let lies = world.fault.is_due(Fault::SectionAtOnce, world);
+        world.oracle(|oracle| match lies {
+            true => oracle.section_begins(task.key),
+            false => oracle.section_is_put_off(task.key),
+        });
+    }
     task.wait = Wait::Section(section);
     true
 }
 
 /// Drops a section, done or not.
 pub(super) fn leave(task: Key, world: &World, section: Section) {
-    world.oracle(|oracle| oracle.section(task, false));
+    world.oracle(|oracle| oracle.section_ends(task));
     drop(section);
 }

@@ -44,6 +44,8 @@ pub(super) struct Task {
     polls_left: u32,
     /// How many more polls do nothing but yield.
     pub(super) spins: u32,
+    /// The move that the task makes again, as soon as it is over, and how often.
+    pub(super) again: Option<(Move, u32)>,
     pub(super) wait: Wait,
     outcome: Outcome,
 }
@@ -59,9 +61,17 @@ impl Task {
             },
             polls_left: 1 + chance.skewed(world.profile.life),
             spins: 0,
+            again: None,
             wait: Wait::Nothing,
             outcome: Outcome::Cancelled,
         }
+    }
+
+    /// The move that the task makes once more, if it does.
+    pub(super) fn take_again(&mut self) -> Option<Move> {
+        let (next, times) = self.again.take()?;
+        self.again = times.checked_sub(1).map(|left| (next, left));
+        times.checked_sub(1).map(|_| next)
     }
 
     fn poll_in(&mut self, world: &World, cx: &mut Context<'_>) -> Poll<Output> {
@@ -101,6 +111,9 @@ impl Task {
         if self.spins > 0 {
             self.spins -= 1;
             return Some(moves::yield_here(cx));
+        }
+        if let Some(next) = self.take_again() {
+            return Some(moves::make(self, next, world, cx));
         }
         for _ in 0..world.chance.below(3) {
             deeds::perform(world, world.profile.deed(&world.chance), Some(self.key));

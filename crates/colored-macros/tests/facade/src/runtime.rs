@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::io;
+use std::panic::Location;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
@@ -72,7 +73,7 @@ impl Builder {
 }
 
 impl Runtime {
-    pub(crate) fn run<F>(&self, main: F) -> F::Output
+    pub(crate) fn run_from<F>(&self, _: &'static Location<'static>, main: F) -> F::Output
     where
         F: Future<Output: Send> + Send + 'static,
     {

@@ -1,2 +1,2 @@
-#[colored::main(worker_threads = 4)]
+#[colored::main(unhandled_panic = "shutdown_runtime")]
 async fn main() {}

@@ -9,14 +9,21 @@
 //!
 //! The program may want more workers than the runtime began with ([`Handle::set_workers`](crate::Handle::set_workers)).
 //! These are spare workers too, which are wanted for as long as the program says so.
+//!
+//! If the system gives no thread, only the spare workers that have one are wanted of the scheduler, and the thread is asked
+//! for again after [`RETRY`].
 
 use crate::driver::Driver;
 use crate::long_poll::LongPoll;
 use crate::thread_time::ThreadTime;
 use crate::trace::Trigger;
+use crate::wall;
 use colored_core::{InPlace, RunningSlice, Scheduler, Worker};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// After which time a thread is asked for again. A value out of thin air: a try costs some 50 µs.
+const RETRY: Duration = Duration::from_millis(100);
 
 /// Starts the thread of a worker, or gives the worker back.
 type Start = dyn Fn(Box<Worker>) -> Result<JoinHandle<()>, Box<Worker>> + Send;
@@ -27,6 +34,8 @@ pub(crate) struct SpareThreads {
     waiting: Vec<Worker>,
     started: Vec<JoinHandle<()>>,
     start: Box<Start>,
+    /// When the system gave no thread, if one is still wanted.
+    refused: Option<Instant>,
 }
 
 impl SpareThreads {
@@ -36,7 +45,26 @@ impl SpareThreads {
         start: impl Fn(Box<Worker>) -> Result<JoinHandle<()>, Box<Worker>> + Send + 'static,
     ) -> Self {
         workers.reverse();
-        Self { waiting: workers, started: Vec::new(), start: Box::new(start) }
+        Self { waiting: workers, started: Vec::new(), start: Box::new(start), refused: None }
+    }
+
+    /// Starts threads until there are so many, or the system gives none. How many there are.
+    fn hire(&mut self, wanted: usize) -> usize {
+        let rests = self.refused.is_some_and(|at| wall::since(at) < RETRY);
+        while self.started.len() < wanted && !rests {
+            self.refused = None;
+            let Some(worker) = self.waiting.pop() else { break };
+            match (self.start)(Box::new(worker)) {
+                Ok(thread) => self.started.push(thread),
+                Err(worker) => {
+                    self.waiting.push(*worker);
+                    self.refused = Some(wall::now());
+                    break;
+                }
+            }
+        }
+        self.refused = self.refused.filter(|_| self.started.len() < wanted);
+        self.started.len()
     }
 
     #[cfg(test)]
@@ -52,7 +80,7 @@ pub(super) struct Held {
     /// Spare workers that take the place of held ones, and their largest number.
     helpers: usize,
     max_helpers: usize,
-    /// Spare workers that are wanted: the helpers, and as many more as the program wants.
+    /// Spare workers that are wanted, and have a thread: the helpers, and as many more as the program wants.
     wanted: usize,
 }
 
@@ -62,6 +90,8 @@ struct Last {
     /// The slice that it was in.
     slice: Option<u64>,
     is_reported: bool,
+    /// It has been seen inside a call of the runtime's own: its length is no matter of the program's.
+    is_own: bool,
     slow: Option<Slow>,
 }
 
@@ -149,6 +179,7 @@ impl Held {
             any_stuck |= is_same || slice.is_some_and(|slice| slice.nanos >= STUCK);
             last.slice = slice.map(|slice| slice.serial);
             last.is_reported &= is_same;
+            last.is_own &= is_same;
             last.slow = last.slow.filter(|_| is_same);
             let Some(slice) = slice else { continue };
             let times = last.times_of(&slice, || {
@@ -159,7 +190,8 @@ impl Held {
             });
             let is_long = u128::from(slice.nanos) >= long_polls.settings.after.as_nanos();
             held += usize::from(is_long || slice.in_place == InPlace::Inside);
-            if is_long && slice.in_place == InPlace::No {
+            last.is_own |= slice.in_place == InPlace::Own;
+            if is_long && slice.in_place == InPlace::No && !last.is_own {
                 if !last.is_reported {
                     scheduler.record_long_poll(&slice);
                     driver.freeze(Trigger::LongPoll, scheduler);
@@ -179,28 +211,22 @@ impl Held {
                 self.helpers = helpers;
             }
         }
-        self.want(scheduler, more_workers + self.helpers);
+        let started = self.spares.hire(more_workers + self.helpers);
+        driver.size.note_missing(more_workers.saturating_sub(started));
+        self.want(scheduler, started.min(more_workers + self.helpers));
         any_stuck
     }
 
     fn want(&mut self, scheduler: &Scheduler, wanted: usize) {
-        if wanted == self.wanted {
-            return;
+        if wanted != self.wanted {
+            self.wanted = wanted;
+            scheduler.want_spares(wanted);
         }
-        self.wanted = wanted;
-        scheduler.want_spares(wanted);
-        let spares = &mut self.spares;
-        while spares.started.len() < wanted {
-            let Some(worker) = spares.waiting.pop() else { return };
-            match (spares.start)(Box::new(worker)) {
-                Ok(thread) => spares.started.push(thread),
-                Err(worker) => {
-                    // The system gives no thread. The next held worker is another attempt.
-                    spares.waiting.push(*worker);
-                    return;
-                }
-            }
-        }
+    }
+
+    /// In which time the next look has to be, because a thread is missing.
+    pub(super) fn retries_in(&self) -> Option<Duration> {
+        self.spares.refused.map(|_| RETRY)
     }
 
     /// Waits for the ends of all spare threads, once the scheduler has shut down.

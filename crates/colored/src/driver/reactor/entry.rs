@@ -17,7 +17,7 @@ use crate::leaf::Kind;
 pub(crate) struct Entry {
     readiness: Readiness,
     waiters: Mutex<Waiters>,
-    /// The descriptor, for dumps.
+    /// The descriptor that is registered.
     descriptor: u32,
 }
 
@@ -27,9 +27,14 @@ impl Entry {
         Entry { readiness: Readiness::new(ready), waiters: Mutex::default(), descriptor }
     }
 
+    /// Whether this is the entry of a socket with this descriptor.
+    pub(super) fn is_of(&self, descriptor: u32) -> bool {
+        self.descriptor == descriptor
+    }
+
     /// What a task notes that waits for `interest`.
     fn kind(interest: Interest) -> Kind {
-        if interest.is_readable() { Kind::Readable } else { Kind::Writable }
+        if interest == Interest::WRITABLE { Kind::Writable } else { Kind::Readable }
     }
 
     /// Waits in the slot of one direction: only the last task to poll is woken.

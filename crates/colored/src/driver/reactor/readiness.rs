@@ -18,17 +18,18 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::ready::{Interest, Ready};
 
-/// Urgent data has been announced once, so a short read may stop before the end of the data.
-const URGENT: u32 = 1 << 5;
+/// Urgent data has been announced once, so a short read may stop before the end of the data. This stays; [`Ready`] has a
+/// flag for urgent data that is there now.
+const URGENT: u32 = 1 << 6;
 /// The runtime of this socket has shut down.
-const SHUT_DOWN: u32 = 1 << 6;
+const SHUT_DOWN: u32 = 1 << 7;
 /// No event has told yet that the socket can be read; it was assumed.
-const ASSUMED: u32 = 1 << 7;
+const ASSUMED: u32 = 1 << 8;
 /// The content of the word besides the tick.
 const FLAGS: u32 = TICK - 1;
-/// One step of the tick, which fills the upper 24 bits and wraps around. To be fooled, an
-/// operation would have to sleep between its load and its clear for a multiple of 2^24 events.
-const TICK: u32 = 1 << 8;
+/// One step of the tick, which fills the upper 23 bits and wraps around. To be fooled, an
+/// operation would have to sleep between its load and its clear for a multiple of 2^23 events.
+const TICK: u32 = 1 << 9;
 
 /// The word itself.
 pub(super) struct Readiness(AtomicU32);

@@ -1,10 +1,9 @@
-//! [`Interest`]: the operations that a task waits for on a socket; and [`Ready`]: the readiness of a
-//! socket.
+//! [`Interest`]: what a task waits for on a socket; and [`Ready`]: the readiness of a socket.
 
 use std::fmt;
 use std::ops::BitOr;
 
-/// The operations to wait for on a socket: reading, writing, or either.
+/// What to wait for on a socket: reading, writing, on Linux and Android urgent data, or any of several.
 ///
 /// ```
 /// use colored::io::Interest;
@@ -27,6 +26,14 @@ impl Interest {
     pub const READABLE: Interest = Interest(1 << 0);
     /// Room for data, or the news that it will never be taken.
     pub const WRITABLE: Interest = Interest(1 << 1);
+    /// What the system calls an exceptional condition (`EPOLLPRI`): urgent data of a TCP connection, a pressure threshold
+    /// (`/proc/pressure`), a changed file of `/proc` or `/sys`.
+    ///
+    /// Such an event may have no operation that takes it and then answers `WouldBlock`. Then let
+    /// [`AsyncFd::try_io`](crate::io::AsyncFd::try_io) run one that answers so at once, and look at what has changed
+    /// afterwards: later events count again.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub const PRIORITY: Interest = Interest(URGENT);
 
     /// True if this includes [`READABLE`](Interest::READABLE).
     pub const fn is_readable(self) -> bool {
@@ -38,16 +45,37 @@ impl Interest {
         self.0 & Interest::WRITABLE.0 != 0
     }
 
+    /// True if this includes [`PRIORITY`](Interest::PRIORITY).
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub const fn is_priority(self) -> bool {
+        self.is_urgent()
+    }
+
+    /// As `is_priority`, on all systems.
+    pub(super) const fn is_urgent(self) -> bool {
+        self.0 & URGENT != 0
+    }
+
     pub(super) const fn bits(self) -> u8 {
         self.0
     }
 
     /// Everything that ends a wait for this interest. An error ends any wait: the operation that
-    /// follows reports it.
+    /// follows reports it. So does the end of the stream a wait for urgent data.
     pub(crate) const fn answered_by(self) -> Ready {
-        Ready(self.0 | self.0 << CLOSED_SHIFT | Ready::ERROR.0)
+        let mut ends = self.0 & DIRECTIONS;
+        if self.is_urgent() {
+            ends |= Interest::READABLE.0;
+        }
+        Ready(self.0 | ends << CLOSED_SHIFT | Ready::ERROR.0)
     }
 }
+
+/// The flags of the directions, in both types.
+const DIRECTIONS: u8 = Interest::READABLE.0 | Interest::WRITABLE.0;
+
+/// The flag of urgent data, in both types.
+const URGENT: u8 = 1 << 5;
 
 /// From a direction to its closed flag.
 const CLOSED_SHIFT: u8 = 2;
@@ -66,7 +94,10 @@ impl Ready {
     pub const WRITE_CLOSED: Ready = Ready(1 << 3);
     /// The socket has an error to report.
     pub const ERROR: Ready = Ready(1 << 4);
-    pub(super) const ALL: Ready = Ready(0b1_1111);
+    /// There is what [`Interest::PRIORITY`] asks for.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub const PRIORITY: Ready = Ready(URGENT);
+    pub(super) const ALL: Ready = Ready(0b11_1111);
 
     /// True if no flag is set.
     pub const fn is_empty(self) -> bool {
@@ -98,6 +129,12 @@ impl Ready {
         self.0 & Ready::ERROR.0 != 0
     }
 
+    /// True if there is what [`Interest::PRIORITY`] asks for.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub const fn is_priority(self) -> bool {
+        self.0 & URGENT != 0
+    }
+
     pub(super) const fn bits(self) -> u8 {
         self.0
     }
@@ -119,6 +156,7 @@ impl Ready {
             | flag(event.is_read_closed(), Ready::READ_CLOSED)
             | flag(event.is_write_closed(), Ready::WRITE_CLOSED)
             | flag(event.is_error(), Ready::ERROR)
+            | flag(event.is_priority(), Ready(URGENT))
     }
 }
 
@@ -138,17 +176,13 @@ impl BitOr for Ready {
 
 impl fmt::Debug for Interest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match (self.is_readable(), self.is_writable()) {
-            (true, true) => "READABLE | WRITABLE",
-            (true, false) => "READABLE",
-            _ => "WRITABLE",
-        })
+        Ready(self.0).fmt(f)
     }
 }
 
 impl fmt::Debug for Ready {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = ["READABLE", "WRITABLE", "READ_CLOSED", "WRITE_CLOSED", "ERROR"];
+        let names = ["READABLE", "WRITABLE", "READ_CLOSED", "WRITE_CLOSED", "ERROR", "PRIORITY"];
         let set = (0..).zip(names).filter(|(bit, _)| self.0 & 1 << bit != 0).map(|(_, name)| name);
         let set = set.collect::<Vec<_>>();
         f.write_str(if set.is_empty() { "EMPTY" } else { "" })?;

@@ -4,7 +4,7 @@ use mio::event::Source;
 
 /// A source of events that has a descriptor.
 pub(crate) trait Socket: Source {
-    /// The descriptor, for dumps.
+    /// The descriptor.
     fn number(&self) -> u32;
 }
 

@@ -119,7 +119,7 @@ fn no_wake_is_lost_in_a_race() {
 fn an_event_wakes_slot_and_list_of_its_direction_once() {
     let shard = Shard::new().unwrap();
     let (mut ours, mut theirs) = pair();
-    let (_, entry) = shard.register(&mut ours, Ready::EMPTY, Watched::Everything).unwrap();
+    let (_, entry) = shard.register(&mut ours, Ready::EMPTY, Watched::EVERYTHING).unwrap();
     turn(&shard);
     let (slot, in_slot) = waker();
     let (list, in_list) = waker();
@@ -146,7 +146,7 @@ fn a_full_poll_is_repeated_until_a_task_is_to_be_woken() {
     let mut pairs = [(); 5].map(|()| pair());
     let entries: Vec<_> = pairs
         .iter_mut()
-        .map(|(ours, _)| shard.register(ours, Ready::EMPTY, Watched::Everything).unwrap().1)
+        .map(|(ours, _)| shard.register(ours, Ready::EMPTY, Watched::EVERYTHING).unwrap().1)
         .collect();
     let (_, waker) = waker();
     let mut context = Context::from_waker(&waker);
@@ -160,12 +160,10 @@ fn a_full_poll_is_repeated_until_a_task_is_to_be_woken() {
 #[test]
 #[cfg(unix)]
 fn room_is_reported_only_where_it_is_watched() {
-    use std::os::fd::AsRawFd;
-
     let shard = Shard::new().unwrap();
     let (mut ours, theirs) = mio::net::UnixStream::pair().unwrap();
     let ready = Ready::READABLE | Ready::WRITABLE;
-    let (key, entry) = shard.register(&mut ours, ready, Watched::AllButRoom).unwrap();
+    let (key, entry) = shard.register(&mut ours, ready, Watched::ALL_BUT_ROOM).unwrap();
     entry.exhausted(entry.now().unwrap(), Interest::READABLE);
     let peer_reads = |then: usize| {
         (&ours).write_all(b"x").unwrap();
@@ -181,7 +179,7 @@ fn room_is_reported_only_where_it_is_watched() {
     (&ours).read_exact(&mut [0]).unwrap();
 
     entry.exhausted(entry.now().unwrap(), Interest::WRITABLE);
-    shard.watch_room(ours.as_raw_fd(), key).unwrap();
+    shard.watch_room(&ours, key).unwrap();
     assert_eq!(turn(&shard), 1, "there is room already");
     assert!(entry.now().unwrap().ready().is_writable());
     peer_reads(1);
@@ -191,7 +189,7 @@ fn room_is_reported_only_where_it_is_watched() {
 fn a_place_that_is_dropped_is_not_woken() {
     let shard = Shard::new().unwrap();
     let (mut ours, mut theirs) = pair();
-    let (_, entry) = shard.register(&mut ours, Ready::EMPTY, Watched::Everything).unwrap();
+    let (_, entry) = shard.register(&mut ours, Ready::EMPTY, Watched::EVERYTHING).unwrap();
     turn(&shard);
     let (count, waker) = waker();
     let mut place = Place::new(&entry, Interest::READABLE);
@@ -207,7 +205,7 @@ fn a_place_that_is_dropped_is_not_woken() {
 fn a_stale_event_does_not_reach_the_next_socket_of_the_slot() {
     let shard = Shard::new().unwrap();
     let (mut old, mut old_peer) = pair();
-    let (old_key, _) = shard.register(&mut old, Ready::EMPTY, Watched::Everything).unwrap();
+    let (old_key, _) = shard.register(&mut old, Ready::EMPTY, Watched::EVERYTHING).unwrap();
     old_peer.write_all(b"x").unwrap();
     drop(old_peer);
     let mut turn = shard.try_turn().unwrap();
@@ -216,7 +214,7 @@ fn a_stale_event_does_not_reach_the_next_socket_of_the_slot() {
     poller.poll.poll(&mut poller.events, None).unwrap();
     shard.deregister(&mut old, old_key).unwrap();
     let (mut new, _new_peer) = pair();
-    let (_, entry) = shard.register(&mut new, Ready::EMPTY, Watched::Everything).unwrap();
+    let (_, entry) = shard.register(&mut new, Ready::EMPTY, Watched::EVERYTHING).unwrap();
     let (count, waker) = waker();
     let mut cx = Context::from_waker(&waker);
     assert!(entry.poll_slot(&mut cx, Interest::READABLE).is_pending());
@@ -295,7 +293,7 @@ fn an_earlier_deadline_replaces_a_later_one() {
 fn shutting_down_answers_every_wait_with_an_error() {
     let shard = Shard::new().unwrap();
     let (mut ours, _theirs) = pair();
-    let (key, entry) = shard.register(&mut ours, Ready::EMPTY, Watched::Everything).unwrap();
+    let (key, entry) = shard.register(&mut ours, Ready::EMPTY, Watched::EVERYTHING).unwrap();
     let (count, waker) = waker();
     let mut cx = Context::from_waker(&waker);
     let mut place = Place::new(&entry, Interest::READABLE);
@@ -309,7 +307,7 @@ fn shutting_down_answers_every_wait_with_an_error() {
     assert!(error.to_string().starts_with("the runtime of this socket has shut down"));
     assert!(entry.now().is_err());
     let (mut late, _peer) = pair();
-    assert!(shard.register(&mut late, Ready::EMPTY, Watched::Everything).is_err());
+    assert!(shard.register(&mut late, Ready::EMPTY, Watched::EVERYTHING).is_err());
     drop(place);
     shard.deregister(&mut ours, key).unwrap();
 }
@@ -323,7 +321,7 @@ fn sockets_come_and_go_while_another_thread_polls() {
                 for _ in 0..200 {
                     let (mut ours, mut theirs) = pair();
                     let (key, entry) =
-                        shard.register(&mut ours, Ready::EMPTY, Watched::Everything).unwrap();
+                        shard.register(&mut ours, Ready::EMPTY, Watched::EVERYTHING).unwrap();
                     theirs.write_all(b"x").unwrap();
                     let me = thread::current();
                     let waker = Waker::from(Arc::new(Unpark(me)));

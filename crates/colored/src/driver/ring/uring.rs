@@ -37,7 +37,8 @@ pub(super) struct Uring {
 }
 
 struct State {
-    ring: IoUring,
+    /// Registered with the shard, which ends with it: nothing deregisters it.
+    ring: Descriptor<IoUring>,
     begun: Slab<Begun>,
     /// The sum of their lengths.
     bytes: usize,
@@ -64,9 +65,8 @@ impl Uring {
         if !features.is_feature_nodrop() || !features.is_feature_native_workers() {
             return Err(io::ErrorKind::Unsupported.into());
         }
-        let descriptor = ring.as_raw_fd();
-        let (_key, entry) =
-            shard.register(&mut Descriptor(descriptor), Ready::EMPTY, Watched::AllButRoom)?;
+        let mut ring = Descriptor(ring);
+        let (_key, entry) = shard.register(&mut ring, Ready::EMPTY, Watched::ALL_BUT_ROOM)?;
         let state = State { ring, begun: Slab::new(), bytes: 0, is_closed: false };
         let uring = Arc::new(Uring { state: Mutex::new(state), entry });
         uring.clone().wake();
@@ -138,9 +138,9 @@ impl State {
             .user_data(key as u64);
         // SAFETY: The buffer and the open file are those of `begun[key]`. They stay where they are until `completed` takes
         // the completion with this key; the heap memory of a vector does not move with it.
-        let pushed = unsafe { self.ring.submission().push(&entry) };
+        let pushed = unsafe { self.ring.0.submission().push(&entry) };
         pushed.map_err(io::Error::other)?;
-        match self.ring.submit()? {
+        match self.ring.0.submit()? {
             0 => Err(io::ErrorKind::WouldBlock.into()),
             _ => Ok(()),
         }
@@ -149,7 +149,7 @@ impl State {
     /// Takes the reads that the kernel has completed.
     fn completed(&mut self) -> Vec<(Read, io::Result<Vec<u8>>)> {
         let mut done = Vec::new();
-        for completion in self.ring.completion() {
+        for completion in self.ring.0.completion() {
             let Begun { mut bytes, read } = self.begun.remove(completion.user_data() as usize);
             self.bytes -= bytes.len();
             let result = match usize::try_from(completion.result()) {

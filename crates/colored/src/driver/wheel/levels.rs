@@ -1,6 +1,6 @@
-//! The wheel itself: eight levels of 64 slots over the slab.
+//! The wheel itself: nine levels of 64 slots over the slab.
 //!
-//! A tick is read as eight digits to the base 64. A timer lies at the level of the
+//! A tick is read as nine digits to the base 64. A timer lies at the level of the
 //! highest digit in which its tick differs from `elapsed`, in the slot of that
 //! digit. So all timers of a level are due before all timers of the next, slots
 //! never wrap around, and the next slot is found by counting zeros. When
@@ -15,7 +15,7 @@ use super::slab::{Key, MAX_TICK, NIL, Slab};
 
 const DIGIT_BITS: u32 = 6;
 const SLOTS: usize = 1 << DIGIT_BITS;
-const LEVELS: usize = 8;
+const LEVELS: usize = 9;
 /// How many timers of a slot are looked at to find its first.
 const LOOKS: usize = 16;
 /// The list of timers whose tick has come.
@@ -46,7 +46,7 @@ pub(super) struct Levels {
     /// One bit for each slot that is not empty.
     occupied: [u64; LEVELS],
     /// One bit for each level that is not empty.
-    levels: u8,
+    levels: u16,
     /// Every timer up to this tick is in the list `DUE` or gone.
     elapsed: u64,
     /// The slot at which the last `advance` ran out of steps. While it is set,
@@ -269,14 +269,14 @@ impl Levels {
             self.slab[tail].next = index;
         }
         let entry = &mut self.slab[index];
-        entry.list = list;
+        entry.set_list(list);
         entry.prev = tail;
         entry.next = NIL;
     }
 
     fn unlink(&mut self, index: u32) {
         let entry = &self.slab[index];
-        let (list, prev, next) = (entry.list, entry.prev, entry.next);
+        let (list, prev, next) = (entry.list(), entry.prev, entry.next);
         if next == NIL {
             self.lists[usize::from(list)].tail = prev;
         } else {

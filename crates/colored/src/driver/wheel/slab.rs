@@ -5,8 +5,11 @@ use std::task::Waker;
 /// No entry: the end of a list.
 pub(super) const NIL: u32 = u32::MAX;
 
-/// The last tick an entry can hold: about 8,900 years.
-pub(super) const MAX_TICK: u64 = (1 << 48) - 1;
+/// The last tick an entry can hold: nine digits to the base 64. A clock ends before it, after 584 years.
+pub(super) const MAX_TICK: u64 = (1 << 54) - 1;
+
+/// The bits of an entry's list beside the higher bits of its tick.
+const LIST_BITS: u32 = 10;
 
 /// A slab of fewer entries than this is not worth giving back (40 KiB).
 const SMALL: usize = 1024;
@@ -27,9 +30,8 @@ pub(super) struct Entry {
     waker: Option<Waker>,
     id: u64,
     tick_low: u32,
-    tick_high: u16,
-    /// The list that the entry is linked into.
-    pub(super) list: u16,
+    /// The higher bits of the tick, and below them the list that the entry is linked into.
+    tick_high_and_list: u32,
     /// The next entry of the list, or the next vacant place.
     pub(super) next: u32,
     pub(super) prev: u32,
@@ -38,14 +40,26 @@ pub(super) struct Entry {
 impl Entry {
     /// When the timer is due.
     pub(super) fn tick(&self) -> u64 {
-        u64::from(self.tick_high) << 32 | u64::from(self.tick_low)
+        u64::from(self.tick_high_and_list >> LIST_BITS) << 32 | u64::from(self.tick_low)
+    }
+
+    /// The list that the entry is linked into.
+    pub(super) fn list(&self) -> u16 {
+        (self.tick_high_and_list & ((1 << LIST_BITS) - 1)) as u16
+    }
+
+    /// Sets the list that the entry is linked into: less than 1024.
+    pub(super) fn set_list(&mut self, list: u16) {
+        debug_assert!(list < 1 << LIST_BITS);
+        self.tick_high_and_list =
+            self.tick_high_and_list >> LIST_BITS << LIST_BITS | u32::from(list);
     }
 
     /// Sets when the timer is due. `tick` is at most [`MAX_TICK`].
     pub(super) fn set_tick(&mut self, tick: u64) {
         debug_assert!(tick <= MAX_TICK);
         self.tick_low = tick as u32;
-        self.tick_high = (tick >> 32) as u16;
+        self.tick_high_and_list = ((tick >> 32) as u32) << LIST_BITS | u32::from(self.list());
     }
 
     /// The waker of a timer that is in the slab.
@@ -94,8 +108,7 @@ impl Slab {
             waker: Some(waker),
             id,
             tick_low: 0,
-            tick_high: 0,
-            list: 0,
+            tick_high_and_list: 0,
             next: NIL,
             prev: NIL,
         };
@@ -177,6 +190,21 @@ mod tests {
     #[test]
     fn an_entry_is_forty_bytes() {
         assert_eq!(size_of::<Entry>(), 40);
+    }
+
+    #[test]
+    fn an_entry_holds_every_tick_and_list() {
+        let mut slab = Slab::new();
+        let place = slab.insert(MAX_TICK, Waker::noop().clone()).index;
+        for (tick, list) in
+            [(0, 1023), (MAX_TICK, 0), (1 << 48, 576), ((1 << 32) - 1, 1), (1 << 32, 512)]
+        {
+            slab[place].set_tick(tick);
+            slab[place].set_list(list);
+            assert_eq!((slab[place].tick(), slab[place].list()), (tick, list));
+            slab[place].set_tick(tick);
+            assert_eq!((slab[place].tick(), slab[place].list()), (tick, list));
+        }
     }
 
     #[test]

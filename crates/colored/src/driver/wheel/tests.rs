@@ -58,8 +58,8 @@ impl Timers {
 
 #[test]
 fn every_border_of_a_level_fires_on_its_tick() {
-    for start in [0, 1, 63, 64, 4_095, 4_096, 1 << 36, (1 << 42) - 1] {
-        for border in (0..8).map(|level| 1_u64 << (6 * level)) {
+    for start in [0, 1, 63, 64, 4_095, 4_096, 1 << 36, (1 << 42) - 1, (1 << 48) - 1] {
+        for border in (0..9).map(|level| 1_u64 << (6 * level)) {
             for tick in [border - 1, border, border + 1].map(|distance| start + distance) {
                 let timers = Timers::new();
                 timers.insert(0, start, 0);

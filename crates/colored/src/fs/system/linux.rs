@@ -3,12 +3,15 @@
 //! `RWF_NOWAIT` promises only that a read does not wait for its data. It may still wait for a place in
 //! the full queue of a device, and for the blocks that say where the data is.
 
+mod readiness;
 mod resident;
 
+pub(in crate::fs) use self::readiness::readiness;
 pub(in crate::fs) use self::resident::Residency;
 
 use super::{Access, Attempt, FileType, Identity, identify_by_metadata};
 use crate::device::Kind;
+use colored_core::port::in_own_call;
 use rustix::fs::{self as calls_fs, AtFlags, CWD, Mode, OFlags, ResolveFlags, StatxFlags};
 use rustix::io::{self as calls, Errno, ReadWriteFlags};
 use std::fs::File;
@@ -113,15 +116,9 @@ pub(in crate::fs) fn open(path: &Path, access: Access) -> io::Result<Attempt<(Fi
         Attempt::Done((_, identity)) if identity.file_type != FileType::Regular => {
             Ok(Attempt::WouldBlock)
         }
-        // `NONBLOCK` stays set, since it means nothing for a regular file: clearing it is a call more.
+        // `NONBLOCK` stays set, since it means nothing for a file on a disk: clearing it is a call more.
         found => Ok(found),
     }
-}
-
-/// Makes a file that `open` has opened as the standard library would have.
-pub(in crate::fs) fn clear_nonblock(file: &File) -> io::Result<()> {
-    let flags = calls_fs::fcntl_getfl(file)?;
-    Ok(calls_fs::fcntl_setfl(file, flags - OFlags::NONBLOCK)?)
 }
 
 /// Finds what is at a path that is in memory, to look at its metadata.
@@ -136,7 +133,8 @@ fn open_cached(path: &Path, flags: OFlags) -> io::Result<Attempt<(File, Identity
         return Ok(Attempt::Unsupported);
     }
     let flags = flags | OFlags::CLOEXEC;
-    match calls_fs::openat2(CWD, path, flags, Mode::empty(), ResolveFlags::CACHED) {
+    let open = || calls_fs::openat2(CWD, path, flags, Mode::empty(), ResolveFlags::CACHED);
+    match in_own_call(open) {
         Ok(file) => {
             let file = File::from(file);
             Ok(match identify(&file) {
@@ -171,9 +169,17 @@ pub(in crate::fs) fn identify(file: &File) -> Option<Identity> {
         file_type: match calls_fs::FileType::from_raw_mode(stat.stx_mode.into()) {
             calls_fs::FileType::RegularFile => FileType::Regular,
             calls_fs::FileType::Fifo | calls_fs::FileType::Socket => FileType::Stream,
+            calls_fs::FileType::BlockDevice => FileType::Block,
+            calls_fs::FileType::CharacterDevice => FileType::Device,
             _ => FileType::Other,
         },
     })
+}
+
+/// Whether a device, as in `st_dev`, is none of the machine's: what is mounted is in memory, on another machine, or
+/// made by the system or by a process.
+pub(in crate::fs) fn is_anonymous(device: u64) -> bool {
+    calls_fs::major(device) == 0
 }
 
 /// The kind of the file system that a file is on. May block.
@@ -189,12 +195,39 @@ pub(in crate::fs) fn kind(file: &File) -> Kind {
         0xe0f5_e1e2, // erofs
         0x7371_7368, // squashfs
     ];
+    // A process answers.
+    const SERVED: i64 = 0x6573_5546; // fuse
+    const GENERATED: [i64; 21] = [
+        0x9fa0,      // proc
+        0x6265_6572, // sysfs
+        0x6462_6720, // debugfs
+        0x7472_6163, // tracefs
+        0x0027_e0eb, // cgroup
+        0x6367_7270, // cgroup2
+        0x0765_5821, // resctrl
+        0x6265_6570, // configfs
+        0x7363_6673, // securityfs
+        0xf97c_ff8c, // selinux
+        0x4341_5d53, // smack
+        0x5a3c_69f0, // apparmor
+        0x6165_676c, // pstore
+        0xde5e_81e4, // efivarfs
+        0xcafe_4a11, // bpf
+        0x4249_4e4d, // binfmt_misc
+        0x1980_0202, // mqueue
+        0x6e73_6673, // namespaces
+        0x6573_5543, // fusectl
+        0x6e66_7364, // nfsd
+        0x6759_6969, // rpc_pipefs
+    ];
     // The type of the field differs between architectures, some of which extend the sign.
     let Ok(stat) = calls_fs::fstatfs(file) else { return Kind::Remote };
     let magic = i64::from(stat.f_type as u32);
     match magic {
         _ if MEMORY.contains(&magic) => Kind::Memory,
         _ if LOCAL.contains(&magic) => Kind::Local,
+        _ if GENERATED.contains(&magic) => Kind::Generated,
+        SERVED => Kind::Served,
         _ => Kind::Remote,
     }
 }

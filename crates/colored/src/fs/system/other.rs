@@ -1,6 +1,6 @@
 //! Systems without attempts: the pool serves everything.
 
-use super::{Access, Attempt, Identity, identify_by_metadata};
+use super::{Access, Attempt, Identity, Readiness, identify_by_metadata};
 use crate::device::Kind;
 use std::fs::File;
 use std::io;
@@ -52,6 +52,11 @@ pub(in crate::fs) fn kind(_: &File) -> Kind {
     Kind::Remote
 }
 
-pub(in crate::fs) fn clear_nonblock(_: &File) -> io::Result<()> {
-    Ok(())
+/// No kind of a file system is known.
+pub(in crate::fs) fn is_anonymous(_: u64) -> bool {
+    false
+}
+
+pub(in crate::fs) fn readiness(_: &File) -> Readiness {
+    Readiness::Unknown
 }

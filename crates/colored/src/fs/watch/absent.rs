@@ -16,7 +16,7 @@ impl Source {
         Err(io::Error::new(ErrorKind::Unsupported, text))
     }
 
-    pub(super) fn add(&mut self, _: &Path) -> io::Result<()> {
+    pub(super) fn add(&mut self, _: &Path, _: &mut VecDeque<Event>) -> io::Result<()> {
         match self.0 {}
     }
 

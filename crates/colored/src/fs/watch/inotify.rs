@@ -1,11 +1,33 @@
 //! Changes that inotify(7) reports.
+//!
+//! The system watches *inodes*: it gives each watched inode a number, the same one for every path of it, and never gives
+//! a number twice. Programs name *paths*. This holds whenever no event is unread, and is what each step below keeps:
+//!
+//! > A path that was added, and for which no [`Event::Removed`] was reported since, belongs to exactly one watch, and
+//! > names its inode, as far as the system tells of changes. A watch that no path belongs to has ended.
+//!
+//! * `add` puts the path to the watch that the system names. If that watch or the path was known before, what is unread
+//!   happened under the old names; so `add` reads it first, and then looks at the old names.
+//! * An inode that was moved, or has lost a name, may still have one: a path that was added since, before this event was
+//!   read, or another link. So the event ends nothing by itself: each path of the watch is looked up, and those that
+//!   name something else are reported as removed. The look-up is exact, because the system itself compares the inodes: a
+//!   watch of the path has the same number, or it has not.
+//! * When the system ends a watch, because the inode is gone or its file system unmounted, all its paths are removed.
+//!   Whatever comes later of that number belongs to nobody.
+//! * When the system has lost events, it has perhaps lost one of these, and every path is looked up.
+//!
+//! The system does not tell that a directory above a path was moved. The path then goes on to report under its old name
+//! until it is added by its new one.
 
+mod watches;
+
+use self::watches::Watches;
 use super::Event;
 use crate::explained::explained;
 use crate::io::{AsyncFd, Interest};
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::io::Errno;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::mem::MaybeUninit;
@@ -16,6 +38,9 @@ use std::task::{Context, Poll, ready};
 
 /// Several events fit, each with the longest name, 255 bytes.
 const BUFFER: usize = 4096;
+
+/// The bytes of the shortest event.
+const SHORTEST: u64 = 16;
 
 /// The changes that are asked for.
 const CHANGES: WatchFlags = WatchFlags::CREATE
@@ -30,14 +55,8 @@ const CHANGES: WatchFlags = WatchFlags::CREATE
 /// A queue of the system.
 pub(super) struct Source {
     queue: AsyncFd<OwnedFd>,
-    paths: Paths,
+    watches: Watches,
 }
-
-/// The watched paths, by the numbers that the system gives them.
-type Paths = HashMap<i32, PathBuf>;
-
-/// A move of which only the first half is known: its number, and where the file was.
-type HalfMoved = Option<(u32, PathBuf)>;
 
 impl Source {
     #[track_caller]
@@ -49,37 +68,50 @@ impl Source {
             );
             explained(text, error.into())
         });
-        Ok(Source { queue: AsyncFd::new(queue?)?, paths: Paths::new() })
+        Ok(Source { queue: AsyncFd::new(queue?)?, watches: Watches::default() })
     }
 
-    pub(super) fn add(&mut self, path: &Path) -> io::Result<()> {
-        match inotify::add_watch(&self.queue, path, CHANGES) {
-            Ok(number) => {
-                self.paths.insert(number, path.to_owned());
-                Ok(())
-            }
-            Err(error) => {
-                let why = match error {
-                    Errno::NOSPC => "; /proc/sys/fs/inotify/max_user_watches limits their number",
-                    _ => "",
-                };
-                let text = format!("cannot watch {}: {error}{why}", path.display());
-                Err(explained(text, error.into()))
-            }
+    /// Appends what has happened so far, if it must be told from what happens from now on.
+    pub(super) fn add(&mut self, path: &Path, events: &mut VecDeque<Event>) -> io::Result<()> {
+        let number = inotify::add_watch(&self.queue, path, CHANGES).map_err(|error| {
+            let why = match error {
+                Errno::NOSPC => "; /proc/sys/fs/inotify/max_user_watches limits their number",
+                _ => "",
+            };
+            explained(format!("cannot watch {}: {error}{why}", path.display()), error.into())
+        })?;
+        let before = self.watches.number_of(path);
+        if before == Some(number) {
+            return Ok(());
         }
+        let is_new = self.watches.begin(number);
+        if !is_new || before.is_some() {
+            // An error is reported by whoever reads next.
+            let _ = self.read_unread(events);
+        }
+        let mut changes = Changes::new(self.queue.get_ref(), &mut self.watches, events);
+        if let Some(before) = before {
+            changes.look_up(before);
+        }
+        changes.give(path, number);
+        if !is_new {
+            changes.look_up(number);
+        }
+        Ok(())
     }
 
     pub(super) fn remove(&mut self, path: &Path) -> io::Result<()> {
-        let number = self.paths.iter().find(|(_, watched)| *watched == path);
-        // The path stays for events that have happened; the system tells when the last one has come.
-        match number.map(|(number, _)| inotify::remove_watch(&self.queue, *number)) {
-            Some(Ok(())) => Ok(()),
-            _ => {
-                let path = path.display();
-                let text = format!("{path} is not watched; allowed are paths that were added");
-                Err(io::Error::new(ErrorKind::NotFound, text))
-            }
+        // An error of the system: the file is gone, which is yet to be reported.
+        let ended = match self.watches.remove(path) {
+            Some((number, true)) => inotify::remove_watch(&self.queue, number).is_ok(),
+            Some((_, false)) => true,
+            None => false,
+        };
+        if ended {
+            return Ok(());
         }
+        let text = format!("{} is not watched; allowed are paths that were added", path.display());
+        Err(io::Error::new(ErrorKind::NotFound, text))
     }
 
     /// Appends at least one event of the system, though it may be none that users see.
@@ -90,89 +122,167 @@ impl Source {
     ) -> Poll<io::Result<()>> {
         loop {
             ready!(self.queue.poll_read_ready(cx))?;
-            let (queue, paths) = (&self.queue, &mut self.paths);
-            match queue.try_io(Interest::READABLE, |queue| read(queue, paths, events)) {
+            let (queue, watches) = (&self.queue, &mut self.watches);
+            let read = |queue: &OwnedFd| Changes::new(queue, watches, events).read();
+            match queue.try_io(Interest::READABLE, read) {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-                done => return Poll::Ready(done),
+                done => return Poll::Ready(done.map(drop)),
             }
         }
     }
+
+    /// Reads what is in the queue at present, which another process may fill meanwhile.
+    fn read_unread(&mut self, events: &mut VecDeque<Event>) -> io::Result<()> {
+        let mut left = rustix::io::ioctl_fionread(&self.queue)? / SHORTEST;
+        while left > 0 {
+            match Changes::new(self.queue.get_ref(), &mut self.watches, events).read() {
+                Ok(count) => left = left.saturating_sub(count),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
 }
 
-/// Reads once, and again while a half of a move is the last event.
-fn read(queue: &OwnedFd, paths: &mut Paths, events: &mut VecDeque<Event>) -> io::Result<()> {
-    let mut buffer = [MaybeUninit::uninit(); BUFFER];
-    let mut reader = Reader::new(queue, &mut buffer);
-    let (mut half, mut any) = (None, false);
-    while !any || half.is_some() || !reader.is_buffer_empty() {
-        match reader.next() {
-            Ok(event) => {
-                note(&event, paths, &mut half, events);
-                if event.events().contains(ReadFlags::MOVE_SELF) {
-                    // What was moved has another path now, which this does not know. An error: it is gone already.
-                    let _ = inotify::remove_watch(queue, event.wd());
+/// Turns events of the system into events of users.
+struct Changes<'a> {
+    queue: &'a OwnedFd,
+    watches: &'a mut Watches,
+    events: &'a mut VecDeque<Event>,
+    /// A move of which only the first half is known: its number, and where the file was.
+    half: Option<(u32, Vec<PathBuf>)>,
+}
+
+impl<'a> Changes<'a> {
+    fn new(
+        queue: &'a OwnedFd,
+        watches: &'a mut Watches,
+        events: &'a mut VecDeque<Event>,
+    ) -> Changes<'a> {
+        Changes { queue, watches, events, half: None }
+    }
+
+    /// Reads once, and again while a half of a move is the last event. Gives the number of events of the system.
+    fn read(mut self) -> io::Result<u64> {
+        let mut buffer = [MaybeUninit::uninit(); BUFFER];
+        let mut reader = Reader::new(self.queue, &mut buffer);
+        let mut count = 0;
+        while count == 0 || self.half.is_some() || !reader.is_buffer_empty() {
+            match reader.next() {
+                Ok(event) => self.note(&event),
+                Err(Errno::INTR) => continue,
+                // There is no second half.
+                Err(_) if count > 0 => break,
+                Err(error) => return Err(error.into()),
+            }
+            count += 1;
+        }
+        self.note_moved_away();
+        Ok(count)
+    }
+
+    fn note(&mut self, event: &inotify::Event<'_>) {
+        let (number, flags) = (event.wd(), event.events());
+        let has = |flag| flags.contains(flag);
+        if has(ReadFlags::QUEUE_OVERFLOW) {
+            self.note_moved_away();
+            self.events.push_back(Event::Overflow);
+            self.watches.numbers().into_iter().for_each(|number| self.look_up(number));
+            return;
+        }
+        let name = event.file_name().map(|name| OsStr::from_bytes(name.to_bytes()));
+        let paths = self.watches.paths(number, name);
+        if has(ReadFlags::MOVED_TO) {
+            return self.note_moved_to(event.cookie(), paths);
+        }
+        self.note_moved_away();
+        if has(ReadFlags::MOVED_FROM) {
+            self.half = Some((event.cookie(), paths));
+        } else if has(ReadFlags::CREATE) {
+            self.events.extend(paths.into_iter().map(Event::Created));
+        } else if has(ReadFlags::MODIFY) {
+            self.events.extend(paths.into_iter().map(Event::Modified));
+        } else if has(ReadFlags::CLOSE_WRITE) {
+            self.events.extend(paths.into_iter().map(Event::Closed));
+        } else if has(ReadFlags::ATTRIB) {
+            self.events.extend(paths.into_iter().map(Event::Metadata));
+            // A file that loses one of its names has other metadata, and nothing else tells of it.
+            if name.is_none() && !has(ReadFlags::ISDIR) {
+                self.look_up(number);
+            }
+        } else if has(ReadFlags::DELETE) {
+            self.events.extend(paths.into_iter().map(Event::Removed));
+        } else if has(ReadFlags::MOVE_SELF) {
+            self.look_up(number);
+        } else if flags.intersects(ReadFlags::DELETE_SELF | ReadFlags::UNMOUNT | ReadFlags::IGNORED)
+        {
+            self.watches.end(number);
+            self.events.extend(paths.into_iter().map(Event::Removed));
+        }
+    }
+
+    fn note_moved_to(&mut self, cookie: u32, to: Vec<PathBuf>) {
+        match self.half.take() {
+            Some((number, from)) if number == cookie && !from.is_empty() && !to.is_empty() => {
+                // A directory that was added by several paths has as many names for the file.
+                for at in 0..from.len().max(to.len()) {
+                    let nth = |paths: &[PathBuf]| paths[at.min(paths.len() - 1)].clone();
+                    self.events.push_back(Event::Renamed { from: nth(&from), to: nth(&to) });
                 }
             }
-            Err(Errno::INTR) => continue,
-            // There is no second half.
-            Err(_) if any => break,
-            Err(error) => return Err(error.into()),
-        }
-        any = true;
-    }
-    moved_away(half, events);
-    Ok(())
-}
-
-/// Turns an event of the system into events of users.
-fn note(
-    event: &inotify::Event<'_>,
-    paths: &mut Paths,
-    half: &mut HalfMoved,
-    events: &mut VecDeque<Event>,
-) {
-    let flags = event.events();
-    let has = |flag| flags.contains(flag);
-    if has(ReadFlags::QUEUE_OVERFLOW) {
-        moved_away(half.take(), events);
-        events.push_back(Event::Overflow);
-        return;
-    }
-    let Some(watched) = paths.get(&event.wd()) else { return };
-    let name = event.file_name().map(|name| OsStr::from_bytes(name.to_bytes()));
-    let path = name.map_or_else(|| watched.clone(), |name| watched.join(name));
-    if has(ReadFlags::MOVED_TO) {
-        match half.take() {
-            Some((number, from)) if number == event.cookie() => {
-                events.push_back(Event::Renamed { from, to: path });
-            }
             other => {
-                moved_away(other, events);
-                events.push_back(Event::Created(path));
+                self.half = other;
+                self.note_moved_away();
+                self.events.extend(to.into_iter().map(Event::Created));
             }
         }
-        return;
     }
-    moved_away(half.take(), events);
-    if has(ReadFlags::MOVED_FROM) {
-        *half = Some((event.cookie(), path));
-    } else if has(ReadFlags::CREATE) {
-        events.push_back(Event::Created(path));
-    } else if has(ReadFlags::MODIFY) {
-        events.push_back(Event::Modified(path));
-    } else if has(ReadFlags::CLOSE_WRITE) {
-        events.push_back(Event::Closed(path));
-    } else if has(ReadFlags::ATTRIB) {
-        events.push_back(Event::Metadata(path));
-    } else if has(ReadFlags::DELETE) || has(ReadFlags::DELETE_SELF) || has(ReadFlags::MOVE_SELF) {
-        events.push_back(Event::Removed(path));
-    }
-    if has(ReadFlags::IGNORED) || has(ReadFlags::MOVE_SELF) {
-        paths.remove(&event.wd());
-    }
-}
 
-/// What was moved to where nothing is watched.
-fn moved_away(half: HalfMoved, events: &mut VecDeque<Event>) {
-    events.extend(half.map(|(_, from)| Event::Removed(from)));
+    /// What was moved to where nothing is watched.
+    fn note_moved_away(&mut self) {
+        let from = self.half.take().into_iter().flat_map(|(_, from)| from);
+        self.events.extend(from.map(Event::Removed));
+    }
+
+    /// Lets the path belong to that watch, which `begin` has kept from ending.
+    fn give(&mut self, path: &Path, number: i32) {
+        if let Some((before, true)) = self.watches.remove(path) {
+            let _ = inotify::remove_watch(self.queue, before);
+        }
+        if !self.watches.insert(number, path) {
+            // The system has ended it since.
+            self.events.push_back(Event::Removed(path.to_owned()));
+        }
+    }
+
+    /// Reports the paths of a watch that name its inode no more, and ends the watch if no path is left.
+    fn look_up(&mut self, number: i32) {
+        for (given, look_up) in self.watches.places(number) {
+            if self.names_another(&look_up, number) {
+                self.watches.remove(&given);
+                self.events.push_back(Event::Removed(given.to_path_buf()));
+            }
+        }
+        if self.watches.end_if_empty(number) {
+            // An error: the system has ended it.
+            let _ = inotify::remove_watch(self.queue, number);
+        }
+    }
+
+    /// Whether the path names nothing, or another inode than that of the watch. False if the system does not say, because
+    /// the path may not be read any more.
+    fn names_another(&self, path: &Path, number: i32) -> bool {
+        match inotify::add_watch(self.queue, path, CHANGES) {
+            Ok(found) => {
+                if found != number && !self.watches.is_known(found) {
+                    let _ = inotify::remove_watch(self.queue, found);
+                }
+                found != number
+            }
+            // No further watch is allowed, so the inode has none.
+            Err(Errno::NOSPC) => true,
+            Err(error) => matches!(error, Errno::NOENT | Errno::NOTDIR | Errno::LOOP),
+        }
+    }
 }

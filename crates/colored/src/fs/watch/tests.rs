@@ -1,5 +1,8 @@
 //! Which changes are reported, on Linux.
 
+mod generated;
+mod names;
+
 use super::{Event, Watcher};
 use crate::driver::testing::run;
 use std::fs::{self, File};

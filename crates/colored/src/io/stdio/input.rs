@@ -2,7 +2,9 @@
 
 use crate::blocking::{self, Deferred};
 use crate::budget::{poll_proceed, unlimited};
+use crate::explained::explained;
 use crate::pool::Class;
+use crate::ready::{Direction, until_done};
 use std::io::{self, Read};
 use std::mem;
 use std::pin::Pin;
@@ -17,8 +19,11 @@ const MOST: usize = 8 << 10;
 /// The standard input of the process.
 ///
 /// All handles read one stream, and so does [`std::io::stdin`]: each byte goes to one of them. A read
-/// waits on a blocking thread, which does not keep the program from ending. Cancel safe: bytes that
+/// waits on a blocking thread of its own, which does not keep the program from ending. Cancel safe: bytes that
 /// arrive for a dropped read, or a dropped handle, go to the next one.
+///
+/// A read waits also if somebody has set the descriptor to non-blocking mode, which all processes share that have it:
+/// there is no error [`WouldBlock`](io::ErrorKind::WouldBlock).
 ///
 /// For lines, put it into a [`BufReader`](crate::io::BufReader).
 ///
@@ -99,12 +104,12 @@ impl Input {
         }
         let read = match &mut self.read {
             Some(read) => read,
-            None => self.read.insert(blocking::defer(Class::Stream, || {
-                let mut bytes = vec![0; MOST];
-                let n = io::stdin().read(&mut bytes)?;
-                bytes.truncate(n);
-                Ok(bytes)
-            })?),
+            None => {
+                let read = blocking::defer(Class::Input, read);
+                self.read.insert(read.map_err(|error| {
+                    explained(format!("cannot read the standard input: {error}"), error)
+                })?)
+            }
         };
         let waker = Waker::from(Arc::clone(&SHARED));
         // With a budget, the poll might wake at once, and so take the lock again.
@@ -114,6 +119,15 @@ impl Input {
         self.unread = done.unwrap_or_else(|| Err(blocking::shut_down()))?;
         Poll::Ready(Ok(()))
     }
+}
+
+/// Reads what there is, and waits if there is nothing, also in non-blocking mode.
+fn read() -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; MOST];
+    let mut input = io::stdin().lock();
+    let n = until_done(&io::stdin(), Direction::Read, || input.read(&mut bytes))?;
+    bytes.truncate(n);
+    Ok(bytes)
 }
 
 impl AsyncRead for Stdin {

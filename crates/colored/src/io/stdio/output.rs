@@ -2,7 +2,9 @@
 
 use crate::blocking::{self, Deferred};
 use crate::budget::poll_proceed;
+use crate::explained::explained;
 use crate::pool::Class;
+use crate::ready::{Direction, Open, until_done};
 use std::io::{self, Write};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -17,7 +19,9 @@ type WriteAll = fn(&[u8]) -> io::Result<()>;
 /// The standard output of the process, without a buffer: when a write returns, the system has the
 /// bytes.
 ///
-/// A write waits on a blocking thread, which does not keep the program from ending. No other
+/// A write waits on a blocking thread of this stream, which does not keep the program from ending, and waits also if
+/// somebody has set the descriptor to non-blocking mode: there is no error
+/// [`WouldBlock`](io::ErrorKind::WouldBlock), and all bytes of a `write_all` are written. No other
 /// write, nor a `println!`, puts bytes between the bytes of one write, up to 1 MiB. A dropped write
 /// may still write its bytes; the next write of this handle comes after them.
 ///
@@ -34,17 +38,26 @@ pub struct Stderr(Output);
 /// A handle of the standard output.
 #[must_use]
 pub fn stdout() -> Stdout {
-    Stdout(Output::new(|bytes| {
-        let mut out = io::stdout().lock();
-        out.write_all(bytes)?;
-        out.flush()
-    }))
+    Stdout(Output::new(Class::Output, |bytes| write_all(&io::stdout(), io::stdout().lock(), bytes)))
 }
 
 /// A handle of the standard error.
 #[must_use]
 pub fn stderr() -> Stderr {
-    Stderr(Output::new(|bytes| io::stderr().lock().write_all(bytes)))
+    Stderr(Output::new(Class::Errors, |bytes| write_all(&io::stderr(), io::stderr().lock(), bytes)))
+}
+
+/// Writes all bytes, through the buffer, and waits for room in the file. What is under the lock is written as a whole.
+fn write_all(of: &impl Open, mut out: impl Write, bytes: &[u8]) -> io::Result<()> {
+    let mut done = 0;
+    while done < bytes.len() {
+        // An error means that none of these bytes are in the buffer.
+        match until_done(of, Direction::Write, || out.write(&bytes[done..]))? {
+            0 => return Err(io::ErrorKind::WriteZero.into()),
+            n => done += n,
+        }
+    }
+    until_done(of, Direction::Write, || out.flush())
 }
 
 /// The bytes of a write, and how it ended.
@@ -52,14 +65,15 @@ type Written = (Vec<u8>, io::Result<()>);
 
 #[derive(Debug)]
 struct Output {
+    class: Class,
     write_all: WriteAll,
     /// The write that has not returned, with its bytes.
     write: Option<Deferred<Written>>,
 }
 
 impl Output {
-    fn new(write_all: WriteAll) -> Self {
-        Self { write_all, write: None }
+    fn new(class: Class, write_all: WriteAll) -> Self {
+        Self { class, write_all, write: None }
     }
 
     /// Waits for the write that has not returned, if there is one.
@@ -84,9 +98,12 @@ impl Output {
             }
             let bytes = buf[..buf.len().min(MOST)].to_vec();
             let write_all = self.write_all;
-            self.write = Some(blocking::defer(Class::Stream, move || {
+            let write = blocking::defer(self.class, move || {
                 let written = write_all(&bytes);
                 (bytes, written)
+            });
+            self.write = Some(write.map_err(|error| {
+                explained(format!("cannot write to the standard output or error: {error}"), error)
             })?);
         }
     }

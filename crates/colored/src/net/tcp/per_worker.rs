@@ -81,7 +81,7 @@ impl TcpListener {
     ///
     /// # #[colored::main]
     /// # async fn main() -> std::io::Result<()> {
-    /// let mut acceptors = colored::task::Group::new();
+    /// let mut acceptors = colored::task::JoinSet::new();
     /// for listener in TcpListener::bind_per_worker("127.0.0.1:8080").await? {
     ///     acceptors.spawn_unique(serve(listener));
     /// }

@@ -13,7 +13,7 @@ use crate::net::error::all_failed;
 /// A TCP socket on which options are set one by one, before [`connect`](TcpSocket::connect) or
 /// [`listen`](TcpSocket::listen).
 ///
-/// Its methods have tokio's names, for code that comes from there. [`ConnectOptions`](super::ConnectOptions) and
+/// Its methods have tokio's names, for code that comes from there. [`ConnectOptions`](crate::net::ConnectOptions) and
 /// [`ListenOptions`](super::ListenOptions) are shorter: they look names up, try several addresses and set a time limit. An
 /// option that has no method here is set by `socket2::SockRef::from(&socket)`.
 ///
@@ -184,7 +184,7 @@ impl TcpSocket {
     }
 
     /// Sets [`send_buffer_size`](TcpSocket::send_buffer_size), 1 to 2³¹ − 1 bytes; the restrictions of
-    /// [`ConnectOptions::send_buffer`](super::ConnectOptions::send_buffer) apply.
+    /// [`ConnectOptions::send_buffer`](crate::net::ConnectOptions::send_buffer) apply.
     ///
     /// # Errors
     ///

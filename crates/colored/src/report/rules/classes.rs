@@ -61,7 +61,7 @@ fn starved_class(digest: &Digest<'_>, class: Priority) -> Option<Finding> {
         "a turn of that class waits {} for a worker, one of the higher classes {}; {} waits longest",
         mean(&low),
         mean(&high),
-        text::color(worst.color)
+        digest.waits.name(worst.color)
     );
     Some(finding.because(evidence).mend(
         "give `Priority::High` to short and rare work only (`Handle::set_priority`), put a `Limit` or an `Admission` before \

@@ -1,10 +1,11 @@
 //! Colors that limit the program: hot ones, the default one, and those that are kept across awaits.
 
-use super::MOSTLY;
+use super::{FULL, MOSTLY};
 use crate::report::bound::{Bound, Limit, fullest};
 use crate::report::digest::{ColorLoad, Digest, QUEUE, usage_in};
 use crate::report::fault::{Fault, Finding};
 use crate::report::text;
+use crate::report::waits::Kept;
 use crate::usage::Window;
 use colored_core::Color;
 use std::slice;
@@ -44,7 +45,8 @@ pub(super) fn hot(digest: &Digest<'_>) -> Option<Finding> {
         return None;
     }
     let fault = if first.color.is_default() { Fault::DefaultColor } else { Fault::HotColor };
-    let mut finding = Finding::new(fault, first.busy, hot_sentence(&hot, &then)).about(first);
+    let mut finding =
+        Finding::new(fault, first.busy, hot_sentence(digest, &hot, &then)).about(first);
     finding = finding.because(turns(first)).because(others(digest, &split));
     if first.color.is_default() {
         finding.evidence.extend(sites(digest));
@@ -61,21 +63,59 @@ pub(super) fn hot(digest: &Digest<'_>) -> Option<Finding> {
 
 /// The color that is kept across awaits while tasks wait for it.
 pub(super) fn convoy(digest: &Digest<'_>) -> Option<Finding> {
-    let is_convoy =
-        |load: &&ColorLoad| load.busy >= CONVOY && is_kept(load) && is_waited_for(digest, load);
+    // A `when` keeps its colors until the last one is free. If that one waits for a CPU, the CPUs limit.
+    let is_of_cpus = |load: &ColorLoad| digest.awake() >= FULL && is_kept_by_when(digest, load);
+    let is_convoy = |load: &&ColorLoad| {
+        let is_kept = load.busy >= CONVOY && is_kept(load) && is_waited_for(digest, load);
+        is_kept && !is_of_cpus(load)
+    };
     let load = digest.colors.iter().find(is_convoy)?;
     let sentence = format!(
         "{} is kept across awaits {} of the time and runs {}; tasks wait for it {} a second",
-        text::color(load.color),
-        text::percent(digest.share(load.usage.kept)),
+        digest.waits.name(load.color),
+        text::percent(digest.share(load.usage.kept).min(1.0)),
         text::percent(digest.share(load.usage.run)),
         text::seconds(load.queue)
     );
     let finding = Finding::new(Fault::Convoy, load.busy, sentence).about(load);
-    Some(finding.because(turns(load)).mend(
-        "await before the section (`exclusive`, `ColorCell::exclusive`, `when`) or after it, not inside; if the state must \
-         not change across the await, let only the tasks that need it wait, by a `sync::Mutex`, or give each key a color",
-    ))
+    let mut finding = finding.because(turns(load));
+    let kept = digest.waits.kept(load.color);
+    if let Some(kept) = kept {
+        finding = finding.because(keeper(kept)).at(Some(kept.last.site));
+        if kept.for_lock >= OFTEN {
+            finding = finding.waits_for(kept.lock);
+        }
+    }
+    Some(finding.mend(if is_kept_by_when(digest, load) { KEPT_BY_WHEN } else { KEPT_BY_SECTION }))
+}
+
+/// Whether a `when` keeps the color, as far as is known. What no waiting task keeps, a `when` keeps for which no task waits: a
+/// section belongs to a task.
+fn is_kept_by_when(digest: &Digest<'_>, load: &ColorLoad) -> bool {
+    let by_when = |kept: &Kept| kept.last.by == "when";
+    digest.waits.is_enough() && digest.waits.kept(load.color).is_none_or(by_when)
+}
+
+/// A keeper that waits for a lock so often keeps the color because of the lock.
+const OFTEN: f64 = 0.25;
+
+const KEPT_BY_SECTION: &str = "await before the section (`exclusive`, `ColorCell::exclusive`) or after it, not inside; if the \
+    state must not change across the await, let only the tasks that need it wait, by a `sync::Mutex`, or give each key a color";
+
+const KEPT_BY_WHEN: &str = "a `when` has this color and waits for another one: let that one be free sooner (shorter closures and \
+    sections under it, no section that awaits), divide it by a key, or let the `when` want fewer colors";
+
+/// Who keeps the color.
+fn keeper(kept: &Kept) -> String {
+    let last = &kept.last;
+    let mut text = format!(
+        "it is kept by the {} at {}, of tasks spawned at {}",
+        last.by, last.site, last.spawned
+    );
+    if let Some(wait) = &last.waits_for {
+        text += &format!("; at the last look that task {}", wait.text);
+    }
+    text
 }
 
 fn is_kept(load: &ColorLoad) -> bool {
@@ -84,6 +124,10 @@ fn is_kept(load: &ColorLoad) -> bool {
 
 /// Whether tasks wait for the color on average, and nearly all the time.
 fn is_waited_for(digest: &Digest<'_>, load: &ColorLoad) -> bool {
+    let is_always_kept = |kept: &Kept| digest.waits.is_enough() && kept.part >= MOSTLY;
+    if load.queue >= QUEUE && digest.waits.kept(load.color).is_some_and(is_always_kept) {
+        return true;
+    }
     let has_queue = |windows: &[_]| {
         let (usage, length) = usage_in(windows, load.color);
         usage.wait_color.as_secs_f64() >= QUEUE / 2.0 * length
@@ -101,10 +145,10 @@ fn has_steady_queue(digest: &Digest<'_>, load: &ColorLoad) -> bool {
     long as f64 >= STEADY * digest.windows.len() as f64
 }
 
-fn hot_sentence(hot: &[&ColorLoad], then: &Bound) -> String {
+fn hot_sentence(digest: &Digest<'_>, hot: &[&ColorLoad], then: &Bound) -> String {
     let first = hot[0];
     let rest = match then.limit {
-        Some(Limit::Color(color)) => format!("then {}", text::color(color)),
+        Some(Limit::Color(color)) => format!("then {}", digest.waits.name(color)),
         _ => "then the CPUs".into(),
     };
     let (limits, it) = match hot.len() {
@@ -114,8 +158,8 @@ fn hot_sentence(hot: &[&ColorLoad], then: &Bound) -> String {
     };
     format!(
         "{} {limits}: {} busy, tasks wait for it {} a second; splitting {it} gives at most {} times, {rest}",
-        text::color(first.color),
-        text::percent(first.busy),
+        digest.waits.name(first.color),
+        text::percent(first.busy.min(1.0)),
         text::seconds(first.queue),
         text::factor(then.ceiling)
     )
@@ -143,7 +187,7 @@ fn others(digest: &Digest<'_>, split: &[Color]) -> String {
     match fullest(digest, split) {
         Some((next, taken)) => format!(
             "polls take {load} of the CPUs; the next color, {}, is {} busy",
-            text::color(next),
+            digest.waits.name(next),
             text::percent(taken)
         ),
         None => format!("polls take {load} of the CPUs; there is no other color"),

@@ -52,7 +52,8 @@ pub(super) fn too_fine(digest: &Digest<'_>) -> Option<Finding> {
         "{} times a second a worker takes a color, which has {} turns for it, and runs for {}; {} steals and {} wakes a second",
         text::number(digest.rate(digest.all.slices)),
         text::number(digest.all.turns as f64 / slices),
-        text::seconds(digest.all.run.as_secs_f64() / slices),
+        // Of the time with a CPU, as above.
+        text::seconds(digest.turn() * digest.all.turns as f64 / slices),
         text::number(digest.rate(digest.workers.steals)),
         text::number(digest.rate(digest.wakes))
     ));
@@ -79,7 +80,7 @@ pub(super) fn ping_pong(digest: &Digest<'_>) -> Option<Finding> {
     let run: Duration = movers.iter().map(|load| load.usage.run).sum();
     let sentence = format!(
         "{} changes the worker with {} of its turns, {} times a second, and runs {} there",
-        text::color(worst.color),
+        digest.waits.name(worst.color),
         text::percent(worst.usage.moves as f64 / worst.usage.slices as f64),
         text::number(digest.rate(worst.usage.moves)),
         text::seconds(run.as_secs_f64() / slices.max(1) as f64)

@@ -62,7 +62,7 @@ fn short_blocks(digest: &Digest<'_>) -> Option<Finding> {
     let sentence = format!(
         "polls block their threads {} a second, in short calls; {} ran longest",
         text::seconds(blocked),
-        text::color(color.color)
+        digest.waits.name(color.color)
     );
     let finding = Finding::new(Fault::BlockedWorker, blocked, sentence).about(color);
     let evidence = format!(
@@ -120,11 +120,11 @@ fn of_poll(
     poll: &LongPoll,
 ) -> Finding {
     let finding = Finding::new(fault, share, sentence);
-    let finding = Finding { color: Some(poll.color), ..finding };
+    let finding = Finding { color: Some(poll.color), ..finding }.at(poll.spawned);
     match digest.color(poll.color).filter(|color| color.queue >= 0.1) {
         Some(color) => finding.because(format!(
             "tasks wait for {} {} a second",
-            text::color(color.color),
+            digest.waits.name(color.color),
             text::seconds(color.queue)
         )),
         None => finding,

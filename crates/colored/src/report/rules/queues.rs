@@ -38,7 +38,7 @@ fn of_a_color(digest: &Digest<'_>) -> Option<Finding> {
     let ran = digest.rate(load.usage.turns);
     let sentence = format!(
         "the queue of {} grows by {} a second; {} are in line",
-        text::color(load.color),
+        digest.waits.name(load.color),
         text::number(growth / digest.length),
         text::number(load.usage.depth as f64)
     );

@@ -174,8 +174,8 @@ fn json_has_the_findings_and_the_numbers() {
     );
     assert!(json.contains(r#""length":1.000000000,"ceiling":1.075"#), "{json}");
     assert!(
-        json.ends_with(
-            r#""limit":"color \"orders\"","load":0.4325,"delayed":0,"measures_waits":true}"#
+        json.contains(
+            r#""limit":"color \"orders\"","load":0.4325,"delayed":0,"measures_waits":true,"looks":0,"waits":[]}"#
         ),
         "{json}"
     );
@@ -192,4 +192,22 @@ fn a_delay_by_other_programs_is_noted() {
     let note = "\nnote: for 30 % of the time in which workers could have run, the system ran other threads";
     assert!(delayed(us(33_900)).ends_with(note), "{}", delayed(us(33_900)));
     assert!(!delayed(ms(20)).contains("note"), "{}", delayed(ms(20)));
+}
+
+/// Other programs take half of the time of each worker.
+#[test]
+fn a_neighbour_on_the_machine_is_told_beside_the_verdict_and_does_not_change_it() {
+    let note = "for 50 % of the time in which workers could have run, the system ran other threads";
+    let both = |other: u64| {
+        let window = idle(2).with(1, 980, us(100), 8).waiting(6.0).with(2, other, us(100), 8);
+        if other > 900 { window.waiting(6.0) } else { window }
+    };
+    // The CPUs limit two colors that are always runnable, and one that is hot limits beside another with little to do.
+    for (other, fault) in [(980, None), (300, Some(Fault::HotColor))] {
+        assert_first(&steady(&both(other)), fault);
+        let half = ms((98 + other / 10) / 2);
+        let report = steady(&both(other).delayed(half));
+        assert_first(&report, fault);
+        assert!(report.to_string().contains(note), "{report}");
+    }
 }

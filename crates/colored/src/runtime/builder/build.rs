@@ -14,10 +14,8 @@ use crate::runtime::port::Port;
 use crate::runtime::threads::{self, Threads};
 use crate::runtime::warnings::Warnings;
 use crate::runtime::{EmbeddedRuntime, Runtime};
-#[cfg(feature = "tokio-context")]
-use crate::tokio_context::TokioContext;
 use crate::wall;
-use colored_core::{Options, Scheduler};
+use colored_core::{Color, Options, Scheduler};
 use std::fmt;
 use std::io;
 use std::ops::RangeInclusive;
@@ -69,8 +67,9 @@ impl Builder {
         let dumps = self.dumps.clone();
         let parts = self.prepare(size, false)?;
         let (handle, name) = (parts.handle.clone(), parts.name.clone());
-        let inspector = inspector(inspect, &parts)?;
-        let mut threads = Threads::start(parts, threads::pins(pin), inspector)?;
+        let started = inspector(inspect, &parts)
+            .and_then(|inspector| Threads::start(parts, threads::pins(pin), inspector));
+        let mut threads = or_end_tokio(&handle, started)?;
         threads.on_signal = match dumps.on_signal(&handle, &name) {
             Ok(on_signal) => on_signal,
             Err(error) => {
@@ -83,7 +82,7 @@ impl Builder {
 
     /// Makes a runtime for an event loop of the program: its only worker is the thread that calls this. Other than by
     /// [`build`](Builder::build), the runtime starts no thread, except for blocking calls, for
-    /// `Builder::tokio_context`, and for [`inspect`](Builder::inspect).
+    /// `tokio_context(true)`, and for [`inspect`](Builder::inspect).
     ///
     /// The settings of threads ([`pin`](Builder::pin), [`spare_workers`](Builder::spare_workers) and the hooks of
     /// workers), and of [long polls](Builder::long_poll), have no effect; `COLORED_WORKERS` and `COLORED_PIN` are not read.
@@ -100,7 +99,7 @@ impl Builder {
         }
         let inspect = self.inspected_at()?;
         let parts = self.prepare(Size::new(1, 1, 0), true)?;
-        let inspector = inspector(inspect, &parts)?;
+        let inspector = or_end_tokio(&parts.handle, inspector(inspect, &parts))?;
         Ok(EmbeddedRuntime::new(parts, inspector))
     }
 
@@ -200,10 +199,11 @@ impl Builder {
         let lazy_files = self.lazy_files && environment::switch("COLORED_LAZY_FILES", true)?;
         let has_rings =
             lazy_files && self.io_uring && environment::switch("COLORED_IO_URING", true)?;
+        if let Some(names) = environment::choice("COLORED_NAMES", cfg!(debug_assertions))? {
+            Color::remember_keys(names);
+        }
         let warns = self.warnings && environment::switch("COLORED_WARNINGS", true)?;
         let warnings = warns.then(|| Warnings::new(self.on_warning, self.warning_pace));
-        #[cfg(feature = "tokio-context")]
-        let tokio = self.tokio.context(&self.thread_name)?;
         let driver = Driver::new(
             size,
             self.timer_resolution,
@@ -211,10 +211,8 @@ impl Builder {
             Settings { after, hook: self.on_long_poll },
             Devices::new(lazy_files, has_rings),
             pool,
-            self.trace.freezer(self.thread_name.clone()),
+            self.trace.freezer(self.thread_name.clone())?,
         )?;
-        #[cfg(feature = "tokio-context")]
-        let driver = driver.with_tokio(tokio);
         if self.start_paused {
             driver.pause();
         }
@@ -229,8 +227,11 @@ impl Builder {
         let options = Options { spares, ..self.options };
         let (core, cores) = Scheduler::with_options(workers, seed, Box::new(port), options);
         core.scheduler().set_level(level);
+        let handle = Handle::new(core, driver);
+        // Last, because the threads of tokio keep the runtime until they are told to end.
+        self.tokio.start(&handle, &self.thread_name, &self.launch, is_embedded)?;
         Ok(Parts {
-            handle: Handle::new(core, driver),
+            handle,
             workers: cores,
             name: self.thread_name,
             launch: self.launch,
@@ -240,21 +241,15 @@ impl Builder {
     }
 }
 
+/// Ends the tokio runtime, whose threads keep this one, if this one does not start.
+fn or_end_tokio<T>(handle: &Handle, started: io::Result<T>) -> io::Result<T> {
+    started.inspect_err(|_| handle.driver.shut_down_tokio(Some(wall::now())))
+}
+
 fn inspector(path: Option<PathBuf>, parts: &Parts) -> io::Result<Option<Server>> {
     let start =
         |path: PathBuf| Server::start(&path, parts.handle.clone(), &parts.launch, &parts.name);
     path.map(start).transpose()
-}
-
-#[cfg(feature = "tokio-context")]
-impl super::Tokio {
-    fn context(self, name: &str) -> io::Result<Option<TokioContext>> {
-        match self {
-            Self::None => Ok(None),
-            Self::Own => Ok(Some(TokioContext::start(name)?)),
-            Self::Of(handle) => Ok(Some(TokioContext::of(handle))),
-        }
-    }
 }
 
 fn in_range(

@@ -6,7 +6,7 @@ use crate::dump::{self, Dump, DumpHook};
 use crate::runtime::Handle;
 use crate::runtime::dump::OnSignal;
 #[cfg(unix)]
-use crate::signal::SignalKind;
+use crate::signal::unix::SignalKind;
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +21,7 @@ impl Builder {
     ///
     /// ```
     /// # fn main() -> std::io::Result<()> {
-    /// use colored::signal::SignalKind;
+    /// use colored::signal::unix::SignalKind;
     ///
     /// // kill -USR1 ..
     /// let runtime = colored::Builder::new().dump_on_signal(SignalKind::user_defined1()).build()?;

@@ -48,7 +48,11 @@ impl Builder {
     /// too, in place of what it held: for <https://ui.perfetto.dev>, as
     /// [`Snapshot::write_perfetto`](crate::trace::Snapshot::write_perfetto). A thread of the file pool writes it under the
     /// name with `.part` behind it, and renames it when it is complete. A line on the standard error tells if that fails.
-    /// Default: no file.
+    ///
+    /// Default: the environment variable `COLORED_TRACE_FILE`; without it no file. With the variable, the end of the runtime
+    /// also writes what is recorded then, in place of an earlier copy, except an end that does not wait
+    /// ([`Runtime::shutdown_background`](crate::Runtime::shutdown_background)); and unless a level is set, the runtime
+    /// records at [`Level::Slices`]. Of several runtimes in a process, the last to end has the file.
     pub fn trace_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.trace.file = Some(path.into());
         self
@@ -65,6 +69,8 @@ impl Trace {
         match self.level {
             Some(level) => Ok(level),
             None => Ok(match environment::number("COLORED_TRACE", 0..=3, "0")? {
+                // Somebody wants a file.
+                None if self.file_at_end()?.is_some() => Level::Slices,
                 None | Some(0) => Level::Off,
                 Some(1) => Level::Slices,
                 Some(2) => Level::Tasks,
@@ -73,7 +79,20 @@ impl Trace {
         }
     }
 
-    pub(super) fn freezer(self, prefix: String) -> Freezer {
-        Freezer::new(prefix, self.triggers, self.file)
+    /// The file that the operator wants at the end.
+    fn file_at_end(&self) -> io::Result<Option<PathBuf>> {
+        match self.file {
+            Some(_) => Ok(None),
+            None => environment::path("COLORED_TRACE_FILE", "no file"),
+        }
+    }
+
+    /// # Errors
+    ///
+    /// If the variable has no path.
+    pub(super) fn freezer(self, prefix: String) -> io::Result<Freezer> {
+        let at_end = self.file_at_end()?;
+        let ends = at_end.is_some();
+        Ok(Freezer::new(prefix, self.triggers, self.file.or(at_end), ends))
     }
 }

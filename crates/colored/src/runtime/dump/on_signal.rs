@@ -1,8 +1,9 @@
 //! The thread that makes a dump when a signal comes. It is no worker, so it answers while every worker is stuck.
 
 use crate::dump::{self, DumpHook};
+use crate::explained::explained;
 use crate::runtime::Handle;
-use crate::signal::SignalKind;
+use crate::signal::unix::SignalKind;
 use colored_core::contain;
 use signal_hook::SigId;
 use signal_hook::consts::FORBIDDEN;
@@ -38,7 +39,10 @@ impl OnSignal {
                 contain(|| hook(&dump));
             }
         };
-        let thread = thread::Builder::new().name(format!("{name}-dump")).spawn(body)?;
+        let name = format!("{name}-dump");
+        let thread = thread::Builder::new().name(name.clone()).spawn(body).map_err(|error| {
+            explained(refused(&format!("cannot start the thread `{name}`: {error}")), error)
+        })?;
         // Without the registration the writer is dropped, and the thread ends.
         let action = pipe::register(kind.as_raw(), writer)
             .map_err(|error| io::Error::new(error.kind(), refused(&error.to_string())))?;

@@ -8,6 +8,7 @@ mod serve;
 mod socket_file;
 mod state;
 mod tasks;
+mod timeline;
 
 use self::serve::{STOP, Service};
 use self::socket_file::SocketFile;
@@ -37,7 +38,7 @@ impl Server {
             .map_err(|error| explain(&error, format_args!("cannot open the socket {path:?}")))?;
         let poll = Poll::new()?;
         let waker = Waker::new(poll.registry(), STOP)?;
-        let service = Service::new(poll, listener, handle)?;
+        let service = Service::new(poll, listener, path.to_owned(), handle)?;
         let name = format!("{name}-inspect");
         let thread = launch.thread(name.clone()).spawn(launch.around(move || service.run()));
         let thread = thread

@@ -3,7 +3,7 @@
 use crate::report::Finding;
 
 pub(super) fn tell(finding: &Finding) {
-    let Finding { fault, sentence, remedy, evidence, .. } = finding;
-    let fault = fault.name();
-    tracing::warn!(target: "colored", fault, remedy, ?evidence, "{fault}: {sentence}");
+    let Finding { fault, sentence, remedy, evidence, site, .. } = finding;
+    let (fault, site) = (fault.name(), site.map(tracing::field::display));
+    tracing::warn!(target: "colored", fault, site, remedy, ?evidence, "{fault}: {sentence}");
 }

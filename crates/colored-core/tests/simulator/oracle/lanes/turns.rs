@@ -23,7 +23,10 @@ impl Oracle {
     ) {
         let ready = self.ready_now();
         self.urge(hue, urgency);
-        self.lanes.get_mut(hue).queue.push_back(Queued { entry, soft, urgency });
+        let lane = self.lanes.get_mut(hue);
+        let ahead = lane.queue.len() as u64 + u64::from(lane.holder.is_some());
+        let sections = lane.sections;
+        lane.queue.push_back(Queued { entry, soft, urgency, ahead, sections });
         self.lanes.count(hue, ready);
     }
 
@@ -99,9 +102,18 @@ impl Oracle {
             return urgency;
         };
         let ahead = queue.iter().take(place).find(|queued| !queued.soft).map(|queued| queued.entry);
-        let Queued { soft: late, urgency, .. } = queue.remove(place).expect("found");
+        let queued = queue.remove(place).expect("found");
+        let Queued { soft: late, urgency, .. } = queued;
         if let Some(ahead) = ahead.filter(|_| !late) {
             self.violated("G2", format!("{entry} of color {hue} runs before {ahead}"));
+        }
+        // G7: each that stood before it has had one turn, or one section.
+        let begun = self.lanes.get(hue).sections - queued.sections;
+        if begun > queued.ahead {
+            let ahead = queued.ahead;
+            let what =
+                format!("{entry} of color {hue} had {ahead} before it, and {begun} sections");
+            self.violated("G7", what);
         }
         urgency
     }

@@ -154,7 +154,7 @@ macro_rules! methods {
             }
 
             /// Ends the registration, and gives the descriptor in blocking mode, for instance for the standard stream of
-            /// a child.
+            /// a child. The mode is the open file's: duplicates of the descriptor, which share it, block as well.
             ///
             /// # Errors
             ///

@@ -1,9 +1,10 @@
 //! [`History`]: the latest snapshots, which all readers share.
 
 use super::paced;
+use crate::dump::{Patience, sample};
 use crate::report::Report;
 use crate::runtime::handle::Handle;
-use crate::usage::{ColorUsage, Snapshot, Window};
+use crate::usage::{ColorUsage, Snapshot, Waits, Window};
 use crate::wall;
 use std::cmp::Reverse;
 use std::collections::VecDeque;
@@ -18,6 +19,9 @@ const WINDOWS: usize = 10;
 /// The colors that a window keeps, so that ten of them take 16 MB at most. The report takes the rest for colors that are
 /// gone, and each of the rest has less to do than ten thousand others.
 const COLORS: usize = 10_000;
+
+/// Of more tasks a snapshot does not tell what they wait for: a look takes 15 ms.
+const MOST_TASKS: u64 = 20_000;
 
 /// The latest snapshot, and the windows before it.
 #[derive(Default)]
@@ -59,6 +63,7 @@ impl History {
             }
             let mut window = bounded(Window::between(before, &snapshot));
             window.blocked = Some(self.blocked as f64 / f64::from(self.looks.max(1)));
+            window.waits.extend(waits(handle));
             self.windows.push_back(window);
         }
         self.latest = Some((now, snapshot));
@@ -79,6 +84,13 @@ impl History {
     pub(super) fn report(&mut self) -> Option<Report> {
         (!self.windows.is_empty()).then(|| Report::of(self.windows.make_contiguous()))
     }
+}
+
+/// What the tasks wait for at this moment, unless there are too many of them.
+fn waits(handle: &Handle) -> Option<Waits> {
+    let scheduler = handle.core.scheduler();
+    let is_allowed = scheduler.live_tasks() <= MOST_TASKS;
+    is_allowed.then(|| sample(scheduler, &handle.driver, Patience::Some)).flatten()
 }
 
 /// The window, with the colors that matter most.

@@ -3,7 +3,7 @@
 use crate::wall;
 use std::time::{Duration, Instant};
 
-/// The least time between two snapshots, and between two dumps.
+/// The least time between two snapshots, two dumps, and two traces.
 pub(super) const PACE: Duration = Duration::from_millis(500);
 
 /// What a reader waits for, and gets when it may be made again.
@@ -11,6 +11,7 @@ pub(super) const PACE: Duration = Duration::from_millis(500);
 pub(super) enum Kind {
     Snapshot,
     Dump,
+    Trace,
 }
 
 /// How long it takes until the next one may be made, if the latest was made then.

@@ -106,6 +106,7 @@ impl Reader {
             Err(error) => self.fail(&error),
             Ok(Request::Snapshot) => self.state = State::Wants(Kind::Snapshot),
             Ok(Request::Dump) => self.state = State::Wants(Kind::Dump),
+            Ok(Request::Trace) => self.state = State::Wants(Kind::Trace),
             Ok(Request::Level(measures)) => {
                 match (measures, &self.recording) {
                     (true, None) => self.recording = Some(Recording::begin(handle)),

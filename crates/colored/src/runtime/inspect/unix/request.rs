@@ -5,7 +5,7 @@ pub(super) const LONGEST: usize = 64;
 
 /// What the errors name.
 const ALLOWED: &str =
-    "allowed are `snapshot`, `dump`, `level 0` and `level 1`, each followed by a line end";
+    "allowed are `snapshot`, `dump`, `trace`, `level 0` and `level 1`, each followed by a line end";
 
 /// A line of a reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +14,8 @@ pub(super) enum Request {
     Snapshot,
     /// The tasks, and what each waits for.
     Dump,
+    /// The timeline, in a file.
+    Trace,
     /// Whether waits are to be measured.
     Level(bool),
 }
@@ -24,6 +26,7 @@ impl Request {
         match line.trim_ascii() {
             b"snapshot" => Ok(Self::Snapshot),
             b"dump" => Ok(Self::Dump),
+            b"trace" => Ok(Self::Trace),
             b"level 0" => Ok(Self::Level(false)),
             b"level 1" => Ok(Self::Level(true)),
             other => Err(format!("the request is {:?}: {ALLOWED}", String::from_utf8_lossy(other))),
@@ -45,13 +48,14 @@ mod tests {
         assert_eq!(Request::parse(b"snapshot"), Ok(Request::Snapshot));
         assert_eq!(Request::parse(b" snapshot\r"), Ok(Request::Snapshot));
         assert_eq!(Request::parse(b"dump"), Ok(Request::Dump));
+        assert_eq!(Request::parse(b"trace"), Ok(Request::Trace));
         assert_eq!(Request::parse(b"level 0"), Ok(Request::Level(false)));
         assert_eq!(Request::parse(b"level 1"), Ok(Request::Level(true)));
         for wrong in [&b""[..], b"level", b"level 2", b"level 1 1", b"snapshots", b"\xff\0"] {
             let error = Request::parse(wrong).unwrap_err();
             assert!(error.starts_with("the request is \""), "{error}");
             assert!(
-                error.contains("allowed are `snapshot`, `dump`, `level 0` and `level 1`"),
+                error.contains("allowed are `snapshot`, `dump`, `trace`, `level 0` and `level 1`"),
                 "{error}"
             );
         }

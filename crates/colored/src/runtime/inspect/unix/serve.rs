@@ -5,6 +5,7 @@ use super::paced::{self, Kind};
 use super::reader::Reader;
 use super::state;
 use super::tasks;
+use super::timeline;
 use crate::net::unix::uid_of_peer;
 use crate::runtime::handle::Handle;
 use crate::wall;
@@ -13,6 +14,7 @@ use mio::{Events, Interest, Poll, Token};
 use rustix::process::geteuid;
 use std::io;
 use std::os::unix::net::UnixListener as StdListener;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// The event that ends the thread.
@@ -32,15 +34,24 @@ pub(super) struct Service {
     history: History,
     /// When the latest dump was made.
     dumped: Option<Instant>,
+    /// When the latest trace was written.
+    traced: Option<Instant>,
+    /// Where the socket is.
+    path: PathBuf,
     handle: Handle,
 }
 
 impl Service {
-    pub(super) fn new(poll: Poll, listener: StdListener, handle: Handle) -> io::Result<Self> {
+    pub(super) fn new(
+        poll: Poll,
+        listener: StdListener,
+        path: PathBuf,
+        handle: Handle,
+    ) -> io::Result<Self> {
         let mut listener = UnixListener::from_std(listener);
         poll.registry().register(&mut listener, READY, Interest::READABLE)?;
         let (readers, history) = (Vec::new(), History::default());
-        Ok(Self { poll, listener, readers, history, dumped: None, handle })
+        Ok(Self { poll, listener, readers, history, dumped: None, traced: None, path, handle })
     }
 
     /// Answers until the event [`STOP`].
@@ -62,7 +73,9 @@ impl Service {
     fn patience(&self) -> Option<Duration> {
         let snapshot = self.wants(Kind::Snapshot).then(|| self.history.rest());
         let dump = self.wants(Kind::Dump).then(|| paced::rest(self.dumped));
-        self.readers.iter().filter_map(Reader::patience).chain(snapshot).chain(dump).min()
+        let trace = self.wants(Kind::Trace).then(|| paced::rest(self.traced));
+        let paced = snapshot.into_iter().chain(dump).chain(trace);
+        self.readers.iter().filter_map(Reader::patience).chain(paced).min()
     }
 
     /// Whether a reader waits for this.
@@ -108,6 +121,11 @@ impl Service {
             let text = tasks::text(&self.handle);
             self.dumped = Some(wall::now());
             self.tell(Kind::Dump, &text);
+        }
+        if self.wants(Kind::Trace) && paced::rest(self.traced).is_zero() {
+            let text = timeline::text(&self.handle, &self.path);
+            self.traced = Some(wall::now());
+            self.tell(Kind::Trace, &text);
         }
         self.readers.retain(Reader::stays);
         if self.readers.is_empty() {

@@ -1,4 +1,4 @@
-//! [`Stop`]: what ends all tasks of a group.
+//! [`Stop`]: what ends all tasks of a set.
 
 use super::super::{CancellationToken, WaitForCancellationFutureOwned};
 use crate::time::{Instant, Sleep, sleep_until};

@@ -1,11 +1,12 @@
-//! [`Group`]: tasks that end together.
+//! [`JoinSet`]: tasks that end together.
 
+mod spawn;
 mod stop;
 
 use self::stop::Stop;
-use super::{AbortHandle, CancellationToken, JoinError, JoinHandle};
+use super::{AbortHandle, CancellationToken, Id, JoinError, JoinHandle};
 use crate::time::Instant;
-use colored_core::{Color, budget};
+use colored_core::budget;
 use futures_core::Stream;
 use slab::Slab;
 use std::fmt;
@@ -18,45 +19,49 @@ use std::task::{Context, Poll, Waker, ready};
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-/// Tasks whose outputs come in the order in which the tasks end, and which are aborted when the group is dropped.
+/// Tasks whose outputs come in the order in which the tasks end, and which are aborted when the set is dropped.
 ///
 /// Each task has the color that its method says, as those of the functions of this module. Outputs that nobody has asked
-/// for stay in the group. A task costs 16 bytes more in a group, and a message at its end. A group is also a
+/// for stay in the set. A task costs 16 bytes more in a set, and a message at its end. A set is also a
 /// [`Stream`] of its outputs.
 ///
 /// [`limit`](Self::limit), [`deadline`](Self::deadline) and [`cancel_on`](Self::cancel_on) are settings for all tasks.
 /// For tasks without outputs, which nobody owns, there is [`TaskTracker`](super::TaskTracker).
 ///
+/// The type and its methods are named as tokio's. One means something else: [`spawn`](Self::spawn) is serial, as everything
+/// is that names no color. Parallel tasks come from [`spawn_unique`](Self::spawn_unique) and
+/// [`spawn_colored`](Self::spawn_colored).
+///
 /// # Examples
 ///
 /// ```
 /// use colored::Color;
-/// use colored::task::Group;
+/// use colored::task::JoinSet;
 ///
 /// # #[colored::main(workers = 2)]
 /// # async fn main() {
-/// let mut group = Group::new();
+/// let mut set = JoinSet::new();
 /// for shard in 0..8_u64 {
-///     group.spawn_colored(Color::of(&shard), async move { shard * shard });
+///     set.spawn_colored(Color::of(&shard), async move { shard * shard });
 /// }
 /// let mut sum = 0;
-/// while let Some(square) = group.join_next().await {
+/// while let Some(square) = set.join_next().await {
 ///     sum += square.unwrap();
 /// }
 /// assert_eq!(sum, 140);
 /// # }
 /// ```
-pub struct Group<T> {
+pub struct JoinSet<T> {
     tasks: Slab<JoinHandle<T>>,
     ends: UnboundedSender<usize>,
     ended: UnboundedReceiver<usize>,
-    /// The task that ended first of those whose outputs are in the group.
+    /// The task that ended first of those whose outputs are in the set.
     next: Option<usize>,
     limit: Option<Arc<Semaphore>>,
     stop: Stop,
 }
 
-/// Tells the group that a task has ended: it is dropped with the task's future.
+/// Tells the set that a task has ended: it is dropped with the task's future.
 struct End {
     task: usize,
     to: UnboundedSender<usize>,
@@ -64,13 +69,13 @@ struct End {
 
 impl Drop for End {
     fn drop(&mut self) {
-        // The group may be gone.
+        // The set may be gone.
         let _ = self.to.send(self.task);
     }
 }
 
-impl<T: Send + 'static> Group<T> {
-    /// A group without tasks.
+impl<T: 'static> JoinSet<T> {
+    /// A set without tasks.
     #[must_use]
     pub fn new() -> Self {
         let (ends, ended) = unbounded_channel();
@@ -80,21 +85,21 @@ impl<T: Send + 'static> Group<T> {
     /// From now on at most `tasks` of the tasks that are spawned run at a time: the others begin when there is room, in the
     /// order in which their colors came to them. A task that waits holds neither its color nor a worker.
     ///
-    /// Blocking calls do not count; [`BlockingClass`](super::BlockingClass) limits those. The group accepts any number of
+    /// Blocking calls do not count; [`BlockingClass`](super::BlockingClass) limits those. The set accepts any number of
     /// tasks. To limit their number as well, wait for an output before each spawn:
     ///
     /// ```
-    /// # use colored::task::Group;
+    /// # use colored::task::JoinSet;
     /// # #[colored::main]
     /// # async fn main() {
-    /// let (mut group, mut done) = (Group::new(), 0);
+    /// let (mut set, mut done) = (JoinSet::new(), 0);
     /// for _ in 0..100 {
-    ///     if group.len() == 8 {
-    ///         done += usize::from(group.join_next().await.unwrap().is_ok());
+    ///     if set.len() == 8 {
+    ///         done += usize::from(set.join_next().await.unwrap().is_ok());
     ///     }
-    ///     group.spawn_unique(async {});
+    ///     set.spawn_unique(async {});
     /// }
-    /// done += group.join_all().await.len();
+    /// done += set.join_all().await.len();
     /// assert_eq!(done, 100);
     /// # }
     /// ```
@@ -115,23 +120,23 @@ impl<T: Send + 'static> Group<T> {
     ///
     /// It is the owner's wait that does so: [`join_next`](Self::join_next) and what is built on it. A deadline that
     /// passes while the owner does something else has its effect with the next wait or spawn. The outputs of tasks that have ended
-    /// before stay in the group.
+    /// before stay in the set.
     ///
     /// ```
-    /// use colored::task::Group;
+    /// use colored::task::JoinSet;
     /// use colored::time::{Duration, Instant, sleep};
     ///
     /// # #[colored::main(paused)]
     /// # async fn main() {
-    /// let mut group = Group::new().deadline(Instant::now() + Duration::from_secs(10));
+    /// let mut set = JoinSet::new().deadline(Instant::now() + Duration::from_secs(10));
     /// for seconds in [1, 5, 60] {
-    ///     group.spawn_unique(async move {
+    ///     set.spawn_unique(async move {
     ///         sleep(Duration::from_secs(seconds)).await;
     ///         seconds
     ///     });
     /// }
     /// let mut in_time = Vec::new();
-    /// while let Some(output) = group.join_next().await {
+    /// while let Some(output) = set.join_next().await {
     ///     in_time.extend(output.ok());
     /// }
     /// assert_eq!(in_time, [1, 5]);
@@ -157,73 +162,7 @@ impl<T: Send + 'static> Group<T> {
         self
     }
 
-    /// Spawns a task under [`Color::DEFAULT`], as [`spawn`](super::spawn()).
-    ///
-    /// # Panics
-    ///
-    /// Outside a runtime.
-    #[track_caller]
-    pub fn spawn(&mut self, future: impl Future<Output = T> + Send + 'static) -> AbortHandle {
-        let future = self.ending(future);
-        self.insert(super::spawn(future))
-    }
-
-    /// Spawns a task under `color`, as [`spawn_colored`](super::spawn_colored).
-    ///
-    /// # Panics
-    ///
-    /// Outside a runtime.
-    #[track_caller]
-    pub fn spawn_colored(
-        &mut self,
-        color: impl Into<Color>,
-        future: impl Future<Output = T> + Send + 'static,
-    ) -> AbortHandle {
-        let future = self.ending(future);
-        self.insert(super::spawn_colored(color, future))
-    }
-
-    /// Spawns a task under the color of the caller, as [`spawn_here`](super::spawn_here).
-    ///
-    /// # Panics
-    ///
-    /// If the caller runs under no color.
-    #[track_caller]
-    pub fn spawn_here(&mut self, future: impl Future<Output = T> + Send + 'static) -> AbortHandle {
-        let future = self.ending(future);
-        self.insert(super::spawn_here(future))
-    }
-
-    /// Spawns a task under a color of its own, as [`spawn_unique`](super::spawn_unique).
-    ///
-    /// # Panics
-    ///
-    /// Outside a runtime.
-    #[track_caller]
-    pub fn spawn_unique(
-        &mut self,
-        future: impl Future<Output = T> + Send + 'static,
-    ) -> AbortHandle {
-        let future = self.ending(future);
-        self.insert(super::spawn_unique(future))
-    }
-
-    /// Runs `f` on a thread that may block, as [`spawn_blocking`](super::spawn_blocking()). Aborting it has an effect only
-    /// before it begins.
-    ///
-    /// # Panics
-    ///
-    /// As there.
-    #[track_caller]
-    pub fn spawn_blocking(&mut self, f: impl FnOnce() -> T + Send + 'static) -> AbortHandle {
-        let end = self.end();
-        self.insert(super::spawn_blocking(move || {
-            let _end = end;
-            f()
-        }))
-    }
-
-    /// Waits for the first task that ends, and returns its output; `None` if the group is empty. Cancel safe.
+    /// Waits for the first task that ends, and returns its output; `None` if the set is empty. Cancel safe.
     ///
     /// # Errors
     ///
@@ -235,7 +174,22 @@ impl<T: Send + 'static> Group<T> {
     /// Returns the output of a task that has ended, as [`join_next`](Self::join_next), if there is one now. Takes nothing
     /// of the poll's budget, since it never waits.
     pub fn try_join_next(&mut self) -> Option<Result<T, JoinError>> {
-        let poll = || self.poll_join_next(&mut Context::from_waker(Waker::noop()));
+        let output = self.try_join_next_with_id()?;
+        Some(output.map(|(_, output)| output))
+    }
+
+    /// As [`join_next`](Self::join_next), with the id of the task. Cancel safe.
+    ///
+    /// # Errors
+    ///
+    /// Inside the option, as there: [`JoinError::id`] says which task it was.
+    pub async fn join_next_with_id(&mut self) -> Option<Result<(Id, T), JoinError>> {
+        poll_fn(|cx| self.poll_join_next_with_id(cx)).await
+    }
+
+    /// As [`try_join_next`](Self::try_join_next), with the id of the task.
+    pub fn try_join_next_with_id(&mut self) -> Option<Result<(Id, T), JoinError>> {
+        let poll = || self.poll_join_next_with_id(&mut Context::from_waker(Waker::noop()));
         match budget::unlimited(poll) {
             Poll::Ready(output) => output,
             Poll::Pending => None,
@@ -244,6 +198,15 @@ impl<T: Send + 'static> Group<T> {
 
     /// As [`join_next`](Self::join_next).
     pub fn poll_join_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T, JoinError>>> {
+        let polled = self.poll_join_next_with_id(cx);
+        polled.map(|ended| ended.map(|output| output.map(|(_, output)| output)))
+    }
+
+    /// As [`join_next_with_id`](Self::join_next_with_id).
+    pub fn poll_join_next_with_id(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<(Id, T), JoinError>>> {
         if self.tasks.is_empty() {
             return Poll::Ready(None);
         }
@@ -253,15 +216,15 @@ impl<T: Send + 'static> Group<T> {
         let task = match self.next {
             Some(task) => task,
             None => {
-                let task = ready!(self.ended.poll_recv(cx)).expect("the group has a sender");
+                let task = ready!(self.ended.poll_recv(cx)).expect("the set has a sender");
                 *self.next.insert(task)
             }
         };
         // The future of the task is gone, and its output will be there at once, if it is not yet.
         let output = ready!(Pin::new(&mut self.tasks[task]).poll(cx));
         self.next = None;
-        drop(self.tasks.remove(task));
-        Poll::Ready(Some(output))
+        let id = self.tasks.remove(task).id();
+        Poll::Ready(Some(output.map(|output| (id, output))))
     }
 
     /// Waits for all tasks, and returns their outputs in the order in which the tasks ended. Not cancel safe: if the
@@ -269,7 +232,7 @@ impl<T: Send + 'static> Group<T> {
     ///
     /// # Panics
     ///
-    /// With the panic of the first task that panics, and if a task was aborted, also by the group's deadline or token. The
+    /// With the panic of the first task that panics, and if a task was aborted, also by the set's deadline or token. The
     /// other tasks are aborted then.
     pub async fn join_all(mut self) -> Vec<T> {
         let mut outputs = Vec::with_capacity(self.len());
@@ -277,7 +240,7 @@ impl<T: Send + 'static> Group<T> {
             match output.map_err(JoinError::try_into_panic) {
                 Ok(output) => outputs.push(output),
                 Err(Ok(payload)) => resume_unwind(payload),
-                Err(Err(error)) => panic!("a task of the group has no output: {error}"),
+                Err(Err(error)) => panic!("a task of the set has no output: {error}"),
             }
         }
         outputs
@@ -294,9 +257,10 @@ impl<T: Send + 'static> Group<T> {
         End { task: self.tasks.vacant_key(), to: self.ends.clone() }
     }
 
-    fn ending<F>(&self, future: F) -> impl Future<Output = T> + Send + use<F, T>
+    /// The same future, whose end the set hears of.
+    pub(crate) fn ending<F>(&self, future: F) -> impl Future<Output = T> + use<F, T>
     where
-        F: Future<Output = T> + Send + 'static,
+        F: Future<Output = T> + 'static,
     {
         let (end, limit) = (self.end(), self.limit.clone());
         async move {
@@ -309,7 +273,17 @@ impl<T: Send + 'static> Group<T> {
         }
     }
 
-    fn insert(&mut self, task: JoinHandle<T>) -> AbortHandle {
+    /// The same call, whose end the set hears of.
+    pub(crate) fn ending_call<F: FnOnce() -> T>(&self, f: F) -> impl FnOnce() -> T + use<F, T> {
+        let end = self.end();
+        move || {
+            let _end = end;
+            f()
+        }
+    }
+
+    /// Takes in the task whose future or call is the one that was made last.
+    pub(crate) fn insert(&mut self, task: JoinHandle<T>) -> AbortHandle {
         let abort = task.abort_handle();
         if self.stop.is_over() {
             abort.abort();
@@ -319,7 +293,7 @@ impl<T: Send + 'static> Group<T> {
     }
 }
 
-impl<T: Send + 'static> Stream for Group<T> {
+impl<T: 'static> Stream for JoinSet<T> {
     type Item = Result<T, JoinError>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -332,9 +306,9 @@ impl<T: Send + 'static> Stream for Group<T> {
 }
 
 // Neither tasks nor outputs are pinned in it.
-impl<T> Unpin for Group<T> {}
+impl<T> Unpin for JoinSet<T> {}
 
-impl<T> Group<T> {
+impl<T> JoinSet<T> {
     /// The number of tasks whose outputs have not been returned.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -347,12 +321,12 @@ impl<T> Group<T> {
         self.tasks.is_empty()
     }
 
-    /// Aborts all tasks. They stay in the group until [`join_next`](Self::join_next) has returned them.
+    /// Aborts all tasks. They stay in the set until [`join_next`](Self::join_next) has returned them.
     pub fn abort_all(&self) {
         self.tasks.iter().for_each(|(_, task)| task.abort());
     }
 
-    /// Lets all tasks go on outside the group.
+    /// Lets all tasks go on outside the set.
     pub fn detach_all(&mut self) {
         drop(mem::take(&mut self.tasks));
         self.next = None;
@@ -362,20 +336,20 @@ impl<T> Group<T> {
     }
 }
 
-impl<T: Send + 'static> Default for Group<T> {
+impl<T: 'static> Default for JoinSet<T> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<T> Drop for Group<T> {
+impl<T> Drop for JoinSet<T> {
     fn drop(&mut self) {
         self.abort_all();
     }
 }
 
-impl<T> fmt::Debug for Group<T> {
+impl<T> fmt::Debug for JoinSet<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Group").field("len", &self.len()).finish_non_exhaustive()
+        f.debug_struct("JoinSet").field("len", &self.len()).finish_non_exhaustive()
     }
 }

@@ -1,7 +1,7 @@
-//! Groups with a limit, a deadline or a token, and groups as streams.
+//! Sets with a limit, a deadline or a token, and sets as streams.
 
 use crate::support::{panic_of, run, watched};
-use colored::task::{CancellationToken, Group};
+use colored::task::{CancellationToken, JoinSet};
 use colored::time::{Duration, Instant, sleep};
 use colored::{Runtime, yield_now};
 use futures_core::Stream;
@@ -26,10 +26,10 @@ fn at_most_so_many_run_at_a_time() {
     for workers in [1, 3] {
         run(workers, async move {
             let (running, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-            let mut group = Group::new().limit(3);
+            let mut set = JoinSet::new().limit(3);
             for color in 0..60_u64 {
                 let (running, most) = (Arc::clone(&running), Arc::clone(&most));
-                group.spawn_colored(color % 20, async move {
+                set.spawn_colored(color % 20, async move {
                     most.fetch_max(running.fetch_add(1, SeqCst) + 1, SeqCst);
                     for _ in 0..5 {
                         yield_now().await;
@@ -37,8 +37,8 @@ fn at_most_so_many_run_at_a_time() {
                     running.fetch_sub(1, SeqCst);
                 });
             }
-            assert_eq!(group.len(), 60, "all are in the group at once");
-            assert_eq!(group.join_all().await.len(), 60);
+            assert_eq!(set.len(), 60, "all are in the set at once");
+            assert_eq!(set.join_all().await.len(), 60);
             assert_eq!(most.load(SeqCst), 3);
         });
     }
@@ -48,15 +48,15 @@ fn at_most_so_many_run_at_a_time() {
 #[test]
 fn an_abort_of_a_running_or_a_waiting_task_makes_room() {
     run(2, async {
-        let mut group = Group::new().limit(1);
-        let runs = group.spawn_unique(pending());
-        let waits = group.spawn_unique(pending());
-        group.spawn_unique(async { 7 });
+        let mut set = JoinSet::new().limit(1);
+        let runs = set.spawn_unique(pending());
+        let waits = set.spawn_unique(pending());
+        set.spawn_unique(async { 7 });
         // Either may be the one that runs, and the third task comes after it.
         waits.abort();
         runs.abort();
         let mut done = Vec::new();
-        while let Some(output) = group.join_next().await {
+        while let Some(output) = set.join_next().await {
             done.extend(output.ok());
         }
         assert_eq!(done, [7]);
@@ -66,22 +66,22 @@ fn an_abort_of_a_running_or_a_waiting_task_makes_room() {
 #[test]
 fn blocking_calls_do_not_wait_for_room() {
     run(2, async {
-        let mut group = Group::new().limit(1);
-        group.spawn_unique(pending());
+        let mut set = JoinSet::new().limit(1);
+        set.spawn_unique(pending());
         for _ in 0..3 {
-            group.spawn_blocking(|| thread::sleep(Duration::from_millis(1)));
+            set.spawn_blocking(|| thread::sleep(Duration::from_millis(1)));
         }
         for _ in 0..3 {
-            group.join_next().await.unwrap().unwrap();
+            set.join_next().await.unwrap().unwrap();
         }
-        assert_eq!(group.len(), 1);
+        assert_eq!(set.len(), 1);
     });
 }
 
 #[test]
 fn a_limit_of_nothing_is_refused() {
     watched(|| {
-        let text = panic_of(|| Group::<()>::new().limit(0));
+        let text = panic_of(|| JoinSet::<()>::new().limit(0));
         assert!(text.starts_with("limit(0): allowed are 1 to "), "{text}");
     });
 }
@@ -91,22 +91,22 @@ fn a_deadline_aborts_what_is_left_and_what_comes_later() {
     for workers in [1, 2] {
         run_paused(workers, async {
             let start = Instant::now();
-            let mut group = Group::new().deadline(start + SECOND * 10);
+            let mut set = JoinSet::new().deadline(start + SECOND * 10);
             for seconds in [1, 9, 10_000, 11] {
-                group.spawn_unique(async move {
+                set.spawn_unique(async move {
                     sleep(SECOND * seconds).await;
                     seconds
                 });
             }
-            assert_eq!(group.join_next().await.unwrap().unwrap(), 1);
-            assert_eq!(group.join_next().await.unwrap().unwrap(), 9);
+            assert_eq!(set.join_next().await.unwrap().unwrap(), 1);
+            assert_eq!(set.join_next().await.unwrap().unwrap(), 9);
             for _ in 0..2 {
-                assert!(group.join_next().await.unwrap().unwrap_err().is_cancelled());
+                assert!(set.join_next().await.unwrap().unwrap_err().is_cancelled());
             }
-            assert!(group.join_next().await.is_none());
+            assert!(set.join_next().await.is_none());
             assert_eq!(start.elapsed(), SECOND * 10);
-            group.spawn_unique(pending());
-            assert!(group.join_next().await.unwrap().unwrap_err().is_cancelled());
+            set.spawn_unique(pending());
+            assert!(set.join_next().await.unwrap().unwrap_err().is_cancelled());
         });
     }
 }
@@ -115,12 +115,12 @@ fn a_deadline_aborts_what_is_left_and_what_comes_later() {
 #[test]
 fn a_deadline_leaves_outputs_alone() {
     run_paused(2, async {
-        let mut group = Group::new().deadline(Instant::now() + SECOND);
-        group.spawn_unique(async { 7 });
-        group.spawn_unique(pending());
+        let mut set = JoinSet::new().deadline(Instant::now() + SECOND);
+        set.spawn_unique(async { 7 });
+        set.spawn_unique(pending());
         sleep(SECOND * 5).await;
-        assert_eq!(group.join_next().await.unwrap().unwrap(), 7);
-        assert!(group.join_next().await.unwrap().unwrap_err().is_cancelled());
+        assert_eq!(set.join_next().await.unwrap().unwrap(), 7);
+        assert!(set.join_next().await.unwrap().unwrap_err().is_cancelled());
     });
 }
 
@@ -128,9 +128,9 @@ fn a_deadline_leaves_outputs_alone() {
 fn a_token_aborts_what_is_left_and_what_comes_later() {
     run(2, async {
         let parent = CancellationToken::new();
-        let mut group = Group::new().cancel_on(&parent.child_token());
+        let mut set = JoinSet::new().cancel_on(&parent.child_token());
         for _ in 0..100 {
-            group.spawn_unique(pending::<()>());
+            set.spawn_unique(pending::<()>());
         }
         let other = parent.clone();
         let cancels = colored::spawn_unique(async move {
@@ -138,25 +138,25 @@ fn a_token_aborts_what_is_left_and_what_comes_later() {
             drop(other.drop_guard());
         });
         for _ in 0..100 {
-            assert!(group.join_next().await.unwrap().unwrap_err().is_cancelled());
+            assert!(set.join_next().await.unwrap().unwrap_err().is_cancelled());
         }
         cancels.await.unwrap();
-        group.spawn_unique(pending());
-        assert!(group.join_next().await.unwrap().unwrap_err().is_cancelled());
-        assert!(group.is_empty() && parent.is_cancelled());
+        set.spawn_unique(pending());
+        assert!(set.join_next().await.unwrap().unwrap_err().is_cancelled());
+        assert!(set.is_empty() && parent.is_cancelled());
     });
 }
 
 #[test]
-fn a_group_is_a_stream_of_its_outputs() {
+fn a_set_is_a_stream_of_its_outputs() {
     run(2, async {
-        let mut group = Group::new();
+        let mut set = JoinSet::new();
         for number in 0..10_u32 {
-            group.spawn_unique(async move { number });
+            set.spawn_unique(async move { number });
         }
-        assert_eq!(group.size_hint(), (10, None));
+        assert_eq!(set.size_hint(), (10, None));
         let mut sum = 0;
-        while let Some(output) = poll_fn(|cx| Pin::new(&mut group).poll_next(cx)).await {
+        while let Some(output) = poll_fn(|cx| Pin::new(&mut set).poll_next(cx)).await {
             sum += output.unwrap();
         }
         assert_eq!(sum, 45);

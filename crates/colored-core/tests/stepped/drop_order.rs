@@ -1,0 +1,49 @@
+//! The order in which a shutdown drops the futures of one color (G8).
+
+use crate::doubles::NeverParks;
+use crate::stopping::stop;
+use colored_core::{Color, Scheduler, Step, exclusive, hop};
+use std::future::pending;
+use std::sync::{Arc, Mutex};
+
+/// Leaves its number behind.
+struct Noted(u32, Arc<Mutex<Vec<u32>>>);
+
+impl Drop for Noted {
+    fn drop(&mut self) {
+        self.1.lock().unwrap().push(self.0);
+    }
+}
+
+/// First those that have a turn coming, in the order of their turns, then those that wait, in the order in which they
+/// came to the color; a task that keeps the color is the first of all.
+#[test]
+fn first_in_first_out() {
+    for keeps in [false, true] {
+        let (handle, mut workers) = Scheduler::with_workers(1, 1, Box::new(NeverParks));
+        let (dropped, red, blue) = (Arc::default(), Color::new(1), Color::new(2));
+        let noted = |number| Noted(number, Arc::clone(&dropped));
+        let waits = |noted: Noted| async move {
+            let _noted = noted;
+            pending::<()>().await;
+        };
+        drop(handle.spawn_colored(red, waits(noted(2))));
+        drop(handle.spawn_colored(red, waits(noted(3))));
+        let late = noted(5);
+        drop(handle.spawn_colored(blue, async move {
+            let _late = late;
+            hop(red).await;
+            pending::<()>().await;
+        }));
+        drop(handle.spawn_colored(red, waits(noted(4))));
+        while workers[0].step() == Step::Ran {}
+        if keeps {
+            drop(handle.spawn_colored(red, exclusive(waits(noted(0)))));
+            while workers[0].step() == Step::Ran {}
+        }
+        drop(handle.spawn_colored(red, waits(noted(1))));
+        stop(&handle, &mut workers);
+        let expected: &[u32] = if keeps { &[0, 1, 2, 3, 4, 5] } else { &[1, 2, 3, 4, 5] };
+        assert_eq!(*dropped.lock().unwrap(), expected);
+    }
+}

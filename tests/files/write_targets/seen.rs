@@ -1,0 +1,93 @@
+//! What a test sees of results, files and directories.
+
+use std::error::Error;
+use std::fs;
+use std::io;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::Path;
+
+/// The kind and the number of an error, or that there is none.
+pub(in crate::files) fn said<T>(result: io::Result<T>) -> String {
+    let Err(error) = result else { return "Ok".into() };
+    let source = error.get_ref().and_then(Error::source);
+    let source = source.and_then(|source| source.downcast_ref::<io::Error>());
+    let code = error.raw_os_error().or_else(|| source?.raw_os_error());
+    format!("{:?}, {code:?}", error.kind())
+}
+
+/// The number of a regular file, if that is at the path.
+pub(super) fn inode(path: &Path) -> Option<u64> {
+    fs::metadata(path).ok().filter(|found| found.is_file()).map(|found| found.ino())
+}
+
+/// All that is in a directory, and what is at the path if that is elsewhere.
+pub(in crate::files) fn seen(directory: &Path, path: &Path) -> String {
+    let mut lines = Vec::new();
+    look(directory, directory, &mut lines);
+    if !path.starts_with(directory) && fs::metadata(path).is_ok_and(|found| found.is_file()) {
+        lines.push(format!("elsewhere: {:?}", fs::read(path).map_err(|error| error.kind())));
+    }
+    lines.sort();
+    lines.join("\n")
+}
+
+fn look(top: &Path, path: &Path, lines: &mut Vec<String>) {
+    let found = fs::symlink_metadata(path).expect("it is there");
+    let file_type = found.file_type();
+    let inner = path.strip_prefix(top).expect("inside");
+    let contents = match () {
+        () if file_type.is_file() => contents(path),
+        () if file_type.is_symlink() => {
+            let text = fs::read_link(path).expect("a link").display().to_string();
+            // The directory has another name for each writer, and a descriptor another number.
+            let text = text.replace(&top.display().to_string(), "TOP");
+            format!("-> {}", text.trim_end_matches(|c: char| c.is_ascii_digit()))
+        }
+        () if file_type.is_dir() => "directory".into(),
+        () if file_type.is_fifo() => "pipe".into(),
+        () => "special".into(),
+    };
+    let (mode, owner) = (found.mode() & 0o7777, (found.uid(), found.gid()));
+    // Names of entries change the number of a directory's links on some file systems.
+    let links = if file_type.is_dir() { 0 } else { found.nlink() };
+    let attributes = if file_type.is_symlink() { Vec::new() } else { attributes(path) };
+    lines.push(format!(
+        "{}: {contents}; {mode:o} {owner:?} links: {links} {attributes:?}",
+        inner.display()
+    ));
+    if file_type.is_dir() {
+        for entry in fs::read_dir(path).expect("a directory") {
+            look(top, &entry.expect("an entry").path(), lines);
+        }
+    }
+}
+
+fn contents(path: &Path) -> String {
+    match fs::read(path) {
+        Ok(bytes) if bytes.len() > 200 => format!("{} bytes", bytes.len()),
+        Ok(bytes) => format!("{:?}", String::from_utf8_lossy(&bytes)),
+        Err(error) => format!("{:?}", error.kind()),
+    }
+}
+
+/// The extended attributes, and the flags of `chattr` that a user chooses.
+fn attributes(path: &Path) -> Vec<String> {
+    use rustix::fs::{IFlags, getxattr, ioctl_getflags, listxattr};
+    let mut list = vec![0; 1 << 16];
+    let len = listxattr(path, &mut list[..]).unwrap_or(0);
+    let names = list[..len].split(|byte| *byte == 0).filter(|name| !name.is_empty());
+    let mut found: Vec<_> = names
+        .map(|name| {
+            let mut value = vec![0; 1 << 16];
+            let len = getxattr(path, name, &mut value[..]).unwrap_or(0);
+            format!("{} {:?}", String::from_utf8_lossy(name), &value[..len])
+        })
+        .collect();
+    found.sort();
+    let file = fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
+    if let Some(file) = file.then(|| fs::File::open(path).ok()).flatten() {
+        let flags = ioctl_getflags(file).unwrap_or(IFlags::empty());
+        found.push(format!("{:?}", flags & (IFlags::NODUMP | IFlags::NOATIME | IFlags::SYNC)));
+    }
+    found
+}

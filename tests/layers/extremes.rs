@@ -1,0 +1,48 @@
+//! Each public function that takes a number or a time has a row in `tests/shell/extremes`, which calls it with the ends of
+//! its type.
+
+use super::{root, sources};
+use std::fs;
+
+/// The sources that users call, and how a row names them.
+const SOURCES: [(&str, &str); 2] =
+    [("crates/colored/src", ""), ("crates/colored-limit/src", "colored-limit/")];
+
+/// Functions that need no row.
+const EXCEPTIONS: [(&str, &str); 5] = [
+    ("colored-limit/limit.rs::new_in", "`Handle::limit` is it"),
+    (
+        "metrics/export.rs::colors",
+        "of a feature that these tests have not; it only shortens a list",
+    ),
+    ("runtime/observe.rs::observe", "it lasts as long as it is asked to"),
+    ("runtime/observe.rs::observe_blocking", "it lasts as long as it is asked to"),
+    ("trace/snapshot.rs::new", "the time of a record, which is only shown"),
+];
+
+#[test]
+fn each_public_number_is_tried_at_its_ends() {
+    let tables = ["durations", "numbers"];
+    let rows = tables.map(|table| {
+        let path = root().join(format!("tests/shell/extremes/{table}.rs"));
+        fs::read_to_string(path).expect("the table can be read")
+    });
+    let rows = rows.concat();
+    let has_row = |name: &str| rows.contains(&format!("\"{name}\""));
+    let (mut missing, mut found) = (Vec::new(), Vec::new());
+    for (folder, prefix) in SOURCES {
+        for (file, source) in sources(folder) {
+            for (function, line) in source.without_tests().functions_of_numbers() {
+                let name = format!("{prefix}{file}::{function}");
+                let is_excepted = EXCEPTIONS.iter().any(|(of, _)| *of == name);
+                if !is_excepted && !has_row(&name) {
+                    missing.push(format!("{name}, line {line}"));
+                }
+                found.push(name);
+            }
+        }
+    }
+    assert!(missing.is_empty(), "without a row in tests/shell/extremes: {missing:#?}");
+    let stale = EXCEPTIONS.iter().filter(|(of, _)| !found.iter().any(|name| name == of));
+    assert_eq!(stale.collect::<Vec<_>>(), [&("", ""); 0], "exceptions that nothing needs");
+}

@@ -1,0 +1,53 @@
+//! The functions of a file that take numbers or times.
+
+use super::Source;
+
+/// Numbers and times. A `u8` is a byte of some text.
+const TYPES: [&str; 13] = [
+    "Duration", "Instant", "usize", "isize", "u16", "u32", "u64", "u128", "i8", "i16", "i32",
+    "i64", "f64",
+];
+
+impl Source {
+    /// The names of the functions with `pub` that take a number or a time, and their lines. What a closure takes does not
+    /// count: the program does not choose it.
+    pub(crate) fn functions_of_numbers(&self) -> Vec<(String, usize)> {
+        let is_before = |at: usize| ["const", "async", "unsafe"].contains(&self.text(at));
+        let mut found = Vec::new();
+        for at in (1..self.0.len()).filter(|at| self.text(*at) == "fn") {
+            let Some(first) = (0..at).rev().find(|before| !is_before(*before)) else { continue };
+            if self.text(first) != "pub" {
+                continue;
+            }
+            let generics = self.text(at + 2) == "<";
+            let open = if generics { self.close_generics(at + 2) + 1 } else { at + 2 };
+            if self.takes_a_number(open + 1, self.close(open)) {
+                found.push((self.text(at + 1).to_owned(), self.0[at].line));
+            }
+        }
+        found
+    }
+
+    fn takes_a_number(&self, mut at: usize, end: usize) -> bool {
+        while at < end {
+            let is_closure = ["Fn", "FnMut", "FnOnce"].contains(&self.text(at));
+            if is_closure && self.text(at + 1) == "(" {
+                at = self.close(at + 1);
+            } else if TYPES.contains(&self.text(at)) {
+                return true;
+            }
+            at += 1;
+        }
+        false
+    }
+}
+
+#[test]
+fn the_public_functions_of_numbers_are_found() {
+    let text = "impl T { pub fn a(self, n: usize) {} pub const fn b<T: Fn(u64) -> u8>(x: &[u8]) {}
+        pub async fn c<T>(at: impl Into<Instant>) {} fn d(n: u64) {} pub(crate) fn e(n: u64) {}
+        pub fn f(g: impl Fn(usize) + Send) {} pub fn h(x: &mut Range<u64>) {} /* pub fn i(n: u64) */ }";
+    let found = Source::parse(text).functions_of_numbers();
+    let names: Vec<&str> = found.iter().map(|(name, _)| &**name).collect();
+    assert_eq!(names, ["a", "c", "h"]);
+}
