@@ -111,8 +111,7 @@ fn a_wait_for_a_lock_or_a_channel_has_its_words_and_its_place() {
         // What the maker of a value waits for is what the task is about.
         let line = line!() + 1;
         let make = async || sleep(Duration::from_secs(3600)).await;
-        let text =
-            text_of(&runtime, async move { OnceCell::new().get_or_init(make).await.clone() });
+        let text = text_of(&runtime, async move { *OnceCell::new().get_or_init(make).await });
         assert!(
             text.starts_with("sleeps") && text.contains(&format!("waits.rs:{line}:")),
             "{text}"

@@ -12,6 +12,7 @@ use std::io::{ErrorKind, Read, SeekFrom, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Instant;
@@ -48,9 +49,21 @@ struct State {
     written: Vec<u8>,
 }
 
+/// Waits for the end of the mount, or of the test's process. A read that the thread has taken can be killed only when the
+/// connection ends, and it keeps the process and so the connection: without this, a test that is killed never ends.
+const GUARD: &str = r#"
+    while grep -q " $1 " /proc/self/mounts; do
+        if [ ! -d "/proc/$2" ] || grep -q '^State:[[:space:]]*Z' "/proc/$2/status"; then
+            umount -f "$1"
+            exit
+        fi
+        sleep 0.2
+    done"#;
+
 /// A mounted file system. Its end fails all reads that wait.
 struct Served {
     at: PathBuf,
+    guard: Child,
     device: Arc<std::fs::File>,
     state: Arc<Mutex<State>>,
 }
@@ -62,7 +75,18 @@ impl Served {
         let options = format!("fd={},rootmode=40000,user_id=0,group_id=0", device.as_raw_fd());
         let options = CString::new(options).unwrap();
         mount("served", at, "fuse", MountFlags::empty(), Some(options.as_c_str())).ok()?;
-        let served = Self { at: at.to_owned(), device: Arc::new(device), state: Arc::default() };
+        // Not in the group of processes that Ctrl-C ends.
+        let guard = Command::new("setsid")
+            .args(["sh", "-c", GUARD, "guard"])
+            .arg(at)
+            .arg(std::process::id().to_string())
+            .spawn();
+        let Ok(guard) = guard else {
+            unmount(at, UnmountFlags::FORCE).expect("it is mounted");
+            return None;
+        };
+        let (at, device) = (at.to_owned(), Arc::new(device));
+        let served = Self { at, guard, device, state: Arc::default() };
         let (device, state) = (Arc::clone(&served.device), Arc::clone(&served.state));
         thread::spawn(move || {
             let mut request = vec![0; 1 << 18];
@@ -92,6 +116,8 @@ impl Drop for Served {
     fn drop(&mut self) {
         let how = UnmountFlags::FORCE | UnmountFlags::DETACH;
         unmount(&self.at, how).expect("it is mounted");
+        let _ = self.guard.kill();
+        let _ = self.guard.wait();
     }
 }
 

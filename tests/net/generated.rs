@@ -157,7 +157,7 @@ fn program(seed: u64) {
     if tries_streams() && threads().values().any(|thread| thread.name.contains("-str-")) {
         fail(seed, "a read has waited on a thread", &said);
     }
-    if seed % 2 == 0 {
+    if seed.is_multiple_of(2) {
         first.run(async move { drop(left) });
         drop((first, second));
     } else {

@@ -123,7 +123,7 @@ async fn sockets() {
     let connecting = async || {
         let mut connect = Box::pin(TcpStream::connect(address));
         waits(&mut connect).await;
-        connect
+        (connect, ())
     };
     ends("a connect that is dropped", connecting, async |of| drop(of)).await;
     let udp = async || UdpSocket::bind("127.0.0.1:0").await.unwrap();

@@ -29,7 +29,7 @@ fn a_set_waits_for_its_tasks() {
         };
         set.spawn_local(one());
         let inner = one();
-        set.run_until(async { spawn_local(async move { drop(spawn_local(inner)) }) }).await;
+        set.run_until(async { drop(spawn_local(async move { drop(spawn_local(inner)) })) }).await;
         {
             let _inside = set.enter();
             spawn_local(one());

@@ -193,7 +193,7 @@ fn a_path_that_leads_nowhere_is_no_fault_of_the_server() {
     let _socket = UnixListener::bind(at("socket")).unwrap();
     fs::create_dir(at("closed")).unwrap();
     files.write("closed/file", b"closed");
-    fs::set_permissions(at("closed"), fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(at("closed"), fs::Permissions::from_mode(0o000)).unwrap();
     // The system lets root read everything.
     let closed = if fs::read(at("closed/file")).is_ok() { 200 } else { 403 };
     let long = format!("/{}", "a".repeat(300));
