@@ -155,7 +155,7 @@ impl Wait {
             | WaitFor::Lock
             | WaitFor::Permit
             | WaitFor::Receive
-            | WaitFor::Send
+            | WaitFor::Room
             | WaitFor::Notified
             | WaitFor::Other => {}
         }

@@ -69,7 +69,7 @@ pub enum WaitFor {
     /// A value of a channel.
     Receive,
     /// Room in a channel.
-    Send,
+    Room,
     /// Another task's signal: a [`Notify`](crate::sync::Notify), a [`Barrier`](crate::sync::Barrier), or the end of the
     /// other side of a channel.
     Notified,
@@ -139,7 +139,7 @@ impl Wait {
             Kind::Lock if told.name() == "permit" => WaitFor::Permit,
             Kind::Lock => WaitFor::Lock,
             Kind::Receive => WaitFor::Receive,
-            Kind::Send => WaitFor::Send,
+            Kind::Send => WaitFor::Room,
             Kind::Notified => WaitFor::Notified,
         };
         // That of a timer is known to a second.
@@ -167,7 +167,7 @@ impl WaitFor {
             Self::Lock => "lock",
             Self::Permit => "permit",
             Self::Receive => "receive",
-            Self::Send => "send",
+            Self::Room => "send",
             Self::Notified => "notified",
             Self::Other => "other",
         }
@@ -202,7 +202,7 @@ impl fmt::Display for Wait {
             | WaitFor::Lock
             | WaitFor::Permit
             | WaitFor::Receive
-            | WaitFor::Send
+            | WaitFor::Room
             | WaitFor::Notified
             | WaitFor::Other => {}
         }
