@@ -198,8 +198,8 @@ fn a_runtime_without_threads_does_not_start() {
         let socket = std::env::temp_dir().join(format!("colored-none-{}.sock", std::process::id()));
         type Build = fn(Builder, &Path) -> io::Result<()>;
         let cases: [(&str, Build); 3] = [
-            ("`colored-w0`", |builder, _| builder.build().map(drop)),
-            ("`colored-tokio`", |builder, _| builder.tokio_context(true).build().map(drop)),
+            ("`colored-w0`", |builder, _| builder.tokio_context(false).build().map(drop)),
+            ("`colored-tokio`", |builder, _| builder.build().map(drop)),
             ("`colored-inspect`", |builder, path| builder.inspect(path).build_embedded().map(drop)),
         ];
         for (thread, build) in cases {

@@ -18,6 +18,7 @@
 //! The traits here exist for their error messages: each stands for a bound of `Runtime::run`, and its
 //! message gives a remedy if the bound does not hold.
 
+use std::convert::identity;
 use std::panic::Location;
 use std::pin::{Pin, pin};
 use std::process::Termination;
@@ -148,31 +149,34 @@ where
 }
 
 /// A main future that the calling thread is ready to run.
-pub struct LocalMain<F> {
+pub struct LocalMain<F: Future, T> {
     builder: Builder,
     main: F,
+    /// Made where the bounds of the output hold, as [`Main::run`].
+    end: fn(F::Output) -> T,
 }
 
-impl<F: Future> LocalMain<F> {
+impl<F: Future, T> LocalMain<F, T> {
     /// `Runtime::block_on`, also compiled once for each output.
     #[track_caller]
-    pub fn here(self) -> F::Output {
-        let main: Pin<&mut dyn Future<Output = F::Output>> = pin!(self.main);
-        start(self.builder).block_on(main)
+    pub fn here(self) -> T {
+        let Self { builder, main, end } = self;
+        let main: Pin<&mut dyn Future<Output = F::Output>> = pin!(main);
+        start(builder).block_on(async { end(main.await) })
     }
 }
 
 /// What `block_on` runs.
-pub fn block_on<F: Future>(builder: Builder, main: F) -> LocalMain<F> {
-    LocalMain { builder, main }
+pub fn block_on<F: Future>(builder: Builder, main: F) -> LocalMain<F, F::Output> {
+    LocalMain { builder, main, end: identity }
 }
 
 /// `block_on`, with an exit code.
-pub fn block_on_to_exit<F>(builder: Builder, main: F) -> LocalMain<impl Future<Output = ExitCode>>
+pub fn block_on_to_exit<F>(builder: Builder, main: F) -> LocalMain<F, ExitCode>
 where
     F: Future<Output: Exit>,
 {
-    block_on(builder, async { main.await.exit() })
+    LocalMain { builder, main, end: F::Output::exit }
 }
 
 fn start(builder: Builder) -> Runtime {

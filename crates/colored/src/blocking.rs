@@ -7,7 +7,6 @@ mod serial;
 pub use self::class::{BlockingClass, BlockingMetrics};
 
 use crate::driver::{Driver, current, entered};
-use crate::explained::explained;
 use crate::pool::{Class, Job, Pool, Refused};
 use colored_core::{JoinError, JoinHandle, SchedulerHandle};
 use std::io;
@@ -249,8 +248,9 @@ where
             Ok(result)
         }
         Err(Refused::NoThread(_, error)) => {
+            // The system's code is that of an operation which would block, and callers would try again at once.
             let text = format!("the system gives no thread for a blocking call: {error}");
-            Err(explained(text, error))
+            Err(io::Error::new(io::ErrorKind::ResourceBusy, text))
         }
     }
 }

@@ -243,7 +243,7 @@ fn a_lock_for_each_key_is_no_fault() {
                 for round in 0_u64.. {
                     let key = (n * 31 + round * (2 * n + 1) * 7) % 64;
                     let _guard = locks[key as usize].lock().await;
-                    sleep(ms(2)).await;
+                    sleep(ms(20)).await;
                 }
             }
         });

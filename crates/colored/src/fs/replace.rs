@@ -59,7 +59,7 @@ use self::other as system;
 ///
 /// `write` makes 18 calls of the system, [`write_in_place`] 3. On a busy virtual machine it took twice the time
 /// for 100 bytes on tmpfs, and 2 to 10 times on ext4, which begins to write a renamed file to the device at once;
-/// for 1 MiB both took the same time, and for a file that did not exist 1.2 to 1.7 times.
+/// for 1 MiB, and for a file that did not exist, the two were too close to tell apart.
 ///
 /// # Errors
 ///
