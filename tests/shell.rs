@@ -13,7 +13,8 @@ mod extremes;
 mod held;
 mod idle;
 mod nested;
-#[cfg(target_os = "linux")]
+// A sanitizer's own memory is more than the limit that keeps threads away.
+#[cfg(all(target_os = "linux", not(colored_sanitize)))]
 mod no_threads;
 #[cfg(target_os = "linux")]
 mod non_blocking;

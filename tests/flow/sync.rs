@@ -143,3 +143,26 @@ fn a_loop_over_a_signal_that_is_there_lets_its_color_run() {
         lets_its_color_run("set once", async |_| assert_eq!(*set.wait().await, 7)).await;
     });
 }
+
+/// A value that can neither be printed nor cloned.
+struct Opaque;
+
+/// Handles of channels are printed and cloned whatever the values are, as tokio's.
+#[test]
+fn handles_ask_nothing_of_the_values() {
+    fn is_cloned<T: Clone + std::fmt::Debug>(_: &T) {}
+    fn is_shown<T: std::fmt::Debug>(_: &T) {}
+    let (send, receive) = mpsc::channel::<Opaque>(1);
+    is_cloned(&send);
+    is_cloned(&send.downgrade());
+    is_shown(&receive);
+    let (send, receive) = mpsc::unbounded_channel::<Opaque>();
+    is_cloned(&send);
+    is_cloned(&send.downgrade());
+    is_shown(&receive);
+    let send = broadcast::Sender::<Opaque>::new(1);
+    is_cloned(&send);
+    is_shown(&send.subscribe());
+    let (send, receive) = watch::channel(Opaque);
+    let _clones = (send.clone(), receive.clone());
+}

@@ -15,15 +15,13 @@ use std::future::poll_fn;
 use std::io;
 use std::path::PathBuf;
 use std::pin::pin;
-use std::sync::LazyLock;
 use std::task::Poll;
 
 type Done = io::Result<()>;
 
 /// Runs the future on the worker of a runtime. Its panic goes on here.
 fn on<F: Future>(future: F) -> F::Output {
-    static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| runtime(1));
-    RUNTIME.block_on(future)
+    runtime(1).block_on(future)
 }
 
 /// As [`on`], on a runtime whose clock is paused.

@@ -44,8 +44,11 @@ pub(crate) fn run(size: Size) -> Result<()> {
     );
     println!("|---:|---:|---|---:|---:|---:|---:|---:|");
     for (pipeline, compute) in ROWS {
-        let requests =
-            if compute == 0 && pipeline == 1 { size.requests / 2 } else { size.requests };
+        let requests = match (pipeline, compute) {
+            (1, 0) => size.requests / 2,
+            (_, 0) => size.requests,
+            _ => size.requests / 8,
+        };
         let mut all = [const { Vec::new() }; SERVERS.len()];
         for _ in 0..size.rounds {
             for (taken, (name, _)) in all.iter_mut().zip(SERVERS) {

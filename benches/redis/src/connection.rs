@@ -16,21 +16,18 @@ pub(crate) async fn serve<S: Store>(
         if stream.read_buf(&mut input).await? == 0 {
             return Ok(());
         }
-        loop {
+        let mut commands = Vec::new();
+        let wrong = loop {
             match resp::next(&mut input) {
-                Ok(None) => break,
-                Ok(Some(command)) => {
-                    let answer = match Asked::by(&command) {
-                        Asked::Of(operation) => store.apply(operation).await,
-                        Asked::Known(answer) => answer,
-                    };
-                    answer.write(&mut output);
-                }
-                Err(error) => {
-                    Answer::Error(error).write(&mut output);
-                    return stream.write_all(&output).await;
-                }
+                Ok(None) => break None,
+                Ok(Some(command)) => commands.push(Asked::by(&command)),
+                Err(error) => break Some(error),
             }
+        };
+        output = store.answer(commands, output).await;
+        if let Some(error) = wrong {
+            Answer::Error(error).write(&mut output);
+            return stream.write_all(&output).await;
         }
         stream.write_all(&output).await?;
         output.clear();

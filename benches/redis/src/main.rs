@@ -9,7 +9,7 @@
 //! | module | one idea |
 //! |---|---|
 //! | `resp` | the protocol: bytes to commands, answers to bytes |
-//! | `store` | the values: behind one lock, behind 64 locks, or under 64 colors |
+//! | `store` | the values: behind one lock or 64, under 64 colors, or under one |
 //! | `connection` | one client: all commands that have come, then one write |
 //! | `server` | the servers that are compared, each in a process of its own |
 //! | `compare` | `redis-benchmark` against all of them in turn |
@@ -23,7 +23,7 @@ mod store;
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: redis [--quick]\n       redis serve NAME [WORKERS [MICROSECONDS]]\n\
-    NAME is one of: lock, locks, serial, colors. MICROSECONDS is what each command computes beside its work.";
+    NAME is one of: lock, locks, serial, colors, batches. MICROSECONDS is what each command computes beside its work.";
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args().skip(1).collect();

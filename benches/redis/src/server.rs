@@ -4,18 +4,22 @@
 //! resident memory in KiB; at the end of its input it ends.
 
 use crate::connection::serve;
-use crate::store::{Colors, Locks, Store};
+use crate::store::{Batches, Colors, Locks, Store};
 use rustix::time::{ClockId, clock_gettime};
 use std::error::Error;
 use std::io::{self, BufRead, Write};
 use std::time::Duration;
 
 /// The name, and what it stands for.
-pub(crate) const SERVERS: [(&str, &str); 4] = [
+pub(crate) const SERVERS: [(&str, &str); 5] = [
     ("lock", "tokio, one std mutex"),
     ("locks", "tokio, 64 std mutexes"),
     ("serial", "colored, no color named, one std mutex"),
     ("colors", "colored, a color for each connection, 64 cells"),
+    (
+        "batches",
+        "colored, a color for each connection, one cell, a call for all commands of a read",
+    ),
 ];
 
 const ADDRESS: &str = "127.0.0.1:0";
@@ -36,6 +40,10 @@ pub(crate) fn main(name: &str, workers: &str, compute: &str) -> Result<(), Box<d
         }),
         "colors" => with_colored(workers, async move {
             let store = Colors::new(compute);
+            accept(async |stream| drop(colored::spawn_unique(serve(stream, store.clone())))).await
+        }),
+        "batches" => with_colored(workers, async move {
+            let store = Batches::new(compute);
             accept(async |stream| drop(colored::spawn_unique(serve(stream, store.clone())))).await
         }),
         _ => {

@@ -1,7 +1,7 @@
-//! The values: behind one lock, behind 64 locks, or under 64 colors.
+//! The values: behind one lock or 64, under 64 colors, or under one.
 
 use crate::resp::{Answer, Command};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use colored::{Color, ColorCell};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
@@ -95,10 +95,25 @@ impl Shard {
     }
 }
 
+impl Shard {
+    /// Appends the answer to a command, of which the operation has been taken out.
+    fn answer(&mut self, asked: Asked, output: &mut BytesMut) {
+        match asked {
+            Asked::Of(operation) => self.apply(operation),
+            Asked::Known(answer) => answer,
+        }
+        .write(output);
+    }
+}
+
 /// A store that all connections share.
 pub(crate) trait Store: Clone + Send + Sync + 'static {
-    /// Applies the operation.
-    fn apply(&self, operation: Operation) -> impl Future<Output = Answer> + Send;
+    /// Answers the commands of one read, in their order, behind what is in `output`.
+    fn answer(
+        &self,
+        commands: Vec<Asked>,
+        output: BytesMut,
+    ) -> impl Future<Output = BytesMut> + Send;
 }
 
 fn shard_of(key: &Bytes) -> usize {
@@ -120,13 +135,22 @@ impl Locks {
 }
 
 impl Store for Locks {
-    async fn apply(&self, operation: Operation) -> Answer {
-        let shard = &self.0[shard_of(&operation.key) % self.0.len()];
-        shard.lock().unwrap_or_else(PoisonError::into_inner).apply(operation)
+    async fn answer(&self, commands: Vec<Asked>, mut output: BytesMut) -> BytesMut {
+        for command in commands {
+            match command {
+                Asked::Of(operation) => {
+                    let shard = &self.0[shard_of(&operation.key) % self.0.len()];
+                    let mut shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
+                    shard.apply(operation).write(&mut output);
+                }
+                Asked::Known(answer) => answer.write(&mut output),
+            }
+        }
+        output
     }
 }
 
-/// Under colors.
+/// Under colors, with a call for each command.
 #[derive(Clone)]
 pub(crate) struct Colors(Arc<[ColorCell<Shard>]>);
 
@@ -137,8 +161,36 @@ impl Colors {
 }
 
 impl Store for Colors {
-    fn apply(&self, operation: Operation) -> impl Future<Output = Answer> + Send {
-        let shard = &self.0[shard_of(&operation.key)];
-        shard.call(move |shard| shard.apply(operation))
+    async fn answer(&self, commands: Vec<Asked>, mut output: BytesMut) -> BytesMut {
+        for command in commands {
+            match command {
+                Asked::Of(operation) => {
+                    let shard = &self.0[shard_of(&operation.key)];
+                    shard.call(move |shard| shard.apply(operation)).await.write(&mut output);
+                }
+                Asked::Known(answer) => answer.write(&mut output),
+            }
+        }
+        output
+    }
+}
+
+/// Under one color, with a call for all commands of a read.
+#[derive(Clone)]
+pub(crate) struct Batches(ColorCell<Shard>);
+
+impl Batches {
+    pub(crate) fn new(compute: Duration) -> Self {
+        Self(ColorCell::new(Color::unique(), Shard::new(compute)))
+    }
+}
+
+impl Store for Batches {
+    async fn answer(&self, commands: Vec<Asked>, mut output: BytesMut) -> BytesMut {
+        let all = move |shard: &mut Shard| {
+            commands.into_iter().for_each(|command| shard.answer(command, &mut output));
+            output
+        };
+        self.0.call(all).await
     }
 }

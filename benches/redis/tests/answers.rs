@@ -38,7 +38,7 @@ impl Drop for Server {
 
 #[test]
 fn every_server_answers_in_order_and_loses_no_increment() {
-    for name in ["lock", "locks", "serial", "colors"] {
+    for name in ["lock", "locks", "serial", "colors", "batches"] {
         let server = Server::start(name);
         server.exchange("*3\r\n$3\r\nSET\r\n$1\r\na\r\n$2\r\nxy\r\n", "+OK\r\n");
         // Several in one packet, and a line.
@@ -67,7 +67,7 @@ fn redis_benchmark_is_answered() {
     if Command::new("redis-benchmark").arg("--version").output().is_err() {
         return println!("redis-benchmark is not installed (Debian: redis-tools)");
     }
-    for name in ["lock", "locks", "serial", "colors"] {
+    for name in ["lock", "locks", "serial", "colors", "batches"] {
         let server = Server::start(name);
         let mut command = Command::new("redis-benchmark");
         command.args(["-q", "-h", "127.0.0.1", "-p", &server.1.to_string(), "-t", "set,get,incr"]);

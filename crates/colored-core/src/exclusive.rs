@@ -48,7 +48,7 @@ use std::task::{Context, Poll, ready};
 /// section, of each task, call or other work that is before it. Sections of one task that overlap
 /// count as one section: a task that always opens one before another has ended keeps the color.
 ///
-/// A section takes a unit of the cooperative [budget](crate::budget) when it begins. So a loop of
+/// A section takes a unit of the cooperative [budget] when it begins. So a loop of
 /// sections that never wait ends its poll now and then.
 ///
 /// # When to use it

@@ -1,32 +1,34 @@
 //! A channel whose values go to every receiver: [`tokio::sync::broadcast`].
 
 use super::waiting::Wait;
-use super::wrapper::{convert, deref};
+use super::wrapper::{clone, convert, debug, deref};
 use crate::leaf::Kind;
 use tokio::sync::broadcast;
 
 pub use tokio::sync::broadcast::error;
 
 /// The sending half; there may be several.
-#[derive(Clone, Debug)]
 pub struct Sender<T>(broadcast::Sender<T>);
 
 deref!([T] Sender<T> => broadcast::Sender<T>);
 convert!([T] Sender<T> => broadcast::Sender<T>);
+debug!([T] Sender<T>);
+clone!([T] Sender<T>);
 
 /// A sender that does not keep the channel open.
-#[derive(Clone, Debug)]
 pub struct WeakSender<T>(broadcast::WeakSender<T>);
 
 deref!([T] WeakSender<T> => broadcast::WeakSender<T>);
 convert!([T] WeakSender<T> => broadcast::WeakSender<T>);
+debug!([T] WeakSender<T>);
+clone!([T] WeakSender<T>);
 
 /// The receiving half; there may be several, and each gets every value.
-#[derive(Debug)]
 pub struct Receiver<T>(broadcast::Receiver<T>);
 
 deref!([T] Receiver<T> => broadcast::Receiver<T>);
 convert!([T] Receiver<T> => broadcast::Receiver<T>);
+debug!([T] Receiver<T>);
 
 /// A new channel, which keeps this many values for its slowest receiver.
 ///

@@ -1,25 +1,27 @@
 //! A value that tasks watch: [`tokio::sync::watch`].
 
 use super::waiting::Wait;
-use super::wrapper::{convert, deref};
+use super::wrapper::{clone, convert, deref};
 use crate::leaf::Kind;
 use tokio::sync::watch;
 
 pub use tokio::sync::watch::{Ref, error};
 
 /// The half that sets the value; there may be several.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Sender<T>(watch::Sender<T>);
 
 deref!([T] Sender<T> => watch::Sender<T>);
 convert!([T] Sender<T> => watch::Sender<T>);
+clone!([T] Sender<T>);
 
 /// The half that sees the latest value; there may be several.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Receiver<T>(watch::Receiver<T>);
 
 deref!([T] Receiver<T> => watch::Receiver<T>);
 convert!([T] Receiver<T> => watch::Receiver<T>);
+clone!([T] Receiver<T>);
 
 /// A new channel, whose first value counts as seen.
 #[must_use]

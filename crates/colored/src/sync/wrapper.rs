@@ -38,4 +38,26 @@ macro_rules! convert {
     };
 }
 
-pub(super) use {convert, deref};
+/// What tokio's type prints and clones, whatever the values are: a derive would ask the same of them.
+macro_rules! debug {
+    ([$($parameters:tt)*] $ours:ty) => {
+        impl<$($parameters)*> std::fmt::Debug for $ours {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    };
+}
+
+/// See [`debug`].
+macro_rules! clone {
+    ([$($parameters:tt)*] $ours:ident<T>) => {
+        impl<$($parameters)*> Clone for $ours<T> {
+            fn clone(&self) -> Self {
+                Self(self.0.clone())
+            }
+        }
+    };
+}
+
+pub(super) use {clone, convert, debug, deref};

@@ -1,7 +1,7 @@
 //! A channel with a bound.
 
 use super::super::waiting::Wait;
-use super::super::wrapper::{convert, deref};
+use super::super::wrapper::{clone, convert, debug, deref};
 use super::error::{SendError, TrySendError};
 use super::{Permit, PermitIterator};
 use crate::leaf::Kind;
@@ -9,32 +9,34 @@ use std::task::{Context, Poll};
 use tokio::sync::mpsc;
 
 /// A sending half.
-#[derive(Clone, Debug)]
 pub struct Sender<T>(mpsc::Sender<T>);
 
 deref!([T] Sender<T> => mpsc::Sender<T>);
 convert!([T] Sender<T> => mpsc::Sender<T>);
+debug!([T] Sender<T>);
+clone!([T] Sender<T>);
 
 /// A sender that does not keep the channel open.
-#[derive(Clone, Debug)]
 pub struct WeakSender<T>(mpsc::WeakSender<T>);
 
 deref!([T] WeakSender<T> => mpsc::WeakSender<T>);
 convert!([T] WeakSender<T> => mpsc::WeakSender<T>);
+debug!([T] WeakSender<T>);
+clone!([T] WeakSender<T>);
 
 /// The receiving half.
-#[derive(Debug)]
 pub struct Receiver<T>(mpsc::Receiver<T>);
 
 deref!([T] Receiver<T> => mpsc::Receiver<T>);
 convert!([T] Receiver<T> => mpsc::Receiver<T>);
+debug!([T] Receiver<T>);
 
 /// Room for one value, with the sender that reserved it. Dropped, it gives the room back.
-#[derive(Debug)]
 pub struct OwnedPermit<T>(mpsc::OwnedPermit<T>);
 
 deref!([T] OwnedPermit<T> => mpsc::OwnedPermit<T>);
 convert!([T] OwnedPermit<T> => mpsc::OwnedPermit<T>);
+debug!([T] OwnedPermit<T>);
 
 /// A new channel that has room for so many values.
 ///

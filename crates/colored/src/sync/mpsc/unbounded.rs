@@ -1,31 +1,33 @@
 //! A channel without a bound.
 
 use super::super::waiting::Wait;
-use super::super::wrapper::{convert, deref};
+use super::super::wrapper::{clone, convert, debug, deref};
 use crate::leaf::Kind;
 use std::task::{Context, Poll};
 use tokio::sync::mpsc;
 
 /// A sending half. Its `send` never waits.
-#[derive(Clone, Debug)]
 pub struct UnboundedSender<T>(mpsc::UnboundedSender<T>);
 
 deref!([T] UnboundedSender<T> => mpsc::UnboundedSender<T>);
 convert!([T] UnboundedSender<T> => mpsc::UnboundedSender<T>);
+debug!([T] UnboundedSender<T>);
+clone!([T] UnboundedSender<T>);
 
 /// A sender that does not keep the channel open.
-#[derive(Clone, Debug)]
 pub struct WeakUnboundedSender<T>(mpsc::WeakUnboundedSender<T>);
 
 deref!([T] WeakUnboundedSender<T> => mpsc::WeakUnboundedSender<T>);
 convert!([T] WeakUnboundedSender<T> => mpsc::WeakUnboundedSender<T>);
+debug!([T] WeakUnboundedSender<T>);
+clone!([T] WeakUnboundedSender<T>);
 
 /// The receiving half.
-#[derive(Debug)]
 pub struct UnboundedReceiver<T>(mpsc::UnboundedReceiver<T>);
 
 deref!([T] UnboundedReceiver<T> => mpsc::UnboundedReceiver<T>);
 convert!([T] UnboundedReceiver<T> => mpsc::UnboundedReceiver<T>);
+debug!([T] UnboundedReceiver<T>);
 
 /// A new channel. A receiver that is slower than its senders lets it grow without end.
 #[must_use]
