@@ -2,6 +2,7 @@
 
 use std::env;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -16,11 +17,17 @@ impl Scratch {
 
     pub(crate) fn within(parent: &Path) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        // Ordering: the numbers are different, whatever their order.
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = parent.join(format!("colored-tests-{}-{number}", process::id()));
-        fs::create_dir(&path).expect("the directory is new");
-        Self(path)
+        loop {
+            // Ordering: the numbers are different, whatever their order.
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            let path = parent.join(format!("colored-tests-{}-{number}", process::id()));
+            match fs::create_dir(&path) {
+                Ok(()) => return Self(path),
+                // An earlier process of this number was killed, and left it behind.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => panic!("a directory in {}: {error}", parent.display()),
+            }
+        }
     }
 
     pub(crate) fn path(&self) -> &Path {
