@@ -210,7 +210,7 @@ pub(super) const ROWS: &[Row] = &[
     ("runtime/builder/dumps.rs::dump_on_stall", |of| {
         works(Runtime::builder().dump_on_stall(of).on_dump(|_| ()))
     }),
-    ("task/group.rs::deadline", |of| {
+    ("task/join_set.rs::deadline", |of| {
         paused(async {
             let mut group = JoinSet::new().deadline(after(of));
             group.spawn_unique(pending::<()>());

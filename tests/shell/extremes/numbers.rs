@@ -163,7 +163,7 @@ pub(super) const ROWS: &[Row] = &[
     ("stage/batching.rs::Adaptive", SIZE, |of| {
         stage(|stage| stage.batch(Batch::Adaptive { max: size(of) }))
     }),
-    ("task/group.rs::limit", SIZE, |of| {
+    ("task/join_set.rs::limit", SIZE, |of| {
         on(async {
             let mut group = JoinSet::new().limit(size(of));
             group.spawn_unique(async {});
