@@ -1,4 +1,4 @@
-//! A color that is given up is free (G7): whoever takes it again, in the poll in which it was given up, stands behind
+//! A color that is given up is free (G7): a task that takes it again, also in the same poll, stands behind
 //! the work that was scheduled meanwhile. Each row is one way to take a color in a loop, in four tasks of one color.
 
 use crate::doubles::NeverParks;

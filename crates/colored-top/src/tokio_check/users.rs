@@ -54,7 +54,7 @@ impl Findings {
         findings
     }
 
-    /// Whether whoever looks for tokio's runtime finds one.
+    /// Whether a library that looks for tokio's runtime finds one.
     pub(crate) fn are_met(&self) -> bool {
         self.users.is_empty() || self.context == Some(true)
     }
