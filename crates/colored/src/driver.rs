@@ -236,7 +236,7 @@ impl Driver {
     /// Lets this thread be in the tokio runtime, if there is one, until the guard is dropped.
     #[cfg(feature = "tokio-context")]
     pub(crate) fn enter_tokio(&self) -> Option<tokio::runtime::EnterGuard<'_>> {
-        self.tokio.get().map(TokioContext::enter)
+        self.tokio.get().and_then(TokioContext::enter)
     }
 
     #[cfg(not(feature = "tokio-context"))]

@@ -14,7 +14,6 @@ use crate::wall;
 use std::any::Any;
 use std::fmt;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -62,15 +61,13 @@ impl TokioContext {
         }
         let failed =
             |error: &dyn fmt::Display| format!("cannot start the thread `{name}`: {error}");
-        // tokio panics if the system gives no thread, and its panic would be printed: so this asks first.
-        let asked = thread::Builder::new().name(name.clone()).spawn(|| ());
-        let asked = asked.map_err(|error| io::Error::new(error.kind(), failed(&error)))?;
-        let _ = asked.join();
-        // Other programs may have taken the thread since.
-        let runtime =
-            catch_unwind(AssertUnwindSafe(|| builder.build())).unwrap_or_else(|payload| {
-                Err(io::Error::new(io::ErrorKind::WouldBlock, failed(&text_of(&*payload))))
-            })?;
+        // On a thread of its own: this one may be about to end, and then tokio's thread-locals are gone. And tokio panics,
+        // which would be printed, if the system gives no thread: so this asks first. Other programs may take it since.
+        let made = thread::Builder::new().name(name.clone()).spawn(move || builder.build());
+        let made = made.map_err(|error| io::Error::new(error.kind(), failed(&error)))?;
+        let runtime = made.join().unwrap_or_else(|payload| {
+            Err(io::Error::new(io::ErrorKind::WouldBlock, failed(&text_of(&*payload))))
+        })?;
         Ok(Self { handle: runtime.handle().clone(), own: Mutex::new(Some(runtime)), enter })
     }
 
@@ -79,9 +76,12 @@ impl TokioContext {
         Self { handle, own: Mutex::new(None), enter: Arc::default() }
     }
 
-    /// Lets this thread be in the tokio runtime until the guard is dropped.
-    pub(crate) fn enter(&self) -> EnterGuard<'_> {
-        self.handle.enter()
+    /// Lets this thread be in the tokio runtime until the guard is dropped. `None` if the thread is about to end, and
+    /// tokio's thread-locals are gone: no library finds a tokio runtime there any more.
+    pub(crate) fn enter(&self) -> Option<EnterGuard<'_>> {
+        let found = Handle::try_current();
+        let is_gone = found.is_err_and(|error| error.is_thread_local_destroyed());
+        (!is_gone).then(|| self.handle.enter())
     }
 
     /// Ends the tokio runtime, if it is our own, and waits for its threads until `deadline`.
