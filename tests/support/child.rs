@@ -3,7 +3,8 @@
 use std::env;
 use std::process::Command;
 
-const VARIABLE: &str = "COLORED_TESTS_CHILD";
+/// Set in such a process.
+pub(crate) const VARIABLE: &str = "COLORED_TESTS_CHILD";
 
 /// Runs `body` in a process of its own. `module` is `module_path!()`, `function` the calling test.
 pub(crate) fn run(module: &str, function: &str, body: impl FnOnce()) {
