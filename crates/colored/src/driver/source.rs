@@ -1,8 +1,8 @@
 //! [`Registered`]: a socket and its registration, which are one value.
 //!
 //! The invariant: **a registration ends while its descriptor is open.** The system knows a registration by the number of
-//! the descriptor and by the open file behind it. A number whose descriptor was closed may be a fresh socket's: whoever
-//! then ends the registration of the number ends that socket's, and its task sleeps for ever. And if a second descriptor
+//! the descriptor and by the open file behind it. A number whose descriptor was closed may be a fresh socket's: a
+//! late end of the old registration ends that socket's, and its task sleeps for ever. And if a second descriptor
 //! shares the open file, the registration stays, and the system refuses the next one of this number and this file.
 //!
 //! So [`Registered`] owns what keeps the descriptor open: the socket, or a counted reference to it. Its drop and

@@ -86,7 +86,7 @@ impl Source {
         }
         let is_new = self.watches.begin(number);
         if !is_new || before.is_some() {
-            // An error is reported by whoever reads next.
+            // The next read reports an error.
             let _ = self.read_unread(events);
         }
         let mut changes = Changes::new(self.queue.get_ref(), &mut self.watches, events);

@@ -105,7 +105,7 @@ const KEPT_BY_SECTION: &str = "await before the section (`exclusive`, `ColorCell
 const KEPT_BY_WHEN: &str = "a `when` has this color and waits for another one: let that one be free sooner (shorter closures and \
     sections under it, no section that awaits), divide it by a key, or let the `when` want fewer colors";
 
-/// Who keeps the color.
+/// The task or `when` that keeps the color.
 fn keeper(kept: &Kept) -> String {
     let last = &kept.last;
     let mut text = format!(
