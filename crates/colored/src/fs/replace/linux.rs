@@ -59,7 +59,7 @@ pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Refusal> {
 }
 
 fn attempt(path: &Path, bytes: &[u8], start: Start) -> Result<Outcome, Refusal> {
-    let target = Target::find(path)?;
+    let Some(target) = Target::find(path)? else { return Ok(Outcome::Changed) };
     let new = match start {
         Start::Unnamed => New::without_name(&target)?,
         Start::Named => Some(New::with_name(&target)?),

@@ -25,8 +25,8 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Follows a path over all links.
-    pub(super) fn find(path: &Path) -> Result<Target, Refusal> {
+    /// Follows a path over all links. `None` if what is there has just been replaced or removed.
+    pub(super) fn find(path: &Path) -> Result<Option<Target>, Refusal> {
         let mut target = Target::of(CWD, path.as_os_str().as_bytes())?;
         for _ in 0..=LINKS {
             let Some(stat) = &target.old else { return target.checked() };
@@ -62,9 +62,13 @@ impl Target {
         Ok(Target { directory, name, old, is_sticky: false })
     }
 
-    /// This, if what is there can be replaced.
-    fn checked(mut self) -> Result<Target, Refusal> {
+    /// This, if what is there can be replaced. `None` if it has lost its name meanwhile.
+    fn checked(mut self) -> Result<Option<Target>, Refusal> {
         if let Some(stat) = &self.old {
+            // The kernel looks the file up and then reads its attributes; in between another one took its name.
+            if stat.st_nlink == 0 {
+                return Ok(None);
+            }
             let is_regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
             // A write takes these bits away.
             let is_privileged =
@@ -86,7 +90,7 @@ impl Target {
                 return Err(Refusal::InPlace);
             }
         }
-        Ok(self)
+        Ok(Some(self))
     }
 
     /// The file that is there, opened for writing as the standard library opens it: what that refuses is not
