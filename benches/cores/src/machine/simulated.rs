@@ -65,7 +65,7 @@ impl Machine {
         mut state: MutexGuard<'a, State>,
     ) -> MutexGuard<'a, State> {
         if state.is_ahead(core) {
-            state.is_ready(core);
+            state.make_ready(core);
             return self.next(core, state);
         }
         state
@@ -121,11 +121,11 @@ impl Watcher for Reporter {
             let since = state.cores[core].clock;
             state.cores[core].waits = Waits::Lock { address, since };
             state = machine.next(core, state);
-            state.has_waited(core, since, place);
+            state.record_wait(core, since, place);
         });
     }
 
-    fn has_unlocked(&self, address: usize, _: &'static str) {
+    fn record_unlock(&self, address: usize, _: &'static str) {
         here(|machine, core| machine.lock().unlock(core, &machine.costs, address));
     }
 }
@@ -178,7 +178,7 @@ pub(crate) fn sleep(_thread: usize, limit: Option<u64>) {
             state.wakes_at(core, since + limit * PICOS);
         }
         state = machine.next(core, state);
-        state.has_slept(core, since);
+        state.record_sleep(core, since);
         state.cores[core].token = false;
     });
 }

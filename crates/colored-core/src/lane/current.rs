@@ -62,7 +62,7 @@ impl Hold {
     }
 
     /// The lane has been given up; the owed references are still to be settled.
-    pub(super) fn has_ended(&self) {
+    pub(super) fn end(&self) {
         CURRENT.with(|current| current.lane.set(None));
     }
 
@@ -119,7 +119,7 @@ pub(super) fn waker() -> Option<Id> {
 
 /// A task has completed in a slice of this thread.
 #[inline]
-pub(super) fn has_completed() {
+pub(super) fn count_completed() {
     CURRENT.with(|current| current.completed.set(current.completed.get() + 1));
 }
 
@@ -218,7 +218,7 @@ pub(crate) fn yield_task(waker: &Waker) -> bool {
 
 /// As [`yield_task`], for `task`, if it is the current one.
 #[inline]
-pub(super) fn yields(task: TaskRef<LanePtr>) -> bool {
+pub(super) fn mark_yielded(task: TaskRef<LanePtr>) -> bool {
     yield_if(|current| current == task)
 }
 

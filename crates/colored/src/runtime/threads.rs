@@ -267,6 +267,6 @@ fn ring(worker: &Worker, driver: &Driver) {
 
 fn account_for_timers(worker: &mut Worker, driver: &Driver) {
     if let Some((fired, nanos)) = driver.take_fired(worker.index()) {
-        worker.has_fired_timers(nanos, fired);
+        worker.record_timers(nanos, fired);
     }
 }

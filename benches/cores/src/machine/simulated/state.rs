@@ -90,7 +90,7 @@ impl State {
         false
     }
 
-    pub(super) fn is_ready(&mut self, core: usize) {
+    pub(super) fn make_ready(&mut self, core: usize) {
         self.wakes_at(core, self.cores[core].clock);
     }
 
@@ -199,7 +199,7 @@ impl State {
     }
 
     /// The core has waited for a lock since that time.
-    pub(super) fn has_waited(&mut self, core: usize, since: u64, place: &'static str) {
+    pub(super) fn record_wait(&mut self, core: usize, since: u64, place: &'static str) {
         if self.counts {
             let waited = self.cores[core].clock - since;
             self.spent(place).locked += waited;
@@ -207,7 +207,7 @@ impl State {
     }
 
     /// The core has slept since that time.
-    pub(super) fn has_slept(&mut self, core: usize, since: u64) {
+    pub(super) fn record_sleep(&mut self, core: usize, since: u64) {
         if self.counts {
             let since = since.max(self.window.0);
             self.asleep += self.cores[core].clock.saturating_sub(since);

@@ -96,7 +96,7 @@ pub(super) fn look(
         Pending::Behavior(behavior) => behaves(task, behavior, world, cx),
     };
     let (pending, over) = still.unzip();
-    world.oracle(|oracle| oracle.waits_over(task, over.flatten()));
+    world.oracle(|oracle| oracle.set_wait(task, over.flatten()));
     pending
 }
 
@@ -118,7 +118,7 @@ fn judge(world: &World, task: Key, over: Over, refused: bool) {
     world.oracle(|oracle| {
         if refused {
             oracle.tally.refused += 1;
-            oracle.has_told();
+            oracle.note_told();
         }
         if refused && !oracle.may_be_told(task, over) {
             oracle.violated("G12", format!("task {} cannot wait for {over:?}", task.slot));
@@ -211,7 +211,7 @@ fn give_up_call(world: &World, call: TryCall) {
 
 /// Gives up a wait.
 pub(super) fn give_up(task: Key, pending: Pending, world: &World) {
-    world.oracle(|oracle| oracle.waits_over(task, None));
+    world.oracle(|oracle| oracle.set_wait(task, None));
     match pending {
         Pending::Join(child, handle) => deeds::detach(world, child, handle),
         Pending::Call(call) => give_up_call(world, call),
