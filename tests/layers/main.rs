@@ -9,6 +9,7 @@ mod impls;
 mod layering;
 mod links;
 mod names;
+mod questions;
 mod source;
 
 use layering::Crate;

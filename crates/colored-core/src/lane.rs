@@ -95,7 +95,7 @@ use crate::sync::{Arc, AtomicBool, AtomicU16, Ordering, UnsafeCell};
 use crate::task::LiveList;
 use std::ptr::{self, NonNull};
 
-/// One color's lane. The fields that every turn uses come first, in a line and a word; and there is no gap.
+/// The lane of one color. The fields that every turn uses come first: one cache line and one word, without padding.
 #[repr(C)]
 pub(crate) struct Lane {
     chain: Chain,
@@ -109,7 +109,7 @@ pub(crate) struct Lane {
     unique: bool,
     /// The worker on which it last ran, from 1; 0 if it has not run. Holder only.
     home: AtomicU16,
-    /// Whether a thread looks for a moment in which no reader is inside ([`try_take`]). A hint.
+    /// Whether a thread spins until no reader is inside ([`try_take`]). A hint.
     wished: AtomicBool,
     /// Whether a dump asks the holder to show the lane ([`snapshot`]). A hint.
     asked: AtomicBool,

@@ -24,8 +24,12 @@
 //! | **policy** | says where runnable lanes go, in place of the scheduler ([`Policy`]): for comparisons |
 //! | **round** | how a worker goes through its queues: as many lanes of the injector as there are, then as many of its deque |
 //! | **inbox** | lanes whose next task is pinned to that one thread |
-//! | **home queue** | lanes that another worker, with a batch of many events, has left for the worker that ran them last; and lanes that a worker runs behind all others |
-//! | **pause** | a worker whose thefts were not worth it steals nothing for a while, as if it were in a slice |
+//! | **home** | the home of a lane is the worker that ran it last |
+//! | **home queue** | lanes that another worker has left for their home after a batch of many events; and lanes that a worker runs behind all others |
+//! | **pause** | a worker whose thefts were not worth it steals nothing for a while. The others treat it as a worker in a slice |
+//! | **rest** | the whole scheduler is at rest when nothing runs and nothing is runnable ([`Scheduler::rest`]) |
+//! | **unique color** | a fresh color for one task alone ([`SchedulerHandle::spawn_unique`]) |
+//! | **snapshot** | the tasks and waits that a dump has read. A lane's holder, or the thread that dumps, has a **view** of the lane while it reads |
 //! | **guest** | a thread inside [`SchedulerHandle::block_on`]: it runs only lanes that are pinned to it |
 //! | **ticket** | an entry of a queue in which a lane may be more than once. The right to run the lane is then *left* in the lane |
 //! | **class** | how urgent a lane is: the priority of its color, or the highest while an urgent task, or work that an urgent color waits for, is scheduled in it |

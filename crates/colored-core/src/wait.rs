@@ -131,7 +131,7 @@ impl Drop for Wait {
 pub(crate) struct WaitSlot(Option<Wait>);
 
 impl WaitSlot {
-    /// To be called in each poll, before the future touches the values to which the record points. Returns the error
+    /// Called first in each poll, before the future touches the values to which the record points. Returns the error
     /// with which the wait has to end, if there is one.
     #[inline]
     pub(crate) fn begin_poll(&mut self) -> Option<Deadlock> {
@@ -149,7 +149,7 @@ impl WaitSlot {
         told
     }
 
-    /// To be called when the poll is over and the future waits.
+    /// Records that the future waits. Called at the end of each poll that is not ready.
     ///
     /// # Safety
     ///

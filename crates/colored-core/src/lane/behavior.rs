@@ -194,7 +194,7 @@ impl Claim {
         unsafe { self.want.lane.get() }
     }
 
-    /// The behavior has got the lane. The caller takes it off the pending count afterwards.
+    /// Notes that the behavior has the lane. The caller takes it off the pending count afterwards.
     fn set_owned(&self) {
         // Ordering: pairs with the Acquire in `Behavior::wants`.
         self.has.store(true, Ordering::Release);

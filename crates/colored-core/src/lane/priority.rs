@@ -120,7 +120,7 @@ impl PriorityWord {
         self.0.fetch_sub(UNIT, Ordering::Relaxed);
     }
 
-    /// An urgent node has to have another turn after all. Only the holder calls this.
+    /// Undoes [`lower`](Self::lower): the urgent node is still in the chain. Only the holder calls this.
     pub(in crate::lane) fn restore(&self) {
         // Ordering: as in `raise`.
         self.0.fetch_add(UNIT, Ordering::Relaxed);

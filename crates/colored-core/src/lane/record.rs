@@ -1,6 +1,7 @@
-//! Where a lane is measured, while its scheduler records. See [`meter`](crate::meter).
+//! The events of a lane that go into its meter and into the trace, while its scheduler records. See
+//! [`meter`](crate::meter).
 //!
-//! Each function here is out of line; its callers first ask [`is_on`](crate::meter::is_on), or know the level of their slice.
+//! Each function is out of line. Its callers first ask [`is_on`](crate::meter::is_on), or know the level of their slice.
 //!
 //! | event | in | the lane's state becomes |
 //! |---|---|---|
@@ -12,11 +13,11 @@
 //! | the exchange did not | [`record_running`](Lane::record_running) | running |
 //! | a closure begins at once, on its caller's thread | [`record_call_begin`](Lane::record_call_begin) | running |
 //! | it is over | [`record_call_end`](Lane::record_call_end) | idle, unless something waits |
-//! | it has run during a poll of another lane | that lane [`record_lent`](Lane::record_lent) the time | |
+//! | it has run during a poll of another lane | that lane's [`record_lent`](Lane::record_lent) | |
 //! | a behavior, or readers, are about to get the lane | [`record_taken`](Lane::record_taken) | kept |
 //! | these give it back | [`record_idle`](Lane::record_idle), then perhaps `record_queued` | idle |
 //!
-//! All of them come before the exchange that gives the right to run away: afterwards the lane may be gone.
+//! Call each before the exchange that gives the right to run away: another thread may free the lane afterwards.
 
 use crate::lane::turn_end::after::After;
 use crate::lane::{Lane, LanePtr, current};
@@ -181,12 +182,12 @@ impl Lane {
         }
     }
 
-    /// The closure is over. If something waits by now, the lane is about to be queued.
+    /// The closure is over. The lane is queued next if a node was pushed meanwhile.
     pub(in crate::lane) fn record_call_end(&self, at: At) {
         if self.chain.has_more() { self.record_running(at) } else { self.record_idle_at(at) }
     }
 
-    /// So many nanoseconds of the turn of this lane were other lanes'.
+    /// Subtracts `nanos` from the running turn: this thread ran other lanes meanwhile.
     pub(in crate::lane) fn record_lent(&self, nanos: u64, at: At) {
         self.meter().record_lent(nanos, at.session);
     }

@@ -155,7 +155,7 @@ impl Scheduler {
         }
     }
 
-    /// The search for deadlocks has given a wait an error.
+    /// Tells the shell that the search for deadlocks has given a wait an error.
     pub(crate) fn tell_of_deadlock(&self) {
         contain(|| self.park.found_deadlock(self));
     }
@@ -174,7 +174,7 @@ impl Scheduler {
         });
     }
 
-    /// This thread is about to spawn a task.
+    /// Counts a task that this thread is about to spawn.
     #[inline]
     pub(super) fn count_spawn(&self) {
         local::with(|local| match local {

@@ -45,14 +45,14 @@ impl WaitId {
 }
 
 impl RoomWait {
-    /// To be called first in each poll of the future that waits. Returns the error with which the wait has to end, if
+    /// Called first in each poll of the future that waits. Returns the error with which the wait has to end, if
     /// there is one.
     #[inline]
     pub fn begin_poll(&mut self) -> Option<Deadlock> {
         self.slot.begin_poll()
     }
 
-    /// To be called last in each poll of the future that waits. The task that this thread polls then has a record of
+    /// Records the wait. Called last in each poll of the future that waits. The task that this thread polls then has a record of
     /// the wait, until this value is dropped. Outside a task, the call does nothing.
     pub fn record_wait<R: Room>(
         &mut self,

@@ -108,7 +108,7 @@ impl Risen {
 }
 
 impl Lane {
-    /// An urgent node has been taken out by an admitter, not by a holder.
+    /// Settles a node that an admitter, not a holder, has taken out.
     pub(in crate::lane) fn settle_admitted(&self, node: &Node) {
         self.record_admitted(node);
         if node.urgent {

@@ -6,7 +6,7 @@ use crate::lane::current;
 use crate::lane::snapshot::View;
 use crate::sched::RunningSlice;
 use crate::task::{Abort, Id, Leaf, TaskRef};
-use crate::wait::seen::{WaitSeen, waits_of};
+use crate::wait::seen::{WaitSeen, each_wait_of};
 use std::collections::HashSet;
 use std::panic::Location;
 
@@ -184,7 +184,7 @@ impl Sheet {
     fn add(&mut self, view: View<'_>, task: TaskRef<LanePtr>, now: u64) {
         let begin = self.waits.len() as u32;
         // SAFETY: this thread has the right to run the lane of the task, so no other thread polls it.
-        unsafe { waits_of(task, |wait| self.waits.push(wait)) };
+        unsafe { each_wait_of(task, |wait| self.waits.push(wait)) };
         let state = match () {
             () if current::task() == Some(task) => StateSeen::Running,
             () if view.is_waiting(task) => StateSeen::Waiting,

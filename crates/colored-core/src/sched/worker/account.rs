@@ -40,21 +40,21 @@ impl Worker {
         }
     }
 
-    /// The thread is about to sleep.
+    /// Begins the phase of a sleep.
     pub(super) fn begin_sleep(&mut self) {
         self.asleep = true;
         probes::park(self.local.index());
         self.begin(Phase::Parked);
     }
 
-    /// The thread has slept.
+    /// Ends the phase of a sleep.
     pub(super) fn end_sleep(&mut self) {
         probes::unpark(self.local.index());
         let recorded = self.level() != Level::Off;
         self.begin(if recorded { Phase::Io } else { Phase::Run });
     }
 
-    /// The worker is about to hand out events.
+    /// Counts events that the worker is about to hand out.
     #[inline]
     pub(super) fn count_events(&mut self, events: usize) {
         if events > 0 && meter::is_on() {
@@ -80,7 +80,7 @@ impl Worker {
         }
     }
 
-    /// So many timers have fired, which took some nanoseconds of the present phase.
+    /// Records that `fired` timers have fired, which took `nanos` of the present phase.
     pub fn record_timers(&mut self, nanos: u64, fired: u32) {
         self.local.remote().times.spent(Phase::Timers, nanos);
         if meter::is_on() {
@@ -88,7 +88,7 @@ impl Worker {
         }
     }
 
-    /// This worker has stolen the lane, and perhaps others, from the worker `from`.
+    /// Records that this worker has stolen the lane, and perhaps others, from the worker `from`.
     #[inline]
     pub(super) fn record_steal(&self, lane: &ReadyLane, from: usize) {
         if meter::is_on() {

@@ -59,7 +59,7 @@ impl Runner for SliceRunner<'_> {
 }
 
 impl SliceRunner<'_> {
-    /// The worker has looked at its clock, as it does every few turns.
+    /// Called after each look at the clock: counts completed tasks, and charges the time if enough has passed.
     fn charge_if_due(&mut self, by_color: bool) {
         self.remote.tasks.add_completed(current::take_completed());
         if self.pace.now - self.pace.charged >= CHARGED_NANOS {
@@ -104,7 +104,7 @@ impl<'a> RecordedSlice<'a> {
         Self { slice, local, level, color, queued: 0, turn }
     }
 
-    /// The slice is over. Returns how many polls it had.
+    /// Ends the slice, and returns how many polls it had.
     pub(super) fn end(self) -> u32 {
         let ran = self.slice.pace.now.saturating_sub(self.slice.start);
         let (color, queued, polls) = (self.color, self.queued, self.slice.polls);

@@ -1,4 +1,4 @@
-//! Thefts that were not worth it, and how a thief reacts to them.
+//! The pause of a thief after thefts that were not worth it.
 //!
 //! A lane that is stolen may stop at once: its task wants colors that another worker has in use all the
 //! time, and waits ([`when`](crate::when())). Then nothing has run in parallel, and both workers have
@@ -88,7 +88,7 @@ impl StealPause {
 }
 
 impl Worker {
-    /// The worker has just taken lanes from another worker.
+    /// Notes that the worker has just taken lanes from another worker.
     pub(super) fn record_theft(&mut self) {
         if !self.local.remote().is_unusual() {
             self.look();
@@ -96,7 +96,7 @@ impl Worker {
         }
     }
 
-    /// Whether this worker, which has run dry, takes nothing from others for now.
+    /// Judges the last theft of this worker, which has run dry. True while the worker pauses: it takes nothing from others.
     #[inline]
     pub(super) fn check_pause(&mut self) -> bool {
         (self.steal_pause.theft.is_some() || self.steal_pause.until != 0) && self.judge_theft()

@@ -38,7 +38,7 @@ impl Worker {
         }
     }
 
-    /// Whether the lanes behind have been there for long enough.
+    /// Checks whether the lanes behind have waited for long enough, and if so begins their next wait.
     pub(super) fn check_behind(&mut self) -> bool {
         let (steps, nanos) = self.behind_moved;
         let (now_steps, now) = (self.steps, self.now());
