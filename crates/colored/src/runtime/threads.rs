@@ -270,6 +270,6 @@ fn start_checks(worker: &Worker, driver: &Driver) {
 
 fn account_for_timers(worker: &mut Worker, driver: &Driver) {
     if let Some((fired, nanos)) = driver.take_fired(worker.index()) {
-        worker.has_fired_timers(nanos, fired);
+        worker.record_timers(nanos, fired);
     }
 }

@@ -21,25 +21,25 @@ pub(super) const READERS_LOOKS: u32 = 1;
 
 /// True if the lane was idle: then it is the caller's, with its own node at the head.
 #[inline]
-pub(super) fn try_alone(lane: &Lane) -> bool {
+pub(super) fn try_take(lane: &Lane) -> bool {
     // SAFETY: the node lives in the lane, and is reset whenever it leaves the chain.
     unsafe { lane.chain.try_claim(NonNull::from(&lane.inline)) }
 }
 
-/// As [`try_alone`], again and again for a moment, while the lane's own node is alone there: an inline call, another
+/// As [`try_take`], again and again for a moment, while the lane's own node is alone there: an inline call, another
 /// set's closure, or a few readers, are soon over as a rule. A thread that queues instead forces all to queue that come
 /// before the lane has been run empty. If it wants other lanes too, it keeps these lanes until a worker comes to this
 /// one.
 ///
 /// No thread spins at a lane that others are queued on, so few of the threads that contend for it spin.
 #[cold]
-pub(super) fn try_alone_soon(lane: &Lane) -> bool {
+pub(super) fn try_take_soon(lane: &Lane) -> bool {
     let own = NonNull::from(&lane.inline);
     let mut wish = None;
     for _ in 0..LOOKS {
         let last = lane.chain.last();
         if last.is_null() {
-            if try_alone(lane) {
+            if try_take(lane) {
                 return true;
             }
         } else if !std::ptr::eq(last, own.as_ptr()) {
@@ -52,7 +52,7 @@ pub(super) fn try_alone_soon(lane: &Lane) -> bool {
     false
 }
 
-/// Lets a thread that looks at the lane [again and again](try_alone_soon) go first, if that is soon.
+/// Lets a thread that looks at the lane [again and again](try_take_soon) go first, if that is soon.
 #[inline]
 pub(super) fn give_way(lane: &Lane) {
     for _ in 0..READERS_LOOKS {

@@ -9,8 +9,8 @@ pub(crate) mod sheet;
 
 use self::sheet::{Place, Sheet};
 use super::Scheduler;
-use crate::lane::visit::Visit;
-use crate::lane::visit::port::HasVisits;
+use crate::lane::snapshot::View;
+use crate::lane::snapshot::asked::HasSnapshot;
 use crate::lane::{LanePtr, LaneRef};
 use crate::sync::{AtomicBool, Mutex, Ordering};
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ use std::mem;
 
 /// The requests of the dump that is being made.
 #[derive(Default)]
-pub(super) struct Visits {
+pub(super) struct SnapshotRequests {
     requests: Mutex<Requests>,
     /// A dump is being made.
     taken: AtomicBool,
@@ -35,14 +35,14 @@ struct Requests {
 
 impl Scheduler {
     /// Begins a dump; false if another one has begun and not ended.
-    pub(crate) fn begin_visits(&self) -> bool {
-        // Ordering: Acquire pairs with the Release of `end_visits`.
-        !self.visits.taken.swap(true, Ordering::Acquire)
+    pub(crate) fn begin_snapshot(&self) -> bool {
+        // Ordering: Acquire pairs with the Release of `end_snapshot`.
+        !self.snapshot.taken.swap(true, Ordering::Acquire)
     }
 
     /// Asks the holder of a lane to write down the rest of its tasks.
-    pub(crate) fn ask_for_visit(&self, lane: &LaneRef, place: Place) {
-        let mut requests = self.visits.requests.lock();
+    pub(crate) fn request_view(&self, lane: &LaneRef, place: Place) {
+        let mut requests = self.snapshot.requests.lock();
         requests.places.insert(lane.ptr(), Some(place));
         // Under the lock, as below, so that a late visitor of the last dump does not clear the flag of this one.
         lane.ask(true);
@@ -50,49 +50,49 @@ impl Scheduler {
 
     /// Whether the lane has not been written down to its end.
     pub(crate) fn is_asked(&self, lane: &LaneRef) -> bool {
-        self.visits.requests.lock().places.contains_key(&lane.ptr())
+        self.snapshot.requests.lock().places.contains_key(&lane.ptr())
     }
 
     /// Ends the dump: returns what was written down on request.
-    pub(crate) fn end_visits(&self) -> Sheet {
-        let mut requests = self.visits.requests.lock();
+    pub(crate) fn end_snapshot(&self) -> Sheet {
+        let mut requests = self.snapshot.requests.lock();
         requests.dump += 1;
         // The references to tasks are dropped outside the lock.
         let places = mem::take(&mut requests.places);
         let sheet = mem::take(&mut requests.sheet);
         drop(requests);
         drop(places);
-        // Ordering: Release pairs with the Acquire of `begin_visits`.
-        self.visits.taken.store(false, Ordering::Release);
+        // Ordering: Release pairs with the Acquire of `begin_snapshot`.
+        self.snapshot.taken.store(false, Ordering::Release);
         sheet
     }
 }
 
-impl HasVisits for Scheduler {
-    fn visited(&self, visit: Visit<'_>) {
-        let mut requests = self.visits.requests.lock();
-        let place = requests.places.get_mut(&visit.ptr()).and_then(Option::take);
+impl HasSnapshot for Scheduler {
+    fn show(&self, view: View<'_>) {
+        let mut requests = self.snapshot.requests.lock();
+        let place = requests.places.get_mut(&view.ptr()).and_then(Option::take);
         let Some(mut place) = place else {
             // Of a dump that is over.
-            return visit.ask(false);
+            return view.ask(false);
         };
         let dump = requests.dump;
         drop(requests);
         let mut sheet = Sheet::default();
-        let is_done = sheet.write(visit, &mut place, self.now());
-        let mut requests = self.visits.requests.lock();
+        let is_done = sheet.write(view, &mut place, self.now());
+        let mut requests = self.snapshot.requests.lock();
         let is_meant = requests.dump == dump;
         if is_meant {
             requests.sheet.append(&mut sheet);
         }
         if is_meant && !is_done {
-            requests.places.insert(visit.ptr(), Some(place));
+            requests.places.insert(view.ptr(), Some(place));
             return;
         }
         if is_meant {
-            requests.places.remove(&visit.ptr());
+            requests.places.remove(&view.ptr());
         }
-        visit.ask(requests.places.contains_key(&visit.ptr()));
+        view.ask(requests.places.contains_key(&view.ptr()));
         drop(requests);
         // The references to tasks are dropped outside the lock.
         drop(place);

@@ -1,8 +1,8 @@
 //! The end of a hold that is not a slice: of an inline call, a claim, or a gate.
 
-use crate::lane::after::After;
 use crate::lane::current::Hold;
 use crate::lane::held::Held;
+use crate::lane::turn_end::after::After;
 use crate::lane::{LanePtr, ReadyLane};
 use crate::meter;
 use crate::queue::Unlinked;
@@ -16,10 +16,10 @@ impl LanePtr {
     /// This thread holds the lane, by `hold`, the head has had its turn, and something that outlives this call keeps
     /// the lane alive. `closing` is as for [`LanePtr::unlink`].
     #[inline]
-    pub(super) unsafe fn end_hold(self, after: After, hold: Hold, closing: Option<bool>) {
+    pub(in crate::lane) unsafe fn end_hold(self, after: After, hold: Hold, closing: Option<bool>) {
         if meter::is_on() {
             // SAFETY: the caller promises that something that outlives this call keeps the lane alive.
-            unsafe { self.get() }.may_end();
+            unsafe { self.get() }.record_idle();
         }
         // SAFETY: the caller promises that this thread holds the lane, and that the head has had its turn.
         let unlinked = unsafe { self.unlink(after, &hold, closing) };
@@ -38,7 +38,7 @@ impl LanePtr {
         // the lane.
         unsafe { self.settle(&hold) };
         let pin = lane.head().pin;
-        hold.has_ended();
+        hold.end();
         ReadyLane(self).dispatch(pin);
     }
 
@@ -49,7 +49,7 @@ impl LanePtr {
     /// As for [`end_hold`](Self::end_hold); the lane's own node is at the head, and no task has been
     /// polled.
     #[inline]
-    pub(super) unsafe fn end_inline(self, hold: Hold) {
+    pub(in crate::lane) unsafe fn end_inline(self, hold: Hold) {
         // SAFETY: the caller promises that something that outlives this call keeps the lane alive.
         let lane = unsafe { self.get() };
         if hold.owed() != 0 || !lane.chain.try_release(NonNull::from(&lane.inline)) {
@@ -65,7 +65,7 @@ impl LanePtr {
     ///
     /// As for `end_inline`.
     #[inline]
-    pub(super) unsafe fn end_unused(self) {
+    pub(in crate::lane) unsafe fn end_unused(self) {
         // SAFETY: the caller promises that something that outlives this call keeps the lane alive.
         let lane = unsafe { self.get() };
         if !lane.chain.try_release(NonNull::from(&lane.inline)) {
@@ -90,7 +90,7 @@ impl LanePtr {
     /// # Safety
     ///
     /// `hold` is of this lane, and a reference beside those that are given back keeps the lane alive.
-    pub(super) unsafe fn settle(self, hold: &Hold) {
+    pub(in crate::lane) unsafe fn settle(self, hold: &Hold) {
         let owed = hold.take_owed();
         if owed > 0 {
             // SAFETY: the caller promises that a reference keeps the lane alive.

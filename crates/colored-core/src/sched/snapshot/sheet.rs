@@ -3,14 +3,14 @@
 use crate::color::Color;
 use crate::lane::LanePtr;
 use crate::lane::current;
-use crate::lane::visit::Visit;
+use crate::lane::snapshot::View;
 use crate::sched::RunningSlice;
 use crate::task::{Abort, Id, Leaf, TaskRef};
-use crate::wait::seen::{WaitSeen, waits_of};
+use crate::wait::seen::{WaitSeen, each_wait_of};
 use std::collections::HashSet;
 use std::panic::Location;
 
-/// The tasks that are written down in one visit: some 50 µs, in which the lane does not go on.
+/// The tasks that are written down in one view: some 50 µs, in which the lane does not go on.
 #[cfg(not(colored_loom))]
 const PAGE: usize = 256;
 #[cfg(colored_loom)]
@@ -140,11 +140,11 @@ impl Sheet {
     }
 
     /// Writes down the next page of a lane; true if it is the last one.
-    pub(crate) fn write(&mut self, visit: Visit<'_>, place: &mut Place, now: u64) -> bool {
+    pub(crate) fn write(&mut self, view: View<'_>, place: &mut Place, now: u64) -> bool {
         // The last task of the last page that is still there. Without one the list is gone through from its begin.
         let mut last = None;
         while let Some(task) = place.trail.pop() {
-            if visit.has(task.task()) {
+            if view.has(task.task()) {
                 last = Some(task);
                 break;
             }
@@ -152,12 +152,12 @@ impl Sheet {
         let begin = last.as_ref().map(Abort::task);
         let mut at = begin;
         for _ in 0..PAGE {
-            let Some(task) = visit.task_behind(at) else {
-                self.write_line(visit, now);
+            let Some(task) = view.task_behind(at) else {
+                self.write_line(view, now);
                 return true;
             };
             if place.seen.is_empty() || !place.seen.contains(&task.id()) {
-                self.add(visit, task, now);
+                self.add(view, task, now);
             }
             at = Some(task);
         }
@@ -165,35 +165,35 @@ impl Sheet {
         place.trail.clear();
         let mut next = begin;
         for _ in 0..PAGE {
-            next = visit.task_behind(next);
+            next = view.task_behind(next);
             place.trail.extend(next.map(TaskRef::abort_handle));
         }
         place.seen.extend(place.trail.iter().map(Abort::id));
         false
     }
 
-    fn write_line(&mut self, visit: Visit<'_>, now: u64) {
-        let line = visit.line(LINE, |task| self.add(visit, task, now));
+    fn write_line(&mut self, view: View<'_>, now: u64) {
+        let line = view.line(LINE, |task| self.add(view, task, now));
         if line.closures > 0 || line.goes_on {
             let (closures, goes_on) = (line.closures, line.goes_on);
-            self.lines.push(LineSeen { color: visit.color(), closures, goes_on });
+            self.lines.push(LineSeen { color: view.color(), closures, goes_on });
         }
     }
 
-    /// Adds a task of a lane that this thread visits.
-    fn add(&mut self, visit: Visit<'_>, task: TaskRef<LanePtr>, now: u64) {
+    /// Adds a task of a lane that this thread views.
+    fn add(&mut self, view: View<'_>, task: TaskRef<LanePtr>, now: u64) {
         let begin = self.waits.len() as u32;
         // SAFETY: this thread has the right to run the lane of the task, so no other thread polls it.
-        unsafe { waits_of(task, |wait| self.waits.push(wait)) };
+        unsafe { each_wait_of(task, |wait| self.waits.push(wait)) };
         let state = match () {
             () if current::task() == Some(task) => StateSeen::Running,
-            () if visit.waits(task) => StateSeen::Waiting,
+            () if view.is_waiting(task) => StateSeen::Waiting,
             () => StateSeen::Queued,
         };
         // SAFETY: as above.
         let leaf = unsafe { task.leaf(now) };
         let waits = (begin, self.waits.len() as u32);
-        let (task, color) = (task.named(), visit.color());
+        let (task, color) = (task.named(), view.color());
         self.tasks.push(TaskSeen { id: task.id, spawned: task.spawned, color, state, leaf, waits });
     }
 }

@@ -41,7 +41,7 @@ impl Bank {
                         .await;
                     }
                 });
-                drop(handle.spawn_alone(std::future::poll_fn(move |cx| {
+                drop(handle.spawn_unique(std::future::poll_fn(move |cx| {
                     clock.spend(nanos);
                     polls.fetch_add(1, Ordering::Relaxed);
                     transfers.as_mut().poll(cx)
@@ -130,11 +130,11 @@ fn with_priorities_a_line_ends_before_the_tasks_that_waited_in_it_go_on() {
 
 /// Two tasks that never wait are always runnable. A task that has waited in a line runs behind them, and does run. Each
 /// of their polls takes `nanos`.
-fn has_its_turn(mut bank: Bank, nanos: u64, most: usize) {
+fn check_turn(mut bank: Bank, nanos: u64, most: usize) {
     let over = Arc::new(AtomicBool::new(false));
     for _ in 0..2 {
         let (over, clock) = (Arc::clone(&over), bank.clock.clone());
-        drop(bank.handle.spawn_alone(async move {
+        drop(bank.handle.spawn_unique(async move {
             while !over.load(Ordering::Relaxed) {
                 clock.spend(nanos);
                 yield_now().await;
@@ -143,7 +143,7 @@ fn has_its_turn(mut bank: Bank, nanos: u64, most: usize) {
     }
     let (cells, has_run) = (bank.cells.clone(), Arc::new(AtomicBool::new(false)));
     let runs = Arc::clone(&has_run);
-    let task = bank.handle.spawn_alone(async move {
+    let task = bank.handle.spawn_unique(async move {
         when((&cells[0], &cells[1]), move |_, _| runs.store(true, Ordering::Relaxed)).await;
     });
     bank.cells[0].post(|_| ());
@@ -163,61 +163,61 @@ fn has_its_turn(mut bank: Bank, nanos: u64, most: usize) {
 
 #[test]
 fn a_task_that_waited_in_a_line_has_its_turn_beside_endless_tasks() {
-    has_its_turn(Bank::new(), 0, 64);
+    check_turn(Bank::new(), 0, 64);
 }
 
 #[test]
 fn with_priorities_a_task_that_waited_in_a_line_has_its_turn_beside_endless_tasks() {
     let bank = Bank::new();
     bank.handle.set_priority(Color::new(8), Priority::Low);
-    has_its_turn(bank, 0, 64);
+    check_turn(bank, 0, 64);
 }
 
 /// Full slices are long. The task is behind for at most a millisecond of them, and for the slices that ran since the
 /// clock was read last.
 #[test]
 fn a_task_that_waited_in_a_line_is_not_behind_for_long() {
-    has_its_turn(Bank::new(), 200_000, 16);
+    check_turn(Bank::new(), 200_000, 16);
     let bank = Bank::new();
     bank.handle.set_priority(Color::new(8), Priority::Low);
-    has_its_turn(bank, 200_000, 16);
+    check_turn(bank, 200_000, 16);
 }
 
-/// The thief's clients all stop at once. The thief takes half of the lanes, then half of the rest, and that is
+/// The thief's clients all stop at once. The thief takes half of the lanes, then half of the pause, and that is
 /// enough.
 #[test]
-fn a_thief_rests_longer_and_longer_but_always_comes_back() {
+fn a_thief_pauses_longer_and_longer_but_always_comes_back() {
     let mut bank = Bank::new();
     bank.open_queue(0, CLIENTS, 1, 10);
-    let mut rests = Vec::new();
-    while rests.len() < 5 {
+    let mut pauses = Vec::new();
+    while pauses.len() < 5 {
         let before = bank.polls();
         let limit = bank.steal().expect("there is more");
-        rests.push((bank.polls() - before, limit));
+        pauses.push((bank.polls() - before, limit));
         bank.clock.spend(limit);
     }
     // The thief steals twice at first. It leaves the lane that the victim runs next, and looks for that after a
     // millisecond.
     assert_eq!(
-        rests,
+        pauses,
         [(24, 200_000), (4, 400_000), (2, 800_000), (1, 1_600_000), (0, 1_000_000)],
-        "so many clients, and a rest"
+        "so many clients, and a pause"
     );
     assert_eq!(bank.close(), CLIENTS as u64);
 }
 
 #[test]
-fn a_thief_of_clients_that_work_does_not_rest() {
+fn a_thief_of_clients_that_work_does_not_pause() {
     let mut bank = Bank::new();
     bank.open_queue(0, CLIENTS, 1, 20_000);
     // The thief takes all but the lane that the victim runs next.
-    let rest = bank.steal();
-    assert_eq!((bank.polls(), rest), (CLIENTS - 1, Some(1_000_000)));
+    let pause = bank.steal();
+    assert_eq!((bank.polls(), pause), (CLIENTS - 1, Some(1_000_000)));
     assert_eq!(bank.close(), CLIENTS as u64);
 }
 
 #[test]
-fn a_resting_worker_runs_its_own_lanes() {
+fn a_pausing_worker_runs_its_own_lanes() {
     let mut bank = Bank::new();
     bank.open_queue(0, CLIENTS, 1, 10);
     assert_eq!(bank.steal(), Some(200_000));
@@ -230,9 +230,9 @@ fn a_resting_worker_runs_its_own_lanes() {
     };
     bank.handle.post_to_worker(1, Color::new(7), count(&ran)).ok().expect("there is such a worker");
     let late = count(&ran);
-    drop(bank.handle.spawn_alone(async move { late() }));
+    drop(bank.handle.spawn_unique(async move { late() }));
     bank.clock.spend(50_000);
-    assert_eq!(bank.steal(), Some(150_000), "and rests on");
+    assert_eq!(bank.steal(), Some(150_000), "and pauses on");
     assert_eq!(ran.load(Ordering::Relaxed), 2, "what is pinned, and what came from outside");
     assert_eq!(bank.close(), CLIENTS as u64);
 }

@@ -4,10 +4,10 @@
 use crate::color::Color;
 use crate::contain::contain;
 use crate::lane::behavior::order::HasOrder;
-use crate::lane::priority::port::HasClasses;
-use crate::lane::readers::port::HasWorkers;
-use crate::lane::section::port::HasSections;
-use crate::lane::visit::port::HasVisits;
+use crate::lane::priority::classes::HasClasses;
+use crate::lane::readers::workers::HasWorkers;
+use crate::lane::section::key::HasSections;
+use crate::lane::snapshot::asked::HasSnapshot;
 use crate::lane::{Lane, LanePtr, ReadyLane};
 use crate::meter::{At, Level};
 use crate::task::TaskPanic;
@@ -18,14 +18,14 @@ use std::task::Waker;
 
 /// The operations of the scheduler that every lane needs.
 pub(crate) trait Dispatch:
-    Observe + HasOrder + HasClasses + HasWorkers + HasSections + HasVisits + Any + Send + Sync
+    Observe + HasOrder + HasClasses + HasWorkers + HasSections + HasSnapshot + Any + Send + Sync
 {
     /// Takes a lane that has just become runnable. `pin` is the thread that must run it, 0 for any worker.
     ///
     /// Another thread may run and free the lane before this returns, and the lane may be the last owner of the
     /// scheduler. So nothing that the lane keeps alive may be touched after the lane is published. With
     /// [`Owner::Worker`] only a worker of the scheduler takes the lane; any other thread gives it back.
-    fn dispatch(&self, lane: ReadyLane, pin: u32, owner: Owner) -> Result<(), ReadyLane>;
+    fn accept(&self, lane: ReadyLane, pin: u32, owner: Owner) -> Result<(), ReadyLane>;
 
     /// Gives back `refs` references which were the last when the caller looked, and frees the lane if they still are.
     /// With [`Owner::Worker`], any thread that is no worker of the scheduler does nothing, and returns false.
@@ -78,7 +78,7 @@ pub(crate) trait Observe {
     fn record(&self, level: Level, event: Event);
 
     /// A task is about to be spawned, by this thread.
-    fn has_spawned(&self);
+    fn count_spawn(&self);
 
     /// A task has panicked, on this thread.
     fn panicked(&self, panic: &TaskPanic<'_>);

@@ -1,4 +1,4 @@
-//! The visits of a dump, against all that may happen to a lane meanwhile. Loom watches the list of waiting tasks, their
+//! The views of a dump, against all that may happen to a lane meanwhile. Loom watches the list of waiting tasks, their
 //! records and leaves: a visitor without the right to run the lane fails a model.
 
 use super::check_within;
@@ -32,7 +32,7 @@ fn states(dumped: &Dumped, id: Id) -> Vec<StateSeen> {
     tasks.filter(|task| task.id == id).map(|task| task.state).collect()
 }
 
-/// A push that finds the lane in a visit stands behind it, and its lane goes on: no node is lost, and none is overtaken.
+/// A push that finds the lane in a view stands behind it, and its lane goes on: no node is lost, and none is overtaken.
 #[test]
 fn visit_against_push() {
     check_within(3, || {
@@ -51,9 +51,9 @@ fn visit_against_push() {
             gate.open();
             runner.run_all();
         });
-        let tasks = lane.visit_idle(|visit| {
-            let first = visit.task_behind(None);
-            first.map(|task| visit.has(task) && visit.task_behind(Some(task)).is_none())
+        let tasks = lane.view_idle(|view| {
+            let first = view.task_behind(None);
+            first.map(|task| view.has(task) && view.task_behind(Some(task)).is_none())
         });
         assert_ne!(tasks, Some(Some(false)), "there is one task at most");
         drop(lane);
@@ -104,7 +104,7 @@ fn dump_against_retirement() {
         let (handle, mut workers, _beds) = pool(1);
         let mut worker = workers.remove(0);
         let (gate, wait) = gate();
-        let woken = handle.spawn_alone(wait);
+        let woken = handle.spawn_unique(wait);
         step_until_idle(&mut worker);
         let thread = thread::spawn(move || {
             gate.open();

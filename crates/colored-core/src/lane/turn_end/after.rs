@@ -1,8 +1,8 @@
-//! The work that a turn leaves: the code that ran the turn names it, `unlink.rs` does it.
+//! The work that a turn leaves: the code that ran the turn names it, `turn_end.rs` does it.
 
 /// The work on a head that has had its turn, once it is out of the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum After {
+pub(in crate::lane) enum After {
     /// A task that waits.
     End,
     /// A task that is complete.

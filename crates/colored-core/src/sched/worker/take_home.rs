@@ -31,20 +31,20 @@ impl Worker {
     /// The home queue is not empty: moves the lanes that have come home, and now and then also the lanes behind.
     #[cold]
     pub(super) fn fetch_due_home(&mut self) {
-        let all_of_it = self.lets_up();
+        let all_of_it = self.check_behind();
         let home_queue = &self.local.remote().home_queue;
         if all_of_it || home_queue.has_home() {
             home_queue.empty_into(&self.local.deque, all_of_it);
         }
     }
 
-    /// Whether the lanes behind have been there for long enough.
-    pub(super) fn lets_up(&mut self) -> bool {
-        let (steps, nanos) = self.let_up;
+    /// Checks whether the lanes behind have waited for long enough, and if so begins their next wait.
+    pub(super) fn check_behind(&mut self) -> bool {
+        let (steps, nanos) = self.behind_moved;
         let (now_steps, now) = (self.steps, self.now());
         let is_due = now_steps.wrapping_sub(steps) >= BEHIND_STEPS || now - nanos >= BEHIND_NANOS;
         if is_due {
-            self.let_up = (now_steps, now);
+            self.behind_moved = (now_steps, now);
         }
         is_due
     }

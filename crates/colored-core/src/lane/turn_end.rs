@@ -7,7 +7,10 @@
 //! A head behind which a producer is half done cannot leave yet. The lane remembers what remains
 //! ([`Held::set_stalled`]), goes back to its worker, and begins with that the next time.
 
-use crate::lane::after::After;
+pub(in crate::lane) mod after;
+mod hold;
+
+use self::after::After;
 use crate::lane::behavior;
 use crate::lane::current::Hold;
 use crate::lane::held::{Head, Held};
@@ -66,7 +69,7 @@ impl LanePtr {
             }
             let unlinked = lane.chain.unlink_head();
             if urgent && unlinked == Unlinked::Stalled {
-                lane.priority.unlower();
+                lane.priority.restore();
             }
             unlinked
         };
@@ -82,7 +85,7 @@ impl LanePtr {
             }
             Unlinked::Idle => {
                 // `settle` may drop a foreign waker, whose code must not see the color.
-                hold.has_ended();
+                hold.end();
                 // SAFETY: the head, which has had its turn, was the last node, and is out of the chain.
                 unsafe { after.settle(head, hold) };
                 let owed = hold.take_owed();
@@ -117,7 +120,7 @@ impl After {
             }
             After::Release => {
                 hold.owe(-1);
-                current::has_completed();
+                current::count_completed();
                 // SAFETY: the task is complete and its node in no chain; the runtime's reference ends here.
                 unsafe { task().release() };
             }

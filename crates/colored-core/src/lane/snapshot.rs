@@ -2,30 +2,30 @@
 //!
 //! # The invariant
 //!
-//! A [`Visit`] is a lane that this thread has the right to run, at a moment between two turns. Only the holder of a lane
-//! polls its tasks, so while a visit lasts no thread changes the list of waiting tasks, a record or a leaf of one of
+//! A [`View`] is a lane that this thread has the right to run, at a moment between two turns. Only the holder of a lane
+//! polls its tasks, so while a view lasts no thread changes the list of waiting tasks, a record or a leaf of one of
 //! these tasks, or takes a node out of the chain. The right to run comes in one of these ways, and no other:
 //!
 //! | the lane is | the visitor | how it has the right |
 //! |---|---|---|
-//! | idle | the thread that dumps | the lane's own node, as for an inline call ([`LaneRef::visit_idle`]) |
+//! | idle | the thread that dumps | the lane's own node, as for an inline call ([`LaneRef::view_idle`]) |
 //! | queued or running | the holder, at the begin of its next slice | it runs the slice ([`Held::show`]) |
-//! | parked | the thread that dumps | it has claimed the task that keeps the lane ([`visit_kept`]) |
-//! | running on the thread that dumps | that thread, from inside a turn | its own hold ([`LaneRef::visit_own`]) |
+//! | parked | the thread that dumps | it has claimed the task that keeps the lane ([`view_kept`]) |
+//! | running on the thread that dumps | that thread, from inside a turn | its own hold ([`LaneRef::view_own`]) |
 //!
-//! So exclusion (G1) is as for an inline call; the order (G2) too: a node that is pushed during the visit of an idle lane
-//! stands behind the lane's own node, and the end of the visit hands the lane on with that node at its head. A visit
+//! So exclusion (G1) is as for an inline call; the order (G2) too: a node that is pushed during the view of an idle lane
+//! stands behind the lane's own node, and the end of the view hands the lane on with that node at its head. A view
 //! looks at a page of tasks, and so delays the lane for some 50 µs at most (G7). The lane is taken out of no queue.
 //!
 //! A lane that is not idle is asked by a flag (`asked`). The flag is a hint: it says that the scheduler has a request,
 //! which the holder takes out under a lock. The thread that dumps also tries the lane again and again, so a flag that is
 //! seen late, or never, delays the dump only.
 
-pub(crate) mod port;
+pub(crate) mod asked;
 
 use crate::color::Color;
-use crate::lane::alone::try_alone;
 use crate::lane::held::Held;
+use crate::lane::try_take::try_take;
 use crate::lane::{Lane, LanePtr, LaneRef};
 use crate::queue::{Kind, Node};
 use crate::sync::Ordering;
@@ -34,7 +34,7 @@ use std::ptr::NonNull;
 
 /// A lane that this thread has the right to run, between two turns or inside one of its own.
 #[derive(Clone, Copy)]
-pub(crate) struct Visit<'a> {
+pub(crate) struct View<'a> {
     lane: Held<'a>,
     ptr: LanePtr,
     /// The task that keeps the lane, which the visitor has claimed: it waits, although the claim makes it look scheduled.
@@ -53,27 +53,27 @@ pub(crate) struct Line {
 impl LaneRef {
     /// Calls `f` with the lane if it is idle. `f` runs no code of the program.
     #[inline]
-    pub(crate) fn visit_idle<R>(&self, f: impl FnOnce(Visit<'_>) -> R) -> Option<R> {
-        if !try_alone(self) {
+    pub(crate) fn view_idle<R>(&self, f: impl FnOnce(View<'_>) -> R) -> Option<R> {
+        if !try_take(self) {
             return None;
         }
         // SAFETY: this thread has just taken the lane by its own node, and `self` keeps it alive.
         let lane = unsafe { Held::new(self.ptr()) };
-        let result = f(Visit { lane, ptr: self.ptr(), claimed: None });
-        // SAFETY: the lane's own node is at its head since `try_alone`, nothing has run under the color, and `self`
+        let result = f(View { lane, ptr: self.ptr(), claimed: None });
+        // SAFETY: the lane's own node is at its head since `try_take`, nothing has run under the color, and `self`
         // keeps the lane.
         unsafe { self.ptr().end_unused() };
         Some(result)
     }
 
     /// Calls `f` with the lane if this thread runs it. `f` runs no code of the program.
-    pub(crate) fn visit_own<R>(&self, f: impl FnOnce(Visit<'_>) -> R) -> Option<R> {
+    pub(crate) fn view_own<R>(&self, f: impl FnOnce(View<'_>) -> R) -> Option<R> {
         if !self.is_current() {
             return None;
         }
         // SAFETY: this thread holds the lane up to the end of a turn that is further up the stack.
         let lane = unsafe { Held::new(self.ptr()) };
-        Some(f(Visit { lane, ptr: self.ptr(), claimed: None }))
+        Some(f(View { lane, ptr: self.ptr(), claimed: None }))
     }
 }
 
@@ -82,12 +82,12 @@ impl LaneRef {
 /// # Safety
 ///
 /// The caller has claimed the task, found that it keeps its lane, and gives the claim back after the call.
-pub(crate) unsafe fn visit_kept<R>(task: TaskRef<LanePtr>, f: impl FnOnce(Visit<'_>) -> R) -> R {
+pub(crate) unsafe fn view_kept<R>(task: TaskRef<LanePtr>, f: impl FnOnce(View<'_>) -> R) -> R {
     let ptr = task.lane();
     // SAFETY: the right to run a kept lane goes with the right to move its task, which the caller has claimed; the
     // task's node is in the chain, and keeps the lane.
     let lane = unsafe { Held::new(ptr) };
-    f(Visit { lane, ptr, claimed: Some(task) })
+    f(View { lane, ptr, claimed: Some(task) })
 }
 
 impl Lane {
@@ -110,11 +110,11 @@ impl Held<'_> {
 
     #[cold]
     fn show(self, ptr: LanePtr) {
-        self.port.visited(Visit { lane: self, ptr, claimed: None });
+        self.port.show(View { lane: self, ptr, claimed: None });
     }
 }
 
-impl Visit<'_> {
+impl View<'_> {
     pub(crate) fn ptr(self) -> LanePtr {
         self.ptr
     }
@@ -128,8 +128,8 @@ impl Visit<'_> {
     }
 
     /// Whether the task, one of this lane, waits to be woken.
-    pub(crate) fn waits(self, task: TaskRef<LanePtr>) -> bool {
-        task.waits() || self.claimed == Some(task)
+    pub(crate) fn is_waiting(self, task: TaskRef<LanePtr>) -> bool {
+        task.is_waiting() || self.claimed == Some(task)
     }
 
     /// Whether the task is on the lane's list of tasks that have been polled and are not complete.

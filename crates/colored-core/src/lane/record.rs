@@ -1,24 +1,25 @@
-//! Where a lane is measured, while its scheduler records. See [`meter`](crate::meter).
+//! The events of a lane that go into its meter and into the trace, while its scheduler records. See
+//! [`meter`](crate::meter).
 //!
-//! Each function here is out of line; its callers first ask [`is_on`](crate::meter::is_on), or know the level of their slice.
+//! Each function is out of line. Its callers first ask [`is_on`](crate::meter::is_on), or know the level of their slice.
 //!
 //! | event | in | the lane's state becomes |
 //! |---|---|---|
-//! | a node is pushed | [`counts`](Lane::counts) | |
-//! | the lane is given to a queue | [`is_queued`](Lane::is_queued) | queued |
-//! | a slice begins | [`slice_begins`](Lane::slice_begins) | running |
-//! | the turn of a node begins | [`turn_begins`](Lane::turn_begins) | |
-//! | the turn is over, and the next exchange may end the hold | [`turn_ends`](Lane::turn_ends) | idle, or kept |
-//! | the exchange did not | [`goes_on`](Lane::goes_on) | running |
-//! | a closure begins at once, on its caller's thread | [`begins_at_once`](Lane::begins_at_once) | running |
-//! | it is over | [`ends_at_once`](Lane::ends_at_once) | idle, unless something waits |
-//! | it has run during a poll of another lane | that lane [`lends`](Lane::lends) the time | |
-//! | a behavior, or readers, are about to get the lane | [`is_taken`](Lane::is_taken) | kept |
-//! | these give it back | [`may_end`](Lane::may_end), then perhaps `is_queued` | idle |
+//! | a node is pushed | [`record_push`](Lane::record_push) | |
+//! | the lane is given to a queue | [`record_queued`](Lane::record_queued) | queued |
+//! | a slice begins | [`record_slice`](Lane::record_slice) | running |
+//! | the turn of a node begins | [`record_turn`](Lane::record_turn) | |
+//! | the turn is over, and the next exchange may end the hold | [`record_turn_end`](Lane::record_turn_end) | idle, or kept |
+//! | the exchange did not | [`record_running`](Lane::record_running) | running |
+//! | a closure begins at once, on its caller's thread | [`record_call_begin`](Lane::record_call_begin) | running |
+//! | it is over | [`record_call_end`](Lane::record_call_end) | idle, unless something waits |
+//! | it has run during a poll of another lane | that lane's [`record_lent`](Lane::record_lent) | |
+//! | a behavior, or readers, are about to get the lane | [`record_taken`](Lane::record_taken) | kept |
+//! | these give it back | [`record_idle`](Lane::record_idle), then perhaps `record_queued` | idle |
 //!
-//! All of them come before the exchange that gives the right to run away: afterwards the lane may be gone.
+//! Call each before the exchange that gives the right to run away: another thread may free the lane afterwards.
 
-use crate::lane::after::After;
+use crate::lane::turn_end::after::After;
 use crate::lane::{Lane, LanePtr, current};
 use crate::meter::{At, Level, Meter};
 use crate::queue::{Node, Pushed};
@@ -30,7 +31,7 @@ use std::ptr::NonNull;
 impl LanePtr {
     /// The task is about to be scheduled: it has been woken, perhaps by the task that this thread polls.
     #[cold]
-    pub(in crate::lane) fn records_wake(self, task: TaskRef<LanePtr>) {
+    pub(in crate::lane) fn record_wake(self, task: TaskRef<LanePtr>) {
         // SAFETY: the task, which is not complete, owns a reference to its lane.
         let port = &unsafe { self.get() }.port;
         port.record(Level::Tasks, Event::Wake { by: current::waker(), task: task.id() });
@@ -40,13 +41,13 @@ impl LanePtr {
 impl Lane {
     /// A closure is about to be posted.
     #[cold]
-    pub(crate) fn records_post(&self) {
+    pub(crate) fn record_post(&self) {
         self.port.record(Level::All, Event::Post { color: self.color() });
     }
 
     /// A call or a read is about to begin or to be queued.
     #[cold]
-    pub(crate) fn records_call(&self) {
+    pub(crate) fn record_call(&self) {
         self.port.record(Level::All, Event::Call { color: self.color() });
     }
 
@@ -79,9 +80,9 @@ impl Lane {
 
     /// `node` is about to be pushed.
     #[cold]
-    pub(in crate::lane) fn counts(&self, node: &Node) {
+    pub(in crate::lane) fn record_push(&self, node: &Node) {
         if let Some(at) = self.port.recorded() {
-            self.meter().pushes(&node.counted, at);
+            self.meter().record_push(&node.counted, at);
         }
     }
 
@@ -93,35 +94,35 @@ impl Lane {
     #[cold]
     pub(in crate::lane) unsafe fn push_recorded(&self, node: NonNull<Node>) -> Pushed {
         // SAFETY: the node is in no chain yet, so this thread may read it.
-        self.counts(unsafe { node.as_ref() });
+        self.record_push(unsafe { node.as_ref() });
         // SAFETY: the caller promises that the node is in no chain, and that node and chain are alive until it is
         // unlinked.
         let pushed = unsafe { self.chain.push(node) };
         if let Pushed::Claimed = pushed {
-            self.is_queued();
+            self.record_queued();
         }
         pushed
     }
 
     /// The caller is about to give the right to run the lane to a queue.
     #[cold]
-    pub(in crate::lane) fn is_queued(&self) {
+    pub(in crate::lane) fn record_queued(&self) {
         if let Some(at) = self.port.recorded() {
-            self.is_queued_at(at);
+            self.record_queued_at(at);
         }
     }
 
     #[cold]
-    pub(in crate::lane) fn is_queued_at(&self, at: At) {
-        if let Some(kept) = self.meter().is_queued(at) {
+    pub(in crate::lane) fn record_queued_at(&self, at: At) {
+        if let Some(kept) = self.meter().record_queued(at) {
             self.port.record(Level::Slices, Event::Kept { color: self.color(), kept });
         }
     }
 
     /// A thread with this pin begins a slice. Returns how long the lane was queued.
     #[cold]
-    pub(in crate::lane) fn slice_begins(&self, at: At, thread: u32) -> u64 {
-        let (queued, depth) = self.meter().slice_begins(at, thread);
+    pub(in crate::lane) fn record_slice(&self, at: At, thread: u32) -> u64 {
+        let (queued, depth) = self.meter().record_slice(at, thread);
         if depth > 1 {
             let depth = u32::try_from(depth).unwrap_or(u32::MAX);
             self.port.record(Level::Slices, Event::Depth { color: self.color(), depth });
@@ -131,82 +132,82 @@ impl Lane {
 
     /// The turn of a node begins that was counted.
     #[cold]
-    pub(in crate::lane) fn turn_begins(&self, now: u64) {
-        self.meter().turn_begins(now);
+    pub(in crate::lane) fn record_turn(&self, now: u64) {
+        self.meter().record_turn(now);
     }
 
     /// A node has been taken out, and has its turn.
     #[inline]
-    pub(in crate::lane) fn is_let_in(&self, node: &Node) {
+    pub(in crate::lane) fn record_admitted(&self, node: &Node) {
         if node.counted.take() {
-            self.turn_begins(self.port.noted_time());
+            self.record_turn(self.port.noted_time());
         }
     }
 
     /// A claim was pushed just now, and has got the lane, which was idle.
     #[cold]
-    pub(in crate::lane) fn is_granted(&self, node: &Node) {
-        self.is_let_in(node);
+    pub(in crate::lane) fn record_granted(&self, node: &Node) {
+        self.record_admitted(node);
         if let Some(at) = self.port.recorded() {
-            self.is_taken(at);
+            self.record_taken(at);
         }
     }
 
     /// The turn of the head is over.
     #[cold]
-    pub(in crate::lane) fn turn_ends(&self, after: After, at: At) {
-        self.meter().has_turned();
+    pub(in crate::lane) fn record_turn_end(&self, after: After, at: At) {
+        self.meter().record_turn_end();
         match after {
-            After::Keep => self.meter().is_kept(at),
+            After::Keep => self.meter().record_kept(at),
             After::Rotate => {
                 // SAFETY: the head is alive: only the holder, which is this thread, takes it out.
                 let head = unsafe { self.chain.head().as_ref() };
-                self.meter().pushes(&head.counted, at);
+                self.meter().record_push(&head.counted, at);
             }
             _ if self.chain.has_more() => {}
-            _ => self.may_end_at(at),
+            _ => self.record_idle_at(at),
         }
     }
 
     /// The holder goes on with the lane.
     #[cold]
-    pub(in crate::lane) fn goes_on(&self, at: At) {
-        self.meter().goes_on(at);
+    pub(in crate::lane) fn record_running(&self, at: At) {
+        self.meter().record_running(at);
     }
 
     /// A closure is about to run at once.
-    pub(in crate::lane) fn begins_at_once(&self, at: At) {
-        if let Some(kept) = self.meter().goes_on(at) {
+    pub(in crate::lane) fn record_call_begin(&self, at: At) {
+        if let Some(kept) = self.meter().record_running(at) {
             self.port.record(Level::Slices, Event::Kept { color: self.color(), kept });
         }
     }
 
-    /// The closure is over. If something waits by now, the lane is about to be queued.
-    pub(in crate::lane) fn ends_at_once(&self, at: At) {
-        if self.chain.has_more() { self.goes_on(at) } else { self.may_end_at(at) }
+    /// The closure is over. The lane is queued next if a node was pushed meanwhile.
+    pub(in crate::lane) fn record_call_end(&self, at: At) {
+        if self.chain.has_more() { self.record_running(at) } else { self.record_idle_at(at) }
     }
 
-    /// So many nanoseconds of the turn of this lane were other lanes'.
-    pub(in crate::lane) fn lends(&self, nanos: u64, at: At) {
-        self.meter().lends(nanos, at.session);
+    /// Subtracts `nanos` from the running turn: this thread ran other lanes meanwhile.
+    pub(in crate::lane) fn record_lent(&self, nanos: u64, at: At) {
+        self.meter().record_lent(nanos, at.session);
     }
 
     /// A behavior, or readers, are about to get the lane.
     #[cold]
-    pub(in crate::lane) fn is_taken(&self, at: At) {
-        self.meter().is_kept(at);
+    pub(in crate::lane) fn record_taken(&self, at: At) {
+        self.meter().record_kept(at);
     }
 
     /// The next exchange may end the hold.
     #[cold]
-    pub(in crate::lane) fn may_end(&self) {
+    pub(in crate::lane) fn record_idle(&self) {
         if let Some(at) = self.port.recorded() {
-            self.may_end_at(at);
+            self.record_idle_at(at);
         }
     }
 
-    fn may_end_at(&self, at: At) {
-        if let Some(kept) = self.meter().may_end(at) {
+    fn record_idle_at(&self, at: At) {
+        if let Some(kept) = self.meter().record_idle(at) {
             self.port.record(Level::Slices, Event::Kept { color: self.color(), kept });
         }
     }
