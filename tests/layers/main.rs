@@ -51,18 +51,18 @@ const CRATES: [Crate; 7] = [
         layers: &[
             &["ready", "thread_time", "wall"],
             &[
+                "block_on",
                 "budget",
                 "color_local",
                 "device",
-                "explained",
+                "error_context",
                 "json",
-                "launch",
-                "leaf",
                 "long_poll",
                 "missing_tokio",
-                "wait",
+                "thread_settings",
+                "wait_reason",
             ],
-            &["finish", "pool", "tokio_context", "trace", "usage"],
+            &["drain", "pool", "tokio_context", "trace", "usage"],
             &["driver", "report"],
             &["blocking", "time"],
             &["admission", "cell", "limit", "io", "sync", "task"],
@@ -404,14 +404,14 @@ fn one_file_reads_the_systems_clock() {
 }
 
 /// The only files that may name a way to end a registration, or one that takes a bare number. Both are for the type that
-/// owns the descriptor with its registration, in `driver/source.rs`, and for what it is made of.
+/// owns the descriptor with its registration, in `driver/registration.rs`, and for what it is made of.
 const REGISTERS: &[(&str, &[&str])] = &[
     (
         "deregister",
         &[
             "driver/descriptor.rs",
             "driver/reactor.rs",
-            "driver/source.rs",
+            "driver/registration.rs",
             "fs/descriptor.rs",
             "net/unix/pipe/end.rs",
         ],

@@ -121,11 +121,11 @@ impl Watcher for Reporter {
             let since = state.cores[core].clock;
             state.cores[core].waits = Waits::Lock { address, since };
             state = machine.next(core, state);
-            state.record_wait(core, since, place);
+            state.count_wait(core, since, place);
         });
     }
 
-    fn record_unlock(&self, address: usize, _: &'static str) {
+    fn has_unlocked(&self, address: usize, _: &'static str) {
         here(|machine, core| machine.lock().unlock(core, &machine.costs, address));
     }
 }
@@ -175,10 +175,10 @@ pub(crate) fn sleep(_thread: usize, limit: Option<u64>) {
         let since = state.cores[core].clock;
         state.cores[core].waits = Waits::Parked;
         if let Some(limit) = limit {
-            state.wakes_at(core, since + limit * PICOS);
+            state.wake_at(core, since + limit * PICOS);
         }
         state = machine.next(core, state);
-        state.record_sleep(core, since);
+        state.count_sleep(core, since);
         state.cores[core].token = false;
     });
 }
@@ -196,7 +196,7 @@ pub(crate) fn wake_at(thread: usize, nanos: u64) {
         let mut state = machine.lock();
         if matches!(state.cores[thread].waits, Waits::Parked) {
             let latency = machine.costs.latency;
-            state.wakes_at(thread, nanos * PICOS + latency);
+            state.wake_at(thread, nanos * PICOS + latency);
         }
     });
 }

@@ -2,8 +2,8 @@
 
 use super::stdio::{ChildStderr, ChildStdin, ChildStdout};
 use crate::io::{AsyncRead, AsyncReadExt};
-use crate::leaf::{Kind, labeled};
 use crate::time::sleep;
+use crate::wait_reason::{Kind, labeled};
 use colored_core::SchedulerHandle;
 use std::fmt;
 use std::io;

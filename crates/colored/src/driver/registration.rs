@@ -24,7 +24,7 @@
 //! | the end of the runtime | Operations fail. A socket keeps the driver, and so the selector: the drop deregisters as before. |
 //! | another runtime | Tasks of any runtime may wait. The registration stays where it was made. |
 //! | the alarm, the waker and the io_uring of a shard | Nothing deregisters them: they are closed together with the selector. |
-//! | the timer of the reactor thread | It is not registered: the thread reads it. |
+//! | the timer of the monitor thread | It is not registered: the thread reads it. |
 //! | sockets of the inspector | They are in a selector of its thread. It deregisters nothing, and closes them. |
 
 use std::fmt;
@@ -37,7 +37,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker, ready};
 
-use super::reactor::{Entry, Interest, Key, Place, Ready, Shard, Snapshot, Socket, Watched};
+use super::reactor::{Entry, Interest, Key, ListedWaiter, Ready, Shard, Snapshot, Socket, Watched};
 use super::{Driver, current};
 use crate::budget;
 
@@ -52,7 +52,7 @@ pub(crate) struct Registered<S: Socket> {
     key: Key,
     shard: usize,
     driver: Arc<Driver>,
-    room: Room,
+    room: WritableEvents,
 }
 
 /// mio has epoll here, or kqueue. Elsewhere it asks again for the events for which a socket was registered.
@@ -67,13 +67,13 @@ const CAN_WATCH_LATER: bool = cfg!(any(
     target_os = "openbsd",
 ));
 
-/// Whether the system tells that there is room for data.
-enum Room {
-    Told,
-    /// Not before an operation has found none.
+/// When the system is asked for events of room for data.
+enum WritableEvents {
+    On,
+    /// When an operation has found no room. `on` says whether that has happened.
     #[cfg(unix)]
     Later {
-        told: AtomicBool,
+        on: AtomicBool,
     },
 }
 
@@ -114,7 +114,7 @@ impl<S: Socket> Registered<S> {
         if !CAN_WATCH_LATER {
             return Registered::new(socket, Ready::READABLE | Ready::WRITABLE);
         }
-        let later = Room::Later { told: AtomicBool::new(false) };
+        let later = WritableEvents::Later { on: AtomicBool::new(false) };
         let ready = Ready::READABLE | Ready::WRITABLE;
         current::with(|context| {
             Registered::watched(context, socket, ready, Watched::ALL_BUT_ROOM, later)
@@ -138,7 +138,7 @@ impl<S: Socket> Registered<S> {
         watched: Watched,
     ) -> Result<Registered<S>, (S, io::Error)> {
         current::with(|context| {
-            Registered::try_watched(context, socket, ready, watched, Room::Told)
+            Registered::try_watched(context, socket, ready, watched, WritableEvents::On)
         })
     }
 
@@ -152,7 +152,7 @@ impl<S: Socket> Registered<S> {
         socket: S,
         ready: Ready,
     ) -> io::Result<Registered<S>> {
-        Registered::watched(context, socket, ready, Watched::EVERYTHING, Room::Told)
+        Registered::watched(context, socket, ready, Watched::EVERYTHING, WritableEvents::On)
     }
 
     fn watched(
@@ -160,7 +160,7 @@ impl<S: Socket> Registered<S> {
         socket: S,
         ready: Ready,
         watched: Watched,
-        room: Room,
+        room: WritableEvents,
     ) -> io::Result<Registered<S>> {
         let registered = Registered::try_watched(context, socket, ready, watched, room);
         registered.map_err(|(_, error)| error)
@@ -171,10 +171,10 @@ impl<S: Socket> Registered<S> {
         mut socket: S,
         ready: Ready,
         watched: Watched,
-        room: Room,
+        room: WritableEvents,
     ) -> Result<Registered<S>, (S, io::Error)> {
         let driver = Arc::clone(&context.driver);
-        let shard = driver.home_shard(context.worker);
+        let shard = driver.shard_of(context.worker);
         match driver.shards[shard].register(&mut socket, ready, watched) {
             Ok((key, entry)) => {
                 Ok(Registered { socket: Some(socket), entry, key, shard, driver, room })
@@ -211,7 +211,7 @@ impl<S: Socket> Registered<S> {
     /// it answers `WouldBlock`. Waits in the slot of the direction: the last task to poll is woken.
     ///
     /// Takes one unit of the budget, and returns it when the operation has to wait. The snapshot is
-    /// for [`drained`](Registered::drained).
+    /// for [`note_drained`](Registered::note_drained).
     pub(crate) fn poll_io<T>(
         &self,
         cx: &mut Context<'_>,
@@ -228,15 +228,15 @@ impl<S: Socket> Registered<S> {
         interest: Interest,
         mut operation: impl FnMut(&S) -> io::Result<T>,
     ) -> io::Result<(Snapshot, T)> {
-        let mut place = Place::new(&self.entry, interest);
-        poll_fn(|cx| self.drive(cx, interest, |cx| place.poll(cx), &mut operation)).await
+        let mut waiter = ListedWaiter::new(&self.entry, interest);
+        poll_fn(|cx| self.drive(cx, interest, |cx| waiter.poll(cx), &mut operation)).await
     }
 
     /// Waits until the socket is ready for part of `interest`, and returns that part. Cancel safe.
     pub(crate) async fn ready(&self, interest: Interest) -> io::Result<Ready> {
         self.entry.know(interest);
-        let mut place = Place::new(&self.entry, interest);
-        let seen = poll_fn(|cx| metered(cx, |cx| place.poll(cx))).await?;
+        let mut waiter = ListedWaiter::new(&self.entry, interest);
+        let seen = poll_fn(|cx| metered(cx, |cx| waiter.poll(cx))).await?;
         Ok(seen.ready().and(interest.answered_by()))
     }
 
@@ -289,16 +289,16 @@ impl<S: Socket> Registered<S> {
     ) -> io::Result<(Snapshot, T)> {
         match done {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                self.exhausted(seen, interest)?;
+                self.note_exhausted(seen, interest)?;
                 Err(error)
             }
             done => Ok((seen, done?)),
         }
     }
 
-    /// Tells that an operation in the direction of `interest` moved fewer bytes than it asked for,
+    /// Notes that an operation in the direction of `interest` moved fewer bytes than it asked for,
     /// but some. Saves the next one a system call that would answer `WouldBlock`.
-    pub(crate) fn drained(&self, seen: Snapshot, interest: Interest) {
+    pub(crate) fn note_drained(&self, seen: Snapshot, interest: Interest) {
         // If the system will not tell of room, the next operation asks, and reports that.
         if self.watch_room(interest).is_ok() {
             self.entry.drained(seen, interest);
@@ -312,7 +312,7 @@ impl<S: Socket> Registered<S> {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    fn exhausted(&self, seen: Snapshot, interest: Interest) -> io::Result<()> {
+    fn note_exhausted(&self, seen: Snapshot, interest: Interest) -> io::Result<()> {
         self.watch_room(interest)?;
         self.entry.exhausted(seen, interest);
         Ok(())
@@ -322,19 +322,19 @@ impl<S: Socket> Registered<S> {
     /// that one of them gets concerns all.
     #[cfg(unix)]
     fn watch_room(&self, interest: Interest) -> io::Result<()> {
-        if let (true, Room::Later { told }) = (interest.is_writable(), &self.room)
+        if let (true, WritableEvents::Later { on }) = (interest.is_writable(), &self.room)
             // Ordering: Acquire pairs with the Release below: a thread that need not ask comes after the answer.
-            && !told.load(Ordering::Acquire)
+            && !on.load(Ordering::Acquire)
         {
             self.shard().watch_room(self.get(), self.key)?;
-            told.store(true, Ordering::Release);
+            on.store(true, Ordering::Release);
         }
         Ok(())
     }
 
     #[cfg(not(unix))]
     fn watch_room(&self, _: Interest) -> io::Result<()> {
-        let Room::Told = self.room;
+        let WritableEvents::On = self.room;
         Ok(())
     }
 
@@ -351,7 +351,7 @@ impl<S: Socket> Registered<S> {
                 match operation(self.get()) {
                     Ok(done) => return Poll::Ready(Ok((seen, done))),
                     Err(error) => match error.kind() {
-                        io::ErrorKind::WouldBlock => self.exhausted(seen, interest)?,
+                        io::ErrorKind::WouldBlock => self.note_exhausted(seen, interest)?,
                         io::ErrorKind::Interrupted => {}
                         _ => return Poll::Ready(Err(error)),
                     },

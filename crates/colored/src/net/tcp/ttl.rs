@@ -1,4 +1,4 @@
-//! The time to live, of which IPv4 and IPv6 have one each.
+//! The time to live: the option of IPv4, and the hop limit of IPv6.
 
 use std::io;
 use std::net::SocketAddr;

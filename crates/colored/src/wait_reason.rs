@@ -1,4 +1,5 @@
-//! The waits without a record, for dumps: what a socket, a timer or a file notes in the task that waits for it.
+//! The reasons of waits that have no wait record. Sockets, timers and files note them in the waiting task, and dumps show
+//! them.
 
 mod labeled;
 

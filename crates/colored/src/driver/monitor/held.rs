@@ -1,6 +1,6 @@
 //! Workers that stay in one poll, and the spare workers that take their place.
 //!
-//! A worker is *stuck* when it has been in one slice since the last look, or for as long as a slow tick. Then a parked
+//! A worker is *stuck* when it has been in one slice since the last check, or for as long as a slow tick. Then a parked
 //! worker takes what is stranded with it. A worker is *held* when its poll is long
 //! ([`Builder::long_poll`](crate::Builder::long_poll)), or is inside [`block_in_place`](crate::block_in_place). While no
 //! worker is parked, one spare worker for each held one is wanted. A spare's thread starts when it is wanted first, and is
@@ -73,7 +73,7 @@ impl SpareThreads {
     }
 }
 
-/// The state that the reactor thread keeps of each worker and spare worker.
+/// The state that the monitor thread keeps of each worker and spare worker.
 pub(super) struct Held {
     workers: Box<[Last]>,
     spares: SpareThreads,
@@ -84,7 +84,7 @@ pub(super) struct Held {
     wanted: usize,
 }
 
-/// The last look at a worker.
+/// The last check at a worker.
 #[derive(Clone, Copy, Default)]
 struct Last {
     /// The slice that it was in.
@@ -98,12 +98,12 @@ struct Last {
 /// A slice that was seen to be slow.
 #[derive(Clone, Copy)]
 struct Slow {
-    /// The age of the slice, in nanoseconds, at the first look and at the last one.
+    /// The age of the slice, in nanoseconds, at the first check and at the last one.
     first: u64,
     last: u64,
-    /// The time of the thread at the last look.
+    /// The time of the thread at the last check.
     time: ThreadTime,
-    /// Since the first look: with a CPU, and without one though the thread could have run.
+    /// Since the first check: with a CPU, and without one though the thread could have run.
     cpu: Duration,
     delayed: Duration,
 }
@@ -113,9 +113,9 @@ impl Slow {
         Self { first: age, last: age, time, cpu: Duration::ZERO, delayed: Duration::ZERO }
     }
 
-    /// The next look. The system counts a wait for a CPU when it is over: so what it has not counted is such a wait if
+    /// The next check. The system counts a wait for a CPU when it is over: so what it has not counted is such a wait if
     /// the thread can run now, and otherwise the thread was blocked.
-    fn look(&mut self, age: u64, now: ThreadTime) {
+    fn check(&mut self, age: u64, now: ThreadTime) {
         let passed = Duration::from_nanos(age.saturating_sub(self.last));
         let counted = now.since(self.time);
         let cpu = counted.cpu.min(passed);
@@ -140,7 +140,7 @@ const STUCK: u64 = super::SLOW.as_nanos() as u64;
 const SLOW: u64 = 1_000_000;
 
 impl Last {
-    /// How long the thread of the slice has had a CPU, and could have had one; none with the first look at a slow slice.
+    /// How long the thread of the slice has had a CPU, and could have had one; none with the first check at a slow slice.
     fn times_of(
         &mut self,
         slice: &RunningSlice,
@@ -151,7 +151,7 @@ impl Last {
         }
         let now = now()?;
         let slow = self.slow.get_or_insert_with(|| Slow::new(slice.nanos, now));
-        slow.look(slice.nanos, now);
+        slow.check(slice.nanos, now);
         slow.times()
     }
 }
@@ -164,7 +164,7 @@ impl Held {
     }
 
     /// Looks at all workers, and calls other threads to help. True if some worker is stuck.
-    pub(super) fn look(
+    pub(super) fn check(
         &mut self,
         scheduler: &Scheduler,
         driver: &Driver,
@@ -207,7 +207,7 @@ impl Held {
         if held < self.helpers || scheduler.parked() == 0 {
             let helpers = held.min(self.max_helpers);
             if helpers != self.helpers {
-                long_polls.wants(helpers, helpers.saturating_sub(self.helpers));
+                long_polls.set_spares(helpers, helpers.saturating_sub(self.helpers));
                 self.helpers = helpers;
             }
         }
@@ -224,7 +224,7 @@ impl Held {
         }
     }
 
-    /// In which time the next look has to be, because a thread is missing.
+    /// In which time the next check has to be, because a thread is missing.
     pub(super) fn retries_in(&self) -> Option<Duration> {
         self.spares.refused.map(|_| RETRY)
     }
@@ -249,10 +249,10 @@ mod tests {
     }
 
     /// The times of a slice of 20 ms in milliseconds, which was seen at 2, 10 and 20 ms.
-    fn times(looks: [ThreadTime; 3]) -> (u64, u64) {
-        let mut slow = Slow::new(2 * MS, looks[0]);
-        slow.look(10 * MS, looks[1]);
-        slow.look(20 * MS, looks[2]);
+    fn times(checks: [ThreadTime; 3]) -> (u64, u64) {
+        let mut slow = Slow::new(2 * MS, checks[0]);
+        slow.check(10 * MS, checks[1]);
+        slow.check(20 * MS, checks[2]);
         let (cpu, delayed) = slow.times().unwrap();
         ((cpu.as_micros() as u64 + 500) / 1000, (delayed.as_micros() as u64 + 500) / 1000)
     }
@@ -275,9 +275,9 @@ mod tests {
         let now = time(5, 0, false);
         let mut slow = Slow::new(11 * MS, now);
         assert_eq!(slow.times(), None);
-        slow.look(20 * MS, now);
+        slow.check(20 * MS, now);
         assert_eq!(slow.times(), None);
-        slow.look(22 * MS, now);
+        slow.check(22 * MS, now);
         assert_eq!(slow.times(), Some((Duration::ZERO, Duration::ZERO)));
     }
 }

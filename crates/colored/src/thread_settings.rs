@@ -1,4 +1,4 @@
-//! How the threads of a runtime are launched.
+//! [`ThreadSettings`]: the stack size and the hooks of the threads of a runtime.
 
 use colored_core::contain;
 use std::fmt;
@@ -10,14 +10,14 @@ pub(crate) type Hook = Arc<dyn Fn() + Send + Sync>;
 
 /// The settings that all threads of a runtime share.
 #[derive(Clone, Default)]
-pub(crate) struct Launch {
+pub(crate) struct ThreadSettings {
     /// In bytes; none is the standard library's default.
     pub(crate) stack_size: Option<usize>,
     pub(crate) on_start: Option<Hook>,
     pub(crate) on_stop: Option<Hook>,
 }
 
-impl Launch {
+impl ThreadSettings {
     /// A thread that is about to be spawned.
     pub(crate) fn thread(&self, name: String) -> thread::Builder {
         let thread = thread::Builder::new().name(name);
@@ -55,9 +55,9 @@ impl Drop for Last {
     }
 }
 
-impl fmt::Debug for Launch {
+impl fmt::Debug for ThreadSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Launch")
+        f.debug_struct("ThreadSettings")
             .field("stack_size", &self.stack_size)
             .field("on_start", &self.on_start.is_some())
             .field("on_stop", &self.on_stop.is_some())

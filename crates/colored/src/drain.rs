@@ -1,10 +1,10 @@
-//! The parts that a runtime ends before it ends itself: the stages that were built in it.
+//! What a runtime drains before it shuts down: the stages that were built in it.
 //!
 //! A sender is built after its receiver, because it needs the receiver's handle. So the last stage
 //! built is closed first, and every event that it sends on finds the next stage still open: no event is
 //! lost that was accepted in time.
 
-use crate::wait;
+use crate::block_on;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -54,7 +54,7 @@ impl Finishers {
         while let Some(member) = self.pop() {
             let Some(member) = member.upgrade() else { continue };
             member.close();
-            if wait::until(member.drained().as_mut(), deadline).is_none() {
+            if block_on::block_until(member.drained().as_mut(), deadline).is_none() {
                 return member.left() + self.left();
             }
         }

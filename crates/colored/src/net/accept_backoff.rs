@@ -1,4 +1,4 @@
-//! The pause of a listener after an error.
+//! [`AcceptBackoff`]: how long a listener pauses after an error.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,7 +20,7 @@ const LONGEST: Duration = Duration::from_secs(1);
 /// so the listener stays readable and the next accept would fail at once. Each error in a row
 /// doubles the pause, and a success ends it.
 #[derive(Default)]
-pub(super) struct Backoff {
+pub(super) struct AcceptBackoff {
     /// False while all goes well, which is all that a successful accept has to look at.
     pausing: AtomicBool,
     pause: Mutex<Pause>,
@@ -36,10 +36,10 @@ struct Pause {
 
 type Timer = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-impl Backoff {
-    /// An accept failed: starts a pause, and answers how long it is. Errors within a pause, from
+impl AcceptBackoff {
+    /// Starts a pause, after an accept that failed, and returns how long it is. Errors within a pause, from
     /// acceptors that were already on their way, do not make it longer.
-    pub(super) fn failed(&self) -> Duration {
+    pub(super) fn start_pause(&self) -> Duration {
         let now = Instant::now();
         let mut pause = self.lock();
         if pause.end.is_none_or(|end| end <= now) {
@@ -51,8 +51,8 @@ impl Backoff {
         pause.length
     }
 
-    /// An accept succeeded: the next error starts with a short pause.
-    pub(super) fn succeeded(&self) {
+    /// Ends the pause, after an accept that succeeded. The next error starts with a short pause.
+    pub(super) fn end_pause(&self) {
         // Ordering: hint only, for both.
         if self.pausing.load(Ordering::Relaxed) {
             self.pausing.store(false, Ordering::Relaxed);
@@ -62,14 +62,14 @@ impl Backoff {
     }
 
     /// Waits for the end of the pause.
-    pub(super) async fn over(&self) {
+    pub(super) async fn wait(&self) {
         while let Some(left) = self.left() {
             Box::pin(sleep(left)).await;
         }
     }
 
-    /// Like [`over`](Backoff::over) for one task at a time.
-    pub(super) fn poll_over(&self, cx: &mut Context<'_>) -> Poll<()> {
+    /// Like [`wait`](AcceptBackoff::wait) for one task at a time.
+    pub(super) fn poll_wait(&self, cx: &mut Context<'_>) -> Poll<()> {
         while let Some(left) = self.left() {
             // Polled outside the lock, because a timer may drop the waker of another task.
             let timer = self.lock().timer.take();
@@ -104,24 +104,24 @@ mod tests {
 
     #[test]
     fn errors_within_one_pause_count_once() {
-        let backoff = Backoff::default();
-        assert_eq!(backoff.failed(), FIRST);
-        assert_eq!(backoff.failed(), FIRST);
+        let backoff = AcceptBackoff::default();
+        assert_eq!(backoff.start_pause(), FIRST);
+        assert_eq!(backoff.start_pause(), FIRST);
         assert!(backoff.left().is_some_and(|left| left <= FIRST));
     }
 
     #[test]
     fn pauses_double_up_to_the_longest_and_a_success_ends_them() {
-        let backoff = Backoff::default();
+        let backoff = AcceptBackoff::default();
         let lengths = (0..10).map(|_| {
-            let length = backoff.failed();
+            let length = backoff.start_pause();
             backoff.lock().end = Some(Instant::now());
             length.as_millis()
         });
         let expected = [5, 10, 20, 40, 80, 160, 320, 640, 1000, 1000];
         assert_eq!(lengths.collect::<Vec<_>>(), expected);
-        backoff.succeeded();
+        backoff.end_pause();
         assert!(backoff.left().is_none());
-        assert_eq!(backoff.failed(), FIRST);
+        assert_eq!(backoff.start_pause(), FIRST);
     }
 }

@@ -13,22 +13,22 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 /// A timer in a wheel. Dropping it takes the timer out.
-pub(crate) struct Registered {
+pub(crate) struct WheelTimer {
     /// The thread that put it there.
-    pub(crate) home: Arc<Context>,
+    pub(crate) context: Arc<Context>,
     pub(crate) wheel: usize,
     pub(crate) key: Key,
 }
 
-thread_local!(static LAST: Cell<Option<Registered>> = const { Cell::new(None) });
+thread_local!(static LAST: Cell<Option<WheelTimer>> = const { Cell::new(None) });
 
-impl Registered {
+impl WheelTimer {
     /// Drops it, later if this thread is the worker whose wheel it is.
     pub(crate) fn let_go(self) {
-        let at_home = |context: &Arc<Context>| {
-            context.worker == Some(self.wheel) && Arc::ptr_eq(context, &self.home)
+        let is_owner = |context: &Arc<Context>| {
+            context.worker == Some(self.wheel) && Arc::ptr_eq(context, &self.context)
         };
-        if current::on_thread(at_home).unwrap_or(false) {
+        if current::on_thread(is_owner).unwrap_or(false) {
             // The old value is dropped when it is out of the cell: its waker may be foreign code. A thread that ends
             // drops its thread-locals in any order.
             drop(LAST.try_with(|last| last.replace(Some(self))));
@@ -36,14 +36,14 @@ impl Registered {
     }
 }
 
-impl Drop for Registered {
+impl Drop for WheelTimer {
     fn drop(&mut self) {
-        self.home.driver.wheels[self.wheel].cancel(self.key);
+        self.context.driver.wheels[self.wheel].cancel(self.key);
     }
 }
 
 /// The timer that was let go of last; it is in the wheel of this thread.
-pub(crate) fn take_last() -> Option<Registered> {
+pub(crate) fn take_last() -> Option<WheelTimer> {
     LAST.try_with(Cell::take).ok().flatten()
 }
 

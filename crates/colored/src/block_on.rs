@@ -1,4 +1,4 @@
-//! Waiting for a future on a thread that runs no tasks: it sleeps meanwhile.
+//! Blocks a thread that runs no tasks on a future. The thread sleeps in between.
 
 use crate::wall;
 use std::pin::Pin;
@@ -17,7 +17,7 @@ impl Wake for Unpark {
 
 /// Polls `future` on this thread, which sleeps in between, until it is ready, or until `deadline`: then
 /// the result is `None`. At least once, however late it is.
-pub(crate) fn until<F: Future + ?Sized>(
+pub(crate) fn block_until<F: Future + ?Sized>(
     mut future: Pin<&mut F>,
     deadline: Option<Instant>,
 ) -> Option<F::Output> {

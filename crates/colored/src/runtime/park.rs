@@ -1,4 +1,4 @@
-//! [`Port`]: the scheduler's view of the operating system.
+//! [`DriverPark`]: how the scheduler parks, wakes and times its workers, and what it reports: on the driver.
 
 use crate::driver::Driver;
 use crate::missing_tokio;
@@ -12,15 +12,15 @@ use std::time::Instant;
 /// A function that hears of each panic of a task.
 pub(super) type PanicHook = Arc<dyn Fn(&TaskPanic<'_>) + Send + Sync>;
 
-pub(super) struct Port {
+pub(super) struct DriverPark {
     pub(super) driver: Arc<Driver>,
     pub(super) start: Instant,
-    /// There is no reactor thread: the worker looks for deadlocks, in its turns.
+    /// There is no monitor thread: the worker looks for deadlocks, in its turns.
     pub(super) is_embedded: bool,
     pub(super) on_task_panic: Option<PanicHook>,
 }
 
-impl Park for Port {
+impl Park for DriverPark {
     fn unpark(&self, worker: usize) {
         self.driver.unpark(worker);
     }
@@ -34,12 +34,12 @@ impl Park for Port {
         if self.is_embedded {
             self.driver.come_back_soon(0);
         } else {
-            self.driver.bell.stir();
+            self.driver.check_timer.check_soon();
         }
     }
 
     fn guest_waits(&self) {
-        self.driver.guest_waits();
+        self.driver.wake_for_waiting_guest();
     }
 
     fn panicked(&self, scheduler: &Scheduler, panic: &TaskPanic<'_>) {

@@ -1,37 +1,37 @@
-//! The reactor thread: it sees that no stuck worker delays I/O or timers (G10), and that no lane waits behind a stuck
+//! The monitor thread: it sees that no stuck worker delays I/O or timers (G10), and that no lane waits behind a stuck
 //! worker (G6).
 //!
-//! It looks at every shard, wheel and worker once a tick:
+//! It checks every shard, wheel and worker once a tick:
 //!
-//! * a shard that no thread has polled since the last look gets a parked worker, or, if there is none, is polled right
+//! * a shard that no thread has polled since the last check gets a parked worker, or, if there is none, is polled right
 //!   here;
 //! * a wheel that is overdue is advanced here;
-//! * if a worker has been inside one slice since the last look, the thread gets a parked worker to take the lane that
+//! * if a worker has been inside one slice since the last check, the thread gets a parked worker to take the lane that
 //!   is stranded in the stuck worker's `next` slot;
 //! * if a worker's poll is long, a spare worker takes the place of that worker (`held.rs`);
-//! * if there are sections, the thread looks whether they wait for ever (`deadlocks.rs`).
+//! * if there are sections, the thread searches for deadlocks (`deadlocks.rs`).
 //!
 //! A worker that parks while this thread polls a shard finds the turn taken, and sleeps on its condition
 //! variable: then no worker is inside the poll of that shard. So this thread does not count a poll of its own as care
-//! by another thread, and looks again before it sleeps.
+//! by another thread, and checks again before it sleeps.
 //!
 //! A tick costs 10 to 30 µs, most of them for waking up. It is fast while a worker is stuck and something depends on this
 //! thread: a shard that no other thread polls, a timer that is due soon, or a parked worker, which is not woken for a
 //! stranded lane. When the thread finds all workers parked twice in a row it goes to sleep: an idle process makes no system
-//! call. The worker that wakes up next rings the [`Bell`]. While workers are seldom awake, they put the tick off (see
-//! there). With sections the thread sleeps only if it has looked for deadlocks since a worker or a guest ran last.
+//! call. The worker that wakes up next starts the [`CheckTimer`]. While workers are seldom awake, they postpone the tick (see
+//! there). With sections the thread sleeps only if it has searched for deadlocks since a worker or a guest ran last.
 
-mod bell;
+mod check_timer;
 mod deadlocks;
 mod held;
 mod stalls;
 
-pub(crate) use self::bell::Bell;
-pub(crate) use self::deadlocks::Lookout;
+pub(crate) use self::check_timer::CheckTimer;
+pub(crate) use self::deadlocks::DeadlockSearch;
 pub(crate) use self::held::SpareThreads;
 pub(crate) use self::stalls::StallSettings;
 
-use self::bell::Next;
+use self::check_timer::Next;
 use self::held::Held;
 use self::stalls::Stalls;
 use super::clock::TICK;
@@ -56,7 +56,7 @@ const FAST: Duration = Duration::from_millis(1);
 /// cores, 100 of them kept the thread at 800 ticks a second, 5 at 200.
 const FAST_TICKS: u32 = 5;
 
-/// The care that a shard has had since the last look.
+/// The care that a shard has had since the last check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Care {
     /// Another thread has polled it.
@@ -67,7 +67,7 @@ enum Care {
     Own,
 }
 
-/// The state that the thread keeps from one look to the next.
+/// The state that the thread keeps from one check to the next.
 struct Watch {
     handle: SchedulerHandle,
     driver: Arc<Driver>,
@@ -77,14 +77,14 @@ struct Watch {
     wakers: Vec<Waker>,
     /// Fast ticks left.
     fast: u32,
-    lookout: Lookout,
-    /// When to look for deadlocks again, whatever runs.
+    deadlock_search: DeadlockSearch,
+    /// The time until the next check that must be, even if nothing runs.
     due: Option<Duration>,
     inspect: Inspect,
 }
 
-/// Looks at the runtime for the layers above, with each look of this thread. Returns in which time the next look has to
-/// be, if that does not depend on whether the runtime does something.
+/// A check of the layers above, which this thread calls with each of its own. Returns the time until the next check, if
+/// there must be one even while nothing runs.
 pub(crate) type Inspect = Box<dyn FnMut() -> Option<Duration> + Send>;
 
 /// The thread's body.
@@ -101,35 +101,38 @@ pub(crate) fn run(
         stalls: Stalls::new(driver.stall.clone()),
         wakers: Vec::new(),
         fast: 0,
-        lookout: Lookout::new(driver.deadlock_after),
+        deadlock_search: DeadlockSearch::new(driver.deadlock_after),
         due: None,
         inspect,
         handle,
         driver,
     };
-    watch.go_on();
+    watch.run();
     watch.stalls.join();
     watch.held.join();
 }
 
 impl Watch {
-    /// Looks until the thread is to end.
-    fn go_on(&mut self) {
+    /// Checks until the runtime ends the thread.
+    fn run(&mut self) {
         let mut quiet = false;
-        self.driver.bell.set(SLOW, Next::Fixed);
-        while self.driver.bell.wait() {
+        self.driver.check_timer.set(SLOW, Next::Fixed);
+        while self.driver.check_timer.wait() {
             let before = self.stamp();
-            let watched = self.look() && !self.driver.look_at_pause();
-            let rests =
-                || self.all_parked() && self.stamp() == before && !self.driver.bell.is_stirred();
+            let watched = self.check() && !self.driver.check_pause();
+            let rests = || {
+                self.all_parked()
+                    && self.stamp() == before
+                    && !self.driver.check_timer.is_check_requested()
+            };
             let idle = watched && self.due.is_none() && rests();
             if idle && quiet {
-                self.driver.bell.sleep(|| !rests());
+                self.driver.check_timer.sleep(|| !rests());
             } else {
                 let tick = if self.fast > 0 { FAST } else { SLOW };
                 let depends = !watched || self.fast > 0 || self.due.is_some();
                 let next = if depends { Next::Fixed } else { Next::Movable };
-                self.driver.bell.set(self.due.map_or(tick, |due| due.min(tick)), next);
+                self.driver.check_timer.set(self.due.map_or(tick, |due| due.min(tick)), next);
             }
             quiet = idle;
         }
@@ -148,20 +151,20 @@ impl Watch {
     }
 
     /// Whether every shard has a worker that looks after it, or that was just called for it.
-    fn look(&mut self) -> bool {
-        self.driver.bell.calm_down();
+    fn check(&mut self) -> bool {
+        self.driver.check_timer.begin_check();
         let more = self.driver.size.more();
-        let stuck = self.held.look(self.handle.scheduler(), &self.driver, more);
-        self.stalls.look(&self.handle, &self.driver);
+        let stuck = self.held.check(self.handle.scheduler(), &self.driver, more);
+        self.stalls.check(&self.handle, &self.driver);
         let (mut depends, mut watched) = (false, true);
         // Ordering: as for a worker: the lock of a turn, or of a wheel, hands it over.
         self.driver.reactor_events.store(true, Ordering::Relaxed);
         for shard in 0..self.driver.shards.len() {
-            let care = self.look_at_shard(shard);
+            let care = self.check_shard(shard);
             depends |= care != Care::Taken;
             watched &= care != Care::Own;
         }
-        depends |= self.look_at_wheels();
+        depends |= self.check_wheels();
         // A parked worker would take the lanes that a stuck worker makes runnable, but is not woken for them.
         depends |= self.handle.scheduler().parked() > 0;
         self.fast = if stuck && depends { FAST_TICKS } else { self.fast.saturating_sub(1) };
@@ -169,13 +172,13 @@ impl Watch {
         self.wakers.drain(..).for_each(|waker| contain(|| waker.wake()));
         // Ordering: Release, so that a thread that sees this finds the tasks in their queues.
         self.driver.reactor_events.store(false, Ordering::Release);
-        let lookout = self.lookout.look(self.handle.scheduler());
-        let dues = [lookout, (self.inspect)(), self.held.retries_in()];
+        let deadlock_search = self.deadlock_search.check(self.handle.scheduler());
+        let dues = [deadlock_search, (self.inspect)(), self.held.retries_in()];
         self.due = dues.into_iter().flatten().min();
         watched
     }
 
-    fn look_at_shard(&mut self, index: usize) -> Care {
+    fn check_shard(&mut self, index: usize) -> Care {
         let shard = &self.driver.shards[index];
         let polls = shard.polls();
         let looked_after = polls != self.polls[index] || shard.is_polled();
@@ -204,7 +207,7 @@ impl Watch {
     }
 
     /// Advances the overdue wheels. True if some wheel was, or may be before the next slow tick.
-    fn look_at_wheels(&mut self) -> bool {
+    fn check_wheels(&mut self) -> bool {
         let now = self.driver.clock.now_tick();
         let mut near = false;
         for (wheel, fired) in self.driver.wheels.iter().zip(&self.driver.fired) {
@@ -223,7 +226,7 @@ impl Watch {
 #[cfg(test)]
 mod tests {
     use super::Watch;
-    use super::deadlocks::Lookout;
+    use super::deadlocks::DeadlockSearch;
     use super::held::{Held, SpareThreads};
     use super::stalls::Stalls;
     use crate::driver::Driver;
@@ -242,8 +245,8 @@ mod tests {
         }
     }
 
-    /// A worker that parks while the reactor thread polls finds the turn taken, and sleeps elsewhere. The
-    /// thread must not go to sleep then, and calls the worker with its next look. Otherwise no thread would ever see
+    /// A worker that parks while the monitor thread polls finds the turn taken, and sleeps elsewhere. The
+    /// thread must not go to sleep then, and calls the worker with its next check. Otherwise no thread would ever see
     /// the events of the shard.
     #[test]
     fn a_worker_that_parks_beside_a_poll_of_this_thread_is_called_for_the_shard() {
@@ -257,14 +260,14 @@ mod tests {
             stalls: Stalls::new(None),
             wakers: Vec::new(),
             fast: 0,
-            lookout: Lookout::new(Duration::ZERO),
+            deadlock_search: DeadlockSearch::new(Duration::ZERO),
             due: None,
             inspect: Box::new(|| None),
         };
-        assert!(!watch.look(), "the worker is in a task, so this thread has polled");
+        assert!(!watch.check(), "the worker is in a task, so this thread has polled");
         assert_eq!(workers[0].step(), Step::Park(None));
         assert!(watch.all_parked() && !driver.take_token(0));
-        assert!(watch.look(), "the worker is there");
+        assert!(watch.check(), "the worker is there");
         assert!(driver.take_token(0), "and called");
     }
 }

@@ -28,7 +28,7 @@ impl fmt::Debug for StallSettings {
     }
 }
 
-/// The state that the reactor thread keeps.
+/// The state that the monitor thread keeps.
 pub(super) struct Stalls {
     settings: Option<StallSettings>,
     last: Option<Instant>,
@@ -42,7 +42,7 @@ impl Stalls {
 
     /// Starts a thread that makes a dump, if a worker is stuck and the last dump is long ago. This thread has no time for
     /// it.
-    pub(super) fn look(&mut self, handle: &SchedulerHandle, driver: &Arc<Driver>) {
+    pub(super) fn check(&mut self, handle: &SchedulerHandle, driver: &Arc<Driver>) {
         let Some(StallSettings { after, make }) = &self.settings else { return };
         if self.last.is_some_and(|last| wall::since(last) < PAUSE) {
             return;
